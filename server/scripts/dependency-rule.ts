@@ -1,0 +1,44 @@
+/** Fails when a file of the server imports what its part may not know. `npm run check` runs it. */
+import { Glob } from 'bun'
+
+const SOURCES = new URL('../src/', import.meta.url).pathname
+
+/** Each part, and the parts and packages it may import beside itself. First match wins. */
+const RULES: readonly { readonly part: string; readonly may: readonly string[] }[] = [
+  // Hashing is computation, not I/O: the one thing the core takes from outside.
+  { part: 'core/', may: ['node:crypto'] },
+  { part: 'store/sqlite/', may: ['core/', 'bun:sqlite', 'node:fs', 'node:path'] },
+  { part: 'http/', may: ['core/', 'typebox', 'typebox/compile', 'node:crypto'] },
+  { part: 'config.ts', may: ['core/'] },
+  { part: 'demo.ts', may: ['core/'] },
+  { part: 'compose.ts', may: ['core/', 'store/', 'http/', 'config.ts'] },
+  { part: 'cli/', may: ['core/', 'compose.ts', 'config.ts', 'demo.ts', 'commander'] },
+]
+
+const IMPORT = /^\s*(?:import|export)\b[\w\s{},*]*['"]([^'"]+)['"]|\bimport\(\s*['"]([^'"]+)['"]\s*\)/gm
+
+/** What is wrong with one file, `path` being relative to the sources. */
+export function violations(path: string, source: string): string[] {
+  const rule = RULES.find(({ part }) => path.startsWith(part))
+  if (rule === undefined) return [`${path} belongs to no part that dependency-rule.ts knows`]
+  const allowed = [rule.part, ...rule.may]
+  return [...source.matchAll(IMPORT)]
+    .map((match) => match[1] ?? match[2] ?? '')
+    .map((specifier) => (specifier.startsWith('.') ? resolved(path, specifier) : specifier))
+    .filter((target) => !allowed.some((one) => (one.endsWith('/') ? target.startsWith(one) : target === one)))
+    .map((target) => `${path} may not import ${target}`)
+}
+
+function resolved(path: string, specifier: string): string {
+  return new URL(specifier, `file:///${path}`).pathname.slice(1)
+}
+
+if (import.meta.main) {
+  const found: string[] = []
+  for await (const path of new Glob('**/*.ts').scan(SOURCES)) {
+    found.push(...violations(path, await Bun.file(SOURCES + path).text()))
+  }
+  for (const violation of found) console.error(violation)
+  if (found.length > 0) process.exit(1)
+  console.log('every import keeps to the dependency rule')
+}

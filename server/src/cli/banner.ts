@@ -1,0 +1,33 @@
+import { PLAN_LIMITS, PLANS } from '../core/plans.ts'
+import { DEMO_ENTERPRISE_LIMITS, DEMO_SECRETS } from '../demo.ts'
+
+/** What the one who started the service sees: where it is, how to get in, a line to copy. */
+export function banner(address: string, databaseUrl: string, demo: boolean): string {
+  const lines = [
+    '',
+    `  Petstore Inventory is running${demo ? ' with the demo store' : ''}.`,
+    '',
+    `  Interface   ${address}/v1`,
+    `  Contract    ${address}/openapi.json`,
+    `  Data        ${databaseUrl.replace(/^sqlite:/, '')}`,
+    '',
+  ]
+  if (!demo)
+    return [...lines, '  Make a key:  petstore keys create --name "My shop" --plan pro', ''].join('\n')
+
+  const number = (value: number, width: number) => value.toLocaleString('en-US').padStart(width)
+  lines.push(`  ${'Key'.padEnd(22)}${'a minute'.padStart(10)}${'a day'.padStart(16)}`)
+  for (const plan of PLANS) {
+    const { perMinute, perDay } = plan === 'enterprise' ? DEMO_ENTERPRISE_LIMITS : PLAN_LIMITS[plan]
+    lines.push(`  ${DEMO_SECRETS[plan].padEnd(22)}${number(perMinute, 10)}${number(perDay, 16)}`)
+  }
+  return [
+    ...lines,
+    '',
+    '  Try it:',
+    `  curl -H "Authorization: Bearer ${DEMO_SECRETS.free}" ${address}/v1/inventory`,
+    '',
+    '  Ctrl-C stops it; the data stays.',
+    '',
+  ].join('\n')
+}

@@ -1,0 +1,29 @@
+#!/usr/bin/env bun
+import { Command, CommanderError } from 'commander'
+import { addKeysCommands } from './commands/keys.ts'
+import { addServeCommand } from './commands/serve.ts'
+
+const FAILURE = 1
+const WRONG_USE = 2
+
+const program = new Command('petstore')
+  .description("A pet store's stock levels behind an HTTP/JSON interface")
+  .version('1.0.0')
+  .exitOverride()
+  .configureOutput({ outputError: () => {} })
+addServeCommand(program)
+addKeysCommands(program)
+
+try {
+  await program.parseAsync()
+} catch (error) {
+  process.exitCode = report(error)
+}
+
+/** Says in one line what went wrong, and gives the exit code for it. */
+function report(error: unknown): number {
+  if (error instanceof CommanderError && (error.exitCode === 0 || error.code === 'commander.help')) return 0
+  const message = error instanceof Error ? error.message : String(error)
+  console.error(`petstore: ${message.replace(/^error: /, '').replaceAll('\n', ' ')}`)
+  return error instanceof CommanderError ? WRONG_USE : FAILURE
+}

@@ -1,0 +1,201 @@
+import type { TSchema } from 'typebox'
+import type { ErrorCode } from '../core/errors.ts'
+import type { Operation } from './operation.ts'
+import { STATUS } from './reply.ts'
+import { ErrorBody, RESOURCES } from './resources.ts'
+import { OPERATIONS } from './routes.ts'
+
+/** What of the contract is a setting. */
+export interface ContractSettings {
+  readonly baseUrl: string
+  readonly stagingBaseUrl: string
+  readonly sunset: Date
+}
+
+/** What any operation can answer with, whatever it does. */
+const COMMON_ERRORS: readonly ErrorCode[] = [
+  'unauthorized',
+  'rate_limit_exceeded',
+  'key_banned',
+  'internal_error',
+  'service_unavailable',
+]
+
+const WHEN: Readonly<Record<ErrorCode, string>> = {
+  invalid_request: 'The request is missing required fields or holds invalid values.',
+  unauthorized: 'The API key is missing or invalid.',
+  forbidden: 'The API key may not do this.',
+  not_found: 'The requested resource could not be found.',
+  method_not_allowed: 'The path does not offer this method.',
+  gone: 'The operation ended on its sunset date.',
+  precondition_failed: 'The entry is not in the state that the request named.',
+  payload_too_large: 'The request body is larger than 64 KiB.',
+  rate_limit_exceeded: 'The limit of the key is exceeded; wait for Retry-After, then back off exponentially.',
+  key_banned: 'The key went on sending after its limit was exceeded and is banned for a while.',
+  internal_error: 'Something went wrong in the service.',
+  service_unavailable: 'The database cannot answer at the moment.',
+}
+
+const HEADERS = {
+  'X-RateLimit-Limit': header('The limit in force.', { type: 'integer', minimum: 0 }),
+  'X-RateLimit-Remaining': header('Requests remaining in the current window.', {
+    type: 'integer',
+    minimum: 0,
+  }),
+  'X-RateLimit-Reset': header('Unix timestamp at which the limit resets.', { type: 'integer' }),
+  'X-Request-Id': header('Identifies the request in the logs; taken from the request where it gives one.', {
+    type: 'string',
+  }),
+  'Retry-After': header('Whole seconds to wait before retrying.', { type: 'integer', minimum: 1 }),
+  'WWW-Authenticate': header('How to authenticate (RFC 6750).', { type: 'string' }),
+  ETag: header('Changes exactly when the content does; send it back as If-None-Match.', { type: 'string' }),
+  Deprecation: header('Since when the operation is deprecated (RFC 9745).', { type: 'string' }),
+  Sunset: header('When the operation ends (RFC 8594).', { type: 'string' }),
+  Link: header('Where to read about the deprecation.', { type: 'string' }),
+} as const
+
+type HeaderName = keyof typeof HEADERS
+const EVERY_RESPONSE: readonly HeaderName[] = [
+  'X-RateLimit-Limit',
+  'X-RateLimit-Remaining',
+  'X-RateLimit-Reset',
+  'X-Request-Id',
+]
+
+/** The OpenAPI 3.1 document of everything under the base address. */
+export function buildContract({ baseUrl, stagingBaseUrl, sunset }: ContractSettings) {
+  const paths: Record<string, Record<string, unknown>> = {}
+  for (const operation of OPERATIONS) {
+    paths[operation.path] ??= {}
+    Object.assign(paths[operation.path] ?? {}, {
+      [operation.method.toLowerCase()]: describeOperation(operation, sunset),
+    })
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Petstore Inventory',
+      version: '1.0.0',
+      summary: "A pet store's stock levels.",
+      description:
+        'Every operation needs an API key as a bearer token. Every response carries the rate-limit headers, and every error response an Error body. HEAD is offered wherever GET is.',
+      license: { name: 'Proprietary', identifier: 'LicenseRef-Proprietary' },
+    },
+    servers: [
+      { url: baseUrl, description: 'Production' },
+      { url: stagingBaseUrl, description: 'Staging' },
+    ],
+    security: [{ bearerAuth: [] }],
+    tags: [
+      { name: 'inventory', description: 'Stock levels.' },
+      { name: 'pets', description: 'The pets themselves.' },
+      { name: 'store', description: 'Orders.' },
+    ],
+    paths,
+    components: {
+      securitySchemes: {
+        bearerAuth: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'The API key, in the form: Authorization: Bearer <API_KEY>.',
+        },
+      },
+      headers: HEADERS,
+      schemas: Object.fromEntries(RESOURCES.map((schema) => [titleOf(schema), withReferences(schema, true)])),
+    },
+  }
+}
+
+function describeOperation(operation: Operation, sunset: Date) {
+  const { operationId, summary, description, tag, stability, params, body, deprecatedSince } = operation
+  return {
+    operationId,
+    summary,
+    description,
+    tags: [tag],
+    'x-stability': stability,
+    ...(deprecatedSince === undefined
+      ? {}
+      : { deprecated: true, 'x-sunset': sunset.toISOString().slice(0, 10) }),
+    parameters: Object.entries(params).map(([name, schema]) => ({
+      name,
+      in: 'path',
+      required: true,
+      description: (schema as { description?: string }).description,
+      schema: withReferences(schema),
+    })),
+    ...(body === undefined ? {} : { requestBody: { required: true, content: json(body) } }),
+    responses: describeResponses(operation),
+  }
+}
+
+function describeResponses(operation: Operation) {
+  const { method, success, errors, deprecatedSince } = operation
+  const marks: HeaderName[] = deprecatedSince === undefined ? [] : ['Deprecation', 'Sunset', 'Link']
+  const tag: HeaderName[] = method === 'GET' ? ['ETag'] : []
+  const responses: Record<string, unknown> = {
+    200: {
+      description: success.description,
+      headers: headerReferences([...tag, ...marks]),
+      content: json(success.schema),
+    },
+  }
+  if (method === 'GET') {
+    responses[304] = {
+      description: 'The content is the one that If-None-Match names.',
+      headers: headerReferences([...tag, ...marks]),
+    }
+  }
+  const codesByStatus = Object.groupBy([...errors, ...COMMON_ERRORS], (code) => STATUS[code])
+  for (const [status, codes = []] of Object.entries(codesByStatus)) {
+    responses[status] = describeError(
+      Number(status),
+      codes,
+      errors.includes(codes[0] as ErrorCode) ? marks : [],
+    )
+  }
+  return responses
+}
+
+function describeError(status: number, codes: readonly ErrorCode[], marks: readonly HeaderName[]) {
+  const extra: HeaderName[] = []
+  if (status === 401) extra.push('WWW-Authenticate')
+  if (status === 429 || status === 503) extra.push('Retry-After')
+  return {
+    description: codes.map((code) => `\`${code}\`: ${WHEN[code]}`).join(' '),
+    headers: headerReferences([...extra, ...marks]),
+    content: json(ErrorBody),
+  }
+}
+
+function headerReferences(names: readonly HeaderName[]) {
+  return Object.fromEntries(
+    [...EVERY_RESPONSE, ...names].map((name) => [name, { $ref: `#/components/headers/${name}` }]),
+  )
+}
+
+function header(description: string, schema: Readonly<Record<string, unknown>>) {
+  return { description, required: true, schema }
+}
+
+function json(schema: TSchema) {
+  return { 'application/json': { schema: withReferences(schema) } }
+}
+
+function titleOf(schema: TSchema): string | undefined {
+  return (schema as { title?: string }).title
+}
+
+/** Plain JSON Schema in which every named resource inside the schema is a reference to it. */
+function withReferences(schema: TSchema, isDefinition = false): unknown {
+  const title = titleOf(schema)
+  if (!isDefinition && title !== undefined) return { $ref: `#/components/schemas/${title}` }
+  return Object.fromEntries(
+    Object.entries(schema).map(([keyword, value]) => {
+      if (keyword === 'items') return [keyword, withReferences(value as TSchema)]
+      if (keyword !== 'properties') return [keyword, value]
+      const properties = Object.entries(value as Record<string, TSchema>)
+      return [keyword, Object.fromEntries(properties.map(([name, part]) => [name, withReferences(part)]))]
+    }),
+  )
+}

@@ -1,0 +1,18 @@
+import { requirePet } from '../../core/pet.ts'
+import { defineOperation } from '../operation.ts'
+import { Int64, Pet } from '../resources.ts'
+
+export const getPet = defineOperation({
+  operationId: 'getPet',
+  method: 'GET',
+  path: '/pets/{petId}',
+  summary: 'Get one pet',
+  description: 'Returns the record of one pet. Deprecated: it answers 410 after its sunset date.',
+  tag: 'pets',
+  stability: 'stable',
+  deprecatedSince: new Date('2026-11-01T00:00:00Z'),
+  params: { petId: Int64('The pet to return.') },
+  success: { description: 'The pet.', schema: Pet },
+  errors: ['invalid_request', 'not_found', 'gone'],
+  handle: ({ params }, { store }) => requirePet(store, params.petId),
+})

@@ -1,0 +1,20 @@
+import Type from 'typebox'
+import { defineOperation } from '../operation.ts'
+import { Order } from '../resources.ts'
+
+export const listOrders = defineOperation({
+  operationId: 'listOrders',
+  method: 'GET',
+  path: '/store/orders',
+  summary: 'List orders',
+  description: 'Returns all orders of the store, by id ascending.',
+  tag: 'store',
+  stability: 'beta',
+  params: {},
+  success: { description: 'Every order.', schema: Type.Array(Order) },
+  errors: [],
+  handle: async (_, { store }) => {
+    const orders = await store.listOrders()
+    return orders.map((order) => ({ ...order, shipDate: new Date(order.shipDate).toISOString() }))
+  },
+})

@@ -1,0 +1,55 @@
+import { type ErrorCode, ServiceError } from '../core/errors.ts'
+import { toJson } from './json.ts'
+import type { ErrorBody } from './resources.ts'
+
+/** An answer before the headers that every answer carries are added. */
+export interface Reply {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string | null
+}
+
+/** Typed so that a code without a status does not compile. */
+export const STATUS: Readonly<Record<ErrorCode, number>> = {
+  invalid_request: 400,
+  unauthorized: 401,
+  forbidden: 403,
+  not_found: 404,
+  method_not_allowed: 405,
+  gone: 410,
+  precondition_failed: 412,
+  payload_too_large: 413,
+  rate_limit_exceeded: 429,
+  key_banned: 429,
+  internal_error: 500,
+  service_unavailable: 503,
+}
+
+/** How long a caller waits before it tries a failing database again. */
+const UNAVAILABLE_RETRY_SECONDS = 1
+
+export function jsonReply(
+  value: unknown,
+  headers: Readonly<Record<string, string>> = {},
+  status = 200,
+): Reply {
+  return { status, headers: { 'Content-Type': 'application/json', ...headers }, body: toJson(value) }
+}
+
+export function errorReply(error: ServiceError, headers: Readonly<Record<string, string>> = {}): Reply {
+  const status = STATUS[error.code]
+  const retry =
+    error.code === 'service_unavailable' ? { 'Retry-After': String(UNAVAILABLE_RETRY_SECONDS) } : {}
+  const body: ErrorBody = { code: error.code, message: error.message, status }
+  return jsonReply(body, { ...retry, ...headers }, status)
+}
+
+/** What callers learn of a bug: that it is one, and how to ask about it. */
+export function bugReply(requestId: string): Reply {
+  return errorReply(
+    new ServiceError(
+      'internal_error',
+      `something went wrong on our side; when you report it, give the request id ${requestId}`,
+    ),
+  )
+}

@@ -1,0 +1,76 @@
+import Type, { type Static } from 'typebox'
+import { ERROR_CODES } from '../core/errors.ts'
+import { MAX_QUANTITY, PET_STATUSES } from '../core/inventory.ts'
+
+/** Digits on the wire, `bigint` in the program. */
+export const Int64 = (description: string) =>
+  Type.Unsafe<bigint>({ type: 'integer', format: 'int64', description })
+
+const Quantity = (description: string) => Type.Integer({ minimum: 0, maximum: MAX_QUANTITY, description })
+
+export const PetStatus = Type.Enum([...PET_STATUSES], {
+  title: 'PetStatus',
+  type: 'string',
+  description: 'Where a pet stands in the store.',
+})
+
+export const InventoryItem = Type.Object(
+  {
+    petId: Int64('Identifier of the animal the entry tracks.'),
+    quantity: Quantity('Current stock count.'),
+    status: PetStatus,
+  },
+  { title: 'InventoryItem', examples: [{ petId: 1, quantity: 12, status: 'available' }] },
+)
+
+export const InventoryUpdate = Type.Object(
+  { quantity: Quantity('The new stock count.') },
+  {
+    title: 'InventoryUpdate',
+    description: 'Fields other than quantity are ignored; the status never changes by an update.',
+    examples: [{ quantity: 5 }],
+  },
+)
+
+export const Pet = Type.Object(
+  {
+    id: Int64('Identifier of the pet.'),
+    name: Type.String({ description: 'What the pet is called.' }),
+    categoryId: Int64('Identifier of the category the pet belongs to.'),
+    status: PetStatus,
+  },
+  { title: 'Pet', examples: [{ id: 1, name: 'Biscuit', categoryId: 1, status: 'available' }] },
+)
+
+export const Order = Type.Object(
+  {
+    id: Int64('Identifier of the order.'),
+    petId: Int64('The pet that was ordered.'),
+    quantity: Quantity('How many were ordered.'),
+    shipDate: Type.String({ format: 'date-time', description: 'When the order ships or shipped, in UTC.' }),
+    complete: Type.Boolean({ description: 'Whether the order has been fulfilled.' }),
+  },
+  {
+    title: 'Order',
+    examples: [{ id: 1, petId: 4, quantity: 2, shipDate: '2026-09-01T10:00:00.000Z', complete: true }],
+  },
+)
+
+/** Named `ErrorBody` here because `Error` is taken; the contract calls it Error. */
+export const ErrorBody = Type.Object(
+  {
+    code: Type.Enum([...ERROR_CODES], {
+      type: 'string',
+      description: 'Machine-readable error code. Codes are never renamed.',
+    }),
+    message: Type.String({
+      description: 'Human-readable description: what was wrong, what was expected, what to do.',
+    }),
+    status: Type.Integer({ description: 'The HTTP status code.' }),
+  },
+  { title: 'Error' },
+)
+export type ErrorBody = Static<typeof ErrorBody>
+
+/** The schemas that the contract lists under their own name, by title. */
+export const RESOURCES = [InventoryItem, InventoryUpdate, PetStatus, Pet, Order, ErrorBody]

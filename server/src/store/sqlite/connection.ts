@@ -1,0 +1,104 @@
+import { Database, SQLiteError } from 'bun:sqlite'
+import { chmodSync, existsSync, mkdirSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { ServiceError } from '../../core/errors.ts'
+
+/** How long a write waits for another process, such as an import, before it is refused. */
+const LOCK_PATIENCE_MS = 5_000
+const LOCK_RETRY_MS = 5
+
+/** Errors that say our own SQL or data is wrong: bugs, not a database in trouble. */
+const OUR_FAULT = /^SQLITE_(CONSTRAINT|MISUSE|RANGE|MISMATCH)/
+
+/**
+ * One SQLite file. bun:sqlite works synchronously, so nothing here may wait inside SQLite: a lock held by
+ * another process is waited for between tries, and other requests go on meanwhile.
+ */
+export class Connection {
+  readonly database: Database
+
+  private constructor(database: Database) {
+    this.database = database
+  }
+
+  static open(path: string): Connection {
+    const isNew = path !== ':memory:' && !existsSync(path)
+    if (isNew) mkdirSync(dirname(path), { recursive: true })
+    const database = new Database(path, { create: true, strict: true, safeIntegers: true })
+    // It holds key hashes and a shop's figures: nobody but the owner reads it. SQLite gives the -wal and
+    // -shm files beside it the same rights.
+    if (isNew) chmodSync(path, 0o600)
+    database.run(`PRAGMA busy_timeout = ${LOCK_PATIENCE_MS}`)
+    database.run('PRAGMA journal_mode = WAL')
+    database.run('PRAGMA synchronous = FULL')
+    database.run('PRAGMA foreign_keys = ON')
+    return new Connection(database)
+  }
+
+  /** From here on a locked database is waited for outside SQLite. Called once the file is set up. */
+  stopBlocking(): void {
+    this.database.run('PRAGMA busy_timeout = 0')
+  }
+
+  async read<T>(work: () => T): Promise<T> {
+    return this.#whenUnlocked(work)
+  }
+
+  /** Runs `work` in one transaction that is on disk when the promise resolves. */
+  async write<T>(work: () => T): Promise<T> {
+    const transaction = this.database.transaction(work)
+    return this.#whenUnlocked(() => transaction.immediate())
+  }
+
+  /**
+   * Like `write`, but without waiting for the disk: what it wrote survives the end of the process, not a
+   * power cut. For counters that are written many times a second.
+   */
+  async writeUnsynced<T>(work: () => T): Promise<T> {
+    const transaction = this.database.transaction(work)
+    return this.#whenUnlocked(() => {
+      this.database.run('PRAGMA synchronous = NORMAL')
+      try {
+        return transaction.immediate()
+      } finally {
+        this.database.run('PRAGMA synchronous = FULL')
+      }
+    })
+  }
+
+  close(): void {
+    this.database.close()
+  }
+
+  async #whenUnlocked<T>(work: () => T): Promise<T> {
+    const deadline = performance.now() + LOCK_PATIENCE_MS
+    for (;;) {
+      try {
+        return work()
+      } catch (error) {
+        if (!isLocked(error) || performance.now() >= deadline) throw asServiceError(error)
+        await Bun.sleep(LOCK_RETRY_MS)
+      }
+    }
+  }
+}
+
+function isLocked(error: unknown): boolean {
+  return error instanceof SQLiteError && (error.code ?? '').startsWith('SQLITE_BUSY')
+}
+
+function asServiceError(error: unknown): unknown {
+  if (!isDatabaseTrouble(error)) return error
+  return new ServiceError(
+    'service_unavailable',
+    'the database cannot answer at the moment; try again shortly',
+    {
+      cause: error,
+    },
+  )
+}
+
+function isDatabaseTrouble(error: unknown): boolean {
+  if (error instanceof SQLiteError) return !OUR_FAULT.test(error.code ?? '')
+  return error instanceof RangeError && error.message.includes('closed database')
+}

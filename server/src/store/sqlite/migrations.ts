@@ -1,0 +1,103 @@
+import type { Database } from 'bun:sqlite'
+
+interface Migration {
+  readonly number: number
+  readonly sql: string
+}
+
+/** Append only: a migration that has been released is never edited. */
+const MIGRATIONS: readonly Migration[] = [
+  {
+    number: 1,
+    sql: `
+      CREATE TABLE pets (
+        id          INTEGER PRIMARY KEY,
+        name        TEXT NOT NULL,
+        category_id INTEGER NOT NULL
+      ) STRICT;
+
+      -- The status stands here, not in pets, so that listing the stock reads one narrow table.
+      CREATE TABLE stock (
+        pet_id   INTEGER PRIMARY KEY REFERENCES pets (id) ON DELETE CASCADE,
+        quantity INTEGER NOT NULL CHECK (quantity BETWEEN 0 AND 9007199254740991),
+        status   TEXT NOT NULL CHECK (status IN ('available', 'pending', 'sold'))
+      ) STRICT;
+
+      -- No foreign key: the history outlives the pet.
+      CREATE TABLE history (
+        id        INTEGER PRIMARY KEY AUTOINCREMENT,
+        pet_id    INTEGER NOT NULL,
+        before    INTEGER NOT NULL,
+        after     INTEGER NOT NULL,
+        at        INTEGER NOT NULL,
+        key_id    TEXT NOT NULL
+      ) STRICT;
+      CREATE INDEX history_by_pet ON history (pet_id, id);
+      CREATE TRIGGER history_is_not_edited BEFORE UPDATE ON history
+        BEGIN SELECT RAISE(ABORT, 'history is append-only'); END;
+      CREATE TRIGGER history_is_not_erased BEFORE DELETE ON history
+        BEGIN SELECT RAISE(ABORT, 'history is append-only'); END;
+
+      CREATE TABLE orders (
+        id        INTEGER PRIMARY KEY,
+        pet_id    INTEGER NOT NULL,
+        quantity  INTEGER NOT NULL,
+        ship_date INTEGER NOT NULL,
+        complete  INTEGER NOT NULL CHECK (complete IN (0, 1))
+      ) STRICT;
+
+      CREATE TABLE keys (
+        id         TEXT PRIMARY KEY,
+        hash       TEXT NOT NULL UNIQUE,
+        name       TEXT NOT NULL,
+        plan       TEXT NOT NULL,
+        per_minute INTEGER NOT NULL,
+        per_day    INTEGER NOT NULL,
+        created_at INTEGER NOT NULL,
+        expires_at INTEGER,
+        revoked_at INTEGER
+      ) STRICT;
+
+      CREATE TABLE limit_windows (
+        key_id            TEXT PRIMARY KEY,
+        minute_started_at INTEGER NOT NULL,
+        minute_used       INTEGER NOT NULL,
+        minute_rejected   INTEGER NOT NULL,
+        day_started_at    INTEGER NOT NULL,
+        day_used          INTEGER NOT NULL,
+        day_rejected      INTEGER NOT NULL
+      ) STRICT;
+
+      CREATE TABLE bans (
+        key_id   TEXT NOT NULL,
+        began_at INTEGER NOT NULL,
+        ends_at  INTEGER NOT NULL,
+        PRIMARY KEY (key_id, began_at)
+      ) STRICT, WITHOUT ROWID;
+    `,
+  },
+]
+
+/** Brings the file to the newest form. Safe when several processes start at once. */
+export function migrate(database: Database): void {
+  const newest = MIGRATIONS.at(-1)?.number ?? 0
+  const apply = database.transaction(() => {
+    const version = versionOf(database)
+    if (version > newest) {
+      throw new Error(
+        `the database is of a newer version (${version}) than this program knows (${newest}); start the newer program`,
+      )
+    }
+    for (const migration of MIGRATIONS) {
+      if (migration.number <= version) continue
+      database.run(migration.sql)
+      database.run(`PRAGMA user_version = ${migration.number}`)
+    }
+  })
+  if (versionOf(database) !== newest) apply.immediate()
+}
+
+function versionOf(database: Database): number {
+  const row = database.query<{ user_version: bigint }, []>('PRAGMA user_version').get()
+  return Number(row?.user_version ?? 0)
+}

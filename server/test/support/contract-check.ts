@@ -1,0 +1,82 @@
+import Ajv2020 from 'ajv/dist/2020'
+import contract from '../../../openapi.json'
+
+/** The checked-in contract decides, not the code that made it. */
+const ajv = new Ajv2020({ strict: false, allErrors: true })
+ajv.addFormat('int64', true)
+ajv.addFormat('date-time', (text: string) => !Number.isNaN(Date.parse(text)))
+ajv.addSchema(contract, 'contract')
+
+interface Response {
+  readonly description: string
+  readonly headers: Readonly<Record<string, unknown>>
+  readonly content?: Readonly<Record<string, unknown>>
+}
+
+interface OperationEntry {
+  readonly operationId: string
+  readonly responses: Readonly<Record<string, Response>>
+}
+
+const paths = contract.paths as unknown as Readonly<Record<string, Readonly<Record<string, OperationEntry>>>>
+
+/** Every response that the contract documents, as `operationId status`. */
+export const documentedResponses: readonly string[] = Object.values(paths)
+  .flatMap((methods) => Object.values(methods))
+  .flatMap(({ operationId, responses }) => Object.keys(responses).map((status) => `${operationId} ${status}`))
+
+/** Throws when an answer is not one that the contract documents for its operation. Gives the operation's name. */
+export function checkAgainstContract(
+  method: string,
+  path: string,
+  answer: { status: number; headers: Headers; text: string },
+): string | undefined {
+  const found = findOperation(method === 'HEAD' ? 'GET' : method, path)
+  if (found === undefined) {
+    if (answer.status >= 400) checkBody('contract#/components/schemas/Error', answer.text)
+    return undefined
+  }
+  const { template, entry } = found
+  const response = entry.responses[String(answer.status)]
+  if (response === undefined) throw new Error(`${entry.operationId} does not document ${answer.status}`)
+  for (const name of Object.keys(response.headers)) {
+    if (!answer.headers.has(name)) throw new Error(`${entry.operationId} ${answer.status} lacks ${name}`)
+  }
+  if (response.content !== undefined && method !== 'HEAD') {
+    const pointer = [
+      'paths',
+      template,
+      method.toLowerCase(),
+      'responses',
+      answer.status,
+      'content',
+      'application/json',
+      'schema',
+    ]
+    checkBody(`contract#/${pointer.map(escaped).join('/')}`, answer.text)
+  }
+  return entry.operationId
+}
+
+function checkBody(reference: string, text: string): void {
+  const validate = ajv.getSchema(reference) ?? ajv.compile({ $ref: reference })
+  if (!validate(JSON.parse(text)))
+    throw new Error(`${text.slice(0, 200)} does not fit ${reference}: ${ajv.errorsText(validate.errors)}`)
+}
+
+function findOperation(
+  method: string,
+  path: string,
+): { template: string; entry: OperationEntry } | undefined {
+  const relative = path.replace(/\?.*$/, '').replace(/^\/v1/, '')
+  for (const [template, methods] of Object.entries(paths)) {
+    const pattern = new RegExp(`^${template.replace(/\{[^}]+\}/g, '[^/]*')}$`)
+    const entry = methods[method.toLowerCase()]
+    if (pattern.test(relative) && entry !== undefined) return { template, entry }
+  }
+  return undefined
+}
+
+function escaped(part: string | number): string {
+  return encodeURIComponent(String(part).replaceAll('~', '~0').replaceAll('/', '~1'))
+}

@@ -1,0 +1,175 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { openStore, type RunningService, startService } from '../../src/compose.ts'
+import { readConfig, type SettingName } from '../../src/config.ts'
+import { type ApiKey, createKeyId, createSecret, hashSecret } from '../../src/core/api-key.ts'
+import type { StockedPet } from '../../src/core/pet.ts'
+import { type Limits, PLAN_LIMITS, type Plan } from '../../src/core/plans.ts'
+import type { Store } from '../../src/core/store.ts'
+import { checkAgainstContract } from './contract-check.ts'
+
+/** On a whole second, so that windows begin exactly where tests expect it. */
+export const START = Date.UTC(2026, 10, 15, 12)
+const ROOMY: Limits = { perMinute: 1_000_000, perDay: 1_000_000_000 }
+
+export const PETS: readonly StockedPet[] = [
+  { id: 1n, name: 'Biscuit', categoryId: 1n, status: 'available', quantity: 4 },
+  { id: 2n, name: 'Mittens', categoryId: 2n, status: 'pending', quantity: 1 },
+  { id: 3n, name: 'Goldie', categoryId: 4n, status: 'sold', quantity: 0 },
+  { id: 9007199254740993n, name: 'Odd one', categoryId: 9n, status: 'available', quantity: 7 },
+  { id: 9223372036854775807n, name: 'Last one', categoryId: 9n, status: 'available', quantity: 8 },
+]
+
+/** For ids that fit a number; larger ones are compared in `text`. */
+export interface WireItem {
+  readonly petId: number
+  readonly quantity: number
+  readonly status: string
+}
+
+/** One answer, with its body as whatever the test expects it to be. */
+export class Answer {
+  readonly status: number
+  readonly headers: Headers
+  readonly text: string
+
+  constructor(status: number, headers: Headers, text: string) {
+    this.status = status
+    this.headers = headers
+    this.text = text
+  }
+
+  get json(): unknown {
+    return JSON.parse(this.text)
+  }
+
+  get items(): readonly WireItem[] {
+    return this.json as WireItem[]
+  }
+
+  get item(): WireItem {
+    return this.json as WireItem
+  }
+
+  get error(): { code: string; message: string; status: number } {
+    return this.json as { code: string; message: string; status: number }
+  }
+}
+
+export interface CallOptions {
+  /** The bearer key; `null` sends no Authorization header. The roomy key by default. */
+  readonly key?: string | null
+  readonly body?: string | Uint8Array | ReadableStream
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+interface Options {
+  readonly settings?: Partial<Record<SettingName, string>>
+  /** Puts something between the service and its store, such as a fault. */
+  readonly wrapStore?: (store: Store) => Store
+  readonly demoSecrets?: ReadonlySet<string>
+  /** The real clock instead of the one that tests move. */
+  readonly realTime?: boolean
+}
+
+/** The real service on a free port over a real database file, with a clock that tests move. */
+export class TestService {
+  now = START
+  /** A key whose limits no test runs into. */
+  key = ''
+  store!: Store
+  readonly failures: unknown[] = []
+  readonly folder = mkdtempSync(join(tmpdir(), 'petstore-test-'))
+  readonly databasePath = join(this.folder, 'petstore.db')
+  readonly #options: Options
+  #running!: RunningService
+
+  static async start(options: Options = {}): Promise<TestService> {
+    const service = new TestService(options)
+    await service.#open()
+    await service.store.addPets(PETS)
+    await service.store.addOrders([
+      { id: 1n, petId: 1n, quantity: 2, shipDate: START, complete: true },
+      { id: 9007199254740993n, petId: 9223372036854775807n, quantity: 1, shipDate: START, complete: false },
+    ])
+    service.key = (await service.createKey('enterprise', { limits: ROOMY })).secret
+    return service
+  }
+
+  private constructor(options: Options) {
+    this.#options = options
+  }
+
+  async #open(): Promise<void> {
+    const { settings, wrapStore = (store: Store) => store, demoSecrets, realTime } = this.#options
+    this.store = openStore(`sqlite:${this.databasePath}`)
+    this.#running = await startService(readConfig({ port: '0', ...settings }, {}), wrapStore(this.store), {
+      ...(realTime ? {} : { clock: () => this.now }),
+      ...(demoSecrets === undefined ? {} : { demoSecrets }),
+      reportFailure: (failure) => this.failures.push(failure.error),
+    })
+  }
+
+  get address(): string {
+    return `http://127.0.0.1:${this.#running.port}`
+  }
+
+  get port(): number {
+    return this.#running.port
+  }
+
+  async createKey(plan: Plan, overrides: Partial<ApiKey> = {}): Promise<{ id: string; secret: string }> {
+    const secret = createSecret('production')
+    const id = createKeyId()
+    const limits = plan === 'enterprise' ? ROOMY : PLAN_LIMITS[plan]
+    await this.store.addKey(
+      { id, name: `${plan} key`, plan, limits, createdAt: this.now, ...overrides },
+      hashSecret(secret),
+    )
+    return { id, secret }
+  }
+
+  /** Sends a request and holds the answer against the contract. `path` is relative to /v1. */
+  async call(method: string, path: string, options: CallOptions = {}): Promise<Answer> {
+    const answer = await this.fetch(method, `/v1${path}`, options)
+    checkAgainstContract(method, path, answer)
+    return answer
+  }
+
+  async fetch(method: string, path: string, options: CallOptions = {}): Promise<Answer> {
+    const { key = this.key, body, headers } = options
+    const response = await fetch(this.address + path, {
+      method,
+      headers: { ...(key === null ? {} : { Authorization: `Bearer ${key}` }), ...headers },
+      ...(body === undefined ? {} : { body }),
+    })
+    return new Answer(response.status, response.headers, await response.text())
+  }
+
+  /** Sets a quantity as a caller would. `body` is sent as it is. */
+  setQuantity(petId: string | bigint, body: string, options: CallOptions = {}): Promise<Answer> {
+    return this.call('PATCH', `/inventory/${petId}`, {
+      body,
+      ...options,
+      headers: { 'Content-Type': 'application/json', ...options.headers },
+    })
+  }
+
+  /** Everything that an update could change. */
+  async contents(): Promise<unknown> {
+    const histories = await Promise.all(PETS.map(({ id }) => this.store.listHistory(id)))
+    return { inventory: await this.store.listInventory(), histories }
+  }
+
+  /** Stops it as an operator would, and starts it again on the same file. */
+  async restart(): Promise<void> {
+    await this.#running.stop()
+    await this.#open()
+  }
+
+  async stop(): Promise<void> {
+    await this.#running.stop()
+    rmSync(this.folder, { recursive: true, force: true })
+  }
+}
