@@ -50,11 +50,11 @@ export function freshState(): LimitState {
  * refusals within one window as the plan allows requests in a minute bring a ban.
  */
 export function admit(state: LimitState, limits: Limits, now: number): Admission {
+  const minute = current(state.minute, MINUTE, now)
+  const day = current(state.day, DAY, now)
   const ban = currentBan(state, now)
   if (ban !== undefined) return banned(ban, limits)
 
-  const minute = current(state.minute, MINUTE, now)
-  const day = current(state.day, DAY, now)
   // The day first: where both are used up, it is the one that keeps the caller out for longer.
   if (day.used >= limits.perDay) return reject(state, day, DAY, limits.perDay, limits, now)
   if (minute.used >= limits.perMinute) return reject(state, minute, MINUTE, limits.perMinute, limits, now)

@@ -1,0 +1,156 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { petstore, startPetstore } from './petstore.ts'
+
+let cwd: string
+beforeEach(() => {
+  cwd = mkdtempSync(join(tmpdir(), 'petstore-serve-'))
+})
+afterEach(() => rmSync(cwd, { recursive: true, force: true }))
+
+/** Starts `petstore serve`, waits for its banner, and gives what a caller needs. */
+async function serve(args: readonly string[], env: Record<string, string> = {}) {
+  const program = startPetstore(['serve', '--port', '0', ...args], { cwd, env })
+  let banner = ''
+  const decoder = new TextDecoder()
+  for await (const chunk of program.stdout) {
+    banner += decoder.decode(chunk)
+    if (banner.includes('/openapi.json')) break
+  }
+  const address = /http:\/\/\S+(?=\/v1)/.exec(banner)?.[0] ?? ''
+  return {
+    banner,
+    address,
+    call: (path: string, key: string, init: RequestInit = {}) =>
+      fetch(`${address}/v1${path}`, {
+        ...init,
+        headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
+      }),
+    stop: async (signal: 'SIGTERM' | 'SIGINT' = 'SIGTERM') => {
+      program.kill(signal)
+      return program.exited
+    },
+  }
+}
+
+describe('petstore serve --demo', () => {
+  test('serves a demo store and shows the addresses, the keys and a curl line', async () => {
+    const { banner, address, call, stop } = await serve(['--demo'])
+    expect(address).toStartWith('http://127.0.0.1:')
+    for (const plan of ['free', 'pro', 'business', 'enterprise']) {
+      expect(banner).toContain(`pst_demo_${plan}`)
+      expect((await call('/inventory', `pst_demo_${plan}`)).status).toBe(200)
+    }
+    expect(banner).toContain(`curl -H "Authorization: Bearer pst_demo_free" ${address}/v1/inventory`)
+
+    const items = (await (await call('/inventory', 'pst_demo_pro')).json()) as {
+      petId: number
+      quantity: number
+      status: string
+    }[]
+    expect(items.map(({ petId }) => petId)).toEqual(Array.from({ length: 25 }, (_, index) => index + 1))
+    expect(new Set(items.map(({ status }) => status))).toEqual(new Set(['available', 'pending', 'sold']))
+    expect(Math.min(...items.map(({ quantity }) => quantity))).toBe(0)
+    const orders = (await (await call('/store/orders', 'pst_demo_pro')).json()) as unknown[]
+    expect(orders.length).toBeGreaterThanOrEqual(24)
+
+    const enterprise = await call('/inventory', 'pst_demo_enterprise')
+    expect(enterprise.headers.get('X-RateLimit-Limit')).toBe('1000000')
+    expect(await stop()).toBe(0)
+  })
+
+  test('a second start keeps the data and the limit windows', async () => {
+    const first = await serve(['--demo'])
+    await first.call('/inventory/1', 'pst_demo_free', { method: 'PATCH', body: '{"quantity": 99}' })
+    expect(await first.stop('SIGINT')).toBe(0)
+    const second = await serve(['--demo'])
+    const answer = await second.call('/inventory', 'pst_demo_free')
+    const items = (await answer.json()) as { quantity: number }[]
+    expect(items[0]?.quantity).toBe(99)
+    expect(answer.headers.get('X-RateLimit-Remaining')).toBe('58')
+    await second.stop()
+  })
+
+  test('the demo keys do not work on the same data outside demo mode', async () => {
+    await (await serve(['--demo'])).stop()
+    const real = await serve(['--database-url', 'sqlite:data/demo.db'])
+    expect(real.banner).not.toContain('pst_demo')
+    expect((await real.call('/inventory', 'pst_demo_enterprise')).status).toBe(401)
+    await real.stop()
+  })
+
+  test('does not open a real store to keys that everybody knows', async () => {
+    const made = await petstore(['keys', 'create', '--name', 'Shop', '--plan', 'free'], { cwd })
+    expect(made.exitCode).toBe(0)
+    const { Database } = await import('bun:sqlite')
+    const database = new Database(join(cwd, 'data/petstore.db'))
+    database.run("INSERT INTO pets VALUES (1, 'Biscuit', 1)")
+    database.close()
+    const { exitCode, stderr } = await petstore(
+      ['serve', '--demo', '--database-url', 'sqlite:data/petstore.db', '--port', '0'],
+      { cwd },
+    )
+    expect([exitCode, stderr]).toEqual([1, expect.stringContaining('holds a real store')])
+  })
+})
+
+describe('petstore serve', () => {
+  test('takes the settings from the environment, and a flag wins', async () => {
+    const { address, stop } = await serve([], {
+      PORT: 'not read',
+      HOST: '127.0.0.1',
+      ANONYMOUS_PER_MINUTE: '7',
+    })
+    const answer = await fetch(`${address}/v1/inventory`)
+    expect([answer.status, answer.headers.get('X-RateLimit-Limit')]).toEqual([401, '7'])
+    await stop()
+  })
+
+  async function expectRefused(args: readonly string[], message: string, env: Record<string, string> = {}) {
+    const { exitCode, stdout, stderr } = await petstore(['serve', ...args], { cwd, env })
+    expect([exitCode, stdout]).toEqual([1, ''])
+    expect(stderr).toStartWith('petstore: ')
+    expect(stderr).toContain(message)
+    expect(stderr.trimEnd().split('\n')).toHaveLength(1)
+  }
+
+  test('a port that is taken: one clear line and exit code 1', async () => {
+    const taken = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() })
+    await expectRefused(['--port', String(taken.port)], `port ${taken.port} on 127.0.0.1 is taken`)
+    await taken.stop()
+  })
+
+  test('a database that cannot be opened: one clear line and exit code 1', async () => {
+    writeFileSync(join(cwd, 'notes.txt'), 'not a database, but long enough to look like a file'.repeat(40))
+    await expectRefused(['--database-url', 'sqlite:notes.txt'], 'cannot open the database notes.txt')
+    await expectRefused(['--database-url', 'sqlite:/proc/none/petstore.db'], 'cannot open the database')
+    await expectRefused(['--database-url', 'mysql://x'], '--database-url must be of the form sqlite:PATH')
+  })
+
+  test('an unknown setting: one clear line and exit code 1', async () => {
+    await expectRefused(['--prot', '1'], "unknown option '--prot' (Did you mean --port?)")
+  })
+
+  test.each([
+    ['PORT', '80a'],
+    ['PORT', '65536'],
+    ['ENVIRONMENT', 'test'],
+    ['BASE_URL', 'https://shop.test/'],
+    ['TRUST_PROXY', 'perhaps'],
+    ['ANONYMOUS_PER_MINUTE', '0'],
+    ['PET_SUNSET', 'soon'],
+  ])('%s=%s is refused with what would do', async (name, value) => {
+    await expectRefused([], `${name} must be `, { [name]: value })
+  })
+
+  test('--help lists every setting with its default', async () => {
+    const { exitCode, stdout } = await petstore(['serve', '--help'])
+    expect(exitCode).toBe(0)
+    for (const name of ['--demo', '--port', '--host', '--database-url', '--trust-proxy', '--pet-sunset']) {
+      expect(stdout).toContain(name)
+    }
+    expect(stdout).toContain('TRUST_PROXY, default off')
+  })
+})

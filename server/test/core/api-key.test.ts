@@ -1,0 +1,37 @@
+import { describe, expect, test } from 'bun:test'
+import { createSecret, hashSecret, isWellFormedSecret } from '../../src/core/api-key.ts'
+import { crc32 } from '../../src/core/crc32.ts'
+
+describe('API keys', () => {
+  test('have a prefix for their environment, 30 random base62 characters and 6 of checksum', () => {
+    expect(createSecret('production')).toMatch(/^pst_live_[0-9A-Za-z]{36}$/)
+    expect(createSecret('staging')).toMatch(/^pst_test_[0-9A-Za-z]{36}$/)
+  })
+
+  test('the checksum is CRC-32', () => {
+    expect(crc32('123456789')).toBe(0xcbf43926)
+  })
+
+  test('a made key is well formed, and no single mistyped character is', () => {
+    const secret = createSecret('production')
+    expect(isWellFormedSecret(secret)).toBe(true)
+    for (let place = 'pst_live_'.length; place < secret.length; place++) {
+      const other = secret[place] === 'a' ? 'b' : 'a'
+      expect(isWellFormedSecret(secret.slice(0, place) + other + secret.slice(place + 1))).toBe(false)
+    }
+  })
+
+  test.each(['', 'pst_demo_free', 'pst_live_', `pst_live_${'a'.repeat(36)}`, `${createSecret('staging')}a`])(
+    '"%s" is not well formed',
+    (text) => expect(isWellFormedSecret(text)).toBe(false),
+  )
+
+  test('every made key is another one', () => {
+    const secrets = Array.from({ length: 1_000 }, () => createSecret('production'))
+    expect(new Set(secrets).size).toBe(1_000)
+  })
+
+  test('the hash is SHA-256', () => {
+    expect(hashSecret('abc')).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad')
+  })
+})

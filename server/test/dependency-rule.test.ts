@@ -1,0 +1,30 @@
+import { describe, expect, test } from 'bun:test'
+import { violations } from '../scripts/dependency-rule.ts'
+
+describe('the dependency rule fails when', () => {
+  test.each([
+    ['the core imports an adapter', 'core/x.ts', "import { y } from '../store/sqlite/store.ts'"],
+    ['the core imports a type of http', 'core/x.ts', "import type { App } from '../http/app.ts'"],
+    ['the core imports a package', 'core/x.ts', "import Type from 'typebox'"],
+    ['the core reads files', 'core/x.ts', "import { readFileSync } from 'node:fs'"],
+    ['http imports the store', 'http/operations/x.ts', "import { y } from '../../store/sqlite/store.ts'"],
+    ['the store imports http', 'store/sqlite/x.ts', "export { y } from '../../http/app.ts'"],
+    [
+      'the command line goes past compose',
+      'cli/commands/x.ts',
+      "import { y } from '../../store/sqlite/store.ts'",
+    ],
+    ['an import over several lines', 'core/x.ts', "import {\n  y,\n  z,\n} from '../http/app.ts'"],
+    ['an import at run time', 'core/x.ts', "const y = await import('../http/app.ts')"],
+    ['a file belongs to no part', 'other/x.ts', ''],
+  ])('%s', (_, path, source) => {
+    expect(violations(path, source)).toHaveLength(1)
+  })
+
+  test('and is content with what is allowed', () => {
+    expect(violations('core/x.ts', "import { y } from './y.ts'\nexport const a = 'http'")).toEqual([])
+    expect(violations('http/x.ts', "import { y } from '../core/y.ts'\nimport Type from 'typebox'")).toEqual(
+      [],
+    )
+  })
+})

@@ -1,0 +1,90 @@
+import { Database } from 'bun:sqlite'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { createConfig, lint } from '@redocly/openapi-core'
+import { documentedResponses } from '../support/contract-check.ts'
+import { type Answer, type CallOptions, TestService } from '../support/test-service.ts'
+
+/** How to bring about each status; `call` holds every answer against the contract. */
+interface Situation {
+  readonly service: TestService
+  readonly send: (options?: CallOptions) => Promise<Answer>
+}
+
+const REQUESTS: Readonly<Record<string, { method: string; path: string; body?: string }>> = {
+  listInventory: { method: 'GET', path: '/inventory' },
+  updateInventory: { method: 'PATCH', path: '/inventory/1', body: '{"quantity": 5}' },
+  getPet: { method: 'GET', path: '/pets/1' },
+  listOrders: { method: 'GET', path: '/store/orders' },
+}
+
+const SITUATIONS: Readonly<Record<number, (situation: Situation) => Promise<Answer>>> = {
+  200: ({ send }) => send(),
+  304: ({ send }) => send({ headers: { 'If-None-Match': '*' } }),
+  401: ({ send }) => send({ key: null }),
+  410: ({ service, send }) => {
+    service.now = Date.UTC(2040, 0)
+    return send()
+  },
+  413: ({ send }) => send({ body: 'x'.repeat(70_000) }),
+  429: async ({ service, send }) => {
+    const { secret } = await service.createKey('enterprise', { limits: { perMinute: 1, perDay: 9 } })
+    await send({ key: secret })
+    return send({ key: secret })
+  },
+  503: async ({ service, send }) => {
+    const other = new Database(service.databasePath)
+    other.run('ALTER TABLE keys RENAME TO away')
+    const answer = await send()
+    other.run('ALTER TABLE away RENAME TO keys')
+    other.close()
+    return answer
+  },
+}
+
+describe('the contract', () => {
+  let service: TestService
+  let broken: TestService
+  beforeAll(async () => {
+    service = await TestService.start()
+    const bug = () => Promise.reject(new TypeError('a bug'))
+    broken = await TestService.start({
+      wrapStore: (store) => ({
+        ...store,
+        listInventory: bug,
+        setQuantities: bug,
+        findPet: bug,
+        listOrders: bug,
+      }),
+    })
+  })
+  afterAll(() => Promise.all([service.stop(), broken.stop()]))
+
+  test.each([...documentedResponses])('%s happens as documented', async (response) => {
+    const [operationId = '', documented = ''] = response.split(' ')
+    const status = Number(documented)
+    const { method, path, body } = REQUESTS[operationId] ?? { method: '', path: '' }
+    const sendTo =
+      (target: TestService, to = path) =>
+      (options: CallOptions = {}) =>
+        target.call(method, to, {
+          ...(body === undefined ? {} : { body }),
+          ...options,
+          headers: { 'Content-Type': 'application/json', ...options.headers },
+        })
+    const arrange: Readonly<Record<number, () => Promise<Answer>>> = {
+      400: sendTo(service, path.replace(/\d+$/, 'abc')),
+      404: sendTo(service, path.replace(/\d+$/, '404')),
+      500: sendTo(broken),
+    }
+    const situation = SITUATIONS[status]
+    const answer = await (situation?.({ service, send: sendTo(service) }) ?? arrange[status]?.())
+    expect(answer?.status).toBe(status)
+  })
+
+  test('passes the recommended rules of a public OpenAPI linter without an error', async () => {
+    const config = await createConfig({ extends: ['recommended'] })
+    const problems = await lint({ ref: new URL('../../../openapi.json', import.meta.url).pathname, config })
+    const errors = problems.filter(({ severity }) => severity === 'error')
+    expect(errors.map(({ ruleId, message }) => `${ruleId}: ${message}`)).toEqual([])
+  })
+})

@@ -1,0 +1,36 @@
+import { describe, expect, test } from 'bun:test'
+import contract from '../../../openapi.json'
+import { OPERATIONS } from '../../src/http/routes.ts'
+import { authAndLimitSuite, type GoodRequest } from '../support/auth-and-limit-suite.ts'
+import { TestService } from '../support/test-service.ts'
+
+const GOOD_REQUESTS: readonly GoodRequest[] = [
+  { operationId: 'listInventory', method: 'GET', path: '/inventory' },
+  { operationId: 'updateInventory', method: 'PATCH', path: '/inventory/1', body: '{"quantity": 5}' },
+  { operationId: 'getPet', method: 'GET', path: '/pets/1' },
+  { operationId: 'listOrders', method: 'GET', path: '/store/orders' },
+]
+
+describe('section 5: authentication', () => {
+  test('every operation is secured with bearerAuth, HTTP bearer authentication', () => {
+    expect(contract.security).toEqual([{ bearerAuth: [] }])
+    expect(contract.components.securitySchemes.bearerAuth).toMatchObject({ type: 'http', scheme: 'bearer' })
+  })
+
+  test('every operation runs the suite below', () => {
+    expect(GOOD_REQUESTS.map(({ operationId }) => operationId)).toEqual(
+      OPERATIONS.map(({ operationId }) => operationId),
+    )
+  })
+
+  test('an unknown path is 401 without a valid key, so that strangers learn nothing', async () => {
+    const service = await TestService.start()
+    for (const path of ['/v1/secrets', '/v1', '/', '/v2/inventory']) {
+      const answer = await service.fetch('GET', path, { key: null })
+      expect([answer.status, answer.error.code]).toEqual([401, 'unauthorized'])
+    }
+    await service.stop()
+  })
+})
+
+for (const request of GOOD_REQUESTS) authAndLimitSuite(request)

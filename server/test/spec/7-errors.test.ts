@@ -1,0 +1,130 @@
+import { Database } from 'bun:sqlite'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import contract from '../../../openapi.json'
+import { ERROR_CODES } from '../../src/core/errors.ts'
+import { standingOf } from '../support/standing.ts'
+import { TestService } from '../support/test-service.ts'
+
+let service: TestService
+beforeAll(async () => {
+  service = await TestService.start()
+})
+afterAll(() => service.stop())
+
+describe('section 7: every error response carries an Error body', () => {
+  test('the codes of the contract are the ones there are', () => {
+    expect(contract.components.schemas.Error.properties.code.enum).toEqual([...ERROR_CODES])
+  })
+
+  test.each([
+    '/v1/nothing',
+    '/v1',
+    '/v1/',
+    '/',
+    '/v2/inventory',
+    '/v1/inventory/1/2',
+    '/V1/inventory',
+    '/v1/pets',
+  ])('the unknown path %s is 404', async (path) => {
+    const answer = await service.fetch('GET', path)
+    expect([answer.status, answer.error.code, answer.error.status]).toEqual([404, 'not_found', 404])
+    expect(answer.error.message).toContain(path)
+    expect(standingOf(answer).limit).toBe(1_000_000)
+  })
+
+  test.each([
+    ['DELETE', '/inventory', 'GET, HEAD'],
+    ['POST', '/inventory', 'GET, HEAD'],
+    ['OPTIONS', '/inventory', 'GET, HEAD'],
+    ['PURGE', '/inventory', 'GET, HEAD'],
+    ['GET', '/inventory/1', 'PATCH'],
+    ['HEAD', '/inventory/1', 'PATCH'],
+    ['PUT', '/inventory/1', 'PATCH'],
+    ['PATCH', '/pets/1', 'GET, HEAD'],
+    ['DELETE', '/store/orders', 'GET, HEAD'],
+  ])('%s %s is 405 with Allow', async (method, path, allow) => {
+    const answer = await service.call(method, path)
+    expect(answer.status).toBe(405)
+    expect(answer.headers.get('Allow')).toBe(allow)
+    if (method !== 'HEAD') expect(answer.error.code).toBe('method_not_allowed')
+    expect(standingOf(answer).limit).toBe(1_000_000)
+  })
+
+  test('a bug is 500, leaks nothing, and is reported to the operator with all detail', async () => {
+    const broken = await TestService.start({
+      wrapStore: (store) => ({
+        ...store,
+        listOrders: async () => {
+          throw new TypeError('the secret detail')
+        },
+      }),
+    })
+    const answer = await broken.call('GET', '/store/orders')
+    expect([answer.status, answer.error.code]).toEqual([500, 'internal_error'])
+    expect(answer.text).not.toContain('secret detail')
+    expect(answer.error.message).toContain(answer.headers.get('X-Request-Id') ?? 'none')
+    expect(standingOf(answer).limit).toBe(1_000_000)
+    expect(String(broken.failures[0])).toContain('the secret detail')
+    await broken.stop()
+  })
+
+  test('a bug in the look-up of the key is 500 too, with all headers', async () => {
+    const broken = await TestService.start({
+      wrapStore: (store) => ({ ...store, findKey: () => Promise.reject(new TypeError('the secret detail')) }),
+    })
+    const answer = await broken.call('GET', '/store/orders')
+    expect(answer.status).toBe(500)
+    expect(answer.text).not.toContain('secret detail')
+    expect(standingOf(answer)).toMatchObject({ limit: 300, remaining: 300 })
+    await broken.stop()
+  })
+
+  test('a failing database is 503 with Retry-After, and it recovers by itself', async () => {
+    const failing = await TestService.start()
+    const { key } = failing
+    const other = new Database(failing.databasePath)
+    other.run('ALTER TABLE stock RENAME TO away')
+    for (const answer of [
+      await failing.call('GET', '/inventory', { key }),
+      await failing.setQuantity(1n, '{"quantity": 9}'),
+    ]) {
+      expect([answer.status, answer.error.code]).toEqual([503, 'service_unavailable'])
+      expect(answer.headers.get('Retry-After')).toBe('1')
+      expect(answer.text).not.toContain('stock')
+      expect(standingOf(answer).limit).toBe(1_000_000)
+    }
+    other.run('ALTER TABLE keys RENAME TO gone')
+    const unknown = await failing.call('GET', '/inventory', { key })
+    expect([unknown.status, standingOf(unknown).limit]).toEqual([503, 300])
+
+    other.run('ALTER TABLE gone RENAME TO keys')
+    other.run('ALTER TABLE away RENAME TO stock')
+    expect((await failing.setQuantity(1n, '{"quantity": 9}')).status).toBe(200)
+    other.close()
+    await failing.stop()
+  })
+
+  test('an update waits for another process that writes, and others are answered meanwhile', async () => {
+    const other = new Database(service.databasePath)
+    other.run('BEGIN IMMEDIATE')
+    const waiting = service.setQuantity(1n, '{"quantity": 123}')
+    expect((await service.call('GET', '/inventory')).items[0]?.quantity).not.toBe(123)
+    other.run('COMMIT')
+    other.close()
+    expect((await waiting).item.quantity).toBe(123)
+  })
+
+  test('a request that cannot be parsed at all is refused, and the connection closed', async () => {
+    const { promise, resolve } = Promise.withResolvers<string>()
+    await Bun.connect({
+      hostname: '127.0.0.1',
+      port: service.port,
+      socket: {
+        open: (socket) => void socket.write('NONSENSE\r\n\r\n'),
+        data: (_, bytes) => resolve(bytes.toString()),
+        close: () => resolve(''),
+      },
+    })
+    expect(await promise).toStartWith('HTTP/1.1 400')
+  })
+})

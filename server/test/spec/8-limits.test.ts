@@ -1,0 +1,217 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { PLAN_LIMITS } from '../../src/core/plans.ts'
+import { standingOf } from '../support/standing.ts'
+import { type Answer, START, TestService } from '../support/test-service.ts'
+
+const MINUTE = 60_000
+const DAY = 86_400_000
+
+let service: TestService
+beforeEach(async () => {
+  service = await TestService.start()
+})
+afterEach(() => service.stop())
+
+const list = (key: string): Promise<Answer> => service.call('GET', '/inventory', { key })
+
+/** Sends `count` requests one after the other and gives the last answer. */
+async function send(key: string, count: number): Promise<Answer> {
+  let last = await list(key)
+  for (let sent = 1; sent < count; sent++) last = await list(key)
+  return last
+}
+
+describe('section 8: rate limits by plan', () => {
+  test('Free, Pro and Business allow what their plan says', () => {
+    expect(PLAN_LIMITS).toEqual({
+      free: { perMinute: 60, perDay: 1_000 },
+      pro: { perMinute: 300, perDay: 10_000 },
+      business: { perMinute: 1_000, perDay: 100_000 },
+    })
+  })
+
+  test.each(['free', 'pro', 'business'] as const)('a %s key gets its minute, then 429', async (plan) => {
+    const { secret } = await service.createKey(plan)
+    const { perMinute } = PLAN_LIMITS[plan]
+    for (let remaining = perMinute - 1; remaining >= 0; remaining--) {
+      const answer = await list(secret)
+      expect(answer.status).toBe(200)
+      expect(standingOf(answer)).toEqual({ limit: perMinute, remaining, reset: START / 1000 + 60 })
+    }
+    const over = await list(secret)
+    expect(over.status).toBe(429)
+    expect(standingOf(over)).toEqual({ limit: perMinute, remaining: 0, reset: START / 1000 + 60 })
+  })
+
+  test('an Enterprise key has the limits that it was made with', async () => {
+    const { secret } = await service.createKey('enterprise', { limits: { perMinute: 7, perDay: 500 } })
+    expect(standingOf(await list(secret))).toMatchObject({ limit: 7, remaining: 6 })
+  })
+
+  test('one key does not use up what another has', async () => {
+    const [one, other] = [await service.createKey('free'), await service.createKey('free')]
+    await send(one.secret, 61)
+    expect(standingOf(await list(other.secret)).remaining).toBe(59)
+  })
+})
+
+describe('section 8: windows', () => {
+  test('after the window it is 200 again, to the millisecond', async () => {
+    const { secret } = await service.createKey('free')
+    await send(secret, 60)
+    service.now = START + MINUTE - 1
+    const late = await list(secret)
+    expect([late.status, late.headers.get('Retry-After')]).toEqual([429, '1'])
+    service.now = START + MINUTE
+    const fresh = await list(secret)
+    expect(fresh.status).toBe(200)
+    expect(standingOf(fresh)).toEqual({ limit: 60, remaining: 59, reset: START / 1000 + 120 })
+  })
+
+  test('a window starts with the first request in it', async () => {
+    const { secret } = await service.createKey('free')
+    await list(secret)
+    service.now = START + 10 * MINUTE + 400
+    const { reset } = standingOf(await list(secret))
+    expect(reset).toBe(START / 1000 + 660)
+    expect(reset - service.now / 1000).toBeLessThanOrEqual(60)
+  })
+
+  test('the day window takes over when it has fewer left, and refuses when it is used up', async () => {
+    const { secret } = await service.createKey('enterprise', { limits: { perMinute: 10, perDay: 16 } })
+    expect(standingOf(await send(secret, 5))).toEqual({ limit: 10, remaining: 5, reset: START / 1000 + 60 })
+    service.now = START + MINUTE
+    const next = standingOf(await list(secret))
+    expect(next).toEqual({ limit: 10, remaining: 9, reset: START / 1000 + 120 })
+    service.now = START + 2 * MINUTE
+    const takenOver = standingOf(await list(secret))
+    expect(takenOver).toEqual({ limit: 16, remaining: 9, reset: (START + DAY) / 1000 })
+    expect(standingOf(await send(secret, 9)).remaining).toBe(0)
+    const over = await list(secret)
+    expect([over.status, over.headers.get('Retry-After')]).toEqual([429, String(86_400 - 120)])
+    expect(standingOf(over)).toEqual({ limit: 16, remaining: 0, reset: (START + DAY) / 1000 })
+    service.now = START + DAY
+    expect((await list(secret)).status).toBe(200)
+  })
+
+  test('rejected requests do not count', async () => {
+    const { secret } = await service.createKey('enterprise', { limits: { perMinute: 20, perDay: 30 } })
+    await send(secret, 30)
+    service.now = START + MINUTE
+    expect(standingOf(await list(secret)).remaining).toBe(9)
+  })
+
+  test('every answer counts once it is admitted, errors too', async () => {
+    const { secret } = await service.createKey('free')
+    await service.setQuantity(404n, '{"quantity": 1}', { key: secret })
+    await service.setQuantity(1n, 'broken', { key: secret })
+    expect(standingOf(await list(secret)).remaining).toBe(57)
+  })
+
+  test('windows survive a restart', async () => {
+    const { secret } = await service.createKey('free')
+    await send(secret, 59)
+    await service.restart()
+    expect(standingOf(await list(secret))).toEqual({ limit: 60, remaining: 0, reset: START / 1000 + 60 })
+    expect((await list(secret)).status).toBe(429)
+  })
+
+  test('with the real clock, a short window ends and Reset is a time at most 60 s ahead', async () => {
+    const real = await TestService.start({ realTime: true })
+    const { secret } = await real.createKey('free')
+    const answer = await real.call('GET', '/inventory', { key: secret })
+    const { limit, remaining, reset } = standingOf(answer)
+    expect([limit, remaining]).toEqual([60, 59])
+    expect(reset - Date.now() / 1000).toBeLessThanOrEqual(60)
+    expect(reset - Date.now() / 1000).toBeGreaterThan(58)
+    await real.stop()
+  })
+})
+
+describe('section 8: bans', () => {
+  const limits = { perMinute: 3, perDay: 10_000 }
+  /** Uses up the minute, then is rejected until the ban comes. */
+  const provoke = (key: string): Promise<Answer> => send(key, 6)
+
+  test('going on after 429 brings a ban of 5 minutes, which lasts and ends', async () => {
+    const { secret } = await service.createKey('enterprise', { limits })
+    expect((await send(secret, 5)).error.code).toBe('rate_limit_exceeded')
+    const banned = await list(secret)
+    expect([banned.status, banned.error.code]).toEqual([429, 'key_banned'])
+    expect(banned.headers.get('Retry-After')).toBe('300')
+    expect(standingOf(banned)).toEqual({ limit: 3, remaining: 0, reset: START / 1000 + 300 })
+
+    service.now = START + 5 * MINUTE - 1
+    const still = await list(secret)
+    expect([still.error.code, still.headers.get('Retry-After')]).toEqual(['key_banned', '1'])
+    service.now = START + 5 * MINUTE
+    expect((await list(secret)).status).toBe(200)
+  })
+
+  test('each further ban lasts twice as long, at most an hour, and a day without forgets', async () => {
+    const { secret } = await service.createKey('enterprise', { limits })
+    for (const minutes of [5, 10, 20, 40, 60, 60]) {
+      const banned = await provoke(secret)
+      expect([banned.error.code, banned.headers.get('Retry-After')]).toEqual([
+        'key_banned',
+        `${minutes * 60}`,
+      ])
+      service.now += minutes * MINUTE
+    }
+    service.now += DAY
+    expect((await provoke(secret)).headers.get('Retry-After')).toBe('300')
+  })
+
+  test('a ban survives a restart, and so does what the next one doubles', async () => {
+    const { secret } = await service.createKey('enterprise', { limits })
+    await provoke(secret)
+    await service.restart()
+    expect((await list(secret)).error.code).toBe('key_banned')
+    service.now += 5 * MINUTE
+    await service.restart()
+    expect((await provoke(secret)).headers.get('Retry-After')).toBe('600')
+  })
+
+  test('one who waits as told is never banned', async () => {
+    const { secret } = await service.createKey('enterprise', { limits })
+    for (let round = 0; round < 10; round++) {
+      const over = await send(secret, 4)
+      expect(over.error.code).toBe('rate_limit_exceeded')
+      service.now += Number(over.headers.get('Retry-After')) * 1000
+    }
+  })
+})
+
+describe('section 8: requests without a valid key', () => {
+  const knock = (headers: Record<string, string> = {}): Promise<Answer> =>
+    service.call('GET', '/inventory', { key: null, headers })
+
+  test('are counted by address: 300 a minute, then 429 with Retry-After, never a ban', async () => {
+    for (let remaining = 299; remaining >= 0; remaining--) {
+      const answer = await knock()
+      expect(answer.status).toBe(401)
+      expect(standingOf(answer)).toEqual({ limit: 300, remaining, reset: START / 1000 + 60 })
+    }
+    for (let sent = 0; sent < 350; sent++) {
+      const over = await knock()
+      expect([over.status, over.error.code]).toEqual([429, 'rate_limit_exceeded'])
+      expect(over.headers.get('Retry-After')).toBe('60')
+    }
+    expect((await list(service.key)).status).toBe(200)
+    service.now = START + MINUTE
+    expect((await knock()).status).toBe(401)
+  })
+
+  test('X-Forwarded-For is not believed unless TRUST_PROXY says so', async () => {
+    await knock({ 'X-Forwarded-For': '203.0.113.1' })
+    expect(standingOf(await knock({ 'X-Forwarded-For': '203.0.113.2' })).remaining).toBe(298)
+  })
+
+  test('with TRUST_PROXY the address that the proxy wrote is counted, not what the client made up', async () => {
+    await service.stop()
+    service = await TestService.start({ settings: { trustProxy: 'on' } })
+    await knock({ 'X-Forwarded-For': '203.0.113.1' })
+    expect(standingOf(await knock({ 'X-Forwarded-For': '203.0.113.2' })).remaining).toBe(299)
+    expect(standingOf(await knock({ 'X-Forwarded-For': '198.51.100.7, 203.0.113.1' })).remaining).toBe(298)
+  })
+})

@@ -1,0 +1,76 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import contract from '../../../openapi.json'
+import { TestService } from '../support/test-service.ts'
+
+const SUNSET = Date.UTC(2030, 11, 5)
+
+let service: TestService
+beforeAll(async () => {
+  service = await TestService.start()
+})
+afterAll(() => service.stop())
+
+describe('section 9: versioning', () => {
+  test('the interface version is 1.0.0', () => {
+    expect(contract.info.version).toBe('1.0.0')
+  })
+
+  test('the version segment /v1 is part of both base addresses, and of the path', async () => {
+    for (const { url } of contract.servers) expect(url).toEndWith('/v1')
+    expect(contract.servers.map(({ description }) => description)).toEqual(['Production', 'Staging'])
+    expect((await service.fetch('GET', '/v1/inventory')).status).toBe(200)
+    expect((await service.fetch('GET', '/inventory')).status).toBe(404)
+  })
+
+  test('the base addresses and the sunset are settings, and the served contract shows them', async () => {
+    const settings = {
+      baseUrl: 'https://shop.test/v1',
+      stagingBaseUrl: 'https://staging.shop.test/v1',
+      petSunset: '2031-01-31',
+    }
+    const other = await TestService.start({ settings })
+    const { status, json } = await other.fetch('GET', '/openapi.json', { key: null })
+    expect(status).toBe(200)
+    const served = json as typeof contract
+    expect(served.servers.map(({ url }) => url)).toEqual([settings.baseUrl, settings.stagingBaseUrl])
+    expect(served.paths['/pets/{petId}'].get['x-sunset']).toBe('2031-01-31')
+    await other.stop()
+  })
+
+  test('the served contract is the checked-in one', async () => {
+    const { json } = await service.fetch('GET', '/openapi.json', { key: null })
+    expect(json).toEqual(contract)
+    const post = await service.fetch('POST', '/openapi.json', { key: null })
+    expect([post.status, post.error.code]).toEqual([405, 'method_not_allowed'])
+  })
+
+  test('operations carry a stability marking, and the update is experimental', () => {
+    expect(contract.paths['/inventory'].get['x-stability']).toBe('stable')
+    expect(contract.paths['/inventory/{petId}'].patch['x-stability']).toBe('experimental')
+    expect(contract.paths['/store/orders'].get['x-stability']).toBe('beta')
+  })
+
+  test('GET /pets/{petId} is deprecated and has a sunset date, in the contract and in every answer', async () => {
+    expect(contract.paths['/pets/{petId}'].get).toMatchObject({ deprecated: true, 'x-sunset': '2030-12-05' })
+    for (const path of ['/pets/1', '/pets/404', '/pets/abc']) {
+      const { headers } = await service.call('GET', path)
+      expect(headers.get('Deprecation')).toMatch(/^@\d{10}$/)
+      expect(headers.get('Sunset')).toBe('Thu, 05 Dec 2030 00:00:00 GMT')
+      expect(headers.get('Link')).toContain('rel="deprecation"')
+    }
+    expect((await service.call('GET', '/inventory')).headers.has('Sunset')).toBe(false)
+  })
+
+  test('GET /pets/{petId} answers with the pet until the sunset, and 410 from then on', async () => {
+    service.now = SUNSET - 1
+    const last = await service.call('GET', '/pets/2')
+    expect([last.status, last.text]).toEqual([
+      200,
+      '{"id":2,"name":"Mittens","categoryId":2,"status":"pending"}',
+    ])
+    service.now = SUNSET
+    const gone = await service.call('GET', '/pets/2')
+    expect([gone.status, gone.error.code]).toEqual([410, 'gone'])
+    expect(gone.headers.get('Sunset')).toBe('Thu, 05 Dec 2030 00:00:00 GMT')
+  })
+})

@@ -1,0 +1,165 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import type { ApiKey } from '../../src/core/api-key.ts'
+import type { StockedPet } from '../../src/core/pet.ts'
+import { admit, freshState } from '../../src/core/rate-windows.ts'
+import type { Store } from '../../src/core/store.ts'
+
+export interface StoreUnderTest {
+  open(): Promise<Store>
+  /** Forgets everything, so that the next `open` finds an empty store. */
+  discard(): Promise<void>
+}
+
+const HIGHEST = 9223372036854775807n
+const LOWEST = -9223372036854775808n
+const MOST = Number.MAX_SAFE_INTEGER
+
+const pet = (id: bigint, quantity: number): StockedPet => ({
+  id,
+  name: `Pet "${id}", ключ 🐶`,
+  categoryId: HIGHEST,
+  status: 'available',
+  quantity,
+})
+
+const change = (petId: bigint, quantity: number, at = 1) => ({ petId, quantity, keyId: 'key_a', at })
+
+/** What every adapter of the port promises. */
+export function storeSuite(name: string, underTest: StoreUnderTest): void {
+  describe(`${name} store`, () => {
+    let store: Store
+    beforeEach(async () => {
+      store = await underTest.open()
+      await store.addPets([pet(HIGHEST, 3), pet(2n, MOST), pet(LOWEST, 0), pet(10n, 5)])
+    })
+    afterEach(async () => {
+      await store.close()
+      await underTest.discard()
+    })
+
+    test('lists the stock by petId ascending, exact for every int64', async () => {
+      expect(await store.listInventory()).toEqual([
+        { petId: LOWEST, quantity: 0, status: 'available' },
+        { petId: 2n, quantity: MOST, status: 'available' },
+        { petId: 10n, quantity: 5, status: 'available' },
+        { petId: HIGHEST, quantity: 3, status: 'available' },
+      ])
+    })
+
+    test('sets quantities in the order given, and answers in the same order', async () => {
+      const outcomes = await store.setQuantities([
+        change(10n, 6),
+        change(404n, 1),
+        change(2n, 0),
+        change(10n, MOST),
+        change(10n, 8),
+      ])
+      const item = (petId: bigint, quantity: number) => ({ petId, quantity, status: 'available' as const })
+      expect(outcomes).toEqual([item(10n, 6), 'unknown_pet', item(2n, 0), item(10n, MOST), item(10n, 8)])
+      expect((await store.listInventory()).map(({ quantity }) => quantity)).toEqual([0, 0, 8, 3])
+    })
+
+    test('records each change of quantity in order, and nothing where nothing changed', async () => {
+      await store.setQuantities([change(10n, 6, 100), change(10n, 6, 101), change(10n, MOST, 102)])
+      await store.setQuantities([{ petId: 10n, quantity: 1, keyId: 'key_b', at: 103 }])
+      const entry = (before: number, after: number, at: number, keyId = 'key_a') => ({
+        petId: 10n,
+        before,
+        after,
+        at,
+        keyId,
+      })
+      expect(await store.listHistory(10n)).toEqual([
+        entry(5, 6, 100),
+        entry(6, MOST, 102),
+        entry(MOST, 1, 103, 'key_b'),
+      ])
+      expect(await store.listHistory(2n)).toEqual([])
+      expect(await store.listHistory(404n)).toEqual([])
+    })
+
+    test('a batch that cannot be stored changes nothing at all', async () => {
+      const before = await store.listInventory()
+      await expect(store.setQuantities([change(10n, 6), change(2n, -1)])).rejects.toThrow()
+      expect(await store.listInventory()).toEqual(before)
+      expect(await store.listHistory(10n)).toEqual([])
+    })
+
+    test('finds pets, with the status of their stock', async () => {
+      const { quantity: _, ...record } = pet(HIGHEST, 3)
+      expect(await store.findPet(HIGHEST)).toEqual(record)
+      expect(await store.findPet(404n)).toBeUndefined()
+      expect(await store.countPets()).toBe(4)
+    })
+
+    test('adds pets all or none', async () => {
+      await expect(store.addPets([pet(77n, 1), pet(10n, 1)])).rejects.toThrow()
+      expect(await store.findPet(77n)).toBeUndefined()
+      expect(await store.countPets()).toBe(4)
+    })
+
+    test('lists orders by id', async () => {
+      const order = (id: bigint, complete: boolean) => ({
+        id,
+        petId: HIGHEST,
+        quantity: MOST,
+        shipDate: 1_790_000_000_123,
+        complete,
+      })
+      await store.addOrders([order(HIGHEST, true), order(1n, false)])
+      expect(await store.listOrders()).toEqual([order(1n, false), order(HIGHEST, true)])
+      await expect(store.addOrders([order(5n, true), order(1n, true)])).rejects.toThrow()
+      expect(await store.listOrders()).toHaveLength(2)
+    })
+
+    test('finds a key by its hash alone', async () => {
+      const key: ApiKey = {
+        id: 'key_a',
+        name: 'Shop',
+        plan: 'enterprise',
+        limits: { perMinute: 5, perDay: MOST },
+        createdAt: 1_790_000_000_000,
+      }
+      const ended = { ...key, id: 'key_b', expiresAt: 5, revokedAt: 6 }
+      await store.addKey(key, 'hash a')
+      await store.addKey(ended, 'hash b')
+      expect(await store.findKey('hash a')).toEqual(key)
+      expect(await store.findKey('hash b')).toEqual(ended)
+      expect(await store.findKey('key_a')).toBeUndefined()
+    })
+
+    test('remembers windows and the latest ban of each key', async () => {
+      const now = 1_790_000_000_000
+      const limits = { perMinute: 2, perDay: 100 }
+      const used = freshState()
+      admit(used, limits, now)
+      const banned = freshState()
+      for (let sent = 0; sent < 4; sent++) admit(banned, limits, now)
+      await store.saveLimits(
+        new Map([
+          ['key_used', used],
+          ['key_banned', banned],
+        ]),
+      )
+      expect(await store.loadLimits()).toEqual(
+        new Map([
+          ['key_used', used],
+          ['key_banned', banned],
+        ]),
+      )
+
+      for (let sent = 0; sent < 4; sent++) admit(banned, limits, now + 300_000)
+      await store.saveLimits(new Map([['key_banned', banned]]))
+      expect((await store.loadLimits()).get('key_banned')).toEqual(banned)
+      expect((await store.loadLimits()).get('key_used')).toEqual(used)
+    })
+
+    test('keeps everything when it is closed and opened again', async () => {
+      await store.setQuantities([change(10n, 6)])
+      const before = [await store.listInventory(), await store.listHistory(10n)]
+      await store.close()
+      store = await underTest.open()
+      expect([await store.listInventory(), await store.listHistory(10n)]).toEqual(before)
+    })
+  })
+}

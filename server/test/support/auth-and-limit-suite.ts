@@ -1,0 +1,124 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { standingOf } from './standing.ts'
+import { type Answer, type CallOptions, START, TestService } from './test-service.ts'
+
+/** A request that succeeds, given a valid key. */
+export interface GoodRequest {
+  readonly operationId: string
+  readonly method: string
+  readonly path: string
+  readonly body?: string
+}
+
+/** What holds for every operation, whatever it does: each one runs this suite. */
+export function authAndLimitSuite({ operationId, method, path, body }: GoodRequest): void {
+  describe(`${operationId}: key and limits`, () => {
+    let service: TestService
+    beforeAll(async () => {
+      service = await TestService.start({ settings: { anonymousPerMinute: '1000' } })
+    })
+    afterAll(() => service.stop())
+
+    const send = (options: CallOptions = {}): Promise<Answer> =>
+      service.call(method, path, {
+        ...(body === undefined ? {} : { body }),
+        ...options,
+        headers: { 'Content-Type': 'application/json', ...options.headers },
+      })
+
+    async function expectUnauthorized(options: CallOptions, message: string): Promise<Answer> {
+      const before = await service.contents()
+      const answer = await send(options)
+      expect([answer.status, answer.error.code]).toEqual([401, 'unauthorized'])
+      expect(answer.error.message).toContain(message)
+      expect(standingOf(answer).limit).toBe(1000)
+      expect(await service.contents()).toEqual(before)
+      return answer
+    }
+
+    test('a valid key is let in, whatever the case of the scheme', async () => {
+      for (const scheme of ['Bearer', 'bearer', 'BEARER']) {
+        const answer = await send({ key: null, headers: { Authorization: `${scheme} ${service.key}` } })
+        expect(answer.status).toBe(200)
+      }
+    })
+
+    test('a missing key is 401 and says how to send one', async () => {
+      const answer = await expectUnauthorized({ key: null }, 'Authorization: Bearer <API_KEY>')
+      expect(answer.headers.get('WWW-Authenticate')).toBe('Bearer realm="petstore"')
+    })
+
+    test('Basic instead of Bearer is 401', async () => {
+      const headers = { Authorization: `Basic ${btoa('user:password')}` }
+      const answer = await expectUnauthorized({ key: null, headers }, 'does not hold a bearer key')
+      expect(answer.headers.get('WWW-Authenticate')).toBe('Bearer realm="petstore"')
+    })
+
+    test.each(['', 'Bearer', 'Bearer ', 'Bearer two words', 'Bearer ключ', 'Bearer a, Bearer b'])(
+      'the malformed header "%s" is 401',
+      async (header) => {
+        const Authorization = Buffer.from(header).toString('latin1')
+        await expectUnauthorized({ key: null, headers: { Authorization } }, 'API_KEY')
+      },
+    )
+
+    test('a malformed key is 401', async () => {
+      const answer = await expectUnauthorized({ key: 'secret' }, 'mistyped or cut off')
+      expect(answer.headers.get('WWW-Authenticate')).toContain('error="invalid_token"')
+    })
+
+    test('a mistyped key is 401', async () => {
+      const last = service.key.endsWith('x') ? 'y' : 'x'
+      await expectUnauthorized({ key: service.key.slice(0, -1) + last }, 'mistyped or cut off')
+    })
+
+    test('an unknown key is 401', async () => {
+      const other = await TestService.start()
+      await expectUnauthorized({ key: other.key }, 'not known here')
+      await other.stop()
+    })
+
+    test('an expired key is 401, from the moment of its expiry', async () => {
+      const { secret } = await service.createKey('pro', { expiresAt: START + 1 })
+      expect((await send({ key: secret })).status).toBe(200)
+      service.now = START + 1
+      await expectUnauthorized({ key: secret }, 'the API key is expired')
+      service.now = START
+    })
+
+    test('a revoked key is 401', async () => {
+      const { secret } = await service.createKey('pro', { revokedAt: START })
+      await expectUnauthorized({ key: secret }, 'the API key is revoked')
+    })
+
+    test('a demo key is 401 outside demo mode', async () => {
+      await expectUnauthorized({ key: 'pst_demo_enterprise' }, 'mistyped or cut off')
+    })
+
+    test('an answer carries the three limit headers, and counts down', async () => {
+      const { secret } = await service.createKey('free')
+      const first = standingOf(await send({ key: secret }))
+      expect(first).toEqual({ limit: 60, remaining: 59, reset: START / 1000 + 60 })
+      expect(standingOf(await send({ key: secret })).remaining).toBe(58)
+    })
+
+    test('over the limit it is 429 with Retry-After, and nothing changes', async () => {
+      const { secret } = await service.createKey('enterprise', { limits: { perMinute: 2, perDay: 100 } })
+      await send({ key: secret })
+      await send({ key: secret })
+      const before = await service.contents()
+      const answer = await send({ key: secret })
+      expect([answer.status, answer.error.code]).toEqual([429, 'rate_limit_exceeded'])
+      expect(answer.headers.get('Retry-After')).toBe('60')
+      expect(standingOf(answer)).toEqual({ limit: 2, remaining: 0, reset: START / 1000 + 60 })
+      expect(await service.contents()).toEqual(before)
+    })
+
+    test('every answer names its request, by the id that the caller gave if it is a sane one', async () => {
+      const own = await send({ headers: { 'X-Request-Id': 'order-17.a_b' } })
+      expect(own.headers.get('X-Request-Id')).toBe('order-17.a_b')
+      const hostile = await send({ headers: { 'X-Request-Id': 'a"b<c>' } })
+      expect(hostile.headers.get('X-Request-Id')).toMatch(/^[0-9a-f-]{36}$/)
+    })
+  })
+}
