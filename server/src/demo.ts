@@ -1,4 +1,4 @@
-import { hashSecret } from './core/api-key.ts'
+import { hashSecret, storedSecret } from './core/api-key.ts'
 import type { PetStatus } from './core/inventory.ts'
 import type { Order } from './core/order.ts'
 import type { StockedPet } from './core/pet.ts'
@@ -29,8 +29,9 @@ export async function prepareDemo(store: Store, now: number): Promise<void> {
   for (const [plan, secret] of Object.entries(DEMO_SECRETS) as [Plan, string][]) {
     const limits = plan === 'enterprise' ? DEMO_ENTERPRISE_LIMITS : PLAN_LIMITS[plan]
     await store.addKey(
-      { id: `key_demo_${plan}`, name: `Demo ${plan}`, plan, limits, createdAt: now },
-      hashSecret(secret),
+      { id: `key_demo_${plan}`, name: `Demo ${plan}`, plan, limits, readOnly: false, createdAt: now },
+      storedSecret(secret, now),
+      { at: now, actor: 'petstore serve --demo' },
     )
   }
 }

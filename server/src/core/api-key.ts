@@ -11,9 +11,19 @@ export interface ApiKey {
   readonly name: string
   readonly plan: Plan
   readonly limits: Limits
+  /** May look, but change nothing. */
+  readonly readOnly: boolean
   readonly createdAt: number
   readonly expiresAt?: number
   readonly revokedAt?: number
+}
+
+/** A secret as it is stored: found by its hash, recognised by people by its hint. */
+export interface StoredSecret {
+  readonly hash: string
+  readonly hint: string
+  readonly createdAt: number
+  readonly expiresAt?: number
 }
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
@@ -37,6 +47,15 @@ export function isWellFormedSecret(secret: string): boolean {
  */
 export function hashSecret(secret: string): string {
   return createHash('sha256').update(secret).digest('hex')
+}
+
+/** Enough to recognise a secret by, and not to use it. */
+export function maskSecret(secret: string): string {
+  return `${secret.slice(0, 9)}…${secret.slice(-4)}`
+}
+
+export function storedSecret(secret: string, createdAt: number): StoredSecret {
+  return { hash: hashSecret(secret), hint: maskSecret(secret), createdAt }
 }
 
 export function createKeyId(): string {

@@ -4,13 +4,18 @@ import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
-import { storeSuite } from './store-suite.ts'
+import { keySuite } from './key-suite.ts'
+import { limitSuite } from './limit-suite.ts'
+import { stockSuite } from './stock-suite.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'petstore-sqlite-'))
 const path = join(folder, 'inner', 'petstore.db')
 const discard = async () => rmSync(folder, { recursive: true, force: true })
 
-storeSuite('SQLite', { open: async () => openSqliteStore(path), discard })
+const underTest = { open: async () => openSqliteStore(path), discard }
+stockSuite('SQLite', underTest)
+keySuite('SQLite', underTest)
+limitSuite('SQLite', underTest)
 
 describe('SQLite file', () => {
   afterEach(discard)

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openStore, type RunningService, startService } from '../../src/compose.ts'
 import { readConfig, type SettingName } from '../../src/config.ts'
-import { type ApiKey, createKeyId, createSecret, hashSecret } from '../../src/core/api-key.ts'
+import { type ApiKey, createKeyId, createSecret, storedSecret } from '../../src/core/api-key.ts'
 import type { StockedPet } from '../../src/core/pet.ts'
 import { type Limits, PLAN_LIMITS, type Plan } from '../../src/core/plans.ts'
 import type { Store } from '../../src/core/store.ts'
@@ -124,8 +124,9 @@ export class TestService {
     const id = createKeyId()
     const limits = plan === 'enterprise' ? ROOMY : PLAN_LIMITS[plan]
     await this.store.addKey(
-      { id, name: `${plan} key`, plan, limits, createdAt: this.now, ...overrides },
-      hashSecret(secret),
+      { id, name: `${plan} key`, plan, limits, readOnly: false, createdAt: this.now, ...overrides },
+      storedSecret(secret, this.now),
+      { at: this.now, actor: 'test' },
     )
     return { id, secret }
   }

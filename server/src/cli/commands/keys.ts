@@ -1,7 +1,8 @@
+import { userInfo } from 'node:os'
 import type { Command } from 'commander'
 import { openStore } from '../../compose.ts'
 import { flagOf, readConfig, SETTINGS } from '../../config.ts'
-import { createKeyId, createSecret, hashSecret } from '../../core/api-key.ts'
+import { createKeyId, createSecret, storedSecret } from '../../core/api-key.ts'
 import { type Limits, PLAN_LIMITS, PLANS, type Plan } from '../../core/plans.ts'
 
 interface CreateFlags {
@@ -47,6 +48,7 @@ async function createKey(flags: CreateFlags, command: Command): Promise<void> {
   })
   const secret = createSecret(config.environment)
   const id = createKeyId()
+  const now = Date.now()
   const store = openStore(config.databaseUrl)
   try {
     await store.addKey(
@@ -55,10 +57,12 @@ async function createKey(flags: CreateFlags, command: Command): Promise<void> {
         name: flags.name,
         plan,
         limits,
-        createdAt: Date.now(),
+        readOnly: false,
+        createdAt: now,
         ...(expiresAt === undefined ? {} : { expiresAt }),
       },
-      hashSecret(secret),
+      storedSecret(secret, now),
+      { at: now, actor: userInfo().username },
     )
   } finally {
     await store.close()

@@ -14,41 +14,95 @@ interface LimitRow {
   ends_at: bigint | null
 }
 
-type LimitVerbs = Pick<Store, 'loadLimits' | 'saveLimits'>
+interface BanRow {
+  key_id: string
+  began_at: bigint
+  ends_at: bigint
+  lifted_at: bigint | null
+}
+
+interface UsageRow {
+  key_id: string
+  day: string
+  accepted: bigint
+  rejected: bigint
+}
+
+type LimitVerbs = Pick<Store, 'loadLimits' | 'saveLimits' | 'listLiftedBans' | 'listUsage' | 'listBans'>
 
 export function limitVerbs(connection: Connection): LimitVerbs {
   const { database } = connection
   const all = database.query<LimitRow, []>(`
     SELECT limit_windows.*, bans.began_at, bans.ends_at
     FROM limit_windows
-    LEFT JOIN bans ON bans.key_id = limit_windows.key_id
+    LEFT JOIN bans ON bans.key_id = limit_windows.key_id AND bans.lifted_at IS NULL
       AND bans.began_at = (SELECT max(began_at) FROM bans WHERE key_id = limit_windows.key_id)
   `)
-  const saveWindows = database.query<unknown, [string, number, number, number, number, number, number]>(
-    'INSERT OR REPLACE INTO limit_windows VALUES (?, ?, ?, ?, ?, ?, ?)',
-  )
+  const saveWindows = database.query<
+    unknown,
+    [string, number, number, number, number, number, number, number]
+  >('INSERT OR REPLACE INTO limit_windows VALUES (?, ?, ?, ?, ?, ?, ?, ?)')
+  // A ban that is there already may have been lifted meanwhile, and stays lifted.
   const saveBan = database.query<unknown, [string, number, number]>(
-    'INSERT OR REPLACE INTO bans (key_id, began_at, ends_at) VALUES (?, ?, ?)',
+    'INSERT OR IGNORE INTO bans (key_id, began_at, ends_at) VALUES (?, ?, ?)',
+  )
+  const addUsage = database.query<unknown, [string, string, number, number]>(`
+    INSERT INTO usage_days VALUES (?, ?, ?, ?)
+    ON CONFLICT DO UPDATE SET accepted = accepted + excluded.accepted, rejected = rejected + excluded.rejected
+  `)
+  const lifted = database.query<{ key_id: string }, [number]>(
+    'SELECT DISTINCT key_id FROM bans WHERE lifted_at IS NOT NULL AND ends_at > ?',
+  )
+  const usage = database.query<UsageRow, [string]>(
+    'SELECT key_id, day, accepted, rejected FROM usage_days WHERE day >= ? ORDER BY day, key_id',
+  )
+  const bans = database.query<BanRow, [number]>(
+    'SELECT key_id, began_at, ends_at, lifted_at FROM bans WHERE began_at >= ? ORDER BY began_at, key_id',
   )
 
   return {
     loadLimits: () => connection.read(() => new Map(all.all().map((row) => [row.key_id, toState(row)]))),
 
-    saveLimits: (states) =>
+    saveLimits: (records) =>
       connection.writeUnsynced(() => {
-        for (const [keyId, { minute, day, ban }] of states) {
+        for (const { keyId, state, lastUsedAt, day, accepted, rejected } of records) {
+          const { minute, day: whole, ban } = state
           saveWindows.run(
             keyId,
             minute.startedAt,
             minute.used,
             minute.rejected,
-            day.startedAt,
-            day.used,
-            day.rejected,
+            whole.startedAt,
+            whole.used,
+            whole.rejected,
+            lastUsedAt,
           )
+          addUsage.run(keyId, day, accepted, rejected)
           if (ban !== undefined) saveBan.run(keyId, ban.beganAt, ban.endsAt)
         }
       }),
+
+    listLiftedBans: (now) => connection.read(() => lifted.all(now).map((row) => row.key_id)),
+
+    listUsage: (fromDay) =>
+      connection.read(() =>
+        usage.all(fromDay).map(({ key_id, day, accepted, rejected }) => ({
+          keyId: key_id,
+          day,
+          accepted: Number(accepted),
+          rejected: Number(rejected),
+        })),
+      ),
+
+    listBans: (since) =>
+      connection.read(() =>
+        bans.all(since).map((row) => ({
+          keyId: row.key_id,
+          beganAt: Number(row.began_at),
+          endsAt: Number(row.ends_at),
+          ...(row.lifted_at === null ? {} : { liftedAt: Number(row.lifted_at) }),
+        })),
+      ),
   }
 }
 

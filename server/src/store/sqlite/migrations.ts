@@ -38,6 +38,13 @@ const MIGRATIONS: readonly Migration[] = [
       CREATE TRIGGER history_is_not_erased BEFORE DELETE ON history
         BEGIN SELECT RAISE(ABORT, 'history is append-only'); END;
 
+      -- Changes of the stock that leave no history row: pets added, removed, of another status. Without a
+      -- pet_id: so many at once that the whole list is to be read again.
+      CREATE TABLE stock_changes (
+        id     INTEGER PRIMARY KEY AUTOINCREMENT,
+        pet_id INTEGER
+      ) STRICT;
+
       CREATE TABLE orders (
         id        INTEGER PRIMARY KEY,
         pet_id    INTEGER NOT NULL,
@@ -46,16 +53,35 @@ const MIGRATIONS: readonly Migration[] = [
         complete  INTEGER NOT NULL CHECK (complete IN (0, 1))
       ) STRICT;
 
+      -- A key outlives its secrets: rotating gives it a new one, and limits and history go on.
       CREATE TABLE keys (
         id         TEXT PRIMARY KEY,
-        hash       TEXT NOT NULL UNIQUE,
         name       TEXT NOT NULL,
         plan       TEXT NOT NULL,
         per_minute INTEGER NOT NULL,
         per_day    INTEGER NOT NULL,
+        read_only  INTEGER NOT NULL CHECK (read_only IN (0, 1)),
         created_at INTEGER NOT NULL,
         expires_at INTEGER,
         revoked_at INTEGER
+      ) STRICT;
+
+      CREATE TABLE key_secrets (
+        hash       TEXT PRIMARY KEY,
+        key_id     TEXT NOT NULL REFERENCES keys (id),
+        hint       TEXT NOT NULL,
+        created_at INTEGER NOT NULL,
+        expires_at INTEGER
+      ) STRICT, WITHOUT ROWID;
+      CREATE INDEX key_secrets_by_key ON key_secrets (key_id);
+
+      CREATE TABLE audit (
+        id     INTEGER PRIMARY KEY AUTOINCREMENT,
+        at     INTEGER NOT NULL,
+        actor  TEXT NOT NULL,
+        action TEXT NOT NULL,
+        key_id TEXT NOT NULL,
+        detail TEXT NOT NULL
       ) STRICT;
 
       CREATE TABLE limit_windows (
@@ -65,14 +91,25 @@ const MIGRATIONS: readonly Migration[] = [
         minute_rejected   INTEGER NOT NULL,
         day_started_at    INTEGER NOT NULL,
         day_used          INTEGER NOT NULL,
-        day_rejected      INTEGER NOT NULL
+        day_rejected      INTEGER NOT NULL,
+        last_used_at      INTEGER NOT NULL
       ) STRICT;
 
       CREATE TABLE bans (
-        key_id   TEXT NOT NULL,
-        began_at INTEGER NOT NULL,
-        ends_at  INTEGER NOT NULL,
+        key_id    TEXT NOT NULL,
+        began_at  INTEGER NOT NULL,
+        ends_at   INTEGER NOT NULL,
+        lifted_at INTEGER,
         PRIMARY KEY (key_id, began_at)
+      ) STRICT, WITHOUT ROWID;
+
+      -- Requests of one key on one day (UTC), for the usage report.
+      CREATE TABLE usage_days (
+        key_id   TEXT NOT NULL,
+        day      TEXT NOT NULL,
+        accepted INTEGER NOT NULL,
+        rejected INTEGER NOT NULL,
+        PRIMARY KEY (key_id, day)
       ) STRICT, WITHOUT ROWID;
     `,
   },

@@ -1,14 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import type { ApiKey } from '../../src/core/api-key.ts'
 import type { StockedPet } from '../../src/core/pet.ts'
-import { admit, freshState } from '../../src/core/rate-windows.ts'
 import type { Store } from '../../src/core/store.ts'
-
-export interface StoreUnderTest {
-  open(): Promise<Store>
-  /** Forgets everything, so that the next `open` finds an empty store. */
-  discard(): Promise<void>
-}
+import type { StoreUnderTest } from './store-under-test.ts'
 
 const HIGHEST = 9223372036854775807n
 const LOWEST = -9223372036854775808n
@@ -24,9 +17,9 @@ const pet = (id: bigint, quantity: number): StockedPet => ({
 
 const change = (petId: bigint, quantity: number, at = 1) => ({ petId, quantity, keyId: 'key_a', at })
 
-/** What every adapter of the port promises. */
-export function storeSuite(name: string, underTest: StoreUnderTest): void {
-  describe(`${name} store`, () => {
+/** What every adapter of the port promises of pets, stock, history and orders. */
+export function stockSuite(name: string, underTest: StoreUnderTest): void {
+  describe(`${name}: stock`, () => {
     let store: Store
     beforeEach(async () => {
       store = await underTest.open()
@@ -110,48 +103,6 @@ export function storeSuite(name: string, underTest: StoreUnderTest): void {
       expect(await store.listOrders()).toEqual([order(1n, false), order(HIGHEST, true)])
       await expect(store.addOrders([order(5n, true), order(1n, true)])).rejects.toThrow()
       expect(await store.listOrders()).toHaveLength(2)
-    })
-
-    test('finds a key by its hash alone', async () => {
-      const key: ApiKey = {
-        id: 'key_a',
-        name: 'Shop',
-        plan: 'enterprise',
-        limits: { perMinute: 5, perDay: MOST },
-        createdAt: 1_790_000_000_000,
-      }
-      const ended = { ...key, id: 'key_b', expiresAt: 5, revokedAt: 6 }
-      await store.addKey(key, 'hash a')
-      await store.addKey(ended, 'hash b')
-      expect(await store.findKey('hash a')).toEqual(key)
-      expect(await store.findKey('hash b')).toEqual(ended)
-      expect(await store.findKey('key_a')).toBeUndefined()
-    })
-
-    test('remembers windows and the latest ban of each key', async () => {
-      const now = 1_790_000_000_000
-      const limits = { perMinute: 2, perDay: 100 }
-      const used = freshState()
-      admit(used, limits, now)
-      const banned = freshState()
-      for (let sent = 0; sent < 4; sent++) admit(banned, limits, now)
-      await store.saveLimits(
-        new Map([
-          ['key_used', used],
-          ['key_banned', banned],
-        ]),
-      )
-      expect(await store.loadLimits()).toEqual(
-        new Map([
-          ['key_used', used],
-          ['key_banned', banned],
-        ]),
-      )
-
-      for (let sent = 0; sent < 4; sent++) admit(banned, limits, now + 300_000)
-      await store.saveLimits(new Map([['key_banned', banned]]))
-      expect((await store.loadLimits()).get('key_banned')).toEqual(banned)
-      expect((await store.loadLimits()).get('key_used')).toEqual(used)
     })
 
     test('keeps everything when it is closed and opened again', async () => {

@@ -1,0 +1,102 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import type { ApiKey } from '../../src/core/api-key.ts'
+import type { Store } from '../../src/core/store.ts'
+import type { StoreUnderTest } from './store-under-test.ts'
+
+const NOW = 1_790_000_000_000
+const key: ApiKey = {
+  id: 'key_a',
+  name: 'Shop',
+  plan: 'enterprise',
+  limits: { perMinute: 5, perDay: Number.MAX_SAFE_INTEGER },
+  readOnly: true,
+  createdAt: NOW,
+}
+const secret = (hash: string, createdAt = NOW) => ({ hash, hint: `hint of ${hash}`, createdAt })
+const act = { at: NOW, actor: 'anna' }
+
+/** What every adapter of the port promises of keys. */
+export function keySuite(name: string, underTest: StoreUnderTest): void {
+  describe(`${name}: keys`, () => {
+    let store: Store
+    beforeEach(async () => {
+      store = await underTest.open()
+    })
+    afterEach(async () => {
+      await store.close()
+      await underTest.discard()
+    })
+
+    test('are found by the hash of their secret alone', async () => {
+      const ended: ApiKey = { ...key, id: 'key_b', readOnly: false, expiresAt: NOW + 5, revokedAt: NOW + 6 }
+      await store.addKey(key, secret('hash a'), act)
+      await store.addKey(ended, secret('hash b'), act)
+      expect(await store.findKey('hash a')).toEqual(key)
+      expect(await store.findKey('hash b')).toEqual(ended)
+      expect(await store.findKey('key_a')).toBeUndefined()
+    })
+
+    test('cannot share a secret or an id', async () => {
+      await store.addKey(key, secret('hash a'), act)
+      await expect(store.addKey({ ...key, id: 'key_b' }, secret('hash a'), act)).rejects.toThrow()
+      await expect(store.addKey(key, secret('hash b'), act)).rejects.toThrow()
+      expect(await store.listKeys()).toHaveLength(1)
+      expect(await store.listKeyActs()).toHaveLength(1)
+    })
+
+    test('are listed oldest first, with the hints of their secrets', async () => {
+      await store.addKey({ ...key, id: 'key_b', createdAt: NOW + 1 }, secret('hash b'), act)
+      await store.addKey(key, secret('hash a'), act)
+      expect(await store.listKeys()).toEqual([
+        { key, secrets: [{ hint: 'hint of hash a', createdAt: NOW }] },
+        {
+          key: { ...key, id: 'key_b', createdAt: NOW + 1 },
+          secrets: [{ hint: 'hint of hash b', createdAt: NOW }],
+        },
+      ])
+    })
+
+    test('rotated, open with both secrets, the earlier one with an end', async () => {
+      await store.addKey(key, secret('hash a'), act)
+      await store.rotateKey('key_a', secret('hash b', NOW + 1), NOW + 1_000, { at: NOW + 1, actor: 'bert' })
+      expect(await store.findKey('hash a')).toEqual({ ...key, expiresAt: NOW + 1_000 })
+      expect(await store.findKey('hash b')).toEqual(key)
+      await store.rotateKey('key_a', secret('hash c', NOW + 2), NOW + 9_000, { at: NOW + 2, actor: 'bert' })
+      expect((await store.findKey('hash a'))?.expiresAt).toBe(NOW + 1_000)
+      expect((await store.findKey('hash b'))?.expiresAt).toBe(NOW + 9_000)
+      const [record] = await store.listKeys()
+      expect(record?.secrets.map(({ hint }) => hint)).toEqual([
+        'hint of hash c',
+        'hint of hash b',
+        'hint of hash a',
+      ])
+      expect(record?.key).toEqual(key)
+    })
+
+    test('that end before their secret does keep their own end', async () => {
+      await store.addKey({ ...key, expiresAt: NOW + 10 }, secret('hash a'), act)
+      await store.rotateKey('key_a', secret('hash b'), NOW + 1_000, act)
+      expect((await store.findKey('hash a'))?.expiresAt).toBe(NOW + 10)
+      expect((await store.findKey('hash b'))?.expiresAt).toBe(NOW + 10)
+    })
+
+    test('each act is recorded: who, when, what', async () => {
+      await store.addKey(key, secret('hash a'), act)
+      await store.rotateKey('key_a', secret('hash b'), NOW + 1_000, { at: NOW + 1, actor: 'bert' })
+      await store.revokeKey('key_a', { at: NOW + 2, actor: 'carl' })
+      expect((await store.findKey('hash b'))?.revokedAt).toBe(NOW + 2)
+      const entry = (at: number, actor: string, action: string) => ({
+        at,
+        actor,
+        action,
+        keyId: 'key_a',
+        detail: expect.any(String),
+      })
+      expect((await store.listKeyActs()) as unknown[]).toEqual([
+        entry(NOW, 'anna', 'create'),
+        entry(NOW + 1, 'bert', 'rotate'),
+        entry(NOW + 2, 'carl', 'revoke'),
+      ])
+    })
+  })
+}

@@ -1,0 +1,90 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { admit, freshState, type LimitState } from '../../src/core/rate-windows.ts'
+import type { Store } from '../../src/core/store.ts'
+import type { LimitRecord } from '../../src/core/usage.ts'
+import type { StoreUnderTest } from './store-under-test.ts'
+
+const NOW = 1_790_000_000_000
+const limits = { perMinute: 2, perDay: 100 }
+
+const record = (keyId: string, state: LimitState, counts: Partial<LimitRecord> = {}): LimitRecord => ({
+  keyId,
+  state,
+  lastUsedAt: NOW,
+  day: '2026-11-15',
+  accepted: 0,
+  rejected: 0,
+  ...counts,
+})
+
+function bannedState(at = NOW, state = freshState()): LimitState {
+  for (let sent = 0; sent < 4; sent++) admit(state, limits, at)
+  return state
+}
+
+/** What every adapter of the port promises of windows, bans and usage. */
+export function limitSuite(name: string, underTest: StoreUnderTest): void {
+  describe(`${name}: limits`, () => {
+    let store: Store
+    beforeEach(async () => {
+      store = await underTest.open()
+    })
+    afterEach(async () => {
+      await store.close()
+      await underTest.discard()
+    })
+
+    test('windows and the latest ban of each key are remembered', async () => {
+      const used = freshState()
+      admit(used, limits, NOW)
+      const banned = bannedState()
+      await store.saveLimits([record('key_used', used), record('key_banned', banned)])
+      expect(await store.loadLimits()).toEqual(
+        new Map([
+          ['key_used', used],
+          ['key_banned', banned],
+        ]),
+      )
+      bannedState(NOW + 300_000, banned)
+      await store.saveLimits([record('key_banned', banned)])
+      expect((await store.loadLimits()).get('key_banned')).toEqual(banned)
+      expect((await store.loadLimits()).get('key_used')).toEqual(used)
+    })
+
+    test('usage adds up by day', async () => {
+      const state = freshState()
+      await store.saveLimits([record('key_a', state, { accepted: 3, rejected: 1 })])
+      await store.saveLimits([
+        record('key_a', state, { accepted: 2, rejected: 5 }),
+        record('key_b', state, { accepted: 1 }),
+      ])
+      await store.saveLimits([record('key_a', state, { accepted: 9, day: '2026-11-16' })])
+      expect(await store.listUsage('2026-11-15')).toEqual([
+        { keyId: 'key_a', day: '2026-11-15', accepted: 5, rejected: 6 },
+        { keyId: 'key_b', day: '2026-11-15', accepted: 1, rejected: 0 },
+        { keyId: 'key_a', day: '2026-11-16', accepted: 9, rejected: 0 },
+      ])
+      expect(await store.listUsage('2026-11-17')).toEqual([])
+    })
+
+    test('a lifted ban is told until it would have ended, and stays lifted', async () => {
+      const banned = bannedState()
+      const act = { at: NOW + 1_000, actor: 'anna' }
+      await store.saveLimits([record('key_a', banned)])
+      expect(await store.listLiftedBans(NOW + 1_000)).toEqual([])
+      expect(await store.liftBan('key_a', act)).toBe(true)
+      expect(await store.liftBan('key_a', act)).toBe(false)
+      expect(await store.liftBan('key_b', act)).toBe(false)
+      expect(await store.listLiftedBans(NOW + 2_000)).toEqual(['key_a'])
+      expect(await store.listLiftedBans(NOW + 300_000)).toEqual([])
+
+      await store.saveLimits([record('key_a', banned)])
+      expect((await store.loadLimits()).get('key_a')?.ban).toBeUndefined()
+      expect(await store.listBans(NOW)).toEqual([
+        { keyId: 'key_a', beganAt: NOW, endsAt: NOW + 300_000, liftedAt: NOW + 1_000 },
+      ])
+      expect(await store.listBans(NOW + 1)).toEqual([])
+      expect((await store.listKeyActs()).map(({ action }) => action)).toEqual(['unban'])
+    })
+  })
+}
