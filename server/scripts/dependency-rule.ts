@@ -12,7 +12,10 @@ const RULES: readonly { readonly part: string; readonly may: readonly string[] }
   { part: 'config.ts', may: ['core/'] },
   { part: 'demo.ts', may: ['core/'] },
   { part: 'compose.ts', may: ['core/', 'store/', 'http/', 'config.ts'] },
-  { part: 'cli/', may: ['core/', 'compose.ts', 'config.ts', 'demo.ts', 'commander', 'node:os'] },
+  {
+    part: 'cli/',
+    may: ['core/', 'compose.ts', 'config.ts', 'demo.ts', 'commander', 'node:fs', 'node:os', 'node:path'],
+  },
 ]
 
 const IMPORT = /^\s*(?:import|export)\b[\w\s{},*]*['"]([^'"]+)['"]|\bimport\(\s*['"]([^'"]+)['"]\s*\)/gm

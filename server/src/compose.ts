@@ -10,6 +10,8 @@ import { openSqliteStore } from './store/sqlite/store.ts'
 
 /** A killed process forgets at most this much of what was counted against limits, and nothing else. */
 const SAVE_LIMITS_EVERY_MS = 50
+/** So that a ban that an operator lifts ends within a second. */
+const HEED_LIFTED_BANS_EVERY_MS = 500
 
 export interface RunningService {
   readonly port: number
@@ -62,15 +64,19 @@ export async function startService(
     reportFailure,
   })
   const listener = listen(app, config)
-  const saving = setInterval(() => {
-    ledger.save().catch((error: unknown) => reportFailure({ requestId: 'limit-ledger', error }))
-  }, SAVE_LIMITS_EVERY_MS)
+  const every = (interval: number, work: () => Promise<void>) =>
+    setInterval(() => {
+      work().catch((error: unknown) => reportFailure({ requestId: 'limit-ledger', error }))
+    }, interval)
+  const saving = every(SAVE_LIMITS_EVERY_MS, () => ledger.save())
+  const pardoning = every(HEED_LIFTED_BANS_EVERY_MS, () => ledger.heedLiftedBans())
 
   return {
     port: listener.port,
     stop: async () => {
       await listener.stop()
       clearInterval(saving)
+      clearInterval(pardoning)
       await ledger.save()
       await store.close()
     },

@@ -1,7 +1,9 @@
 #!/usr/bin/env bun
 import { Command, CommanderError } from 'commander'
+import { addDoctorCommand } from './commands/doctor.ts'
 import { addKeysCommands } from './commands/keys.ts'
 import { addServeCommand } from './commands/serve.ts'
+import { addUsageCommand } from './commands/usage.ts'
 
 const FAILURE = 1
 const WRONG_USE = 2
@@ -13,6 +15,8 @@ const program = new Command('petstore')
   .configureOutput({ outputError: () => {} })
 addServeCommand(program)
 addKeysCommands(program)
+addUsageCommand(program)
+addDoctorCommand(program)
 
 try {
   await program.parseAsync()
@@ -22,7 +26,8 @@ try {
 
 /** Says in one line what went wrong, and gives the exit code for it. */
 function report(error: unknown): number {
-  if (error instanceof CommanderError && (error.exitCode === 0 || error.code === 'commander.help')) return 0
+  if (error instanceof CommanderError && error.exitCode === 0) return 0
+  if (error instanceof CommanderError && error.code === 'commander.help') return WRONG_USE
   const message = error instanceof Error ? error.message : String(error)
   console.error(`petstore: ${message.replace(/^error: /, '').replaceAll('\n', ' ')}`)
   return error instanceof CommanderError ? WRONG_USE : FAILURE

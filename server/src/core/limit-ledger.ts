@@ -22,6 +22,7 @@ export class LimitLedger {
   readonly #clock: Clock
   readonly #states: Map<string, LimitState>
   #unsaved = new Map<string, Unsaved>()
+  #saving: Promise<void> = Promise.resolve()
 
   static async open(store: LimitStore, clock: Clock): Promise<LimitLedger> {
     return new LimitLedger(store, clock, new Map(await store.loadLimits()))
@@ -52,8 +53,14 @@ export class LimitLedger {
     return admission
   }
 
-  /** Writes what changed since the last call; on a failure it stays due. */
-  async save(): Promise<void> {
+  /** Writes what changed since the last call, one call after the other; on a failure it stays due. */
+  save(): Promise<void> {
+    const saving = this.#saving.then(() => this.#saveUnsaved())
+    this.#saving = saving.catch(() => {})
+    return saving
+  }
+
+  async #saveUnsaved(): Promise<void> {
     if (this.#unsaved.size === 0) return
     const due = this.#unsaved
     this.#unsaved = new Map()

@@ -55,5 +55,10 @@ export interface Store {
   /** The bans that began at `since` or later, oldest first. */
   listBans(since: number): Promise<BanRecord[]>
 
+  /** Reads everything once and tells what is damaged: nothing, where all is well. */
+  findDamage(): Promise<string[]>
+  /** The latest time that a change was recorded with. */
+  latestChangeAt(): Promise<number | undefined>
+
   close(): Promise<void>
 }

@@ -1,7 +1,7 @@
 import type { Static, TObject, TSchema } from 'typebox'
 import type { ApiKey } from '../core/api-key.ts'
 import type { Clock } from '../core/clock.ts'
-import type { ErrorCode } from '../core/errors.ts'
+import { type ErrorCode, ServiceError } from '../core/errors.ts'
 import type { Store } from '../core/store.ts'
 import { readJsonBody } from './json-body.ts'
 import { bodyValidator, exampleOf, readInt64 } from './validation.ts'
@@ -78,6 +78,9 @@ export function defineOperation<
   return {
     ...facts,
     async run({ request, params, key }, services) {
+      if (key.readOnly && facts.method !== 'GET') {
+        throw new ServiceError('forbidden', 'this API key is read-only; use one that may change the stock')
+      }
       const values: Record<string, bigint> = {}
       for (const name in facts.params) values[name] = readInt64(name, params[name] ?? '')
       const body = validate?.(await readJsonBody(request, example))

@@ -11,13 +11,15 @@ export interface Outcome {
 interface RunOptions {
   readonly cwd?: string
   readonly env?: Readonly<Record<string, string>>
+  readonly stdin?: string
 }
 
 /** Starts the real program in a process of its own. */
-export function startPetstore(args: readonly string[], { cwd, env = {} }: RunOptions = {}) {
+export function startPetstore(args: readonly string[], { cwd, env = {}, stdin }: RunOptions = {}) {
   return Bun.spawn([process.execPath, MAIN, ...args], {
     ...(cwd === undefined ? {} : { cwd }),
     env: { PATH: '/usr/bin:/bin', ...env },
+    stdin: stdin === undefined ? 'ignore' : new Blob([stdin]),
     stdout: 'pipe',
     stderr: 'pipe',
   })

@@ -21,6 +21,10 @@ const SITUATIONS: Readonly<Record<number, (situation: Situation) => Promise<Answ
   200: ({ send }) => send(),
   304: ({ send }) => send({ headers: { 'If-None-Match': '*' } }),
   401: ({ send }) => send({ key: null }),
+  403: async ({ service, send }) => {
+    const { secret } = await service.createKey('pro', { readOnly: true })
+    return send({ key: secret })
+  },
   410: ({ service, send }) => {
     service.now = Date.UTC(2040, 0)
     return send()

@@ -14,7 +14,7 @@ export const updateInventory = defineOperation({
   params: { petId: Int64('The pet whose stock is updated.') },
   body: InventoryUpdate,
   success: { description: 'The updated entry.', schema: InventoryItem },
-  errors: ['invalid_request', 'not_found', 'payload_too_large'],
+  errors: ['invalid_request', 'forbidden', 'not_found', 'payload_too_large'],
   handle: ({ params, body, key }, { store, clock }) =>
     setQuantity(store, { petId: params.petId, quantity: body.quantity, keyId: key.id, at: clock() }),
 })

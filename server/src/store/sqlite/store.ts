@@ -1,5 +1,6 @@
 import type { Store } from '../../core/store.ts'
 import { Connection } from './connection.ts'
+import { inspectionVerbs } from './inspection.ts'
 import { keyVerbs } from './keys.ts'
 import { limitVerbs } from './limits.ts'
 import { migrate } from './migrations.ts'
@@ -18,6 +19,7 @@ export function openSqliteStore(path: string): Store {
     ...orderVerbs(connection),
     ...keyVerbs(connection),
     ...limitVerbs(connection),
+    ...inspectionVerbs(connection),
     close: async () => connection.close(),
   }
 }

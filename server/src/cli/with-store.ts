@@ -1,0 +1,29 @@
+import type { Command } from 'commander'
+import { openStore } from '../compose.ts'
+import { type Config, flagOf, readConfig, SETTINGS, type SettingName } from '../config.ts'
+import type { Store } from '../core/store.ts'
+
+export type SettingFlags = Partial<Record<SettingName, string>>
+
+/** Lets a command take settings as flags, described as `serve --help` describes them. */
+export function addSettings(command: Command, ...names: readonly SettingName[]): Command {
+  for (const name of names) {
+    const { variable, fallback, help } = SETTINGS[name]
+    command.option(`${flagOf(name)} <value>`, `${help} (${variable}, default ${fallback})`)
+  }
+  return command
+}
+
+/** Opens the database that the flags and the environment name, for as long as the work takes. */
+export async function withStore<Result>(
+  flags: SettingFlags,
+  work: (store: Store, config: Config) => Promise<Result>,
+): Promise<Result> {
+  const config = readConfig(flags)
+  const store = openStore(config.databaseUrl)
+  try {
+    return await work(store, config)
+  } finally {
+    await store.close()
+  }
+}

@@ -1,0 +1,89 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { TestService } from '../support/test-service.ts'
+import { petstore } from './petstore.ts'
+
+let service: TestService
+beforeAll(async () => {
+  service = await TestService.start({ realTime: true })
+})
+afterAll(() => service.stop())
+
+const cli = (...args: string[]) => petstore([...args, '--database-url', `sqlite:${service.databasePath}`])
+const list = (key: string) => service.call('GET', '/inventory', { key })
+
+/** Takes effect within a second: asks until it does, for no longer than that. */
+async function withinASecond(happened: () => Promise<boolean>): Promise<void> {
+  const deadline = Date.now() + 1_000
+  while (!(await happened())) {
+    if (Date.now() > deadline) throw new Error('it did not take effect within a second')
+    await Bun.sleep(20)
+  }
+}
+
+describe('keys, while the service runs', () => {
+  test('a created key works, a rotated one with both secrets, a revoked one no more', async () => {
+    const made = await cli('keys', 'create', '--name', 'live', '--plan', 'free')
+    const first = made.stdout.trim()
+    await withinASecond(async () => (await list(first)).status === 200)
+
+    const second = (await cli('keys', 'rotate', 'live', '--grace', '1h')).stdout.trim()
+    await withinASecond(async () => (await list(second)).status === 200)
+    expect((await list(first)).status).toBe(200)
+
+    const third = (await cli('keys', 'rotate', 'live', '--grace', '0s')).stdout.trim()
+    await withinASecond(async () => (await list(second)).status === 401)
+    expect((await list(third)).status).toBe(200)
+
+    await cli('keys', 'revoke', 'live')
+    await withinASecond(async () => (await list(third)).status === 401)
+    expect((await list(third)).error.message).toContain('revoked')
+  })
+
+  test('a read-only key may look, and its updates are 403', async () => {
+    const made = await cli('keys', 'create', '--name', 'viewer', '--plan', 'free', '--read-only')
+    const key = made.stdout.trim()
+    expect((await list(key)).status).toBe(200)
+    const before = await service.contents()
+    const refused = await service.setQuantity(1n, '{"quantity": 99}', { key })
+    expect([refused.status, refused.error.code]).toEqual([403, 'forbidden'])
+    expect((await service.setQuantity(1n, 'broken', { key })).status).toBe(403)
+    expect(await service.contents()).toEqual(before)
+  })
+
+  test('a ban that is lifted ends within a second, and usage has shown it', async () => {
+    const args = ['--plan', 'enterprise', '--per-minute', '3', '--per-day', '1000']
+    const key = (await cli('keys', 'create', '--name', 'eager', ...args)).stdout.trim()
+    for (let sent = 0; sent < 8; sent++) await list(key)
+    expect((await list(key)).error.code).toBe('key_banned')
+    await withinASecond(async () => (await cli('keys', 'list')).stdout.includes('banned until'))
+
+    const usage = JSON.parse((await cli('usage', '--json')).stdout) as Record<string, unknown>[]
+    expect(usage.find(({ name }) => name === 'eager')).toMatchObject({
+      minute: { used: 3, limit: 3 },
+      day: { used: 3, limit: 1000 },
+      bansToday: 1,
+      bans30Days: 1,
+    })
+    const drawn = (await cli('usage')).stdout
+    expect(drawn).toContain('██████████ 3/3')
+    expect(drawn).toContain('1 / 1')
+
+    expect((await cli('keys', 'unban', 'eager')).exitCode).toBe(0)
+    await withinASecond(async () => (await list(key)).error.code !== 'key_banned')
+  })
+
+  test('the secret appears in no table and no output but the one that hands it over', async () => {
+    const key = (await cli('keys', 'create', '--name', 'quiet', '--plan', 'free')).stdout.trim()
+    await list(key)
+    await Bun.sleep(100)
+    const outputs = await Promise.all([
+      cli('keys', 'list', '--json'),
+      cli('usage', '--json'),
+      cli('keys', 'show', 'quiet'),
+    ])
+    for (const { stdout, stderr } of outputs) expect(stdout + stderr).not.toContain(key)
+    for (const file of ['', '-wal']) {
+      expect(Buffer.from(await Bun.file(service.databasePath + file).arrayBuffer()).includes(key)).toBe(false)
+    }
+  })
+})
