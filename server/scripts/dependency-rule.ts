@@ -8,13 +8,19 @@ const RULES: readonly { readonly part: string; readonly may: readonly string[] }
   // Hashing is computation, not I/O: the one thing the core takes from outside.
   { part: 'core/', may: ['node:crypto'] },
   { part: 'store/sqlite/', may: ['core/', 'bun:sqlite', 'node:fs', 'node:path'] },
-  { part: 'http/', may: ['core/', 'typebox', 'typebox/compile', 'node:crypto'] },
+  { part: 'store/postgres/', may: ['core/', 'bun'] },
+  { part: 'http/', may: ['core/', 'node:zlib', 'typebox', 'typebox/compile', 'node:crypto'] },
+  { part: 'telemetry/', may: ['core/'] },
+  { part: 'exchange/', may: ['core/', 'node:fs', 'node:fs/promises', 'node:path', 'node:stream'] },
   { part: 'config.ts', may: ['core/'] },
   { part: 'demo.ts', may: ['core/'] },
-  { part: 'compose.ts', may: ['core/', 'store/', 'http/', 'config.ts'] },
+  { part: 'compose.ts', may: ['core/', 'store/', 'http/', 'telemetry/', 'config.ts'] },
   {
     part: 'cli/',
-    may: ['core/', 'compose.ts', 'config.ts', 'demo.ts', 'commander', 'node:fs', 'node:os', 'node:path'],
+    may: [
+      ...['core/', 'exchange/', 'compose.ts', 'config.ts', 'demo.ts'],
+      ...['commander', 'node:fs', 'node:os', 'node:path'],
+    ],
   },
 ]
 

@@ -1,12 +1,31 @@
-import type { Config } from './config.ts'
+import { type Config, withoutPassword } from './config.ts'
 import { AddressWindows } from './core/address-windows.ts'
-import { type Clock, systemClock } from './core/clock.ts'
+import { type Clock, SECOND, systemClock } from './core/clock.ts'
+import { ServiceError } from './core/errors.ts'
+import { EventHub } from './core/event-hub.ts'
+import { GroupCommit } from './core/group-commit.ts'
+import { KeyRing } from './core/key-ring.ts'
 import { LimitLedger } from './core/limit-ledger.ts'
+import { LiveView } from './core/live-view.ts'
+import { SharedLimits } from './core/shared-limits.ts'
 import type { Store } from './core/store.ts'
-import { createApp } from './http/app.ts'
+import { VERSION } from './core/version.ts'
+import { type App, createApp } from './http/app.ts'
 import { buildContract } from './http/contract.ts'
-import { listen } from './http/server.ts'
+import { EventStreams } from './http/event-streams.ts'
+import { type Listener, listen } from './http/server.ts'
+import { readTls } from './http/tls.ts'
+import {
+  DEFAULT_POSTGRES_SETTINGS,
+  openPostgresStore,
+  type PostgresSettings,
+} from './store/postgres/store.ts'
 import { openSqliteStore } from './store/sqlite/store.ts'
+import { recordCommits } from './telemetry/commit-recorder.ts'
+import { type Sink, stdoutSink } from './telemetry/line-writer.ts'
+import { Logger } from './telemetry/logger.ts'
+import { Metrics } from './telemetry/metrics.ts'
+import { createScrapeApp } from './telemetry/scrape.ts'
 
 /** A killed process forgets at most this much of what was counted against limits, and nothing else. */
 const SAVE_LIMITS_EVERY_MS = 50
@@ -15,6 +34,9 @@ const HEED_LIFTED_BANS_EVERY_MS = 500
 
 export interface RunningService {
   readonly port: number
+  /** `undefined` where metrics are off. */
+  readonly metricsPort: number | undefined
+  readonly logger: Logger
   /** Answers what is under way, saves, and closes the store. */
   stop(): Promise<void>
 }
@@ -22,11 +44,38 @@ export interface RunningService {
 export interface ServiceOptions {
   readonly clock?: Clock
   readonly demoSecrets?: ReadonlySet<string>
-  readonly reportFailure?: (failure: { requestId: string; error: unknown }) => void
+  /** Standard output by default. */
+  readonly logSink?: Sink
+  /** Whether other processes serve on the same port. */
+  readonly sharesPort?: boolean
 }
 
-export function openStore(databaseUrl: string): Store {
-  const path = databaseUrl.slice('sqlite:'.length)
+/** Opens what DATABASE_URL names, and makes or mends its tables. */
+export async function openStore(
+  databaseUrl: string,
+  settings: PostgresSettings = DEFAULT_POSTGRES_SETTINGS,
+): Promise<Store> {
+  if (databaseUrl.startsWith('sqlite:')) return openSqlite(databaseUrl.slice('sqlite:'.length))
+  try {
+    return await openPostgresStore(databaseUrl, settings)
+  } catch (error) {
+    const reason = error instanceof ServiceError ? error.cause : error
+    throw new Error(
+      `cannot open the database ${withoutPassword(databaseUrl)}: ${messageOf(reason)}; check DATABASE_URL and that PostgreSQL runs there`,
+      { cause: error },
+    )
+  }
+}
+
+export function postgresSettings(config: Config): PostgresSettings {
+  return {
+    poolSize: config.pgPoolSize,
+    connectTimeoutSeconds: config.pgConnectTimeoutSeconds,
+    statementTimeoutSeconds: config.pgStatementTimeoutSeconds,
+  }
+}
+
+function openSqlite(path: string): Store {
   try {
     return openSqliteStore(path)
   } catch (error) {
@@ -43,17 +92,34 @@ export async function startService(
   store: Store,
   options: ServiceOptions = {},
 ): Promise<RunningService> {
-  const { clock = systemClock, demoSecrets = new Set(), reportFailure = logFailure } = options
-  const ledger = await LimitLedger.open(store, clock)
+  const { clock = systemClock, demoSecrets = new Set(), logSink = stdoutSink() } = options
+  const logger = new Logger({ format: config.logFormat, requests: config.logRequests }, logSink, clock)
+  const metrics = new Metrics(VERSION, performance.timeOrigin / SECOND)
+  let isStopping = false
+  const limits = store.isShared ? new SharedLimits(store, clock) : await LimitLedger.open(store, clock)
+  const keys = new KeyRing(store, clock)
+  const hub = new EventHub(store, (error) => logger.failure({ requestId: 'event-hub', error }))
+  const streams = new EventStreams({ hub, keys, clock, heartbeatMs: config.eventsHeartbeatSeconds * SECOND })
+  const { setQuantities } = recordCommits(store, metrics)
   const app = createApp({
     gate: {
-      store,
-      ledger,
+      keys,
+      limits,
       clock,
       demoSecrets,
       addresses: new AddressWindows(config.anonymousPerMinute, clock),
     },
-    services: { store, clock },
+    services: {
+      store,
+      clock,
+      view: await LiveView.open(store),
+      commits: new GroupCommit(async (changes) => {
+        const outcomes = await setQuantities(changes)
+        hub.wake()
+        return outcomes
+      }),
+      streams,
+    },
     contract: buildContract({
       baseUrl: config.baseUrl,
       stagingBaseUrl: config.stagingBaseUrl,
@@ -61,31 +127,79 @@ export async function startService(
     }),
     sunset: config.petSunset,
     trustedProxies: config.trustProxy,
-    reportFailure,
+    checkReady: async () => {
+      if (isStopping) throw new ServiceError('service_unavailable', 'the service is stopping')
+      await store.ping()
+    },
+    isClosing: () => isStopping,
+    observe: (request) => {
+      metrics.countRequest(request)
+      logger.request(request)
+    },
   })
-  const listener = listen(app, config)
-  const every = (interval: number, work: () => Promise<void>) =>
-    setInterval(() => {
-      work().catch((error: unknown) => reportFailure({ requestId: 'limit-ledger', error }))
-    }, interval)
-  const saving = every(SAVE_LIMITS_EVERY_MS, () => ledger.save())
-  const pardoning = every(HEED_LIFTED_BANS_EVERY_MS, () => ledger.heedLiftedBans())
+  const [listener, scrapes] = await openListeners(config, options.sharesPort === true, app, (openRequests) =>
+    createScrapeApp({ metrics, store, clock, openRequests }),
+  )
+  const every = (interval: number, work: () => Promise<void>) => {
+    let isFailing = false
+    const succeeded = () => {
+      isFailing = false
+    }
+    // Told once and not twenty times a second, until it has worked again.
+    const failed = (error: unknown) => {
+      if (!isFailing) logger.failure({ requestId: 'limit-ledger', error })
+      isFailing = true
+    }
+    return setInterval(() => void work().then(succeeded, failed), interval)
+  }
+  const saving = every(SAVE_LIMITS_EVERY_MS, () => limits.save())
+  const pardoning = every(HEED_LIFTED_BANS_EVERY_MS, () => limits.heedLiftedBans())
 
   return {
     port: listener.port,
+    metricsPort: scrapes?.port,
+    logger,
     stop: async () => {
-      await listener.stop()
+      isStopping = true
+      logger.info('stopping')
+      streams.close()
+      await listener.stop(config.stopGraceSeconds * SECOND)
       clearInterval(saving)
       clearInterval(pardoning)
-      await ledger.save()
-      await store.close()
+      try {
+        await limits.save()
+      } finally {
+        await store.close()
+        await scrapes?.stop(0)
+        logger.info('stopped')
+        await logger.flush()
+      }
     },
   }
 }
 
-function logFailure({ requestId, error }: { requestId: string; error: unknown }): void {
-  const detail = error instanceof Error ? (error.stack ?? error.message) : String(error)
-  console.error(JSON.stringify({ time: new Date().toISOString(), level: 'error', requestId, error: detail }))
+/** Listens for callers and, where metrics are on, for those who scrape them. */
+async function openListeners(
+  config: Config,
+  isShared: boolean,
+  app: App,
+  scrapeApp: (openRequests: () => number) => App,
+): Promise<[Listener, Listener | undefined]> {
+  const { host, port, metricsHost, metricsPort, tlsCert, tlsKey } = config
+  const tls = tlsCert === undefined || tlsKey === undefined ? undefined : await readTls(tlsCert, tlsKey)
+  const flags = { host: '--host', port: '--port' }
+  const listener = listen(app, { host, port, flags, isShared, ...(tls === undefined ? {} : { tls }) })
+  if (metricsPort === 'off') return [listener, undefined]
+  try {
+    const scrapes = listen(
+      scrapeApp(() => listener.openRequests()),
+      { host: metricsHost, port: metricsPort, flags: { host: '--metrics-host', port: '--metrics-port' } },
+    )
+    return [listener, scrapes]
+  } catch (error) {
+    await listener.stop(0)
+    throw error
+  }
 }
 
 function messageOf(error: unknown): string {

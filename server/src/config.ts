@@ -9,6 +9,10 @@ export interface Config {
   readonly host: string
   readonly port: number
   readonly databaseUrl: string
+  readonly pgPoolSize: number
+  readonly pgConnectTimeoutSeconds: number
+  readonly pgStatementTimeoutSeconds: number
+  readonly processes: number
   readonly environment: KeyEnvironment
   readonly baseUrl: string
   readonly stagingBaseUrl: string
@@ -16,6 +20,15 @@ export interface Config {
   readonly trustProxy: number
   readonly anonymousPerMinute: number
   readonly petSunset: Date
+  readonly metricsHost: string
+  readonly metricsPort: number | 'off'
+  readonly logFormat: 'auto' | 'json' | 'text'
+  readonly logRequests: 'all' | 'errors' | 'failures' | 'none'
+  /** Both are given or neither is. */
+  readonly tlsCert: string | undefined
+  readonly tlsKey: string | undefined
+  readonly stopGraceSeconds: number
+  readonly eventsHeartbeatSeconds: number
 }
 
 interface Setting<Value> {
@@ -43,8 +56,32 @@ export const SETTINGS: { readonly [Name in keyof Config]: Setting<Config[Name]> 
   databaseUrl: {
     variable: 'DATABASE_URL',
     fallback: 'sqlite:data/petstore.db',
-    help: 'where the data is: sqlite:PATH',
-    parse: matching(/^sqlite:.+/, 'of the form sqlite:PATH'),
+    help: 'where the data is: sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/DATABASE',
+    parse: databaseAddress,
+  },
+  pgPoolSize: {
+    variable: 'PG_POOL_SIZE',
+    fallback: '10',
+    help: 'connections to PostgreSQL, for each process',
+    parse: wholeNumber(2, 1_000),
+  },
+  pgConnectTimeoutSeconds: {
+    variable: 'PG_CONNECT_TIMEOUT_SECONDS',
+    fallback: '5',
+    help: 'how long a connection to PostgreSQL may take',
+    parse: wholeNumber(1, 300),
+  },
+  pgStatementTimeoutSeconds: {
+    variable: 'PG_STATEMENT_TIMEOUT_SECONDS',
+    fallback: '10',
+    help: 'how long a statement of a request may take before it is 503; imports and the like take their time',
+    parse: wholeNumber(1, 3_600),
+  },
+  processes: {
+    variable: 'PROCESSES',
+    fallback: '1',
+    help: 'how many processes serve on the port, on PostgreSQL; one that dies is started again',
+    parse: wholeNumber(1, 256),
   },
   environment: {
     variable: 'ENVIRONMENT',
@@ -82,6 +119,54 @@ export const SETTINGS: { readonly [Name in keyof Config]: Setting<Config[Name]> 
     help: 'day on which GET /pets/{petId} ends; it answers 410 from then on',
     parse: day,
   },
+  metricsHost: {
+    variable: 'METRICS_HOST',
+    fallback: '127.0.0.1',
+    help: 'address that /metrics listens on; it needs no key, so keep it out of the public network',
+    parse: nonEmpty,
+  },
+  metricsPort: {
+    variable: 'METRICS_PORT',
+    fallback: '9090',
+    help: 'port of /metrics; 0 takes a free one, off turns it off, as --demo does unless a port is given',
+    parse: portOrOff,
+  },
+  logFormat: {
+    variable: 'LOG_FORMAT',
+    fallback: 'auto',
+    help: 'json, text, or auto: text on a terminal and JSON lines elsewhere',
+    parse: oneOf('auto', 'json', 'text'),
+  },
+  logRequests: {
+    variable: 'LOG_REQUESTS',
+    fallback: 'failures',
+    help: 'which requests are logged: all, errors (4xx and failures), failures (5xx and slower than 1 s), none',
+    parse: oneOf('all', 'errors', 'failures', 'none'),
+  },
+  tlsCert: {
+    variable: 'TLS_CERT',
+    fallback: '',
+    help: 'certificate (chain) to serve https with: a PEM file; goes with --tls-key',
+    parse: optional,
+  },
+  tlsKey: {
+    variable: 'TLS_KEY',
+    fallback: '',
+    help: 'private key of the certificate: a PEM file without a passphrase',
+    parse: optional,
+  },
+  stopGraceSeconds: {
+    variable: 'STOP_GRACE_SECONDS',
+    fallback: '10',
+    help: 'how long a stop waits for the requests under way before it cuts them off',
+    parse: wholeNumber(0, 3_600),
+  },
+  eventsHeartbeatSeconds: {
+    variable: 'EVENTS_HEARTBEAT_SECONDS',
+    fallback: '15',
+    help: 'how often an open event stream gets a sign of life; less than what proxies in front allow',
+    parse: wholeNumber(1, 3_600),
+  },
 }
 
 export type SettingName = keyof typeof SETTINGS
@@ -92,42 +177,78 @@ export function flagOf(name: SettingName): string {
   return `--${SETTINGS[name].variable.toLowerCase().replaceAll('_', '-')}`
 }
 
-/** A flag wins over the environment, and that over the default. An empty variable counts as not set. */
+/**
+ * A flag wins over the environment, and that over the default, which `fallbacks` can replace. An empty
+ * variable counts as not set.
+ */
 export function readConfig(
   flags: Readonly<Partial<Record<SettingName, string>>>,
   environment: Readonly<Record<string, string | undefined>> = process.env,
+  fallbacks: Readonly<Partial<Record<SettingName, string>>> = {},
 ): Config {
   const read = <Name extends SettingName>(name: Name): Config[Name] => {
     const setting = SETTINGS[name]
     const [text, source] =
       flags[name] !== undefined
         ? [flags[name], flagOf(name)]
-        : [environment[setting.variable] || setting.fallback, setting.variable]
+        : [environment[setting.variable] || (fallbacks[name] ?? setting.fallback), setting.variable]
     try {
       return setting.parse(text)
     } catch (error) {
       if (error instanceof SettingError) {
-        throw new SettingError(`${source} must be ${error.message}, got ${JSON.stringify(text)}`)
+        throw new SettingError(
+          `${source} must be ${error.message}, got ${JSON.stringify(withoutPassword(text))}`,
+        )
       }
       throw error
     }
+  }
+  const [tlsCert, tlsKey] = [read('tlsCert'), read('tlsKey')]
+  if ((tlsCert === undefined) !== (tlsKey === undefined)) {
+    const [given, missing] =
+      tlsCert === undefined ? (['tlsKey', 'tlsCert'] as const) : (['tlsCert', 'tlsKey'] as const)
+    throw new SettingError(
+      `${flagOf(given)} needs ${flagOf(missing)} (${SETTINGS[missing].variable}) as well`,
+    )
   }
   return Object.freeze({
     host: read('host'),
     port: read('port'),
     databaseUrl: read('databaseUrl'),
+    pgPoolSize: read('pgPoolSize'),
+    pgConnectTimeoutSeconds: read('pgConnectTimeoutSeconds'),
+    pgStatementTimeoutSeconds: read('pgStatementTimeoutSeconds'),
+    processes: read('processes'),
     environment: read('environment'),
     baseUrl: read('baseUrl'),
     stagingBaseUrl: read('stagingBaseUrl'),
     trustProxy: read('trustProxy'),
     anonymousPerMinute: read('anonymousPerMinute'),
     petSunset: read('petSunset'),
+    metricsHost: read('metricsHost'),
+    metricsPort: read('metricsPort'),
+    logFormat: read('logFormat'),
+    logRequests: read('logRequests'),
+    tlsCert,
+    tlsKey,
+    stopGraceSeconds: read('stopGraceSeconds'),
+    eventsHeartbeatSeconds: read('eventsHeartbeatSeconds'),
   })
 }
 
 function nonEmpty(text: string): string {
   if (text.trim() === '') throw new SettingError('not empty')
   return text
+}
+
+function optional(text: string): string | undefined {
+  return text === '' ? undefined : text
+}
+
+function portOrOff(text: string): number | 'off' {
+  if (text === 'off') return 'off'
+  if (!/^\d+$/.test(text) || Number(text) > 65_535) throw new SettingError('off or a port from 0 to 65535')
+  return Number(text)
 }
 
 function wholeNumber(least: number, most: number): (text: string) => number {
@@ -140,11 +261,19 @@ function wholeNumber(least: number, most: number): (text: string) => number {
   }
 }
 
-function matching(pattern: RegExp, description: string): (text: string) => string {
-  return (text) => {
-    if (!pattern.test(text)) throw new SettingError(description)
-    return text
+const POSTGRES_ADDRESS = /^postgres(?:ql)?:\/\//
+
+function databaseAddress(text: string): string {
+  const isPostgres = POSTGRES_ADDRESS.test(text) && URL.parse(text) !== null
+  if (!isPostgres && !/^sqlite:.+/.test(text)) {
+    throw new SettingError('of the form sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/DATABASE')
   }
+  return text
+}
+
+/** An address as people may see it: without a password in it. */
+export function withoutPassword(address: string): string {
+  return address.replace(/^(\w+:\/\/[^/?#@:]*):.*@/, '$1:***@').replace(/([?&]password=)[^&#]*/gi, '$1***')
 }
 
 function oneOf<const Value extends string>(...values: Value[]): (text: string) => Value {

@@ -9,6 +9,9 @@ describe('the dependency rule fails when', () => {
     ['the core reads files', 'core/x.ts', "import { readFileSync } from 'node:fs'"],
     ['http imports the store', 'http/operations/x.ts', "import { y } from '../../store/sqlite/store.ts'"],
     ['the store imports http', 'store/sqlite/x.ts', "export { y } from '../../http/app.ts'"],
+    ['http imports the telemetry', 'http/x.ts', "import { Metrics } from '../telemetry/metrics.ts'"],
+    ['the telemetry imports http', 'telemetry/x.ts', "import type { App } from '../http/app.ts'"],
+    ['the telemetry imports a package', 'telemetry/x.ts', "import pino from 'pino'"],
     [
       'the command line goes past compose',
       'cli/commands/x.ts',

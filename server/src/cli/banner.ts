@@ -1,14 +1,23 @@
 import { PLAN_LIMITS, PLANS } from '../core/plans.ts'
 import { DEMO_ENTERPRISE_LIMITS, DEMO_SECRETS } from '../demo.ts'
 
+export interface BannerFacts {
+  readonly address: string
+  /** `undefined` where metrics are off. */
+  readonly metrics: string | undefined
+  readonly databaseUrl: string
+  readonly demo: boolean
+}
+
 /** What the one who started the service sees: where it is, how to get in, a line to copy. */
-export function banner(address: string, databaseUrl: string, demo: boolean): string {
+export function banner({ address, metrics, databaseUrl, demo }: BannerFacts): string {
   const lines = [
     '',
     `  Petstore Inventory is running${demo ? ' with the demo store' : ''}.`,
     '',
     `  Interface   ${address}/v1`,
     `  Contract    ${address}/openapi.json`,
+    ...(metrics === undefined ? [] : [`  Metrics     ${metrics}`]),
     `  Data        ${databaseUrl.replace(/^sqlite:/, '')}`,
     '',
   ]

@@ -1,7 +1,15 @@
 #!/usr/bin/env bun
 import { Command, CommanderError } from 'commander'
+import { VERSION } from '../core/version.ts'
+import { addBackupCommand } from './commands/backup.ts'
+import { addCopyCommand } from './commands/copy.ts'
 import { addDoctorCommand } from './commands/doctor.ts'
+import { addExportCommand } from './commands/export.ts'
+import { addHistoryCommand } from './commands/history.ts'
+import { addImportCommand } from './commands/import.ts'
 import { addKeysCommands } from './commands/keys.ts'
+import { addMigrateCommand } from './commands/migrate.ts'
+import { addPetsCommands } from './commands/pets.ts'
 import { addServeCommand } from './commands/serve.ts'
 import { addUsageCommand } from './commands/usage.ts'
 
@@ -10,12 +18,19 @@ const WRONG_USE = 2
 
 const program = new Command('petstore')
   .description("A pet store's stock levels behind an HTTP/JSON interface")
-  .version('1.0.0')
+  .version(VERSION)
   .exitOverride()
   .configureOutput({ outputError: () => {} })
 addServeCommand(program)
 addKeysCommands(program)
 addUsageCommand(program)
+addImportCommand(program)
+addExportCommand(program)
+addHistoryCommand(program)
+addPetsCommands(program)
+addBackupCommand(program)
+addCopyCommand(program)
+addMigrateCommand(program)
 addDoctorCommand(program)
 
 try {

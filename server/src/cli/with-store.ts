@@ -1,5 +1,6 @@
+import { existsSync } from 'node:fs'
 import type { Command } from 'commander'
-import { openStore } from '../compose.ts'
+import { openStore, postgresSettings } from '../compose.ts'
 import { type Config, flagOf, readConfig, SETTINGS, type SettingName } from '../config.ts'
 import type { Store } from '../core/store.ts'
 
@@ -20,10 +21,27 @@ export async function withStore<Result>(
   work: (store: Store, config: Config) => Promise<Result>,
 ): Promise<Result> {
   const config = readConfig(flags)
-  const store = openStore(config.databaseUrl)
+  const store = await openStore(config.databaseUrl, postgresSettings(config))
   try {
     return await work(store, config)
   } finally {
     await store.close()
+  }
+}
+
+/** Like `withStore`, for commands that have nothing to do in a database that is only just made. */
+export async function withExistingStore<Result>(
+  flags: SettingFlags,
+  work: (store: Store, config: Config) => Promise<Result>,
+): Promise<Result> {
+  requireFile(readConfig(flags).databaseUrl)
+  return withStore(flags, work)
+}
+
+/** Opening a SQLite file that is not there would make it. */
+export function requireFile(databaseUrl: string): void {
+  const path = databaseUrl.replace(/^sqlite:/, '')
+  if (path !== databaseUrl && !existsSync(path)) {
+    throw new Error(`there is no database at ${path}; --database-url or DATABASE_URL says where it is`)
   }
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { crc32 } from './crc32.ts'
 import type { Limits, Plan } from './plans.ts'
 
@@ -46,7 +46,7 @@ export function isWellFormedSecret(secret: string): boolean {
  * cannot steer the hash, the time a look-up takes tells nothing about a stored key.
  */
 export function hashSecret(secret: string): string {
-  return createHash('sha256').update(secret).digest('hex')
+  return hash('sha256', secret, 'hex')
 }
 
 /** Enough to recognise a secret by, and not to use it. */

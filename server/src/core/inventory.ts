@@ -1,5 +1,5 @@
 import { ServiceError } from './errors.ts'
-import type { Store } from './store.ts'
+import type { GroupCommit } from './group-commit.ts'
 
 export const PET_STATUSES = ['available', 'pending', 'sold'] as const
 export type PetStatus = (typeof PET_STATUSES)[number]
@@ -20,10 +20,29 @@ export interface QuantityChange {
   /** Who asked for it, and when: both go into the history. */
   readonly keyId: string
   readonly at: number
+  /** Change it only if it is in one of these states; in any where nothing is given. Decided inside the commit. */
+  readonly onlyIf?: readonly EntryState[]
 }
 
-/** The entry after the change, or `unknown_pet` where there is none to change. */
-export type QuantityOutcome = InventoryItem | 'unknown_pet'
+/** What of an entry can change. */
+export type EntryState = Pick<InventoryItem, 'quantity' | 'status'>
+
+/** The entry after the change; or why it was not made: there is no such pet, or it is in another state. */
+export type QuantityOutcome = InventoryItem | 'unknown_pet' | { readonly conflict: InventoryItem }
+
+/** Whether a change may be made to an entry that is in this state. */
+export function isAllowed({ onlyIf }: QuantityChange, { quantity, status }: EntryState): boolean {
+  return (
+    onlyIf === undefined || onlyIf.some((state) => state.quantity === quantity && state.status === status)
+  )
+}
+
+/** How the stock differs from what it was at an earlier cursor: each pet once, as it is now. */
+export interface StockChanges {
+  readonly set: readonly InventoryItem[]
+  readonly removed: readonly bigint[]
+  readonly cursor: string
+}
 
 /** One row of the append-only history: written in the same commit as the change it records. */
 export interface HistoryEntry {
@@ -35,17 +54,27 @@ export interface HistoryEntry {
 }
 
 /** Sets the quantity of one pet; the answer is given once the change is on disk. */
-export async function setQuantity(
-  store: Pick<Store, 'setQuantities'>,
-  change: QuantityChange,
-): Promise<InventoryItem> {
-  const [outcome] = await store.setQuantities([change])
-  if (outcome === undefined) throw new Error('the store gave no outcome for a change')
-  if (outcome === 'unknown_pet') {
+export async function setQuantity(commits: GroupCommit, change: QuantityChange): Promise<InventoryItem> {
+  const outcome = await commits.set(change)
+  if (outcome === 'unknown_pet') throw noEntry(change.petId)
+  if ('conflict' in outcome) {
+    const { quantity, status } = outcome.conflict
     throw new ServiceError(
-      'not_found',
-      `there is no inventory entry for petId ${change.petId}; GET /inventory lists the entries that exist`,
+      'precondition_failed',
+      `the entry of petId ${change.petId} is not in the state that If-Match names: its quantity is ${quantity} and its status ${status}; read it again and decide anew`,
     )
   }
   return outcome
+}
+
+export function requireEntry(petId: bigint, found: InventoryItem | undefined): InventoryItem {
+  if (found === undefined) throw noEntry(petId)
+  return found
+}
+
+export function noEntry(petId: bigint): ServiceError {
+  return new ServiceError(
+    'not_found',
+    `there is no inventory entry for petId ${petId}; GET /inventory lists the entries that exist`,
+  )
 }

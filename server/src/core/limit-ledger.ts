@@ -1,4 +1,5 @@
 import type { Clock } from './clock.ts'
+import type { LimitKeeper } from './limit-keeper.ts'
 import type { Limits } from './plans.ts'
 import { type Admission, admit, freshState, type LimitState } from './rate-windows.ts'
 import type { Store } from './store.ts'
@@ -17,7 +18,7 @@ interface Unsaved {
  * The windows and bans of every key, held in memory so that a request costs no disk access, and to be
  * saved every now and then and once at the end.
  */
-export class LimitLedger {
+export class LimitLedger implements LimitKeeper {
   readonly #store: LimitStore
   readonly #clock: Clock
   readonly #states: Map<string, LimitState>

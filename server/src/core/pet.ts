@@ -1,4 +1,6 @@
 import { ServiceError } from './errors.ts'
+import { type PageRequest, unknownCursor } from './history.ts'
+import { parseInt64 } from './int64.ts'
 import type { PetStatus } from './inventory.ts'
 import type { Store } from './store.ts'
 
@@ -12,6 +14,27 @@ export interface Pet {
 /** A pet as it comes into the store: its record and its stock, in one. */
 export interface StockedPet extends Pet {
   readonly quantity: number
+}
+
+/** Which pets; all where nothing is given. */
+export interface PetFilter {
+  readonly status?: PetStatus
+  /** Those with a higher id. */
+  readonly after?: bigint
+}
+
+/** A page of pets by id ascending, and the cursor of the next one where there is one. */
+export async function listPetPage(
+  store: Pick<Store, 'listPets'>,
+  { status, limit, cursor }: PageRequest & { readonly status: PetStatus | undefined },
+): Promise<{ pets: readonly Pet[]; next: string | undefined }> {
+  const after = cursor === undefined ? undefined : parseInt64(cursor)
+  if (cursor !== undefined && after === undefined) throw unknownCursor(cursor)
+  const filter = { ...(status === undefined ? {} : { status }), ...(after === undefined ? {} : { after }) }
+  // One more than asked for tells whether there is a next page.
+  const found = await store.listPets(filter, limit + 1)
+  const pets = found.slice(0, limit)
+  return { pets, next: found.length > limit ? String(pets.at(-1)?.id) : undefined }
 }
 
 export async function requirePet(store: Pick<Store, 'findPet'>, petId: bigint): Promise<Pet> {

@@ -32,6 +32,8 @@ export type Refusal = 'rate_limit_exceeded' | 'key_banned'
 
 export interface Admission extends Standing {
   readonly refused?: Refusal
+  /** This very request brought the ban. */
+  readonly beginsBan?: true
 }
 
 export const FIRST_BAN = 5 * MINUTE
@@ -76,7 +78,7 @@ function reject(
   if (window.rejected >= limits.perMinute) {
     window.rejected = 0
     state.ban = nextBan(state.ban, now)
-    return banned(state.ban, limits)
+    return { ...banned(state.ban, limits), beginsBan: true }
   }
   return { limit, remaining: 0, resetAt: window.startedAt + length, refused: 'rate_limit_exceeded' }
 }

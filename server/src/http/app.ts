@@ -1,111 +1,166 @@
 import { ServiceError } from '../core/errors.ts'
+import { attempt, type Eventually, whenHere } from '../core/eventually.ts'
+import type { FinishedRequest } from '../core/finished-request.ts'
 import { clientAddress } from './client-address.ts'
-import { conditional } from './conditional.ts'
 import { deprecationHeaders, refuseAfterSunset } from './deprecation.ts'
 import { type GateParts, type Passage, passGate } from './gate.ts'
 import type { Operation, Services } from './operation.ts'
-import { bugReply, errorReply, jsonReply, type Reply } from './reply.ts'
+import { type PublicPageParts, publicPages } from './public-pages.ts'
+import { bugReply, errorReply, methodNotAllowedReply, type Reply } from './reply.ts'
 import { type Match, matchRoute } from './routes.ts'
 
-export interface AppParts {
+export interface AppParts extends PublicPageParts {
   readonly gate: GateParts
   readonly services: Services
-  readonly contract: unknown
   /** When deprecated operations end. */
   readonly sunset: Date
   readonly trustedProxies: number
-  /** Told of every failure whose details the caller must not see. */
-  readonly reportFailure: (failure: { requestId: string; error: unknown }) => void
+  /** Told of every request once its answer stands, with what the caller must not see. */
+  readonly observe: (request: FinishedRequest) => void
+  /** Whether each answer asks its caller to send the next request on another connection. */
+  readonly isClosing: () => boolean
+}
+
+/** The connection that a request came over. */
+export interface Peer {
+  address(): string
+  /** Closes it once nothing has moved over it for so many seconds; with 0 it stays. */
+  limitIdle(seconds: number): void
 }
 
 /** Answers one request; never throws. */
-export type App = (request: Request, socketAddress: string) => Promise<Response>
+export type App = (request: Request, peer: Peer) => Eventually<Response>
+
+/** One request on its way through the service. */
+interface Exchange {
+  readonly request: Request
+  readonly requestId: string
+  readonly path: string
+  readonly began: number
+  /** Looked up only where it is needed: for a request without a valid key, or a line in the log. */
+  readonly address: () => string
+  readonly peer: Peer
+  /** What went wrong inside, for the operator alone. */
+  error: unknown
+}
 
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/
 
 export function createApp(parts: AppParts): App {
-  const publicPages = new Map([['/openapi.json', jsonReply(parts.contract)]])
+  const pages = publicPages(parts)
 
-  return async (request, socketAddress) => {
-    const given = request.headers.get('x-request-id')
-    const requestId = given !== null && REQUEST_ID.test(given) ? given : crypto.randomUUID()
-    const path = pathOf(request.url)
-
-    const page = publicPages.get(path)
-    if (page !== undefined) return respond(publicReply(page, request), { 'X-Request-Id': requestId })
-
-    const failed = (error: unknown): Reply => {
-      if (error instanceof ServiceError) {
-        if (error.cause !== undefined) parts.reportFailure({ requestId, error: error.cause })
-        return errorReply(error)
-      }
-      parts.reportFailure({ requestId, error })
-      return bugReply(requestId)
+  return (request, peer) => {
+    const exchange: Exchange = {
+      request,
+      requestId: requestIdOf(request),
+      path: pathOf(request.url),
+      began: performance.now(),
+      address: () =>
+        clientAddress(
+          peer.address(),
+          parts.trustedProxies > 0 ? request.headers.get('x-forwarded-for') : null,
+          parts.trustedProxies,
+        ),
+      peer,
+      error: undefined,
     }
-
-    const address = clientAddress(socketAddress, request.headers.get('x-forwarded-for'), parts.trustedProxies)
-    const passage = await passGate(parts.gate, request.headers.get('authorization'), address)
-    const reply = await answer(parts, request, path, passage, failed)
-    return respond(reply, { ...passage.limitHeaders, 'X-Request-Id': requestId })
+    const page = pages.get(exchange.path)
+    if (page !== undefined) {
+      const reply = attempt(
+        () => page.answer(request),
+        (error) => failureReply(exchange, error),
+      )
+      return whenHere(reply, (answered) => finish(parts, exchange, page.name, answered, undefined))
+    }
+    const match = matchRoute(request.method, exchange.path)
+    const passing = passGate(parts.gate, request.headers.get('authorization'), exchange.address)
+    return whenHere(passing, (passage) =>
+      whenHere(answer(parts, exchange, match, passage), (reply) =>
+        finish(parts, exchange, nameOf(match), reply, passage),
+      ),
+    )
   }
 }
 
-async function answer(
-  parts: AppParts,
-  request: Request,
-  path: string,
-  passage: Passage,
-  failed: (error: unknown) => Reply,
-): Promise<Reply> {
+function answer(parts: AppParts, exchange: Exchange, match: Match, passage: Passage): Eventually<Reply> {
   if ('refusal' in passage) {
-    const reply = failed(passage.refusal)
+    const reply = failureReply(exchange, passage.refusal)
     return { ...reply, headers: { ...reply.headers, ...passage.refusalHeaders } }
   }
-  const match = matchRoute(request.method, path)
-  if (match === 'unknown_path' || 'allowed' in match) return unmatched(match, request.method, path)
+  if (match === 'unknown_path') {
+    const { path } = exchange
+    const shown = path.length > 80 ? `${path.slice(0, 80)}…` : path
+    return errorReply({
+      code: 'not_found',
+      message: `there is nothing at ${shown}; /openapi.json lists what is offered`,
+    })
+  }
+  if ('allowed' in match) return methodNotAllowedReply(exchange.request.method, match.allowed)
 
   const { operation, params } = match
-  const reply = await run(parts, operation, { request, params, key: passage.key }).catch(failed)
+  const reply = attempt(
+    () => {
+      refuseAfterSunset(operation, parts.sunset, parts.services.clock)
+      const { key, secretHash } = passage
+      const { request, peer } = exchange
+      return operation.run({ request, params, key, secretHash, peer }, parts.services)
+    },
+    (error) => failureReply(exchange, error),
+  )
+  return operation.deprecatedSince === undefined
+    ? reply
+    : whenHere(reply, (plain) => marked(parts, operation, plain))
+}
+
+function marked(parts: AppParts, operation: Operation, reply: Reply): Reply {
   return { ...reply, headers: { ...reply.headers, ...deprecationHeaders(operation, parts.sunset) } }
 }
 
-async function run(
+function failureReply(exchange: Exchange, thrown: unknown): Reply {
+  if (thrown instanceof ServiceError) {
+    exchange.error = thrown.cause
+    return errorReply(thrown)
+  }
+  exchange.error = thrown
+  return bugReply(exchange.requestId)
+}
+
+function finish(
   parts: AppParts,
-  operation: Operation,
-  call: Parameters<Operation['run']>[0],
-): Promise<Reply> {
-  refuseAfterSunset(operation, parts.sunset, parts.services.clock())
-  const reply = jsonReply(await operation.run(call, parts.services))
-  return operation.method === 'GET' ? conditional(reply, call.request.headers.get('if-none-match')) : reply
-}
-
-function unmatched(match: Exclude<Match, { operation: Operation }>, method: string, path: string): Reply {
-  if (match === 'unknown_path') {
-    const shown = path.length > 80 ? `${path.slice(0, 80)}…` : path
-    return errorReply(
-      new ServiceError('not_found', `there is nothing at ${shown}; /openapi.json lists what is offered`),
-    )
+  exchange: Exchange,
+  operation: string,
+  reply: Reply,
+  passage: Passage | undefined,
+): Response {
+  const { request, requestId, path, began, address, error } = exchange
+  parts.observe({
+    requestId,
+    operation,
+    method: request.method,
+    path,
+    status: reply.status,
+    durationMs: performance.now() - began,
+    clientAddress: address,
+    keyId: passage === undefined ? undefined : 'key' in passage ? passage.key.id : passage.keyId,
+    limited: passage !== undefined && 'limited' in passage ? passage.limited : undefined,
+    error,
+  })
+  const headers: Record<string, string> = {
+    ...reply.headers,
+    ...passage?.limitHeaders,
+    'X-Request-Id': requestId,
   }
-  return methodNotAllowed(method, match.allowed)
+  if (parts.isClosing()) headers.Connection = 'close'
+  return new Response(reply.body, { status: reply.status, headers })
 }
 
-function publicReply(page: Reply, request: Request): Reply {
-  if (request.method !== 'GET' && request.method !== 'HEAD') {
-    return methodNotAllowed(request.method, ['GET', 'HEAD'])
-  }
-  return conditional(page, request.headers.get('if-none-match'))
+function nameOf(match: Match): string {
+  return match !== 'unknown_path' && 'operation' in match ? match.operation.operationId : 'none'
 }
 
-function methodNotAllowed(method: string, allowed: readonly string[]): Reply {
-  const offered = allowed.join(', ')
-  return errorReply(
-    new ServiceError('method_not_allowed', `${method} is not offered here; this path offers ${offered}`),
-    { Allow: offered },
-  )
-}
-
-function respond(reply: Reply, headers: Readonly<Record<string, string>>): Response {
-  return new Response(reply.body, { status: reply.status, headers: { ...reply.headers, ...headers } })
+function requestIdOf({ headers }: Request): string {
+  const given = headers.get('x-request-id')
+  return given !== null && REQUEST_ID.test(given) ? given : crypto.randomUUID()
 }
 
 /** Without a usable Host header, Bun gives the bare path instead of a whole address. */

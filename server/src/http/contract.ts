@@ -48,11 +48,25 @@ const HEADERS = {
   }),
   'Retry-After': header('Whole seconds to wait before retrying.', { type: 'integer', minimum: 1 }),
   'WWW-Authenticate': header('How to authenticate (RFC 6750).', { type: 'string' }),
-  ETag: header('Changes exactly when the content does; send it back as If-None-Match.', { type: 'string' }),
+  ETag: header(
+    'Changes exactly when the content does; for If-None-Match, that of an entry also for If-Match.',
+    {
+      type: 'string',
+    },
+  ),
   Deprecation: header('Since when the operation is deprecated (RFC 9745).', { type: 'string' }),
   Sunset: header('When the operation ends (RFC 8594).', { type: 'string' }),
-  Link: header('Where to read about the deprecation.', { type: 'string' }),
+  Link: header('Where to read about the deprecation, and what takes its place (rel="successor-version").', {
+    type: 'string',
+  }),
+  NextPage: {
+    ...header('The next page, with rel="next"; absent on the last one.', { type: 'string' }),
+    required: false,
+  },
 } as const
+
+/** A component that is not named as the header is. */
+const HEADER_OF: Readonly<Record<string, string>> = { NextPage: 'Link' }
 
 type HeaderName = keyof typeof HEADERS
 const EVERY_RESPONSE: readonly HeaderName[] = [
@@ -107,7 +121,7 @@ export function buildContract({ baseUrl, stagingBaseUrl, sunset }: ContractSetti
 }
 
 function describeOperation(operation: Operation, sunset: Date) {
-  const { operationId, summary, description, tag, stability, params, body, deprecatedSince } = operation
+  const { operationId, summary, description, tag, stability, body, deprecatedSince } = operation
   return {
     operationId,
     summary,
@@ -117,30 +131,45 @@ function describeOperation(operation: Operation, sunset: Date) {
     ...(deprecatedSince === undefined
       ? {}
       : { deprecated: true, 'x-sunset': sunset.toISOString().slice(0, 10) }),
-    parameters: Object.entries(params).map(([name, schema]) => ({
-      name,
-      in: 'path',
-      required: true,
-      description: (schema as { description?: string }).description,
-      schema: withReferences(schema),
-    })),
+    parameters: describeParameters(operation),
     ...(body === undefined ? {} : { requestBody: { required: true, content: json(body) } }),
     responses: describeResponses(operation),
   }
 }
 
+function describeParameters({ params, query = {}, headers = {} }: Operation) {
+  const fromSchema = (place: 'path' | 'query', schemas: Readonly<Record<string, TSchema>>) =>
+    Object.entries(schemas).map(([name, schema]) => ({
+      name,
+      in: place,
+      required: place === 'path',
+      description: (schema as { description?: string }).description,
+      schema: withReferences(schema),
+    }))
+  const fromHeaders = Object.entries(headers).map(([name, description]) => ({
+    name,
+    in: 'header',
+    required: false,
+    description,
+    schema: { type: 'string' },
+  }))
+  return [...fromSchema('path', params), ...fromSchema('query', query), ...fromHeaders]
+}
+
 function describeResponses(operation: Operation) {
   const { method, success, errors, deprecatedSince } = operation
   const marks: HeaderName[] = deprecatedSince === undefined ? [] : ['Deprecation', 'Sunset', 'Link']
-  const tag: HeaderName[] = method === 'GET' ? ['ETag'] : []
+  const tag: HeaderName[] = success.events === undefined ? ['ETag'] : []
+  const page: HeaderName[] = success.isPaged ? ['NextPage'] : []
   const responses: Record<string, unknown> = {
     200: {
       description: success.description,
-      headers: headerReferences([...tag, ...marks]),
-      content: json(success.schema),
+      headers: headerReferences([...tag, ...page, ...marks]),
+      content:
+        success.events === undefined ? json(success.schema) : eventStream(success.schema, success.events),
     },
   }
-  if (method === 'GET') {
+  if (method === 'GET' && success.events === undefined) {
     responses[304] = {
       description: 'The content is the one that If-None-Match names.',
       headers: headerReferences([...tag, ...marks]),
@@ -170,7 +199,10 @@ function describeError(status: number, codes: readonly ErrorCode[], marks: reado
 
 function headerReferences(names: readonly HeaderName[]) {
   return Object.fromEntries(
-    [...EVERY_RESPONSE, ...names].map((name) => [name, { $ref: `#/components/headers/${name}` }]),
+    [...EVERY_RESPONSE, ...names].map((name) => [
+      HEADER_OF[name] ?? name,
+      { $ref: `#/components/headers/${name}` },
+    ]),
   )
 }
 
@@ -180,6 +212,13 @@ function header(description: string, schema: Readonly<Record<string, unknown>>) 
 
 function json(schema: TSchema) {
   return { 'application/json': { schema: withReferences(schema) } }
+}
+
+function eventStream(schema: TSchema, events: Readonly<Record<string, TSchema>>) {
+  const data = Object.entries(events).map(([name, part]) => [name, withReferences(part)])
+  return {
+    'text/event-stream': { schema: withReferences(schema), 'x-event-data': Object.fromEntries(data) },
+  }
 }
 
 function titleOf(schema: TSchema): string | undefined {

@@ -1,4 +1,4 @@
-import { SECOND } from '../core/clock.ts'
+import { type Clock, SECOND } from '../core/clock.ts'
 import { ServiceError } from '../core/errors.ts'
 import type { Operation } from './operation.ts'
 
@@ -8,12 +8,16 @@ export function deprecationHeaders(operation: Operation, sunset: Date): Readonly
   return {
     Deprecation: `@${operation.deprecatedSince.getTime() / SECOND}`,
     Sunset: sunset.toUTCString(),
-    Link: '</openapi.json>; rel="deprecation"; type="application/json", </openapi.json>; rel="sunset"; type="application/json"',
+    Link: [
+      '</openapi.json>; rel="deprecation"; type="application/json"',
+      '</openapi.json>; rel="sunset"; type="application/json"',
+      ...(operation.successor === undefined ? [] : [`<${operation.successor}>; rel="successor-version"`]),
+    ].join(', '),
   }
 }
 
-export function refuseAfterSunset(operation: Operation, sunset: Date, now: number): void {
-  if (operation.deprecatedSince === undefined || now < sunset.getTime()) return
+export function refuseAfterSunset(operation: Operation, sunset: Date, clock: Clock): void {
+  if (operation.deprecatedSince === undefined || clock() < sunset.getTime()) return
   throw new ServiceError(
     'gone',
     `${operation.method} ${operation.path} ended on ${sunset.toISOString().slice(0, 10)}; /openapi.json lists what is offered now`,

@@ -2,13 +2,24 @@ import type { Static, TObject, TSchema } from 'typebox'
 import type { ApiKey } from '../core/api-key.ts'
 import type { Clock } from '../core/clock.ts'
 import { type ErrorCode, ServiceError } from '../core/errors.ts'
+import { type Eventually, whenHere } from '../core/eventually.ts'
+import type { GroupCommit } from '../core/group-commit.ts'
+import type { LiveView } from '../core/live-view.ts'
 import type { Store } from '../core/store.ts'
+import type { Peer } from './app.ts'
+import { conditional } from './conditional.ts'
+import type { EventStreams } from './event-streams.ts'
 import { readJsonBody } from './json-body.ts'
+import { type QuerySchemas, type QueryValues, queryOf, queryReader } from './query.ts'
+import { jsonReply, type Reply } from './reply.ts'
 import { bodyValidator, exampleOf, readInt64 } from './validation.ts'
 
 /** What operations work with. */
 export interface Services {
   readonly store: Store
+  readonly view: LiveView
+  readonly commits: GroupCommit
+  readonly streams: EventStreams
   readonly clock: Clock
 }
 
@@ -18,9 +29,22 @@ export interface Call {
   /** Still as they stood in the path. */
   readonly params: Readonly<Record<string, string>>
   readonly key: ApiKey
+  /** The hash of the secret that was sent: under it, whether the key still holds can be asked again. */
+  readonly secretHash: string
+  readonly peer: Peer
 }
 
 export type Stability = 'experimental' | 'beta' | 'stable'
+
+/** What an operation answers with when all is well. */
+export interface SuccessFacts<Success extends TSchema = TSchema> {
+  readonly description: string
+  readonly schema: Success
+  /** Whether `Link` tells where the next page is. */
+  readonly isPaged?: true
+  /** Where it is a stream of events instead of one JSON value: the data of each kind of event. */
+  readonly events?: Readonly<Record<string, TSchema>>
+}
 
 /** What the contract, the router and the tests know of an operation. */
 export interface OperationFacts {
@@ -34,16 +58,21 @@ export interface OperationFacts {
   readonly stability: Stability
   /** Since when it is deprecated, if it is; when it ends is a setting. */
   readonly deprecatedSince?: Date
+  /** The address of what takes the place of a deprecated one. */
+  readonly successor?: string
   readonly params: Readonly<Record<string, TSchema>>
+  readonly query?: QuerySchemas
+  /** Request headers that it heeds beside those of every request, and what they do. */
+  readonly headers?: Readonly<Record<string, string>>
   readonly body?: TObject
-  readonly success: { readonly description: string; readonly schema: TSchema }
+  readonly success: SuccessFacts
   /** Beside those that every operation can answer with. */
   readonly errors: readonly ErrorCode[]
 }
 
 export interface Operation extends OperationFacts {
   /** Checks the request against the definition, then answers with what `success` describes. */
-  run(call: Call, services: Services): Promise<unknown>
+  run(call: Call, services: Services): Eventually<Reply>
 }
 
 type Values<Params extends Readonly<Record<string, TSchema>>> = {
@@ -52,39 +81,62 @@ type Values<Params extends Readonly<Record<string, TSchema>>> = {
 
 interface Definition<
   Params extends Readonly<Record<string, TSchema>>,
+  Query extends QuerySchemas,
   Body extends TObject,
   Success extends TSchema,
 > extends OperationFacts {
   readonly params: Params
+  readonly query?: Query
   readonly body?: Body
-  readonly success: { readonly description: string; readonly schema: Success }
-  handle(
-    input: { readonly params: Values<Params>; readonly body: Static<Body>; readonly key: ApiKey },
-    services: Services,
-  ): Promise<Static<Success>>
+  readonly success: SuccessFacts<Success>
+  /** Gives the value that is answered with, or, in `reply`, the answer itself, where its bytes are ready. */
+  handle?(input: Input<Params, Query, Body>, services: Services): Promise<Static<Success>>
+  reply?(input: Input<Params, Query, Body>, services: Services): Eventually<Reply>
+}
+
+interface Input<
+  Params extends Readonly<Record<string, TSchema>>,
+  Query extends QuerySchemas,
+  Body extends TObject,
+> extends Omit<Call, 'params'> {
+  readonly params: Values<Params>
+  readonly query: QueryValues<Query>
+  readonly body: Static<Body>
 }
 
 /** One definition gives the types of the handler, the checks of the request and the entry in the contract. */
 export function defineOperation<
   const Params extends Readonly<Record<string, TSchema>>,
+  const Query extends QuerySchemas,
   Body extends TObject,
   Success extends TSchema,
->(definition: Definition<Params, Body, Success>): Operation {
-  const { handle, ...facts } = definition
+>(definition: Definition<Params, Query, Body, Success>): Operation {
+  const { handle, reply, ...facts } = definition
+  const readQuery = definition.query === undefined ? undefined : queryReader(definition.query)
   const bodySchema = definition.body
   const validate = bodySchema === undefined ? undefined : bodyValidator(bodySchema)
   const example = bodySchema === undefined ? '' : exampleOf(bodySchema)
 
   return {
     ...facts,
-    async run({ request, params, key }, services) {
+    run({ params, ...call }, services) {
+      const { request, key } = call
       if (key.readOnly && facts.method !== 'GET') {
         throw new ServiceError('forbidden', 'this API key is read-only; use one that may change the stock')
       }
       const values: Record<string, bigint> = {}
       for (const name in facts.params) values[name] = readInt64(name, params[name] ?? '')
-      const body = validate?.(await readJsonBody(request, example))
-      return handle({ params: values as Values<Params>, body: body as Static<Body>, key }, services)
+      const query = (readQuery?.(queryOf(request.url)) ?? {}) as QueryValues<Query>
+      const givenBody = validate === undefined ? undefined : readJsonBody(request, example).then(validate)
+      return whenHere(givenBody, (body) => {
+        const input = { ...call, params: values as Values<Params>, query, body: body as Static<Body> }
+        return reply === undefined ? valueReply(handle?.(input, services), request) : reply(input, services)
+      })
     },
   }
+}
+
+async function valueReply(value: Promise<unknown> | undefined, request: Request): Promise<Reply> {
+  const reply = jsonReply(await value)
+  return request.method === 'PATCH' ? reply : conditional(reply, request.headers.get('if-none-match'))
 }

@@ -6,7 +6,7 @@ import type { ErrorBody } from './resources.ts'
 export interface Reply {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
-  readonly body: string | null
+  readonly body: string | Blob | ReadableStream<Uint8Array> | null
 }
 
 /** Typed so that a code without a status does not compile. */
@@ -36,7 +36,10 @@ export function jsonReply(
   return { status, headers: { 'Content-Type': 'application/json', ...headers }, body: toJson(value) }
 }
 
-export function errorReply(error: ServiceError, headers: Readonly<Record<string, string>> = {}): Reply {
+export function errorReply(
+  error: Pick<ServiceError, 'code' | 'message'>,
+  headers: Readonly<Record<string, string>> = {},
+): Reply {
   const status = STATUS[error.code]
   const retry =
     error.code === 'service_unavailable' ? { 'Retry-After': String(UNAVAILABLE_RETRY_SECONDS) } : {}
@@ -51,5 +54,13 @@ export function bugReply(requestId: string): Reply {
       'internal_error',
       `something went wrong on our side; when you report it, give the request id ${requestId}`,
     ),
+  )
+}
+
+export function methodNotAllowedReply(method: string, allowed: readonly string[]): Reply {
+  const offered = allowed.join(', ')
+  return errorReply(
+    new ServiceError('method_not_allowed', `${method} is not offered here; this path offers ${offered}`),
+    { Allow: offered },
   )
 }

@@ -32,6 +32,49 @@ export const InventoryUpdate = Type.Object(
   },
 )
 
+export const HistoryEntry = Type.Object(
+  {
+    id: Type.String({ description: 'Identifies the change; opaque.' }),
+    before: Quantity('The stock count before the change.'),
+    after: Quantity('The stock count after it.'),
+    at: Type.String({ format: 'date-time', description: 'When it was made, in UTC.' }),
+    keyId: Type.String({ description: 'Public identifier of the API key that made it.' }),
+    keyName: Type.String({
+      description: 'Name of that key; its identifier where the key is not known any more.',
+    }),
+  },
+  {
+    title: 'HistoryEntry',
+    examples: [
+      {
+        id: '17',
+        before: 4,
+        after: 5,
+        at: '2026-11-15T12:00:00.000Z',
+        keyId: 'key_4fT9cVq2Lw8ZsXyN',
+        keyName: 'My shop',
+      },
+    ],
+  },
+)
+
+export const ChangeEvent = Type.Object(
+  {
+    petId: Int64('The pet whose quantity changed.'),
+    before: Quantity('The stock count before the change.'),
+    after: Quantity('The stock count after it.'),
+    status: PetStatus,
+    at: Type.String({ format: 'date-time', description: 'When it was made, in UTC.' }),
+    keyId: Type.String({ description: 'Public identifier of the API key that made it.' }),
+  },
+  { title: 'ChangeEvent' },
+)
+
+export const RemovedEvent = Type.Object(
+  { petId: Int64('The pet whose entry is gone.') },
+  { title: 'RemovedEvent' },
+)
+
 export const Pet = Type.Object(
   {
     id: Int64('Identifier of the pet.'),
@@ -73,4 +116,7 @@ export const ErrorBody = Type.Object(
 export type ErrorBody = Static<typeof ErrorBody>
 
 /** The schemas that the contract lists under their own name, by title. */
-export const RESOURCES = [InventoryItem, InventoryUpdate, PetStatus, Pet, Order, ErrorBody]
+export const RESOURCES = [
+  ...[InventoryItem, InventoryUpdate, PetStatus, HistoryEntry, ChangeEvent, RemovedEvent],
+  ...[Pet, Order, ErrorBody],
+]

@@ -1,14 +1,21 @@
 import type { Operation } from './operation.ts'
+import { getInventoryItem } from './operations/get-inventory-item.ts'
 import { getPet } from './operations/get-pet.ts'
+import { inventoryEvents } from './operations/inventory-events.ts'
 import { listInventory } from './operations/list-inventory.ts'
+import { listInventoryHistory } from './operations/list-inventory-history.ts'
 import { listOrders } from './operations/list-orders.ts'
+import { listPets } from './operations/list-pets.ts'
 import { updateInventory } from './operations/update-inventory.ts'
 
 /** The version segment that every base address ends in. */
 export const BASE_PATH = '/v1'
 
 /** Everything the interface offers, in the order of the contract. */
-export const OPERATIONS: readonly Operation[] = [listInventory, updateInventory, getPet, listOrders]
+export const OPERATIONS: readonly Operation[] = [
+  ...[listInventory, inventoryEvents, getInventoryItem, updateInventory, listInventoryHistory],
+  ...[listPets, getPet, listOrders],
+]
 
 export type Match =
   | { readonly operation: Operation; readonly params: Readonly<Record<string, string>> }
@@ -16,38 +23,53 @@ export type Match =
   | { readonly allowed: readonly string[] }
   | 'unknown_path'
 
+interface Route {
+  /** Base path included. */
+  readonly path: string
+  /** Matches the whole path of an address; a group for each parameter. */
+  readonly pattern: RegExp
+  readonly names: readonly string[]
+  /** By method, HEAD beside GET. */
+  readonly byMethod: ReadonlyMap<string, Operation>
+}
+
+const NO_PARAMS: Readonly<Record<string, string>> = {}
+const ROUTES: readonly Route[] = [...Map.groupBy(OPERATIONS, ({ path }) => path)].map(toRoute)
+/** Paths without parameters are found without trying patterns, and win over those with. */
+const ROUTE_BY_PATH = new Map(
+  ROUTES.filter(({ names }) => names.length === 0).map((route) => [route.path, route]),
+)
+
 /** `path` is the whole path of the address, base path included. */
 export function matchRoute(method: string, path: string): Match {
-  const relative = path.startsWith(`${BASE_PATH}/`) ? path.slice(BASE_PATH.length) : undefined
-  if (relative === undefined) return 'unknown_path'
-  const segments = relative.split('/')
-  const allowed = new Set<string>()
-  for (const operation of OPERATIONS) {
-    const params = matchPath(operation.path.split('/'), segments)
-    if (params === undefined) continue
-    if (answersTo(operation).includes(method)) return { operation, params }
-    for (const offered of answersTo(operation)) allowed.add(offered)
+  const exact = ROUTE_BY_PATH.get(path)
+  if (exact !== undefined) return matchMethod(exact, method, NO_PARAMS)
+  for (const route of ROUTES) {
+    const values = route.pattern.exec(path)
+    if (values === null) continue
+    const params = route.names.map((name, index) => [name, decoded(values[index + 1] ?? '')])
+    return matchMethod(route, method, Object.fromEntries(params))
   }
-  return allowed.size > 0 ? { allowed: [...allowed] } : 'unknown_path'
+  return 'unknown_path'
 }
 
-/** HEAD is offered wherever GET is. */
-function answersTo(operation: Operation): readonly string[] {
-  return operation.method === 'GET' ? ['GET', 'HEAD'] : [operation.method]
+function matchMethod(route: Route, method: string, params: Readonly<Record<string, string>>): Match {
+  const operation = route.byMethod.get(method)
+  return operation === undefined ? { allowed: [...route.byMethod.keys()] } : { operation, params }
 }
 
-function matchPath(
-  template: readonly string[],
-  segments: readonly string[],
-): Record<string, string> | undefined {
-  if (template.length !== segments.length) return undefined
-  const params: Record<string, string> = {}
-  for (const [index, part] of template.entries()) {
-    const segment = segments[index] ?? ''
-    if (part.startsWith('{')) params[part.slice(1, -1)] = decoded(segment)
-    else if (part !== segment) return undefined
+function toRoute([path, operations]: [string, Operation[]]): Route {
+  const byMethod = new Map<string, Operation>()
+  for (const operation of operations) {
+    byMethod.set(operation.method, operation)
+    if (operation.method === 'GET') byMethod.set('HEAD', operation)
   }
-  return params
+  return {
+    path: BASE_PATH + path,
+    pattern: new RegExp(`^${BASE_PATH}${path.replace(/\{[^}]+\}/g, '([^/]*)')}$`),
+    names: [...path.matchAll(/\{([^}]+)\}/g)].map((match) => match[1] ?? ''),
+    byMethod,
+  }
 }
 
 /** A segment that is not valid percent-encoding stays as it is: no parameter of ours accepts a `%`. */

@@ -10,6 +10,7 @@ interface SchemaFacts {
   readonly format?: string
   readonly minimum?: number
   readonly maximum?: number
+  readonly minLength?: number
   readonly enum?: readonly unknown[]
 }
 
@@ -48,9 +49,11 @@ export function readInt64(name: string, text: string): bigint {
   )
 }
 
-function expected(schema: TSchema): string {
-  const { type, minimum, maximum, enum: values } = schema as SchemaFacts
+/** What a value has to be, in words. */
+export function expected(schema: TSchema): string {
+  const { type, minimum, maximum, minLength, enum: values } = schema as SchemaFacts
   if (values !== undefined) return `one of ${values.join(', ')}`
+  if (type === 'string' && minLength !== undefined) return 'a string that is not empty'
   if (type !== 'integer') return type === undefined ? 'another value' : `a ${type}`
   if (minimum !== undefined && maximum !== undefined) return `an integer from ${minimum} to ${maximum}`
   return 'an integer'

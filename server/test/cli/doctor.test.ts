@@ -53,7 +53,7 @@ describe('petstore doctor', () => {
     change(`
       INSERT INTO pets VALUES (1, 'a', 1), (2, 'b', 1);
       INSERT INTO stock VALUES (1, 5, 'sold');
-      INSERT INTO history (pet_id, before, after, at, key_id) VALUES (1, 5, 6, 1, 'k');
+      INSERT INTO history (pet_id, before, after, at, key_id, status) VALUES (1, 5, 6, 1, 'k', 'sold');
     `)
     const { exitCode, stdout } = await doctor()
     expect(exitCode).toBe(1)

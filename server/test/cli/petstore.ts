@@ -11,15 +11,16 @@ export interface Outcome {
 interface RunOptions {
   readonly cwd?: string
   readonly env?: Readonly<Record<string, string>>
-  readonly stdin?: string
+  readonly stdin?: string | ReadableStream<Uint8Array>
 }
 
 /** Starts the real program in a process of its own. */
 export function startPetstore(args: readonly string[], { cwd, env = {}, stdin }: RunOptions = {}) {
   return Bun.spawn([process.execPath, MAIN, ...args], {
     ...(cwd === undefined ? {} : { cwd }),
-    env: { PATH: '/usr/bin:/bin', ...env },
-    stdin: stdin === undefined ? 'ignore' : new Blob([stdin]),
+    // Tests run beside each other, and there is one port 9090.
+    env: { PATH: '/usr/bin:/bin', METRICS_PORT: 'off', ...env },
+    stdin: stdin === undefined ? 'ignore' : typeof stdin === 'string' ? new Blob([stdin]) : stdin,
     stdout: 'pipe',
     stderr: 'pipe',
   })
@@ -29,4 +30,31 @@ export async function petstore(args: readonly string[], options?: RunOptions): P
   const program = startPetstore(args, options)
   const [stdout, stderr] = await Promise.all([program.stdout.text(), program.stderr.text()])
   return { exitCode: await program.exited, stdout, stderr }
+}
+
+/** Runs the real program in a terminal; once it has shown `until`, does `then`. Gives all that it showed. */
+export async function petstoreInTerminal(
+  args: readonly string[],
+  until?: string,
+  then?: (program: { kill(signal: 'SIGTERM'): void; type(text: string): void }) => void,
+): Promise<{ exitCode: number; shown: string }> {
+  const decoder = new TextDecoder()
+  let shown = ''
+  let isDone = until === undefined
+  const program = Bun.spawn([process.execPath, MAIN, ...args], {
+    env: { PATH: '/usr/bin:/bin' },
+    terminal: {
+      cols: 100,
+      rows: 30,
+      data: (terminal, bytes) => {
+        shown += decoder.decode(bytes, { stream: true })
+        if (isDone || !shown.includes(until ?? '')) return
+        isDone = true
+        then?.({ kill: (signal) => program.kill(signal), type: (text) => terminal.write(text) })
+      },
+    },
+  })
+  const exitCode = await program.exited
+  program.terminal?.close()
+  return { exitCode, shown }
 }

@@ -2,7 +2,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { petstore, startPetstore } from './petstore.ts'
+import { petstore } from './petstore.ts'
+import { serve as serveIn } from './running-petstore.ts'
 
 let cwd: string
 beforeEach(() => {
@@ -10,30 +11,8 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(cwd, { recursive: true, force: true }))
 
-/** Starts `petstore serve`, waits for its banner, and gives what a caller needs. */
-async function serve(args: readonly string[], env: Record<string, string> = {}) {
-  const program = startPetstore(['serve', '--port', '0', ...args], { cwd, env })
-  let banner = ''
-  const decoder = new TextDecoder()
-  for await (const chunk of program.stdout) {
-    banner += decoder.decode(chunk)
-    if (banner.includes('/openapi.json')) break
-  }
-  const address = /http:\/\/\S+(?=\/v1)/.exec(banner)?.[0] ?? ''
-  return {
-    banner,
-    address,
-    call: (path: string, key: string, init: RequestInit = {}) =>
-      fetch(`${address}/v1${path}`, {
-        ...init,
-        headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
-      }),
-    stop: async (signal: 'SIGTERM' | 'SIGINT' = 'SIGTERM') => {
-      program.kill(signal)
-      return program.exited
-    },
-  }
-}
+const serve = (args: readonly string[], env: Readonly<Record<string, string>> = {}) =>
+  serveIn(args, { cwd, env })
 
 describe('petstore serve --demo', () => {
   test('serves a demo store and shows the addresses, the keys and a curl line', async () => {

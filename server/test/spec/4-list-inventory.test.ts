@@ -28,9 +28,7 @@ describe('section 4: GET /inventory', () => {
   })
 
   test('an empty store answers with an empty array', async () => {
-    const empty = await TestService.start({
-      wrapStore: (store) => ({ ...store, listInventory: async () => [] }),
-    })
+    const empty = await TestService.start({ pets: [] })
     const { status, text } = await empty.call('GET', '/inventory')
     expect([status, text]).toEqual([200, '[]'])
     await empty.stop()

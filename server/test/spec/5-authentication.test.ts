@@ -6,7 +6,11 @@ import { TestService } from '../support/test-service.ts'
 
 const GOOD_REQUESTS: readonly GoodRequest[] = [
   { operationId: 'listInventory', method: 'GET', path: '/inventory' },
+  { operationId: 'inventoryEvents', method: 'GET', path: '/inventory/events' },
+  { operationId: 'getInventoryItem', method: 'GET', path: '/inventory/1' },
   { operationId: 'updateInventory', method: 'PATCH', path: '/inventory/1', body: '{"quantity": 5}' },
+  { operationId: 'listInventoryHistory', method: 'GET', path: '/inventory/1/history' },
+  { operationId: 'listPets', method: 'GET', path: '/pets' },
   { operationId: 'getPet', method: 'GET', path: '/pets/1' },
   { operationId: 'listOrders', method: 'GET', path: '/store/orders' },
 ]

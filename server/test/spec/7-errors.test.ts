@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import contract from '../../../openapi.json'
 import { ERROR_CODES } from '../../src/core/errors.ts'
 import { standingOf } from '../support/standing.ts'
+import { ON_POSTGRES } from '../support/test-database.ts'
 import { TestService } from '../support/test-service.ts'
 
 let service: TestService
@@ -24,7 +25,7 @@ describe('section 7: every error response carries an Error body', () => {
     '/v2/inventory',
     '/v1/inventory/1/2',
     '/V1/inventory',
-    '/v1/pets',
+    '/v1/store',
   ])('the unknown path %s is 404', async (path) => {
     const answer = await service.fetch('GET', path)
     expect([answer.status, answer.error.code, answer.error.status]).toEqual([404, 'not_found', 404])
@@ -37,9 +38,10 @@ describe('section 7: every error response carries an Error body', () => {
     ['POST', '/inventory', 'GET, HEAD'],
     ['OPTIONS', '/inventory', 'GET, HEAD'],
     ['PURGE', '/inventory', 'GET, HEAD'],
-    ['GET', '/inventory/1', 'PATCH'],
-    ['HEAD', '/inventory/1', 'PATCH'],
-    ['PUT', '/inventory/1', 'PATCH'],
+    ['PUT', '/inventory/1', 'GET, HEAD, PATCH'],
+    ['PATCH', '/inventory/events', 'GET, HEAD'],
+    ['POST', '/inventory/1/history', 'GET, HEAD'],
+    ['POST', '/pets', 'GET, HEAD'],
     ['PATCH', '/pets/1', 'GET, HEAD'],
     ['DELETE', '/store/orders', 'GET, HEAD'],
   ])('%s %s is 405 with Allow', async (method, path, allow) => {
@@ -64,7 +66,7 @@ describe('section 7: every error response carries an Error body', () => {
     expect(answer.text).not.toContain('secret detail')
     expect(answer.error.message).toContain(answer.headers.get('X-Request-Id') ?? 'none')
     expect(standingOf(answer).limit).toBe(1_000_000)
-    expect(String(broken.failures[0])).toContain('the secret detail')
+    expect((await broken.logged())[0]?.error).toContain('TypeError: the secret detail')
     await broken.stop()
   })
 
@@ -82,8 +84,7 @@ describe('section 7: every error response carries an Error body', () => {
   test('a failing database is 503 with Retry-After, and it recovers by itself', async () => {
     const failing = await TestService.start()
     const { key } = failing
-    const other = new Database(failing.databasePath)
-    other.run('ALTER TABLE stock RENAME TO away')
+    await failing.run('ALTER TABLE stock RENAME TO away')
     for (const answer of [
       await failing.call('GET', '/inventory', { key }),
       await failing.setQuantity(1n, '{"quantity": 9}'),
@@ -93,26 +94,30 @@ describe('section 7: every error response carries an Error body', () => {
       expect(answer.text).not.toContain('stock')
       expect(standingOf(answer).limit).toBe(1_000_000)
     }
-    other.run('ALTER TABLE keys RENAME TO gone')
+    await failing.run('ALTER TABLE keys RENAME TO gone')
+    failing.now += 1_000
     const unknown = await failing.call('GET', '/inventory', { key })
     expect([unknown.status, standingOf(unknown).limit]).toEqual([503, 300])
 
-    other.run('ALTER TABLE gone RENAME TO keys')
-    other.run('ALTER TABLE away RENAME TO stock')
+    await failing.run('ALTER TABLE gone RENAME TO keys')
+    await failing.run('ALTER TABLE away RENAME TO stock')
     expect((await failing.setQuantity(1n, '{"quantity": 9}')).status).toBe(200)
-    other.close()
     await failing.stop()
   })
 
-  test('an update waits for another process that writes, and others are answered meanwhile', async () => {
-    const other = new Database(service.databasePath)
-    other.run('BEGIN IMMEDIATE')
-    const waiting = service.setQuantity(1n, '{"quantity": 123}')
-    expect((await service.call('GET', '/inventory')).items[0]?.quantity).not.toBe(123)
-    other.run('COMMIT')
-    other.close()
-    expect((await waiting).item.quantity).toBe(123)
-  })
+  // On PostgreSQL nobody has the whole database to himself: test/postgres has a lock on the row.
+  test.skipIf(ON_POSTGRES)(
+    'an update waits for another process that writes, and others are answered meanwhile',
+    async () => {
+      const other = new Database(service.databasePath)
+      other.run('BEGIN IMMEDIATE')
+      const waiting = service.setQuantity(1n, '{"quantity": 123}')
+      expect((await service.call('GET', '/inventory')).items[0]?.quantity).not.toBe(123)
+      other.run('COMMIT')
+      other.close()
+      expect((await waiting).item.quantity).toBe(123)
+    },
+  )
 
   test('a request that cannot be parsed at all is refused, and the connection closed', async () => {
     const { promise, resolve } = Promise.withResolvers<string>()

@@ -48,6 +48,14 @@ describe('section 9: versioning', () => {
     expect(contract.paths['/inventory'].get['x-stability']).toBe('stable')
     expect(contract.paths['/inventory/{petId}'].patch['x-stability']).toBe('experimental')
     expect(contract.paths['/store/orders'].get['x-stability']).toBe('beta')
+    for (const path of [
+      '/inventory/events',
+      '/inventory/{petId}',
+      '/inventory/{petId}/history',
+      '/pets',
+    ] as const) {
+      expect(contract.paths[path].get['x-stability']).toBe('beta')
+    }
   })
 
   test('GET /pets/{petId} is deprecated and has a sunset date, in the contract and in every answer', async () => {
@@ -57,6 +65,7 @@ describe('section 9: versioning', () => {
       expect(headers.get('Deprecation')).toMatch(/^@\d{10}$/)
       expect(headers.get('Sunset')).toBe('Thu, 05 Dec 2030 00:00:00 GMT')
       expect(headers.get('Link')).toContain('rel="deprecation"')
+      expect(headers.get('Link')).toContain('</v1/pets>; rel="successor-version"')
     }
     expect((await service.call('GET', '/inventory')).headers.has('Sunset')).toBe(false)
   })

@@ -56,6 +56,19 @@ export function keySuite(name: string, underTest: StoreUnderTest): void {
       ])
     })
 
+    test('are counted by plan while they are neither revoked nor expired', async () => {
+      const add = (id: string, facts: Partial<ApiKey>) =>
+        store.addKey({ ...key, id, ...facts }, secret(`hash ${id}`), act)
+      expect(await store.countActiveKeys(NOW)).toEqual({ free: 0, pro: 0, business: 0, enterprise: 0 })
+      await add('key_a', { plan: 'free' })
+      await add('key_b', { plan: 'free', expiresAt: NOW + 5 })
+      await add('key_c', { plan: 'free', expiresAt: NOW })
+      await add('key_d', { plan: 'pro', revokedAt: NOW })
+      await add('key_e', { plan: 'enterprise', revokedAt: NOW + 5 })
+      expect(await store.countActiveKeys(NOW)).toEqual({ free: 2, pro: 0, business: 0, enterprise: 1 })
+      expect(await store.countActiveKeys(NOW + 5)).toEqual({ free: 1, pro: 0, business: 0, enterprise: 0 })
+    })
+
     test('rotated, open with both secrets, the earlier one with an end', async () => {
       await store.addKey(key, secret('hash a'), act)
       await store.rotateKey('key_a', secret('hash b', NOW + 1), NOW + 1_000, { at: NOW + 1, actor: 'bert' })

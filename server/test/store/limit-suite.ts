@@ -51,6 +51,37 @@ export function limitSuite(name: string, underTest: StoreUnderTest): void {
       expect((await store.loadLimits()).get('key_used')).toEqual(used)
     })
 
+    test('limits can be changed from what they are, with nobody in between', async () => {
+      const other = await underTest.open()
+      const count = (at: Store) =>
+        at.changeLimits(['key_b', 'key_a'], (states) =>
+          ['key_a', 'key_b'].map((keyId) => {
+            const state = structuredClone(states.get(keyId) ?? freshState())
+            admit(state, { perMinute: 1_000, perDay: 1_000 }, NOW)
+            return record(keyId, state, { accepted: 1 })
+          }),
+        )
+      await Promise.all(Array.from({ length: 20 }, (_, index) => count(index % 2 === 0 ? store : other)))
+      await other.close()
+      const states = await store.loadLimits()
+      expect([states.get('key_a')?.minute.used, states.get('key_b')?.day.used]).toEqual([20, 20])
+      expect((await store.listUsage('2026-11-15')).map(({ accepted }) => accepted)).toEqual([20, 20])
+    })
+
+    test('limits that are changed tell of a ban, until it is lifted', async () => {
+      await store.saveLimits([record('key_a', bannedState())])
+      const seen: unknown[] = []
+      const look = () =>
+        store.changeLimits(['key_a'], (states) => {
+          seen.push(states.get('key_a')?.ban)
+          return []
+        })
+      await look()
+      await store.liftBan('key_a', { at: NOW + 1_000, actor: 'anna' })
+      await look()
+      expect(seen).toEqual([{ beganAt: NOW, endsAt: NOW + 300_000 }, undefined])
+    })
+
     test('usage adds up by day', async () => {
       const state = freshState()
       await store.saveLimits([record('key_a', state, { accepted: 3, rejected: 1 })])

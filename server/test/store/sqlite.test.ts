@@ -4,8 +4,12 @@ import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
+import { changeSuite } from './change-suite.ts'
+import { eventSuite } from './event-suite.ts'
+import { importSuite } from './import-suite.ts'
 import { keySuite } from './key-suite.ts'
 import { limitSuite } from './limit-suite.ts'
+import { pageSuite } from './page-suite.ts'
 import { stockSuite } from './stock-suite.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'petstore-sqlite-'))
@@ -14,8 +18,12 @@ const discard = async () => rmSync(folder, { recursive: true, force: true })
 
 const underTest = { open: async () => openSqliteStore(path), discard }
 stockSuite('SQLite', underTest)
+changeSuite('SQLite', underTest)
+eventSuite('SQLite', underTest)
+pageSuite('SQLite', underTest)
 keySuite('SQLite', underTest)
 limitSuite('SQLite', underTest)
+importSuite('SQLite', underTest)
 
 describe('SQLite file', () => {
   afterEach(discard)
@@ -39,6 +47,26 @@ describe('SQLite file', () => {
     expect(() => other.run('DELETE FROM history')).toThrow('append-only')
     other.close()
     await store.close()
+  })
+
+  test('that is an older copy of what a reader of events saw lets it list again', async () => {
+    const store = openSqliteStore(path)
+    expect(await store.latestEventCursor()).toBe('0.0')
+    for (const cursor of ['1.0', '0.1']) expect(await store.stockEventsAfter(cursor, 10)).toBe('too_far')
+    await store.close()
+  })
+
+  test('answers a ping as long as it can be read', async () => {
+    const store = openSqliteStore(path)
+    await store.ping()
+    const other = new Database(path)
+    other.run('ALTER TABLE stock RENAME TO away')
+    await expect(store.ping()).rejects.toMatchObject({ code: 'service_unavailable' })
+    other.run('ALTER TABLE away RENAME TO stock')
+    await store.ping()
+    other.close()
+    await store.close()
+    await expect(store.ping()).rejects.toMatchObject({ code: 'service_unavailable' })
   })
 
   test('of a newer version is refused, and left as it is', () => {

@@ -52,6 +52,28 @@ export function stockSuite(name: string, underTest: StoreUnderTest): void {
       expect((await store.listInventory()).map(({ quantity }) => quantity)).toEqual([0, 0, 8, 3])
     })
 
+    test('changes an entry only if it is in one of the states named, decided inside the commit', async () => {
+      const onlyIf = (quantity: number, status: 'available' | 'sold' = 'available') => [{ quantity, status }]
+      const outcomes = await store.setQuantities([
+        { ...change(10n, 6), onlyIf: onlyIf(5) },
+        { ...change(10n, 7), onlyIf: onlyIf(5) },
+        { ...change(10n, 8), onlyIf: onlyIf(6, 'sold') },
+        { ...change(10n, 9), onlyIf: [...onlyIf(4), ...onlyIf(6)] },
+        { ...change(404n, 9), onlyIf: onlyIf(5) },
+        { ...change(10n, 1), onlyIf: [] },
+      ])
+      const item = (quantity: number) => ({ petId: 10n, quantity, status: 'available' as const })
+      expect(outcomes).toEqual([
+        item(6),
+        { conflict: item(6) },
+        { conflict: item(6) },
+        item(9),
+        'unknown_pet',
+        { conflict: item(9) },
+      ])
+      expect((await store.listHistory(10n)).map(({ after }) => after)).toEqual([6, 9])
+    })
+
     test('records each change of quantity in order, and nothing where nothing changed', async () => {
       await store.setQuantities([change(10n, 6, 100), change(10n, 6, 101), change(10n, MOST, 102)])
       await store.setQuantities([{ petId: 10n, quantity: 1, keyId: 'key_b', at: 103 }])

@@ -9,7 +9,7 @@ ajv.addSchema(contract, 'contract')
 
 interface Response {
   readonly description: string
-  readonly headers: Readonly<Record<string, unknown>>
+  readonly headers: Readonly<Record<string, { readonly $ref: string }>>
   readonly content?: Readonly<Record<string, unknown>>
 }
 
@@ -40,10 +40,14 @@ export function checkAgainstContract(
   const { template, entry } = found
   const response = entry.responses[String(answer.status)]
   if (response === undefined) throw new Error(`${entry.operationId} does not document ${answer.status}`)
-  for (const name of Object.keys(response.headers)) {
-    if (!answer.headers.has(name)) throw new Error(`${entry.operationId} ${answer.status} lacks ${name}`)
+  for (const [name, { $ref }] of Object.entries(response.headers)) {
+    if (isRequired($ref) && !answer.headers.has(name))
+      throw new Error(`${entry.operationId} ${answer.status} lacks ${name}`)
   }
-  if (response.content !== undefined && method !== 'HEAD') {
+  const mediaType = Object.keys(response.content ?? {})[0]
+  if (mediaType !== undefined && answer.headers.get('Content-Type') !== mediaType)
+    throw new Error(`${entry.operationId} ${answer.status} is not ${mediaType}`)
+  if (mediaType === 'application/json' && method !== 'HEAD') {
     const pointer = [
       'paths',
       template,
@@ -59,6 +63,12 @@ export function checkAgainstContract(
   return entry.operationId
 }
 
+/** `reference` is to one of the contract's headers. */
+function isRequired(reference: string): boolean {
+  const headers: Readonly<Record<string, { readonly required: boolean }>> = contract.components.headers
+  return headers[reference.replace('#/components/headers/', '')]?.required === true
+}
+
 function checkBody(reference: string, text: string): void {
   const validate = ajv.getSchema(reference) ?? ajv.compile({ $ref: reference })
   if (!validate(JSON.parse(text)))
@@ -70,6 +80,11 @@ function findOperation(
   path: string,
 ): { template: string; entry: OperationEntry } | undefined {
   const relative = path.replace(/\?.*$/, '').replace(/^\/v1/, '')
+  const exact = paths[relative]
+  if (exact !== undefined) {
+    const entry = exact[method.toLowerCase()]
+    return entry === undefined ? undefined : { template: relative, entry }
+  }
   for (const [template, methods] of Object.entries(paths)) {
     const pattern = new RegExp(`^${template.replace(/\{[^}]+\}/g, '[^/]*')}$`)
     const entry = methods[method.toLowerCase()]

@@ -8,6 +8,8 @@ import type { StockedPet } from '../../src/core/pet.ts'
 import { type Limits, PLAN_LIMITS, type Plan } from '../../src/core/plans.ts'
 import type { Store } from '../../src/core/store.ts'
 import { checkAgainstContract } from './contract-check.ts'
+import type { TestDatabase } from './postgres-databases.ts'
+import { createTestDatabase } from './test-database.ts'
 
 /** On a whole second, so that windows begin exactly where tests expect it. */
 export const START = Date.UTC(2026, 10, 15, 12)
@@ -65,6 +67,8 @@ export interface CallOptions {
 }
 
 interface Options {
+  /** What is in stock; a handful by default. */
+  readonly pets?: readonly StockedPet[]
   readonly settings?: Partial<Record<SettingName, string>>
   /** Puts something between the service and its store, such as a fault. */
   readonly wrapStore?: (store: Store) => Store
@@ -79,16 +83,19 @@ export class TestService {
   /** A key whose limits no test runs into. */
   key = ''
   store!: Store
-  readonly failures: unknown[] = []
+  /** Everything that was logged, as it would stand on standard output. */
+  logText = ''
   readonly folder = mkdtempSync(join(tmpdir(), 'petstore-test-'))
   readonly databasePath = join(this.folder, 'petstore.db')
   readonly #options: Options
+  #database!: TestDatabase
   #running!: RunningService
 
   static async start(options: Options = {}): Promise<TestService> {
     const service = new TestService(options)
+    service.#database = await createTestDatabase(service.folder)
     await service.#open()
-    await service.store.addPets(PETS)
+    await service.store.addPets(options.pets ?? PETS)
     await service.store.addOrders([
       { id: 1n, petId: 1n, quantity: 2, shipDate: START, complete: true },
       { id: 9007199254740993n, petId: 9223372036854775807n, quantity: 1, shipDate: START, complete: false },
@@ -103,16 +110,30 @@ export class TestService {
 
   async #open(): Promise<void> {
     const { settings, wrapStore = (store: Store) => store, demoSecrets, realTime } = this.#options
-    this.store = openStore(`sqlite:${this.databasePath}`)
-    this.#running = await startService(readConfig({ port: '0', ...settings }, {}), wrapStore(this.store), {
-      ...(realTime ? {} : { clock: () => this.now }),
-      ...(demoSecrets === undefined ? {} : { demoSecrets }),
-      reportFailure: (failure) => this.failures.push(failure.error),
-    })
+    this.store = await openStore(this.#database.url)
+    this.#running = await startService(
+      readConfig({ port: '0', metricsPort: 'off', ...settings }, {}),
+      wrapStore(this.store),
+      {
+        ...(realTime ? {} : { clock: () => this.now }),
+        ...(demoSecrets === undefined ? {} : { demoSecrets }),
+        logSink: {
+          write: async (text) => {
+            this.logText += text
+          },
+          isTerminal: false,
+          hasColours: false,
+        },
+      },
+    )
   }
 
   get address(): string {
     return `http://127.0.0.1:${this.#running.port}`
+  }
+
+  get metricsAddress(): string {
+    return `http://127.0.0.1:${this.#running.metricsPort}/metrics`
   }
 
   get port(): number {
@@ -145,7 +166,7 @@ export class TestService {
       headers: { ...(key === null ? {} : { Authorization: `Bearer ${key}` }), ...headers },
       ...(body === undefined ? {} : { body }),
     })
-    return new Answer(response.status, response.headers, await response.text())
+    return new Answer(response.status, response.headers, await bodyOf(response))
   }
 
   /** Sets a quantity as a caller would. `body` is sent as it is. */
@@ -155,6 +176,17 @@ export class TestService {
       ...options,
       headers: { 'Content-Type': 'application/json', ...options.headers },
     })
+  }
+
+  /** What has been logged so far, line by line. */
+  async logged(): Promise<readonly Readonly<Record<string, unknown>>[]> {
+    await this.#running.logger.flush()
+    return this.logText.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line)]))
+  }
+
+  /** Runs SQL in the service's database, past the service. */
+  async run(sql: string): Promise<void> {
+    await this.#database.run(sql)
   }
 
   /** Everything that an update could change. */
@@ -171,6 +203,19 @@ export class TestService {
 
   async stop(): Promise<void> {
     await this.#running.stop()
+    await this.#database.drop()
     rmSync(this.folder, { recursive: true, force: true })
   }
+}
+
+/** Of a stream that does not end, its first event. */
+async function bodyOf(response: Response): Promise<string> {
+  if (response.headers.get('Content-Type') !== 'text/event-stream') return response.text()
+  const decoder = new TextDecoder()
+  let text = ''
+  for await (const bytes of response.body ?? []) {
+    text += decoder.decode(bytes, { stream: true })
+    if (/^event: .*\n.*\n.*\n\n/m.test(text)) break
+  }
+  return text
 }

@@ -1,8 +1,9 @@
 import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import type { Command } from 'commander'
-import { openStore } from '../../compose.ts'
+import { openStore, postgresSettings } from '../../compose.ts'
 import { type Config, readConfig, SETTING_NAMES } from '../../config.ts'
+import type { Store } from '../../core/store.ts'
 import { addSettings, type SettingFlags } from '../with-store.ts'
 
 /** `problem` makes the command fail; `advice` says what to do about it. */
@@ -28,8 +29,7 @@ async function examine(flags: SettingFlags): Promise<void> {
   const findings: Finding[] = []
   const config = readConfig(flags)
   findings.push({ level: 'ok', text: 'settings can be used' }, ...exposure(config))
-  const path = resolve(config.databaseUrl.slice('sqlite:'.length))
-  findings.push(...folder(path), ...(await database(config, path)), ...clock())
+  findings.push(...(await database(config)), ...clock())
 
   for (const { level, text, advice } of findings) {
     console.log(`${SIGNS[level]} ${text}${advice === undefined ? '' : `\n    ${advice}`}`)
@@ -72,9 +72,13 @@ function folder(path: string): Finding[] {
     : [{ level: 'problem', text, advice: 'make room: on a full disk, updates are refused with 503' }]
 }
 
-async function database(config: Config, path: string): Promise<Finding[]> {
+async function database(config: Config): Promise<Finding[]> {
+  if (!config.databaseUrl.startsWith('sqlite:')) return contents(config)
+  const path = resolve(config.databaseUrl.slice('sqlite:'.length))
+  const findings = folder(path)
   if (!existsSync(path)) {
     return [
+      ...findings,
       {
         level: 'note',
         text: `there is no database at ${path} yet`,
@@ -82,7 +86,6 @@ async function database(config: Config, path: string): Promise<Finding[]> {
       },
     ]
   }
-  const findings: Finding[] = []
   const mode = statSync(path).mode & 0o777
   findings.push(
     (mode & 0o077) === 0
@@ -93,7 +96,24 @@ async function database(config: Config, path: string): Promise<Finding[]> {
           advice: `chmod 600 ${path}`,
         },
   )
-  const store = openStore(config.databaseUrl)
+  return [...findings, ...(await contents(config))]
+}
+
+async function contents(config: Config): Promise<Finding[]> {
+  const findings: Finding[] = []
+  let store: Store
+  try {
+    store = await openStore(config.databaseUrl, postgresSettings(config))
+  } catch (error) {
+    if (config.databaseUrl.startsWith('sqlite:')) throw error
+    return [
+      {
+        level: 'problem',
+        text: error instanceof Error ? error.message : String(error),
+        advice: 'psql "$DATABASE_URL" from this machine tells more',
+      },
+    ]
+  }
   try {
     const damage = await store.findDamage()
     for (const text of damage) {

@@ -1,5 +1,5 @@
-import type { Command, CommanderError } from 'commander'
-import { openStore, type RunningService, startService } from '../../compose.ts'
+import { type Command, type CommanderError, Option } from 'commander'
+import { openStore, postgresSettings, type RunningService, startService } from '../../compose.ts'
 import {
   type Config,
   flagOf,
@@ -8,24 +8,32 @@ import {
   SETTINGS,
   SettingError,
   type SettingName,
+  withoutPassword,
 } from '../../config.ts'
+import type { Store } from '../../core/store.ts'
+import { VERSION } from '../../core/version.ts'
 import { DEMO_SECRETS, prepareDemo } from '../../demo.ts'
-import { banner } from '../banner.ts'
+import { type BannerFacts, banner } from '../banner.ts'
+import { READY, Supervisor, sharedPort } from '../supervisor.ts'
 
 const DEMO_DATABASE = 'sqlite:data/demo.db'
 
-type Flags = Partial<Record<SettingName, string>> & { demo?: true }
+/** A Ctrl-C reaches us twice under `npm start`: from the terminal, and passed on by npm. */
+const ECHO_MS = 100
+
+type Flags = Partial<Record<SettingName, string>> & { demo?: true; worker?: string }
 
 export function addServeCommand(program: Command): void {
   const command = program
     .command('serve')
     .description('Start the service. Each setting is a flag or an environment variable; the flag wins.')
     .option('--demo', `a demo store with one fixed key for each plan, in ${DEMO_DATABASE}`)
+    .addOption(new Option('--worker <index>', 'which of several processes this is').hideHelp())
     .exitOverride(unknownSettingIsNoUsage)
     .action(serve)
   for (const name of SETTING_NAMES) {
     const { variable, fallback, help } = SETTINGS[name]
-    command.option(`${flagOf(name)} <value>`, `${help} (${variable}, default ${fallback})`)
+    command.option(`${flagOf(name)} <value>`, `${help} (${variable}, default ${fallback || 'none'})`)
   }
 }
 
@@ -37,30 +45,121 @@ function unknownSettingIsNoUsage(error: CommanderError): never {
 
 async function serve(flags: Flags): Promise<void> {
   const demo = flags.demo === true
-  const config = readConfig(demo ? { databaseUrl: DEMO_DATABASE, ...flags } : flags)
-  const store = openStore(config.databaseUrl)
-  let service: RunningService
+  // The demo starts whatever else runs on the machine, a Prometheus on its own port 9090 included.
+  const config = readConfig(
+    demo ? { databaseUrl: DEMO_DATABASE, ...flags } : flags,
+    undefined,
+    demo ? { metricsPort: 'off' } : {},
+  )
+  if (flags.worker !== undefined) return serveAsWorker(config, Number(flags.worker), demo)
+  const store = await openStore(config.databaseUrl, postgresSettings(config))
   try {
     if (demo) await prepareDemo(store, Date.now())
-    service = await startService(config, store, {
-      demoSecrets: new Set(demo ? Object.values(DEMO_SECRETS) : []),
-    })
+    if (config.processes > 1 && store.isShared) {
+      await store.close()
+      return await serveFromMany(config, demo)
+    }
   } catch (error) {
     await store.close()
     throw error
   }
-  console.log(banner(addressOf(config, service), config.databaseUrl, demo))
-  stopOnSignal(service)
+  if (config.processes > 1) {
+    console.error(
+      'petstore: serving from one process: a SQLite file has one writer, and limits are counted in its memory; with DATABASE_URL=postgres://… any number of processes serve',
+    )
+  }
+  const service = await start(config, store, demo, false)
+  stopOnSignal(() => service.stop())
+  announce(config, service, demo)
 }
 
-function addressOf({ host }: Config, { port }: RunningService): string {
+async function start(
+  config: Config,
+  store: Store,
+  demo: boolean,
+  sharesPort: boolean,
+): Promise<RunningService> {
+  try {
+    const demoSecrets = new Set(demo ? Object.values(DEMO_SECRETS) : [])
+    return await startService(config, store, { demoSecrets, sharesPort })
+  } catch (error) {
+    await store.close()
+    throw error
+  }
+}
+
+/** Each process has metrics of its own, on the port next to that of the one before. */
+function metricsPortOf({ metricsPort }: Config, index: number): number | 'off' {
+  return metricsPort === 'off' || metricsPort === 0 ? metricsPort : metricsPort + index
+}
+
+async function serveFromMany(config: Config, demo: boolean): Promise<void> {
+  const port = sharedPort(config)
+  const given = process.argv.slice(2)
+  const supervisor = new Supervisor((index) => [...given, '--port', String(port), '--worker', String(index)])
+  process.on('SIGINT', () => supervisor.stop())
+  process.on('SIGTERM', () => supervisor.stop())
+  await supervisor.start(config.processes)
+  if (config.logFormat !== 'json') {
+    const { metricsPort } = config
+    console.log(
+      banner(
+        bannerFacts(config, { port, metricsPort: metricsPort === 'off' ? undefined : metricsPort }, demo),
+      ),
+    )
+  }
+  process.exit(await supervisor.stopped)
+}
+
+async function serveAsWorker(config: Config, index: number, demo: boolean): Promise<void> {
+  const store = await openStore(config.databaseUrl, postgresSettings(config))
+  const service = await start({ ...config, metricsPort: metricsPortOf(config, index) }, store, demo, true)
+  const stop = stopOnSignal(() => service.stop())
+  // Nobody is left who would stop us.
+  process.on('disconnect', stop)
+  if (config.logFormat === 'json') announce(config, service, demo)
+  process.send?.(READY)
+}
+
+/** For people, unless JSON is asked for in so many words: then every line is JSON. */
+function announce(config: Config, service: RunningService, demo: boolean): void {
+  const facts = bannerFacts(config, service, demo)
+  if (config.logFormat !== 'json') console.log(banner(facts))
+  else {
+    const { address, metrics, databaseUrl } = facts
+    service.logger.info('listening', { address, metrics, version: VERSION, database: databaseUrl })
+  }
+}
+
+function bannerFacts(
+  config: Config,
+  { port, metricsPort }: Pick<RunningService, 'port' | 'metricsPort'>,
+  demo: boolean,
+): BannerFacts {
+  return {
+    address: addressOf(config.tlsCert === undefined ? 'http' : 'https', config.host, port),
+    metrics:
+      metricsPort === undefined ? undefined : `${addressOf('http', config.metricsHost, metricsPort)}/metrics`,
+    databaseUrl: withoutPassword(config.databaseUrl),
+    demo,
+  }
+}
+
+function addressOf(scheme: 'http' | 'https', host: string, port: number): string {
   const reachable = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host
-  return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`
+  return `${scheme}://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`
 }
 
-function stopOnSignal(service: RunningService): void {
+/** The first signal lets the requests under way finish; a second one ends them. */
+function stopOnSignal(end: () => Promise<void>): () => void {
+  let stoppingSince: number | undefined
   const stop = () => {
-    service.stop().then(
+    if (stoppingSince !== undefined) {
+      if (performance.now() - stoppingSince > ECHO_MS) process.exit(1)
+      return
+    }
+    stoppingSince = performance.now()
+    end().then(
       () => process.exit(0),
       (error: unknown) => {
         console.error(`petstore: could not stop cleanly: ${String(error)}`)
@@ -68,6 +167,7 @@ function stopOnSignal(service: RunningService): void {
       },
     )
   }
-  process.once('SIGINT', stop)
-  process.once('SIGTERM', stop)
+  process.on('SIGINT', stop)
+  process.on('SIGTERM', stop)
+  return stop
 }

@@ -1,4 +1,6 @@
 import Type from 'typebox'
+import { whenHere } from '../../core/eventually.ts'
+import { inventoryReply } from '../inventory-reply.ts'
 import { defineOperation } from '../operation.ts'
 import { InventoryItem } from '../resources.ts'
 
@@ -13,5 +15,5 @@ export const listInventory = defineOperation({
   params: {},
   success: { description: 'The stock level of every pet.', schema: Type.Array(InventoryItem) },
   errors: [],
-  handle: (_, { store }) => store.listInventory(),
+  reply: ({ request }, { view }) => whenHere(view.current(), (snapshot) => inventoryReply(snapshot, request)),
 })

@@ -1,5 +1,7 @@
 import { setQuantity } from '../../core/inventory.ts'
+import { entryTag, statesIn } from '../entry-tag.ts'
 import { defineOperation } from '../operation.ts'
+import { jsonReply } from '../reply.ts'
 import { Int64, InventoryItem, InventoryUpdate } from '../resources.ts'
 
 export const updateInventory = defineOperation({
@@ -12,9 +14,22 @@ export const updateInventory = defineOperation({
   tag: 'inventory',
   stability: 'experimental',
   params: { petId: Int64('The pet whose stock is updated.') },
+  headers: {
+    'If-Match':
+      'ETags of the entry, or *: the update is made only if one of them is the current one, else it is 412. Decided in the commit, so of two updates with the same tag one is made.',
+  },
   body: InventoryUpdate,
   success: { description: 'The updated entry.', schema: InventoryItem },
-  errors: ['invalid_request', 'forbidden', 'not_found', 'payload_too_large'],
-  handle: ({ params, body, key }, { store, clock }) =>
-    setQuantity(store, { petId: params.petId, quantity: body.quantity, keyId: key.id, at: clock() }),
+  errors: ['invalid_request', 'forbidden', 'not_found', 'precondition_failed', 'payload_too_large'],
+  reply: async ({ params, body, key, request }, { commits, clock }) => {
+    const onlyIf = statesIn(request.headers.get('if-match'))
+    const item = await setQuantity(commits, {
+      petId: params.petId,
+      quantity: body.quantity,
+      keyId: key.id,
+      at: clock(),
+      ...(onlyIf === undefined ? {} : { onlyIf }),
+    })
+    return jsonReply(item, { ETag: entryTag(item) })
+  },
 })

@@ -16,9 +16,16 @@ const OUR_FAULT = /^SQLITE_(CONSTRAINT|MISUSE|RANGE|MISMATCH)/
  */
 export class Connection {
   readonly database: Database
+  readonly #path: string
+  readonly #dataVersion
+  #seenDataVersion: bigint | undefined
+  #isChecked = false
+  #version = 0
 
-  private constructor(database: Database) {
+  private constructor(database: Database, path: string) {
     this.database = database
+    this.#path = path
+    this.#dataVersion = database.query<{ data_version: bigint }, []>('PRAGMA data_version')
   }
 
   static open(path: string): Connection {
@@ -32,12 +39,44 @@ export class Connection {
     database.run('PRAGMA journal_mode = WAL')
     database.run('PRAGMA synchronous = FULL')
     database.run('PRAGMA foreign_keys = ON')
-    return new Connection(database)
+    return new Connection(database, path)
   }
 
   /** From here on a locked database is waited for outside SQLite. Called once the file is set up. */
   stopBlocking(): void {
     this.database.run('PRAGMA busy_timeout = 0')
+  }
+
+  /**
+   * Another number after each `write`, and after each commit of another process. SQLite is asked (PRAGMA
+   * data_version, 2 µs) once for each turn of the event loop: a request that was sent after somebody else's commit
+   * is taken in by a later turn.
+   */
+  version(): number {
+    if (!this.#isChecked) {
+      this.#isChecked = true
+      setImmediate(() => {
+        this.#isChecked = false
+      })
+      this.#checkForOtherCommits()
+    }
+    return this.#version
+  }
+
+  #checkForOtherCommits(): void {
+    try {
+      const dataVersion = this.#dataVersion.get()?.data_version
+      if (dataVersion !== this.#seenDataVersion) this.#version++
+      this.#seenDataVersion = dataVersion
+    } catch {
+      // A file in trouble cannot tell: whoever wants to know has to read, and learns of the trouble there.
+      this.#version++
+    }
+  }
+
+  /** A second connection to the same file, for a long read that must not hold up this one. */
+  another(): Connection {
+    return Connection.open(this.#path)
   }
 
   async read<T>(work: () => T): Promise<T> {
@@ -47,7 +86,31 @@ export class Connection {
   /** Runs `work` in one transaction that is on disk when the promise resolves. */
   async write<T>(work: () => T): Promise<T> {
     const transaction = this.database.transaction(work)
-    return this.#whenUnlocked(() => transaction.immediate())
+    return this.#whenUnlocked(() => {
+      try {
+        return transaction.immediate()
+      } finally {
+        this.#version++
+      }
+    })
+  }
+
+  /**
+   * Like `write`, for work that pauses. Whatever else this connection did meanwhile would be part of the
+   * transaction: it must be the work's alone.
+   */
+  async writeInSteps<T>(work: () => Promise<T>): Promise<T> {
+    await this.#whenUnlocked(() => this.database.run('BEGIN IMMEDIATE'))
+    try {
+      const result = await work()
+      this.database.run('COMMIT')
+      return result
+    } catch (error) {
+      if (this.database.inTransaction) this.database.run('ROLLBACK')
+      throw asServiceError(error)
+    } finally {
+      this.#version++
+    }
   }
 
   /**
@@ -100,5 +163,5 @@ function asServiceError(error: unknown): unknown {
 
 function isDatabaseTrouble(error: unknown): boolean {
   if (error instanceof SQLiteError) return !OUR_FAULT.test(error.code ?? '')
-  return error instanceof RangeError && error.message.includes('closed database')
+  return error instanceof Error && /closed database|Database has closed/.test(error.message)
 }

@@ -33,7 +33,14 @@ interface ActRow {
 
 type KeyVerbs = Pick<
   Store,
-  'addKey' | 'findKey' | 'listKeys' | 'rotateKey' | 'revokeKey' | 'liftBan' | 'listKeyActs'
+  | 'addKey'
+  | 'findKey'
+  | 'countActiveKeys'
+  | 'listKeys'
+  | 'rotateKey'
+  | 'revokeKey'
+  | 'liftBan'
+  | 'listKeyActs'
 >
 
 export function keyVerbs(connection: Connection): KeyVerbs {
@@ -52,6 +59,10 @@ export function keyVerbs(connection: Connection): KeyVerbs {
   const secrets = database.query<SecretRow, []>(
     'SELECT key_id, hint, created_at, expires_at FROM key_secrets ORDER BY created_at DESC',
   )
+  const active = database.query<{ plan: Plan; keys: bigint }, [number]>(`
+    SELECT plan, count(*) AS keys FROM keys
+    WHERE coalesce(revoked_at > ?1, true) AND coalesce(expires_at > ?1, true) GROUP BY plan
+  `)
   const insertKey = database.query<
     unknown,
     [string, string, Plan, number, number, number, number, number | null, number | null]
@@ -93,6 +104,13 @@ export function keyVerbs(connection: Connection): KeyVerbs {
       connection.read(() => {
         const row = byHash.get(hash)
         return row === null ? undefined : toKey(row)
+      }),
+
+    countActiveKeys: (now) =>
+      connection.read(() => {
+        const counts: Record<Plan, number> = { free: 0, pro: 0, business: 0, enterprise: 0 }
+        for (const { plan, keys } of active.all(now)) counts[plan] = Number(keys)
+        return counts
       }),
 
     listKeys: () =>

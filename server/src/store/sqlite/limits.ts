@@ -1,5 +1,6 @@
-import type { LimitState } from '../../core/rate-windows.ts'
+import { freshState, type LimitState } from '../../core/rate-windows.ts'
 import type { Store } from '../../core/store.ts'
+import type { LimitRecord } from '../../core/usage.ts'
 import type { Connection } from './connection.ts'
 
 interface LimitRow {
@@ -28,7 +29,10 @@ interface UsageRow {
   rejected: bigint
 }
 
-type LimitVerbs = Pick<Store, 'loadLimits' | 'saveLimits' | 'listLiftedBans' | 'listUsage' | 'listBans'>
+type LimitVerbs = Pick<
+  Store,
+  'loadLimits' | 'saveLimits' | 'changeLimits' | 'listLiftedBans' | 'listUsage' | 'listBans'
+>
 
 export function limitVerbs(connection: Connection): LimitVerbs {
   const { database } = connection
@@ -60,26 +64,27 @@ export function limitVerbs(connection: Connection): LimitVerbs {
     'SELECT key_id, began_at, ends_at, lifted_at FROM bans WHERE began_at >= ? ORDER BY began_at, key_id',
   )
 
+  const save = (records: readonly LimitRecord[]) => {
+    for (const { keyId, state, lastUsedAt, day, accepted, rejected } of records) {
+      const { minute, day: whole, ban } = state
+      saveWindows.run(
+        ...([keyId, minute.startedAt, minute.used, minute.rejected] as const),
+        ...([whole.startedAt, whole.used, whole.rejected, lastUsedAt] as const),
+      )
+      addUsage.run(keyId, day, accepted, rejected)
+      if (ban !== undefined) saveBan.run(keyId, ban.beganAt, ban.endsAt)
+    }
+  }
+
   return {
     loadLimits: () => connection.read(() => new Map(all.all().map((row) => [row.key_id, toState(row)]))),
 
-    saveLimits: (records) =>
+    saveLimits: (records) => connection.writeUnsynced(() => save(records)),
+
+    changeLimits: (keyIds, change) =>
       connection.writeUnsynced(() => {
-        for (const { keyId, state, lastUsedAt, day, accepted, rejected } of records) {
-          const { minute, day: whole, ban } = state
-          saveWindows.run(
-            keyId,
-            minute.startedAt,
-            minute.used,
-            minute.rejected,
-            whole.startedAt,
-            whole.used,
-            whole.rejected,
-            lastUsedAt,
-          )
-          addUsage.run(keyId, day, accepted, rejected)
-          if (ban !== undefined) saveBan.run(keyId, ban.beganAt, ban.endsAt)
-        }
+        const states = new Map(all.all().map((row) => [row.key_id, toState(row)]))
+        save(change(new Map(keyIds.map((keyId) => [keyId, states.get(keyId) ?? freshState()]))))
       }),
 
     listLiftedBans: (now) => connection.read(() => lifted.all(now).map((row) => row.key_id)),

@@ -22,15 +22,17 @@ const MIGRATIONS: readonly Migration[] = [
         quantity INTEGER NOT NULL CHECK (quantity BETWEEN 0 AND 9007199254740991),
         status   TEXT NOT NULL CHECK (status IN ('available', 'pending', 'sold'))
       ) STRICT;
+      CREATE INDEX stock_by_status ON stock (status, pet_id);
 
-      -- No foreign key: the history outlives the pet.
+      -- No foreign key: the history outlives the pet. The status is the one right after the change.
       CREATE TABLE history (
         id        INTEGER PRIMARY KEY AUTOINCREMENT,
         pet_id    INTEGER NOT NULL,
         before    INTEGER NOT NULL,
         after     INTEGER NOT NULL,
         at        INTEGER NOT NULL,
-        key_id    TEXT NOT NULL
+        key_id    TEXT NOT NULL,
+        status    TEXT NOT NULL
       ) STRICT;
       CREATE INDEX history_by_pet ON history (pet_id, id);
       CREATE TRIGGER history_is_not_edited BEFORE UPDATE ON history
@@ -38,11 +40,16 @@ const MIGRATIONS: readonly Migration[] = [
       CREATE TRIGGER history_is_not_erased BEFORE DELETE ON history
         BEGIN SELECT RAISE(ABORT, 'history is append-only'); END;
 
-      -- Changes of the stock that leave no history row: pets added, removed, of another status. Without a
-      -- pet_id: so many at once that the whole list is to be read again.
+      -- Changes that leave no history row. An entry: added or of another status, with its state right after that.
+      -- Relist, without a pet_id: so many at once that the whole list is to be read again. Together with the history
+      -- it is the log of all that happened: a row here comes after the history up to after_history.
       CREATE TABLE stock_changes (
-        id     INTEGER PRIMARY KEY AUTOINCREMENT,
-        pet_id INTEGER
+        id            INTEGER PRIMARY KEY AUTOINCREMENT,
+        after_history INTEGER NOT NULL,
+        kind          TEXT NOT NULL CHECK (kind IN ('entry', 'removed', 'renamed', 'relist')),
+        pet_id        INTEGER,
+        quantity      INTEGER,
+        status        TEXT
       ) STRICT;
 
       CREATE TABLE orders (

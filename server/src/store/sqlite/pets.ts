@@ -1,6 +1,8 @@
 import type { PetStatus } from '../../core/inventory.ts'
+import type { Pet } from '../../core/pet.ts'
 import type { Store } from '../../core/store.ts'
 import type { Connection } from './connection.ts'
+import { HISTORY_END } from './stock-events.ts'
 
 interface PetRow {
   id: bigint
@@ -9,12 +11,18 @@ interface PetRow {
   status: PetStatus
 }
 
-type PetVerbs = Pick<Store, 'findPet' | 'countPets' | 'addPets'>
+type PetVerbs = Pick<Store, 'findPet' | 'listPets' | 'countPets' | 'addPets'>
+
+const LOWEST_ID = -(2n ** 63n)
+const HIGHEST_ID = 2n ** 63n - 1n
 
 export function petVerbs(connection: Connection): PetVerbs {
   const { database } = connection
-  const one = database.query<PetRow, [bigint]>(
-    'SELECT id, name, category_id, status FROM pets JOIN stock ON stock.pet_id = pets.id WHERE id = ?',
+  const PETS = 'SELECT id, name, category_id, status FROM stock JOIN pets ON pets.id = stock.pet_id'
+  const one = database.query<PetRow, [bigint]>(`${PETS} WHERE pet_id = ?`)
+  const page = database.query<PetRow, [bigint, number]>(`${PETS} WHERE pet_id >= ? ORDER BY pet_id LIMIT ?`)
+  const pageOfStatus = database.query<PetRow, [PetStatus, bigint, number]>(
+    `${PETS} WHERE status = ? AND pet_id >= ? ORDER BY pet_id LIMIT ?`,
   )
   const count = database.query<{ pets: bigint }, []>('SELECT count(*) AS pets FROM pets')
   const addPet = database.query<unknown, [bigint, string, bigint]>(
@@ -23,13 +31,24 @@ export function petVerbs(connection: Connection): PetVerbs {
   const addStock = database.query<unknown, [bigint, number, PetStatus]>(
     'INSERT INTO stock (pet_id, quantity, status) VALUES (?, ?, ?)',
   )
+  const recordEntry = database.query<unknown, [bigint, number, PetStatus]>(`
+    INSERT INTO stock_changes (after_history, kind, pet_id, quantity, status)
+    VALUES (${HISTORY_END}, 'entry', ?, ?, ?)
+  `)
 
   return {
     findPet: (petId) =>
       connection.read(() => {
         const row = one.get(petId)
-        if (row === null) return undefined
-        return { id: row.id, name: row.name, categoryId: row.category_id, status: row.status }
+        return row === null ? undefined : toPet(row)
+      }),
+
+    listPets: ({ status, after }, limit) =>
+      connection.read(() => {
+        if (after === HIGHEST_ID) return []
+        const from = after === undefined ? LOWEST_ID : after + 1n
+        const rows = status === undefined ? page.all(from, limit) : pageOfStatus.all(status, from, limit)
+        return rows.map(toPet)
       }),
 
     countPets: () => connection.read(() => Number(count.get()?.pets ?? 0)),
@@ -39,7 +58,12 @@ export function petVerbs(connection: Connection): PetVerbs {
         for (const pet of pets) {
           addPet.run(pet.id, pet.name, pet.categoryId)
           addStock.run(pet.id, pet.quantity, pet.status)
+          recordEntry.run(pet.id, pet.quantity, pet.status)
         }
       }),
   }
+}
+
+function toPet(row: PetRow): Pet {
+  return { id: row.id, name: row.name, categoryId: row.category_id, status: row.status }
 }

@@ -1,5 +1,7 @@
 import type { Store } from '../../core/store.ts'
 import { Connection } from './connection.ts'
+import { contentVerbs } from './contents.ts'
+import { exchangeVerbs } from './exchange.ts'
 import { inspectionVerbs } from './inspection.ts'
 import { keyVerbs } from './keys.ts'
 import { limitVerbs } from './limits.ts'
@@ -7,19 +9,30 @@ import { migrate } from './migrations.ts'
 import { orderVerbs } from './orders.ts'
 import { petVerbs } from './pets.ts'
 import { stockVerbs } from './stock.ts'
+import { stockChangeVerbs } from './stock-changes.ts'
+import { stockEventVerbs } from './stock-events.ts'
 
 /** Opens the file at `path`, makes it if there is none, and brings its tables up to date. */
 export function openSqliteStore(path: string): Store {
   const connection = Connection.open(path)
   migrate(connection.database)
   connection.stopBlocking()
+  // Not a bare SELECT 1, which would answer without a look at the file.
+  const anyStock = connection.database.query('SELECT 1 FROM stock LIMIT 1')
   return {
+    isShared: false,
+    version: () => connection.version(),
     ...stockVerbs(connection),
+    ...stockChangeVerbs(connection),
+    ...stockEventVerbs(connection),
     ...petVerbs(connection),
     ...orderVerbs(connection),
     ...keyVerbs(connection),
     ...limitVerbs(connection),
+    ...exchangeVerbs(connection),
+    ...contentVerbs(connection),
     ...inspectionVerbs(connection),
+    ping: () => connection.read(() => void anyStock.get()),
     close: async () => connection.close(),
   }
 }

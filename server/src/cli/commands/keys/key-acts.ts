@@ -4,7 +4,8 @@ import type { Store } from '../../../core/store.ts'
 
 /** Now, by whoever is logged in: for the audit. */
 export function thisAct(): KeyAct {
-  return { at: Date.now(), actor: userInfo().username }
+  const { username, uid } = userInfo()
+  return { at: Date.now(), actor: username === 'unknown' ? `uid ${uid}` : username }
 }
 
 /** The secret alone goes to standard output, so that a script can take it from there. */

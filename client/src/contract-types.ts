@@ -1,0 +1,211 @@
+// Made from openapi.json by client/scripts/contract-types.ts: "npm run contract:client" writes it anew.
+
+type NoFields = Readonly<Record<never, never>>
+
+export interface InventoryItem {
+  /** Identifier of the animal the entry tracks. */
+  readonly petId: bigint
+  /** Current stock count. */
+  readonly quantity: number
+  readonly status: PetStatus
+}
+
+/** Fields other than quantity are ignored; the status never changes by an update. */
+export interface InventoryUpdate {
+  /** The new stock count. */
+  readonly quantity: number
+}
+
+/** Where a pet stands in the store. */
+export type PetStatus = 'available' | 'pending' | 'sold'
+
+export interface HistoryEntry {
+  /** Identifies the change; opaque. */
+  readonly id: string
+  /** The stock count before the change. */
+  readonly before: number
+  /** The stock count after it. */
+  readonly after: number
+  /** When it was made, in UTC. */
+  readonly at: string
+  /** Public identifier of the API key that made it. */
+  readonly keyId: string
+  /** Name of that key; its identifier where the key is not known any more. */
+  readonly keyName: string
+}
+
+export interface ChangeEvent {
+  /** The pet whose quantity changed. */
+  readonly petId: bigint
+  /** The stock count before the change. */
+  readonly before: number
+  /** The stock count after it. */
+  readonly after: number
+  readonly status: PetStatus
+  /** When it was made, in UTC. */
+  readonly at: string
+  /** Public identifier of the API key that made it. */
+  readonly keyId: string
+}
+
+export interface RemovedEvent {
+  /** The pet whose entry is gone. */
+  readonly petId: bigint
+}
+
+export interface Pet {
+  /** Identifier of the pet. */
+  readonly id: bigint
+  /** What the pet is called. */
+  readonly name: string
+  /** Identifier of the category the pet belongs to. */
+  readonly categoryId: bigint
+  readonly status: PetStatus
+}
+
+export interface Order {
+  /** Identifier of the order. */
+  readonly id: bigint
+  /** The pet that was ordered. */
+  readonly petId: bigint
+  /** How many were ordered. */
+  readonly quantity: number
+  /** When the order ships or shipped, in UTC. */
+  readonly shipDate: string
+  /** Whether the order has been fulfilled. */
+  readonly complete: boolean
+}
+
+export interface ErrorBody {
+  /** Machine-readable error code. Codes are never renamed. */
+  readonly code:
+    | 'invalid_request'
+    | 'unauthorized'
+    | 'forbidden'
+    | 'not_found'
+    | 'method_not_allowed'
+    | 'gone'
+    | 'precondition_failed'
+    | 'payload_too_large'
+    | 'rate_limit_exceeded'
+    | 'key_banned'
+    | 'internal_error'
+    | 'service_unavailable'
+  /** Human-readable description: what was wrong, what was expected, what to do. */
+  readonly message: string
+  /** The HTTP status code. */
+  readonly status: number
+}
+
+/** What each operation takes and gives. */
+export interface Operations {
+  /** List stock levels */
+  listInventory: {
+    readonly params: NoFields
+    readonly query: NoFields
+    readonly headers: NoFields
+    readonly body: undefined
+    readonly answer: readonly InventoryItem[]
+  }
+  /** Follow the changes of the stock */
+  inventoryEvents: {
+    readonly params: NoFields
+    readonly query: { readonly lastEventId?: string }
+    readonly headers: { readonly 'Last-Event-ID'?: string }
+    readonly body: undefined
+    readonly answer: {
+      readonly ready: NoFields
+      readonly change: ChangeEvent
+      readonly entry: InventoryItem
+      readonly removed: RemovedEvent
+      readonly relist: NoFields
+    }
+  }
+  /** Get the stock level of one pet */
+  getInventoryItem: {
+    readonly params: { readonly petId: bigint }
+    readonly query: NoFields
+    readonly headers: { readonly 'If-None-Match'?: string }
+    readonly body: undefined
+    readonly answer: InventoryItem
+  }
+  /** Set the stock quantity of one pet */
+  updateInventory: {
+    readonly params: { readonly petId: bigint }
+    readonly query: NoFields
+    readonly headers: { readonly 'If-Match'?: string }
+    readonly body: InventoryUpdate
+    readonly answer: InventoryItem
+  }
+  /** List the changes of one pet’s stock */
+  listInventoryHistory: {
+    readonly params: { readonly petId: bigint }
+    readonly query: { readonly limit?: number; readonly cursor?: string }
+    readonly headers: { readonly 'If-None-Match'?: string }
+    readonly body: undefined
+    readonly answer: readonly HistoryEntry[]
+  }
+  /** List pets */
+  listPets: {
+    readonly params: NoFields
+    readonly query: {
+      readonly status?: 'available' | 'pending' | 'sold'
+      readonly limit?: number
+      readonly cursor?: string
+    }
+    readonly headers: { readonly 'If-None-Match'?: string }
+    readonly body: undefined
+    readonly answer: readonly Pet[]
+  }
+  /** Get one pet (deprecated) */
+  getPet: {
+    readonly params: { readonly petId: bigint }
+    readonly query: NoFields
+    readonly headers: NoFields
+    readonly body: undefined
+    readonly answer: Pet
+  }
+  /** List orders */
+  listOrders: {
+    readonly params: NoFields
+    readonly query: NoFields
+    readonly headers: NoFields
+    readonly body: undefined
+    readonly answer: readonly Order[]
+  }
+}
+
+/** Where each operation is, and the schema of its answer or of each of its events. */
+export const OPERATIONS = {
+  listInventory: { method: 'GET', path: '/inventory', answer: 'InventoryItem' },
+  inventoryEvents: {
+    method: 'GET',
+    path: '/inventory/events',
+    answer: {
+      ready: null,
+      change: 'ChangeEvent',
+      entry: 'InventoryItem',
+      removed: 'RemovedEvent',
+      relist: null,
+    },
+  },
+  getInventoryItem: { method: 'GET', path: '/inventory/{petId}', answer: 'InventoryItem' },
+  updateInventory: { method: 'PATCH', path: '/inventory/{petId}', answer: 'InventoryItem' },
+  listInventoryHistory: { method: 'GET', path: '/inventory/{petId}/history', answer: 'HistoryEntry' },
+  listPets: { method: 'GET', path: '/pets', answer: 'Pet' },
+  getPet: { method: 'GET', path: '/pets/{petId}', answer: 'Pet' },
+  listOrders: { method: 'GET', path: '/store/orders', answer: 'Order' },
+} as const satisfies Readonly<Record<keyof Operations, { method: string; path: string; answer: unknown }>>
+
+/** The fields of each schema that are int64: `bigint` in the program, digits on the wire. */
+export const INT64_FIELDS = {
+  InventoryItem: ['petId'],
+  InventoryUpdate: [],
+  PetStatus: [],
+  HistoryEntry: [],
+  ChangeEvent: ['petId'],
+  RemovedEvent: ['petId'],
+  Pet: ['id', 'categoryId'],
+  Order: ['id', 'petId'],
+  ErrorBody: [],
+} as const

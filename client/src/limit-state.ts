@@ -1,0 +1,44 @@
+/** How the tighter of the key's windows stood when the service last told. */
+export interface LimitState {
+  /** The limit in force. */
+  readonly limit: number
+  /** Requests remaining in the current window. */
+  readonly remaining: number
+  /** When the limit resets, in Unix seconds by the clock of the service. */
+  readonly reset: number
+}
+
+/** `undefined` where an answer does not carry all three headers, as one from a proxy. */
+export function readLimitState(headers: Headers): LimitState | undefined {
+  const [limit, remaining, reset] = ['Limit', 'Remaining', 'Reset'].map((name) =>
+    wholeNumber(headers.get(`X-RateLimit-${name}`)),
+  )
+  if (limit === undefined || remaining === undefined || reset === undefined) return undefined
+  return { limit, remaining, reset }
+}
+
+/** How long the service asks to wait, in milliseconds: whole seconds, or a date (RFC 9110, 10.2.3). */
+export function readRetryAfter(headers: Headers, now: number): number | undefined {
+  const value = headers.get('Retry-After')
+  const seconds = wholeNumber(value)
+  if (seconds !== undefined) return seconds * 1000
+  const date = Date.parse(value ?? '')
+  return Number.isNaN(date) ? undefined : Math.max(0, date - serverTime(headers, now))
+}
+
+/**
+ * In how many milliseconds the window is surely over. By the service's own Date header where there is one, so
+ * that a wrong clock here does not matter; that header is cut to the second, which errs on the late side.
+ */
+export function untilReset({ reset }: LimitState, headers: Headers, now: number): number {
+  return Math.max(0, reset * 1000 - serverTime(headers, now))
+}
+
+function serverTime(headers: Headers, now: number): number {
+  const date = Date.parse(headers.get('Date') ?? '')
+  return Number.isNaN(date) ? now : date
+}
+
+function wholeNumber(value: string | null): number | undefined {
+  return value !== null && /^\d+$/.test(value) ? Number(value) : undefined
+}

@@ -1,0 +1,101 @@
+import { OPERATIONS, type Operations } from './contract-types.ts'
+import { readExactly, type SchemaName } from './exact-json.ts'
+import { PetstoreError } from './petstore-error.ts'
+import type { Answer, Call, Transport } from './transport.ts'
+
+export type OperationId = keyof Operations
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** What one operation takes, as the contract says. */
+export interface Input<Id extends OperationId> {
+  readonly params?: Operations[Id]['params']
+  readonly query?: {
+    readonly [Name in keyof Operations[Id]['query']]: Operations[Id]['query'][Name] | undefined
+  }
+  readonly headers?: Operations[Id]['headers'] & { readonly 'If-None-Match'?: string }
+  readonly body?: Operations[Id]['body']
+  readonly signal?: AbortSignal | undefined
+  readonly repeatable?: boolean
+}
+
+/** A read answer; `value` is `undefined` where it is a 304: what the caller has is still right. */
+export interface Outcome<Value> {
+  readonly value: Value
+  readonly headers: Headers
+}
+
+const MIN_INT64 = -(2n ** 63n)
+const MAX_INT64 = 2n ** 63n - 1n
+
+export function callOf<Id extends OperationId>(id: Id, input: Input<Id>): Call {
+  const { method, path } = OPERATIONS[id]
+  const { params = {}, query = {}, headers = {}, body, signal, repeatable = true } = input
+  const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => int64(name, (params as Fields)[name]))
+  const search = new URLSearchParams()
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined) search.set(name, String(value))
+  }
+  const queryText = String(search)
+  return {
+    method,
+    path: queryText === '' ? filled : `${filled}?${queryText}`,
+    headers: { ...headers, ...(body === undefined ? {} : { 'Content-Type': 'application/json' }) },
+    body: body === undefined ? undefined : JSON.stringify(body),
+    signal,
+    repeatable,
+  }
+}
+
+/** Calls an operation that answers with JSON. */
+export async function callOperation<Id extends Exclude<OperationId, 'inventoryEvents'>>(
+  transport: Transport,
+  id: Id,
+  input: Input<Id>,
+): Promise<Outcome<Operations[Id]['answer'] | undefined>> {
+  const call = callOf(id, input)
+  const answer = await transport.send(call)
+  const value = answer.status === 304 ? undefined : read(call, answer, OPERATIONS[id].answer)
+  return { value: value as Operations[Id]['answer'] | undefined, headers: answer.headers }
+}
+
+/** For calls that no 304 can answer. */
+export async function callForValue<Id extends Exclude<OperationId, 'inventoryEvents'>>(
+  transport: Transport,
+  id: Id,
+  input: Input<Id>,
+): Promise<Outcome<Operations[Id]['answer']>> {
+  const { value, ...rest } = await callOperation(transport, id, input)
+  if (value === undefined) {
+    const { method, path } = callOf(id, input)
+    throw new PetstoreError(
+      'invalid_response',
+      'answered 304 though nothing was asked for that it could be',
+      {
+        request: `${method} ${path}`,
+        status: 304,
+      },
+    )
+  }
+  return { value, ...rest }
+}
+
+function read({ method, path }: Call, { text, status, requestId }: Answer, schema: SchemaName): unknown {
+  try {
+    return readExactly(text, schema)
+  } catch (cause) {
+    throw new PetstoreError(
+      'invalid_response',
+      `answered ${status} with what is not the JSON of the contract: is the base address that of the service?`,
+      { request: `${method} ${path}`, status, requestId, cause },
+    )
+  }
+}
+
+function int64(name: string, value: unknown): string {
+  if (typeof value !== 'bigint') {
+    throw new TypeError(`${name} must be a bigint such as 5n, got ${String(value)} (a ${typeof value})`)
+  }
+  if (value < MIN_INT64 || value > MAX_INT64) throw new RangeError(`${name} must be an int64, got ${value}`)
+  return String(value)
+}

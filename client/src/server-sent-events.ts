@@ -1,0 +1,46 @@
+/** One event as the wire has it. */
+export interface ServerSentEvent {
+  readonly event: string
+  readonly data: string
+  /** The last id that was given, with this event or before it. */
+  readonly id: string
+}
+
+/**
+ * Reads the text of an event stream piece by piece, wherever it is cut (HTML Living Standard, 9.2.6). An event
+ * whose end has not come is never given: it comes again after resuming.
+ */
+export class EventParser {
+  /** The reconnection time that the stream asks for, in milliseconds. */
+  retry: number | undefined
+  #rest = ''
+  #event = ''
+  #id = ''
+  #data: string[] = []
+
+  push(text: string): ServerSentEvent[] {
+    const lines = (this.#rest + text).split(/\r\n|\n|\r(?!$)/)
+    // A carriage return at the very end may be the first half of a line end.
+    this.#rest = lines.pop() ?? ''
+    const events: ServerSentEvent[] = []
+    for (const line of lines) {
+      if (line !== '') this.#takeField(line)
+      else if (this.#data.length > 0) {
+        events.push({ event: this.#event || 'message', data: this.#data.join('\n'), id: this.#id })
+        this.#event = ''
+        this.#data = []
+      } else this.#event = ''
+    }
+    return events
+  }
+
+  #takeField(line: string): void {
+    const colon = line.indexOf(':')
+    const name = colon === -1 ? line : line.slice(0, colon)
+    const value = colon === -1 ? '' : line.slice(colon + 1).replace(/^ /, '')
+    if (name === 'event') this.#event = value
+    else if (name === 'data') this.#data.push(value)
+    else if (name === 'id' && !value.includes('\0')) this.#id = value
+    else if (name === 'retry' && /^\d+$/.test(value)) this.retry = Number(value)
+  }
+}

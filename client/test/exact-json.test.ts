@@ -1,0 +1,71 @@
+import { expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { readExactly } from '../src/exact-json.ts'
+
+const int64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n })
+const space = fc.constantFrom('', ' ', '\n  ', '\t', '\r\n')
+/** Names that look like the fields around them. */
+const name = fc.oneof(
+  fc.string({ unit: 'grapheme' }),
+  fc.constantFrom(
+    '"id": 12345678901234567',
+    '\\',
+    '\\"',
+    '"id":9223372036854775807,',
+    '},{"id":',
+    '12345678901234567',
+  ),
+)
+
+test('every int64 comes out exactly, whatever the strings around it hold', () => {
+  const pet = fc.record({ id: int64, name, categoryId: int64, status: fc.constant('sold') })
+  fc.assert(
+    fc.property(fc.array(pet), space, (pets, gap) => {
+      const objects = pets.map(
+        (one) =>
+          `{"id"${gap}:${gap}${one.id},${gap}"name":${JSON.stringify(one.name)},"categoryId":${one.categoryId}${gap},"status":"sold"}`,
+      )
+      expect(readExactly(`[${gap}${objects.join(`${gap},`)}]`, 'Pet')).toEqual(pets)
+    }),
+    { numRuns: 2_000 },
+  )
+})
+
+test('other numbers stay numbers, though they are as long', () => {
+  const text =
+    '{"petId":9223372036854775807,"quantity":9007199254740991,"status":"sold","new":0.1234567890123456}'
+  expect(readExactly(text, 'InventoryItem')).toEqual({
+    petId: 9223372036854775807n,
+    quantity: 9007199254740991,
+    status: 'sold',
+    new: 0.1234567890123456,
+  })
+})
+
+test('an id that cannot be kept whole is an error and never a rounded number', () => {
+  for (const petId of ['1.5', '9007199254740993e0', '"x"', 'null', 'true', '90071992547409930.0']) {
+    expect(() => readExactly(`{"petId":${petId},"quantity":1}`, 'InventoryItem')).toThrow(SyntaxError)
+  }
+  // The field's name spelled with an escape is legal, and the one thing that the quoting does not see.
+  expect(() => readExactly('{"pet\\u0049d":9007199254740993}', 'InventoryItem')).toThrow(SyntaxError)
+  expect(readExactly('{"pet\\u0049d":12}', 'InventoryItem')).toEqual({ petId: 12n })
+})
+
+test('what is no JSON, or not made of objects, is an error', () => {
+  for (const text of ['', '<html>', '{"petId":1', '[1]', 'null', '[[]]']) {
+    expect(() => readExactly(text, 'InventoryItem')).toThrow(SyntaxError)
+  }
+})
+
+test('a list of 100,000 entries with long ids is read in well under a second', () => {
+  const entries = Array.from(
+    { length: 100_000 },
+    (_, index) =>
+      `{"petId":${9223372036854775807n - BigInt(index)},"quantity":${index},"status":"available"}`,
+  )
+  const text = `[${entries.join(',')}]`
+  const start = performance.now()
+  const list = readExactly(text, 'InventoryItem') as { petId: bigint }[]
+  expect(performance.now() - start).toBeLessThan(1_000)
+  expect(list.at(-1)?.petId).toBe(9223372036854675808n)
+})

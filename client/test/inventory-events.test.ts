@@ -1,0 +1,176 @@
+import { expect, test } from 'bun:test'
+import { type InventoryEvent, isPetstoreError, PetstoreClient } from '../src/index.ts'
+import { CuttingProxy } from './support/cutting-proxy.ts'
+import { clientOf, liveService, stopServicesAfterEach } from './support/live-service.ts'
+
+stopServicesAfterEach()
+
+/** A life a hundred times as fast. */
+const hurried = {
+  clock: () => performance.now() * 100,
+  sleep: (ms: number) => Bun.sleep(ms / 100),
+  retry: { deadlineMs: Number.POSITIVE_INFINITY },
+}
+
+/** Takes what a stream gives until an event for which `isLast` holds. */
+async function takeUntil(
+  stream: AsyncIterable<InventoryEvent>,
+  isLast: (event: InventoryEvent) => boolean,
+): Promise<InventoryEvent[]> {
+  const events: InventoryEvent[] = []
+  for await (const event of stream) {
+    events.push(event)
+    if (isLast(event)) break
+  }
+  return events
+}
+
+test('a reader that is cut again and again during 5,000 changes receives each exactly once, in order for each pet', async () => {
+  const pets = Array.from({ length: 20 }, (_, index) => ({
+    ...{ id: 9007199254740993n + BigInt(index), name: 'Pet', categoryId: 1n },
+    ...{ status: 'available' as const, quantity: 0 },
+  }))
+  const service = await liveService({ pets, realTime: true })
+  const proxy = await CuttingProxy.start(service, 300, 12_000)
+  const reader = clientOf(service, { baseUrl: `${proxy.address}/v1`, ...hurried })
+  const writer = clientOf(service)
+
+  const sentinel = { petId: pets[0]?.id ?? 0n, quantity: 1_000_000 }
+  let begin = () => {}
+  const ready = new Promise<void>((resolve) => {
+    begin = resolve
+  })
+  const reading = takeUntil(reader.inventoryEvents(), (event) => {
+    if (event.type === 'ready') begin()
+    return event.type === 'change' && event.after === sentinel.quantity
+  })
+  await ready
+  await Promise.all(
+    pets.map(async ({ id }) => {
+      for (let quantity = 1; quantity <= 250; quantity++) await writer.updateInventory(id, { quantity })
+    }),
+  )
+  await writer.updateInventory(sentinel.petId, { quantity: sentinel.quantity })
+
+  const events = await reading
+  const changes = events.flatMap((event) => (event.type === 'change' ? [event] : [])).slice(0, -1)
+  expect(events).toHaveLength(5_002)
+  for (const { id } of pets) {
+    const seen = changes.filter(({ petId }) => petId === id).map(({ before, after }) => [before, after])
+    expect(seen).toEqual(Array.from({ length: 250 }, (_, index) => [index, index + 1]))
+  }
+  expect(proxy.cuts).toBeGreaterThan(20)
+  proxy.stop()
+}, 60_000)
+
+test('a stream goes on right behind the event whose id it is given', async () => {
+  const service = await liveService()
+  const client = clientOf(service)
+  const [ready] = await takeUntil(client.inventoryEvents(), () => true)
+  await client.updateInventory(1n, { quantity: 5 })
+  await client.updateInventory(9223372036854775807n, { quantity: 6 })
+  const resumed = client.inventoryEvents({ lastEventId: ready?.id ?? '' })
+  const [first, second] = await takeUntil(resumed, (event) => event.type === 'change' && event.petId !== 1n)
+  expect(first).toMatchObject({ type: 'change', petId: 1n, before: 4, after: 5, status: 'available' })
+  expect(second).toMatchObject({ type: 'change', petId: 9223372036854775807n, before: 8, after: 6 })
+  const again = client.inventoryEvents({ lastEventId: first?.id ?? '' })
+  expect(await takeUntil(again, () => true)).toEqual([second as InventoryEvent])
+})
+
+test('it goes on over a restart of the service, and tells of entries that come and go', async () => {
+  const service = await liveService({ realTime: true })
+  const proxy = await CuttingProxy.start(service, 1_000_000, 1_000_000)
+  const events: InventoryEvent[] = []
+  const done = (async () => {
+    const client = clientOf(service, { baseUrl: `${proxy.address}/v1`, ...hurried })
+    for await (const event of client.inventoryEvents()) {
+      events.push(event)
+      if (event.type === 'removed') return
+    }
+  })()
+  while (events.length === 0) await Bun.sleep(5)
+  await service.store.addPets([{ id: 77n, name: 'New', categoryId: 1n, status: 'pending', quantity: 2 }])
+  while (events.length === 1) await Bun.sleep(5)
+  await service.restart()
+  await service.store.removePet(77n)
+  await done
+  proxy.stop()
+  expect(events.slice(1)).toMatchObject([
+    { type: 'entry', petId: 77n, quantity: 2, status: 'pending' },
+    { type: 'removed', petId: 77n },
+  ])
+})
+
+test('an aborted signal ends an open stream with its reason', async () => {
+  const service = await liveService()
+  const stop = new AbortController()
+  const stream = clientOf(service).inventoryEvents({ signal: stop.signal })
+  const reading = takeUntil(stream, () => {
+    setTimeout(() => stop.abort(new Error('enough')), 10)
+    return false
+  })
+  await expect(reading).rejects.toThrow('enough')
+})
+
+test('a wrong key, or an address where nobody is, fails instead of trying for ever', async () => {
+  const service = await liveService()
+  const stranger = clientOf(service, { apiKey: 'pst_live_nonsense' })
+  await expect(takeUntil(stranger.inventoryEvents(), () => true)).rejects.toMatchObject({
+    code: 'unauthorized',
+  })
+  const nowhere = new PetstoreClient({ baseUrl: 'http://127.0.0.1:1/v1', apiKey: 'k', ...hurried })
+  await expect(takeUntil(nowhere.inventoryEvents(), () => true)).rejects.toMatchObject({
+    code: 'connection_failed',
+  })
+})
+
+/** A stand-in that plays one script for each connection, for what the real service does rarely. */
+function scripted(scripts: readonly string[]) {
+  const lastIds: (string | null)[] = []
+  const server = Bun.serve({
+    port: 0,
+    idleTimeout: 0,
+    fetch: ({ headers }) => {
+      const script = scripts[lastIds.push(headers.get('Last-Event-ID')) - 1]
+      if (script === undefined) {
+        const error = { code: 'unauthorized', message: 'the API key is revoked', status: 401 }
+        return Response.json(error, { status: 401 })
+      }
+      const isOpen = script.endsWith('…')
+      const body = new ReadableStream({
+        start: (controller) => {
+          controller.enqueue(new TextEncoder().encode(script.replace('…', '')))
+          if (!isOpen) controller.close()
+        },
+      })
+      return new Response(body, { headers: { 'Content-Type': 'text/event-stream' } })
+    },
+  })
+  const baseUrl = `http://127.0.0.1:${server.port}/v1`
+  return { lastIds, server, client: new PetstoreClient({ baseUrl, apiKey: 'k', ...hurried }) }
+}
+
+test('relist is passed on, unknown events and half an event are not, silence counts as broken, a 401 ends it', async () => {
+  const { client, lastIds, server } = scripted([
+    'retry: 50\n\nevent: ready\nid: a\ndata: {}\n\n',
+    ': heartbeat\n\nevent: relist\nid: b\ndata: {}\n\nevent: later\nid: c\ndata: {"x":1}\n\n…',
+    'event: removed\nid: d\ndata: {"petId":9223372036854775807}\n\nevent: removed\nid: e\ndata: {"petId":2}\n',
+    'event: removed\nid: e\ndata: {"petId":2}\n\n',
+  ])
+  const events: InventoryEvent[] = []
+  let failure: unknown
+  try {
+    for await (const event of client.inventoryEvents({ idleMs: 50 })) events.push(event)
+  } catch (error) {
+    failure = error
+  }
+  expect(isPetstoreError(failure, 'unauthorized')).toBe(true)
+  expect(events).toEqual([
+    { type: 'ready', id: 'a' },
+    { type: 'relist', id: 'b' },
+    { type: 'removed', id: 'd', petId: 9223372036854775807n },
+    { type: 'removed', id: 'e', petId: 2n },
+  ])
+  expect(lastIds).toEqual([null, 'a', 'c', 'd', 'e'])
+  await server.stop(true)
+})

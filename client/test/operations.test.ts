@@ -1,0 +1,105 @@
+import { expect, test } from 'bun:test'
+import { PETS } from '../../server/test/support/test-service.ts'
+import { clientOf, liveService, stopServicesAfterEach } from './support/live-service.ts'
+
+stopServicesAfterEach()
+
+const ODD = 9007199254740993n
+const LAST = 9223372036854775807n
+
+test('ids are exact in every operation, in and out', async () => {
+  const service = await liveService()
+  const client = clientOf(service)
+  const ids = PETS.map(({ id }) => id)
+
+  expect((await client.listInventory()).map(({ petId }) => petId)).toEqual(ids)
+  expect((await client.listPets()).items.map(({ id }) => id)).toEqual(ids)
+  expect((await client.getPet(ODD)).id).toBe(ODD)
+  expect(await client.getInventoryItem(LAST)).toEqual({
+    petId: LAST,
+    quantity: 8,
+    status: 'available',
+    etag: '"8-available"',
+  })
+  expect(await client.updateInventory(ODD, { quantity: 3 })).toMatchObject({ petId: ODD, quantity: 3 })
+  expect(await client.adjustInventory(LAST, 2)).toMatchObject({ petId: LAST, quantity: 10 })
+  expect((await client.listInventoryHistory(LAST)).items[0]).toMatchObject({ before: 8, after: 10 })
+  expect((await client.listOrders())[1]).toMatchObject({ id: ODD, petId: LAST, quantity: 1, complete: false })
+  // The neighbour to which a number would have rounded is left alone.
+  await expect(client.getInventoryItem(ODD - 1n)).rejects.toMatchObject({ code: 'not_found' })
+})
+
+test('a list that is still right comes back as the very same array', async () => {
+  const service = await liveService()
+  const statuses: number[] = []
+  const client = clientOf(service, { onResponse: ({ status }) => statuses.push(status) })
+  const list = await client.listInventory()
+  expect(await client.listInventory({ known: list })).toBe(list)
+  await client.updateInventory(1n, { quantity: 9 })
+  const changed = await client.listInventory({ known: list })
+  expect(changed).not.toBe(list)
+  expect(changed[0]?.quantity).toBe(9)
+  expect(await client.listInventory({ known: [] })).toEqual(changed)
+
+  const item = await client.getInventoryItem(1n)
+  expect(await client.getInventoryItem(1n, { known: item })).toBe(item)
+  expect((await client.getInventoryItem(2n, { known: item })).petId).toBe(2n)
+  expect(statuses).toEqual([200, 304, 200, 200, 200, 200, 304, 200])
+})
+
+test('ifMatch changes just the state that it names', async () => {
+  const service = await liveService()
+  const client = clientOf(service)
+  const seen = await client.getInventoryItem(1n)
+  const changed = await client.updateInventory(1n, { quantity: 5 }, { ifMatch: seen.etag })
+  await expect(client.updateInventory(1n, { quantity: 6 }, { ifMatch: seen.etag })).rejects.toMatchObject({
+    code: 'precondition_failed',
+    status: 412,
+    followsBreak: false,
+  })
+  expect(await client.updateInventory(1n, { quantity: 6 }, { ifMatch: changed.etag })).toMatchObject({
+    quantity: 6,
+  })
+})
+
+test('a page tells where the next one begins, and an iterator walks over all of them', async () => {
+  const pets = Array.from({ length: 250 }, (_, index) => ({
+    id: BigInt(index + 1),
+    name: `Pet ${index}`,
+    categoryId: 1n,
+    status: index % 2 === 0 ? ('available' as const) : ('sold' as const),
+    quantity: 1,
+  }))
+  const service = await liveService({ pets })
+  let requests = 0
+  const client = clientOf(service, { onResponse: () => requests++ })
+
+  const first = await client.listPets({ limit: 100 })
+  const second = await client.listPets({ limit: 100, cursor: first.next })
+  const third = await client.listPets({ limit: 100, cursor: second.next })
+  expect([first, second, third].map(({ items }) => items.length)).toEqual([100, 100, 50])
+  expect(third.next).toBeUndefined()
+
+  const sold: bigint[] = []
+  requests = 0
+  for await (const pet of client.allPets({ status: 'sold' })) sold.push(pet.id)
+  expect(sold).toEqual(pets.flatMap(({ id, status }) => (status === 'sold' ? [id] : [])))
+  expect(requests).toBe(2)
+
+  for (let quantity = 2; quantity <= 121; quantity++) await client.updateInventory(1n, { quantity })
+  const changes: number[] = []
+  for await (const { after } of client.allInventoryHistory(1n)) changes.push(after)
+  expect(changes).toEqual(Array.from({ length: 120 }, (_, index) => 121 - index))
+  expect(await client.listInventoryHistory(1n, { limit: 1 })).toMatchObject({
+    items: [{ before: 120, after: 121, keyName: 'enterprise key' }],
+    next: expect.any(String),
+  })
+})
+
+test('an iterator that is left early asks for no more pages', async () => {
+  const service = await liveService()
+  let requests = 0
+  const client = clientOf(service, { onResponse: () => requests++ })
+  for await (const _ of client.allPets()) break
+  expect(requests).toBe(1)
+})

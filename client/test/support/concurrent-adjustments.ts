@@ -1,0 +1,38 @@
+import { PetstoreClient } from '../../src/index.ts'
+
+export interface Contention {
+  /** One or several instances of the service over the same data; the callers are spread over them. */
+  readonly baseUrls: readonly string[]
+  readonly apiKey: string
+  readonly petId: bigint
+  readonly callers: number
+  readonly timesEach: number
+}
+
+type Addition = (client: PetstoreClient, petId: bigint) => Promise<unknown>
+
+/** The safe way. */
+export const byAdjustment: Addition = (client, petId) => client.adjustInventory(petId, 1)
+
+/** What callers write who do not know better. */
+export const byPlainUpdate: Addition = async (client, petId) => {
+  const { quantity } = await client.getInventoryItem(petId)
+  return client.updateInventory(petId, { quantity: quantity + 1 })
+}
+
+/** Many callers, each a client of its own, add 1 to the same pet at the same time. Gives how much it grew. */
+export async function growth(contention: Contention, add: Addition): Promise<number> {
+  const { baseUrls, apiKey, petId, callers, timesEach } = contention
+  const clients = Array.from({ length: callers }, (_, index) => {
+    const baseUrl = baseUrls[index % baseUrls.length] ?? ''
+    return new PetstoreClient({ baseUrl, apiKey })
+  })
+  const quantity = async () => (await clients[0]?.getInventoryItem(petId))?.quantity ?? Number.NaN
+  const before = await quantity()
+  await Promise.all(
+    clients.map(async (client) => {
+      for (let count = 0; count < timesEach; count++) await add(client, petId)
+    }),
+  )
+  return (await quantity()) - before
+}

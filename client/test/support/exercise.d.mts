@@ -1,0 +1,1 @@
+export declare const EXPECTED: Readonly<Record<string, unknown>>

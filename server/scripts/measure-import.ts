@@ -1,0 +1,125 @@
+/**
+ * Measures import and export on this machine: `bun server/scripts/measure-import.ts [rows]`, 1,000,000 by default.
+ * Beside each import a writer tries the write lock every 2 ms; the longest time it had to wait is how long the
+ * service could not have written.
+ */
+import { Database, SQLiteError } from 'bun:sqlite'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { openSqliteStore } from '../src/store/sqlite/store.ts'
+
+const MAIN = fileURLToPath(new URL('../src/cli/main.ts', import.meta.url))
+const STATUSES = ['available', 'pending', 'sold']
+
+const rows = Number(process.argv[2] ?? 1_000_000)
+if (!Number.isInteger(rows) || rows < 1 || rows > 5_000_000) {
+  console.error('measure-import: the number of rows must be an integer from 1 to 5000000')
+  process.exit(2)
+}
+const folder = mkdtempSync(join(tmpdir(), 'petstore-measure-'))
+process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
+const at = (name: string) => join(folder, name)
+
+/** Each tenth name needs quotes. `shuffled` spreads the ids over all of int64, in no order. */
+async function writeCsv(
+  path: string,
+  options: { readonly changed?: number; readonly shuffled?: boolean } = {},
+): Promise<void> {
+  const file = Bun.file(path).writer()
+  file.write('petId,name,categoryId,status,quantity\n')
+  for (let row = 1; row <= rows; row++) {
+    const id = options.shuffled === true ? BigInt.asIntN(64, BigInt(row) * 0x9e3779b97f4a7c15n) : row
+    const name = row % 10 === 0 ? `"Pet ""${row}"", the tenth"` : `Pet number ${row}`
+    const quantity = (row % 1_000) + (row <= (options.changed ?? 0) ? 1 : 0)
+    file.write(`${id},${name},${row % 50},${STATUSES[row % 3]},${quantity}\n`)
+    if (row % 10_000 === 0) await file.flush()
+  }
+  await file.end()
+}
+
+/** Runs the real program, and gives how long it took and the most memory it had (VmHWM). */
+async function run(...args: string[]): Promise<{ seconds: number; peakMegabytes: number }> {
+  const began = performance.now()
+  const program = Bun.spawn([process.execPath, MAIN, ...args], {
+    stdout: 'ignore',
+    stderr: 'ignore',
+    env: { PATH: '/usr/bin:/bin' },
+  })
+  let peak = 0
+  while (program.exitCode === null) {
+    peak = Math.max(peak, peakOf(program.pid))
+    await Promise.race([program.exited, Bun.sleep(25)])
+  }
+  if ((await program.exited) !== 0) throw new Error(`petstore ${args.join(' ')} failed`)
+  return { seconds: (performance.now() - began) / 1_000, peakMegabytes: Math.round(peak / 1_000) }
+}
+
+function peakOf(pid: number): number {
+  try {
+    return Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0)
+  } catch {
+    return 0
+  }
+}
+
+/** Tries the write lock until `isOver`; gives the longest time in which it could not be had. */
+async function longestLock(path: string, isOver: () => boolean): Promise<number> {
+  const database = new Database(path)
+  database.run('PRAGMA busy_timeout = 0')
+  let longest = 0
+  let since: number | undefined
+  while (!isOver()) {
+    try {
+      database.run('BEGIN IMMEDIATE')
+      database.run('ROLLBACK')
+      since = undefined
+    } catch (error) {
+      if (!(error instanceof SQLiteError)) throw error
+      since ??= performance.now()
+      longest = Math.max(longest, performance.now() - since)
+    }
+    await Bun.sleep(2)
+  }
+  database.close()
+  return longest
+}
+
+async function measureImport(label: string, file: string, database: string): Promise<void> {
+  await openSqliteStore(database).close()
+  let isOver = false
+  const lock = longestLock(database, () => isOver)
+  const { seconds, peakMegabytes } = await run('import', file, '--database-url', `sqlite:${database}`)
+  isOver = true
+  report(label, seconds, peakMegabytes, `${Math.round(await lock)} ms locked`)
+}
+
+function report(label: string, seconds: number, peakMegabytes: number, more = ''): void {
+  const rate = Math.round(rows / seconds).toLocaleString('en-US')
+  console.log(
+    `${label.padEnd(34)} ${seconds.toFixed(1).padStart(6)} s ${rate.padStart(9)} rows/s ${String(peakMegabytes).padStart(5)} MB  ${more}`,
+  )
+}
+
+await writeCsv(at('pets.csv'))
+await measureImport('import, all new', at('pets.csv'), at('a.db'))
+await measureImport('import, nothing different', at('pets.csv'), at('a.db'))
+await writeCsv(at('pets.csv'), { changed: 10 })
+await measureImport('import, 10 quantities different', at('pets.csv'), at('a.db'))
+await writeCsv(at('pets.csv'), { changed: rows })
+await measureImport('import, all quantities different', at('pets.csv'), at('a.db'))
+await writeCsv(at('pets.csv'), { shuffled: true })
+await measureImport('import, all new, ids in no order', at('pets.csv'), at('b.db'))
+
+for (const format of ['csv', 'jsonl']) {
+  const [one, two] = [at(`one.${format}`), at(`two.${format}`)]
+  const from = ['--format', format, '--database-url', `sqlite:${at('b.db')}`]
+  const exported = await run('export', one, ...from)
+  report(`export, ${format}`, exported.seconds, exported.peakMegabytes)
+  await measureImport(`import into an empty one, ${format}`, one, at(`c.${format}.db`))
+  await run('export', two, '--format', format, '--database-url', `sqlite:${at(`c.${format}.db`)}`)
+  const isSame = Buffer.compare(readFileSync(one), readFileSync(two)) === 0
+  console.log(`export after that import is ${isSame ? 'the same, byte for byte' : 'NOT THE SAME'}`)
+  if (!isSame) process.exitCode = 1
+}

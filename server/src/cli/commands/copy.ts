@@ -1,0 +1,53 @@
+import type { Command } from 'commander'
+import { openStore, postgresSettings } from '../../compose.ts'
+import { readConfig, withoutPassword } from '../../config.ts'
+import { copyStore } from '../../core/store-copy.ts'
+import { interruptible } from '../interruption.ts'
+import { grouped, Progress } from '../progress.ts'
+import { requireFile } from '../with-store.ts'
+
+interface Flags {
+  readonly from: string
+  readonly to: string
+}
+
+export function addCopyCommand(program: Command): void {
+  program
+    .command('copy')
+    .description(
+      'Move a whole store, such as from SQLite to PostgreSQL: stock, orders, keys, history, limits. Stop the service first, or what is changed meanwhile stays behind.',
+    )
+    .requiredOption('--from <url>', 'sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/DATABASE')
+    .requiredOption('--to <url>', 'likewise; it must be empty')
+    .action(copy)
+}
+
+async function copy(flags: Flags): Promise<void> {
+  const [from, to] = [flags.from, flags.to].map((databaseUrl) => readConfig({ databaseUrl }))
+  if (from === undefined || to === undefined) return
+  requireFile(from.databaseUrl)
+  await interruptible('nothing was copied', async (signal) => {
+    const began = performance.now()
+    const progress = new Progress()
+    const source = await openStore(from.databaseUrl, postgresSettings(from))
+    try {
+      const target = await openStore(to.databaseUrl, postgresSettings(to))
+      try {
+        const { counts, tag } = await copyStore(source, target, {
+          signal,
+          onProgress: (kind, rows, fraction) => progress.show(kind.replaceAll('_', ' '), rows, fraction),
+        })
+        progress.end()
+        const seconds = ((performance.now() - began) / 1_000).toFixed(1)
+        console.log(
+          `Copied ${grouped(counts.pets)} pets, ${grouped(counts.orders)} orders, ${grouped(counts.history)} changes and ${grouped(counts.keys)} keys to ${withoutPassword(to.databaseUrl)} in ${seconds} s. Counts and stock agree: ${tag}`,
+        )
+      } finally {
+        await target.close()
+      }
+    } finally {
+      progress.end()
+      await source.close()
+    }
+  })
+}

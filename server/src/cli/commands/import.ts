@@ -1,0 +1,115 @@
+import type { Command } from 'commander'
+import { ServiceError } from '../../core/errors.ts'
+import { ORDER_ROWS, PET_ROWS, type RowKind } from '../../core/exchange-rows.ts'
+import { IMPORT_KEY_ID, type StagedImport } from '../../core/staged-import.ts'
+import { stageRows } from '../../core/staging.ts'
+import { type ByteSource, openBytes } from '../../exchange/byte-source.ts'
+import { openRows, type RowSource, UnknownFormat } from '../../exchange/row-source.ts'
+import { counted, dryRunReport, refusedLines, summary } from '../import-report.ts'
+import { interruptible } from '../interruption.ts'
+import { Progress } from '../progress.ts'
+import { addSettings, type SettingFlags, withStore } from '../with-store.ts'
+
+interface Flags extends SettingFlags {
+  readonly dryRun?: true
+  readonly skipBad?: true
+  readonly show: string
+}
+
+export function addImportCommand(program: Command): void {
+  const command = program
+    .command('import')
+    .description(
+      'Bring in pets with their stock, or orders, while the service runs: all of the file or nothing. What the file does not name stays as it is.',
+    )
+    .argument('<file>', 'CSV or JSON Lines; - reads standard input')
+    .option('--dry-run', 'show what would be done, and change nothing')
+    .option('--skip-bad', 'leave bad lines out instead of refusing the file')
+    .option('--show <number>', 'how many lines of each kind are shown', '20')
+    .addHelpText(
+      'after',
+      `\nCSV begins with one of these headers; JSON Lines have the same names:\n${headers()}`,
+    )
+    .action(importFile)
+  addSettings(command, 'databaseUrl')
+}
+
+function headers(): string {
+  return [PET_ROWS, ORDER_ROWS]
+    .map(({ columns }) => `  ${columns.map(({ name }) => name).join(',')}`)
+    .join('\n')
+}
+
+async function importFile(file: string, flags: Flags, command: Command): Promise<void> {
+  if (!/^\d{1,7}$/.test(flags.show)) command.error(`--show must be a whole number, got "${flags.show}"`)
+  await interruptible('nothing was changed', async (signal) => {
+    const bytes = openBytes(file, signal)
+    const source = await openRows(bytes.chunks).catch((error: unknown) => {
+      throw error instanceof UnknownFormat ? new Error(`${nameOf(file)} ${error.message}`) : error
+    })
+    await withStore({ ...flags }, async (store) => {
+      const run = { file, flags, bytes, source, signal }
+      if (source.kind === 'pets') await runImport(run, PET_ROWS, await store.stagePets())
+      else await runImport(run, ORDER_ROWS, await store.stageOrders())
+    })
+  })
+}
+
+interface Run {
+  readonly file: string
+  readonly flags: Flags
+  readonly bytes: ByteSource
+  readonly source: RowSource
+  readonly signal: AbortSignal
+}
+
+async function runImport<Value>(run: Run, kind: RowKind<Value>, staged: StagedImport<Value>): Promise<void> {
+  const { file, flags, bytes, source, signal } = run
+  const examples = Number(flags.show)
+  const progress = new Progress()
+  const began = performance.now()
+  try {
+    const { rows, refused } = await stageRows(source.batches, kind, staged, {
+      examples,
+      signal,
+      onProgress: (read) => progress.show('reading', read, bytes.size && bytes.bytesRead() / bytes.size),
+    })
+    const isRefused = refused.count > 0 && flags.skipBad !== true
+    if (!isRefused || flags.dryRun === true) progress.show('comparing', rows)
+    if (flags.dryRun === true) {
+      const preview = await staged.preview(examples)
+      progress.end()
+      console.log(dryRunReport(nameOf(file), preview, refused, kind))
+    } else if (refused.count > 0) {
+      progress.end()
+      for (const line of refusedLines(refused)) console.error(line)
+    }
+    if (isRefused) {
+      throw new Error(
+        `${nameOf(file)} has ${counted(refused.count, 'bad line')}; nothing was changed. Mend the file, or leave them out with --skip-bad`,
+      )
+    }
+    if (flags.dryRun === true) return
+    const counts = await staged.apply({
+      at: Date.now(),
+      keyId: IMPORT_KEY_ID,
+      signal,
+      onProgress: (done, total) => progress.show('writing', done, done / total),
+    })
+    progress.end()
+    console.log(
+      `${nameOf(file)}: ${summary(counts, refused.count, kind.noun, (performance.now() - began) / 1_000)}`,
+    )
+  } catch (error) {
+    throw error instanceof ServiceError && error.cause instanceof Error
+      ? new Error(`the database failed (${error.cause.message}); nothing was changed`, { cause: error })
+      : error
+  } finally {
+    progress.end()
+    await staged.discard()
+  }
+}
+
+function nameOf(file: string): string {
+  return file === '-' ? 'standard input' : file
+}

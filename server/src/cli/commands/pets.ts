@@ -1,0 +1,36 @@
+import type { Command } from 'commander'
+import { readPetId } from '../pet-id.ts'
+import { addSettings, type SettingFlags, withExistingStore } from '../with-store.ts'
+
+interface Flags extends SettingFlags {
+  readonly yes?: true
+}
+
+export function addPetsCommands(program: Command): void {
+  const remove = program
+    .command('pets')
+    .description('Look after single pets, while the service runs. Many at once: petstore import')
+    .command('remove')
+    .description('Remove a pet and its stock. Its history and its orders stay.')
+    .argument('<petId>')
+    .option('--yes', 'do not ask')
+    .action(removePet)
+  addSettings(remove, 'databaseUrl')
+}
+
+async function removePet(text: string, flags: Flags, command: Command): Promise<void> {
+  const petId = readPetId(text, command)
+  if (flags.yes !== true && !process.stdin.isTTY) {
+    command.error('there is no terminal to ask on; --yes removes the pet without asking')
+  }
+  await withExistingStore(flags, async (store) => {
+    const pet = await store.findPet(petId)
+    if (pet === undefined) throw new Error(`there is no pet ${petId}; nothing was changed`)
+    const described = `pet ${petId} (${JSON.stringify(pet.name)}, ${pet.status})`
+    if (flags.yes !== true && !confirm(`Remove ${described} and its stock?`)) {
+      throw new Error('nothing was changed')
+    }
+    if (!(await store.removePet(petId))) throw new Error(`pet ${petId} is gone already; nothing was changed`)
+    console.log(`Removed ${described}. Its history stays: petstore history ${petId}`)
+  })
+}

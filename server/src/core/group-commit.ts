@@ -1,0 +1,62 @@
+import type { QuantityChange, QuantityOutcome } from './inventory.ts'
+import type { Store } from './store.ts'
+
+/** Keeps a commit short: readers and the next batch wait for it. */
+const MOST_CHANGES = 1_000
+
+interface Waiting {
+  readonly change: QuantityChange
+  readonly resolve: (outcome: QuantityOutcome) => void
+  readonly reject: (error: unknown) => void
+}
+
+/**
+ * Puts updates that arrive together into one commit. Those that come while a commit is under way go into the next
+ * one, in the order of their arrival; each is answered only after its commit is on disk.
+ */
+export class GroupCommit {
+  readonly #commit: Store['setQuantities']
+  /** Runs a function once the requests that have arrived by now have been taken in. */
+  readonly #defer: (work: () => void) => void
+  #waiting: Waiting[] = []
+  #isBusy = false
+
+  constructor(
+    commit: Store['setQuantities'],
+    defer: (work: () => void) => void = (work) => setImmediate(work),
+  ) {
+    this.#commit = commit
+    this.#defer = defer
+  }
+
+  set(change: QuantityChange): Promise<QuantityOutcome> {
+    const { promise, resolve, reject } = Promise.withResolvers<QuantityOutcome>()
+    this.#waiting.push({ change, resolve, reject })
+    if (!this.#isBusy) {
+      this.#isBusy = true
+      this.#defer(() => this.#commitWaiting())
+    }
+    return promise
+  }
+
+  #commitWaiting(): void {
+    const batch = this.#waiting.splice(0, MOST_CHANGES)
+    this.#commit(batch.map(({ change }) => change))
+      .then(
+        (outcomes) => {
+          for (const [index, { resolve, reject }] of batch.entries()) {
+            const outcome = outcomes[index]
+            if (outcome === undefined) reject(new Error('the store gave no outcome for a change'))
+            else resolve(outcome)
+          }
+        },
+        (error: unknown) => {
+          for (const { reject } of batch) reject(error)
+        },
+      )
+      .finally(() => {
+        this.#isBusy = this.#waiting.length > 0
+        if (this.#isBusy) this.#defer(() => this.#commitWaiting())
+      })
+  }
+}

@@ -1,0 +1,61 @@
+/** Whom the history names for a quantity that an import set. */
+export const IMPORT_KEY_ID = 'petstore-import'
+
+/** A value, and the line of the file it came from. */
+export interface StagedRow<Value> {
+  readonly line: number
+  readonly value: Value
+}
+
+/** A row left out because an earlier line has the same id. */
+export interface DuplicateRow {
+  readonly line: number
+  readonly firstLine: number
+  readonly id: bigint
+}
+
+/** So many of something, of which the first few are told. */
+export interface Tally<Example> {
+  readonly count: number
+  readonly first: readonly Example[]
+}
+
+export interface ImportCounts {
+  readonly added: number
+  readonly changed: number
+  readonly unchanged: number
+}
+
+export interface ImportPreview<Value> {
+  readonly added: Tally<StagedRow<Value>>
+  readonly changed: Tally<StagedRow<Value> & { readonly before: Value }>
+  readonly unchanged: number
+}
+
+export interface ApplyOptions {
+  /** Both go into the history. */
+  readonly at: number
+  readonly keyId: string
+  /** Gives the import up while it can still be: nothing is changed then. */
+  readonly signal?: AbortSignal
+  readonly onProgress?: (done: number, total: number) => void
+}
+
+/**
+ * Rows on their way into the store, seen by nobody until `apply`. In this order: `add` as often as needed, `seal`,
+ * then `preview` or `apply`; `discard` in the end, whatever happened.
+ */
+export interface StagedImport<Value> {
+  /** Lines must be given in ascending order. */
+  add(rows: readonly StagedRow<Value>[]): Promise<void>
+  /** Ends the adding. Where an id stands twice, the first line counts; tells the others, the first few by line. */
+  seal(examples: number): Promise<Tally<DuplicateRow>>
+  /** What `apply` would do now. Changes nothing. */
+  preview(examples: number): Promise<ImportPreview<Value>>
+  /**
+   * Brings the store to what the rows say, in one commit; what no row names stays as it is. Writes only what
+   * really differs. A quantity that changes leaves a history row, also where a removed pet comes back with another.
+   */
+  apply(options: ApplyOptions): Promise<ImportCounts>
+  discard(): Promise<void>
+}

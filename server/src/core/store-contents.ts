@@ -1,0 +1,74 @@
+/**
+ * Everything that a store holds, for moving it to another: each kind with its columns, in the order in which they
+ * must be written, since later kinds refer to earlier ones.
+ */
+export const CONTENTS = {
+  pets: { id: 'integer', name: 'text', category_id: 'integer' },
+  stock: { pet_id: 'integer', quantity: 'integer', status: 'text' },
+  orders: {
+    id: 'integer',
+    pet_id: 'integer',
+    quantity: 'integer',
+    ship_date: 'integer',
+    complete: 'boolean',
+  },
+  history: {
+    id: 'integer',
+    pet_id: 'integer',
+    before: 'integer',
+    after: 'integer',
+    at: 'integer',
+    key_id: 'text',
+    status: 'text',
+  },
+  keys: {
+    id: 'text',
+    name: 'text',
+    plan: 'text',
+    per_minute: 'integer',
+    per_day: 'integer',
+    read_only: 'boolean',
+    created_at: 'integer',
+    expires_at: 'integer',
+    revoked_at: 'integer',
+  },
+  key_secrets: {
+    hash: 'text',
+    key_id: 'text',
+    hint: 'text',
+    created_at: 'integer',
+    expires_at: 'integer',
+  },
+  audit: { at: 'integer', actor: 'text', action: 'text', key_id: 'text', detail: 'text' },
+  limit_windows: {
+    key_id: 'text',
+    minute_started_at: 'integer',
+    minute_used: 'integer',
+    minute_rejected: 'integer',
+    day_started_at: 'integer',
+    day_used: 'integer',
+    day_rejected: 'integer',
+    last_used_at: 'integer',
+  },
+  bans: { key_id: 'text', began_at: 'integer', ends_at: 'integer', lifted_at: 'integer' },
+  usage_days: { key_id: 'text', day: 'text', accepted: 'integer', rejected: 'integer' },
+} as const satisfies Readonly<Record<string, Readonly<Record<string, ContentType>>>>
+
+export type ContentType = 'integer' | 'text' | 'boolean'
+export type ContentKind = keyof typeof CONTENTS
+export const CONTENT_KINDS = Object.keys(CONTENTS) as ContentKind[]
+
+/** Integers are `bigint`, whatever their size. */
+export type ContentValue = bigint | string | boolean | null
+
+/** Some rows of one kind: their values in the order of its columns. */
+export interface ContentBatch {
+  readonly kind: ContentKind
+  readonly rows: readonly (readonly ContentValue[])[]
+}
+
+export type ContentCounts = Readonly<Record<ContentKind, number>>
+
+export function columnsOf(kind: ContentKind): readonly (readonly [name: string, type: ContentType])[] {
+  return Object.entries(CONTENTS[kind])
+}

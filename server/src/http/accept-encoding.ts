@@ -1,0 +1,21 @@
+import type { Coding } from './compressed-parts.ts'
+
+/** Ours, the better one first. */
+const OFFERED: readonly Coding[] = ['zstd', 'gzip']
+
+/** The coding that the caller takes and likes best; of those it likes alike, the one that we do. */
+export function chosenCoding(acceptEncoding: string | null): Coding | undefined {
+  if (acceptEncoding === null) return undefined
+  const weights = new Map<string, number>()
+  for (const entry of acceptEncoding.toLowerCase().split(',')) {
+    const [name = '', ...parameters] = entry.split(';').map((part) => part.trim())
+    const weight = parameters.find((parameter) => parameter.startsWith('q='))
+    weights.set(name, weight === undefined ? 1 : Number(weight.slice(2)))
+  }
+  const weightOf = (coding: Coding) => weights.get(coding) ?? weights.get('*') ?? 0
+  let best: Coding | undefined
+  for (const coding of OFFERED) {
+    if (weightOf(coding) > 0 && (best === undefined || weightOf(coding) > weightOf(best))) best = coding
+  }
+  return best
+}

@@ -1,0 +1,30 @@
+import { whenHere } from '../../core/eventually.ts'
+import { requireEntry } from '../../core/inventory.ts'
+import { matchesTag } from '../conditional.ts'
+import { entryTag } from '../entry-tag.ts'
+import { defineOperation } from '../operation.ts'
+import { jsonReply } from '../reply.ts'
+import { Int64, InventoryItem } from '../resources.ts'
+
+export const getInventoryItem = defineOperation({
+  operationId: 'getInventoryItem',
+  method: 'GET',
+  path: '/inventory/{petId}',
+  summary: 'Get the stock level of one pet',
+  description:
+    'Returns the current stock level of one pet. Send its ETag as If-Match with an update, and the update is made only if nobody was faster.',
+  tag: 'inventory',
+  stability: 'beta',
+  params: { petId: Int64('The pet whose stock is returned.') },
+  headers: { 'If-None-Match': 'ETags that the caller has; 304 where one of them is the current one.' },
+  success: { description: 'The stock level of the pet.', schema: InventoryItem },
+  errors: ['invalid_request', 'not_found'],
+  reply: ({ params, request }, { view }) =>
+    whenHere(view.find(params.petId), (found) => {
+      const item = requireEntry(params.petId, found)
+      const ETag = entryTag(item)
+      return matchesTag(request.headers.get('if-none-match'), ETag)
+        ? { status: 304, headers: { ETag }, body: null }
+        : jsonReply(item, { ETag })
+    }),
+})

@@ -1,0 +1,34 @@
+import Type from 'typebox'
+import { PET_STATUSES } from '../../core/inventory.ts'
+import { listPetPage } from '../../core/pet.ts'
+import { defineOperation } from '../operation.ts'
+import { cursorParameter, limitParameter, pageReply } from '../page.ts'
+import { Pet } from '../resources.ts'
+
+export const listPets = defineOperation({
+  operationId: 'listPets',
+  method: 'GET',
+  path: '/pets',
+  summary: 'List pets',
+  description: 'Returns the pets of the store, by id ascending, page by page.',
+  tag: 'pets',
+  stability: 'beta',
+  params: {},
+  query: {
+    status: Type.Optional(
+      Type.Enum([...PET_STATUSES], {
+        type: 'string',
+        description: 'Return only pets of this status; all where it is not given.',
+      }),
+    ),
+    limit: limitParameter,
+    cursor: cursorParameter,
+  },
+  headers: { 'If-None-Match': 'ETags that the caller has; 304 where one of them is the current one.' },
+  success: { description: 'A page of pets.', schema: Type.Array(Pet), isPaged: true },
+  errors: ['invalid_request'],
+  reply: async ({ query, request }, { store }) => {
+    const { pets, next } = await listPetPage(store, query)
+    return pageReply(request, pets, { ...query, cursor: next })
+  },
+})

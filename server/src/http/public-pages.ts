@@ -1,0 +1,50 @@
+import { ServiceError } from '../core/errors.ts'
+import { conditional } from './conditional.ts'
+import { jsonReply, methodNotAllowedReply, type Reply } from './reply.ts'
+
+/** A page outside the base address that needs no key. */
+export interface PublicPage {
+  /** What metrics and logs call it. */
+  readonly name: string
+  answer(request: Request): Promise<Reply>
+}
+
+export interface PublicPageParts {
+  readonly contract: unknown
+  /** Throws while the service cannot do its work. */
+  readonly checkReady: () => Promise<void>
+}
+
+/** A cached answer would tell how things were. */
+const LIVE = { 'Cache-Control': 'no-store' }
+
+export function publicPages({ contract, checkReady }: PublicPageParts): ReadonlyMap<string, PublicPage> {
+  const contractReply = jsonReply(contract)
+  const alive = jsonReply({ status: 'ok' }, LIVE)
+  const pages: Readonly<Record<string, (request: Request) => Promise<Reply>>> = {
+    '/openapi.json': async (request) => conditional(contractReply, request.headers.get('if-none-match')),
+    '/healthz': async () => alive,
+    '/readyz': async () => {
+      await checkReady().catch(notReady)
+      return jsonReply({ status: 'ready' }, LIVE)
+    },
+  }
+  return new Map(
+    Object.entries(pages).map(([path, show]) => [path, { name: path.slice(1), answer: getOnly(show) }]),
+  )
+}
+
+function getOnly(show: (request: Request) => Promise<Reply>): PublicPage['answer'] {
+  return async (request) =>
+    request.method === 'GET' || request.method === 'HEAD'
+      ? show(request)
+      : methodNotAllowedReply(request.method, ['GET', 'HEAD'])
+}
+
+/** Whatever is wrong, the one who asks wants to know one thing: not now. */
+function notReady(error: unknown): never {
+  if (error instanceof ServiceError) throw error
+  throw new ServiceError('service_unavailable', 'the service cannot do its work at the moment', {
+    cause: error,
+  })
+}

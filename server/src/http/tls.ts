@@ -1,0 +1,46 @@
+import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
+
+/** Certificate and private key as PEM text. */
+export interface Tls {
+  readonly cert: string
+  readonly key: string
+}
+
+/** Reads both files and makes sure that they fit, so that a mistake shows at the start and not in a handshake. */
+export async function readTls(certPath: string, keyPath: string): Promise<Tls> {
+  const cert = await read(certPath, '--tls-cert')
+  const key = await read(keyPath, '--tls-key')
+  if (!certificateOf(cert, certPath).checkPrivateKey(privateKeyOf(key, keyPath))) {
+    throw new Error(
+      `the private key in ${keyPath} does not belong to the certificate in ${certPath}; check --tls-cert and --tls-key`,
+    )
+  }
+  return { cert, key }
+}
+
+async function read(path: string, flag: string): Promise<string> {
+  try {
+    return await Bun.file(path).text()
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? ` (${error.code})` : ''
+    throw new Error(`cannot read ${path}${code}; check ${flag}`, { cause: error })
+  }
+}
+
+function certificateOf(text: string, path: string): X509Certificate {
+  try {
+    return new X509Certificate(text)
+  } catch (error) {
+    throw new Error(`${path} holds no certificate in PEM format; check --tls-cert`, { cause: error })
+  }
+}
+
+function privateKeyOf(text: string, path: string): KeyObject {
+  try {
+    return createPrivateKey(text)
+  } catch (error) {
+    throw new Error(`${path} holds no private key in PEM format without a passphrase; check --tls-key`, {
+      cause: error,
+    })
+  }
+}

@@ -1,0 +1,197 @@
+import type { SQL } from 'bun'
+import type { Ban, LimitState } from '../../core/rate-windows.ts'
+import type { Store } from '../../core/store.ts'
+import type { LimitRecord } from '../../core/usage.ts'
+import { columnOf } from './columns.ts'
+import type { Connection } from './connection.ts'
+
+interface WindowRow {
+  key_id: string
+  minute_started_at: bigint
+  minute_used: bigint
+  minute_rejected: bigint
+  day_started_at: bigint
+  day_used: bigint
+  day_rejected: bigint
+}
+
+interface BanRow {
+  key_id: string
+  began_at: bigint
+  ends_at: bigint
+  lifted_at: bigint | null
+}
+
+interface UsageRow {
+  key_id: string
+  day: string
+  accepted: bigint
+  rejected: bigint
+}
+
+type LimitVerbs = Pick<
+  Store,
+  'loadLimits' | 'saveLimits' | 'changeLimits' | 'listLiftedBans' | 'listUsage' | 'listBans'
+>
+
+export function limitVerbs(connection: Connection): LimitVerbs {
+  return {
+    loadLimits: () =>
+      connection.transaction(async (sql) => {
+        const windows = await sql<WindowRow[]>`SELECT * FROM limit_windows ORDER BY key_id`
+        const bans = await sql<BanRow[]>`
+          SELECT DISTINCT ON (key_id) key_id, began_at, ends_at, lifted_at FROM bans ORDER BY key_id, began_at DESC`
+        return toStates(windows, bans)
+      }),
+
+    saveLimits: async (records) => {
+      await connection.run((sql) => save(sql, records))
+    },
+
+    changeLimits: async (keyIds, change) => {
+      const wanted = keyIds.toSorted()
+      let missing = await attempt(connection, wanted, change)
+      // Their rows are made outside of that transaction: within it, a lock out of order could deadlock.
+      while (missing.length > 0) {
+        await connection.run((sql) => addRows(sql, missing))
+        missing = await attempt(connection, wanted, change)
+      }
+    },
+
+    listLiftedBans: async (now) => {
+      const rows = await connection.run(
+        (sql) => sql<{ key_id: string }[]>`
+          SELECT DISTINCT key_id FROM bans WHERE lifted_at IS NOT NULL AND ends_at > ${now}::bigint`,
+      )
+      return rows.map(({ key_id }) => key_id)
+    },
+
+    listUsage: async (fromDay) => {
+      const rows = await connection.run(
+        (sql) => sql<UsageRow[]>`
+          SELECT key_id, day, accepted, rejected FROM usage_days WHERE day >= ${fromDay} ORDER BY day, key_id`,
+      )
+      return rows.map(({ key_id, day, accepted, rejected }) => ({
+        keyId: key_id,
+        day,
+        accepted: Number(accepted),
+        rejected: Number(rejected),
+      }))
+    },
+
+    listBans: async (since) => {
+      const rows = await connection.run(
+        (sql) => sql<BanRow[]>`
+          SELECT key_id, began_at, ends_at, lifted_at FROM bans
+          WHERE began_at >= ${since}::bigint ORDER BY began_at, key_id`,
+      )
+      return rows.map((row) => ({
+        keyId: row.key_id,
+        beganAt: Number(row.began_at),
+        endsAt: Number(row.ends_at),
+        ...(row.lifted_at === null ? {} : { liftedAt: Number(row.lifted_at) }),
+      }))
+    },
+  }
+}
+
+/** Gives the keys that have no row to be locked yet; where there are any, nothing is changed. */
+async function attempt(
+  connection: Connection,
+  keyIds: readonly string[],
+  change: Parameters<Store['changeLimits']>[1],
+): Promise<string[]> {
+  let missing: string[] = []
+  await connection.readThenWrite(
+    async (sql) => {
+      const keys = () => columnOf(sql, keyIds, 'TEXT', (keyId) => keyId)
+      // The bans in a statement of their own, which begins when the rows are locked and so sees the latest.
+      return Promise.all([
+        sql<WindowRow[]>`
+          SELECT * FROM limit_windows WHERE key_id = ANY (${keys()}) ORDER BY key_id FOR NO KEY UPDATE`.execute(),
+        sql<BanRow[]>`
+          SELECT DISTINCT ON (key_id) key_id, began_at, ends_at, lifted_at FROM bans
+          WHERE key_id = ANY (${keys()}) ORDER BY key_id, began_at DESC`.execute(),
+      ])
+    },
+    (sql, [windows, bans]) => {
+      const states = toStates(windows, bans)
+      missing = keyIds.filter((keyId) => !states.has(keyId))
+      return missing.length > 0 ? undefined : save(sql, change(states)).execute()
+    },
+  )
+  return missing
+}
+
+function addRows(sql: SQL, keyIds: readonly string[]) {
+  return sql`
+    INSERT INTO limit_windows SELECT key_id, 0, 0, 0, 0, 0, 0, NULL
+    FROM unnest(${columnOf(sql, keyIds, 'TEXT', (keyId) => keyId)}) AS new (key_id) ORDER BY key_id
+    ON CONFLICT DO NOTHING`
+}
+
+/** One statement for all of it. A ban that is there already may have been lifted meanwhile, and stays lifted. */
+function save(sql: SQL, records: readonly LimitRecord[]) {
+  const column = (type: 'BIGINT' | 'TEXT', pick: (record: LimitRecord) => number | string | undefined) =>
+    columnOf(sql, records, type, pick)
+  return sql`
+    WITH given AS (
+      SELECT * FROM unnest(
+        ${column('TEXT', ({ keyId }) => keyId)},
+        ${column('BIGINT', ({ state }) => state.minute.startedAt)},
+        ${column('BIGINT', ({ state }) => state.minute.used)},
+        ${column('BIGINT', ({ state }) => state.minute.rejected)},
+        ${column('BIGINT', ({ state }) => state.day.startedAt)},
+        ${column('BIGINT', ({ state }) => state.day.used)},
+        ${column('BIGINT', ({ state }) => state.day.rejected)},
+        ${column('BIGINT', ({ lastUsedAt }) => lastUsedAt)},
+        ${column('TEXT', ({ day }) => day)},
+        ${column('BIGINT', ({ accepted }) => accepted)},
+        ${column('BIGINT', ({ rejected }) => rejected)},
+        ${column('BIGINT', ({ state }) => state.ban?.beganAt)},
+        ${column('BIGINT', ({ state }) => state.ban?.endsAt)}
+      ) AS given (key_id, minute_started_at, minute_used, minute_rejected, day_started_at, day_used, day_rejected,
+        last_used_at, day, accepted, rejected, began_at, ends_at)
+    ), windows AS (
+      INSERT INTO limit_windows
+      SELECT key_id, minute_started_at, minute_used, minute_rejected, day_started_at, day_used, day_rejected,
+        last_used_at FROM given ORDER BY key_id
+      ON CONFLICT (key_id) DO UPDATE SET
+        minute_started_at = excluded.minute_started_at, minute_used = excluded.minute_used,
+        minute_rejected = excluded.minute_rejected, day_started_at = excluded.day_started_at,
+        day_used = excluded.day_used, day_rejected = excluded.day_rejected, last_used_at = excluded.last_used_at
+    ), days AS (
+      INSERT INTO usage_days SELECT key_id, day, accepted, rejected FROM given ORDER BY key_id
+      ON CONFLICT (key_id, day) DO UPDATE SET
+        accepted = usage_days.accepted + excluded.accepted, rejected = usage_days.rejected + excluded.rejected
+    )
+    INSERT INTO bans (key_id, began_at, ends_at)
+    SELECT key_id, began_at, ends_at FROM given WHERE began_at IS NOT NULL ORDER BY key_id
+    ON CONFLICT DO NOTHING`
+}
+
+function toStates(windows: readonly WindowRow[], bans: readonly BanRow[]): Map<string, LimitState> {
+  const standing = new Map<string, Ban>()
+  for (const { key_id, began_at, ends_at, lifted_at } of bans) {
+    if (lifted_at === null) standing.set(key_id, { beganAt: Number(began_at), endsAt: Number(ends_at) })
+  }
+  return new Map(
+    windows.map((row) => {
+      const ban = standing.get(row.key_id)
+      const state: LimitState = {
+        minute: {
+          startedAt: Number(row.minute_started_at),
+          used: Number(row.minute_used),
+          rejected: Number(row.minute_rejected),
+        },
+        day: {
+          startedAt: Number(row.day_started_at),
+          used: Number(row.day_used),
+          rejected: Number(row.day_rejected),
+        },
+        ...(ban === undefined ? {} : { ban }),
+      }
+      return [row.key_id, state]
+    }),
+  )
+}

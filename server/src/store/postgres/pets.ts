@@ -1,0 +1,86 @@
+import type { PetStatus } from '../../core/inventory.ts'
+import type { Pet, StockedPet } from '../../core/pet.ts'
+import type { Store } from '../../core/store.ts'
+import { columnOf } from './columns.ts'
+import type { Connection, Session } from './connection.ts'
+
+interface PetRow {
+  id: bigint
+  name: string
+  category_id: bigint
+  status: PetStatus
+}
+
+type PetVerbs = Pick<Store, 'findPet' | 'listPets' | 'countPets' | 'addPets' | 'removePet'>
+
+const LOWEST_ID = -(2n ** 63n)
+const HIGHEST_ID = 2n ** 63n - 1n
+
+export function petVerbs(connection: Connection): PetVerbs {
+  return {
+    findPet: async (petId) => {
+      const [row] = await connection.run(
+        (sql) => sql<PetRow[]>`
+          SELECT id, name, category_id, status FROM pets JOIN stock ON stock.pet_id = pets.id WHERE id = ${petId}`,
+      )
+      return row === undefined ? undefined : toPet(row)
+    },
+
+    listPets: async ({ status, after }, limit) => {
+      if (after === HIGHEST_ID) return []
+      const from = after === undefined ? LOWEST_ID : after + 1n
+      const rows = await connection.run((sql) =>
+        status === undefined
+          ? sql<PetRow[]>`
+            SELECT id, name, category_id, status FROM stock JOIN pets ON pets.id = stock.pet_id
+            WHERE pet_id >= ${from} ORDER BY pet_id LIMIT ${limit}::bigint`
+          : sql<PetRow[]>`
+            SELECT id, name, category_id, status FROM stock JOIN pets ON pets.id = stock.pet_id
+            WHERE status = ${status} AND pet_id >= ${from} ORDER BY pet_id LIMIT ${limit}::bigint`,
+      )
+      return rows.map(toPet)
+    },
+
+    countPets: async () => {
+      const [row] = await connection.run((sql) => sql<{ pets: bigint }[]>`SELECT count(*) AS pets FROM pets`)
+      return Number(row?.pets ?? 0)
+    },
+
+    addPets: (pets) =>
+      connection.transaction(async (session) => {
+        await insertPets(session, pets)
+        await session`
+          INSERT INTO stock_changes (kind, pet_id, quantity, status)
+          SELECT 'entry', * FROM unnest(
+            ${columnOf(session, pets, 'BIGINT', ({ id }) => id)},
+            ${columnOf(session, pets, 'BIGINT', ({ quantity }) => quantity)},
+            ${columnOf(session, pets, 'TEXT', ({ status }) => status)})`
+      }),
+
+    removePet: (petId) =>
+      connection.transaction(async (session) => {
+        // The stock first, as every writer does: whoever has a pet's stock has the pet.
+        await session`SELECT 1 FROM stock WHERE pet_id = ${petId} FOR UPDATE`
+        const { count } = await session`DELETE FROM pets WHERE id = ${petId}`
+        if (count > 0) await session`INSERT INTO stock_changes (kind, pet_id) VALUES ('removed', ${petId})`
+        return count > 0
+      }),
+  }
+}
+
+/** In the order of their ids, so that two who add the same pets do not deadlock. */
+export async function insertPets(session: Session, pets: readonly StockedPet[]): Promise<void> {
+  const ids = columnOf(session, pets, 'BIGINT', ({ id }) => id)
+  const names = columnOf(session, pets, 'TEXT', ({ name }) => name)
+  const categories = columnOf(session, pets, 'BIGINT', ({ categoryId }) => categoryId)
+  const quantities = columnOf(session, pets, 'BIGINT', ({ quantity }) => quantity)
+  const statuses = columnOf(session, pets, 'TEXT', ({ status }) => status)
+  await session`
+    INSERT INTO pets (id, name, category_id) SELECT * FROM unnest(${ids}, ${names}, ${categories}) ORDER BY 1`
+  await session`
+    INSERT INTO stock (pet_id, quantity, status) SELECT * FROM unnest(${ids}, ${quantities}, ${statuses}) ORDER BY 1`
+}
+
+function toPet(row: PetRow): Pet {
+  return { id: row.id, name: row.name, categoryId: row.category_id, status: row.status }
+}

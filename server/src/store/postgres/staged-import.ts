@@ -1,0 +1,197 @@
+import type {
+  ApplyOptions,
+  DuplicateRow,
+  ImportCounts,
+  ImportPreview,
+  StagedImport,
+  StagedRow,
+  Tally,
+} from '../../core/staged-import.ts'
+import { columnOf } from './columns.ts'
+import type { Connection, Session } from './connection.ts'
+import type { ImportPlan, PlainRow } from './import-plan.ts'
+
+/** Some 200 ms of work, then a signal is heard. */
+const ROWS_A_STEP = 20_000
+const LOWEST_ID = -(2n ** 63n)
+/** One import writes at a time: two that bring the same new pets would wait for each other crosswise. */
+const IMPORT_LOCK = 0x696d706f7274n
+
+/**
+ * Rows go into temporary tables of a connection of their own, are sorted there by id and compared with the store.
+ * What differs is written in one transaction, which locks it first, in the order of the ids, and compares it again.
+ * A row that was found equal is not locked: a change to it that comes while the import is written comes after it.
+ */
+export class PostgresStagedImport<Value> implements StagedImport<Value> {
+  readonly #connection: Connection
+  readonly #session: Session
+  readonly #plan: ImportPlan<Value>
+  #rows = 0
+
+  static async open<Value>(
+    connection: Connection,
+    plan: ImportPlan<Value>,
+  ): Promise<PostgresStagedImport<Value>> {
+    const session = await connection.session()
+    const staged = new PostgresStagedImport(connection, session, plan)
+    await connection.guard(() => createTables(session, plan))
+    return staged
+  }
+
+  private constructor(connection: Connection, session: Session, plan: ImportPlan<Value>) {
+    this.#connection = connection
+    this.#session = session
+    this.#plan = plan
+  }
+
+  async add(rows: readonly StagedRow<Value>[]): Promise<void> {
+    if (rows.length === 0) return
+    const { columns, idOf } = this.#plan
+    this.#rows += rows.length
+    await this.#run(async (session) => {
+      const arrays = [
+        columnOf(session, rows, 'BIGINT', ({ line }) => line),
+        columnOf(session, rows, 'BIGINT', ({ value }) => idOf(value)),
+        ...columns.map(([, type, pick]) => columnOf(session, rows, type, ({ value }) => pick(value))),
+      ]
+      const places = ['BIGINT', 'BIGINT', ...columns.map(([, type]) => type)]
+        .map((type, index) => `$${index + 1}::${type}[]`)
+        .join()
+      await session.unsafe(`INSERT INTO staged SELECT * FROM unnest(${places})`, arrays)
+    })
+  }
+
+  seal(examples: number): Promise<Tally<DuplicateRow>> {
+    return this.#run(async (session) => {
+      const columns = this.#plan.columns.map(([name]) => name).join()
+      await session.unsafe(
+        `INSERT INTO sorted SELECT DISTINCT ON (id) id, line, ${columns} FROM staged ORDER BY id, line`,
+      )
+      await session`ANALYZE sorted`
+      const count = this.#rows - (await this.#count('sorted'))
+      const first = count === 0 ? [] : await this.#duplicates(examples)
+      this.#rows -= count
+      await session`DROP TABLE staged`
+      return { count, first }
+    })
+  }
+
+  async #duplicates(limit: number): Promise<DuplicateRow[]> {
+    const rows = await this.#session<{ line: bigint; first_line: bigint; id: bigint }[]>`
+      SELECT staged.line, sorted.line AS first_line, id FROM staged JOIN sorted USING (id)
+      WHERE staged.line <> sorted.line ORDER BY staged.line LIMIT ${limit}::bigint`
+    return rows.map(({ line, first_line, id }) => ({
+      line: Number(line),
+      firstLine: Number(first_line),
+      id,
+    }))
+  }
+
+  preview(examples: number): Promise<ImportPreview<Value>> {
+    return this.#run(async (session) => {
+      await this.#compareAll()
+      const first = (isNew: boolean) => session<PlainRow[]>`
+        SELECT * FROM differing WHERE is_new = ${isNew} ORDER BY line LIMIT ${examples}::bigint`
+      const toRow = (row: PlainRow) => ({ line: Number(row.line), value: this.#plan.toValue(row, '') })
+      const added = await this.#count('differing', 'is_new')
+      const changed = await this.#count('differing', 'NOT is_new')
+      return {
+        added: { count: added, first: (await first(true)).map(toRow) },
+        changed: {
+          count: changed,
+          first: (await first(false)).map((row) => ({
+            ...toRow(row),
+            before: this.#plan.toValue(row, 'old_'),
+          })),
+        },
+        unchanged: this.#rows - added - changed,
+      }
+    })
+  }
+
+  apply(options: ApplyOptions): Promise<ImportCounts> {
+    return this.#run(async (session) => {
+      options.signal?.throwIfAborted()
+      await session`BEGIN`
+      try {
+        await session`SELECT pg_advisory_xact_lock(${IMPORT_LOCK})`
+        await this.#compareAll()
+        await this.#lockAndCompareAgain()
+        const written = await this.#write(options)
+        if (this.#plan.log !== undefined) await session.unsafe(this.#plan.log)
+        await session`COMMIT`
+        return written
+      } catch (error) {
+        await session`ROLLBACK`.catch(() => {})
+        throw error
+      }
+    })
+  }
+
+  /** The temporary tables go with the connection. */
+  async discard(): Promise<void> {
+    await this.#session.close()
+  }
+
+  async #compareAll(): Promise<void> {
+    await this.#session`TRUNCATE differing`
+    await this.#session.unsafe(this.#plan.compare('true'))
+  }
+
+  async #lockAndCompareAgain(): Promise<void> {
+    await this.#session`TRUNCATE touched`
+    const { count } = await this.#session`INSERT INTO touched SELECT id FROM differing WHERE NOT is_new`
+    if (count === 0) return
+    await this.#session`ANALYZE touched`
+    await this.#session.unsafe(this.#plan.lock)
+    await this.#session`DELETE FROM differing WHERE NOT is_new`
+    await this.#session.unsafe(this.#plan.compare('sorted.id IN (SELECT id FROM touched)'))
+  }
+
+  async #write({ at, keyId, signal, onProgress }: ApplyOptions): Promise<ImportCounts> {
+    const { history, writes } = this.#plan
+    await this.#session`ANALYZE differing`
+    const added = await this.#count('differing', 'is_new')
+    const total = await this.#count('differing')
+    let from = LOWEST_ID
+    for (let done = 0; done < total; ) {
+      signal?.throwIfAborted()
+      const [range] = await this.#session<{ last: bigint | null; rows: bigint }[]>`
+        SELECT max(id) AS last, count(*) AS rows
+        FROM (SELECT id FROM differing WHERE id >= ${from} ORDER BY id LIMIT ${ROWS_A_STEP}) AS step`
+      if (range === undefined || range.last === null)
+        throw new Error('rows went missing while they were written')
+      if (history !== undefined) await this.#session.unsafe(history, [from, range.last, at, keyId])
+      for (const write of writes) await this.#session.unsafe(write, [from, range.last])
+      from = range.last + 1n
+      done += Number(range.rows)
+      onProgress?.(done, total)
+    }
+    signal?.throwIfAborted()
+    return { added, changed: total - added, unchanged: this.#rows - total }
+  }
+
+  async #count(table: 'sorted' | 'differing', condition = 'true'): Promise<number> {
+    const [row] = await this.#session.unsafe<{ rows: bigint }[]>(
+      `SELECT count(*) AS rows FROM ${table} WHERE ${condition}`,
+    )
+    return Number(row?.rows ?? 0)
+  }
+
+  #run<T>(work: (session: Session) => Promise<T>): Promise<T> {
+    return this.#connection.guard(() => work(this.#session))
+  }
+}
+
+async function createTables<Value>(session: Session, { columns }: ImportPlan<Value>): Promise<void> {
+  const now = columns.map(([name, type]) => `${name} ${type}`)
+  const old = columns.map(([name, type]) => `old_${name} ${type}`)
+  await session.unsafe(`
+    SET statement_timeout = 0;
+    SET idle_in_transaction_session_timeout = 0;
+    CREATE TEMP TABLE staged (line bigint, id bigint, ${now.join()});
+    CREATE TEMP TABLE sorted (id bigint PRIMARY KEY, line bigint, ${now.join()});
+    CREATE TEMP TABLE differing (id bigint PRIMARY KEY, line bigint, is_new boolean, ${[...now, ...old].join()});
+    CREATE TEMP TABLE touched (id bigint);
+  `)
+}

@@ -1,0 +1,52 @@
+import type { Store } from '../../core/store.ts'
+import { Connection, type PostgresSettings } from './connection.ts'
+import { contentVerbs } from './contents.ts'
+import { exchangeVerbs } from './exchange.ts'
+import { inspectionVerbs } from './inspection.ts'
+import { keyVerbs } from './keys.ts'
+import { limitVerbs } from './limits.ts'
+import { migrate } from './migrations.ts'
+import { orderVerbs } from './orders.ts'
+import { petVerbs } from './pets.ts'
+import { stockVerbs } from './stock.ts'
+import { stockChangeVerbs } from './stock-changes.ts'
+import { stockEventVerbs } from './stock-events.ts'
+
+export type { PostgresSettings } from './connection.ts'
+
+export const DEFAULT_POSTGRES_SETTINGS: PostgresSettings = {
+  poolSize: 10,
+  connectTimeoutSeconds: 5,
+  statementTimeoutSeconds: 10,
+}
+
+/** Opens the database at `url`, and brings its tables up to date. */
+export async function openPostgresStore(url: string, settings: PostgresSettings): Promise<Store> {
+  const connection = new Connection(url, settings)
+  try {
+    await migrate(connection)
+  } catch (error) {
+    await connection.close()
+    throw error
+  }
+  return {
+    isShared: true,
+    // Only the database knows what other instances did.
+    version: () => undefined,
+    ...stockVerbs(connection),
+    ...stockChangeVerbs(connection),
+    ...stockEventVerbs(connection),
+    ...petVerbs(connection),
+    ...orderVerbs(connection),
+    ...keyVerbs(connection),
+    ...limitVerbs(connection),
+    ...exchangeVerbs(connection),
+    ...contentVerbs(connection),
+    ...inspectionVerbs(connection),
+    // Not a bare SELECT 1, which would answer on a database that has lost its tables.
+    ping: async () => {
+      await connection.run((sql) => sql`SELECT 1 FROM stock LIMIT 1`)
+    },
+    close: () => connection.close(),
+  }
+}

@@ -1,0 +1,120 @@
+import type { Database, SQLQueryBindings } from 'bun:sqlite'
+import type { PetStatus } from '../../core/inventory.ts'
+import type { Order } from '../../core/order.ts'
+import type { StockedPet } from '../../core/pet.ts'
+import { HISTORY_END } from './stock-events.ts'
+
+/** A row of the temporary table `differing`. */
+export type DifferingRow = Readonly<Record<string, bigint | string | null>>
+
+/** Where the log of changes ends. */
+export interface LogEnd {
+  readonly history: bigint
+  readonly changes: bigint
+}
+
+/** What an import of one kind of row has of its own. See SqliteStagedImport for the temporary tables. */
+export interface ImportPlan<Value> {
+  /** The columns beside `id`. */
+  readonly columns: readonly string[]
+  /** The id, then the columns. */
+  readonly bind: (value: Value) => SQLQueryBindings[]
+  readonly toValue: (row: DifferingRow, prefix: '' | 'old_') => Value
+  /** Fills `differing` with those rows of `sorted` that are not in the store as they are; `where` narrows them. */
+  readonly compare: (where: string) => string
+  /** Both write what is in `differing` with ids from ?1 to ?2; the history knows ?3, when, and ?4, by whom. */
+  readonly history?: string
+  readonly writes: readonly string[]
+  /** Where there is no log, only imports write this kind of row. */
+  readonly log?: {
+    readonly end: string
+    /** Fills `touched` with the ids that were logged after ?1 and ?2. */
+    readonly touched: string
+    readonly record: (database: Database) => void
+  }
+}
+
+/** With more pets than this added or changed, the log says so in one row: all of the stock is to be read again. */
+const MOST_LOGGED = 1_000
+const RANGE = 'id BETWEEN ?1 AND ?2'
+const OTHER_PET = '(old_name, old_category_id) IS NOT (name, category_id)'
+const OTHER_STOCK = '(is_new OR old_status <> status OR old_quantity <> quantity)'
+// A new name is logged as well, though it is no change of the stock: another import may be comparing just now.
+const TO_BE_LOGGED = `(is_new OR old_status <> status OR ${OTHER_PET})`
+const LOGGED_KIND = "iif(is_new OR old_status <> status, 'entry', 'renamed')"
+
+export const PET_PLAN: ImportPlan<StockedPet> = {
+  columns: ['name', 'category_id', 'status', 'quantity'],
+  bind: (pet) => [pet.id, pet.name, pet.categoryId, pet.status, pet.quantity],
+  toValue: (row, prefix) => ({
+    id: row.id as bigint,
+    name: row[`${prefix}name`] as string,
+    categoryId: row[`${prefix}category_id`] as bigint,
+    status: row[`${prefix}status`] as PetStatus,
+    quantity: Number(row[`${prefix}quantity`]),
+  }),
+  // A pet that was removed goes on with its history, so the quantity before is the last one in there.
+  compare: (where) => `
+    INSERT INTO differing
+    SELECT sorted.id, line, stock.pet_id IS NULL, sorted.name, sorted.category_id, sorted.status, sorted.quantity,
+      pets.name, pets.category_id, stock.status, coalesce(stock.quantity,
+        (SELECT after FROM history WHERE history.pet_id = sorted.id ORDER BY history.id DESC LIMIT 1))
+    FROM sorted LEFT JOIN pets ON pets.id = sorted.id LEFT JOIN stock ON stock.pet_id = sorted.id
+    WHERE ${where} AND (pets.name, pets.category_id, stock.status, stock.quantity)
+      IS NOT (sorted.name, sorted.category_id, sorted.status, sorted.quantity)
+    ORDER BY sorted.id`,
+  history: `
+    INSERT INTO history (pet_id, before, after, at, key_id, status)
+    SELECT id, old_quantity, quantity, ?3, ?4, status FROM differing WHERE ${RANGE} AND old_quantity <> quantity`,
+  writes: [
+    `INSERT INTO pets (id, name, category_id)
+    SELECT id, name, category_id FROM differing WHERE ${RANGE} AND ${OTHER_PET}
+    ON CONFLICT DO UPDATE SET name = excluded.name, category_id = excluded.category_id`,
+    `INSERT INTO stock (pet_id, quantity, status)
+    SELECT id, quantity, status FROM differing WHERE ${RANGE} AND ${OTHER_STOCK}
+    ON CONFLICT DO UPDATE SET quantity = excluded.quantity, status = excluded.status`,
+  ],
+  log: {
+    end: `SELECT coalesce((SELECT max(id) FROM history), 0) AS history,
+      coalesce((SELECT max(id) FROM stock_changes), 0) AS changes`,
+    touched: `INSERT INTO touched
+      SELECT pet_id FROM history WHERE id > ?1 UNION SELECT pet_id FROM stock_changes WHERE id > ?2`,
+    record: (database) => {
+      const logged = `FROM differing WHERE ${TO_BE_LOGGED} LIMIT ${MOST_LOGGED + 1}`
+      const row = database
+        .query<{ pets: bigint }, []>(`SELECT count(*) AS pets FROM (SELECT 1 ${logged})`)
+        .get()
+      const isMany = Number(row?.pets ?? 0) > MOST_LOGGED
+      const rows = isMany
+        ? `VALUES (${HISTORY_END}, 'relist', NULL, NULL, NULL)`
+        : `SELECT ${HISTORY_END}, ${LOGGED_KIND}, id, quantity, status ${logged}`
+      database.run(`INSERT INTO stock_changes (after_history, kind, pet_id, quantity, status) ${rows}`)
+    },
+  },
+}
+
+export const ORDER_PLAN: ImportPlan<Order> = {
+  columns: ['pet_id', 'quantity', 'ship_date', 'complete'],
+  bind: (order) => [order.id, order.petId, order.quantity, order.shipDate, order.complete ? 1 : 0],
+  toValue: (row, prefix) => ({
+    id: row.id as bigint,
+    petId: row[`${prefix}pet_id`] as bigint,
+    quantity: Number(row[`${prefix}quantity`]),
+    shipDate: Number(row[`${prefix}ship_date`]),
+    complete: row[`${prefix}complete`] === 1n,
+  }),
+  compare: (where) => `
+    INSERT INTO differing
+    SELECT sorted.id, line, orders.id IS NULL, sorted.pet_id, sorted.quantity, sorted.ship_date, sorted.complete,
+      orders.pet_id, orders.quantity, orders.ship_date, orders.complete
+    FROM sorted LEFT JOIN orders ON orders.id = sorted.id
+    WHERE ${where} AND (orders.pet_id, orders.quantity, orders.ship_date, orders.complete)
+      IS NOT (sorted.pet_id, sorted.quantity, sorted.ship_date, sorted.complete)
+    ORDER BY sorted.id`,
+  writes: [
+    `INSERT INTO orders (id, pet_id, quantity, ship_date, complete)
+    SELECT id, pet_id, quantity, ship_date, complete FROM differing WHERE ${RANGE}
+    ON CONFLICT DO UPDATE SET pet_id = excluded.pet_id, quantity = excluded.quantity,
+      ship_date = excluded.ship_date, complete = excluded.complete`,
+  ],
+}

@@ -1,0 +1,51 @@
+import type { Histogram } from './histogram.ts'
+
+type Labels = Readonly<Record<string, string>>
+type Sample = readonly [labels: Labels, value: number]
+
+/** What Prometheus asks for in the version of the text format that we write. */
+export const CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
+
+/** One family of metrics in Prometheus' text format. */
+export function family(
+  name: string,
+  type: 'counter' | 'gauge',
+  help: string,
+  samples: readonly Sample[],
+): string {
+  const lines = samples.map(([labels, value]) => line(name, labels, value))
+  return heading(name, type, help) + lines.join('')
+}
+
+export function histogramFamily(
+  name: string,
+  help: string,
+  series: readonly (readonly [labels: Labels, histogram: Histogram])[],
+): string {
+  return heading(name, 'histogram', help) + series.map((one) => histogramLines(name, ...one)).join('')
+}
+
+function histogramLines(name: string, labels: Labels, { bounds, counts, sum }: Histogram): string {
+  let text = ''
+  let total = 0
+  for (const [index, count] of counts.entries()) {
+    total += count
+    const le = index < bounds.length ? String(bounds[index]) : '+Inf'
+    text += line(`${name}_bucket`, { ...labels, le }, total)
+  }
+  return text + line(`${name}_sum`, labels, sum) + line(`${name}_count`, labels, total)
+}
+
+function heading(name: string, type: string, help: string): string {
+  const escaped = help.replaceAll('\\', '\\\\').replaceAll('\n', '\\n')
+  return `# HELP ${name} ${escaped}\n# TYPE ${name} ${type}\n`
+}
+
+function line(name: string, labels: Labels, value: number): string {
+  const pairs = Object.entries(labels).map(([label, text]) => `${label}="${escapeLabel(text)}"`)
+  return `${name}${pairs.length === 0 ? '' : `{${pairs.join(',')}}`} ${value}\n`
+}
+
+function escapeLabel(text: string): string {
+  return text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')
+}

@@ -1,0 +1,97 @@
+import type { Clock } from '../core/clock.ts'
+import type { FinishedRequest } from '../core/finished-request.ts'
+import { LineWriter, type Sink } from './line-writer.ts'
+import { jsonLine, type LogEntry, textLine } from './log-format.ts'
+
+export interface LogSettings {
+  /** `auto` is text on a terminal and JSON elsewhere. */
+  readonly format: 'auto' | 'json' | 'text'
+  readonly requests: 'all' | 'errors' | 'failures' | 'none'
+}
+
+/** A failure, of a request or of work that no request waits for. */
+export type Failure = Pick<FinishedRequest, 'requestId' | 'error'> & Partial<FinishedRequest>
+
+/** From this status on a request is looked at more closely. Below it, a request that is quick costs nothing. */
+const LEAST_STATUS = { all: 0, errors: 400, failures: 500, none: 500 } as const
+const SLOW_MS = { all: 1_000, errors: 1_000, failures: 1_000, none: Number.POSITIVE_INFINITY } as const
+const MOST_PATH_CHARACTERS = 200
+
+/** Says what happens, one line each. Keys are never told, only their ids. */
+export class Logger {
+  readonly #settings: LogSettings
+  readonly #leastStatus: number
+  readonly #slowMs: number
+  readonly #clock: Clock
+  readonly #format: (entry: LogEntry) => string
+  readonly #writer: LineWriter
+
+  constructor(settings: LogSettings, sink: Sink, clock: Clock) {
+    const { format, requests } = settings
+    const asText = format === 'text' || (format === 'auto' && sink.isTerminal)
+    this.#settings = settings
+    this.#leastStatus = LEAST_STATUS[requests]
+    this.#slowMs = SLOW_MS[requests]
+    this.#clock = clock
+    this.#format = asText ? (entry) => textLine(entry, sink.hasColours) : jsonLine
+    this.#writer = new LineWriter(sink, (dropped) =>
+      this.#format(this.#entry('warn', 'log lines were dropped, since nobody read them', { dropped })),
+    )
+  }
+
+  /** Logs a request if the settings ask for it; one that failed inside is logged whatever they say. */
+  request(request: FinishedRequest): void {
+    if (request.status < this.#leastStatus && request.durationMs < this.#slowMs) return
+    if (request.error !== undefined) this.failure(request)
+    else if (this.#settings.requests !== 'none') {
+      this.#add(this.#entry(levelOf(request), 'request', requestFields(request)))
+    }
+  }
+
+  failure(failure: Failure): void {
+    const entry = this.#entry('error', 'failure', requestFields(failure))
+    this.#add({ ...entry, error: detailOf(failure.error) })
+  }
+
+  info(message: string, fields: LogEntry['fields'] = {}): void {
+    this.#add(this.#entry('info', message, fields))
+  }
+
+  /** Resolves when everything so far is written. */
+  flush(): Promise<void> {
+    return this.#writer.flush()
+  }
+
+  #entry(level: LogEntry['level'], message: string, fields: LogEntry['fields']): LogEntry {
+    return { time: new Date(this.#clock()), level, message, fields }
+  }
+
+  #add(entry: LogEntry): void {
+    this.#writer.add(this.#format(entry))
+  }
+}
+
+function requestFields(request: Partial<FinishedRequest>): LogEntry['fields'] {
+  const { requestId, keyId, operation, method, path, status, durationMs, clientAddress } = request
+  return {
+    requestId,
+    keyId,
+    operation,
+    method,
+    path: path?.slice(0, MOST_PATH_CHARACTERS),
+    status,
+    durationMs: durationMs === undefined ? undefined : Math.round(durationMs * 1_000) / 1_000,
+    clientAddress: clientAddress?.(),
+  }
+}
+
+function levelOf({ status, durationMs }: FinishedRequest): LogEntry['level'] {
+  if (status >= 500) return 'error'
+  return status >= 400 || durationMs >= SLOW_MS.all ? 'warn' : 'info'
+}
+
+function detailOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  const own = error.stack ?? `${error.name}: ${error.message}`
+  return error.cause === undefined ? own : `${own}\ncaused by ${detailOf(error.cause)}`
+}

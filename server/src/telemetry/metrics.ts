@@ -1,0 +1,123 @@
+import { type FinishedRequest, LIMIT_REASONS, type LimitReason } from '../core/finished-request.ts'
+import { PLANS, type Plan } from '../core/plans.ts'
+import { family, histogramFamily } from './exposition.ts'
+import { Histogram } from './histogram.ts'
+
+/** What is looked up when somebody asks, instead of being counted along the way. */
+export interface Gauges {
+  /** Active keys; `undefined` while the database does not answer. */
+  readonly keys: Readonly<Record<Plan, number>> | undefined
+  readonly inventoryEntries: number | undefined
+  readonly openRequests: number
+  readonly residentBytes: number
+}
+
+/** Of one operation: resolved once, so that a request costs an array access and no label is ever built. */
+interface OperationSeries {
+  /** By status. */
+  readonly requests: Float64Array
+  readonly seconds: Histogram
+}
+
+/** One past the largest status there is. */
+const STATUSES = 600
+
+/** From an answer out of memory to one that waits for a locked database. */
+const REQUEST_SECONDS = [
+  0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5,
+]
+const COMMIT_SECONDS = [0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1, 5]
+const BATCH_SIZES = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024]
+
+/** Everything that is counted while the service runs. */
+export class Metrics {
+  readonly #startedAt: number
+  readonly #version: string
+  readonly #operations = new Map<string, OperationSeries>()
+  readonly #limited: Record<LimitReason, number> = { rate_limit_exceeded: 0, key_banned: 0, anonymous: 0 }
+  #bans = 0
+  readonly #batchSizes = new Histogram(BATCH_SIZES)
+  readonly #commitSeconds = new Histogram(COMMIT_SECONDS)
+
+  /** `startedAt` is when the process started, in seconds since the Unix epoch. */
+  constructor(version: string, startedAt: number) {
+    this.#version = version
+    this.#startedAt = startedAt
+  }
+
+  countRequest({ operation, status, durationMs, limited }: FinishedRequest): void {
+    const { requests, seconds } = this.#operations.get(operation) ?? this.#add(operation)
+    requests[status] = (requests[status] as number) + 1
+    seconds.observe(durationMs / 1_000)
+    if (limited === undefined) return
+    this.#limited[limited.reason]++
+    if (limited.beginsBan) this.#bans++
+  }
+
+  countCommit(updates: number, durationMs: number): void {
+    this.#batchSizes.observe(updates)
+    this.#commitSeconds.observe(durationMs / 1_000)
+  }
+
+  render({ keys, inventoryEntries, openRequests, residentBytes }: Gauges): string {
+    const operations = [...this.#operations].sort(([one], [other]) => (one < other ? -1 : 1))
+    return [
+      family(
+        'petstore_requests_total',
+        'counter',
+        'Requests answered, by operation and status.',
+        operations.flatMap(([operation, { requests }]) =>
+          [...requests.entries()]
+            .filter(([, count]) => count > 0)
+            .map(([status, count]) => [{ operation, status: String(status) }, count] as const),
+        ),
+      ),
+      histogramFamily(
+        'petstore_request_duration_seconds',
+        'Time from the arrival of a request until its answer is handed to the network, by operation.',
+        operations.map(([operation, { seconds }]) => [{ operation }, seconds]),
+      ),
+      histogramFamily('petstore_commit_batch_size', 'Updates in one commit.', [[{}, this.#batchSizes]]),
+      histogramFamily('petstore_commit_duration_seconds', 'Time until a commit of updates is on disk.', [
+        [{}, this.#commitSeconds],
+      ]),
+      family(
+        'petstore_rate_limited_total',
+        'counter',
+        'Requests answered with 429: the limit of a key, a banned key, or an address without a valid key.',
+        LIMIT_REASONS.map((reason) => [{ reason }, this.#limited[reason]]),
+      ),
+      family('petstore_bans_total', 'counter', 'Bans that began.', [[{}, this.#bans]]),
+      family(
+        'petstore_keys',
+        'gauge',
+        'Active keys, by plan.',
+        keys === undefined ? [] : PLANS.map((plan) => [{ plan }, keys[plan]]),
+      ),
+      family(
+        'petstore_inventory_entries',
+        'gauge',
+        'Entries in the inventory.',
+        inventoryEntries === undefined ? [] : [[{}, inventoryEntries]],
+      ),
+      family('petstore_open_requests', 'gauge', 'Requests being answered at this moment.', [
+        [{}, openRequests],
+      ]),
+      family('petstore_build_info', 'gauge', 'Always 1; the labels tell what is running.', [
+        [{ version: this.#version, bun: Bun.version }, 1],
+      ]),
+      family('process_resident_memory_bytes', 'gauge', 'Resident memory size in bytes.', [
+        [{}, residentBytes],
+      ]),
+      family('process_start_time_seconds', 'gauge', 'Start time of the process in Unix seconds.', [
+        [{}, this.#startedAt],
+      ]),
+    ].join('')
+  }
+
+  #add(operation: string): OperationSeries {
+    const series = { requests: new Float64Array(STATUSES), seconds: new Histogram(REQUEST_SECONDS) }
+    this.#operations.set(operation, series)
+    return series
+  }
+}

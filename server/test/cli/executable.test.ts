@@ -1,0 +1,61 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import packageJson from '../../../package.json'
+import { VERSION } from '../../src/core/version.ts'
+
+const root = fileURLToPath(new URL('../../..', import.meta.url))
+const folder = mkdtempSync(join(tmpdir(), 'petstore-executable-'))
+const executable = join(folder, 'petstore')
+/** Nothing is in it, and nothing is on the PATH. */
+const cwd = join(folder, 'empty')
+
+beforeAll(async () => {
+  mkdirSync(cwd)
+  // The command of `npm run build` itself, to another place.
+  const [bun, ...args] = packageJson.scripts.build.replace('dist/petstore', executable).split(' ')
+  expect(bun).toBe('bun')
+  const build = Bun.spawn([process.execPath, ...args], { cwd: root, stdout: 'ignore', stderr: 'pipe' })
+  expect([await build.exited, await build.stderr.text()]).toEqual([0, expect.any(String)])
+}, 60_000)
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+const start = (...args: string[]) =>
+  Bun.spawn([executable, ...args], { cwd, env: { PATH: '' }, stdout: 'pipe', stderr: 'pipe' })
+
+async function run(...args: string[]) {
+  const program = start(...args)
+  const [stdout, stderr] = await Promise.all([program.stdout.text(), program.stderr.text()])
+  return { exitCode: await program.exited, stdout, stderr }
+}
+
+describe('the executable of npm run build, with nothing around it', () => {
+  test('tells its version', async () => {
+    expect(await run('--version')).toEqual({ exitCode: 0, stdout: `${VERSION}\n`, stderr: '' })
+    expect(VERSION).toBe(packageJson.version)
+  })
+
+  test('makes a key and serves with it', async () => {
+    const made = await run('keys', 'create', '--name', 'Shop', '--plan', 'free')
+    expect([made.exitCode, made.stdout]).toEqual([0, expect.stringMatching(/^pst_live_/)])
+
+    const program = start('serve', '--port', '0', '--metrics-port', '0', '--log-format', 'json')
+    const reader = program.stdout.getReader()
+    const line = JSON.parse(new TextDecoder().decode((await reader.read()).value))
+    const headers = { Authorization: `Bearer ${made.stdout.trim()}` }
+    const answer = await fetch(`${line.address}/v1/inventory`, { headers })
+    expect([answer.status, await answer.json()]).toEqual([200, []])
+    expect((await fetch(line.metrics)).status).toBe(200)
+    expect((await fetch(`${line.address}/openapi.json`)).status).toBe(200)
+    program.kill('SIGTERM')
+    expect(await program.exited).toBe(0)
+  })
+
+  test('refuses wrong use in one line', async () => {
+    const { exitCode, stdout, stderr } = await run('serve', '--port', 'x')
+    expect([exitCode, stdout]).toEqual([1, ''])
+    expect(stderr.trimEnd().split('\n')).toHaveLength(1)
+  })
+})

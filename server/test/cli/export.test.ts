@@ -1,0 +1,137 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { openStore } from '../../src/compose.ts'
+import type { StockedPet } from '../../src/core/pet.ts'
+import { petstore, startPetstore } from './petstore.ts'
+
+const NASTY = [
+  'plain',
+  ' leading and trailing ',
+  'comma, "quotes", \'apostrophes\'',
+  '"',
+  '""',
+  'two\nlines',
+  'windows\r\nlines',
+  'a return\rinside',
+  '\r',
+  'tab\tand \\ backslash',
+  '=1+1',
+  '\ufeffmark',
+  '{"petId":1}',
+  'ключ 狗 🐶 é e\u0301',
+  '🐶'.repeat(200),
+].map((name) => (name.trim() === '' ? `${name}x${name}` : name))
+
+const PETS: StockedPet[] = NASTY.map((name, index) => ({
+  ...{ id: BigInt(index), name, categoryId: -9223372036854775808n + BigInt(index) },
+  ...{ status: (['available', 'pending', 'sold'] as const)[index % 3] ?? 'sold', quantity: index },
+}))
+PETS.push({ ...PETS[0], id: 9223372036854775807n, quantity: Number.MAX_SAFE_INTEGER } as StockedPet)
+PETS.unshift({ ...PETS[0], id: -9223372036854775808n } as StockedPet)
+
+const ORDERS = [1n, 9223372036854775807n].map((id, index) => ({
+  ...{ id, petId: -id, quantity: Number.MAX_SAFE_INTEGER, complete: index === 0 },
+  shipDate: [Date.UTC(2026, 8, 1, 10, 0, 0, 7), Date.parse('0000-01-01T00:00:00Z')][index] ?? 0,
+}))
+
+let cwd: string
+beforeEach(async () => {
+  cwd = mkdtempSync(join(tmpdir(), 'petstore-export-'))
+  const store = await openStore(`sqlite:${join(cwd, 'data/petstore.db')}`)
+  await store.addPets(PETS)
+  await store.addOrders(ORDERS)
+  await store.close()
+})
+afterEach(() => rmSync(cwd, { recursive: true, force: true }))
+
+const run = (...args: string[]) => petstore(args, { cwd })
+const read = (name: string) => readFileSync(join(cwd, name))
+
+describe('petstore export', () => {
+  test.each([
+    ['pets as CSV', []],
+    ['pets as JSON Lines', ['--format', 'jsonl']],
+    ['orders as CSV', ['--orders']],
+    ['orders as JSON Lines', ['--orders', '--format', 'jsonl']],
+  ])('%s, brought into an empty database, is exported the same, byte for byte', async (_, flags) => {
+    const empty = ['--database-url', 'sqlite:empty.db']
+    expect(await run('export', 'one', ...flags)).toEqual({ exitCode: 0, stdout: '', stderr: '' })
+    expect((await run('import', 'one', ...empty)).exitCode).toBe(0)
+    expect((await run('export', 'two', ...flags, ...empty)).exitCode).toBe(0)
+    expect(read('one').equals(read('two'))).toBe(true)
+    expect(read('one').length).toBeGreaterThan(100)
+    expect((await run('export', ...flags)).stdout).toBe(read('one').toString())
+  })
+
+  test('the same list is there after export and import, exact to the last digit', async () => {
+    await run('export', 'pets.csv')
+    await run('import', 'pets.csv', '--database-url', 'sqlite:empty.db')
+    const stores = await Promise.all(
+      ['data/petstore.db', 'empty.db'].map((name) => openStore(`sqlite:${join(cwd, name)}`)),
+    )
+    const [before, after] = await Promise.all(stores.map((store) => store.listInventory()))
+    for (const store of stores) await store.close()
+    expect(after).toEqual(before as NonNullable<typeof before>)
+    expect(after).toHaveLength(PETS.length)
+  })
+
+  test('an export goes through a pipe into an import', async () => {
+    const { stdout } = await run('export')
+    const { exitCode } = await petstore(['import', '-', '--database-url', 'sqlite:empty.db'], {
+      ...{ cwd, stdin: stdout },
+    })
+    expect(exitCode).toBe(0)
+    expect((await run('export', '--database-url', 'sqlite:empty.db')).stdout).toBe(stdout)
+  })
+
+  test('a file that is there stays as it is, unless --force', async () => {
+    writeFileSync(join(cwd, 'pets.csv'), 'mine')
+    const { exitCode, stderr } = await run('export', 'pets.csv')
+    expect([exitCode, stderr]).toEqual([1, 'petstore: pets.csv is there already; --force writes over it\n'])
+    expect(read('pets.csv').toString()).toBe('mine')
+    symlinkSync('pets.csv', join(cwd, 'link.csv'))
+    expect((await run('export', 'link.csv', '--force')).exitCode).toBe(0)
+    expect(read('pets.csv').toString()).toStartWith('petId,name,')
+  })
+
+  test('a failure leaves no half file', async () => {
+    expect((await run('export', 'none/pets.csv')).exitCode).toBe(1)
+    expect((await run('export', 'data', '--force')).stderr).toBe(
+      'petstore: cannot write data: it is not a file\n',
+    )
+    expect(readdirSync(cwd)).toEqual(['data'])
+  })
+
+  test('a reader that has had enough is no failure to speak of', async () => {
+    const program = startPetstore(['export'], { cwd })
+    await program.stdout.cancel()
+    expect(await program.stderr.text()).toBe('')
+    expect([0, 1]).toContain(await program.exited)
+  })
+
+  test.each([
+    ['another format', ['export', '--format', 'xml'], 2, '--format must be one of csv, jsonl, got "xml"'],
+    [
+      'a database that is not there',
+      ['export', '--database-url', 'sqlite:none.db'],
+      1,
+      'there is no database at',
+    ],
+  ])('%s is refused in one line', async (_, args, code, message) => {
+    const { exitCode, stdout, stderr } = await run(...args)
+    expect([exitCode, stdout]).toEqual([code, ''])
+    expect(stderr).toStartWith(`petstore: ${message}`)
+    expect(stderr.trimEnd().split('\n')).toHaveLength(1)
+    expect(existsSync(join(cwd, 'none.db'))).toBe(false)
+  })
+})

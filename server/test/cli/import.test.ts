@@ -1,0 +1,226 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { TestService } from '../support/test-service.ts'
+import { petstore, petstoreInTerminal, startPetstore } from './petstore.ts'
+
+const HEADER = 'petId,name,categoryId,status,quantity'
+const PETS = `${HEADER}\n1,Biscuit,1,available,4\n2,"Mittens, ""the cat""",2,pending,1\n9223372036854775807,Last,9,sold,0\n`
+
+let cwd: string
+beforeEach(() => {
+  cwd = mkdtempSync(join(tmpdir(), 'petstore-import-'))
+})
+afterEach(() => rmSync(cwd, { recursive: true, force: true }))
+
+const run = (...args: string[]) => petstore(args, { cwd })
+const exported = async () => (await run('export')).stdout
+
+function file(content: string | Uint8Array, name = 'pets.csv'): string {
+  writeFileSync(join(cwd, name), content)
+  return name
+}
+
+function manyPets(count: number): string {
+  const lines = Array.from({ length: count }, (_, index) => `${index + 1},Pet ${index + 1},1,available,5`)
+  return `${HEADER}\n${lines.join('\n')}\n`
+}
+
+describe('petstore import', () => {
+  test('brings in pets, says what it did, and changes nothing the second time', async () => {
+    const first = await run('import', file(PETS))
+    expect([first.exitCode, first.stderr]).toEqual([0, ''])
+    expect(first.stdout).toStartWith('pets.csv: 3 pets added, 0 changed, 0 left alone (')
+    expect(await exported()).toBe(PETS)
+    const second = await run('import', file(PETS))
+    expect(second.stdout).toContain('0 pets added, 0 changed, 3 left alone')
+    const third = await run('import', file(`${HEADER}\n2,Mittens,2,sold,3\n`))
+    expect(third.stdout).toContain('0 pets added, 1 changed, 0 left alone')
+    expect(await exported()).toBe(PETS.replace('"Mittens, ""the cat""",2,pending,1', 'Mittens,2,sold,3'))
+    expect((await run('history', '2')).stdout).toMatch(/ 1 +3 +\+2 +petstore import\n/)
+  })
+
+  test('brings in orders, and JSON Lines, and reads standard input', async () => {
+    const orders = 'id,petId,quantity,shipDate,complete\n1,2,3,2026-09-01T12:00:00+02:00,true\n'
+    const made = await petstore(['import', '-'], { cwd, stdin: orders })
+    expect([made.exitCode, made.stdout]).toEqual([0, expect.stringContaining('1 order added')])
+    expect((await run('export', '--orders')).stdout).toBe(
+      orders.replace('2026-09-01T12:00:00+02:00', '2026-09-01T10:00:00.000Z'),
+    )
+    const line =
+      '{"petId":9007199254740993,"name":"Odd","categoryId":1,"status":"sold","quantity":9007199254740991}'
+    expect((await petstore(['import', '-'], { cwd, stdin: `${line}\n` })).exitCode).toBe(0)
+    expect((await run('export', '--format', 'jsonl')).stdout).toBe(`${line}\n`)
+  })
+
+  const BAD = `${PETS}3,Goldie,1,sold,5x\n1,Again,1,sold,1\n4,Rex,1,sold,1\n`
+
+  test('one bad line refuses the whole file, and each is told with its line and reason', async () => {
+    const { exitCode, stdout, stderr } = await run('import', file(BAD))
+    expect([exitCode, stdout]).toEqual([1, ''])
+    expect(stderr.trimEnd().split('\n')).toEqual([
+      '  line 5: quantity must be an integer from 0 to 9007199254740991, got "5x"',
+      '  line 6: pet 1 stands on line 2 already',
+      'petstore: pets.csv has 2 bad lines; nothing was changed. Mend the file, or leave them out with --skip-bad',
+    ])
+    expect(await exported()).toBe(`${HEADER}\n`)
+  })
+
+  test('--skip-bad brings in the others', async () => {
+    const { exitCode, stdout, stderr } = await run('import', file(BAD), '--skip-bad')
+    expect([exitCode, stdout]).toEqual([
+      0,
+      expect.stringContaining('4 pets added, 0 changed, 0 left alone, 2 bad lines skipped'),
+    ])
+    expect(stderr).toContain('line 5: quantity')
+    expect(await exported()).toBe(PETS.replace('9223372036854775807', '4,Rex,1,sold,1\n9223372036854775807'))
+  })
+
+  test('--dry-run shows what would be done line by line, and does nothing', async () => {
+    await run('import', file(PETS))
+    const changed = BAD.replace('1,Biscuit,1,available,4', '1,Biscuit,1,sold,6')
+    const { exitCode, stdout, stderr } = await run('import', file(changed), '--dry-run')
+    expect(stdout).toBe(`Dry run of pets.csv: nothing was changed.
+
+  would add                    1
+  would change                 1
+  would leave alone            2
+  refused                      2
+
+Would add
+  line 7: pet 4: name "Rex", categoryId 1, status "sold", quantity 1
+
+Would change
+  line 2: pet 1: status "available" → "sold", quantity 4 → 6
+
+Refused
+  line 5: quantity must be an integer from 0 to 9007199254740991, got "5x"
+  line 6: pet 1 stands on line 2 already
+`)
+    expect([exitCode, stderr]).toEqual([1, expect.stringContaining('has 2 bad lines; nothing was changed')])
+    expect((await run('import', file(changed), '--dry-run', '--skip-bad')).exitCode).toBe(0)
+    expect(await exported()).toBe(PETS)
+  })
+
+  test('--show says how many lines are shown; the rest are counted', async () => {
+    const bad = `${HEADER}\n${'x,x,x,x,x\n'.repeat(50)}`
+    const { stderr } = await run('import', file(bad), '--show', '2')
+    expect(stderr.trimEnd().split('\n')).toEqual([
+      expect.stringContaining('line 2: petId must be'),
+      expect.stringContaining('line 3: petId must be'),
+      '  … and 48 more (--show 50 shows all)',
+      expect.stringContaining('pets.csv has 50 bad lines'),
+    ])
+  })
+
+  test.each([
+    ['Ctrl-C while it reads', 'reading', '\x03', 130],
+    ['Ctrl-C while it writes', 'writing', '\x03', 130],
+    ['SIGTERM while it reads', 'reading', '', 143],
+    ['SIGTERM while it writes', 'writing', '', 143],
+  ])('%s leaves nothing behind', async (_, until, typed, code) => {
+    await run('import', file(PETS))
+    file(manyPets(100_000), 'many.csv')
+    const database = `sqlite:${join(cwd, 'data/petstore.db')}`
+    const { exitCode, shown } = await petstoreInTerminal(
+      ['import', join(cwd, 'many.csv'), '--database-url', database],
+      until,
+      (program) => (typed === '' ? program.kill('SIGTERM') : program.type(typed)),
+    )
+    expect(exitCode).toBe(code)
+    const signal = code === 130 ? 'SIGINT' : 'SIGTERM'
+    expect(shown).toContain(`petstore: stopped by ${signal}; nothing was changed`)
+    expect(await exported()).toBe(PETS)
+  })
+
+  test('Ctrl-C is heard while it waits for more of standard input', async () => {
+    const endless = new ReadableStream<Uint8Array>({
+      start: (controller) => controller.enqueue(new TextEncoder().encode(PETS)),
+    })
+    const program = startPetstore(['import', '-'], { cwd, stdin: endless })
+    await Bun.sleep(300)
+    program.kill('SIGINT')
+    expect(await program.exited).toBe(130)
+    expect(await exported()).toBe(`${HEADER}\n`)
+  })
+
+  test('on a terminal it shows a bar with the rate, and takes it away', async () => {
+    const database = `sqlite:${join(cwd, 'data/petstore.db')}`
+    file(manyPets(60_000))
+    const { exitCode, shown } = await petstoreInTerminal([
+      ...['import', join(cwd, 'pets.csv'), '--database-url', database],
+    ])
+    expect(exitCode).toBe(0)
+    expect(shown).toMatch(/reading +[█░]{24} \d+%, [\d,]+ rows, [\d,]+ rows\/s/)
+    expect(shown).toMatch(/writing +[█░]{24} \d+%/)
+    expect(shown.split('\x1b[K').at(-1)).toContain('60,000 pets added')
+  })
+
+  test.each([
+    ['a file that is not there', ['import', 'none.csv'], 1, 'cannot read none.csv: there is no such file'],
+    ['a folder', ['import', '.'], 1, 'cannot read .: it is a folder'],
+    ['another header', ['import', 'odd.csv'], 1, 'odd.csv begins with "a,b"; expected CSV with the header'],
+    ['no file', ['import'], 2, "missing required argument 'file'"],
+    ['a wrong --show', ['import', 'odd.csv', '--show', 'all'], 2, '--show must be a whole number, got "all"'],
+    ['an unknown flag', ['import', 'odd.csv', '--fast'], 2, "unknown option '--fast'"],
+    ['another database', ['import', 'odd.csv', '--database-url', 'mysql:x'], 1, 'odd.csv begins'],
+  ])('%s is refused in one line', async (_, args, code, message) => {
+    file('a,b\n', 'odd.csv')
+    const { exitCode, stdout, stderr } = await run(...args)
+    expect([exitCode, stdout]).toEqual([code, ''])
+    expect(stderr).toStartWith(`petstore: ${message}`)
+    expect(stderr.trimEnd().split('\n')).toHaveLength(1)
+  })
+
+  test('a database that fails is told, and that nothing was changed', async () => {
+    writeFileSync(
+      join(cwd, 'broken.db'),
+      'this is no database at all, but it is long enough to be one'.repeat(99),
+    )
+    const { exitCode, stderr } = await run('import', file(PETS), '--database-url', 'sqlite:broken.db')
+    expect([exitCode, stderr]).toEqual([1, expect.stringContaining('cannot open the database broken.db')])
+  })
+})
+
+describe('petstore import, while the service runs', () => {
+  test('is seen by the next list, and updates go on', async () => {
+    const service = await TestService.start({ realTime: true })
+    try {
+      const database = ['--database-url', `sqlite:${service.databasePath}`]
+      const before = (await service.call('GET', '/inventory')).items.length
+      let updates = 0
+      let isOver = false
+      const updating = (async () => {
+        while (!isOver) {
+          const answer = await service.setQuantity(2n, `{"quantity": ${updates % 1_000}}`)
+          expect(answer.status).toBe(200)
+          updates++
+        }
+      })()
+      const first = await run(
+        'import',
+        file(`${HEADER}\n1,Biscuit,1,sold,77\n50,New,1,available,3\n`),
+        ...database,
+      )
+      expect(first.stderr).toBe('')
+      const answer = await service.call('GET', '/inventory')
+      expect(answer.items).toHaveLength(before + 1)
+      expect(answer.items.find(({ petId }) => petId === 1)).toEqual({
+        petId: 1,
+        quantity: 77,
+        status: 'sold',
+      })
+      expect(answer.items.find(({ petId }) => petId === 50)).toMatchObject({ quantity: 3 })
+
+      const second = await run('import', file(manyPets(30_000)), ...database)
+      expect(second.exitCode).toBe(0)
+      isOver = true
+      await updating
+      expect((await service.call('GET', '/inventory')).items).toHaveLength(30_002)
+      expect(updates).toBeGreaterThan(10)
+    } finally {
+      await service.stop()
+    }
+  })
+})

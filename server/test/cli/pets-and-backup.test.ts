@@ -1,0 +1,190 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { openStore } from '../../src/compose.ts'
+import { storedSecret } from '../../src/core/api-key.ts'
+import type { Store } from '../../src/core/store.ts'
+import { TestService } from '../support/test-service.ts'
+import { petstore, petstoreInTerminal } from './petstore.ts'
+
+const AT = Date.UTC(2026, 10, 15, 12, 34, 56, 789)
+const BIG = 9223372036854775807n
+
+let cwd: string
+let url: string
+let store: Store
+beforeEach(async () => {
+  cwd = mkdtempSync(join(tmpdir(), 'petstore-pets-'))
+  url = `sqlite:${join(cwd, 'petstore.db')}`
+  store = await openStore(url)
+  await store.addPets([
+    { id: 1n, name: 'Biscuit', categoryId: 1n, status: 'available', quantity: 4 },
+    { id: BIG, name: 'Last', categoryId: 1n, status: 'sold', quantity: 0 },
+    { id: -7n, name: 'Minus', categoryId: 1n, status: 'sold', quantity: 0 },
+  ])
+  const key = { id: 'key_a', name: 'The till', plan: 'free' as const, readOnly: false, createdAt: AT }
+  await store.addKey({ ...key, limits: { perMinute: 60, perDay: 1_000 } }, storedSecret('x', AT), {
+    ...{ at: AT, actor: 'test' },
+  })
+  await store.setQuantities([
+    { petId: BIG, quantity: 12, keyId: 'key_a', at: AT },
+    { petId: BIG, quantity: 5, keyId: 'key_gone', at: AT + 1_000 },
+  ])
+})
+afterEach(async () => {
+  await store.close()
+  rmSync(cwd, { recursive: true, force: true })
+})
+
+const run = (...args: string[]) => petstore([...args, '--database-url', url], { cwd })
+
+describe('petstore history', () => {
+  test('shows each change with its time, its size and whose it was', async () => {
+    const { exitCode, stdout } = await run('history', String(BIG))
+    expect([exitCode, stdout]).toEqual([
+      0,
+      `WHEN                 BEFORE  AFTER  CHANGE  KEY
+2026-11-15 12:34:56       0     12  +12     The till
+2026-11-15 12:34:57      12      5  -7      key_gone
+`,
+    ])
+  })
+
+  test('--json gives the same to machines, ids in all their digits', async () => {
+    const { stdout } = await run('history', String(BIG), '--json')
+    expect(stdout).toContain('"petId": 9223372036854775807')
+    const entries: unknown = JSON.parse(stdout)
+    expect(entries).toEqual([
+      expect.objectContaining({
+        ...{ at: '2026-11-15T12:34:56.789Z', before: 0, after: 12, change: 12 },
+        ...{ keyId: 'key_a', keyName: 'The till' },
+      }),
+      expect.objectContaining({ change: -7, keyId: 'key_gone', keyName: null }),
+    ])
+    expect((await run('history', '1', '--json')).stdout).toBe('[]\n')
+  })
+
+  test('says so where nothing changed, and fails where there is no such pet', async () => {
+    expect((await run('history', '1')).stdout).toBe(
+      'The stock of pet 1 has not changed since it was added.\n',
+    )
+    expect((await run('history', '-7')).exitCode).toBe(0)
+    const { exitCode, stderr } = await run('history', '404')
+    expect([exitCode, stderr]).toEqual([1, 'petstore: there is no pet 404, and there was none\n'])
+  })
+})
+
+describe('petstore pets remove', () => {
+  test('--yes removes the pet and its stock; its history stays', async () => {
+    const { exitCode, stdout } = await run('pets', 'remove', String(BIG), '--yes')
+    expect([exitCode, stdout]).toEqual([0, expect.stringContaining(`Removed pet ${BIG} ("Last", sold).`)])
+    expect((await store.listInventory()).map(({ petId }) => petId)).toEqual([-7n, 1n])
+    expect((await run('history', String(BIG))).stdout).toContain('The till')
+    const again = await run('pets', 'remove', String(BIG), '--yes')
+    expect([again.exitCode, again.stderr]).toEqual([
+      1,
+      `petstore: there is no pet ${BIG}; nothing was changed\n`,
+    ])
+  })
+
+  test.each([
+    ['y\n', 0, 2],
+    ['n\n', 1, 3],
+    ['\n', 1, 3],
+  ])('on a terminal it asks, and the answer %j counts', async (answer, code, left) => {
+    const { exitCode, shown } = await petstoreInTerminal(
+      ['pets', 'remove', '1', '--database-url', url],
+      'Remove pet 1 ("Biscuit", available) and its stock?',
+      (program) => program.type(answer),
+    )
+    expect(shown).toContain(code === 0 ? 'Removed pet 1' : 'nothing was changed')
+    expect([exitCode, await store.countPets()]).toEqual([code, left])
+  })
+
+  test('without a terminal and without --yes it refuses', async () => {
+    const { exitCode, stderr } = await run('pets', 'remove', '1')
+    expect([exitCode, stderr]).toEqual([
+      2,
+      'petstore: there is no terminal to ask on; --yes removes the pet without asking\n',
+    ])
+    expect(await store.countPets()).toBe(3)
+  })
+
+  test('a service that runs no longer lists the pet', async () => {
+    const service = await TestService.start({ realTime: true })
+    try {
+      const before = (await service.call('GET', '/inventory')).items.length
+      await petstore(['pets', 'remove', '1', '--yes', '--database-url', `sqlite:${service.databasePath}`])
+      const items = (await service.call('GET', '/inventory')).items
+      expect([items.length, items[0]?.petId]).toEqual([before - 1, 2])
+      expect((await service.setQuantity(1n, '{"quantity": 1}')).status).toBe(404)
+    } finally {
+      await service.stop()
+    }
+  })
+})
+
+describe('petstore backup', () => {
+  test('copies the database while a service writes, whole and for the owner alone', async () => {
+    const service = await TestService.start({ realTime: true })
+    try {
+      let isOver = false
+      const updating = (async () => {
+        for (let quantity = 1; !isOver; quantity++) {
+          expect((await service.setQuantity(1n, `{"quantity": ${quantity}}`)).status).toBe(200)
+        }
+      })()
+      const copy = join(cwd, 'copy.db')
+      const made = await petstore(['backup', copy, '--database-url', `sqlite:${service.databasePath}`])
+      isOver = true
+      await updating
+      expect([made.exitCode, made.stderr]).toEqual([0, ''])
+      expect(statSync(copy).mode & 0o777).toBe(0o600)
+
+      const restored = await openStore(`sqlite:${copy}`)
+      const history = await restored.listHistory(1n)
+      const [item] = await restored.listInventory()
+      expect(item?.quantity).toBe(history.at(-1)?.after ?? 4)
+      expect(await restored.findDamage()).toEqual([])
+      await restored.close()
+    } finally {
+      await service.stop()
+    }
+  })
+
+  test('does not write over a file, and leaves nothing behind when it fails', async () => {
+    expect((await run('backup', 'copy.db')).exitCode).toBe(0)
+    const again = await run('backup', 'copy.db')
+    expect([again.exitCode, again.stderr]).toEqual([
+      1,
+      'petstore: copy.db is there already; choose another name\n',
+    ])
+    expect((await run('backup', 'none/copy.db')).exitCode).toBe(1)
+    expect(readdirSync(cwd).filter((name) => name.includes('partial'))).toEqual([])
+  })
+})
+
+describe('Each of these commands', () => {
+  test.each(['import', 'export', 'history', 'pets', 'pets remove', 'backup'])(
+    '%s explains itself with --help',
+    async (command) => {
+      const { exitCode, stdout, stderr } = await petstore([...command.split(' '), '--help'], { cwd })
+      expect([exitCode, stderr]).toEqual([0, ''])
+      expect(stdout).toStartWith(`Usage: petstore ${command} `)
+    },
+  )
+
+  test.each([
+    [['history']],
+    [['history', 'abc']],
+    [['history', '9223372036854775808']],
+    [['pets', 'remove', '1.5', '--yes']],
+    [['backup']],
+    [['export', '--colour']],
+  ])('%j is wrong use: one line and exit code 2', async (args) => {
+    const { exitCode, stdout, stderr } = await run(...args)
+    expect([exitCode, stdout]).toEqual([2, ''])
+    expect(stderr.trimEnd().split('\n')).toHaveLength(1)
+  })
+})

@@ -1,0 +1,42 @@
+import { startPetstore } from './petstore.ts'
+
+interface ServeOptions {
+  readonly cwd: string
+  readonly env?: Readonly<Record<string, string>>
+}
+
+/** Starts `petstore serve` on a free port, waits until it listens, and gives what a caller needs. */
+export async function serve(args: readonly string[], { cwd, env = {} }: ServeOptions) {
+  const program = startPetstore(['serve', '--port', '0', ...args], { cwd, env })
+  const listening = Promise.withResolvers<void>()
+  let output = ''
+  const reading = (async () => {
+    const decoder = new TextDecoder()
+    for await (const chunk of program.stdout) {
+      output += decoder.decode(chunk, { stream: true })
+      if (output.includes('/openapi.json') || output.includes('"listening"')) listening.resolve()
+    }
+    listening.reject(new Error(`petstore serve ended: ${await program.stderr.text()}`))
+  })()
+  await listening.promise
+  const address = /https?:\/\/[^\s"]+(?=\/v1|",)/.exec(output)?.[0] ?? ''
+
+  return {
+    banner: output,
+    address,
+    program,
+    /** Everything it has printed; whole once it has ended. */
+    output: () => output,
+    call: (path: string, key: string, init: RequestInit = {}) =>
+      fetch(`${address}/v1${path}`, {
+        ...init,
+        headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
+      }),
+    /** Gives the exit code. */
+    stop: async (signal: 'SIGTERM' | 'SIGINT' = 'SIGTERM') => {
+      program.kill(signal)
+      await reading
+      return program.exited
+    },
+  }
+}

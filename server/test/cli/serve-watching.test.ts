@@ -1,0 +1,142 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parsePrometheusText } from '../support/prometheus-text.ts'
+import { CERTIFICATE, OTHER_PRIVATE_KEY, PRIVATE_KEY } from '../support/test-certificate.ts'
+import { petstore, startPetstore } from './petstore.ts'
+import { serve } from './running-petstore.ts'
+
+let cwd: string
+beforeEach(() => {
+  cwd = mkdtempSync(join(tmpdir(), 'petstore-watching-'))
+})
+afterEach(() => rmSync(cwd, { recursive: true, force: true }))
+
+async function expectRefused(args: readonly string[], ...messages: string[]) {
+  const { exitCode, stdout, stderr } = await petstore(['serve', '--port', '0', ...args], { cwd })
+  expect([exitCode, stdout]).toEqual([1, ''])
+  for (const message of messages) expect(stderr).toContain(message)
+  expect(stderr.trimEnd().split('\n')).toHaveLength(1)
+}
+
+describe('petstore serve: metrics', () => {
+  test('are served on the port that is asked for, which the banner shows', async () => {
+    const { banner, stop } = await serve(['--metrics-port', '0'], { cwd })
+    const address = /http:\S+\/metrics/.exec(banner)?.[0] ?? ''
+    const families = parsePrometheusText(await (await fetch(address)).text())
+    expect(families.get('petstore_build_info')?.samples).toHaveLength(1)
+    expect(await stop()).toBe(0)
+  })
+
+  test('are off when told so, and in the demo unless a port is given', async () => {
+    const off = await serve(['--metrics-port', 'off'], { cwd })
+    const demo = await serve(['--demo'], { cwd, env: { METRICS_PORT: '' } })
+    const demoWithPort = await serve(['--demo', '--metrics-port', '0'], { cwd })
+    expect(off.banner).not.toContain('/metrics')
+    expect(demo.banner).not.toContain('/metrics')
+    expect(demoWithPort.banner).toContain('/metrics')
+    await Promise.all([off.stop(), demo.stop(), demoWithPort.stop()])
+  })
+
+  test('on a port that is taken: one clear line that names the flag, and exit code 1', async () => {
+    const taken = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() })
+    const port = String(taken.port)
+    await expectRefused(['--metrics-port', port], `port ${port} on 127.0.0.1 is taken`, '--metrics-port')
+    await taken.stop()
+  })
+})
+
+describe('petstore serve: https', () => {
+  const write = (name: string, text: string) => {
+    const path = join(cwd, name)
+    writeFileSync(path, text)
+    return path
+  }
+
+  test('is served with a certificate and its key, and the banner says so', async () => {
+    const [cert, key] = [write('cert.pem', CERTIFICATE), write('key.pem', PRIVATE_KEY)]
+    const { address, stop } = await serve(['--demo', '--tls-cert', cert, '--tls-key', key], { cwd })
+    expect(address).toStartWith('https://127.0.0.1:')
+    const answer = await fetch(`${address}/v1/inventory`, {
+      headers: { Authorization: 'Bearer pst_demo_pro' },
+      tls: { ca: CERTIFICATE },
+    })
+    expect([answer.status, ((await answer.json()) as unknown[]).length]).toEqual([200, 25])
+    await expect(fetch(address.replace('https', 'http'))).rejects.toThrow()
+    expect(await stop()).toBe(0)
+  })
+
+  test('with files that are missing, wrong or do not fit: one clear line and exit code 1', async () => {
+    const [cert, key] = [write('cert.pem', CERTIFICATE), write('key.pem', PRIVATE_KEY)]
+    const nonsense = write('nonsense.pem', 'nonsense')
+    const other = write('other.pem', OTHER_PRIVATE_KEY)
+    await expectRefused(['--tls-cert', cert], '--tls-cert needs --tls-key')
+    await expectRefused(['--tls-key', key], '--tls-key needs --tls-cert')
+    await expectRefused(['--tls-cert', 'none.pem', '--tls-key', key], 'cannot read none.pem', '--tls-cert')
+    await expectRefused(['--tls-cert', cert, '--tls-key', cwd], `cannot read ${cwd}`, '--tls-key')
+    await expectRefused(['--tls-cert', nonsense, '--tls-key', key], 'no certificate', '--tls-cert')
+    await expectRefused(['--tls-cert', cert, '--tls-key', nonsense], 'no private key', '--tls-key')
+    await expectRefused(['--tls-cert', cert, '--tls-key', other], 'does not belong to the certificate')
+  })
+})
+
+describe('petstore serve: logs', () => {
+  test('with LOG_FORMAT=json every line of standard output is JSON, from the start to the stop', async () => {
+    const env = { LOG_FORMAT: 'json', LOG_REQUESTS: 'all' }
+    const { address, call, output, stop } = await serve(['--demo'], { cwd, env })
+    await call('/inventory', 'pst_demo_free')
+    expect(await stop()).toBe(0)
+    const lines = output()
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    expect(lines).toMatchObject([
+      { level: 'info', message: 'listening', address, version: '1.0.0' },
+      { level: 'info', message: 'request', operation: 'listInventory', keyId: 'key_demo_free', status: 200 },
+      { level: 'info', message: 'stopping' },
+      { level: 'info', message: 'stopped' },
+    ])
+    expect(output()).not.toContain('pst_demo_free')
+  })
+
+  test('without it the banner stays, and JSON lines follow where there is no terminal', async () => {
+    const { banner, call, output, stop } = await serve(['--demo', '--log-requests', 'errors'], { cwd })
+    expect(banner).toContain('Petstore Inventory is running')
+    await call('/inventory', 'pst_demo_free')
+    await call('/nothing', 'pst_demo_free')
+    await stop()
+    const lines = output()
+      .slice(banner.length)
+      .split('\n')
+      .flatMap((line) => (line.startsWith('{') ? [JSON.parse(line)] : []))
+    expect(lines.map(({ message, status }) => status ?? message)).toEqual([404, 'stopping', 'stopped'])
+  })
+
+  test('it serves on when the reader of its log goes away', async () => {
+    const program = startPetstore(['serve', '--demo', '--port', '0', '--log-requests', 'all'], { cwd })
+    let banner = ''
+    for await (const chunk of program.stdout) {
+      banner += new TextDecoder().decode(chunk)
+      if (banner.includes('/openapi.json')) break
+    }
+    const address = /http:\S+(?=\/v1)/.exec(banner)?.[0] ?? ''
+    for (let sent = 0; sent < 3; sent++) {
+      expect((await fetch(`${address}/healthz`)).status).toBe(200)
+      await Bun.sleep(20)
+    }
+    program.kill('SIGTERM')
+    expect([await program.exited, await program.stderr.text()]).toEqual([0, ''])
+  })
+})
+
+test.each([
+  ['METRICS_PORT', 'on'],
+  ['METRICS_PORT', '65536'],
+  ['LOG_FORMAT', 'xml'],
+  ['LOG_REQUESTS', 'some'],
+  ['STOP_GRACE_SECONDS', '-1'],
+])('%s=%s is refused with what would do', async (name, value) => {
+  const { exitCode, stderr } = await petstore(['serve'], { cwd, env: { [name]: value } })
+  expect([exitCode, stderr]).toEqual([1, expect.stringContaining(`${name} must be `)])
+})

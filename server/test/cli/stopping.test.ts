@@ -1,0 +1,131 @@
+import { Database } from 'bun:sqlite'
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { RawConnection } from '../support/raw-connection.ts'
+import { serve } from './running-petstore.ts'
+
+const KEY = 'pst_demo_enterprise'
+let cwd: string
+beforeEach(() => {
+  cwd = mkdtempSync(join(tmpdir(), 'petstore-stop-'))
+})
+afterEach(() => rmSync(cwd, { recursive: true, force: true }))
+
+/** Sends a pet the quantities 1, 2, 3 … on one connection, until an answer says that it closes. */
+async function updateUntilClosed(address: string, petId: number) {
+  const connection = await RawConnection.open(address)
+  let sent = 0
+  let acknowledged = 0
+  for (;;) {
+    connection.sendRequest('PATCH', `/v1/inventory/${petId}`, KEY, `{"quantity": ${++sent}}`)
+    const answer = await connection.answer()
+    if (answer === undefined) return { petId, sent, acknowledged }
+    expect([answer.status, JSON.parse(answer.body).quantity]).toEqual([200, sent])
+    acknowledged = sent
+    if (/^connection: close$/im.test(answer.head)) {
+      expect(await connection.answer()).toBeUndefined()
+      return { petId, sent, acknowledged }
+    }
+  }
+}
+
+async function timed<T>(work: Promise<T>): Promise<[T, number]> {
+  const began = performance.now()
+  return [await work, performance.now() - began]
+}
+
+describe('petstore serve, told to stop', () => {
+  test.each(['SIGTERM', 'SIGINT'] as const)(
+    '%s under load loses no acknowledged update and leaves no request without its whole answer',
+    async (signal) => {
+      const { address, stop } = await serve(['--demo'], { cwd })
+      const updating = Array.from({ length: 12 }, (_, index) => updateUntilClosed(address, index + 1))
+      await Bun.sleep(400)
+      expect(await stop(signal)).toBe(0)
+
+      const database = new Database(join(cwd, 'data/demo.db'), { readonly: true })
+      const stored = database.query<{ quantity: number }, [number]>(
+        'SELECT quantity FROM stock WHERE pet_id = ?',
+      )
+      const changes = database.query<{ after: number }, [number]>(
+        'SELECT after FROM history WHERE pet_id = ? ORDER BY id',
+      )
+      for (const { petId, sent, acknowledged } of await Promise.all(updating)) {
+        expect(acknowledged).toBeGreaterThan(3)
+        expect(acknowledged).toBe(sent)
+        expect(stored.get(petId)?.quantity).toBe(acknowledged)
+        expect(changes.all(petId).at(-1)?.after).toBe(acknowledged)
+      }
+      database.close()
+    },
+    20_000,
+  )
+
+  test('what is under way is finished, new connections are refused, and the connection is closed', async () => {
+    const { address, program, call } = await serve(['--demo'], { cwd })
+    const other = new Database(join(cwd, 'data/demo.db'))
+    other.run('BEGIN IMMEDIATE')
+    const update = call('/inventory/1', KEY, { method: 'PATCH', body: '{"quantity": 77}' })
+    await Bun.sleep(200)
+    program.kill('SIGTERM')
+    await Bun.sleep(500)
+    await expect(fetch(`${address}/healthz`)).rejects.toThrow()
+    other.run('COMMIT')
+    other.close()
+    const answer = await update
+    expect([answer.status, answer.headers.get('Connection')]).toEqual([200, 'close'])
+    expect(await answer.json()).toMatchObject({ petId: 1, quantity: 77 })
+    expect(await program.exited).toBe(0)
+  })
+
+  test('connections without a request do not hold it up', async () => {
+    const { address, stop } = await serve(['--demo'], { cwd })
+    const used = await RawConnection.open(address)
+    used.sendRequest('GET', '/v1/inventory', KEY)
+    expect((await used.answer())?.status).toBe(200)
+    await RawConnection.open(address)
+    const [exitCode, took] = await timed(stop())
+    expect(exitCode).toBe(0)
+    expect(took).toBeLessThan(2_000)
+    expect(await used.answer()).toBeUndefined()
+  })
+
+  test('a request that does not end is cut off after the grace time, and the limits are saved', async () => {
+    const { address, stop, call } = await serve(['--demo', '--stop-grace-seconds', '1'], { cwd })
+    expect((await call('/inventory', 'pst_demo_free')).headers.get('X-RateLimit-Remaining')).toBe('59')
+    const stuck = await RawConnection.open(address)
+    stuck.send(
+      `PATCH /v1/inventory/1 HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${KEY}\r\nContent-Type: application/json\r\nContent-Length: 50\r\n\r\n{"quan`,
+    )
+    await Bun.sleep(100)
+    const [exitCode, took] = await timed(stop())
+    expect(exitCode).toBe(0)
+    expect(took).toBeWithin(900, 4_000)
+    const again = await serve(['--demo'], { cwd })
+    expect((await again.call('/inventory', 'pst_demo_free')).headers.get('X-RateLimit-Remaining')).toBe('58')
+    await again.stop()
+  })
+
+  test('a second signal ends it at once with exit code 1', async () => {
+    const { address, program } = await serve(['--demo'], { cwd })
+    const stuck = await RawConnection.open(address)
+    stuck.send(`PATCH /v1/inventory/1 HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${KEY}\r\nContent-Le`)
+    await Bun.sleep(100)
+    program.kill('SIGTERM')
+    await Bun.sleep(500)
+    expect(program.exitCode).toBeNull()
+    program.kill('SIGINT')
+    const [exitCode, took] = await timed(program.exited)
+    expect(exitCode).toBe(1)
+    expect(took).toBeLessThan(1_000)
+  })
+
+  test('a signal that comes twice in one moment, as a Ctrl-C under npm does, is one signal', async () => {
+    const { program } = await serve(['--demo'], { cwd })
+    program.kill('SIGINT')
+    program.kill('SIGINT')
+    expect(await program.exited).toBe(0)
+  })
+})

@@ -1,0 +1,147 @@
+import { describe, expect, test } from 'bun:test'
+import { BadRow, ORDER_ROWS, PET_ROWS } from '../../src/core/exchange-rows.ts'
+import { fieldsOfJson } from '../../src/core/json-row.ts'
+
+const PET = ['7', 'Biscuit', '1', 'available', '5']
+const ORDER = ['1', '7', '2', '2026-09-01T10:00:00Z', 'true']
+
+const withField = (fields: readonly string[], index: number, text: string) => fields.with(index, text)
+const reasonOf = (read: () => unknown): string => {
+  try {
+    read()
+  } catch (error) {
+    if (error instanceof BadRow) return error.message
+    throw error
+  }
+  return 'it was taken'
+}
+
+describe('A pet in a file', () => {
+  test('is read field by field, exact for every int64 and every quantity', () => {
+    expect(PET_ROWS.read(PET)).toEqual({
+      ...{ id: 7n, name: 'Biscuit', categoryId: 1n, status: 'available', quantity: 5 },
+    })
+    const extreme = [
+      '-9223372036854775808',
+      ' "ключ",\n🐶 ',
+      '9223372036854775807',
+      'sold',
+      '9007199254740991',
+    ]
+    expect(PET_ROWS.write(PET_ROWS.read(extreme))).toEqual(extreme)
+  })
+
+  const INT64 = 'must be an integer from -9223372036854775808 to 9223372036854775807 in plain digits'
+  const QUANTITY = 'quantity must be an integer from 0 to 9007199254740991'
+  const NAME = 'name must be 1 to 200 characters of UTF-8 text that are not all blank'
+  test.each([
+    [0, '', `petId ${INT64}, got ""`],
+    [0, '9223372036854775808', `petId ${INT64}, got "9223372036854775808"`],
+    [0, '007', `petId ${INT64}, got "007"`],
+    [0, ' 7', `petId ${INT64}, got " 7"`],
+    [2, '1.0', `categoryId ${INT64}, got "1.0"`],
+    [3, 'Available', 'status must be one of available, pending, sold, got "Available"'],
+    [4, '5x', `${QUANTITY}, got "5x"`],
+    [4, '-1', `${QUANTITY}, got "-1"`],
+    [4, '9007199254740992', `${QUANTITY}, got "9007199254740992"`],
+    [4, '1e3', `${QUANTITY}, got "1e3"`],
+    [1, '', `${NAME}, got ""`],
+    [1, ' \t\n', `${NAME}, got " \\t\\n"`],
+    [1, 'M�ller', `${NAME}, got "M�ller"`],
+    [1, 'a\0b', `${NAME}, got "a\\u0000b"`],
+    [1, '\ud800', `${NAME}, got "\\ud800"`],
+    [1, 'x'.repeat(201), `${NAME}, got "${'x'.repeat(40)}…"`],
+  ])('with field %i as %j is refused with the reason', (index, text, reason) => {
+    expect(reasonOf(() => PET_ROWS.read(withField(PET, index, text)))).toBe(reason)
+  })
+
+  test('may have a name of 200 characters, whatever they are', () => {
+    const name = '🐶'.repeat(200)
+    expect(PET_ROWS.read(withField(PET, 1, name)).name).toBe(name)
+  })
+})
+
+describe('An order in a file', () => {
+  test('is read field by field, its time to the millisecond and in any zone', () => {
+    const shipDate = (text: string) => ORDER_ROWS.read(withField(ORDER, 3, text)).shipDate
+    expect(ORDER_ROWS.read(ORDER)).toEqual({
+      ...{ id: 1n, petId: 7n, quantity: 2, shipDate: Date.UTC(2026, 8, 1, 10), complete: true },
+    })
+    expect(shipDate('2026-09-01T10:00:00.123999Z')).toBe(Date.UTC(2026, 8, 1, 10, 0, 0, 123))
+    expect(shipDate('2026-09-01T12:30:00+02:30')).toBe(Date.UTC(2026, 8, 1, 10))
+    expect(shipDate('2028-02-29t00:00:00z')).toBe(Date.UTC(2028, 1, 29))
+  })
+
+  test.each([
+    '2026-09-01',
+    '2026-09-01T10:00:00',
+    '2026-09-01 10:00:00Z',
+    '2026-02-30T10:00:00Z',
+    '2026-13-01T10:00:00Z',
+    '2026-09-01T24:00:00Z',
+    '2026-09-01T10:60:00Z',
+    '9999-12-31T23:59:59-01:00',
+    'tomorrow',
+  ])('that ships %j is refused', (text) => {
+    expect(reasonOf(() => ORDER_ROWS.read(withField(ORDER, 3, text)))).toStartWith(
+      'shipDate must be a date and time with its zone such as 2026-09-01T10:00:00Z, got',
+    )
+  })
+
+  test.each(['yes', '1', 'True', ''])('that is complete %j is refused', (text) => {
+    expect(reasonOf(() => ORDER_ROWS.read(withField(ORDER, 4, text)))).toBe(
+      `complete must be true or false, got "${text}"`,
+    )
+  })
+})
+
+describe('A line of JSON', () => {
+  const pet = (line: string) => fieldsOfJson(line, PET_ROWS.columns)
+
+  test('gives its fields in the order of the columns, with numbers as they were written', () => {
+    const line =
+      '{"quantity":9007199254740993,"petId":-9223372036854775808,"name":"a \\"b\\" 1.5e3","status":"sold","categoryId":1}'
+    expect(pet(line)).toEqual(['-9223372036854775808', 'a "b" 1.5e3', '1', 'sold', '9007199254740993'])
+    expect(
+      fieldsOfJson('{"id":1,"petId":2,"quantity":3,"shipDate":"x","complete":true}', ORDER_ROWS.columns),
+    ).toEqual(['1', '2', '3', 'x', 'true'])
+  })
+
+  const GOOD = { petId: 1, name: 'a', categoryId: 1, status: 'sold', quantity: 1 }
+  test.each([
+    ['{"petId":1', 'must be a JSON object on one line, got "{\\"petId\\":1"'],
+    ['[1]', 'must be a JSON object, got "[1]"'],
+    ['12345678901234567890', 'must be a JSON object, got "12345678901234567890"'],
+    ['null', 'must be a JSON object, got "null"'],
+    [
+      JSON.stringify({ ...GOOD, quantity: undefined }),
+      'quantity is missing; it must be an integer from 0 to 9007199254740991',
+    ],
+    [
+      JSON.stringify({ ...GOOD, quantity: '5' }),
+      'quantity must be an integer from 0 to 9007199254740991, got "5" (a string)',
+    ],
+    [
+      JSON.stringify({ ...GOOD, name: 5 }),
+      'name must be 1 to 200 characters of UTF-8 text that are not all blank, got 5',
+    ],
+    [JSON.stringify({ ...GOOD, status: null }), 'status must be one of available, pending, sold, got null'],
+    [
+      JSON.stringify({ ...GOOD, status: ['sold'] }),
+      'status must be one of available, pending, sold, got an array',
+    ],
+    [
+      JSON.stringify({ ...GOOD, colour: 'red' }),
+      '"colour" is not one of the names petId,name,categoryId,status,quantity',
+    ],
+  ])('%s is refused with the reason', (line, reason) => {
+    expect(reasonOf(() => pet(line))).toBe(reason)
+  })
+
+  test('with a fraction or an exponent is no integer, even where a double would round to one', () => {
+    for (const written of ['1.00000000000000001', '5.0', '1e2']) {
+      const line = `{"petId":1,"name":"a","categoryId":1,"status":"sold","quantity":${written}}`
+      expect(reasonOf(() => PET_ROWS.read(pet(line)))).toEndWith(`got "${written}"`)
+    }
+  })
+})

@@ -1,0 +1,80 @@
+import { describe, expect, test } from 'bun:test'
+import { GroupCommit } from '../../src/core/group-commit.ts'
+import type { QuantityChange, QuantityOutcome } from '../../src/core/inventory.ts'
+
+const change = (quantity: number, petId = 1n): QuantityChange => ({ petId, quantity, keyId: 'key', at: 0 })
+const outcome = ({ petId, quantity }: QuantityChange): QuantityOutcome => ({
+  petId,
+  quantity,
+  status: 'sold',
+})
+
+/** A store whose commits end when the test says so. */
+function slowStore() {
+  const batches: { changes: readonly QuantityChange[]; end: (error?: Error) => Promise<void> }[] = []
+  const commit = (changes: readonly QuantityChange[]) => {
+    const { promise, resolve, reject } = Promise.withResolvers<QuantityOutcome[]>()
+    const end = async (error?: Error) => {
+      if (error === undefined) resolve(changes.map(outcome))
+      else reject(error)
+      await Bun.sleep(1)
+    }
+    batches.push({ changes, end })
+    return promise
+  }
+  return { batches, group: new GroupCommit(commit) }
+}
+
+const quantities = (changes: readonly QuantityChange[] | undefined) =>
+  changes?.map(({ quantity }) => quantity)
+
+describe('group commit', () => {
+  test('what arrives together is one commit, in order, and each gets its own answer', async () => {
+    const { batches, group } = slowStore()
+    const answers = Promise.all([group.set(change(1)), group.set(change(2, 7n)), group.set(change(3))])
+    await Bun.sleep(1)
+    expect(batches.map(({ changes }) => quantities(changes))).toEqual([[1, 2, 3]])
+    await batches[0]?.end()
+    expect(await answers).toEqual([outcome(change(1)), outcome(change(2, 7n)), outcome(change(3))])
+  })
+
+  test('what arrives during a commit goes into the next one, and nothing is answered before its commit', async () => {
+    const { batches, group } = slowStore()
+    const answered: number[] = []
+    const set = (quantity: number) => group.set(change(quantity)).then(() => answered.push(quantity))
+    const all = [set(1)]
+    await Bun.sleep(1)
+    all.push(set(2), set(3))
+    await Bun.sleep(1)
+    expect(batches).toHaveLength(1)
+    expect(answered).toEqual([])
+    await batches[0]?.end()
+    expect(answered).toEqual([1])
+    expect(quantities(batches[1]?.changes)).toEqual([2, 3])
+    await batches[1]?.end()
+    await Promise.all(all)
+    expect(answered).toEqual([1, 2, 3])
+  })
+
+  test('a commit that fails fails its own updates alone', async () => {
+    const { batches, group } = slowStore()
+    const failing = group.set(change(1)).catch((error: Error) => error.message)
+    await Bun.sleep(1)
+    const next = group.set(change(2))
+    await batches[0]?.end(new Error('disk full'))
+    expect(await failing).toBe('disk full')
+    await batches[1]?.end()
+    expect(await next).toEqual(outcome(change(2)))
+  })
+
+  test('a flood is cut into commits of at most a thousand', async () => {
+    const { batches, group } = slowStore()
+    const all = Promise.all(Array.from({ length: 2_500 }, (_, index) => group.set(change(index))))
+    for (let batch = 0; batch < 3; batch++) {
+      await Bun.sleep(1)
+      await batches[batch]?.end()
+    }
+    await all
+    expect(batches.map(({ changes }) => changes.length)).toEqual([1_000, 1_000, 500])
+  })
+})

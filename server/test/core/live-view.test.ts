@@ -1,0 +1,110 @@
+import { describe, expect, test } from 'bun:test'
+import type { InventoryItem, StockChanges } from '../../src/core/inventory.ts'
+import type { InventorySnapshot } from '../../src/core/inventory-pages.ts'
+import { LiveView } from '../../src/core/live-view.ts'
+
+const item = (petId: bigint, quantity: number): InventoryItem => ({ petId, quantity, status: 'available' })
+const quantitiesIn = ({ parts }: InventorySnapshot): number[] =>
+  (JSON.parse(Buffer.concat(parts).toString()) as { quantity: number }[]).map(({ quantity }) => quantity)
+
+/** A store that cannot tell cheaply whether it changed, and whose answers end when the test says so. */
+class AskedStore {
+  stock = new Map<bigint, InventoryItem>([[1n, item(1n, 0)]])
+  loads = 0
+  readonly rounds: (() => Promise<void>)[] = []
+  tooMany = false
+  versionNumber = 1
+  readonly knowsVersion: boolean
+
+  constructor(knowsVersion = false) {
+    this.knowsVersion = knowsVersion
+  }
+
+  version(): number | undefined {
+    return this.knowsVersion ? this.versionNumber : undefined
+  }
+
+  async loadStock(onBatch: (items: readonly InventoryItem[]) => void): Promise<string> {
+    this.loads++
+    onBatch([...this.stock.values()])
+    return 'cursor'
+  }
+
+  stockChangesSince(): Promise<StockChanges | 'too_many'> {
+    // Read when the round begins, answered later: what changes in between is not in it.
+    const changes: StockChanges = { set: [...this.stock.values()], removed: [], cursor: 'cursor' }
+    const answer = this.tooMany ? 'too_many' : changes
+    const { promise, resolve } = Promise.withResolvers<StockChanges | 'too_many'>()
+    this.rounds.push(async () => {
+      resolve(answer)
+      await Bun.sleep(1)
+    })
+    return promise
+  }
+}
+
+describe('the live view', () => {
+  test('readers that arrive together share one round', async () => {
+    const store = new AskedStore()
+    const view = await LiveView.open(store)
+    const readers = Promise.all([view.current(), view.current(), view.current()])
+    await Bun.sleep(1)
+    expect(store.rounds).toHaveLength(1)
+    await store.rounds[0]?.()
+    await readers
+  })
+
+  test('a reader does not join a round that began before it arrived', async () => {
+    const store = new AskedStore()
+    const view = await LiveView.open(store)
+    const early = view.current()
+    await Bun.sleep(1)
+    store.stock.set(1n, item(1n, 42))
+    const late = view.current()
+    await store.rounds[0]?.()
+    expect(quantitiesIn(await early)).toEqual([0])
+    await store.rounds[1]?.()
+    expect(quantitiesIn(await late)).toEqual([42])
+    expect(store.rounds).toHaveLength(2)
+  })
+
+  test('where the store knows its version, nothing is asked until it changes', async () => {
+    const store = new AskedStore(true)
+    const view = await LiveView.open(store)
+    expect(view.current()).not.toBeInstanceOf(Promise)
+    expect(view.current()).toBe(view.current())
+    store.stock.set(1n, item(1n, 7))
+    store.versionNumber++
+    const changed = view.current()
+    expect(changed).toBeInstanceOf(Promise)
+    await Bun.sleep(1)
+    await store.rounds[0]?.()
+    expect(quantitiesIn(await changed)).toEqual([7])
+    expect(view.current()).not.toBeInstanceOf(Promise)
+  })
+
+  test('after too many changes it loads everything anew', async () => {
+    const store = new AskedStore()
+    const view = await LiveView.open(store)
+    store.tooMany = true
+    store.stock.set(2n, item(2n, 5))
+    const reader = view.current()
+    await Bun.sleep(1)
+    await store.rounds[0]?.()
+    expect(quantitiesIn(await reader)).toEqual([0, 5])
+    expect(store.loads).toBe(2)
+  })
+
+  test('a round that fails fails its readers, and the next one works', async () => {
+    const store = new AskedStore()
+    const view = await LiveView.open(store)
+    const original = store.stockChangesSince.bind(store)
+    store.stockChangesSince = () => Promise.reject(new Error('away'))
+    expect(await Promise.resolve(view.current()).catch(String)).toContain('away')
+    store.stockChangesSince = original
+    const reader = view.current()
+    await Bun.sleep(1)
+    await store.rounds[0]?.()
+    expect(quantitiesIn(await reader)).toEqual([0])
+  })
+})

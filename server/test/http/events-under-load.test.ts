@@ -1,0 +1,140 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { EventReader, type ReceivedEvent } from '../support/event-reader.ts'
+import { TestService } from '../support/test-service.ts'
+
+const CHANGES = 5_000
+const PET_IDS = [1n, 2n, 3n, 9007199254740993n, 9223372036854775807n]
+
+let service: TestService
+beforeAll(async () => {
+  service = await TestService.start({ realTime: true, settings: { metricsPort: '0' } })
+})
+afterAll(() => service.stop())
+
+const address = () => `${service.address}/v1/inventory/events`
+
+async function openRequests(): Promise<number> {
+  const text = await (await fetch(service.metricsAddress)).text()
+  return Number(/^petstore_open_requests (\d+)$/m.exec(text)?.[1])
+}
+
+/** Reads and is cut, again and again, until it has seen as many events as wanted. */
+async function readWithCuts(wanted: number): Promise<{ events: ReceivedEvent[]; cuts: number }> {
+  const events: ReceivedEvent[] = []
+  let cuts = 0
+  let lastId: string | undefined
+  const deadline = performance.now() + 30_000
+  while (events.length < wanted && performance.now() < deadline) {
+    const reader = await EventReader.open(
+      address(),
+      service.key,
+      lastId === undefined ? {} : { 'Last-Event-ID': lastId },
+    )
+    await reader.until(() => reader.events.length > 0)
+    await Bun.sleep(Math.random() * 60)
+    // Wherever it is: in the middle of an event, or while it still catches up.
+    reader.close()
+    cuts++
+    lastId = reader.lastId ?? lastId
+    events.push(...reader.events.filter(({ name }) => name !== 'ready'))
+  }
+  return { events, cuts }
+}
+
+describe('events under load', () => {
+  test('a reader that is cut at random during 5,000 changes gets each once, in order for each pet', async () => {
+    const steady = await EventReader.open(address(), service.key)
+    await steady.until(() => steady.events.length === 1)
+    const reading = Promise.all([readWithCuts(CHANGES), readWithCuts(CHANGES)])
+    await Bun.sleep(50)
+    const made = new Map<bigint, number[]>(PET_IDS.map((petId) => [petId, []]))
+    let next = 1_000
+    const write = async () => {
+      while (next < 1_000 + CHANGES) {
+        const quantity = next++
+        const petId = PET_IDS[quantity % PET_IDS.length] as bigint
+        await service.setQuantity(petId, `{"quantity": ${quantity}}`)
+        if (quantity % 50 === 0) await Bun.sleep(1)
+      }
+    }
+    await Promise.all(Array.from({ length: 8 }, write))
+    for (const petId of PET_IDS) {
+      made.set(
+        petId,
+        (await service.store.listHistory(petId)).map(({ after }) => after),
+      )
+    }
+    await steady.until(() => steady.events.length === CHANGES + 1)
+    for (const { events, cuts } of [...(await reading), { events: steady.events.slice(1), cuts: 0 }]) {
+      expect(cuts === 0 || cuts > 10).toBe(true)
+      expect(events).toHaveLength(CHANGES)
+      expect(new Set(events.map(({ id }) => id)).size).toBe(CHANGES)
+      for (const [petId, quantities] of made) {
+        const told = events.filter(({ data }) => data.startsWith(`{"petId":${petId},`))
+        expect(told.map(({ data }) => JSON.parse(data).after)).toEqual(quantities)
+      }
+    }
+    steady.close()
+  }, 40_000)
+
+  test('a reader that does not read is cut off, others are not, and it can resume', async () => {
+    const { promise: begun, resolve: onBegun } = Promise.withResolvers<string>()
+    await Bun.connect({
+      hostname: '127.0.0.1',
+      port: service.port,
+      socket: {
+        open: (socket) => {
+          const head = `Host: a\r\nAuthorization: Bearer ${service.key}`
+          socket.write(`GET /v1/inventory/events HTTP/1.1\r\n${head}\r\n\r\n`)
+        },
+        data: (socket, bytes) => {
+          const [, id] = /^id: (.+)$/m.exec(bytes.toString()) ?? []
+          if (id === undefined) return
+          onBegun(id)
+          socket.pause()
+        },
+        error: () => {},
+      },
+    })
+    const firstId = await begun
+    const quick = await EventReader.open(address(), service.key)
+    await quick.until(() => quick.events.length === 1)
+    expect(await openRequests()).toBe(2)
+    let quantity = 100_000
+    const change = () => ({ petId: 1n, quantity: ++quantity, keyId: 'k'.repeat(1_000), at: Date.now() })
+    // What the kernel buffers for a connection can be some megabytes.
+    for (let told = 1; told < 20_000; ) {
+      await service.store.setQuantities(Array.from({ length: 500 }, change))
+      await service.setQuantity(1n, `{"quantity": ${++quantity}}`)
+      told += 501
+      await quick.until(() => quick.events.length === told)
+    }
+    const deadline = performance.now() + 10_000
+    while ((await openRequests()) === 2 && performance.now() < deadline) await Bun.sleep(50)
+    expect(await openRequests()).toBe(1)
+    expect(quick.ended).toBeUndefined()
+    quick.close()
+
+    const resumed = await EventReader.open(address(), service.key, { 'Last-Event-ID': firstId })
+    await resumed.until(() => resumed.events.length > 0)
+    expect(resumed.events[0]?.name).toBe('relist')
+    resumed.close()
+  }, 40_000)
+
+  test('one that catches up is given what it missed at its own pace', async () => {
+    const from = await service.store.latestEventCursor()
+    let quantity = 500_000
+    const change = () => ({ petId: 1n, quantity: ++quantity, keyId: 'key_a', at: Date.now() })
+    // Some 1.2 MB as they are sent, far more than may be unsent at a time.
+    for (let round = 0; round < 9; round++) {
+      await service.store.setQuantities(Array.from({ length: 1_000 }, change))
+    }
+    const reader = await EventReader.open(address(), service.key, { 'Last-Event-ID': from })
+    await reader.until(() => reader.events.length === 9_000, 10_000)
+    expect(reader.events.map(({ data }) => JSON.parse(data).after)).toEqual(
+      Array.from({ length: 9_000 }, (_, index) => 500_001 + index),
+    )
+    expect(reader.ended).toBeUndefined()
+    reader.close()
+  })
+})

@@ -1,0 +1,233 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { EventReader } from '../support/event-reader.ts'
+import { standingOf } from '../support/standing.ts'
+import { TestService } from '../support/test-service.ts'
+
+let service: TestService
+beforeAll(async () => {
+  service = await TestService.start({ realTime: true })
+})
+afterAll(() => service.stop())
+
+const readers: EventReader[] = []
+afterEach(() => {
+  for (const reader of readers.splice(0)) reader.close()
+})
+
+interface Follow {
+  readonly key?: string
+  readonly after?: string | undefined
+  readonly query?: string
+}
+
+async function follow({ key = service.key, after, query = '' }: Follow = {}): Promise<EventReader> {
+  const headers: Record<string, string> = after === undefined ? {} : { 'Last-Event-ID': after }
+  const reader = await EventReader.open(`${service.address}/v1/inventory/events${query}`, key, headers)
+  readers.push(reader)
+  return reader
+}
+
+async function followFromNow(options: Follow = {}): Promise<EventReader> {
+  const reader = await follow(options)
+  await reader.until(() => reader.events.length > 0)
+  return reader
+}
+
+const set = (petId: bigint, quantity: number) => service.setQuantity(petId, `{"quantity": ${quantity}}`)
+const namesOf = ({ events }: EventReader) => events.map(({ name }) => name)
+const afterOf = ({ events }: EventReader) =>
+  events.filter(({ name }) => name === 'change').map(({ data }) => JSON.parse(data).after as number)
+
+describe('GET /inventory/events', () => {
+  test('begins with ready, and tells each change with who made it and when', async () => {
+    const { id, secret } = await service.createKey('pro')
+    const reader = await followFromNow()
+    expect(reader.response.status).toBe(200)
+    expect(reader.response.headers.get('Content-Type')).toBe('text/event-stream')
+    expect(reader.response.headers.get('Cache-Control')).toBe('no-store')
+    expect(reader.retry).toBe(1_000)
+    expect(reader.events).toEqual([{ name: 'ready', id: expect.any(String), data: '{}' }])
+    await service.setQuantity(9223372036854775807n, '{"quantity": 5}', { key: secret })
+    await reader.until(() => reader.events.length === 2)
+    expect(reader.events[1]?.name).toBe('change')
+    expect(reader.events[1]?.data).toMatch(
+      new RegExp(
+        `^{"petId":9223372036854775807,"before":8,"after":5,"status":"available","at":"20[^"]+Z","keyId":"${id}"}$`,
+      ),
+    )
+  })
+
+  test('tells entries that come and go, whoever did it, and nothing where nothing changed', async () => {
+    const reader = await followFromNow()
+    const pet = { id: 50n, name: 'New', categoryId: 1n, status: 'pending', quantity: 3 } as const
+    await service.store.addPets([pet])
+    await set(50n, 3)
+    await set(50n, 4)
+    await service.store.removePet(50n)
+    await reader.until(() => reader.events.length === 4)
+    expect(reader.events.slice(1).map(({ name, data }) => [name, JSON.parse(data)])).toEqual([
+      ['entry', { petId: 50, quantity: 3, status: 'pending' }],
+      ['change', expect.objectContaining({ petId: 50, before: 3, after: 4, status: 'pending' })],
+      ['removed', { petId: 50 }],
+    ])
+  })
+
+  test('goes on behind Last-Event-ID, by header or query, without a gap and without a repeat', async () => {
+    const first = await followFromNow()
+    for (let quantity = 100; quantity < 110; quantity++) await set(1n, quantity)
+    await first.until(() => first.events.length === 11)
+    const after = first.events[4]?.id
+    const byHeader = await follow({ after, query: '?lastEventId=0.0' })
+    const byQuery = await follow({ query: `?lastEventId=${after}` })
+    await set(1n, 110)
+    for (const reader of [first, byHeader, byQuery]) await reader.until(() => afterOf(reader).includes(110))
+    const rest = [104, 105, 106, 107, 108, 109, 110]
+    expect(afterOf(byHeader)).toEqual(rest)
+    expect(afterOf(byQuery)).toEqual(rest)
+    expect(afterOf(first)).toEqual([100, 101, 102, 103, ...rest])
+    expect(byHeader.events).toEqual(first.events.slice(5))
+    expect(namesOf(byHeader)).not.toContain('ready')
+  })
+
+  test('an id that is none is 400', async () => {
+    for (const query of ['lastEventId=nonsense', 'lastEventId=', 'lastEventId=1.1&lastEventId=1.1']) {
+      const answer = await service.call('GET', `/inventory/events?${query}`)
+      expect([answer.status, answer.error.code]).toEqual([400, 'invalid_request'])
+    }
+    const headers = { 'Last-Event-ID': '-1' }
+    const answer = await service.call('GET', '/inventory/events', { headers })
+    expect(answer.error.message).toContain(
+      'Last-Event-ID must be the id of an event of this stream, got "-1"',
+    )
+  })
+
+  test('too far back is a relist, from which it goes on', async () => {
+    const after = await service.store.latestEventCursor()
+    for (let round = 0; round < 11; round++) {
+      const change = (index: number) => ({ petId: 2n, quantity: round * 1_000 + index, keyId: 'k', at: 1 })
+      await service.store.setQuantities(Array.from({ length: 1_000 }, (_, index) => change(index + 10)))
+    }
+    const reader = await followFromNow({ after })
+    expect(reader.events).toEqual([{ name: 'relist', id: expect.any(String), data: '{}' }])
+    await set(1n, 7_000)
+    await reader.until(() => reader.events.length === 2)
+    expect(afterOf(reader)).toEqual([7_000])
+  })
+
+  test('counts as one request, and HEAD opens nothing', async () => {
+    const { secret } = await service.createKey('free')
+    const reader = await followFromNow({ key: secret })
+    expect(reader.response.headers.get('X-RateLimit-Remaining')).toBe('59')
+    await set(1n, 1)
+    await reader.until(() => reader.events.length === 2)
+    const head = await service.call('HEAD', '/inventory/events', { key: secret })
+    expect([head.status, head.text, standingOf(head).remaining]).toEqual([200, '', 58])
+  })
+
+  test('a key may have 20 open; another one is 429 until one is closed', async () => {
+    const { secret } = await service.createKey('enterprise')
+    const open = await Promise.all(Array.from({ length: 20 }, () => followFromNow({ key: secret })))
+    const refused = await service.call('GET', '/inventory/events', { key: secret })
+    expect([refused.status, refused.error.code]).toEqual([429, 'rate_limit_exceeded'])
+    expect(refused.headers.get('Retry-After')).toBe('5')
+    expect((await followFromNow()).response.status).toBe(200)
+    open[0]?.close()
+    await Bun.sleep(100)
+    expect((await followFromNow({ key: secret })).response.status).toBe(200)
+  })
+
+  test('ends when its key is revoked, and no other', async () => {
+    const { id, secret } = await service.createKey('pro')
+    const ending = await followFromNow({ key: secret })
+    const staying = await followFromNow()
+    await service.store.revokeKey(id, { at: Date.now(), actor: 'test' })
+    await ending.until(() => ending.ended !== undefined, 1_000)
+    expect(ending.ended).toBe('closed')
+    expect(staying.ended).toBeUndefined()
+    await set(1n, 8_000)
+    await staying.until(() => afterOf(staying).includes(8_000))
+  })
+
+  test('ends when its key expires', async () => {
+    const { secret } = await service.createKey('pro', { expiresAt: Date.now() + 300 })
+    const reader = await followFromNow({ key: secret })
+    await reader.until(() => reader.ended === 'closed', 1_500)
+  })
+})
+
+describe('the stream of events', () => {
+  test('has a heartbeat, as often as the setting says', async () => {
+    const other = await TestService.start({ settings: { eventsHeartbeatSeconds: '1' } })
+    const reader = await EventReader.open(`${other.address}/v1/inventory/events`, other.key)
+    await reader.until(() => reader.comments.length === 2, 3_000)
+    expect(reader.comments).toEqual(['heartbeat', 'heartbeat'])
+    expect(reader.ended).toBeUndefined()
+    await other.stop()
+  })
+
+  test('ends at once and in good order when the service stops', async () => {
+    const other = await TestService.start()
+    const open = await Promise.all(
+      Array.from({ length: 3 }, () => EventReader.open(`${other.address}/v1/inventory/events`, other.key)),
+    )
+    for (const reader of open) await reader.until(() => reader.events.length === 1)
+    const began = performance.now()
+    await other.stop()
+    expect(performance.now() - began).toBeLessThan(1_000)
+    for (const reader of open) {
+      await reader.until(() => reader.ended !== undefined, 500)
+      expect(reader.ended).toBe('closed')
+    }
+  })
+
+  test('survives a database that fails for a while, and tells then what happened', async () => {
+    let isFailing = false
+    const other = await TestService.start({
+      wrapStore: (store) => ({
+        ...store,
+        stockEventsAfter: async (...request) => {
+          if (isFailing) throw new Error('the database is away')
+          return store.stockEventsAfter(...request)
+        },
+      }),
+    })
+    const reader = await EventReader.open(`${other.address}/v1/inventory/events`, other.key)
+    await reader.until(() => reader.events.length === 1)
+    isFailing = true
+    await other.setQuantity(1n, '{"quantity": 77}')
+    await Bun.sleep(350)
+    expect(reader.events).toHaveLength(1)
+    isFailing = false
+    await reader.until(() => afterOf(reader).includes(77))
+    const failures = (await other.logged()).filter(({ requestId }) => requestId === 'event-hub')
+    expect(failures).toHaveLength(1)
+    reader.close()
+    await other.stop()
+  })
+
+  test('looks for nothing while nobody reads', async () => {
+    let asked = 0
+    const other = await TestService.start({
+      wrapStore: (store) => ({
+        ...store,
+        stockEventsAfter: (...request) => {
+          asked++
+          return store.stockEventsAfter(...request)
+        },
+      }),
+    })
+    await other.setQuantity(1n, '{"quantity": 77}')
+    await Bun.sleep(250)
+    expect(asked).toBe(0)
+    const reader = await EventReader.open(`${other.address}/v1/inventory/events`, other.key)
+    await other.setQuantity(1n, '{"quantity": 78}')
+    await reader.until(() => afterOf(reader).includes(78))
+    reader.close()
+    await Bun.sleep(50)
+    const before = asked
+    await other.setQuantity(1n, '{"quantity": 79}')
+    await Bun.sleep(250)
+    expect(asked).toBe(before)
+    await other.stop()
+  })
+})

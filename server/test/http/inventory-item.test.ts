@@ -1,0 +1,121 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { TestService } from '../support/test-service.ts'
+
+let service: TestService
+beforeAll(async () => {
+  service = await TestService.start()
+})
+afterAll(() => service.stop())
+
+const update = (petId: bigint, quantity: number, ifMatch?: string) =>
+  service.setQuantity(
+    petId,
+    `{"quantity": ${quantity}}`,
+    ifMatch === undefined ? {} : { headers: { 'If-Match': ifMatch } },
+  )
+
+describe('GET /inventory/{petId}', () => {
+  test('returns one entry, exact for every int64, with a tag of its state', async () => {
+    const first = await service.call('GET', '/inventory/2')
+    expect([first.status, first.text]).toEqual([200, '{"petId":2,"quantity":1,"status":"pending"}'])
+    expect(first.headers.get('ETag')).toBe('"1-pending"')
+    const last = await service.call('GET', '/inventory/9223372036854775807')
+    expect(last.text).toBe('{"petId":9223372036854775807,"quantity":8,"status":"available"}')
+  })
+
+  test('a pet that is not there is 404, a petId that is none is 400', async () => {
+    expect((await service.call('GET', '/inventory/404')).error.code).toBe('not_found')
+    expect((await service.call('GET', '/inventory/abc')).error.code).toBe('invalid_request')
+    expect((await service.call('GET', '/inventory/-9223372036854775808')).status).toBe(404)
+  })
+
+  test('is 304 for the one who has it, and 200 again after a change, by another process too', async () => {
+    const headers = { 'If-None-Match': '"x", W/"1-pending"' }
+    const same = await service.call('GET', '/inventory/2', { headers })
+    expect([same.status, same.text, same.headers.get('ETag')]).toEqual([304, '', '"1-pending"'])
+    await service.store.setQuantities([{ petId: 2n, quantity: 3, keyId: 'key_other', at: 1 }])
+    const changed = await service.call('GET', '/inventory/2', { headers })
+    expect([changed.status, changed.item.quantity]).toEqual([200, 3])
+    expect(changed.headers.get('ETag')).toBe('"3-pending"')
+  })
+
+  test('HEAD answers without the body', async () => {
+    const { status, text, headers } = await service.call('HEAD', '/inventory/1')
+    expect([status, text, headers.get('ETag')]).toEqual([200, '', '"4-available"'])
+  })
+
+  test('sees a removed pet as gone', async () => {
+    expect((await service.call('GET', '/inventory/3')).status).toBe(200)
+    await service.store.removePet(3n)
+    expect((await service.call('GET', '/inventory/3')).status).toBe(404)
+  })
+})
+
+describe('PATCH with If-Match', () => {
+  test('answers with the tag of the new state, which the next update can name', async () => {
+    const first = await update(1n, 10)
+    expect(first.headers.get('ETag')).toBe('"10-available"')
+    const second = await update(1n, 11, first.headers.get('ETag') ?? '')
+    expect([second.status, second.item.quantity]).toEqual([200, 11])
+    expect((await service.call('GET', '/inventory/1')).headers.get('ETag')).toBe('"11-available"')
+  })
+
+  test('is 412 where the entry is in another state, tells the quantity, and changes nothing', async () => {
+    await update(1n, 20)
+    const before = await service.contents()
+    const answer = await update(1n, 21, '"19-available"')
+    expect([answer.status, answer.error.code]).toEqual([412, 'precondition_failed'])
+    expect(answer.error.message).toContain('its quantity is 20')
+    expect(await service.contents()).toEqual(before)
+  })
+
+  test.each([
+    ['*', 200],
+    [' * ', 200],
+    ['"30-available"', 200],
+    ['"x","30-available"', 200],
+    ['"29-available" , "30-available"', 200],
+    [', "30-available",', 200],
+    ['"30-sold"', 412],
+    ['W/"30-available"', 412],
+    ['""', 412],
+    ['"030-available"', 412],
+    ['"30-available "', 400],
+    ['"99999999999999999999-available"', 412],
+    ['"a,b"', 412],
+    ['30-available', 400],
+    ['"30-available', 400],
+    ['"30-available" "1-sold"', 400],
+    ['*, "30-available"', 400],
+    ['w/"30-available"', 400],
+    [',', 400],
+  ])('If-Match: %s on "30-available" is %d', async (ifMatch, status) => {
+    await update(1n, 30)
+    const answer = await update(1n, 31, ifMatch)
+    expect(answer.status).toBe(status)
+    expect((await service.call('GET', '/inventory/1')).item.quantity).toBe(status === 200 ? 31 : 30)
+    if (status === 400) expect(answer.error.message).toContain('If-Match must be')
+  })
+
+  test('an unknown pet is 404 with any tag', async () => {
+    expect((await update(404n, 1, '*')).status).toBe(404)
+    expect((await update(404n, 1, '"1-sold"')).status).toBe(404)
+  })
+
+  test('of many callers with the same tag exactly one wins, round after round', async () => {
+    let current = 0
+    await update(1n, current)
+    for (let round = 0; round < 10; round++) {
+      const answers = await Promise.all(
+        Array.from({ length: 60 }, (_, caller) =>
+          update(1n, (round + 1) * 1_000 + caller, `"${current}-available"`),
+        ),
+      )
+      const won = answers.filter(({ status }) => status === 200)
+      expect(won).toHaveLength(1)
+      expect(answers.filter(({ status }) => status === 412)).toHaveLength(59)
+      current = won[0]?.item.quantity ?? -1
+      expect((await service.call('GET', '/inventory/1')).item.quantity).toBe(current)
+    }
+  })
+})

@@ -1,0 +1,130 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { gunzipSync, zstdDecompressSync } from 'node:zlib'
+import type { StockedPet } from '../../src/core/pet.ts'
+import { chosenCoding } from '../../src/http/accept-encoding.ts'
+import { toJson } from '../../src/http/json.ts'
+import { TestService } from '../support/test-service.ts'
+
+const pets = (count: number): StockedPet[] =>
+  Array.from({ length: count }, (_, index) => ({
+    id: BigInt(index + 1),
+    name: 'Pet',
+    categoryId: 1n,
+    status: 'available',
+    quantity: index % 97,
+  }))
+
+/** Fetches without decoding, so that the bytes on the wire can be looked at. */
+async function raw(service: TestService, headers: Record<string, string>) {
+  const response = await fetch(`${service.address}/v1/inventory`, {
+    headers: { Authorization: `Bearer ${service.key}`, ...headers },
+    decompress: false,
+  })
+  return { response, bytes: Buffer.from(await response.arrayBuffer()) }
+}
+
+const decoders = {
+  gzip: (bytes: Buffer) => gunzipSync(bytes),
+  zstd: (bytes: Buffer) => zstdDecompressSync(bytes),
+  identity: (bytes: Buffer) => bytes,
+}
+
+describe.each([
+  ['kept whole', 2_000],
+  ['streamed', 60_000],
+])('a list that is %s (%d pets)', (_, count) => {
+  let service: TestService
+  const listed = async () => toJson(await service.store.listInventory())
+  beforeAll(async () => {
+    service = await TestService.start({ pets: pets(count) })
+  })
+  afterAll(() => service.stop())
+
+  test.each(['identity', 'gzip', 'zstd'] as const)(
+    'arrives whole as %s, before and after a change',
+    async (coding) => {
+      for (const quantity of [1_000, 2_000]) {
+        const { response, bytes } = await raw(service, { 'Accept-Encoding': coding })
+        expect(response.status).toBe(200)
+        expect(response.headers.get('Content-Encoding')).toBe(coding === 'identity' ? null : coding)
+        expect(response.headers.get('Vary')).toBe('Accept-Encoding')
+        const text = decoders[coding](bytes).toString()
+        expect(text === (await listed())).toBe(true)
+        await service.setQuantity(7n, JSON.stringify({ quantity }))
+      }
+    },
+  )
+
+  test('each coding has a tag of its own, and any of them is answered 304 while the content stands', async () => {
+    const tags = new Set<string>()
+    for (const coding of ['identity', 'gzip', 'zstd']) {
+      const { response } = await raw(service, { 'Accept-Encoding': coding })
+      tags.add(response.headers.get('ETag') ?? '')
+    }
+    expect(tags.size).toBe(3)
+    for (const tag of tags) {
+      const { response, bytes } = await raw(service, { 'Accept-Encoding': 'gzip', 'If-None-Match': tag })
+      expect([response.status, bytes.length]).toEqual([304, 0])
+      expect(response.headers.get('Vary')).toBe('Accept-Encoding')
+    }
+    await service.setQuantity(7n, '{"quantity": 31}')
+    for (const tag of tags) {
+      expect((await raw(service, { 'If-None-Match': tag })).response.status).toBe(200)
+    }
+  })
+
+  test('HEAD tells the same as GET', async () => {
+    const head = await service.call('HEAD', '/inventory', { headers: { 'Accept-Encoding': 'identity' } })
+    const get = await service.call('GET', '/inventory', { headers: { 'Accept-Encoding': 'identity' } })
+    expect([head.status, head.text]).toEqual([200, ''])
+    expect(head.headers.get('ETag')).toBe(get.headers.get('ETag'))
+  })
+
+  test('many readers while updates go on: each gets one moment of the list, whole, with its own tag', async () => {
+    const lists = Array.from({ length: 12 }, () => service.call('GET', '/inventory'))
+    const updates = Array.from({ length: 30 }, (_, index) =>
+      service.setQuantity(BigInt((index * 997) % count) + 1n, JSON.stringify({ quantity: 5_000 + index })),
+    )
+    const answers = await Promise.all(lists)
+    await Promise.all(updates)
+    const textByTag = new Map<string, string>()
+    for (const { headers, text } of answers) {
+      const tag = headers.get('ETag') ?? ''
+      expect(textByTag.get(tag) ?? text).toBe(text)
+      textByTag.set(tag, text)
+    }
+    expect((await service.call('GET', '/inventory')).text === (await listed())).toBe(true)
+  })
+})
+
+test('the tag is the same after a restart', async () => {
+  const service = await TestService.start({ pets: pets(2_000) })
+  await service.setQuantity(5n, '{"quantity": 77}')
+  const before = (await service.call('GET', '/inventory')).headers.get('ETag')
+  await service.restart()
+  expect((await service.call('GET', '/inventory')).headers.get('ETag')).toBe(before)
+  await service.stop()
+})
+
+test('a small list is not compressed: it would not save a packet', async () => {
+  const service = await TestService.start()
+  const { response } = await raw(service, { 'Accept-Encoding': 'gzip, zstd' })
+  expect(response.headers.get('Content-Encoding')).toBeNull()
+  await service.stop()
+})
+
+test.each([
+  [null, undefined],
+  ['', undefined],
+  ['identity', undefined],
+  ['br', undefined],
+  ['gzip', 'gzip'],
+  ['gzip, deflate, br, zstd', 'zstd'],
+  ['zstd;q=0.5, gzip', 'gzip'],
+  ['GZIP;q=0', undefined],
+  ['*', 'zstd'],
+  ['zstd;q=0, *', 'gzip'],
+  ['gzip;q=nonsense', undefined],
+] as const)('Accept-Encoding %s chooses %s', (header, coding) => {
+  expect(chosenCoding(header)).toBe(coding)
+})

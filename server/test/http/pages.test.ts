@@ -1,0 +1,157 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { StockedPet } from '../../src/core/pet.ts'
+import { type Answer, START, TestService } from '../support/test-service.ts'
+
+const PETS: readonly StockedPet[] = Array.from({ length: 45 }, (_, index) => ({
+  id: BigInt(index + 1),
+  name: `Pet ${index + 1}`,
+  categoryId: 1n,
+  status: index % 3 === 0 ? 'sold' : 'available',
+  quantity: 0,
+}))
+
+let service: TestService
+let keyId: string
+beforeAll(async () => {
+  service = await TestService.start({ pets: PETS })
+  const { id, secret } = await service.createKey('enterprise', { name: 'The shop' })
+  keyId = id
+  for (let quantity = 1; quantity <= 45; quantity++) {
+    service.now = START + quantity
+    await service.setQuantity(1n, `{"quantity": ${quantity}}`, { key: secret })
+  }
+})
+afterAll(() => service.stop())
+
+function nextOf({ headers }: Answer): string | undefined {
+  const link = headers.get('Link')
+  if (link === null) return undefined
+  const [, address] = /^<\/v1([^>]+)>; rel="next"$/.exec(link) ?? []
+  if (address === undefined) throw new Error(`what kind of link is ${link}?`)
+  return address
+}
+
+/** Every page, from the first on, as the links say. */
+async function follow(path: string): Promise<Answer[]> {
+  const pages: Answer[] = []
+  for (let next: string | undefined = path; next !== undefined; ) {
+    const page = await service.call('GET', next)
+    expect(page.status).toBe(200)
+    pages.push(page)
+    next = nextOf(page)
+  }
+  return pages
+}
+
+const each = <Field extends string>(pages: readonly Answer[], field: Field) =>
+  pages.flatMap(({ json }) => (json as Record<Field, unknown>[]).map((row) => row[field]))
+
+describe('GET /pets', () => {
+  test('gives 20 pets by id, and links to the next page until there is none', async () => {
+    const pages = await follow('/pets')
+    expect(pages.map(({ json }) => (json as unknown[]).length)).toEqual([20, 20, 5])
+    expect(each(pages, 'id')).toEqual(Array.from({ length: 45 }, (_, index) => index + 1))
+    expect(pages[0]?.text).toStartWith('[{"id":1,"name":"Pet 1","categoryId":1,"status":"sold"},')
+  })
+
+  test('filters by status and keeps the filter and the limit from page to page', async () => {
+    const pages = await follow('/pets?status=sold&limit=4')
+    expect(pages.map(({ json }) => (json as unknown[]).length)).toEqual([4, 4, 4, 3])
+    expect(new Set(each(pages, 'status'))).toEqual(new Set(['sold']))
+    expect((await service.call('GET', '/pets?status=pending')).text).toBe('[]')
+  })
+
+  test('a page that is exactly full links to nothing where nothing follows', async () => {
+    expect(await follow('/pets?limit=45')).toHaveLength(1)
+    expect(await follow('/pets?limit=44')).toHaveLength(2)
+  })
+
+  test('other parameters are ignored', async () => {
+    expect((await service.call('GET', '/pets?limit=1&colour=red&colour=blue&')).status).toBe(200)
+  })
+
+  test.each([
+    ['limit=0', 'limit must be an integer from 1 to 100, got "0"'],
+    ['limit=101', 'limit must be an integer from 1 to 100'],
+    ['limit=-1', 'limit must be'],
+    ['limit=5.0', 'got "5.0"'],
+    ['limit=05', 'got "05"'],
+    ['limit=+5', 'got " 5"'],
+    ['limit=', 'got ""'],
+    ['limit', 'got ""'],
+    ['limit=1e1', 'got "1e1"'],
+    ['limit=5&limit=5', 'limit is there twice'],
+    ['status=lost', 'status must be one of available, pending, sold, got "lost"'],
+    ['status=Sold', 'status must be one of'],
+    ['status=', 'status must be one of'],
+    ['cursor=', 'cursor must be a string that is not empty'],
+    ['cursor=abc', 'cursor must be one that the Link header'],
+    ['cursor=9223372036854775808', 'cursor must be one that the Link header'],
+  ])('?%s is 400 and says why', async (query, message) => {
+    const answer = await service.call('GET', `/pets?${query}`)
+    expect([answer.status, answer.error.code]).toEqual([400, 'invalid_request'])
+    expect(answer.error.message).toContain(message)
+  })
+
+  test('a page is 304 for the one who has it, until another one follows it', async () => {
+    const last = await service.call('GET', '/pets?cursor=40')
+    const headers = { 'If-None-Match': last.headers.get('ETag') ?? '' }
+    expect((await service.call('GET', '/pets?cursor=40', { headers })).status).toBe(304)
+    const full = await service.call('GET', '/pets?cursor=40&limit=5')
+    await service.store.addPets([{ ...(PETS[0] as StockedPet), id: 46n }])
+    const longer = await service.call('GET', '/pets?cursor=40&limit=5')
+    expect(longer.text).toBe(full.text)
+    expect(longer.headers.get('ETag')).not.toBe(full.headers.get('ETag'))
+    await service.store.removePet(46n)
+  })
+})
+
+describe('GET /inventory/{petId}/history', () => {
+  test('gives the changes newest first, page by page', async () => {
+    const pages = await follow('/inventory/1/history')
+    expect(pages.map(({ json }) => (json as unknown[]).length)).toEqual([20, 20, 5])
+    expect(each(pages, 'after')).toEqual(Array.from({ length: 45 }, (_, index) => 45 - index))
+    expect(new Set(each(pages, 'id')).size).toBe(45)
+    expect((await service.call('GET', '/inventory/1/history?limit=1')).json).toEqual([
+      {
+        id: expect.any(String),
+        before: 44,
+        after: 45,
+        at: '2026-11-15T12:00:00.045Z',
+        keyId,
+        keyName: 'The shop',
+      },
+    ])
+  })
+
+  test('shows an import by its id, where there is no such key', async () => {
+    await service.store.setQuantities([{ petId: 2n, quantity: 5, keyId: 'petstore-import', at: START }])
+    const { json } = await service.call('GET', '/inventory/2/history')
+    expect(json).toMatchObject([{ keyId: 'petstore-import', keyName: 'petstore-import' }])
+  })
+
+  test('is empty for a pet whose stock has not changed, and 404 for one that never was', async () => {
+    expect((await service.call('GET', '/inventory/3/history')).text).toBe('[]')
+    const unknown = await service.call('GET', '/inventory/404/history')
+    expect([unknown.status, unknown.error.code]).toEqual([404, 'not_found'])
+    expect((await service.call('GET', '/inventory/404/history?cursor=5')).status).toBe(404)
+  })
+
+  test('stays when the pet is removed, up to its end', async () => {
+    await service.store.setQuantities([{ petId: 4n, quantity: 5, keyId: 'key_a', at: START }])
+    await service.store.removePet(4n)
+    const { status, json } = await service.call('GET', '/inventory/4/history')
+    expect([status, (json as unknown[]).length]).toEqual([200, 1])
+    const [{ id }] = json as [{ id: string }]
+    const behind = await service.call('GET', `/inventory/4/history?cursor=${id}`)
+    expect([behind.status, behind.text]).toEqual([200, '[]'])
+  })
+
+  test.each(['limit=0', 'limit=101', 'limit=x', 'cursor=x', 'cursor=1.5', 'cursor=1&cursor=2'])(
+    '?%s is 400',
+    async (query) => {
+      const answer = await service.call('GET', `/inventory/1/history?${query}`)
+      expect([answer.status, answer.error.code]).toEqual([400, 'invalid_request'])
+    },
+  )
+})

@@ -1,0 +1,85 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { petstore } from '../cli/petstore.ts'
+import { serve } from '../cli/running-petstore.ts'
+import { createDatabase, type TestDatabase } from '../support/postgres-databases.ts'
+import { stockUp } from './shop.ts'
+
+setDefaultTimeout(30_000)
+
+let database: TestDatabase
+let key: string
+beforeAll(async () => {
+  database = await createDatabase()
+  key = await stockUp(database.url)
+})
+afterAll(() => database.drop())
+
+const childrenOf = (pid: number): number[] =>
+  readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean).map(Number)
+
+async function until(condition: () => boolean): Promise<void> {
+  const deadline = performance.now() + 10_000
+  while (!condition()) {
+    if (performance.now() > deadline) throw new Error('it did not happen in 10 s')
+    await Bun.sleep(20)
+  }
+}
+
+describe('petstore serve --processes', () => {
+  test('serves from that many, starts one that dies again, and stops cleanly', async () => {
+    const service = await serve(['--processes', '3'], { cwd: '/', env: { DATABASE_URL: database.url } })
+    const first = childrenOf(service.program.pid)
+    expect(first).toHaveLength(3)
+    const [victim = 0] = first
+    process.kill(victim, 'SIGKILL')
+    await until(() => {
+      const now = childrenOf(service.program.pid)
+      return now.length === 3 && !now.includes(victim)
+    })
+    const answers = await Promise.all(Array.from({ length: 50 }, () => service.call('/inventory', key)))
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
+    const processes = childrenOf(service.program.pid)
+    expect(await service.stop()).toBe(0)
+    for (const pid of processes) expect(() => process.kill(pid, 0)).toThrow()
+  })
+
+  test('ends with its supervisor, even one that is killed', async () => {
+    const service = await serve(['--processes', '2'], { cwd: '/', env: { DATABASE_URL: database.url } })
+    const processes = childrenOf(service.program.pid)
+    service.program.kill('SIGKILL')
+    const isAlive = (pid: number) => {
+      try {
+        process.kill(pid, 0)
+        return !readFileSync(`/proc/${pid}/stat`, 'utf8').includes(') Z ')
+      } catch {
+        return false
+      }
+    }
+    await until(() => !processes.some(isAlive))
+  })
+
+  test('fails where a process cannot start', async () => {
+    const outcome = await petstore(['serve', '--processes', '2', '--tls-cert', '/no', '--tls-key', '/no'], {
+      env: { DATABASE_URL: database.url },
+    })
+    expect(outcome.exitCode).toBe(1)
+    expect(outcome.stderr).toContain('/no')
+  })
+
+  test('does not tell the password of the database', async () => {
+    const url = database.url.replace('postgres@', 'postgres:geheim-wort@')
+    const service = await serve([], { cwd: '/', env: { DATABASE_URL: url, LOG_FORMAT: 'json' } })
+    expect(await service.stop()).toBe(0)
+    expect(service.output()).toContain('postgres:***@')
+    expect(service.output()).not.toContain('geheim-wort')
+    const nowhere = url.replace(/:\d+\//, ':1/')
+    const outcome = await petstore(['keys', 'list', '--database-url', nowhere])
+    expect(outcome.exitCode).toBe(1)
+    expect(outcome.stderr).toContain('postgres:***@')
+    expect(outcome.stdout + outcome.stderr).not.toContain('geheim-wort')
+    const wrong = await petstore(['keys', 'list', '--database-url', 'postgresx://u:geheim-wort@h/d'])
+    expect(wrong.stderr).toContain('must be of the form')
+    expect(wrong.stderr).not.toContain('geheim-wort')
+  })
+})

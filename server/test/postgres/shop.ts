@@ -1,0 +1,45 @@
+import { openStore } from '../../src/compose.ts'
+import { createKeyId, createSecret, storedSecret } from '../../src/core/api-key.ts'
+import type { Limits } from '../../src/core/plans.ts'
+import { serve } from '../cli/running-petstore.ts'
+
+export const PET_IDS = [1, 2, 3, 4, 5]
+const ROOMY: Limits = { perMinute: 1_000_000_000, perDay: 1_000_000_000 }
+
+/** Fills an empty database with a few pets, all of quantity 0, and gives a key that no limit stops. */
+export async function stockUp(databaseUrl: string): Promise<string> {
+  const store = await openStore(databaseUrl)
+  await store.addPets(
+    PET_IDS.map((id) => ({
+      id: BigInt(id),
+      name: `Pet ${id}`,
+      categoryId: 1n,
+      status: 'available',
+      quantity: 0,
+    })),
+  )
+  await store.close()
+  return addKey(databaseUrl, ROOMY)
+}
+
+export async function addKey(databaseUrl: string, limits: Limits): Promise<string> {
+  const store = await openStore(databaseUrl)
+  const secret = createSecret('production')
+  const now = Date.now()
+  await store.addKey(
+    { id: createKeyId(), name: 'Shop', plan: 'enterprise', limits, readOnly: false, createdAt: now },
+    storedSecret(secret, now),
+    { at: now, actor: 'test' },
+  )
+  await store.close()
+  return secret
+}
+
+/** The real program, in processes of their own, all on one database. */
+export function startInstances(databaseUrl: string, count: number) {
+  return Promise.all(
+    Array.from({ length: count }, () =>
+      serve([], { cwd: '/', env: { DATABASE_URL: databaseUrl, LOG_REQUESTS: 'none' } }),
+    ),
+  )
+}

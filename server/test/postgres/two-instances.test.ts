@@ -1,0 +1,122 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { openStore } from '../../src/compose.ts'
+import { PLAN_LIMITS } from '../../src/core/plans.ts'
+import { createDatabase, type TestDatabase } from '../support/postgres-databases.ts'
+import { contradictions } from './register-check.ts'
+import { addKey, PET_IDS, startInstances, stockUp } from './shop.ts'
+import { record } from './workload.ts'
+
+setDefaultTimeout(60_000)
+
+let database: TestDatabase
+let key: string
+let instances: Awaited<ReturnType<typeof startInstances>>
+let one: (typeof instances)[number]
+let other: (typeof instances)[number]
+beforeAll(async () => {
+  database = await createDatabase()
+  key = await stockUp(database.url)
+  instances = await startInstances(database.url, 2)
+  ;[one, other] = instances as [typeof one, typeof other]
+})
+afterAll(async () => {
+  const codes = await Promise.all(instances.map((instance) => instance.stop()))
+  await database.drop()
+  expect(codes).toEqual([0, 0])
+})
+
+describe('two instances on one PostgreSQL', () => {
+  test('5,000 updates and reads of the same pets on both: no stale read, no lost update', async () => {
+    let value = 0
+    const { operations, statuses } = await record(instances, {
+      key,
+      petIds: PET_IDS,
+      workers: 32,
+      nextValue: () => ++value,
+      isOver: (requests) => requests >= 5_000,
+    })
+    expect([...statuses]).toEqual([[200, 5_000]])
+    expect(contradictions(operations, new Map(PET_IDS.map((petId) => [petId, 0])))).toEqual([])
+    // The history is a chain without a gap, and every acknowledged update is a link of it.
+    const store = await openStore(database.url)
+    for (const petId of PET_IDS) {
+      const history = await store.listHistory(BigInt(petId))
+      const written = operations.filter((one) => one.kind === 'write' && one.petId === petId)
+      expect(new Set(history.map(({ after }) => after))).toEqual(new Set(written.map((one) => one.value)))
+      expect(history).toHaveLength(written.length)
+      expect(history.map(({ before }) => before)).toEqual(
+        [0, ...history.map(({ after }) => after)].slice(0, -1),
+      )
+    }
+    await store.close()
+  })
+
+  test('a Free key used on both at once gets exactly 60 in its window', async () => {
+    const free = await addKey(database.url, PLAN_LIMITS.free)
+    const sent = await Promise.all(
+      Array.from({ length: 110 }, (_, index) => (index % 2 === 0 ? one : other).call('/inventory', free)),
+    )
+    const statuses = sent.map((response) => response.status)
+    expect(statuses.filter((status) => status === 200)).toHaveLength(60)
+    expect(statuses.filter((status) => status === 429)).toHaveLength(50)
+    const remaining = sent.flatMap((response) =>
+      response.status === 200 ? [Number(response.headers.get('X-RateLimit-Remaining'))] : [],
+    )
+    expect(remaining.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 60 }, (_, index) => index))
+  })
+
+  test('a key that is revoked on one stops working on the other within a second', async () => {
+    const secret = await addKey(database.url, PLAN_LIMITS.pro)
+    expect((await other.call('/inventory', secret)).status).toBe(200)
+    const store = await openStore(database.url)
+    const newest = (await store.listKeys()).at(-1)?.key.id ?? ''
+    await store.revokeKey(newest, { at: Date.now(), actor: 'test' })
+    await store.close()
+    await Bun.sleep(1_000)
+    for (const instance of instances) expect((await instance.call('/inventory', secret)).status).toBe(401)
+  })
+
+  test('a ban counts on both, and ends on both when it is lifted', async () => {
+    const secret = await addKey(database.url, { perMinute: 2, perDay: 9 })
+    const status = async (at: 0 | 1) => {
+      const response = await (at === 0 ? one : other).call('/inventory', secret)
+      return response.status === 200 ? 200 : ((await response.json()) as { code: string }).code
+    }
+    expect([await status(0), await status(1)]).toEqual([200, 200])
+    expect([await status(0), await status(1)]).toEqual(['rate_limit_exceeded', 'key_banned'])
+    expect(await status(0)).toBe('key_banned')
+    const store = await openStore(database.url)
+    const newest = (await store.listKeys()).at(-1)?.key.id ?? ''
+    expect(await store.liftBan(newest, { at: Date.now(), actor: 'test' })).toBe(true)
+    await store.close()
+    expect(await status(1)).toBe('rate_limit_exceeded')
+  })
+
+  test('batches that cross do not deadlock', async () => {
+    const stores = await Promise.all([openStore(database.url), openStore(database.url)])
+    const ids = PET_IDS.map(BigInt)
+    const batch = (petIds: readonly bigint[], quantity: number) =>
+      petIds.map((petId) => ({ petId, quantity, keyId: 'key_a', at: 1 }))
+    await Promise.all(
+      Array.from({ length: 400 }, (_, index) =>
+        stores[index % 2]?.setQuantities(batch(index % 2 === 0 ? ids : ids.toReversed(), 1_000_000 + index)),
+      ),
+    )
+    for (const store of stores) await store.close()
+    const [row] = await database.run(
+      'SELECT deadlocks::int AS deadlocks FROM pg_stat_database WHERE datname = current_database()',
+    )
+    expect(row).toEqual({ deadlocks: 0 })
+  })
+})
+
+describe('an empty database', () => {
+  test('that four instances start on at once is set up once, and all come up', async () => {
+    const empty = await createDatabase()
+    const four = await startInstances(empty.url, 4)
+    for (const { address } of four) expect((await fetch(`${address}/readyz`)).status).toBe(200)
+    expect(await empty.run('SELECT count(*)::int AS applied FROM migrations')).toEqual([{ applied: 1 }])
+    expect(await Promise.all(four.map((instance) => instance.stop()))).toEqual([0, 0, 0, 0])
+    await empty.drop()
+  })
+})

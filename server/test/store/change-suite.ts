@@ -1,0 +1,86 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import type { InventoryItem } from '../../src/core/inventory.ts'
+import type { Store } from '../../src/core/store.ts'
+import type { StoreUnderTest } from './store-under-test.ts'
+
+const change = (petId: bigint, quantity: number) => ({ petId, quantity, keyId: 'key_a', at: 1 })
+const pet = (id: bigint, quantity: number) => ({
+  id,
+  name: 'Biscuit',
+  categoryId: 1n,
+  status: 'available' as const,
+  quantity,
+})
+const item = (petId: bigint, quantity: number): InventoryItem => ({ petId, quantity, status: 'available' })
+
+/** What every adapter of the port promises to those who keep up with the stock. */
+export function changeSuite(name: string, underTest: StoreUnderTest): void {
+  describe(`${name}: keeping up with changes`, () => {
+    let store: Store
+    let other: Store
+    beforeEach(async () => {
+      store = await underTest.open()
+      other = await underTest.open()
+      await store.addPets([pet(1n, 1), pet(2n, 2), pet(3n, 3)])
+    })
+    afterEach(async () => {
+      await store.close()
+      await other.close()
+      await underTest.discard()
+    })
+
+    async function loaded(): Promise<{ items: InventoryItem[]; cursor: string }> {
+      const items: InventoryItem[] = []
+      const cursor = await store.loadStock((batch) => items.push(...batch))
+      return { items, cursor }
+    }
+
+    test('loading gives every entry in order, and a cursor after which nothing has changed', async () => {
+      const { items, cursor } = await loaded()
+      expect(items).toEqual([item(1n, 1), item(2n, 2), item(3n, 3)])
+      expect(await store.stockChangesSince(cursor)).toMatchObject({ set: [], removed: [] })
+    })
+
+    test('changes by this process and by another one are told once for each pet, as it is now', async () => {
+      const { cursor } = await loaded()
+      await store.setQuantities([change(3n, 30), change(1n, 10), change(1n, 11)])
+      await other.setQuantities([change(2n, 20)])
+      const first = await store.stockChangesSince(cursor)
+      if (first === 'too_many') throw new Error('so few changes are not too many')
+      expect(first.set.toSorted((a, b) => Number(a.petId - b.petId))).toEqual([
+        item(1n, 11),
+        item(2n, 20),
+        item(3n, 30),
+      ])
+      expect(await store.stockChangesSince(first.cursor)).toMatchObject({ set: [], removed: [] })
+    })
+
+    test('pets that were added are told', async () => {
+      const { cursor } = await loaded()
+      await other.addPets([pet(9n, 9)])
+      expect(await store.stockChangesSince(cursor)).toMatchObject({ set: [item(9n, 9)], removed: [] })
+    })
+
+    test('more changes than are worth telling one by one are too many', async () => {
+      const { cursor } = await loaded()
+      for (let round = 0; round < 11; round++) {
+        const batch = Array.from({ length: 1_000 }, (_, index) => change(1n, round * 1_000 + index + 100))
+        await store.setQuantities(batch)
+      }
+      expect(await store.stockChangesSince(cursor)).toBe('too_many')
+    })
+
+    test('the version, where there is one, is another one after each change by anybody', async () => {
+      const before = store.version()
+      if (before === undefined) return
+      expect(store.version()).toBe(before)
+      await store.setQuantities([change(1n, 10)])
+      const own = store.version()
+      expect(own).not.toBe(before)
+      await other.setQuantities([change(1n, 20)])
+      // Another process's change is told from the next turn of the event loop on.
+      await new Promise((resume) => setImmediate(resume))
+      expect(store.version()).not.toBe(own as number)
+    })
+  })
+}

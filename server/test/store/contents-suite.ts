@@ -1,0 +1,115 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { admit, freshState } from '../../src/core/rate-windows.ts'
+import type { Store } from '../../src/core/store.ts'
+import { copyStore } from '../../src/core/store-copy.ts'
+import type { StoreUnderTest } from './store-under-test.ts'
+
+const NOW = 1_790_000_000_000
+const HIGHEST = 9223372036854775807n
+const QUIET = { signal: new AbortController().signal, onProgress: () => {} }
+
+/** A little of everything that a store can hold. */
+async function fill(store: Store): Promise<void> {
+  await store.addPets(
+    Array.from({ length: 6_000 }, (_, index) => ({
+      id: BigInt(index) - 3_000n,
+      name: `Pet "${index}", ключ 🐶 \\ {}`,
+      categoryId: HIGHEST,
+      status: (['available', 'pending', 'sold'] as const)[index % 3] ?? 'sold',
+      quantity: index % 2 === 0 ? index : Number.MAX_SAFE_INTEGER,
+    })),
+  )
+  await store.setQuantities([
+    { petId: 1n, quantity: 77, keyId: 'key_a', at: NOW },
+    { petId: 1n, quantity: 78, keyId: 'key_a', at: NOW + 1 },
+    { petId: 2n, quantity: 79, keyId: 'key_b', at: NOW + 2 },
+  ])
+  await store.removePet(2n)
+  await store.addOrders([{ id: HIGHEST, petId: -1n, quantity: 3, shipDate: NOW, complete: true }])
+  const act = { at: NOW, actor: 'anna' }
+  const key = { name: 'Shop', plan: 'pro', readOnly: false, createdAt: NOW } as const
+  const limits = { perMinute: 300, perDay: 10_000 }
+  await store.addKey({ ...key, id: 'key_b', limits }, { hash: 'b', hint: 'b…', createdAt: NOW }, act)
+  await store.addKey(
+    { ...key, id: 'key_a', limits, readOnly: true },
+    { hash: 'a', hint: 'a…', createdAt: NOW },
+    act,
+  )
+  await store.rotateKey('key_a', { hash: 'a2', hint: 'a2…', createdAt: NOW + 1 }, NOW + 9, act)
+  await store.revokeKey('key_b', act)
+  const state = freshState()
+  for (let sent = 0; sent < 4; sent++) admit(state, { perMinute: 2, perDay: 9 }, NOW)
+  await store.saveLimits([
+    { keyId: 'key_a', state, lastUsedAt: NOW, day: '2026-09-21', accepted: 2, rejected: 2 },
+  ])
+  await store.liftBan('key_a', act)
+}
+
+async function everything(store: Store): Promise<unknown> {
+  return {
+    inventory: await store.listInventory(),
+    histories: [await store.listHistory(1n), await store.listHistory(2n)],
+    orders: await store.listOrders(),
+    keys: await store.listKeys(),
+    found: [await store.findKey('a'), await store.findKey('a2'), await store.findKey('b')],
+    acts: await store.listKeyActs(),
+    limits: await store.loadLimits(),
+    usage: await store.listUsage('2026-01-01'),
+    bans: await store.listBans(0),
+    damage: await store.findDamage(),
+  }
+}
+
+/** What every adapter of the port promises of moving a store, here and there. */
+export function contentsSuite(name: string, from: StoreUnderTest, to: StoreUnderTest): void {
+  describe(`${name}: copy`, () => {
+    let source: Store
+    let target: Store
+    beforeEach(async () => {
+      source = await from.open()
+      target = await to.open()
+    })
+    afterEach(async () => {
+      await source.close()
+      await target.close()
+      await from.discard()
+      await to.discard()
+    })
+
+    test('moves everything, and goes on where the other left off', async () => {
+      await fill(source)
+      const { counts, tag } = await copyStore(source, target, QUIET)
+      expect(counts).toMatchObject({
+        pets: 5_999,
+        stock: 5_999,
+        history: 3,
+        keys: 2,
+        key_secrets: 3,
+        bans: 1,
+      })
+      expect(tag).toStartWith((5_999).toString(36))
+      expect(await everything(target)).toEqual(await everything(source))
+      await target.setQuantities([{ petId: 1n, quantity: 80, keyId: 'key_a', at: NOW + 5 }])
+      expect((await target.listHistory(1n)).map(({ after }) => after)).toEqual([77, 78, 80])
+      await target.saveLimits([
+        { keyId: 'key_a', state: freshState(), lastUsedAt: NOW, day: '2026-09-21', accepted: 1, rejected: 0 },
+      ])
+      expect((await target.listUsage('2026-01-01'))[0]?.accepted).toBe(3)
+    })
+
+    test('refuses a store that holds anything, and leaves it as it is', async () => {
+      await fill(source)
+      await target.addOrders([{ id: 1n, petId: 1n, quantity: 1, shipDate: 1, complete: false }])
+      await expect(copyStore(source, target, QUIET)).rejects.toThrow('not empty: it has 1 rows of orders')
+      expect(await target.countPets()).toBe(0)
+    })
+
+    test('given up in the middle, it has written nothing', async () => {
+      await fill(source)
+      const controller = new AbortController()
+      const given = { signal: controller.signal, onProgress: () => controller.abort() }
+      await expect(copyStore(source, target, given)).rejects.toThrow('abort')
+      expect(Object.values(await target.countContents()).every((rows) => rows === 0)).toBe(true)
+    })
+  })
+}

@@ -1,0 +1,185 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import type { PetStatus } from '../../src/core/inventory.ts'
+import type { StockedPet } from '../../src/core/pet.ts'
+import type { Store } from '../../src/core/store.ts'
+import type { StoreUnderTest } from './store-under-test.ts'
+
+const change = (petId: bigint, quantity: number, at = 1) => ({ petId, quantity, keyId: 'key_a', at })
+const pet = (
+  id: bigint,
+  quantity: number,
+  status: PetStatus = 'available',
+  name = 'Biscuit',
+): StockedPet => ({
+  id,
+  name,
+  categoryId: 1n,
+  status,
+  quantity,
+})
+
+/** What every adapter of the port promises to those who follow what happens to the stock. */
+export function eventSuite(name: string, underTest: StoreUnderTest): void {
+  describe(`${name}: events`, () => {
+    let store: Store
+    let other: Store
+    beforeEach(async () => {
+      store = await underTest.open()
+      other = await underTest.open()
+      await store.addPets([pet(1n, 1), pet(2n, 2, 'sold')])
+    })
+    afterEach(async () => {
+      await store.close()
+      await other.close()
+      await underTest.discard()
+    })
+
+    /** Everything after the cursor, a few at a time, without the cursors. */
+    async function eventsAfter(cursor: string, limit = 3): Promise<object[]> {
+      const all: object[] = []
+      for (;;) {
+        const found = await store.stockEventsAfter(cursor, limit)
+        if (typeof found === 'string') throw new Error(found)
+        expect(found.events.length).toBeLessThanOrEqual(limit)
+        all.push(...found.events.map(({ cursor: _, ...event }) => event))
+        if (found.events.length < limit) return all
+        cursor = found.cursor
+      }
+    }
+
+    async function importPets(pets: readonly StockedPet[]): Promise<void> {
+      const staged = await other.stagePets()
+      await staged.add(pets.map((value, index) => ({ line: index + 2, value })))
+      await staged.seal(0)
+      await staged.apply({ at: 9, keyId: 'importer' })
+      await staged.discard()
+    }
+
+    const quantity = (petId: bigint, before: number, after: number, rest: object = {}) => ({
+      ...{ kind: 'change', petId, before, after, status: 'available', at: 1, keyId: 'key_a' },
+      ...rest,
+    })
+
+    test('behind the latest cursor there is nothing until something happens', async () => {
+      const cursor = await store.latestEventCursor()
+      expect(await eventsAfter(cursor)).toEqual([])
+      await store.setQuantities([change(1n, 1), change(404n, 5)])
+      expect(await eventsAfter(cursor)).toEqual([])
+    })
+
+    test('each change of a quantity is told once, in order, by whichever process', async () => {
+      const cursor = await store.latestEventCursor()
+      await store.setQuantities([change(1n, 10), change(2n, 20), change(1n, 11), change(1n, 11)])
+      await other.setQuantities([change(1n, 12, 7)])
+      expect(await eventsAfter(cursor)).toEqual([
+        quantity(1n, 1, 10),
+        quantity(2n, 2, 20, { status: 'sold' }),
+        quantity(1n, 10, 11),
+        quantity(1n, 11, 12, { at: 7 }),
+      ])
+    })
+
+    test('entries that come, change their status and go are told between the others, in order', async () => {
+      const cursor = await store.latestEventCursor()
+      await store.setQuantities([change(1n, 10)])
+      await other.addPets([pet(9n, 9)])
+      await store.setQuantities([change(9n, 8), change(1n, 11)])
+      await importPets([pet(1n, 11, 'pending'), pet(2n, 2, 'sold', 'Another name')])
+      await store.setQuantities([change(1n, 12)])
+      await other.removePet(9n)
+      await store.setQuantities([change(1n, 13)])
+      expect(await eventsAfter(cursor)).toEqual([
+        quantity(1n, 1, 10),
+        { kind: 'entry', petId: 9n, quantity: 9, status: 'available' },
+        quantity(9n, 9, 8),
+        quantity(1n, 10, 11),
+        { kind: 'entry', petId: 1n, quantity: 11, status: 'pending' },
+        quantity(1n, 11, 12, { status: 'pending' }),
+        { kind: 'removed', petId: 9n },
+        quantity(1n, 12, 13, { status: 'pending' }),
+      ])
+    })
+
+    test('an import tells the quantities that it changed', async () => {
+      const cursor = await store.latestEventCursor()
+      await importPets([pet(1n, 5), pet(2n, 2, 'sold')])
+      expect(await eventsAfter(cursor)).toEqual([quantity(1n, 1, 5, { at: 9, keyId: 'importer' })])
+    })
+
+    test('the cursor of each event is right behind it', async () => {
+      const start = await store.latestEventCursor()
+      await store.setQuantities([change(1n, 10), change(2n, 20)])
+      await other.addPets([pet(9n, 9)])
+      await store.setQuantities([change(9n, 8)])
+      const all = await eventsAfter(start)
+      const found = await store.stockEventsAfter(start, 100)
+      if (typeof found === 'string') throw new Error(found)
+      expect(all).toHaveLength(4)
+      for (const [index, { cursor }] of found.events.entries()) {
+        expect(await eventsAfter(cursor)).toEqual(all.slice(index + 1))
+      }
+      expect(await eventsAfter(found.cursor)).toEqual([])
+    })
+
+    test('so many entries at once that they are not told one by one are a relist', async () => {
+      const cursor = await store.latestEventCursor()
+      await importPets(Array.from({ length: 1_500 }, (_, index) => pet(BigInt(index + 100), 1)))
+      await store.setQuantities([change(1n, 10)])
+      expect(await eventsAfter(cursor)).toEqual([{ kind: 'relist' }, quantity(1n, 1, 10)])
+    })
+
+    test('what is too far back is not told one by one', async () => {
+      const cursor = await store.latestEventCursor()
+      for (let round = 0; round < 11; round++) {
+        await store.setQuantities(
+          Array.from({ length: 1_000 }, (_, index) => change(1n, round * 1_000 + index + 100)),
+        )
+      }
+      const found = await store.stockEventsAfter(cursor, 10)
+      // It comes to the same for the reader, who lists again.
+      if (typeof found !== 'string') expect(found.events.map(({ kind }) => kind)).toEqual(['relist'])
+      else expect(found).toBe('too_far')
+    })
+
+    test.each(['', 'abc', '-1.0', ' 1.1', '1.1 ', '1.1.1.1.1', '9'.repeat(40)])(
+      'does not know the cursor "%s"',
+      async (cursor) => {
+        expect(await store.stockEventsAfter(cursor, 10)).toBe('unknown_cursor')
+      },
+    )
+
+    test('following while several write at once misses nothing and repeats nothing', async () => {
+      let cursor = await store.latestEventCursor()
+      const seen: string[] = []
+      let isWriting = true
+      const follow = async () => {
+        for (;;) {
+          const isLast = !isWriting
+          const found = await store.stockEventsAfter(cursor, 50)
+          if (typeof found === 'string') throw new Error(found)
+          for (const event of found.events) {
+            if (event.kind === 'change') seen.push(`${event.petId} ${event.before} ${event.after}`)
+          }
+          cursor = found.cursor
+          if (isLast && found.events.length === 0) return
+          await Bun.sleep(1)
+        }
+      }
+      const write = async (writer: Store, petId: bigint, first: number) => {
+        for (let step = 0; step < 100; step++) await writer.setQuantities([change(petId, first + step)])
+      }
+      const following = follow()
+      await Promise.all([write(store, 1n, 1_000), write(other, 2n, 2_000)])
+      isWriting = false
+      await following
+      for (const [petId, first] of [[1n, 1_000] as const, [2n, 2_000] as const]) {
+        const steps = seen.filter((line) => line.startsWith(`${petId} `))
+        const expected = Array.from(
+          { length: 100 },
+          (_, step) => `${petId} ${step === 0 ? Number(petId) : first + step - 1} ${first + step}`,
+        )
+        expect(steps).toEqual(expected)
+      }
+    })
+  })
+}

@@ -1,0 +1,278 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import type { Order } from '../../src/core/order.ts'
+import type { StockedPet } from '../../src/core/pet.ts'
+import type { StagedImport } from '../../src/core/staged-import.ts'
+import type { Store } from '../../src/core/store.ts'
+import type { StoreUnderTest } from './store-under-test.ts'
+
+const HIGHEST = 9223372036854775807n
+const LOWEST = -9223372036854775808n
+const ACT = { at: 1_790_000_000_000, keyId: 'petstore-import' }
+
+const pet = (id: bigint, changes: Partial<StockedPet> = {}): StockedPet => ({
+  id,
+  name: `Pet ${id}`,
+  categoryId: 1n,
+  status: 'available',
+  quantity: 5,
+  ...changes,
+})
+
+const order = (id: bigint, changes: Partial<Order> = {}): Order => ({
+  id,
+  petId: 1n,
+  quantity: 2,
+  shipDate: 1_790_000_000_123,
+  complete: false,
+  ...changes,
+})
+
+/** What every adapter of the port promises of bringing data in and out. */
+export function importSuite(name: string, underTest: StoreUnderTest): void {
+  describe(`${name}: import and export`, () => {
+    let store: Store
+    beforeEach(async () => {
+      store = await underTest.open()
+    })
+    afterEach(async () => {
+      await store.close()
+      await underTest.discard()
+    })
+
+    async function stage<Value>(
+      staged: StagedImport<Value>,
+      values: readonly Value[],
+    ): Promise<StagedImport<Value>> {
+      await staged.add(values.map((value, index) => ({ line: index + 2, value })))
+      expect(await staged.seal(10)).toEqual({ count: 0, first: [] })
+      return staged
+    }
+
+    async function apply(...pets: StockedPet[]) {
+      const staged = await stage(await store.stagePets(), pets)
+      try {
+        return await staged.apply(ACT)
+      } finally {
+        await staged.discard()
+      }
+    }
+
+    async function all<Value>(batches: AsyncIterable<readonly Value[]>): Promise<Value[]> {
+      const values: Value[] = []
+      for await (const batch of batches) values.push(...batch)
+      return values
+    }
+    const pets = () => all(store.exportPets())
+
+    test('adds what is new, changes what differs, leaves the rest and what is not named', async () => {
+      await store.addPets([pet(1n), pet(2n), pet(3n), pet(4n)])
+      const counts = await apply(
+        pet(HIGHEST, { name: 'ключ 🐶', categoryId: LOWEST }),
+        pet(2n, { quantity: 6 }),
+        pet(3n),
+        pet(LOWEST, { quantity: Number.MAX_SAFE_INTEGER }),
+      )
+      expect(counts).toEqual({ added: 2, changed: 1, unchanged: 1 })
+      expect(await pets()).toEqual([
+        pet(LOWEST, { quantity: Number.MAX_SAFE_INTEGER }),
+        pet(1n),
+        pet(2n, { quantity: 6 }),
+        pet(3n),
+        pet(4n),
+        pet(HIGHEST, { name: 'ключ 🐶', categoryId: LOWEST }),
+      ])
+    })
+
+    test('each field counts as a difference, and is changed alone', async () => {
+      await store.addPets([pet(1n), pet(2n), pet(3n), pet(4n)])
+      const wanted = [
+        pet(1n, { name: 'Another' }),
+        pet(2n, { categoryId: 9n }),
+        pet(3n, { status: 'sold' }),
+        pet(4n, { quantity: 0 }),
+      ]
+      expect(await apply(...wanted)).toEqual({ added: 0, changed: 4, unchanged: 0 })
+      expect(await pets()).toEqual(wanted)
+    })
+
+    test('applying the same again changes nothing and leaves no trace', async () => {
+      await apply(pet(1n), pet(2n))
+      const cursor = await store.loadStock(() => {})
+      expect(await apply(pet(2n), pet(1n))).toEqual({ added: 0, changed: 0, unchanged: 2 })
+      expect(await store.stockChangesSince(cursor)).toMatchObject({ set: [], removed: [] })
+    })
+
+    test('a changed quantity leaves one history row; a new pet, a name and a status leave none', async () => {
+      await store.addPets([pet(1n), pet(2n)])
+      await apply(pet(1n, { quantity: 8 }), pet(2n, { name: 'Another', status: 'sold' }), pet(3n))
+      expect(await store.listHistory(1n)).toEqual([{ petId: 1n, before: 5, after: 8, ...ACT }])
+      expect(await store.listHistory(2n)).toEqual([])
+      expect(await store.listHistory(3n)).toEqual([])
+    })
+
+    test('those who keep up with the stock are told of every pet added or changed', async () => {
+      await store.addPets([pet(1n), pet(2n), pet(3n)])
+      const cursor = await store.loadStock(() => {})
+      await apply(pet(1n, { quantity: 8 }), pet(2n, { status: 'sold' }), pet(3n), pet(4n))
+      const changes = await store.stockChangesSince(cursor)
+      if (changes === 'too_many') throw new Error('three changes are not too many')
+      const byId = changes.set.toSorted((a, b) => Number(a.petId - b.petId))
+      expect(byId.map(({ petId, quantity, status }) => [petId, quantity, status])).toEqual([
+        [1n, 8, 'available'],
+        [2n, 5, 'sold'],
+        [4n, 5, 'available'],
+      ])
+    })
+
+    test('with more than a thousand added they are told to read everything again', async () => {
+      const cursor = await store.loadStock(() => {})
+      await apply(...Array.from({ length: 1_000 }, (_, index) => pet(BigInt(index))))
+      expect(await store.stockChangesSince(cursor)).not.toBe('too_many')
+      await apply(...Array.from({ length: 1_001 }, (_, index) => pet(BigInt(index + 5_000))))
+      expect(await store.stockChangesSince(cursor)).toBe('too_many')
+    })
+
+    test('the first line of an id counts, and the others are told with it', async () => {
+      const staged = await store.stagePets()
+      await staged.add([
+        { line: 2, value: pet(7n, { name: 'first' }) },
+        { line: 3, value: pet(HIGHEST) },
+        { line: 5, value: pet(7n, { name: 'second' }) },
+      ])
+      await staged.add([{ line: 6, value: pet(7n, { name: 'third' }) }])
+      expect(await staged.seal(1)).toEqual({ count: 2, first: [{ line: 5, firstLine: 2, id: 7n }] })
+      expect(await staged.apply(ACT)).toEqual({ added: 2, changed: 0, unchanged: 0 })
+      await staged.discard()
+      expect(await pets()).toEqual([pet(7n, { name: 'first' }), pet(HIGHEST)])
+    })
+
+    test('a preview tells what would be done, by line, and does nothing', async () => {
+      await store.addPets([pet(1n), pet(2n)])
+      const staged = await stage(await store.stagePets(), [
+        pet(9n),
+        pet(2n, { status: 'sold' }),
+        pet(1n),
+        pet(3n),
+      ])
+      const preview = await staged.preview(1)
+      await staged.discard()
+      expect(preview).toEqual({
+        added: { count: 2, first: [{ line: 2, value: pet(9n) }] },
+        changed: { count: 1, first: [{ line: 3, value: pet(2n, { status: 'sold' }), before: pet(2n) }] },
+        unchanged: 1,
+      })
+      expect(await pets()).toEqual([pet(1n), pet(2n)])
+    })
+
+    test('what is staged is seen by nobody, and discarding it leaves nothing', async () => {
+      const staged = await stage(await store.stagePets(), [pet(1n)])
+      expect(await store.countPets()).toBe(0)
+      await store.addPets([pet(2n)])
+      await staged.discard()
+      expect(await pets()).toEqual([pet(2n)])
+    })
+
+    test('given up in the middle, it has changed nothing, and others can write', async () => {
+      await store.addPets([pet(1n)])
+      const staged = await stage(
+        await store.stagePets(),
+        Array.from({ length: 50_000 }, (_, index) => pet(BigInt(index + 1), { quantity: 9 })),
+      )
+      const controller = new AbortController()
+      const progress: number[] = []
+      const applied = staged.apply({
+        ...ACT,
+        signal: controller.signal,
+        onProgress: (done) => {
+          progress.push(done)
+          controller.abort()
+        },
+      })
+      await expect(applied).rejects.toThrow('abort')
+      await staged.discard()
+      expect(progress).toHaveLength(1)
+      expect(await pets()).toEqual([pet(1n)])
+      expect(await store.listHistory(1n)).toEqual([])
+      await store.setQuantities([{ petId: 1n, quantity: 6, keyId: 'key_a', at: 1 }])
+    })
+
+    test('progress reaches the number of rows that differ', async () => {
+      await store.addPets([pet(1n)])
+      const staged = await stage(await store.stagePets(), [pet(1n), pet(2n), pet(3n)])
+      const progress: [number, number][] = []
+      await staged.apply({ ...ACT, onProgress: (done, total) => progress.push([done, total]) })
+      await staged.discard()
+      expect(progress.at(-1)).toEqual([2, 2])
+    })
+
+    test('a change made while it was staged is seen: the import has the last word, and says so', async () => {
+      await store.addPets([pet(1n), pet(2n), pet(3n)])
+      const staged = await stage(await store.stagePets(), [pet(1n), pet(2n, { quantity: 7 }), pet(3n)])
+      await store.setQuantities([
+        { petId: 1n, quantity: 1, keyId: 'key_a', at: 1 },
+        { petId: 2n, quantity: 7, keyId: 'key_a', at: 2 },
+      ])
+      await store.removePet(3n)
+      expect(await staged.apply(ACT)).toEqual({ added: 1, changed: 1, unchanged: 1 })
+      await staged.discard()
+      expect(await store.listHistory(1n)).toEqual([
+        { petId: 1n, before: 5, after: 1, at: 1, keyId: 'key_a' },
+        { petId: 1n, before: 1, after: 5, ...ACT },
+      ])
+      expect((await store.listHistory(2n)).map(({ after }) => after)).toEqual([7])
+      expect(await pets()).toEqual([pet(1n), pet(2n, { quantity: 7 }), pet(3n)])
+    })
+
+    test('a removed pet is told of, and when it comes back its history goes on', async () => {
+      await store.addPets([pet(1n), pet(2n)])
+      await store.setQuantities([{ petId: 1n, quantity: 6, keyId: 'key_a', at: 1 }])
+      const cursor = await store.loadStock(() => {})
+      expect(await store.removePet(1n)).toBe(true)
+      expect(await store.removePet(1n)).toBe(false)
+      expect(await store.findPet(1n)).toBeUndefined()
+      expect((await store.listInventory()).map(({ petId }) => petId)).toEqual([2n])
+      expect(await store.stockChangesSince(cursor)).toMatchObject({ set: [], removed: [1n] })
+      expect(await store.listHistory(1n)).toHaveLength(1)
+
+      expect(await apply(pet(1n, { quantity: 9 }))).toEqual({ added: 1, changed: 0, unchanged: 0 })
+      expect((await store.listHistory(1n)).at(-1)).toEqual({ petId: 1n, before: 6, after: 9, ...ACT })
+    })
+
+    test('orders are added, changed and left alone likewise', async () => {
+      await store.addOrders([order(1n), order(2n), order(3n)])
+      const wanted = [order(1n), order(2n, { complete: true }), order(HIGHEST, { petId: LOWEST })]
+      const staged = await stage(await store.stageOrders(), wanted)
+      const preview = await staged.preview(5)
+      expect(preview.changed.first).toEqual([
+        { line: 3, value: order(2n, { complete: true }), before: order(2n) },
+      ])
+      expect(await staged.apply(ACT)).toEqual({ added: 1, changed: 1, unchanged: 1 })
+      await staged.discard()
+      expect(await all(store.exportOrders())).toEqual([
+        order(1n),
+        order(2n, { complete: true }),
+        order(3n),
+        order(HIGHEST, { petId: LOWEST }),
+      ])
+    })
+
+    test('an export is of one moment, whatever is changed while it goes on', async () => {
+      const many = Array.from({ length: 12_000 }, (_, index) => pet(BigInt(index)))
+      await apply(...many)
+      const exported: StockedPet[] = []
+      for await (const batch of store.exportPets()) {
+        if (exported.length === 0) {
+          await store.setQuantities([{ petId: 11_999n, quantity: 1, keyId: 'key_a', at: 1 }])
+          await store.removePet(11_998n)
+        }
+        exported.push(...batch)
+      }
+      expect(exported).toEqual(many)
+    })
+
+    test('an export of nothing gives no batch', async () => {
+      expect(await pets()).toEqual([])
+      expect(await all(store.exportOrders())).toEqual([])
+    })
+  })
+}

@@ -1,0 +1,81 @@
+import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Store } from '../../src/core/store.ts'
+import { DEFAULT_POSTGRES_SETTINGS, openPostgresStore } from '../../src/store/postgres/store.ts'
+import { openSqliteStore } from '../../src/store/sqlite/store.ts'
+import { createDatabase, type TestDatabase } from '../support/postgres-databases.ts'
+import { changeSuite } from './change-suite.ts'
+import { contentsSuite } from './contents-suite.ts'
+import { eventSuite } from './event-suite.ts'
+import { importSuite } from './import-suite.ts'
+import { keySuite } from './key-suite.ts'
+import { limitSuite } from './limit-suite.ts'
+import { stockSuite } from './stock-suite.ts'
+
+setDefaultTimeout(20_000)
+
+let database: TestDatabase | undefined
+
+async function open(): Promise<Store> {
+  database ??= await createDatabase()
+  return openPostgresStore(database.url, DEFAULT_POSTGRES_SETTINGS)
+}
+
+async function discard(): Promise<void> {
+  const { drop } = database ?? { drop: async () => {} }
+  database = undefined
+  await drop()
+}
+afterAll(discard)
+
+const underTest = { open, discard }
+stockSuite('PostgreSQL', underTest)
+changeSuite('PostgreSQL', underTest)
+keySuite('PostgreSQL', underTest)
+limitSuite('PostgreSQL', underTest)
+importSuite('PostgreSQL', underTest)
+eventSuite('PostgreSQL', underTest)
+
+const folder = mkdtempSync(join(tmpdir(), 'petstore-copy-'))
+const sqlite = {
+  open: async () => openSqliteStore(join(folder, 'petstore.db')),
+  discard: async () => rmSync(folder, { recursive: true, force: true }),
+}
+contentsSuite('SQLite to PostgreSQL', sqlite, underTest)
+contentsSuite('PostgreSQL to SQLite', underTest, sqlite)
+
+describe('PostgreSQL database', () => {
+  test('does not let the history be edited or erased', async () => {
+    const store = await open()
+    await store.addPets([{ id: 1n, name: 'Biscuit', categoryId: 1n, status: 'sold', quantity: 1 }])
+    await store.setQuantities([{ petId: 1n, quantity: 2, keyId: 'key_a', at: 3 }])
+    for (const sql of ['UPDATE history SET after = 9', 'DELETE FROM history', 'TRUNCATE history']) {
+      await expect(database?.run(sql) ?? Promise.resolve()).rejects.toThrow('append-only')
+    }
+    await store.close()
+    await discard()
+  })
+
+  test('answers a ping as long as it can be read', async () => {
+    const store = await open()
+    await store.ping()
+    await database?.run('ALTER TABLE stock RENAME TO away')
+    await expect(store.ping()).rejects.toMatchObject({ code: 'service_unavailable' })
+    await database?.run('ALTER TABLE away RENAME TO stock')
+    await store.ping()
+    await store.close()
+    await expect(store.ping()).rejects.toMatchObject({ code: 'service_unavailable' })
+    await discard()
+  })
+
+  test('of a newer version is refused, and left as it is', async () => {
+    const first = await open()
+    await database?.run('INSERT INTO migrations (number) VALUES (999)')
+    await expect(open()).rejects.toThrow('newer version')
+    expect(await database?.run('SELECT max(number) AS number FROM migrations')).toEqual([{ number: 999 }])
+    await first.close()
+    await discard()
+  })
+})

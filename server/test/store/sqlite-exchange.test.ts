@@ -1,0 +1,140 @@
+import { Database } from 'bun:sqlite'
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { StockedPet } from '../../src/core/pet.ts'
+import type { Store } from '../../src/core/store.ts'
+import { openSqliteStore } from '../../src/store/sqlite/store.ts'
+
+const ACT = { at: 9, keyId: 'petstore-import' }
+const pet = (id: bigint, changes: Partial<StockedPet> = {}): StockedPet => ({
+  ...{ id, name: `Pet ${id}`, categoryId: 1n, status: 'available', quantity: 5 },
+  ...changes,
+})
+
+let folder: string
+let path: string
+let store: Store
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'petstore-exchange-'))
+  path = join(folder, 'petstore.db')
+  store = openSqliteStore(path)
+})
+afterEach(async () => {
+  await store.close()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+async function exported(): Promise<StockedPet[]> {
+  const pets: StockedPet[] = []
+  for await (const batch of store.exportPets()) pets.push(...batch)
+  return pets
+}
+
+/** Begins to import `pets` while another process holds the lock, which then does `sql`, and ends. */
+async function importAround(pets: readonly StockedPet[], sql: readonly string[]) {
+  const staged = await store.stagePets()
+  await staged.add(pets.map((value, index) => ({ line: index + 2, value })))
+  await staged.seal(0)
+  const other = new Database(path)
+  other.run('PRAGMA foreign_keys = ON')
+  other.run('BEGIN IMMEDIATE')
+  for (const statement of sql) other.run(statement)
+  const applying = staged.apply(ACT)
+  await Bun.sleep(20)
+  other.run('COMMIT')
+  other.close()
+  const counts = await applying
+  await staged.discard()
+  return counts
+}
+
+describe('An import into SQLite', () => {
+  beforeEach(() => store.addPets([pet(1n), pet(2n), pet(3n)]))
+
+  test('that had compared already compares again what was changed before it got the lock', async () => {
+    const wanted = [pet(1n), pet(2n, { quantity: 7 }), pet(3n)]
+    const counts = await importAround(wanted, [
+      'UPDATE stock SET quantity = 1 WHERE pet_id = 1',
+      "INSERT INTO history (pet_id, before, after, at, key_id, status) VALUES (1, 5, 1, 8, 'key_a', 'sold')",
+      'UPDATE stock SET quantity = 7 WHERE pet_id = 2',
+      "INSERT INTO history (pet_id, before, after, at, key_id, status) VALUES (2, 5, 7, 8, 'key_a', 'sold')",
+      'DELETE FROM pets WHERE id = 3',
+      "INSERT INTO stock_changes (after_history, kind, pet_id) VALUES (0, 'removed', 3)",
+    ])
+    expect(counts).toEqual({ added: 1, changed: 1, unchanged: 1 })
+    expect(await exported()).toEqual(wanted)
+    expect((await store.listHistory(1n)).map(({ before, after }) => [before, after])).toEqual([
+      [5, 1],
+      [1, 5],
+    ])
+    expect(await store.listHistory(2n)).toHaveLength(1)
+  })
+
+  test('that had compared already compares everything where the log says that much was changed', async () => {
+    const counts = await importAround(
+      [pet(1n), pet(2n), pet(3n)],
+      [
+        "UPDATE pets SET name = 'Another' WHERE id = 2",
+        "INSERT INTO stock_changes (after_history, kind) VALUES (0, 'relist')",
+      ],
+    )
+    expect(counts).toEqual({ added: 0, changed: 1, unchanged: 2 })
+    expect(await exported()).toEqual([pet(1n), pet(2n), pet(3n)])
+  })
+
+  test('leaves a new name in the log, for another import that is comparing just then', async () => {
+    const cursor = await store.loadStock(() => {})
+    await importAround([pet(2n, { name: 'Another' })], [])
+    expect(await store.stockChangesSince(cursor)).toMatchObject({
+      set: [{ petId: 2n, quantity: 5, status: 'available' }],
+    })
+  })
+
+  test('mends a pet that has lost its stock', async () => {
+    const other = new Database(path)
+    other.run('DELETE FROM stock WHERE pet_id = 2')
+    other.close()
+    expect(await importAround([pet(1n), pet(2n)], [])).toEqual({ added: 1, changed: 0, unchanged: 1 })
+    expect(await exported()).toEqual([pet(1n), pet(2n), pet(3n)])
+    expect(await store.findDamage()).toEqual([])
+  })
+
+  test('leaves no large log behind', async () => {
+    await importAround(
+      Array.from({ length: 30_000 }, (_, index) => pet(BigInt(index))),
+      [],
+    )
+    expect(statSync(`${path}-wal`).size).toBe(0)
+  })
+
+  test('leaves nothing that a check of the database would find fault with', async () => {
+    await store.setQuantities([{ petId: 1n, quantity: 6, keyId: 'key_a', at: 1 }])
+    await store.removePet(1n)
+    await importAround([pet(1n, { quantity: 9 }), pet(2n, { quantity: 0 })], [])
+    expect(await store.findDamage()).toEqual([])
+  })
+})
+
+describe('A backup of SQLite', () => {
+  test('holds everything, in one file that only its owner can read', async () => {
+    await store.addPets([pet(1n), pet(2n)])
+    await store.setQuantities([{ petId: 1n, quantity: 6, keyId: 'key_a', at: 1 }])
+    const copy = join(folder, 'copy.db')
+    await store.backupTo(copy)
+    expect(statSync(copy).mode & 0o777).toBe(0o600)
+    expect([existsSync(`${copy}-wal`), existsSync(`${copy}-shm`)]).toEqual([false, false])
+    const restored = openSqliteStore(copy)
+    expect(await restored.listInventory()).toEqual(await store.listInventory())
+    expect(await restored.listHistory(1n)).toEqual(await store.listHistory(1n))
+    await restored.close()
+  })
+
+  test('is not written over a file that is there', async () => {
+    const copy = join(folder, 'copy.db')
+    writeFileSync(copy, 'mine')
+    await expect(store.backupTo(copy)).rejects.toThrow('EEXIST')
+    expect(await Bun.file(copy).text()).toBe('mine')
+  })
+})

@@ -1,0 +1,47 @@
+import { PostgresServer } from './postgres-server.ts'
+
+/** Where the tests' PostgreSQL is: one that somebody runs, or one of our own for the whole test run. */
+const GIVEN = Bun.env.TEST_POSTGRES_URL
+// Beyond the modules: each test file may have them anew.
+const shared = globalThis as { petstorePostgres?: Promise<PostgresServer> }
+
+async function serverUrl(): Promise<string> {
+  if (GIVEN !== undefined && GIVEN !== '') return GIVEN
+  shared.petstorePostgres ??= PostgresServer.start()
+  return (await shared.petstorePostgres).url()
+}
+
+/** A database of its own on the tests' PostgreSQL. */
+export interface TestDatabase {
+  readonly url: string
+  /** Runs SQL beside the service, as an operator would. */
+  run(sql: string): Promise<readonly Record<string, unknown>[]>
+  drop(): Promise<void>
+}
+
+export async function createDatabase(): Promise<TestDatabase> {
+  const server = await serverUrl()
+  const name = `petstore_${crypto.randomUUID().replaceAll('-', '')}`
+  await once(server, `CREATE DATABASE ${name} TEMPLATE template0`)
+  const url = new URL(server)
+  url.pathname = name
+  return {
+    url: url.href,
+    run: (sql) => once(url.href, sql),
+    drop: async () => {
+      await once(server, `DROP DATABASE ${name} WITH (FORCE)`)
+    },
+  }
+}
+
+async function once(url: string, sql: string): Promise<readonly Record<string, unknown>[]> {
+  const { username, password, hostname, port, pathname } = new URL(url)
+  const client = new Bun.SQL({
+    ...{ adapter: 'postgres', username, password, hostname, port, database: pathname.slice(1), max: 1 },
+  })
+  try {
+    return await client.unsafe(sql)
+  } finally {
+    await client.close()
+  }
+}

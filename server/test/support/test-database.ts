@@ -1,0 +1,27 @@
+import { Database } from 'bun:sqlite'
+import { join } from 'node:path'
+import { createDatabase, type TestDatabase } from './postgres-databases.ts'
+
+/** `TEST_STORE=postgres bun test …` runs the service under test on PostgreSQL instead of SQLite. */
+export const ON_POSTGRES = Bun.env.TEST_STORE === 'postgres'
+
+/** An empty database for a service under test. */
+export function createTestDatabase(folder: string): Promise<TestDatabase> {
+  return ON_POSTGRES ? createDatabase() : Promise.resolve(sqliteDatabase(join(folder, 'petstore.db')))
+}
+
+function sqliteDatabase(path: string): TestDatabase {
+  return {
+    url: `sqlite:${path}`,
+    run: async (sql) => {
+      const database = new Database(path)
+      try {
+        return database.query<Record<string, unknown>, []>(sql).all()
+      } finally {
+        database.close()
+      }
+    },
+    // It goes with its folder.
+    drop: async () => {},
+  }
+}

@@ -1,0 +1,217 @@
+import { Database } from 'bun:sqlite'
+import { afterEach, describe, expect, test } from 'bun:test'
+import type { FinishedRequest } from '../../src/core/finished-request.ts'
+import type { Sink } from '../../src/telemetry/line-writer.ts'
+import { Logger, type LogSettings } from '../../src/telemetry/logger.ts'
+import { START, TestService } from '../support/test-service.ts'
+
+const services: TestService[] = []
+afterEach(() => Promise.all(services.splice(0).map((service) => service.stop())))
+
+async function start(logRequests: string, options: Parameters<typeof TestService.start>[0] = {}) {
+  const service = await TestService.start({ ...options, settings: { logRequests, ...options.settings } })
+  services.push(service)
+  return service
+}
+
+/** One request of each kind; gives the statuses that were logged. */
+async function statusesLogged(service: TestService): Promise<unknown[]> {
+  await service.call('GET', '/inventory')
+  await service.call('GET', '/inventory', { key: null })
+  await service.setQuantity(404n, '{"quantity": 1}')
+  const other = new Database(service.databasePath)
+  other.run('ALTER TABLE orders RENAME TO away')
+  await service.call('GET', '/store/orders')
+  other.close()
+  return (await service.logged()).map(({ status }) => status)
+}
+
+describe('the log', () => {
+  test.each([
+    ['all', [200, 401, 404, 503]],
+    ['errors', [401, 404, 503]],
+    ['failures', [503]],
+    // What went wrong inside is told whatever the setting says.
+    ['none', [503]],
+  ])('with LOG_REQUESTS=%s tells of the requests that are asked for', async (setting, statuses) => {
+    expect(await statusesLogged(await start(setting))).toEqual(statuses)
+  })
+
+  test('tells who did what and how it went, one JSON object to a line', async () => {
+    const service = await start('all')
+    const { id, secret } = await service.createKey('pro')
+    await service.setQuantity(2n, '{"quantity": 3}', { key: secret, headers: { 'X-Request-Id': 'order-17' } })
+    const [line] = await service.logged()
+    expect(line).toEqual({
+      time: new Date(START).toISOString(),
+      level: 'info',
+      message: 'request',
+      requestId: 'order-17',
+      keyId: id,
+      operation: 'updateInventory',
+      method: 'PATCH',
+      path: '/v1/inventory/2',
+      status: 200,
+      durationMs: expect.any(Number),
+      clientAddress: '127.0.0.1',
+    })
+  })
+
+  test('names the key of a request that its limit refused', async () => {
+    const service = await start('errors')
+    const { id, secret } = await service.createKey('enterprise', { limits: { perMinute: 1, perDay: 9 } })
+    await service.call('GET', '/inventory', { key: secret })
+    await service.call('GET', '/inventory', { key: secret })
+    expect(await service.logged()).toMatchObject([
+      { level: 'warn', status: 429, keyId: id, operation: 'listInventory' },
+    ])
+  })
+
+  test('shows the path without its query, and not more than 200 characters of it', async () => {
+    const service = await start('all')
+    await service.fetch('GET', '/v1/inventory?token=abc')
+    await service.fetch('GET', `/v1/${'x'.repeat(5_000)}`)
+    const [first, second] = await service.logged()
+    expect(first?.path).toBe('/v1/inventory')
+    expect([String(second?.path).length, second?.operation]).toEqual([200, 'none'])
+  })
+
+  test('gives the operator the whole story of a bug, with its cause', async () => {
+    const service = await start('failures', {
+      wrapStore: (store) => ({
+        ...store,
+        listOrders: () => Promise.reject(new TypeError('wrong turn', { cause: new Error('deep inside') })),
+      }),
+    })
+    await service.call('GET', '/store/orders', { headers: { 'X-Request-Id': 'bug-1' } })
+    const [line, ...others] = await service.logged()
+    expect(others).toEqual([])
+    expect(line).toMatchObject({ level: 'error', requestId: 'bug-1', operation: 'listOrders', status: 500 })
+    expect(line?.error).toMatch(/TypeError: wrong turn\n\s+at .*\n(.*\n)*caused by Error: deep inside/)
+  })
+
+  test('never shows a key, wherever a caller puts it', async () => {
+    const service = await start('all', { settings: { metricsPort: '0' } })
+    const { secret } = await service.createKey('pro')
+    await service.call('GET', '/inventory', { key: secret, headers: { 'X-Request-Id': secret } })
+    await service.fetch('GET', `/v1/inventory/${secret}?key=${secret}`, { key: secret })
+    await service.fetch('GET', `/${'x'.repeat(185)}${secret}`, { key: secret })
+    await service.fetch('GET', '/v1/inventory', { key: null, headers: { Authorization: secret } })
+    await service.fetch('GET', '/v1/inventory', { key: secret.slice(0, -1) })
+    expect(await service.logged()).toHaveLength(5)
+    const told = service.logText + (await (await fetch(service.metricsAddress)).text())
+    expect(told).not.toContain(secret.slice(9, 15))
+    expect(told).toContain('/v1/inventory/pst_live_[hidden]')
+  })
+})
+
+const request: FinishedRequest = {
+  requestId: 'r-1',
+  operation: 'listInventory',
+  method: 'GET',
+  path: '/v1/inventory',
+  status: 200,
+  durationMs: 1.2345,
+  clientAddress: () => '192.0.2.1',
+  keyId: 'key_a',
+  limited: undefined,
+  error: undefined,
+}
+
+/** A logger whose writes the test sees, one string each. */
+function loggerTo(sink: Partial<Sink>, settings: Partial<LogSettings> = {}) {
+  const writes: string[] = []
+  const logger = new Logger(
+    { format: 'auto', requests: 'all', ...settings },
+    { write: async (text) => void writes.push(text), isTerminal: false, hasColours: false, ...sink },
+    () => START,
+  )
+  return { logger, writes }
+}
+
+describe('the logger', () => {
+  test('writes the lines of one turn at once, in order', async () => {
+    const { logger, writes } = loggerTo({})
+    for (const requestId of ['a', 'b', 'c']) logger.request({ ...request, requestId })
+    expect(writes).toEqual([])
+    await logger.flush()
+    expect(writes).toHaveLength(1)
+    expect(writes[0]?.split('\n').map((line) => /"requestId":"(.)"/.exec(line)?.[1])).toEqual([
+      'a',
+      'b',
+      'c',
+      undefined,
+    ])
+  })
+
+  test('is readable on a terminal: a line each, in colour, and nothing that steers the terminal', async () => {
+    const { logger, writes } = loggerTo({ isTerminal: true, hasColours: true })
+    logger.request({ ...request, path: '/v1/\u001b[2Jboo', status: 404 })
+    await logger.flush()
+    const [text = ''] = writes
+    expect(text).toContain('\u001b[33m404\u001b[0m 1.235 ms')
+    expect(text).toContain('GET /v1/\\x1b[2Jboo')
+    expect(text).toContain('keyId=key_a')
+    expect(text.trimEnd().split('\n')).toHaveLength(1)
+  })
+
+  test.each([
+    ['auto', false, true],
+    ['auto', true, false],
+    ['json', true, true],
+    ['text', false, false],
+  ] as const)(
+    'with LOG_FORMAT=%s and a terminal: %p, JSON is written: %p',
+    async (format, isTerminal, json) => {
+      const { logger, writes } = loggerTo({ isTerminal }, { format })
+      logger.info('hello', { address: 'x' })
+      await logger.flush()
+      expect(writes[0]?.startsWith('{"time"')).toBe(json)
+      expect(writes[0]).not.toContain('\u001b')
+    },
+  )
+
+  test.each([
+    ['all', ['info', 'warn']],
+    ['errors', ['warn']],
+    ['failures', ['warn']],
+    ['none', []],
+  ] as const)(
+    'with LOG_REQUESTS=%s a request slower than a second is told with %p',
+    async (requests, levels) => {
+      const { logger, writes } = loggerTo({}, { requests })
+      logger.request(request)
+      logger.request({ ...request, durationMs: 1_500 })
+      await logger.flush()
+      const lines = writes.join('').trimEnd().split('\n')
+      expect(lines.flatMap((line) => (line === '' ? [] : [JSON.parse(line).level]))).toEqual([...levels])
+    },
+  )
+
+  test('a reader that stands still costs lines, not memory, and is told how many', async () => {
+    const reader = Promise.withResolvers<void>()
+    const seen: string[] = []
+    const { logger } = loggerTo({
+      write: async (text) => {
+        seen.push(text)
+        await reader.promise
+      },
+    })
+    logger.info('first')
+    await Bun.sleep(10)
+    for (let count = 0; count < 20_005; count++) logger.info('more')
+    reader.resolve()
+    await logger.flush()
+    const lines = seen.join('').trimEnd().split('\n')
+    expect(lines).toHaveLength(1 + 20_000 + 1)
+    expect(JSON.parse(lines.at(-1) ?? '')).toMatchObject({ level: 'warn', dropped: 5 })
+  })
+
+  test('a reader that went away does not stop the service', async () => {
+    const { logger } = loggerTo({ write: () => Promise.reject(new Error('EPIPE')) })
+    logger.info('first')
+    await logger.flush()
+    logger.info('second')
+    await logger.flush()
+  })
+})

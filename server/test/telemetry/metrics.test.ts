@@ -1,0 +1,191 @@
+import { Database } from 'bun:sqlite'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { fileURLToPath } from 'node:url'
+import { Glob } from 'bun'
+import { PLANS } from '../../src/core/plans.ts'
+import { family } from '../../src/telemetry/exposition.ts'
+import { parsePrometheusText } from '../support/prometheus-text.ts'
+import { START, TestService } from '../support/test-service.ts'
+
+let service: TestService
+beforeAll(async () => {
+  service = await TestService.start({ settings: { metricsPort: '0', anonymousPerMinute: '3' } })
+})
+afterAll(() => service.stop())
+
+async function scrape(of = service) {
+  const response = await fetch(of.metricsAddress)
+  expect(response.status).toBe(200)
+  expect(response.headers.get('Content-Type')).toBe('text/plain; version=0.0.4; charset=utf-8')
+  const text = await response.text()
+  const families = parsePrometheusText(text)
+  /** The value of one sample, 0 where there is none. */
+  const value = (name: string, labels: Readonly<Record<string, string>> = {}): number => {
+    const samples =
+      families.get(name.replace(/_(sum|count|bucket)$/, ''))?.samples ?? families.get(name)?.samples
+    const same = samples?.find((sample) => sample.name === name && Bun.deepEquals(sample.labels, labels))
+    return same?.value ?? 0
+  }
+  return { text, families, value }
+}
+
+describe('/metrics', () => {
+  test('is on a listener of its own, and nowhere else', async () => {
+    expect((await service.fetch('GET', '/metrics')).status).toBe(404)
+    const { metricsAddress } = service
+    expect((await fetch(metricsAddress.replace('/metrics', '/'))).status).toBe(404)
+    expect((await fetch(metricsAddress, { method: 'POST' })).status).toBe(405)
+    expect((await fetch(`${metricsAddress}?name=x`)).status).toBe(200)
+  })
+
+  test('has every documented metric, with help and type', async () => {
+    const { families } = await scrape()
+    expect(Object.fromEntries([...families].map(([name, { type }]) => [name, type]))).toEqual({
+      petstore_requests_total: 'counter',
+      petstore_request_duration_seconds: 'histogram',
+      petstore_commit_batch_size: 'histogram',
+      petstore_commit_duration_seconds: 'histogram',
+      petstore_rate_limited_total: 'counter',
+      petstore_bans_total: 'counter',
+      petstore_keys: 'gauge',
+      petstore_inventory_entries: 'gauge',
+      petstore_open_requests: 'gauge',
+      petstore_build_info: 'gauge',
+      process_resident_memory_bytes: 'gauge',
+      process_start_time_seconds: 'gauge',
+    })
+    const docs = fileURLToPath(new URL('../../../docs/', import.meta.url))
+    let documented = ''
+    for await (const name of new Glob('operating*.md').scan(docs))
+      documented += await Bun.file(docs + name).text()
+    for (const name of families.keys()) expect(documented).toContain(`\`${name}`)
+  })
+
+  test('counts requests by operation and status, and times them', async () => {
+    const before = await scrape()
+    await service.call('GET', '/inventory')
+    await service.call('GET', '/inventory', { headers: { 'If-None-Match': '*' } })
+    await service.setQuantity(1n, '{"quantity": "many"}')
+    await service.setQuantity(404n, '{"quantity": 1}')
+    await service.fetch('GET', '/v1/nothing')
+    await service.fetch('DELETE', '/v1/inventory')
+    await service.fetch('GET', '/healthz', { key: null })
+    const after = await scrape()
+    const counted = (operation: string, status: string) =>
+      after.value('petstore_requests_total', { operation, status }) -
+      before.value('petstore_requests_total', { operation, status })
+    expect(counted('listInventory', '200')).toBe(1)
+    expect(counted('listInventory', '304')).toBe(1)
+    expect(counted('updateInventory', '400')).toBe(1)
+    expect(counted('updateInventory', '404')).toBe(1)
+    expect(counted('none', '404')).toBe(1)
+    expect(counted('none', '405')).toBe(1)
+    expect(counted('healthz', '200')).toBe(1)
+    const timed = { operation: 'listInventory' }
+    expect(after.value('petstore_request_duration_seconds_count', timed)).toBe(2)
+    expect(after.value('petstore_request_duration_seconds_sum', timed)).toBeWithin(0, 2)
+  })
+
+  test('tells the size and duration of commits', async () => {
+    const before = await scrape()
+    await service.setQuantity(1n, '{"quantity": 5}')
+    await service.setQuantity(2n, '{"quantity": 5}')
+    const after = await scrape()
+    const grown = (name: string) => after.value(name) - before.value(name)
+    expect(grown('petstore_commit_batch_size_sum')).toBe(2)
+    expect(grown('petstore_commit_batch_size_count')).toBe(2)
+    expect(grown('petstore_commit_duration_seconds_count')).toBe(2)
+    expect(grown('petstore_commit_duration_seconds_sum')).toBeWithin(0, 2)
+  })
+
+  test('counts what was refused by limit, and the bans that began', async () => {
+    const { secret } = await service.createKey('enterprise', { limits: { perMinute: 2, perDay: 100 } })
+    const before = await scrape()
+    // Two pass, one is refused, the next brings the ban, the last finds it.
+    for (let sent = 0; sent < 5; sent++) await service.call('GET', '/inventory', { key: secret })
+    for (let sent = 0; sent < 4; sent++) await service.call('GET', '/inventory', { key: null })
+    const after = await scrape()
+    const limited = (reason: string) =>
+      after.value('petstore_rate_limited_total', { reason }) -
+      before.value('petstore_rate_limited_total', { reason })
+    expect([limited('rate_limit_exceeded'), limited('key_banned'), limited('anonymous')]).toEqual([1, 2, 1])
+    expect(after.value('petstore_bans_total') - before.value('petstore_bans_total')).toBe(1)
+    expect(after.value('petstore_requests_total', { operation: 'listInventory', status: '401' })).toBe(3)
+  })
+
+  test('tells active keys by plan and entries as they are at the moment', async () => {
+    const before = await scrape()
+    await service.createKey('free')
+    await service.createKey('free', { expiresAt: START })
+    await service.createKey('pro', { revokedAt: START })
+    await service.store.addPets([{ id: 50n, name: 'New', categoryId: 1n, status: 'sold', quantity: 0 }])
+    const after = await scrape()
+    const grown = PLANS.map(
+      (plan) => after.value('petstore_keys', { plan }) - before.value('petstore_keys', { plan }),
+    )
+    expect(grown).toEqual([1, 0, 0, 0])
+    expect(after.value('petstore_inventory_entries')).toBe(before.value('petstore_inventory_entries') + 1)
+  })
+
+  test('tells what runs, since when, and with how much memory', async () => {
+    const { families, value } = await scrape()
+    const version = (await Bun.file(new URL('../../package.json', import.meta.url)).json()).version
+    expect(value('petstore_build_info', { version, bun: Bun.version })).toBe(1)
+    expect(value('process_start_time_seconds')).toBeWithin(Date.now() / 1000 - 3_600, Date.now() / 1000)
+    expect(value('process_resident_memory_bytes')).toBeGreaterThan(10_000_000)
+    expect(families.get('petstore_open_requests')?.samples).toHaveLength(1)
+  })
+
+  test('counts the requests that are being answered', async () => {
+    const other = new Database(service.databasePath)
+    other.run('BEGIN IMMEDIATE')
+    const waiting = service.setQuantity(1n, '{"quantity": 123}')
+    await Bun.sleep(50)
+    expect((await scrape()).value('petstore_open_requests')).toBe(1)
+    other.run('COMMIT')
+    other.close()
+    await waiting
+    expect((await scrape()).value('petstore_open_requests')).toBe(0)
+  })
+
+  test('still tells the rest when the database does not answer', async () => {
+    const other = new Database(service.databasePath)
+    other.run('ALTER TABLE keys RENAME TO away')
+    const { families } = await scrape()
+    other.run('ALTER TABLE away RENAME TO keys')
+    other.close()
+    expect(families.get('petstore_keys')?.samples).toEqual([])
+    expect(families.get('petstore_build_info')?.samples).toHaveLength(1)
+  })
+
+  test.skipIf(Bun.which('promtool') === null)('passes promtool check metrics', async () => {
+    const { text } = await scrape()
+    const promtool = Bun.spawn(['promtool', 'check', 'metrics'], { stdin: new Blob([text]), stderr: 'pipe' })
+    expect([await promtool.exited, await promtool.stderr.text()]).toEqual([0, ''])
+  })
+})
+
+test('labels and help are escaped, whatever they hold', () => {
+  const labels = { name: 'a "quoted" \\ back\nslash', other: '}' }
+  const text = family('some_gauge', 'gauge', 'with \\ and\nbreak', [[labels, 1.5]])
+  expect(text.split('\n')).toHaveLength(4)
+  expect(parsePrometheusText(text).get('some_gauge')?.samples).toEqual([
+    { name: 'some_gauge', labels, value: 1.5 },
+  ])
+})
+
+test.each([
+  ['a name twice', '# HELP a x\n# TYPE a gauge\na 1\na 2\n'],
+  ['a line of nothing', '# HELP a x\n# TYPE a gauge\nb 1\n'],
+  ['no help', '# TYPE a gauge\na 1\n'],
+  ['a label without quotes', '# HELP a x\n# TYPE a gauge\na{b=c} 1\n'],
+  ['shrinking buckets', histogram('h_bucket{le="1"} 2\nh_bucket{le="+Inf"} 1\nh_sum 1\nh_count 1\n')],
+  ['no +Inf', histogram('h_bucket{le="1"} 2\nh_sum 1\nh_count 2\n')],
+  ['another count', histogram('h_bucket{le="1"} 2\nh_bucket{le="+Inf"} 2\nh_sum 1\nh_count 3\n')],
+])('the parser of these tests refuses %s', (_, text) => {
+  expect(() => parsePrometheusText(text)).toThrow()
+})
+
+function histogram(lines: string): string {
+  return `# HELP h x\n# TYPE h histogram\n${lines}`
+}
