@@ -12,13 +12,14 @@ const RULES: readonly { readonly part: string; readonly may: readonly string[] }
   { part: 'http/', may: ['core/', 'node:zlib', 'typebox', 'typebox/compile', 'node:crypto'] },
   { part: 'telemetry/', may: ['core/'] },
   { part: 'exchange/', may: ['core/', 'node:fs', 'node:fs/promises', 'node:path', 'node:stream'] },
-  { part: 'config.ts', may: ['core/'] },
+  { part: 'setting-parsers.ts', may: [] },
+  { part: 'config.ts', may: ['core/', 'setting-parsers.ts'] },
   { part: 'demo.ts', may: ['core/'] },
-  { part: 'compose.ts', may: ['core/', 'store/', 'http/', 'telemetry/', 'config.ts'] },
+  { part: 'compose.ts', may: ['core/', 'store/', 'http/', 'telemetry/', 'config.ts', 'setting-parsers.ts'] },
   {
     part: 'cli/',
     may: [
-      ...['core/', 'exchange/', 'compose.ts', 'config.ts', 'demo.ts'],
+      ...['core/', 'exchange/', 'compose.ts', 'config.ts', 'setting-parsers.ts', 'demo.ts'],
       ...['commander', 'node:fs', 'node:os', 'node:path'],
     ],
   },

@@ -44,15 +44,16 @@ async function run(...args: string[]): Promise<{ seconds: number; peakMegabytes:
   const began = performance.now()
   const program = Bun.spawn([process.execPath, MAIN, ...args], {
     stdout: 'ignore',
-    stderr: 'ignore',
+    stderr: 'pipe',
     env: { PATH: '/usr/bin:/bin' },
   })
+  const told = program.stderr.text()
   let peak = 0
   while (program.exitCode === null) {
     peak = Math.max(peak, peakOf(program.pid))
     await Promise.race([program.exited, Bun.sleep(25)])
   }
-  if ((await program.exited) !== 0) throw new Error(`petstore ${args.join(' ')} failed`)
+  if ((await program.exited) !== 0) throw new Error(`petstore ${args.join(' ')} failed: ${await told}`)
   return { seconds: (performance.now() - began) / 1_000, peakMegabytes: Math.round(peak / 1_000) }
 }
 

@@ -1,4 +1,4 @@
-import { type Config, withoutPassword } from './config.ts'
+import type { Config } from './config.ts'
 import { AddressWindows } from './core/address-windows.ts'
 import { type Clock, SECOND, systemClock } from './core/clock.ts'
 import { ServiceError } from './core/errors.ts'
@@ -15,6 +15,7 @@ import { buildContract } from './http/contract.ts'
 import { EventStreams } from './http/event-streams.ts'
 import { type Listener, listen } from './http/server.ts'
 import { readTls } from './http/tls.ts'
+import { withoutPassword } from './setting-parsers.ts'
 import {
   DEFAULT_POSTGRES_SETTINGS,
   openPostgresStore,

@@ -1,18 +1,10 @@
 import { type Command, type CommanderError, Option } from 'commander'
 import { openStore, postgresSettings, type RunningService, startService } from '../../compose.ts'
-import {
-  type Config,
-  flagOf,
-  readConfig,
-  SETTING_NAMES,
-  SETTINGS,
-  SettingError,
-  type SettingName,
-  withoutPassword,
-} from '../../config.ts'
+import { type Config, flagOf, readConfig, SETTING_NAMES, SETTINGS, type SettingName } from '../../config.ts'
 import type { Store } from '../../core/store.ts'
 import { VERSION } from '../../core/version.ts'
 import { DEMO_SECRETS, prepareDemo } from '../../demo.ts'
+import { SettingError, withoutPassword } from '../../setting-parsers.ts'
 import { type BannerFacts, banner } from '../banner.ts'
 import { READY, Supervisor, sharedPort } from '../supervisor.ts'
 

@@ -104,7 +104,7 @@ export const FIRST_FUNCTIONS = `
   CREATE FUNCTION number_events(most integer) RETURNS bigint LANGUAGE plpgsql AS $$
   DECLARE
     state   event_numbering;
-    started text := pg_postmaster_start_time()::text;
+    started text := extract(epoch FROM pg_postmaster_start_time())::text;
   BEGIN
     SELECT * INTO state FROM event_numbering;
     IF state.server = started AND NOT EXISTS (SELECT 1 FROM log_since(state.snapshot, 1)) THEN

@@ -34,7 +34,7 @@ export function stockChangeVerbs(connection: Connection): StockChangeVerbs {
     loadStock: (onBatch) =>
       connection.longTransaction('read', async (session) => {
         const [now] = await session<{ server: string; snapshot: string }[]>`
-          SELECT pg_postmaster_start_time()::text AS server, pg_current_snapshot()::text AS snapshot`
+          SELECT extract(epoch FROM pg_postmaster_start_time())::text AS server, pg_current_snapshot()::text AS snapshot`
         await session`
           DECLARE entries NO SCROLL CURSOR FOR SELECT pet_id, quantity, status FROM stock ORDER BY pet_id`
         for (;;) {
@@ -59,7 +59,7 @@ export function stockChangeVerbs(connection: Connection): StockChangeVerbs {
             UNION ALL
             (SELECT pet_id FROM stock_changes WHERE xid = ANY (${running}::xid8[]) ORDER BY xid LIMIT ${MOST_CHANGES + 1})
           ), total AS (SELECT count(*) AS log_rows, bool_or(pet_id IS NULL) AS reads_all FROM log)
-          SELECT pg_postmaster_start_time()::text AS server, pg_current_snapshot()::text AS snapshot,
+          SELECT extract(epoch FROM pg_postmaster_start_time())::text AS server, pg_current_snapshot()::text AS snapshot,
             log_rows, reads_all, changed.pet_id, stock.quantity, stock.status
           FROM total
           LEFT JOIN (SELECT DISTINCT pet_id FROM log) AS changed ON log_rows <= ${MOST_CHANGES}

@@ -19,6 +19,10 @@ const HIGHEST_ID = 2n ** 63n - 1n
 export function exchangeVerbs(connection: Connection): ExchangeVerbs {
   const { database } = connection
   const remove = database.query<unknown, [bigint]>('DELETE FROM pets WHERE id = ?')
+  const rememberHistory = database.query<unknown, [bigint]>(`
+    INSERT OR REPLACE INTO removed_stock
+    SELECT pet_id, last_change FROM stock WHERE pet_id = ? AND last_change IS NOT NULL
+  `)
   const log = database.query<unknown, [bigint]>(
     `INSERT INTO stock_changes (after_history, kind, pet_id) VALUES (${HISTORY_END}, 'removed', ?)`,
   )
@@ -38,6 +42,7 @@ export function exchangeVerbs(connection: Connection): ExchangeVerbs {
 
     removePet: (petId) =>
       connection.write(() => {
+        rememberHistory.run(petId)
         // The stock goes with its pet.
         const isGone = remove.run(petId).changes > 0
         if (isGone) log.run(petId)

@@ -22,7 +22,7 @@ export interface ImportPlan<Value> {
   readonly toValue: (row: DifferingRow, prefix: '' | 'old_') => Value
   /** Fills `differing` with those rows of `sorted` that are not in the store as they are; `where` narrows them. */
   readonly compare: (where: string) => string
-  /** Both write what is in `differing` with ids from ?1 to ?2; the history knows ?3, when, and ?4, by whom. */
+  /** Both write what is in `differing` with ids from ?1 to ?2; the history, last, knows ?3, when, and ?4, by whom. */
   readonly history?: string
   readonly writes: readonly string[]
   /** Where there is no log, only imports write this kind of row. */
@@ -58,20 +58,24 @@ export const PET_PLAN: ImportPlan<StockedPet> = {
     INSERT INTO differing
     SELECT sorted.id, line, stock.pet_id IS NULL, sorted.name, sorted.category_id, sorted.status, sorted.quantity,
       pets.name, pets.category_id, stock.status, coalesce(stock.quantity,
-        (SELECT after FROM history WHERE history.pet_id = sorted.id ORDER BY history.id DESC LIMIT 1))
+        (SELECT after FROM removed_stock JOIN history ON history.id = last_change
+          WHERE removed_stock.pet_id = sorted.id))
     FROM sorted LEFT JOIN pets ON pets.id = sorted.id LEFT JOIN stock ON stock.pet_id = sorted.id
     WHERE ${where} AND (pets.name, pets.category_id, stock.status, stock.quantity)
       IS NOT (sorted.name, sorted.category_id, sorted.status, sorted.quantity)
     ORDER BY sorted.id`,
   history: `
-    INSERT INTO history (pet_id, before, after, at, key_id, status)
-    SELECT id, old_quantity, quantity, ?3, ?4, status FROM differing WHERE ${RANGE} AND old_quantity <> quantity`,
+    INSERT INTO history (pet_id, before, after, at, key_id, status, previous)
+    SELECT id, old_quantity, differing.quantity, ?3, ?4, differing.status, last_change
+    FROM differing JOIN stock ON stock.pet_id = id WHERE ${RANGE} AND old_quantity <> differing.quantity
+    ORDER BY id`,
   writes: [
     `INSERT INTO pets (id, name, category_id)
     SELECT id, name, category_id FROM differing WHERE ${RANGE} AND ${OTHER_PET}
     ON CONFLICT DO UPDATE SET name = excluded.name, category_id = excluded.category_id`,
-    `INSERT INTO stock (pet_id, quantity, status)
-    SELECT id, quantity, status FROM differing WHERE ${RANGE} AND ${OTHER_STOCK}
+    `INSERT INTO stock (pet_id, quantity, status, last_change)
+    SELECT id, quantity, status, last_change
+    FROM differing LEFT JOIN removed_stock ON removed_stock.pet_id = id WHERE ${RANGE} AND ${OTHER_STOCK}
     ON CONFLICT DO UPDATE SET quantity = excluded.quantity, status = excluded.status`,
   ],
   log: {

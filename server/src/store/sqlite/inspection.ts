@@ -12,9 +12,8 @@ export function inspectionVerbs(connection: Connection): InspectionVerbs {
     'SELECT count(*) AS pets FROM pets WHERE NOT EXISTS (SELECT 1 FROM stock WHERE pet_id = pets.id)',
   )
   const disagreeing = database.query<{ pets: bigint }, []>(`
-    SELECT count(*) AS pets FROM stock JOIN history ON history.id =
-      (SELECT max(id) FROM history WHERE pet_id = stock.pet_id)
-    WHERE history.after <> stock.quantity
+    SELECT count(*) AS pets FROM stock JOIN history ON history.id = last_change
+    WHERE history.after <> stock.quantity OR history.pet_id <> stock.pet_id
   `)
   const latest = database.query<{ at: bigint | null }, []>(`
     SELECT max(at) AS at FROM

@@ -29,7 +29,8 @@ export function petVerbs(connection: Connection): PetVerbs {
     'INSERT INTO pets (id, name, category_id) VALUES (?, ?, ?)',
   )
   const addStock = database.query<unknown, [bigint, number, PetStatus]>(
-    'INSERT INTO stock (pet_id, quantity, status) VALUES (?, ?, ?)',
+    `INSERT INTO stock (pet_id, quantity, status, last_change)
+    VALUES (?1, ?2, ?3, (SELECT last_change FROM removed_stock WHERE pet_id = ?1))`,
   )
   const recordEntry = database.query<unknown, [bigint, number, PetStatus]>(`
     INSERT INTO stock_changes (after_history, kind, pet_id, quantity, status)

@@ -166,8 +166,8 @@ export class SqliteStagedImport<Value> implements StagedImport<Value> {
       signal?.throwIfAborted()
       const range = step.get(from, ROWS_A_STEP)
       if (range === null || range.last === null) throw new Error('rows went missing while they were written')
-      history?.run(from, range.last, at, keyId)
       for (const write of writes) write.run(from, range.last)
+      history?.run(from, range.last, at, keyId)
       from = range.last + 1n
       done += Number(range.rows)
       onProgress?.(done, total)

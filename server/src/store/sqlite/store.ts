@@ -2,6 +2,7 @@ import type { Store } from '../../core/store.ts'
 import { Connection } from './connection.ts'
 import { contentVerbs } from './contents.ts'
 import { exchangeVerbs } from './exchange.ts'
+import { historyVerbs } from './history.ts'
 import { inspectionVerbs } from './inspection.ts'
 import { keyVerbs } from './keys.ts'
 import { limitVerbs } from './limits.ts'
@@ -23,6 +24,7 @@ export function openSqliteStore(path: string): Store {
     isShared: false,
     version: () => connection.version(),
     ...stockVerbs(connection),
+    ...historyVerbs(connection),
     ...stockChangeVerbs(connection),
     ...stockEventVerbs(connection),
     ...petVerbs(connection),

@@ -1,0 +1,75 @@
+import { parseInt64 } from '../../core/int64.ts'
+import type { HistoryEntry } from '../../core/inventory.ts'
+import type { Store } from '../../core/store.ts'
+import type { Connection } from './connection.ts'
+
+interface HistoryRow {
+  id: bigint
+  pet_id: bigint
+  before: bigint
+  after: bigint
+  at: bigint
+  key_id: string
+  name: string | null
+}
+
+type HistoryVerbs = Pick<Store, 'listHistory' | 'listHistoryPage'>
+
+/** What stands for no limit. */
+const ALL = Number.MAX_SAFE_INTEGER
+
+/** The history of a pet is a chain from its latest change back to its first. */
+export function historyVerbs(connection: Connection): HistoryVerbs {
+  const { database } = connection
+  const latest = database.query<{ last_change: bigint | null }, [bigint]>(`
+    SELECT coalesce((SELECT last_change FROM stock WHERE pet_id = ?1),
+      (SELECT last_change FROM removed_stock WHERE pet_id = ?1)) AS last_change
+  `)
+  const one = database.query<{ previous: bigint | null }, [bigint, bigint]>(
+    'SELECT previous FROM history WHERE id = ? AND pet_id = ?',
+  )
+  const chain = database.query<HistoryRow, [bigint | null, number]>(`
+    WITH RECURSIVE chain (id, more) AS (
+      SELECT ?1, ?2
+      UNION ALL
+      SELECT history.previous, more - 1 FROM chain JOIN history USING (id) WHERE more > 1
+    )
+    SELECT history.id, pet_id, before, after, at, key_id, name
+    FROM chain JOIN history USING (id) LEFT JOIN keys ON keys.id = key_id ORDER BY history.id DESC
+  `)
+  const latestOf = (petId: bigint) => latest.get(petId)?.last_change ?? null
+
+  return {
+    listHistory: (petId) =>
+      connection.read(() => chain.all(latestOf(petId), ALL).map(toHistoryEntry).reverse()),
+
+    listHistoryPage: (petId, limit, cursor) =>
+      connection.read(() => {
+        let from = latestOf(petId)
+        if (cursor !== undefined && from !== null) {
+          // The cursor is the last entry of the page before.
+          const row = one.get(parseInt64(cursor) ?? 0n, petId)
+          if (row === null) return 'unknown_cursor'
+          from = row.previous
+        }
+        // One more than asked for tells whether there is a next page.
+        const rows = chain.all(from, limit + 1)
+        const entries = rows.slice(0, limit).map((row) => ({
+          id: String(row.id),
+          ...toHistoryEntry(row),
+          keyName: row.name ?? row.key_id,
+        }))
+        return { entries, next: rows.length > limit ? entries.at(-1)?.id : undefined }
+      }),
+  }
+}
+
+function toHistoryEntry(row: HistoryRow): HistoryEntry {
+  return {
+    petId: row.pet_id,
+    before: Number(row.before),
+    after: Number(row.after),
+    at: Number(row.at),
+    keyId: row.key_id,
+  }
+}

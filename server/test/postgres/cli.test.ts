@@ -1,0 +1,96 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { petstore } from '../cli/petstore.ts'
+import { createDatabase, type TestDatabase } from '../support/postgres-databases.ts'
+
+setDefaultTimeout(30_000)
+
+const CSV = `petId,name,categoryId,status,quantity
+-9223372036854775808,"A ""quoted"" name, ключ",1,available,5
+7,Biscuit,2,sold,0
+9223372036854775807,Last,3,pending,9007199254740991
+`
+
+let database: TestDatabase
+let cwd: string
+beforeAll(async () => {
+  database = await createDatabase()
+  cwd = mkdtempSync(join(tmpdir(), 'petstore-cli-'))
+  writeFileSync(join(cwd, 'pets.csv'), CSV)
+})
+afterAll(async () => {
+  await database.drop()
+  rmSync(cwd, { recursive: true, force: true })
+})
+
+async function run(...args: string[]): Promise<string> {
+  const outcome = await petstore(args, { cwd, env: { DATABASE_URL: database.url } })
+  expect([outcome.exitCode, outcome.stderr]).toEqual([0, expect.any(String)])
+  return outcome.stdout
+}
+
+describe('the command line on PostgreSQL', () => {
+  test('makes the tables, and says so again', async () => {
+    expect(await run('migrate')).toContain('up to date')
+    expect(await run('migrate')).toContain('up to date')
+  })
+
+  test('imports, exports the same bytes, tells the history and removes', async () => {
+    expect(await run('import', 'pets.csv')).toContain('3 pets added')
+    expect(await run('import', 'pets.csv')).toContain('3 left alone')
+    expect(await run('export')).toBe(CSV)
+    writeFileSync(join(cwd, 'more.csv'), CSV.replace('sold,0', 'available,12'))
+    expect(await run('import', 'more.csv', '--dry-run')).toContain('quantity 0 → 12')
+    expect(await run('import', 'more.csv')).toContain('1 changed')
+    expect(await run('history', '7')).toContain('+12')
+    expect(await run('pets', 'remove', '7', '--yes')).toContain('Removed pet 7')
+    expect(await run('export')).not.toContain('Biscuit')
+  })
+
+  test('makes, lists, rotates and revokes keys, and shows what they use', async () => {
+    const secret = (await run('keys', 'create', '--name', 'Till', '--plan', 'free')).trim()
+    expect(secret).toStartWith('pst_live_')
+    expect(await run('keys', 'list')).toContain('Till')
+    expect(await run('usage')).toContain('0/60')
+    expect((await run('keys', 'rotate', 'Till')).trim()).not.toBe(secret)
+    await run('keys', 'revoke', 'Till')
+    expect(await run('keys', 'show', 'Till')).toContain('revoked')
+  })
+
+  test('examines it, and tells where it cannot be reached', async () => {
+    expect(await run('doctor')).toContain('the database is whole')
+    const away = database.url.replace(/:\d+\//, ':1/')
+    const outcome = await petstore(['doctor', '--database-url', away])
+    expect(outcome.exitCode).toBe(1)
+    expect(outcome.stdout).toContain('cannot open the database')
+  })
+
+  test('leaves the backup to pg_dump', async () => {
+    const outcome = await petstore(['backup', 'copy.db'], { cwd, env: { DATABASE_URL: database.url } })
+    expect(outcome.exitCode).toBe(1)
+    expect(outcome.stderr).toContain('pg_dump')
+  })
+
+  test('copies the store to SQLite and back, with the same content at the end', async () => {
+    const tagOf = (text: string) => /agree: (\S+)/.exec(text)?.[1]
+    const there = await run('copy', '--from', database.url, '--to', 'sqlite:copy.db')
+    const again = await createDatabase()
+    const back = await run('copy', '--from', 'sqlite:copy.db', '--to', again.url)
+    expect(tagOf(there)).toBeString()
+    expect(tagOf(back)).toBe(tagOf(there) as string)
+    expect(await run('export', '--database-url', again.url)).toBe(await run('export'))
+    expect(await run('history', '7', '--database-url', again.url)).toContain('+12')
+    const refused = await petstore(['copy', '--from', 'sqlite:copy.db', '--to', again.url], { cwd })
+    expect([refused.exitCode, refused.stderr]).toEqual([1, expect.stringContaining('not empty')])
+    const missing = await petstore(['copy', '--from', 'sqlite:none.db', '--to', again.url], { cwd })
+    expect([missing.exitCode, missing.stderr]).toEqual([1, expect.stringContaining('no database at none.db')])
+    await again.drop()
+  })
+
+  test('serves from one process on SQLite, and says why', async () => {
+    const outcome = await petstore(['serve', '--processes', '2', '--host', '203.0.113.1'], { cwd })
+    expect(outcome.stderr).toContain('serving from one process')
+  })
+})

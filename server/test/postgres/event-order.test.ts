@@ -1,0 +1,57 @@
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { openStore } from '../../src/compose.ts'
+import type { StockEvent } from '../../src/core/stock-event.ts'
+import type { Store } from '../../src/core/store.ts'
+import { createDatabase } from '../support/postgres-databases.ts'
+import { PET_IDS, stockUp } from './shop.ts'
+
+setDefaultTimeout(30_000)
+
+/** Reads on from the cursor, a few at a time, until as many changes have come as there will be. */
+async function follow(store: Store, cursor: string, changes: () => number): Promise<StockEvent[]> {
+  const events: StockEvent[] = []
+  const deadline = performance.now() + 20_000
+  while (events.length < changes() && performance.now() < deadline) {
+    const found = await store.stockEventsAfter(cursor, 7)
+    if (typeof found === 'string') throw new Error(found)
+    events.push(...found.events)
+    cursor = found.cursor
+  }
+  return events
+}
+
+describe('events of two instances that write at once', () => {
+  test('come to every reader once, in one order, which for each pet is that of its changes', async () => {
+    const database = await createDatabase()
+    await stockUp(database.url)
+    const stores = await Promise.all([openStore(database.url), openStore(database.url)])
+    const [one, other] = stores as [Store, Store]
+    const start = await one.latestEventCursor()
+    let expected = Number.POSITIVE_INFINITY
+    const readers = [one, other, one].map((store) => follow(store, start, () => expected))
+
+    let value = 0
+    const writer = async (store: Store) => {
+      for (let round = 0; round < 100; round++) {
+        const petIds = PET_IDS.filter(() => Math.random() < 0.5).toSorted(() => Math.random() - 0.5)
+        await store.setQuantities(
+          petIds.map((petId) => ({ petId: BigInt(petId), quantity: ++value, keyId: 'key_a', at: value })),
+        )
+      }
+    }
+    await Promise.all([one, other, one, other].map(writer))
+    expected = value
+    const [first, second, third] = await Promise.all(readers)
+    expect(first).toHaveLength(value)
+    expect(second).toEqual(first as StockEvent[])
+    expect(third).toEqual(first as StockEvent[])
+    for (const petId of PET_IDS) {
+      const told = (first ?? []).flatMap((event) =>
+        event.kind === 'change' && event.petId === BigInt(petId) ? [event.after] : [],
+      )
+      expect(told).toEqual((await one.listHistory(BigInt(petId))).map(({ after }) => after))
+    }
+    for (const store of stores) await store.close()
+    await database.drop()
+  })
+})

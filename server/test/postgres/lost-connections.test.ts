@@ -1,0 +1,97 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { openStore } from '../../src/compose.ts'
+import { serve } from '../cli/running-petstore.ts'
+import { FreezingProxy } from '../support/freezing-proxy.ts'
+import { createDatabase, type TestDatabase } from '../support/postgres-databases.ts'
+import { stockUp } from './shop.ts'
+
+setDefaultTimeout(30_000)
+
+let database: TestDatabase
+let key: string
+beforeAll(async () => {
+  database = await createDatabase()
+  key = await stockUp(database.url)
+})
+afterAll(() => database.drop())
+
+const change = (quantity: number) => ({
+  method: 'PATCH',
+  body: JSON.stringify({ quantity }),
+})
+
+describe('connections to PostgreSQL', () => {
+  test('that are all cut at once are made anew, without a restart', async () => {
+    const service = await serve([], { cwd: '/', env: { DATABASE_URL: database.url } })
+    expect((await service.call('/inventory/1', key, change(1))).status).toBe(200)
+    for (let round = 0; round < 3; round++) {
+      await database.run(
+        'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()',
+      )
+      const deadline = performance.now() + 2_000
+      let status = 0
+      while (status !== 200 && performance.now() < deadline) {
+        status = (await service.call('/inventory/1', key, change(10 + round))).status
+        expect([200, 503]).toContain(status)
+      }
+      expect(status).toBe(200)
+    }
+    expect(await service.stop()).toBe(0)
+  })
+
+  test('into a network that swallows everything fail in time, then at once, and come back', async () => {
+    const proxy = await FreezingProxy.open(Number(new URL(database.url).port))
+    const url = new URL(database.url)
+    url.port = String(proxy.port)
+    const service = await serve([], {
+      cwd: '/',
+      env: { DATABASE_URL: url.href, PG_STATEMENT_TIMEOUT_SECONDS: '1', PG_CONNECT_TIMEOUT_SECONDS: '1' },
+    })
+    expect((await service.call('/inventory/1', key, change(20))).status).toBe(200)
+    proxy.freeze()
+    const timed = async (quantity: number) => {
+      const began = performance.now()
+      const response = await service.call('/inventory/1', key, change(quantity))
+      return { status: response.status, ms: performance.now() - began }
+    }
+    const first = await timed(21)
+    expect(first.status).toBe(503)
+    expect(first.ms).toBeLessThan(4_000)
+    await Bun.sleep(400)
+    const second = await timed(22)
+    expect(second.status).toBe(503)
+    expect(second.ms).toBeLessThan(100)
+    expect((await fetch(`${service.address}/readyz`)).status).toBe(503)
+    proxy.thaw()
+    const deadline = performance.now() + 3_000
+    let status = 0
+    while (status !== 200 && performance.now() < deadline) status = (await timed(23)).status
+    expect(status).toBe(200)
+    expect(await service.stop()).toBe(0)
+    proxy.close()
+  })
+
+  test('an update waits for another that has its pet, and others are answered meanwhile', async () => {
+    const service = await serve([], { cwd: '/', env: { DATABASE_URL: database.url } })
+    const { username, hostname, port, pathname } = new URL(database.url)
+    const other = new Bun.SQL({
+      ...{ adapter: 'postgres', username, hostname, port, database: pathname.slice(1), max: 1 },
+    })
+    await other.unsafe('BEGIN; SELECT 1 FROM stock WHERE pet_id = 1 FOR UPDATE')
+    const waiting = service.call('/inventory/1', key, change(30))
+    expect((await service.call('/inventory', key)).status).toBe(200)
+    expect(await Promise.race([waiting, Bun.sleep(200)])).toBeUndefined()
+    await other.unsafe('COMMIT')
+    await other.close()
+    expect((await waiting).status).toBe(200)
+    expect(await service.stop()).toBe(0)
+  })
+
+  test('a database that is not there is told at the start, without a hang', async () => {
+    const began = performance.now()
+    await expect(openStore('postgres://postgres@127.0.0.1:1/none')).rejects.toThrow(
+      /cannot open the database postgres:\/\/postgres@127\.0\.0\.1:1\/none: .+; check DATABASE_URL/,
+    )
+    expect(performance.now() - began).toBeLessThan(2_000)
+  })
+})
