@@ -1,0 +1,124 @@
+import type { Target } from './target.ts'
+
+export type Load =
+  | { readonly kind: 'list' }
+  | { readonly kind: 'unchanged-list' }
+  | { readonly kind: 'updates'; readonly onePet: boolean; readonly readPercent: number }
+  | { readonly kind: 'unknown-key' }
+  | { readonly kind: 'used-up-key' }
+
+export interface Case {
+  readonly name: string
+  readonly title: string
+  readonly pets: number
+  /**
+   * Few for the long lists: a Node peer answers nobody before it has worked through all that wait, and a
+   * round that ends meanwhile would count too little for it.
+   */
+  readonly connections: number
+  readonly seconds: number
+  readonly rounds: number
+  readonly load: Load
+  /** Left out of a quick run. */
+  readonly onlyInFull?: true
+}
+
+const spread = { kind: 'updates', onePet: false, readPercent: 0 } as const
+const onePet = { kind: 'updates', onePet: true, readPercent: 0 } as const
+const mixed = { kind: 'updates', onePet: false, readPercent: 90 } as const
+
+/** In the order in which they are reported; a store's cases are run in this order, lists before updates. */
+export const CASES: readonly Case[] = [
+  list(20, { connections: 64, seconds: 1, rounds: 5 }),
+  { ...list(1_000, { connections: 16, seconds: 1, rounds: 4 }), onlyInFull: true },
+  list(10_000, { connections: 8, seconds: 2, rounds: 3 }),
+  { ...list(100_000, { connections: 2, seconds: 3, rounds: 3 }), onlyInFull: true },
+  {
+    name: 'unchanged-list',
+    title: 'list of 10,000, If-None-Match',
+    pets: 10_000,
+    load: { kind: 'unchanged-list' },
+    connections: 64,
+    seconds: 1,
+    rounds: 5,
+  },
+  {
+    name: 'updates',
+    title: 'updates, 64 connections',
+    pets: 10_000,
+    load: spread,
+    connections: 64,
+    seconds: 2,
+    rounds: 4,
+  },
+  {
+    name: 'updates-one-connection',
+    title: 'updates, 1 connection',
+    pets: 10_000,
+    load: spread,
+    connections: 1,
+    seconds: 2,
+    rounds: 3,
+  },
+  {
+    name: 'updates-one-pet',
+    title: 'updates of one pet, 64 connections',
+    pets: 10_000,
+    onlyInFull: true,
+    load: onePet,
+    connections: 64,
+    seconds: 2,
+    rounds: 3,
+  },
+  {
+    name: 'mixed',
+    title: '90 % lists of 10,000, 10 % updates',
+    pets: 10_000,
+    load: mixed,
+    connections: 16,
+    seconds: 2,
+    rounds: 4,
+  },
+  {
+    name: 'unknown-key',
+    title: '401 flood, an unknown key',
+    pets: 20,
+    load: { kind: 'unknown-key' },
+    connections: 64,
+    seconds: 1,
+    rounds: 4,
+  },
+  {
+    name: 'used-up-key',
+    title: '429 flood, a used-up Free key',
+    pets: 20,
+    load: { kind: 'used-up-key' },
+    connections: 64,
+    seconds: 1,
+    rounds: 4,
+  },
+]
+
+/** Whether the target can take part at all; who answers 304 shows only when asked. */
+export function takesPart(target: Target, { load }: Case): boolean {
+  switch (load.kind) {
+    case 'list':
+    case 'unchanged-list':
+      return true
+    case 'updates':
+      return target.takesUpdates
+    case 'unknown-key':
+    case 'used-up-key':
+      return target.checksKeys
+  }
+}
+
+function list(pets: number, how: Pick<Case, 'connections' | 'seconds' | 'rounds'>): Case {
+  return {
+    name: `list-${pets}`,
+    title: `list of ${pets.toLocaleString('en-US')}`,
+    pets,
+    load: { kind: 'list' },
+    ...how,
+  }
+}

@@ -1,0 +1,8 @@
+import { readFileSync } from 'node:fs'
+
+/** The least that Bun.serve can do: ready bytes, no key, no limit, no route. */
+const [path = '', port = '0'] = process.argv.slice(2)
+const bytes = readFileSync(path)
+const headers = { 'Content-Type': 'application/json' }
+
+Bun.serve({ hostname: '127.0.0.1', port: Number(port), fetch: () => new Response(bytes, { headers }) })

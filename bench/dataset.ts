@@ -1,0 +1,89 @@
+import { Database } from 'bun:sqlite'
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { sha256 } from './peers/gate.ts'
+import { SCHEMA } from './peers/statements.ts'
+
+const STATUSES = ['available', 'pending', 'sold'] as const
+
+/** The keys of the peers; ours makes its own. */
+export const PEER_SECRETS = {
+  unlimited: 'bench_unlimited_key_of_the_peers',
+  free: 'bench_free_key_of_the_peers',
+}
+
+export interface Pet {
+  readonly petId: number
+  readonly quantity: number
+  readonly status: (typeof STATUSES)[number]
+}
+
+/** The same stock for every target. */
+export interface Dataset {
+  readonly pets: number
+  /** Where every file of this dataset is. */
+  readonly folder: string
+  /** The list as it has to arrive. */
+  readonly body: string
+}
+
+/** Four digits each, like the quantities that the load sets, so that the list keeps its length. */
+export function createDataset(pets: number, folder: string): Dataset {
+  mkdirSync(folder, { recursive: true })
+  let body: string | undefined
+  return {
+    pets,
+    folder,
+    get body() {
+      body ??= JSON.stringify(Array.from({ length: pets }, (_, index) => petAt(index)))
+      return body
+    },
+  }
+}
+
+function petAt(index: number): Pet {
+  return {
+    petId: index + 1,
+    quantity: 1000 + ((index * 7919) % 9000),
+    status: STATUSES[index % STATUSES.length] ?? 'available',
+  }
+}
+
+/** For `petstore import`. */
+export async function writeCsv({ pets, folder }: Dataset): Promise<string> {
+  const path = join(folder, 'pets.csv')
+  const file = Bun.file(path).writer()
+  file.write('petId,name,categoryId,status,quantity\n')
+  for (let index = 0; index < pets; index++) {
+    const { petId, quantity, status } = petAt(index)
+    file.write(`${petId},Pet ${petId},${(index % 10) + 1},${status},${quantity}\n`)
+  }
+  await file.end()
+  return path
+}
+
+export async function writeBody({ folder, body }: Dataset): Promise<string> {
+  const path = join(folder, 'list.json')
+  await Bun.write(path, body)
+  return path
+}
+
+/** One of its own for each peer, since each writes to it. */
+export function writePeerDatabase({ pets, folder }: Dataset, peer: string): string {
+  const path = join(folder, `${peer}.db`)
+  const database = new Database(path, { create: true })
+  database.run('PRAGMA journal_mode = WAL')
+  database.run(SCHEMA)
+  const addPet = database.query('INSERT INTO inventory (petId, quantity, status) VALUES (?, ?, ?)')
+  const addKey = database.query('INSERT INTO keys (hash, id, perMinute, perDay) VALUES (?, ?, ?, ?)')
+  database.transaction(() => {
+    for (let index = 0; index < pets; index++) {
+      const { petId, quantity, status } = petAt(index)
+      addPet.run(petId, quantity, status)
+    }
+    addKey.run(sha256(PEER_SECRETS.unlimited), 'unlimited', 1_000_000_000, 1_000_000_000)
+    addKey.run(sha256(PEER_SECRETS.free), 'free', 60, 1_000)
+  })()
+  database.close()
+  return path
+}

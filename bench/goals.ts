@@ -1,0 +1,115 @@
+import type { BenchResults, CaseResult, GrowthResult, TargetResult } from './results.ts'
+
+/** How ours stands in one case: against the best of the peers, and against nginx. */
+export interface Ratio {
+  readonly name: string
+  readonly title: string
+  readonly bestPeer?: string
+  readonly toPeer?: number
+  readonly toNginx?: number
+}
+
+export interface Goal {
+  readonly what: string
+  readonly wanted: string
+  readonly got: string
+  readonly met: boolean
+}
+
+export function ratiosOf({ cases }: BenchResults): Ratio[] {
+  return cases.flatMap((result) => {
+    const mine = oursIn(result)
+    if (mine === undefined) return []
+    const peer = bestPeer(result)
+    const nginx = result.results.find(({ target }) => target === 'nginx')
+    return {
+      name: result.name,
+      title: result.title,
+      ...(peer === undefined ? {} : { bestPeer: peer.label, toPeer: rate(mine) / rate(peer) }),
+      ...(nginx === undefined ? {} : { toNginx: rate(mine) / rate(nginx) }),
+    }
+  })
+}
+
+/** The speed that is promised. What was not measured in this run is left out. */
+export function goalsOf(results: BenchResults): Goal[] {
+  const ratios = new Map(ratiosOf(results).map((ratio) => [ratio.name, ratio]))
+  const { cases, growth } = results
+  return [
+    atLeast('list of 20: ours / best peer', ratios.get('list-20')?.toPeer, 2),
+    atLeast('list of 20: ours / nginx', ratios.get('list-20')?.toNginx, 0.5),
+    atLeast('list of 10,000: ours / best peer', ratios.get('list-10000')?.toPeer, 15),
+    atLeast('list of 10,000: ours / nginx', ratios.get('list-10000')?.toNginx, 0.6),
+    atLeast('If-None-Match at 10,000: ours / our list of 20', unchangedToSmallList(cases), 1),
+    atLeast('updates, 64 connections: ours / best peer', ratios.get('updates')?.toPeer, 5),
+    atMost('updates, 64 connections: our p99 / lowest p99 of a peer', slowestUpdates(cases), 1, 'x'),
+    atLeast('updates, 1 connection: ours / best peer', ratios.get('updates-one-connection')?.toPeer, 1),
+    atLeast('90/10 mix at 10,000: ours / best peer', ratios.get('mixed')?.toPeer, 10),
+    ...growthGoals(growth),
+  ].filter((goal) => goal !== undefined)
+}
+
+function growthGoals(growth: GrowthResult | undefined): (Goal | undefined)[] {
+  if (growth === undefined) return []
+  const pets = growth.largePets.toLocaleString('en-US')
+  const change = growth.updatesLarge.median / growth.updatesSmall.median
+  return [
+    atLeast(`updates at ${pets} pets / at ${growth.smallPets.toLocaleString('en-US')}`, change, 0.8),
+    atMost(`start with ${pets} pets, to the first update on disk`, growth.startSeconds, 3, ' s'),
+    atMost(`resident memory with ${pets} pets, after updates`, growth.memoryAfterUpdatesMb, 500, ' MB'),
+    readersGoal(growth),
+  ]
+}
+
+/** Memory is bounded when it grows by less than what the readers would take with a copy each. */
+function readersGoal({ largePets, memoryAfterUpdatesMb, listWhileUpdating }: GrowthResult): Goal {
+  const { readers, entries, listMb, seconds, updates, memoryPeakMb } = listWhileUpdating
+  const most = memoryAfterUpdatesMb + readers * listMb
+  return {
+    what: `${readers} readers of ${largePets.toLocaleString('en-US')} pets while updates go on`,
+    wanted: `whole lists, updates meanwhile, memory under ${Math.round(most)} MB`,
+    got:
+      `${entries.toLocaleString('en-US')} entries each in ${seconds.toFixed(1)} s, ` +
+      `${updates.toLocaleString('en-US')} updates, ${Math.round(memoryPeakMb)} MB`,
+    met: entries === largePets && updates > 0 && memoryPeakMb < most,
+  }
+}
+
+function atLeast(what: string, got: number | undefined, wanted: number): Goal | undefined {
+  if (got === undefined) return undefined
+  return { what, wanted: `at least ${wanted}x`, got: `${got.toFixed(2)}x`, met: got >= wanted }
+}
+
+function atMost(what: string, got: number | undefined, wanted: number, unit: string): Goal | undefined {
+  if (got === undefined) return undefined
+  return { what, wanted: `at most ${wanted}${unit}`, got: `${got.toFixed(2)}${unit}`, met: got <= wanted }
+}
+
+function unchangedToSmallList(cases: readonly CaseResult[]): number | undefined {
+  const [unchanged, small] = ['unchanged-list', 'list-20'].map((name) => oursIn(caseNamed(cases, name)))
+  return unchanged === undefined || small === undefined ? undefined : rate(unchanged) / rate(small)
+}
+
+function slowestUpdates(cases: readonly CaseResult[]): number | undefined {
+  const updates = caseNamed(cases, 'updates')
+  const mine = oursIn(updates)
+  const peers = (updates?.results ?? []).filter(({ kind }) => kind === 'peer')
+  if (mine === undefined || peers.length === 0) return undefined
+  return mine.p99Ms.median / Math.min(...peers.map(({ p99Ms }) => p99Ms.median))
+}
+
+function caseNamed(cases: readonly CaseResult[], wanted: string): CaseResult | undefined {
+  return cases.find(({ name }) => name === wanted)
+}
+
+function oursIn(result: CaseResult | undefined): TargetResult | undefined {
+  return result?.results.find(({ kind }) => kind === 'ours')
+}
+
+function bestPeer({ results }: CaseResult): TargetResult | undefined {
+  return results.filter(({ kind }) => kind === 'peer').toSorted((a, b) => rate(b) - rate(a))[0]
+}
+
+function rate({ requestsPerSecond }: TargetResult): number {
+  return requestsPerSecond.median
+}

@@ -1,0 +1,124 @@
+import { goalsOf, ratiosOf } from './goals.ts'
+import type { BenchResults, CaseResult, GrowthResult, TargetResult } from './results.ts'
+import type { Spread } from './statistics.ts'
+
+const NONE = '-'
+
+/** The whole run as one page, for the README to take its table from. */
+export function toMarkdown(results: BenchResults): string {
+  return [
+    '# Results',
+    introduction(results),
+    '![requests a second by case](results.svg)',
+    '## Goals',
+    table(
+      ['goal', 'wanted', 'got', 'met'],
+      goalsOf(results).map(({ what, wanted, got, met }) => [what, wanted, got, met ? 'yes' : '**no**']),
+    ),
+    '## Ratios',
+    'Ours divided by the best of the peers, and by nginx with a static file of the same bytes.',
+    table(
+      ['case', 'best peer', 'ours / best peer', 'ours / nginx'],
+      ratiosOf(results).map(({ title, bestPeer = NONE, toPeer, toNginx }) => [
+        title,
+        bestPeer,
+        times(toPeer),
+        times(toNginx),
+      ]),
+    ),
+    ...results.cases.flatMap(caseSection),
+    ...(results.growth === undefined ? [] : growthSection(results.growth)),
+    '## Where it ran',
+    table(['', ''], Object.entries(results.environment)),
+    '',
+  ].join('\n\n')
+}
+
+function introduction({ mode, seconds }: BenchResults): string {
+  const how =
+    mode === 'full'
+      ? 'The median of several alternating rounds; in brackets the lowest and the highest round.'
+      : 'A quick run: one short round of each. It shows that all works; its figures prove nothing.'
+  return [
+    `${how} It took ${Math.round(seconds)} s.`,
+    'The server is pinned to one core, wrk to another. Whoever is not measured is paused. The peers make the',
+    'same checks as ours (key, limits, validation) and write with synchronous=FULL and a history row, except',
+    'json-server, which has no keys and syncs nothing. nginx and the bare Bun.serve are ceilings, not peers:',
+    'they check nothing and cannot be changed. Every answer was checked: the lists are the same, and no status',
+    'but the expected one came.',
+  ].join('\n')
+}
+
+function caseSection({ title, pets, connections, seconds, rounds, results }: CaseResult): string[] {
+  const notes = [...new Set(results.flatMap(({ note }) => note ?? []))]
+  const mark = (note: string | undefined) => (note === undefined ? '' : ` (${notes.indexOf(note) + 1})`)
+  const sorted = results.toSorted((a, b) => b.requestsPerSecond.median - a.requestsPerSecond.median)
+  return [
+    `## ${title.charAt(0).toUpperCase()}${title.slice(1)}`,
+    `${pets.toLocaleString('en-US')} pets, ${connections} connection${connections === 1 ? '' : 's'}, ` +
+      `${rounds} round${rounds === 1 ? '' : 's'} of ${seconds} s.`,
+    table(
+      ['', 'requests/s', 'p50 ms', 'p99 ms', 'requests', 'status 400 and above'],
+      sorted.map((result) => row(result, mark(result.note))),
+    ),
+    ...notes.map((note, index) => `(${index + 1}) ${note}`),
+  ]
+}
+
+function row(
+  { label, kind, requestsPerSecond, p50Ms, p99Ms, requests, refused }: TargetResult,
+  mark: string,
+) {
+  const name = kind === 'ours' ? `**${label}**` : kind === 'ceiling' ? `*${label}*` : label
+  return [
+    name + mark,
+    withSpread(requestsPerSecond, count),
+    withSpread(p50Ms, milliseconds),
+    withSpread(p99Ms, milliseconds),
+    count(requests),
+    count(refused),
+  ]
+}
+
+function growthSection(growth: GrowthResult): string[] {
+  const large = growth.largePets.toLocaleString('en-US')
+  const { readers, seconds, memoryPeakMb } = growth.listWhileUpdating
+  return [
+    '## Growth (ours alone)',
+    table(
+      ['', ''],
+      [
+        [`updates/s at ${count(growth.smallPets)} pets`, withSpread(growth.updatesSmall, count)],
+        [`updates/s at ${large} pets`, withSpread(growth.updatesLarge, count)],
+        [`start with ${large} pets, to the first update on disk`, `${growth.startSeconds.toFixed(2)} s`],
+        ['resident memory after the start', `${Math.round(growth.memoryAfterStartMb)} MB`],
+        ['resident memory after the updates', `${Math.round(growth.memoryAfterUpdatesMb)} MB`],
+        [`${readers} readers of the whole list while updates go on`, `${seconds.toFixed(1)} s`],
+        ['resident memory at its highest meanwhile', `${Math.round(memoryPeakMb)} MB`],
+      ],
+    ),
+  ]
+}
+
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`
+  return [line(head), line(head.map((_, column) => (column === 0 ? '---' : '---:'))), ...rows.map(line)].join(
+    '\n',
+  )
+}
+
+function withSpread({ median, min, max }: Spread, show: (value: number) => string): string {
+  return min === max ? show(median) : `${show(median)} (${show(min)} to ${show(max)})`
+}
+
+export function count(value: number): string {
+  return value < 10 && !Number.isInteger(value) ? value.toFixed(1) : Math.round(value).toLocaleString('en-US')
+}
+
+function milliseconds(value: number): string {
+  return value < 10 ? value.toFixed(2) : value < 100 ? value.toFixed(1) : count(value)
+}
+
+function times(ratio: number | undefined): string {
+  return ratio === undefined ? NONE : `${ratio < 10 ? ratio.toFixed(2) : Math.round(ratio)}x`
+}

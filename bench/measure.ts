@@ -1,0 +1,107 @@
+import type { Case } from './cases.ts'
+import { LOAD_CORE, pinned, run } from './processes.ts'
+import type { RunningTarget, Target } from './target.ts'
+
+/** What one run of wrk showed. */
+export interface Sample {
+  readonly requests: number
+  readonly requestsPerSecond: number
+  readonly p50Ms: number
+  readonly p99Ms: number
+  /** Answers with a status of 400 or more. */
+  readonly refused: number
+  /** Connections that failed, and answers that never came. */
+  readonly broken: number
+  readonly bytesPerRequest: number
+}
+
+/** What the load needs to know beside the case: the same for every round. */
+export interface LoadFacts {
+  readonly unknownSecret: string
+  /** Given where the target answers 304 to it. */
+  readonly etag?: string
+}
+
+interface WrkReport {
+  requests: number
+  microseconds: number
+  bytes: number
+  refused: number
+  broken: number
+  p50: number
+  p99: number
+}
+
+/** Longer than any peer takes for one list while others wait before it. */
+const TIMEOUT = '60s'
+
+/** Loads one target for the time of one round. `seed` is to be another one in every round. */
+export async function measure(
+  target: Target,
+  running: RunningTarget,
+  loadCase: Case,
+  facts: LoadFacts,
+  seed: number,
+): Promise<Sample> {
+  const command = wrkCommand(target, running, loadCase, facts, { seconds: loadCase.seconds, seed })
+  const output = await run(command, import.meta.dir)
+  const line = /^RESULT (.*)$/m.exec(output)?.[1]
+  if (line === undefined) throw new Error(`wrk gave no result: ${output.slice(-1_000)}`)
+  const report = JSON.parse(line) as WrkReport
+  return {
+    requests: report.requests,
+    requestsPerSecond: report.requests / (report.microseconds / 1e6),
+    p50Ms: report.p50 / 1000,
+    p99Ms: report.p99 / 1000,
+    refused: report.refused,
+    broken: report.broken,
+    bytesPerRequest: report.requests === 0 ? 0 : report.bytes / report.requests,
+  }
+}
+
+/** The same load for a while, not counted: wrk knows whole seconds alone, so it is ended from here. */
+export async function warmUp(
+  target: Target,
+  running: RunningTarget,
+  loadCase: Case,
+  facts: LoadFacts,
+  milliseconds: number,
+): Promise<void> {
+  const seed = Date.now() % 1_000_000
+  const wrk = Bun.spawn(wrkCommand(target, running, loadCase, facts, { seconds: 60, seed }), {
+    cwd: import.meta.dir,
+    stdin: 'ignore',
+    stdout: 'ignore',
+    stderr: 'ignore',
+    timeout: milliseconds,
+    killSignal: 'SIGKILL',
+  })
+  await wrk.exited
+}
+
+function wrkCommand(
+  target: Target,
+  running: RunningTarget,
+  { load, connections, pets }: Case,
+  facts: LoadFacts,
+  { seconds, seed }: { seconds: number; seed: number },
+): string[] {
+  const wrk = [...pinned(LOAD_CORE), 'wrk', '-t', '1', '-c', String(connections), '-d', `${seconds}s`]
+  const script = load.kind === 'updates' ? 'load/updates.lua' : 'load/same-request.lua'
+  const command = [...wrk, '--timeout', TIMEOUT, '-s', script]
+  const url = running.url + target.listPath
+
+  if (load.kind === 'updates') {
+    const lastPet = load.onePet ? 1 : pets
+    const numbers = [1, lastPet, load.readPercent, seed].map(String)
+    return [...command, url, '--', target.listPath, running.secrets.unlimited, ...numbers]
+  }
+  const secret = {
+    list: running.secrets.unlimited,
+    'unchanged-list': running.secrets.unlimited,
+    'unknown-key': facts.unknownSecret,
+    'used-up-key': running.secrets.free,
+  }[load.kind]
+  const condition = facts.etag === undefined ? [] : ['-H', `If-None-Match: ${facts.etag}`]
+  return [...command, '-H', `Authorization: Bearer ${secret}`, ...condition, url]
+}

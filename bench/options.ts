@@ -1,0 +1,65 @@
+import { parseArgs } from 'node:util'
+import { CASES, type Case } from './cases.ts'
+import { FULL, type Pace, QUICK } from './pace.ts'
+import type { Target } from './target.ts'
+import { TARGETS } from './targets.ts'
+
+export interface Options {
+  readonly pace: Pace
+  readonly cases: readonly Case[]
+  readonly targets: readonly Target[]
+  readonly growth: boolean
+  /** Some cases or targets were left out: the published results are not to be replaced. */
+  readonly partial: boolean
+}
+
+const GROWTH = 'growth'
+
+export const HELP = `bun bench/run.ts [--quick] [--only CASE,...] [--targets TARGET,...]
+
+  --quick    one short round of each, under two minutes; without it, under ten
+  --only     some cases alone: ${[...CASES.map(({ name }) => name), GROWTH].join(', ')}
+  --targets  some targets alone: ${TARGETS.map(({ name }) => name).join(', ')}
+
+Results go to bench/results/, or to bench/data/results/ where cases or targets were left out.`
+
+/** Undefined when help was asked for. */
+export function readOptions(args: readonly string[]): Options | undefined {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      quick: { type: 'boolean', default: false },
+      only: { type: 'string' },
+      targets: { type: 'string' },
+      help: { type: 'boolean', default: false },
+    },
+  })
+  if (values.help) return undefined
+  const pace = values.quick ? QUICK : FULL
+  const chosenCases = chosen('--only', values.only, [...CASES.map(({ name }) => name), GROWTH])
+  const chosenTargets = chosen(
+    '--targets',
+    values.targets,
+    TARGETS.map(({ name }) => name),
+  )
+  // A case that is named is run, also one that a quick run would leave out.
+  const asked = CASES.filter(({ name }) => chosenCases.includes(name)).map(({ onlyInFull, ...rest }) =>
+    values.only === undefined && onlyInFull ? { ...rest, onlyInFull } : rest,
+  )
+  return {
+    pace,
+    cases: pace.cases(asked),
+    targets: TARGETS.filter(({ name }) => chosenTargets.includes(name)),
+    growth: chosenCases.includes(GROWTH) && chosenTargets.includes('ours'),
+    partial: values.only !== undefined || values.targets !== undefined,
+  }
+}
+
+function chosen(flag: string, text: string | undefined, known: readonly string[]): readonly string[] {
+  if (text === undefined) return known
+  const names = text.split(',').map((name) => name.trim())
+  const unknown = names.find((name) => !known.includes(name))
+  if (unknown !== undefined)
+    throw new Error(`${flag} does not know "${unknown}"; there are ${known.join(', ')}`)
+  return names
+}

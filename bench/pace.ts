@@ -1,0 +1,50 @@
+import { type Case, takesPart } from './cases.ts'
+import type { Target } from './target.ts'
+
+/** How long a run takes its time for. */
+export interface Pace {
+  readonly mode: 'full' | 'quick'
+  /** Before the first case of a store: Node takes some seconds on one core to get up to speed. */
+  readonly firstWarmUpMs: number
+  readonly warmUpMs: number
+  /** The pets of the large store in the growth case. */
+  readonly largestStore: number
+  cases(all: readonly Case[]): readonly Case[]
+}
+
+export const FULL: Pace = {
+  mode: 'full',
+  firstWarmUpMs: 2_500,
+  warmUpMs: 1_000,
+  largestStore: 1_000_000,
+  cases: (all) => all,
+}
+
+/** Enough to see that all works and where it stands; the figures of one short round are no proof. */
+export const QUICK: Pace = {
+  mode: 'quick',
+  firstWarmUpMs: 1_200,
+  warmUpMs: 500,
+  largestStore: 100_000,
+  cases: (all) =>
+    all
+      .filter(({ onlyInFull }) => onlyInFull === undefined)
+      .map((loadCase) => ({ ...loadCase, rounds: 1, seconds: Math.ceil(loadCase.seconds / 2) })),
+}
+
+/** What starting one target, with its data, takes about. */
+export const START_SECONDS = 0.5
+
+export function plannedSeconds(cases: readonly Case[], targets: readonly Target[], pace: Pace): number {
+  let seconds = 0
+  const stores = new Set<number>()
+  for (const loadCase of cases) {
+    const isFirst = !stores.has(loadCase.pets)
+    const entrants = targets.filter((target) => takesPart(target, loadCase)).length
+    const warmUpMs = isFirst ? pace.firstWarmUpMs : pace.warmUpMs
+    seconds += entrants * (warmUpMs / 1000 + loadCase.rounds * loadCase.seconds)
+    if (isFirst) seconds += targets.length * START_SECONDS
+    stores.add(loadCase.pets)
+  }
+  return seconds
+}

@@ -1,0 +1,64 @@
+import Fastify from 'fastify'
+import { openInventory } from './better-sqlite.ts'
+import { createGate } from './gate.ts'
+
+// Fastify: fastify.dev/docs/latest/Guides/Getting-Started, /Reference/Validation-and-Serialization.
+declare module 'fastify' {
+  interface FastifyRequest {
+    keyId: string
+  }
+}
+
+const [path = '', port = '0'] = process.argv.slice(2)
+const inventory = openInventory(path)
+const pass = createGate(inventory.findKey)
+
+const item = {
+  type: 'object',
+  properties: { petId: { type: 'integer' }, quantity: { type: 'integer' }, status: { type: 'string' } },
+}
+const error = {
+  type: 'object',
+  properties: { code: { type: 'string' }, message: { type: 'string' }, status: { type: 'integer' } },
+}
+
+const app = Fastify()
+app.decorateRequest('keyId', '')
+app.addHook('onRequest', (request, reply, done) => {
+  const passage = pass(request.headers.authorization, request.ip)
+  reply.headers(passage.headers)
+  if (passage.refused !== undefined) {
+    reply.code(passage.refused.status).send(passage.refused)
+    return
+  }
+  request.keyId = passage.key?.id ?? ''
+  done()
+})
+
+app.get(
+  '/v1/inventory',
+  { schema: { response: { 200: { type: 'array', items: item }, '4xx': error } } },
+  async () => inventory.list(),
+)
+
+app.patch<{ Params: { petId: number }; Body: { quantity: number } }>(
+  '/v1/inventory/:petId',
+  {
+    schema: {
+      params: { type: 'object', properties: { petId: { type: 'integer' } }, required: ['petId'] },
+      body: {
+        type: 'object',
+        properties: { quantity: { type: 'integer', minimum: 0 } },
+        required: ['quantity'],
+      },
+      response: { 200: item, '4xx': error },
+    },
+  },
+  async (request, reply) => {
+    const row = inventory.setQuantity(request.params.petId, request.body.quantity, request.keyId)
+    if (row !== undefined) return row
+    return reply.code(404).send({ code: 'not_found', message: 'there is no such pet', status: 404 })
+  },
+)
+
+await app.listen({ host: '127.0.0.1', port: Number(port) })

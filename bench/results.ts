@@ -1,0 +1,80 @@
+import type { Case } from './cases.ts'
+import type { Sample } from './measure.ts'
+import { type Spread, spreadOf } from './statistics.ts'
+import type { Target, TargetKind } from './target.ts'
+
+export interface TargetResult {
+  readonly target: string
+  readonly label: string
+  readonly kind: TargetKind
+  readonly requestsPerSecond: Spread
+  readonly p50Ms: Spread
+  readonly p99Ms: Spread
+  readonly requests: number
+  /** Answers with a status of 400 or more: all of them in a flood, none elsewhere. */
+  readonly refused: number
+  readonly note?: string
+}
+
+export interface CaseResult {
+  readonly name: string
+  readonly title: string
+  readonly pets: number
+  readonly connections: number
+  readonly seconds: number
+  readonly rounds: number
+  readonly results: readonly TargetResult[]
+}
+
+export interface GrowthResult {
+  readonly smallPets: number
+  readonly largePets: number
+  readonly updatesSmall: Spread
+  readonly updatesLarge: Spread
+  /** From the start of the process to the first answered update. */
+  readonly startSeconds: number
+  readonly memoryAfterStartMb: number
+  readonly memoryAfterUpdatesMb: number
+  readonly listWhileUpdating: {
+    readonly readers: number
+    /** Of the reader that got the fewest. */
+    readonly entries: number
+    readonly listMb: number
+    readonly seconds: number
+    readonly updates: number
+    /** The highest resident memory meanwhile. */
+    readonly memoryPeakMb: number
+  }
+}
+
+export interface BenchResults {
+  readonly mode: 'full' | 'quick'
+  readonly environment: Readonly<Record<string, string>>
+  readonly seconds: number
+  readonly cases: readonly CaseResult[]
+  readonly growth?: GrowthResult
+}
+
+export function summarise(
+  target: Target,
+  samples: readonly Sample[],
+  note: string | undefined,
+): TargetResult {
+  const sum = (pick: (sample: Sample) => number) => samples.reduce((total, sample) => total + pick(sample), 0)
+  return {
+    target: target.name,
+    label: target.label,
+    kind: target.kind,
+    requestsPerSecond: spreadOf(samples.map((sample) => sample.requestsPerSecond)),
+    p50Ms: spreadOf(samples.map((sample) => sample.p50Ms)),
+    p99Ms: spreadOf(samples.map((sample) => sample.p99Ms)),
+    requests: sum((sample) => sample.requests),
+    refused: sum((sample) => sample.refused),
+    ...(note === undefined ? {} : { note }),
+  }
+}
+
+export function caseResult(loadCase: Case, rounds: number, results: readonly TargetResult[]): CaseResult {
+  const { name, title, pets, connections, seconds } = loadCase
+  return { name, title, pets, connections, seconds, rounds, results }
+}

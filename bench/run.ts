@@ -1,0 +1,95 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { describeEnvironment } from './environment.ts'
+import { goalsOf, ratiosOf } from './goals.ts'
+import { growthSeconds, runGrowth } from './growth.ts'
+import { installWhatIsMissing } from './install.ts'
+import { toMarkdown } from './markdown.ts'
+import { HELP, type Options, readOptions } from './options.ts'
+import { plannedSeconds } from './pace.ts'
+import { toSvg } from './plot.ts'
+import { createRunFolder, killAll } from './processes.ts'
+import { Progress } from './progress.ts'
+import type { BenchResults, CaseResult } from './results.ts'
+import { runStore, type Session } from './rounds.ts'
+import { createUnknownKey } from './targets/ours.ts'
+import { buildNodePeers } from './targets/peers.ts'
+
+let runFolder: ReturnType<typeof createRunFolder> | undefined
+const cleanUp = () => {
+  killAll()
+  runFolder?.remove()
+}
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, () => {
+    cleanUp()
+    process.exit(1)
+  })
+}
+
+try {
+  const options = readOptions(process.argv.slice(2))
+  if (options === undefined) console.log(HELP)
+  else await bench(options)
+} catch (error) {
+  console.error(`\nbench: ${error instanceof Error ? error.message : String(error)}`)
+  process.exitCode = 1
+} finally {
+  cleanUp()
+}
+
+async function bench(options: Options): Promise<void> {
+  await installWhatIsMissing((line) => console.error(line))
+  await buildNodePeers()
+  runFolder = createRunFolder()
+  const results = await measureAll(options, runFolder.path)
+  const written = await write(results, join(import.meta.dir, options.partial ? 'data/results' : 'results'))
+  console.log(summary(results))
+  console.log(`\nWritten to ${written}`)
+}
+
+async function measureAll(options: Options, folder: string): Promise<BenchResults> {
+  const { pace, cases, targets } = options
+  const progress = new Progress(
+    plannedSeconds(cases, targets, pace) + (options.growth ? growthSeconds(pace) : 0),
+  )
+  const session: Session = { folder, pace, progress, unknownSecret: await createUnknownKey(folder) }
+  const results: CaseResult[] = []
+  for (const pets of new Set(cases.map((loadCase) => loadCase.pets))) {
+    const ofStore = cases.filter((loadCase) => loadCase.pets === pets)
+    results.push(...(await runStore(session, pets, ofStore, targets)))
+  }
+  const growth = options.growth ? await runGrowth(session) : undefined
+  progress.end()
+  return {
+    mode: pace.mode,
+    environment: await describeEnvironment(),
+    seconds: progress.seconds,
+    cases: cases.flatMap(({ name }) => results.filter((result) => result.name === name)),
+    ...(growth === undefined ? {} : { growth }),
+  }
+}
+
+async function write(results: BenchResults, folder: string): Promise<string> {
+  mkdirSync(folder, { recursive: true })
+  const numbers = { ...results, ratios: ratiosOf(results), goals: goalsOf(results) }
+  await Bun.write(join(folder, 'results.json'), `${JSON.stringify(numbers, null, 2)}\n`)
+  await Bun.write(join(folder, 'results.md'), toMarkdown(results))
+  if (results.cases.length > 0) await Bun.write(join(folder, 'results.svg'), toSvg(results))
+  return folder
+}
+
+function summary(results: BenchResults): string {
+  const ratios = ratiosOf(results).map(({ title, bestPeer, toPeer, toNginx }) => {
+    const peer = toPeer === undefined ? '' : `  ${toPeer.toFixed(2)}x ${bestPeer}`
+    const nginx = toNginx === undefined ? '' : `  ${toNginx.toFixed(2)}x nginx`
+    return `  ${title.padEnd(38)}${peer}${nginx}`
+  })
+  const goals = goalsOf(results).map(
+    ({ what, wanted, got, met }) => `  ${met ? 'met    ' : 'NOT MET'}  ${what}: ${got}, wanted ${wanted}`,
+  )
+  return [
+    ...(ratios.length === 0 ? [] : ['Ours against the best peer and against nginx:', ...ratios, '']),
+    ...(goals.length === 0 ? [] : ['Goals:', ...goals]),
+  ].join('\n')
+}

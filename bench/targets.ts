@@ -1,0 +1,7 @@
+import type { Target } from './target.ts'
+import { bareBun, nginx } from './targets/ceilings.ts'
+import { ours } from './targets/ours.ts'
+import { express, fastify, hono, jsonServer } from './targets/peers.ts'
+
+/** In the order in which they take their turns. */
+export const TARGETS: readonly Target[] = [ours, hono, fastify, express, jsonServer, nginx, bareBun]

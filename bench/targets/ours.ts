@@ -1,0 +1,64 @@
+import { join } from 'node:path'
+import { writeCsv } from '../dataset.ts'
+import { freePort, run, startServer } from '../processes.ts'
+import type { Target } from '../target.ts'
+
+const PROJECT = join(import.meta.dir, '..', '..')
+const PETSTORE = join(PROJECT, 'node_modules', '.bin', 'petstore')
+const UNLIMITED = '1000000000'
+
+/** Everything on, as it comes: keys, limits, history, metrics, logging. */
+export const ours: Target = {
+  name: 'ours',
+  label: 'Petstore Inventory',
+  kind: 'ours',
+  listPath: '/v1/inventory',
+  listEquals: 'bytes',
+  takesUpdates: true,
+  checksKeys: true,
+  start: async (dataset) => {
+    const database = `sqlite:${join(dataset.folder, 'ours.db')}`
+    await run([PETSTORE, 'import', await writeCsv(dataset), '--database-url', database], PROJECT)
+    const secrets = {
+      unlimited: await createKey(database, [
+        '--plan',
+        'enterprise',
+        '--per-minute',
+        UNLIMITED,
+        '--per-day',
+        UNLIMITED,
+      ]),
+      free: await createKey(database, ['--plan', 'free']),
+    }
+    const port = await freePort()
+    // Without the last flag a flood of unknown keys would turn into 429 after 300 requests.
+    const server = await startServer(
+      'ours',
+      [
+        PETSTORE,
+        'serve',
+        '--database-url',
+        database,
+        '--port',
+        String(port),
+        '--anonymous-per-minute',
+        UNLIMITED,
+      ],
+      { port, folder: dataset.folder, readyPath: '/readyz' },
+    )
+    return { ...server, secrets }
+  },
+}
+
+/** A key of the right form that no target knows, because it belongs to another database. */
+export function createUnknownKey(folder: string): Promise<string> {
+  return createKey(`sqlite:${join(folder, 'elsewhere.db')}`, ['--plan', 'free'])
+}
+
+async function createKey(database: string, plan: readonly string[]): Promise<string> {
+  const output = await run(
+    [PETSTORE, 'keys', 'create', '--name', 'bench', ...plan, '--database-url', database],
+    PROJECT,
+  )
+  return output.trim()
+}
