@@ -3,6 +3,7 @@ import { parseJson } from './json.ts'
 
 export const MOST_BODY_BYTES = 64 * 1024
 const MOST_NESTING = 64
+const UTF8 = new TextDecoder('utf-8', { fatal: true })
 const JSON_MEDIA_TYPE = /^application\/json\s*(?:;|$)/i
 
 /** Reads a JSON body, or says what is wrong with it. `example` shows callers what to send. */
@@ -52,7 +53,7 @@ async function readBytes(request: Request): Promise<Uint8Array> {
 
 function decodeUtf8(bytes: Uint8Array): string {
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+    return UTF8.decode(bytes)
   } catch {
     throw invalid('the request body is not valid UTF-8; JSON is sent as UTF-8')
   }

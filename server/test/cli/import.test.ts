@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { TestService } from '../support/test-service.ts'
@@ -139,7 +139,8 @@ Refused
       start: (controller) => controller.enqueue(new TextEncoder().encode(PETS)),
     })
     const program = startPetstore(['import', '-'], { cwd, stdin: endless })
-    await Bun.sleep(300)
+    // It opens the database once it has read the first line.
+    while (!existsSync(join(cwd, 'data/petstore.db-wal'))) await Bun.sleep(10)
     program.kill('SIGINT')
     expect(await program.exited).toBe(130)
     expect(await exported()).toBe(`${HEADER}\n`)

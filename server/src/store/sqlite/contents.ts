@@ -38,7 +38,12 @@ export function contentVerbs(connection: Connection): ContentVerbs {
       try {
         writer.stopBlocking()
         await writer.writeInSteps(async () => {
-          for await (const batch of batches) insert(writer, batch)
+          const links = historyWriter(writer)
+          for await (const batch of batches) {
+            if (batch.kind === 'history') links.add(batch)
+            else insert(writer, batch)
+          }
+          links.end()
           // For whoever serves from it already.
           writer.database.run(
             `INSERT INTO stock_changes (after_history, kind) VALUES (${HISTORY_END}, 'relist')`,
@@ -87,6 +92,47 @@ function nextRows(
     rows.push(columns.map(([name, type]) => (type === 'boolean' ? row[name] === 1n : (row[name] ?? null))))
   }
   return rows
+}
+
+/**
+ * Each row of the history names the pet's row before it, and each one sets the stock anew, which in the end has to be
+ * as it was read: a pet that was removed and came back may have another quantity than its history.
+ */
+function historyWriter({ database }: Connection) {
+  let isBegun = false
+  const columns = columnsOf('history').map(([name]) => name)
+  const begin = () => {
+    isBegun = true
+    database.run('CREATE TEMP TABLE stock_as_read AS SELECT pet_id, quantity FROM stock')
+  }
+  return {
+    add({ rows }: ContentBatch): void {
+      if (!isBegun) begin()
+      const link = database.query<{ last_change: bigint | null }, [bigint]>(
+        'SELECT last_change FROM stock WHERE pet_id = ?1 UNION ALL SELECT last_change FROM removed_stock WHERE pet_id = ?1',
+      )
+      const add = database.query<unknown, SQLQueryBindings[]>(
+        `INSERT INTO history (${columns.join()}, previous) VALUES (${columns.map(() => '?').join()}, ?)`,
+      )
+      const keep = database.query<unknown, [bigint, bigint]>(`
+        INSERT INTO removed_stock SELECT ?1, ?2 WHERE NOT EXISTS (SELECT 1 FROM stock WHERE pet_id = ?1)
+        ON CONFLICT DO UPDATE SET last_change = excluded.last_change
+      `)
+      for (const row of rows) {
+        const [id, petId] = row as [bigint, bigint]
+        add.run(...(row as SQLQueryBindings[]), link.get(petId)?.last_change ?? null)
+        keep.run(petId, id)
+      }
+    },
+    end(): void {
+      if (!isBegun) return
+      database.run(`
+        UPDATE stock SET quantity = stock_as_read.quantity FROM stock_as_read
+        WHERE stock_as_read.pet_id = stock.pet_id AND stock_as_read.quantity <> stock.quantity
+      `)
+      database.run('DROP TABLE stock_as_read')
+    },
+  }
 }
 
 function insert({ database }: Connection, { kind, rows }: ContentBatch): void {

@@ -45,13 +45,10 @@ export function historyVerbs(connection: Connection): HistoryVerbs {
 
     listHistoryPage: (petId, limit, cursor) =>
       connection.read(() => {
-        let from = latestOf(petId)
-        if (cursor !== undefined && from !== null) {
-          // The cursor is the last entry of the page before.
-          const row = one.get(parseInt64(cursor) ?? 0n, petId)
-          if (row === null) return 'unknown_cursor'
-          from = row.previous
-        }
+        const after = cursor === undefined ? undefined : parseInt64(cursor)
+        if (cursor !== undefined && after === undefined) return 'unknown_cursor'
+        // The cursor is the last entry of the page before.
+        const from = after === undefined ? latestOf(petId) : (one.get(after, petId)?.previous ?? null)
         // One more than asked for tells whether there is a next page.
         const rows = chain.all(from, limit + 1)
         const entries = rows.slice(0, limit).map((row) => ({

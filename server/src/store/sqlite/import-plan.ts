@@ -38,7 +38,6 @@ export interface ImportPlan<Value> {
 const MOST_LOGGED = 1_000
 const RANGE = 'id BETWEEN ?1 AND ?2'
 const OTHER_PET = '(old_name, old_category_id) IS NOT (name, category_id)'
-const OTHER_STOCK = '(is_new OR old_status <> status OR old_quantity <> quantity)'
 // A new name is logged as well, though it is no change of the stock: another import may be comparing just now.
 const TO_BE_LOGGED = `(is_new OR old_status <> status OR ${OTHER_PET})`
 const LOGGED_KIND = "iif(is_new OR old_status <> status, 'entry', 'renamed')"
@@ -75,8 +74,10 @@ export const PET_PLAN: ImportPlan<StockedPet> = {
     ON CONFLICT DO UPDATE SET name = excluded.name, category_id = excluded.category_id`,
     `INSERT INTO stock (pet_id, quantity, status, last_change)
     SELECT id, quantity, status, last_change
-    FROM differing LEFT JOIN removed_stock ON removed_stock.pet_id = id WHERE ${RANGE} AND ${OTHER_STOCK}
-    ON CONFLICT DO UPDATE SET quantity = excluded.quantity, status = excluded.status`,
+    FROM differing LEFT JOIN removed_stock ON removed_stock.pet_id = id WHERE ${RANGE} AND is_new`,
+    // Of those that were there, the quantity changes by its history row.
+    `UPDATE stock SET status = differing.status FROM differing
+    WHERE ${RANGE} AND old_status <> differing.status AND stock.pet_id = id`,
   ],
   log: {
     end: `SELECT coalesce((SELECT max(id) FROM history), 0) AS history,
