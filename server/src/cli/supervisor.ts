@@ -55,7 +55,7 @@ export class Supervisor {
 
   #spawn(index: number): Worker {
     const { promise, resolve, reject } = Promise.withResolvers<void>()
-    const process_ = Bun.spawn([...program(), ...this.#argumentsOf(index)], {
+    const child = Bun.spawn([...program(), ...this.#argumentsOf(index)], {
       stdio: ['ignore', 'inherit', 'inherit'],
       ipc: (message) => {
         if (message === READY) resolve()
@@ -63,7 +63,7 @@ export class Supervisor {
       onExit: () => reject(new Error('a process ended before it listened')),
     })
     promise.catch(() => {})
-    return { process: process_, ready: promise, startedAt: performance.now() }
+    return { process: child, ready: promise, startedAt: performance.now() }
   }
 
   async #watch(index: number): Promise<void> {
@@ -71,11 +71,11 @@ export class Supervisor {
     for (;;) {
       const worker = this.#workers[index]
       if (worker === undefined) return
-      const { process: process_, startedAt } = worker
-      const code = await process_.exited
+      const { process: child, startedAt } = worker
+      const code = await child.exited
       if (this.#isStopping) {
         // One that had not begun to listen for signals is ended by ours, with nothing to be finished.
-        if (process_.signalCode !== 'SIGTERM') this.#exitCode = Math.max(this.#exitCode, code)
+        if (child.signalCode !== 'SIGTERM') this.#exitCode = Math.max(this.#exitCode, code)
         if (this.#workers.every((one) => one.process.exitCode !== null || one.process.signalCode !== null)) {
           this.#stopped.resolve(this.#exitCode)
         }
@@ -84,7 +84,7 @@ export class Supervisor {
       pause =
         performance.now() - startedAt > SETTLED_MS ? FIRST_PAUSE_MS : Math.min(pause * 2, LONGEST_PAUSE_MS)
       console.error(
-        `petstore: process ${index + 1} (pid ${process_.pid}) ended (${process_.signalCode ?? code}); starting it again`,
+        `petstore: process ${index + 1} (pid ${child.pid}) ended (${child.signalCode ?? code}); starting it again`,
       )
       await Bun.sleep(pause)
       if (!this.#isStopping) this.#workers[index] = this.#spawn(index)

@@ -12,34 +12,44 @@ interface Waiting {
 
 /**
  * Puts updates that arrive together into one commit. Those that come while a commit is under way go into the next
- * one, in the order of their arrival; each is answered only after its commit is on disk.
+ * one, in the order of their arrival; each is answered only after its commit is on disk. Where the store can work on
+ * several at once, as many commits may be under way as there are lanes.
  */
 export class GroupCommit {
   readonly #commit: Store['setQuantities']
   /** Runs a function once the requests that have arrived by now have been taken in. */
   readonly #defer: (work: () => void) => void
+  readonly #lanes: number
   #waiting: Waiting[] = []
-  #isBusy = false
+  #underWay = 0
+  #isDeferred = false
 
   constructor(
     commit: Store['setQuantities'],
     defer: (work: () => void) => void = (work) => setImmediate(work),
+    lanes = 1,
   ) {
     this.#commit = commit
     this.#defer = defer
+    this.#lanes = lanes
   }
 
   set(change: QuantityChange): Promise<QuantityOutcome> {
     const { promise, resolve, reject } = Promise.withResolvers<QuantityOutcome>()
     this.#waiting.push({ change, resolve, reject })
-    if (!this.#isBusy) {
-      this.#isBusy = true
-      this.#defer(() => this.#commitWaiting())
-    }
+    this.#commitSoon()
     return promise
   }
 
+  #commitSoon(): void {
+    if (this.#isDeferred || this.#underWay === this.#lanes || this.#waiting.length === 0) return
+    this.#isDeferred = true
+    this.#defer(() => this.#commitWaiting())
+  }
+
   #commitWaiting(): void {
+    this.#isDeferred = false
+    this.#underWay++
     const batch = this.#waiting.splice(0, MOST_CHANGES)
     this.#commit(batch.map(({ change }) => change))
       .then(
@@ -55,8 +65,8 @@ export class GroupCommit {
         },
       )
       .finally(() => {
-        this.#isBusy = this.#waiting.length > 0
-        if (this.#isBusy) this.#defer(() => this.#commitWaiting())
+        this.#underWay--
+        this.#commitSoon()
       })
   }
 }

@@ -15,7 +15,9 @@ const cwd = join(folder, 'empty')
 beforeAll(async () => {
   mkdirSync(cwd)
   // The command of `npm run build` itself, to another place.
-  const [bun, ...args] = packageJson.scripts.build.replace('dist/petstore', executable).split(' ')
+  const [bun, ...args] = packageJson.scripts['build:executable']
+    .replace('dist/petstore', executable)
+    .split(' ')
   expect(bun).toBe('bun')
   const build = Bun.spawn([process.execPath, ...args], { cwd: root, stdout: 'ignore', stderr: 'pipe' })
   expect([await build.exited, await build.stderr.text()]).toEqual([0, expect.any(String)])

@@ -150,7 +150,10 @@ describe('JSON Lines', () => {
 
 describe('What is written', () => {
   test.each(['csv', 'jsonl'] as const)('as %s is read as it was', async (format) => {
-    const name = string({ unit: 'grapheme', minLength: 1, maxLength: 60 })
+    // U+FFFD stands for bytes that were not UTF-8, and is refused.
+    const name = string({ unit: 'grapheme', minLength: 1, maxLength: 60 }).filter(
+      (text) => !text.includes('\uFFFD'),
+    )
     await check(
       asyncProperty(array(name, { minLength: 1 }), integer({ min: 1, max: 99 }), async (names, chunkSize) => {
         const pets = names.map((text, index) => ({

@@ -25,6 +25,10 @@ async function fill(store: Store): Promise<void> {
     { petId: 2n, quantity: 79, keyId: 'key_b', at: NOW + 2 },
   ])
   await store.removePet(2n)
+  // Added anew, it has another quantity than its history says.
+  await store.setQuantities([{ petId: 3n, quantity: 80, keyId: 'key_b', at: NOW + 3 }])
+  await store.removePet(3n)
+  await store.addPets([{ id: 3n, name: 'Back', categoryId: 1n, status: 'sold', quantity: 5 }])
   await store.addOrders([{ id: HIGHEST, petId: -1n, quantity: 3, shipDate: NOW, complete: true }])
   const act = { at: NOW, actor: 'anna' }
   const key = { name: 'Shop', plan: 'pro', readOnly: false, createdAt: NOW } as const
@@ -48,7 +52,7 @@ async function fill(store: Store): Promise<void> {
 async function everything(store: Store): Promise<unknown> {
   return {
     inventory: await store.listInventory(),
-    histories: [await store.listHistory(1n), await store.listHistory(2n)],
+    histories: await Promise.all([1n, 2n, 3n].map((petId) => store.listHistory(petId))),
     orders: await store.listOrders(),
     keys: await store.listKeys(),
     found: [await store.findKey('a'), await store.findKey('a2'), await store.findKey('b')],
@@ -82,7 +86,7 @@ export function contentsSuite(name: string, from: StoreUnderTest, to: StoreUnder
       expect(counts).toMatchObject({
         pets: 5_999,
         stock: 5_999,
-        history: 3,
+        history: 4,
         keys: 2,
         key_secrets: 3,
         bans: 1,

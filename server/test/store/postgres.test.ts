@@ -12,6 +12,7 @@ import { eventSuite } from './event-suite.ts'
 import { importSuite } from './import-suite.ts'
 import { keySuite } from './key-suite.ts'
 import { limitSuite } from './limit-suite.ts'
+import { pageSuite } from './page-suite.ts'
 import { stockSuite } from './stock-suite.ts'
 
 setDefaultTimeout(20_000)
@@ -37,6 +38,7 @@ keySuite('PostgreSQL', underTest)
 limitSuite('PostgreSQL', underTest)
 importSuite('PostgreSQL', underTest)
 eventSuite('PostgreSQL', underTest)
+pageSuite('PostgreSQL', underTest)
 
 const folder = mkdtempSync(join(tmpdir(), 'petstore-copy-'))
 const sqlite = {

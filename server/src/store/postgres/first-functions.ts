@@ -1,6 +1,6 @@
 /** The functions as the first release made them. */
 export const FIRST_FUNCTIONS = `
-  -- Sets quantities in the order given, and answers in that order. The rows are locked in the order of their ids,
+  -- Sets quantities in the order given, where conditions stand, and answers in that order. The rows are locked in the order of their ids,
   -- whatever the order of the changes, so two batches that name the same pets wait for each other and never
   -- deadlock. What follows works in memory: a pet can be named twice, and a condition is on what stands by then.
   CREATE FUNCTION set_quantities(
@@ -72,6 +72,7 @@ export const FIRST_FUNCTIONS = `
   CREATE TABLE stock_events (
     number      bigint PRIMARY KEY,
     is_quantity boolean NOT NULL,
+    pet_id      bigint,
     log_id      bigint
   );
   CREATE TABLE event_numbering (
@@ -84,17 +85,17 @@ export const FIRST_FUNCTIONS = `
 
   -- What a snapshot does not show and we see: written by a transaction that was under way then, or had not begun.
   CREATE FUNCTION log_since(seen pg_snapshot, most integer)
-  RETURNS TABLE (id bigint, is_quantity boolean) LANGUAGE sql STABLE AS $$
-    (SELECT id, true FROM history WHERE xid >= pg_snapshot_xmax(seen)
+  RETURNS TABLE (is_quantity boolean, pet_id bigint, id bigint) LANGUAGE sql STABLE AS $$
+    (SELECT true, pet_id, id FROM history WHERE xid >= pg_snapshot_xmax(seen)
       AND xid < pg_snapshot_xmax(pg_current_snapshot()) ORDER BY xid LIMIT most)
     UNION ALL
-    (SELECT id, false FROM stock_changes WHERE xid >= pg_snapshot_xmax(seen)
+    (SELECT false, pet_id, id FROM stock_changes WHERE xid >= pg_snapshot_xmax(seen)
       AND xid < pg_snapshot_xmax(pg_current_snapshot()) AND kind <> 'renamed'
       ORDER BY xid LIMIT most)
     UNION ALL
-    (SELECT id, true FROM history WHERE xid = ANY (ARRAY(SELECT pg_snapshot_xip(seen))) ORDER BY xid LIMIT most)
+    (SELECT true, pet_id, id FROM history WHERE xid = ANY (ARRAY(SELECT pg_snapshot_xip(seen))) ORDER BY xid LIMIT most)
     UNION ALL
-    (SELECT id, false FROM stock_changes
+    (SELECT false, pet_id, id FROM stock_changes
       WHERE xid = ANY (ARRAY(SELECT pg_snapshot_xip(seen))) AND kind <> 'renamed'
       ORDER BY xid LIMIT most)
   $$;
@@ -112,7 +113,7 @@ export const FIRST_FUNCTIONS = `
     END IF;
     SELECT * INTO state FROM event_numbering FOR UPDATE;
     IF state.server <> started THEN
-      INSERT INTO stock_events VALUES (state.last + 1, false, NULL);
+      INSERT INTO stock_events VALUES (state.last + 1, false, NULL, NULL);
       UPDATE event_numbering SET server = started, snapshot = pg_current_snapshot(), last = last + 1;
       RETURN state.last + 1;
     END IF;
@@ -121,9 +122,9 @@ export const FIRST_FUNCTIONS = `
     size AS (SELECT count(*) AS rows FROM fresh),
     numbered AS (
       INSERT INTO stock_events
-      SELECT state.last + row_number() OVER (ORDER BY fresh.id), fresh.is_quantity, fresh.id
+      SELECT state.last + row_number() OVER (ORDER BY fresh.id), fresh.*
         FROM fresh WHERE (SELECT rows FROM size) <= most
-      UNION ALL SELECT state.last + 1, false, NULL FROM size WHERE rows > most
+      UNION ALL SELECT state.last + 1, false, NULL, NULL FROM size WHERE rows > most
     )
     UPDATE event_numbering SET snapshot = pg_current_snapshot(),
       last = state.last + (SELECT CASE WHEN rows > most THEN 1 ELSE rows END FROM size)

@@ -21,16 +21,16 @@ export const FIRST_TABLES = `
 
   -- No foreign key: the history outlives the pet. The transaction that wrote a row tells who has seen it.
   CREATE TABLE history (
-    id     bigint PRIMARY KEY DEFAULT nextval('log_ids'),
+    id     bigint NOT NULL DEFAULT nextval('log_ids'),
     pet_id bigint NOT NULL,
     before bigint NOT NULL,
     after  bigint NOT NULL,
     at     bigint NOT NULL,
     key_id text COLLATE "C" NOT NULL,
     status text NOT NULL,
-    xid    xid8 NOT NULL DEFAULT pg_current_xact_id()
+    xid    xid8 NOT NULL DEFAULT pg_current_xact_id(),
+    PRIMARY KEY (pet_id, id)
   );
-  CREATE INDEX history_by_pet ON history (pet_id, id);
   CREATE INDEX history_by_xid ON history (xid);
 
   CREATE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$

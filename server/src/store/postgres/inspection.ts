@@ -34,7 +34,7 @@ export function inspectionVerbs(connection: Connection): InspectionVerbs {
     latestChangeAt: async () => {
       const [row] = await connection.run(
         (sql) => sql<{ at: bigint | null }[]>`
-          SELECT greatest((SELECT at FROM history ORDER BY id DESC LIMIT 1), (SELECT max(at) FROM audit)) AS at`,
+          SELECT greatest((SELECT at FROM history ORDER BY xid DESC LIMIT 1), (SELECT max(at) FROM audit)) AS at`,
       )
       return row === undefined || row.at === null ? undefined : Number(row.at)
     },

@@ -189,6 +189,8 @@ async function createTables<Value>(session: Session, { columns }: ImportPlan<Val
   await session.unsafe(`
     SET statement_timeout = 0;
     SET idle_in_transaction_session_timeout = 0;
+    SET temp_buffers = '64MB';
+    SET work_mem = '64MB';
     CREATE TEMP TABLE staged (line bigint, id bigint, ${now.join()});
     CREATE TEMP TABLE sorted (id bigint PRIMARY KEY, line bigint, ${now.join()});
     CREATE TEMP TABLE differing (id bigint PRIMARY KEY, line bigint, is_new boolean, ${[...now, ...old].join()});

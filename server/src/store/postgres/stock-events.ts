@@ -42,10 +42,10 @@ export function stockEventVerbs(connection: Connection): StockEventVerbs {
       if (behind === 0n) return { events: [], cursor }
       const rows = await connection.run(
         (sql) => sql<EventRow[]>`
-          SELECT number, is_quantity, coalesce(history.pet_id, stock_changes.pet_id) AS pet_id,
+          SELECT number, is_quantity, stock_events.pet_id,
             before, after, at, key_id, quantity, coalesce(history.status, stock_changes.status) AS status
           FROM stock_events
-          LEFT JOIN history ON is_quantity AND history.id = log_id
+          LEFT JOIN history ON is_quantity AND history.pet_id = stock_events.pet_id AND history.id = log_id
           LEFT JOIN stock_changes ON NOT is_quantity AND stock_changes.id = log_id
           WHERE number > ${from} ORDER BY number LIMIT ${limit}::bigint`,
       )
