@@ -4,7 +4,7 @@ import type { Target } from './target.ts'
 /** How long a run takes its time for. */
 export interface Pace {
   readonly mode: 'full' | 'quick'
-  /** Before the first case of a store: Node takes some seconds on one core to get up to speed. */
+  /** Before the first case of a store: Node and Bun take some seconds on one core to get up to speed. */
   readonly firstWarmUpMs: number
   readonly warmUpMs: number
   /** The pets of the large store in the growth case. */
@@ -14,7 +14,7 @@ export interface Pace {
 
 export const FULL: Pace = {
   mode: 'full',
-  firstWarmUpMs: 2_500,
+  firstWarmUpMs: 3_500,
   warmUpMs: 1_000,
   largestStore: 1_000_000,
   cases: (all) => all,

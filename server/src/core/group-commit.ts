@@ -14,6 +14,9 @@ interface Waiting {
  * Puts updates that arrive together into one commit. Those that come while a commit is under way go into the next
  * one, in the order of their arrival; each is answered only after its commit is on disk. Where the store can work on
  * several at once, as many commits may be under way as there are lanes.
+ *
+ * What arrives together is known at the end of a turn of the event loop. An update that seems to be alone does not
+ * wait for that (50 µs, a quarter of its time): it does once a turn has brought a second one.
  */
 export class GroupCommit {
   readonly #commit: Store['setQuantities']
@@ -23,6 +26,10 @@ export class GroupCommit {
   #waiting: Waiting[] = []
   #underWay = 0
   #isDeferred = false
+  /** The last turn brought one update at the most. */
+  #isQuiet = true
+  /** This turn has brought one already. */
+  #hasSeenOne = false
 
   constructor(
     commit: Store['setQuantities'],
@@ -37,18 +44,29 @@ export class GroupCommit {
   set(change: QuantityChange): Promise<QuantityOutcome> {
     const { promise, resolve, reject } = Promise.withResolvers<QuantityOutcome>()
     this.#waiting.push({ change, resolve, reject })
-    this.#commitSoon()
+    if (this.#isQuiet && !this.#hasSeenOne && !this.#isDeferred && this.#underWay < this.#lanes) {
+      this.#hasSeenOne = true
+      this.#defer(() => {
+        this.#hasSeenOne = false
+      })
+      this.#commitWaiting()
+    } else {
+      this.#commitSoon()
+    }
     return promise
   }
 
   #commitSoon(): void {
     if (this.#isDeferred || this.#underWay === this.#lanes || this.#waiting.length === 0) return
     this.#isDeferred = true
-    this.#defer(() => this.#commitWaiting())
+    this.#defer(() => {
+      this.#isDeferred = false
+      this.#isQuiet = this.#waiting.length <= 1
+      if (this.#waiting.length > 0) this.#commitWaiting()
+    })
   }
 
   #commitWaiting(): void {
-    this.#isDeferred = false
     this.#underWay++
     const batch = this.#waiting.splice(0, MOST_CHANGES)
     this.#commit(batch.map(({ change }) => change))

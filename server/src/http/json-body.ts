@@ -61,6 +61,7 @@ function decodeUtf8(bytes: Uint8Array): string {
 
 /** Looked at before parsing, since a parser that recurses could run out of stack. */
 function nestsTooDeep(text: string): boolean {
+  if (text.length <= MOST_NESTING) return false
   let depth = 0
   let inString = false
   for (let index = 0; index < text.length; index++) {

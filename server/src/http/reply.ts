@@ -33,7 +33,12 @@ export function jsonReply(
   headers: Readonly<Record<string, string>> = {},
   status = 200,
 ): Reply {
-  return { status, headers: { 'Content-Type': 'application/json', ...headers }, body: toJson(value) }
+  return { ...jsonTextReply(toJson(value), headers), status }
+}
+
+/** Where the JSON is there already. */
+export function jsonTextReply(body: string, headers: Readonly<Record<string, string>>): Reply {
+  return { status: 200, headers: { 'Content-Type': 'application/json', ...headers }, body }
 }
 
 export function errorReply(

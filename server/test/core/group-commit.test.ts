@@ -29,12 +29,13 @@ const quantities = (changes: readonly QuantityChange[] | undefined) =>
   changes?.map(({ quantity }) => quantity)
 
 describe('group commit', () => {
-  test('what arrives together is one commit, in order, and each gets its own answer', async () => {
+  test('an update that is alone is committed at once, the next in the same turn with those that follow', async () => {
     const { batches, group } = slowStore()
     const answers = Promise.all([group.set(change(1)), group.set(change(2, 7n)), group.set(change(3))])
-    await Bun.sleep(1)
-    expect(batches.map(({ changes }) => quantities(changes))).toEqual([[1, 2, 3]])
+    expect(batches.map(({ changes }) => quantities(changes))).toEqual([[1]])
     await batches[0]?.end()
+    expect(batches.map(({ changes }) => quantities(changes))).toEqual([[1], [2, 3]])
+    await batches[1]?.end()
     expect(await answers).toEqual([outcome(change(1)), outcome(change(2, 7n)), outcome(change(3))])
   })
 
@@ -56,6 +57,19 @@ describe('group commit', () => {
     expect(answered).toEqual([1, 2, 3])
   })
 
+  test('while updates come together, none is committed alone', async () => {
+    const { batches, group } = slowStore()
+    for (let turn = 0; turn < 3; turn++) {
+      const answers = Promise.all([group.set(change(1)), group.set(change(2)), group.set(change(3))])
+      for (let ended = 0; ended < 2; ended++) {
+        await Bun.sleep(1)
+        await batches.at(-1)?.end()
+      }
+      await answers
+    }
+    expect(batches.map(({ changes }) => changes.length)).toEqual([1, 2, 3, 3])
+  })
+
   test('a commit that fails fails its own updates alone', async () => {
     const { batches, group } = slowStore()
     const failing = group.set(change(1)).catch((error: Error) => error.message)
@@ -70,12 +84,12 @@ describe('group commit', () => {
   test('a flood is cut into commits of at most a thousand', async () => {
     const { batches, group } = slowStore()
     const all = Promise.all(Array.from({ length: 2_500 }, (_, index) => group.set(change(index))))
-    for (let batch = 0; batch < 3; batch++) {
+    for (let batch = 0; batch < 4; batch++) {
       await Bun.sleep(1)
       await batches[batch]?.end()
     }
     await all
-    expect(batches.map(({ changes }) => changes.length)).toEqual([1_000, 1_000, 500])
+    expect(batches.map(({ changes }) => changes.length)).toEqual([1, 1_000, 1_000, 499])
   })
 
   test('with two lanes two commits are under way, and the third waits for either', async () => {

@@ -1,7 +1,7 @@
-import { setQuantity } from '../../core/inventory.ts'
+import { itemJson, setQuantity } from '../../core/inventory.ts'
 import { entryTag, statesIn } from '../entry-tag.ts'
 import { defineOperation } from '../operation.ts'
-import { jsonReply } from '../reply.ts'
+import { jsonTextReply } from '../reply.ts'
 import { Int64, InventoryItem, InventoryUpdate } from '../resources.ts'
 
 export const updateInventory = defineOperation({
@@ -30,6 +30,6 @@ export const updateInventory = defineOperation({
       at: clock(),
       ...(onlyIf === undefined ? {} : { onlyIf }),
     })
-    return jsonReply(item, { ETag: entryTag(item) })
+    return jsonTextReply(itemJson(item), { ETag: entryTag(item) })
   },
 })
