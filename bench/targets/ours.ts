@@ -37,6 +37,8 @@ export const ours: Target = {
       [
         PETSTORE,
         'serve',
+        // Several of ours are started in one run: each takes a port of its own for its metrics.
+        ...['--metrics-port', '0'],
         '--database-url',
         database,
         '--port',
