@@ -1,6 +1,6 @@
 import { type InventoryItem, PET_STATUSES, type PetStatus } from './inventory.ts'
 
-/** Entries in one page: small enough to serialise anew in some 30 µs, large enough to keep pages few. */
+/** Entries in one page: small enough to serialise anew in a quarter of a millisecond, large enough to keep pages few. */
 export const PAGE_CAPACITY = 512
 
 const STATUS_TEXT = PET_STATUSES.map((status) => `,"status":"${status}"}`)
