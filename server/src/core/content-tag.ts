@@ -1,9 +1,9 @@
 /** One lane of the hash: a seed and two odd multipliers, other ones in each lane. */
 const LANES = [
-  [0x9e3779b1, 0xcc9e2d51, 0x1b873593],
-  [0x85ebca77, 0x239b961b, 0xab0e9789],
-  [0xc2b2ae3d, 0x38b34ae5, 0xa1e38b93],
-  [0x27d4eb2f, 0x5f356495, 0x32c27de3],
+  { seed: 0x9e3779b1, first: 0xcc9e2d51, second: 0x1b873593 },
+  { seed: 0x85ebca77, first: 0x239b961b, second: 0xab0e9789 },
+  { seed: 0xc2b2ae3d, first: 0x38b34ae5, second: 0xa1e38b93 },
+  { seed: 0x27d4eb2f, first: 0x5f356495, second: 0x32c27de3 },
 ] as const
 
 /**
@@ -36,7 +36,7 @@ export class ContentTag {
 }
 
 function hash(words: ArrayLike<number>, lane: number): number {
-  const [seed, first, second] = LANES[lane] ?? LANES[0]
+  const { seed, first, second } = LANES[lane] ?? LANES[0]
   let hash: number = seed
   for (let index = 0; index < words.length; index++) {
     let word = Math.imul(words[index] ?? 0, first)

@@ -6,12 +6,17 @@ export function whenHere<T, R>(value: Eventually<T>, next: (value: T) => Eventua
   return value instanceof Promise ? value.then(next) : next(value)
 }
 
-/** Like `whenHere`, and what goes wrong, now or later, is turned into a result. */
-export function attempt<T>(work: () => Eventually<T>, failed: (error: unknown) => T): Eventually<T> {
+/** Like `whenHere`, for work that can fail, now or later: then it goes on with what `failed` makes of that. */
+export function attempt<T, R>(
+  work: () => Eventually<T>,
+  failed: (error: unknown) => T,
+  next: (value: T) => R,
+): Eventually<R> {
+  let result: Eventually<T>
   try {
-    const result = work()
-    return result instanceof Promise ? result.catch(failed) : result
+    result = work()
   } catch (error) {
-    return failed(error)
+    return next(failed(error))
   }
+  return result instanceof Promise ? result.then(next, (error) => next(failed(error))) : next(result)
 }

@@ -76,8 +76,11 @@ export class InventoryPages {
 
   /** The last page that begins at or before the id; the first one for an id before all. */
   #indexFor(petId: bigint): number {
+    const last = this.#pages.length - 1
+    // At the start they come in order, each behind all others.
+    if (last >= 0 && (this.#pages[last]?.firstId ?? 0n) <= petId) return last
     let low = 0
-    let high = this.#pages.length
+    let high = last
     while (low < high) {
       const middle = (low + high) >>> 1
       if ((this.#pages[middle]?.firstId ?? 0n) <= petId) low = middle + 1

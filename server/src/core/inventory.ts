@@ -26,7 +26,7 @@ export interface QuantityChange {
   readonly keyId: string
   readonly at: number
   /** Change it only if it is in one of these states; in any where nothing is given. Decided inside the commit. */
-  readonly onlyIf?: readonly EntryState[]
+  readonly onlyIf?: readonly EntryState[] | undefined
 }
 
 /** What of an entry can change. */
@@ -58,9 +58,16 @@ export interface HistoryEntry {
   readonly keyId: string
 }
 
-/** Sets the quantity of one pet; the answer is given once the change is on disk. */
-export async function setQuantity(commits: GroupCommit, change: QuantityChange): Promise<InventoryItem> {
-  const outcome = await commits.set(change)
+/** Sets the quantity of one pet; `answer` is called once the change is on disk. */
+export function setQuantity<T>(
+  commits: GroupCommit,
+  change: QuantityChange,
+  answer: (item: InventoryItem) => T,
+): Promise<T> {
+  return commits.set(change).then((outcome) => answer(madeChange(change, outcome)))
+}
+
+function madeChange(change: QuantityChange, outcome: QuantityOutcome): InventoryItem {
   if (outcome === 'unknown_pet') throw noEntry(change.petId)
   if ('conflict' in outcome) {
     const { quantity, status } = outcome.conflict

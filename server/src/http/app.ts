@@ -4,7 +4,7 @@ import type { FinishedRequest } from '../core/finished-request.ts'
 import { clientAddress } from './client-address.ts'
 import { deprecationHeaders, refuseAfterSunset } from './deprecation.ts'
 import { type GateParts, type Passage, passGate } from './gate.ts'
-import type { Operation, Services } from './operation.ts'
+import type { Services } from './operation.ts'
 import { type PublicPageParts, publicPages } from './public-pages.ts'
 import { bugReply, errorReply, methodNotAllowedReply, type Reply } from './reply.ts'
 import { type Match, matchRoute } from './routes.ts'
@@ -64,19 +64,22 @@ export function createApp(parts: AppParts): App {
       peer,
       error: undefined,
     }
+    const failed = (error: unknown) => failureReply(exchange, error)
     const page = pages.get(exchange.path)
     if (page !== undefined) {
-      const reply = attempt(
+      return attempt(
         () => page.answer(request),
-        (error) => failureReply(exchange, error),
+        failed,
+        (reply) => finish(parts, exchange, page.name, reply, undefined),
       )
-      return whenHere(reply, (answered) => finish(parts, exchange, page.name, answered, undefined))
     }
     const match = matchRoute(request.method, exchange.path)
     const passing = passGate(parts.gate, request.headers.get('authorization'), exchange.address)
     return whenHere(passing, (passage) =>
-      whenHere(answer(parts, exchange, match, passage), (reply) =>
-        finish(parts, exchange, nameOf(match), reply, passage),
+      attempt(
+        () => answer(parts, exchange, match, passage),
+        failed,
+        (reply) => finish(parts, exchange, nameOf(match), reply, passage),
       ),
     )
   }
@@ -98,22 +101,18 @@ function answer(parts: AppParts, exchange: Exchange, match: Match, passage: Pass
   if ('allowed' in match) return methodNotAllowedReply(exchange.request.method, match.allowed)
 
   const { operation, params } = match
-  const reply = attempt(
+  const { key, secretHash } = passage
+  const { request, peer } = exchange
+  const call = { request, params, key, secretHash, peer }
+  if (operation.deprecatedSince === undefined) return operation.run(call, parts.services)
+  return attempt(
     () => {
       refuseAfterSunset(operation, parts.sunset, parts.services.clock)
-      const { key, secretHash } = passage
-      const { request, peer } = exchange
-      return operation.run({ request, params, key, secretHash, peer }, parts.services)
+      return operation.run(call, parts.services)
     },
     (error) => failureReply(exchange, error),
+    (reply) => ({ ...reply, headers: { ...reply.headers, ...deprecationHeaders(operation, parts.sunset) } }),
   )
-  return operation.deprecatedSince === undefined
-    ? reply
-    : whenHere(reply, (plain) => marked(parts, operation, plain))
-}
-
-function marked(parts: AppParts, operation: Operation, reply: Reply): Reply {
-  return { ...reply, headers: { ...reply.headers, ...deprecationHeaders(operation, parts.sunset) } }
 }
 
 function failureReply(exchange: Exchange, thrown: unknown): Reply {
@@ -149,6 +148,7 @@ function finish(
     ...reply.headers,
     ...passage?.limitHeaders,
     'X-Request-Id': requestId,
+    'X-Content-Type-Options': 'nosniff',
   }
   if (parts.isClosing()) headers.Connection = 'close'
   return new Response(reply.body, { status: reply.status, headers })

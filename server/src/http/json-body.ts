@@ -1,4 +1,5 @@
 import { ServiceError } from '../core/errors.ts'
+import type { Eventually } from '../core/eventually.ts'
 import { parseJson } from './json.ts'
 
 export const MOST_BODY_BYTES = 64 * 1024
@@ -6,18 +7,28 @@ const MOST_NESTING = 64
 const UTF8 = new TextDecoder('utf-8', { fatal: true })
 const JSON_MEDIA_TYPE = /^application\/json\s*(?:;|$)/i
 
-/** Reads a JSON body, or says what is wrong with it. `example` shows callers what to send. */
-export async function readJsonBody(request: Request, example: string): Promise<unknown> {
-  const bytes = await readBytes(request)
+/**
+ * Reads a JSON body and goes on with it, or says what is wrong with it. `example` shows callers what to send.
+ * One promise, and no chain of them: it is on the way of every update.
+ */
+export function readJsonBody<T>(
+  request: Request,
+  example: string,
+  next: (value: unknown) => Eventually<T>,
+): Promise<T> {
+  return readBytes(request, (bytes) => next(jsonOf(request, bytes, example)))
+}
+
+function jsonOf({ headers }: Request, bytes: Uint8Array, example: string): unknown {
   const howTo = `send a JSON object such as ${example} with Content-Type: application/json`
   if (bytes.length === 0) throw invalid(`the request body is missing; ${howTo}`)
 
-  const mediaType = request.headers.get('content-type')
+  const mediaType = headers.get('content-type')
   if (mediaType === null || !JSON_MEDIA_TYPE.test(mediaType)) {
     const got = mediaType === null ? 'none' : JSON.stringify(mediaType.slice(0, 80))
     throw invalid(`Content-Type must be application/json, got ${got}`)
   }
-  const coding = request.headers.get('content-encoding')
+  const coding = headers.get('content-encoding')
   if (coding !== null && coding.toLowerCase() !== 'identity') {
     throw invalid(
       `Content-Encoding ${JSON.stringify(coding.slice(0, 80))} is not supported; send the body uncompressed`,
@@ -33,12 +44,23 @@ export async function readJsonBody(request: Request, example: string): Promise<u
   }
 }
 
-/** Stops at the limit, so that a body without Content-Length cannot fill the memory. */
-async function readBytes(request: Request): Promise<Uint8Array> {
+function readBytes<T>(request: Request, next: (bytes: Uint8Array) => Eventually<T>): Promise<T> {
   const length = request.headers.get('content-length')
-  if (Number(length ?? 0) > MOST_BODY_BYTES) throw tooLarge()
-  // The parser holds a sender to the length he gave, so that what follows is for bodies of unknown length.
-  if (length !== null) return new Uint8Array(await request.arrayBuffer())
+  // The parser holds a sender to the length he gave.
+  if (length === null) return readChunks(request).then(next, brokenOff)
+  // A length that is given twice, the same both times, Bun hands on as `5, 5`.
+  if (Number.parseInt(length, 10) > MOST_BODY_BYTES) throw tooLarge()
+  return request.arrayBuffer().then((buffer) => next(new Uint8Array(buffer)), brokenOff)
+}
+
+/** A sender who goes away or is too slow is no failure of ours, though he will hardly hear of it. */
+function brokenOff(error: unknown): never {
+  const isBrokenOff = error instanceof Error && error.name === 'AbortError'
+  throw isBrokenOff ? invalid('the request body ended before it was whole; send it again') : error
+}
+
+/** For a body of unknown length: stops at the limit, so that it cannot fill the memory. */
+async function readChunks(request: Request): Promise<Uint8Array> {
   if (request.body === null) return new Uint8Array()
   const chunks: Uint8Array[] = []
   let size = 0

@@ -21,15 +21,14 @@ export const updateInventory = defineOperation({
   body: InventoryUpdate,
   success: { description: 'The updated entry.', schema: InventoryItem },
   errors: ['invalid_request', 'forbidden', 'not_found', 'precondition_failed', 'payload_too_large'],
-  reply: async ({ params, body, key, request }, { commits, clock }) => {
-    const onlyIf = statesIn(request.headers.get('if-match'))
-    const item = await setQuantity(commits, {
+  reply: ({ params, body, key, request }, { commits, clock }) => {
+    const change = {
       petId: params.petId,
       quantity: body.quantity,
       keyId: key.id,
       at: clock(),
-      ...(onlyIf === undefined ? {} : { onlyIf }),
-    })
-    return jsonTextReply(itemJson(item), { ETag: entryTag(item) })
+      onlyIf: statesIn(request.headers.get('if-match')),
+    }
+    return setQuantity(commits, change, (item) => jsonTextReply(itemJson(item), { ETag: entryTag(item) }))
   },
 })
