@@ -30,9 +30,11 @@ export class AddressWindows {
   admit(address: string): Admission {
     const now = this.#clock()
     const window = current(this.#windowOf(address, now), MINUTE, now)
-    if (window.used >= this.#perMinute) return { ...this.#standing(window), refused: 'rate_limit_exceeded' }
+    if (window.used >= this.#perMinute) {
+      return { ...this.#standing(window), at: now, refused: 'rate_limit_exceeded' }
+    }
     count(window, now)
-    return this.#standing(window)
+    return { ...this.#standing(window), at: now }
   }
 
   /** What the headers say when a request is not counted, because nobody could tell whose it was. */

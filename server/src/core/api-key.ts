@@ -54,6 +54,14 @@ export function maskSecret(secret: string): string {
   return `${secret.slice(0, 9)}…${secret.slice(-4)}`
 }
 
+/** As a caller may have put it somewhere: into a path, there perhaps percent-encoded, or into a name. */
+const SECRET_IN_TEXT = /pst(?:_|%5f)(live|test)(?:_|%5f)[0-9A-Za-z]+/gi
+
+/** The same text without the secrets in it, for logs and messages. */
+export function hideSecrets(text: string): string {
+  return text.replace(SECRET_IN_TEXT, 'pst_$1_[hidden]')
+}
+
 export function storedSecret(secret: string, createdAt: number): StoredSecret {
   return { hash: hashSecret(secret), hint: maskSecret(secret), createdAt }
 }
@@ -63,7 +71,8 @@ export function createKeyId(): string {
 }
 
 export function keyState(key: ApiKey, now: number): 'active' | 'expired' | 'revoked' {
-  if (key.revokedAt !== undefined && key.revokedAt <= now) return 'revoked'
+  // Whatever the clock says: set back, it must not bring a key back to life.
+  if (key.revokedAt !== undefined) return 'revoked'
   if (key.expiresAt !== undefined && key.expiresAt <= now) return 'expired'
   return 'active'
 }

@@ -1,7 +1,8 @@
-import type { Clock } from './clock.ts'
+import { type Clock, SECOND } from './clock.ts'
 import type { LimitKeeper } from './limit-keeper.ts'
+import { type Standings, standingsOf } from './limit-standings.ts'
 import type { Limits } from './plans.ts'
-import { type Admission, admit, freshState, type LimitState } from './rate-windows.ts'
+import { type Admission, admit, followClock, freshState, type LimitState } from './rate-windows.ts'
 import type { Store } from './store.ts'
 import { dayOf, type LimitRecord } from './usage.ts'
 
@@ -11,7 +12,8 @@ type LimitStore = Pick<Store, 'loadLimits' | 'saveLimits' | 'listLiftedBans'>
 interface Unsaved {
   accepted: number
   rejected: number
-  lastUsedAt: number
+  /** The clock at its latest request. */
+  at: number
 }
 
 /**
@@ -24,6 +26,8 @@ export class LimitLedger implements LimitKeeper {
   readonly #states: Map<string, LimitState>
   #unsaved = new Map<string, Unsaved>()
   #saving: Promise<void> = Promise.resolve()
+  /** What the clock showed when it was last looked at. */
+  #time: number
 
   static async open(store: LimitStore, clock: Clock): Promise<LimitLedger> {
     return new LimitLedger(store, clock, new Map(await store.loadLimits()))
@@ -32,26 +36,27 @@ export class LimitLedger implements LimitKeeper {
   private constructor(store: LimitStore, clock: Clock, states: Map<string, LimitState>) {
     this.#store = store
     this.#clock = clock
+    this.#time = clock()
     this.#states = states
   }
 
   admit(keyId: string, limits: Limits): Admission {
-    const now = this.#clock()
+    const now = this.#tellTime()
     let state = this.#states.get(keyId)
     if (state === undefined) {
       state = freshState()
       this.#states.set(keyId, state)
     }
-    let unsaved = this.#unsaved.get(keyId)
-    if (unsaved === undefined) {
-      unsaved = { accepted: 0, rejected: 0, lastUsedAt: now }
-      this.#unsaved.set(keyId, unsaved)
-    }
+    const unsaved = this.#unsavedOf(keyId, now)
     const admission = admit(state, limits, now)
     if (admission.refused === undefined) unsaved.accepted++
     else unsaved.rejected++
-    unsaved.lastUsedAt = now
+    unsaved.at = now
     return admission
+  }
+
+  standings(keyId: string, limits: Limits): Standings {
+    return standingsOf(this.#states.get(keyId) ?? freshState(), limits, this.#tellTime())
   }
 
   /** Writes what changed since the last call, one call after the other; on a failure it stays due. */
@@ -62,13 +67,14 @@ export class LimitLedger implements LimitKeeper {
   }
 
   async #saveUnsaved(): Promise<void> {
+    this.#tellTime()
     if (this.#unsaved.size === 0) return
     const due = this.#unsaved
     this.#unsaved = new Map()
     const records: LimitRecord[] = []
-    for (const [keyId, unsaved] of due) {
+    for (const [keyId, { accepted, rejected, at }] of due) {
       const state = structuredClone(this.#states.get(keyId) ?? freshState())
-      records.push({ keyId, state, ...unsaved, day: dayOf(unsaved.lastUsedAt) })
+      records.push({ keyId, state, accepted, rejected, day: dayOf(at) })
     }
     try {
       await this.#store.saveLimits(records)
@@ -80,10 +86,35 @@ export class LimitLedger implements LimitKeeper {
 
   /** Frees the keys whose ban an operator has lifted. */
   async heedLiftedBans(): Promise<void> {
-    for (const keyId of await this.#store.listLiftedBans(this.#clock())) {
+    for (const { keyId, number } of await this.#store.listLiftedBans(this.#clock())) {
       const state = this.#states.get(keyId)
-      if (state !== undefined) delete state.ban
+      if (state?.ban?.number === number) delete state.ban
     }
+  }
+
+  /**
+   * Looks at the clock, at every request and whenever it saves, so that a clock that is set back is noticed at once:
+   * what a key has waited by then is not lost, and a window of a day does not become one of 25 hours.
+   */
+  #tellTime(): number {
+    const now = this.#clock()
+    if (now <= this.#time - SECOND) {
+      for (const [keyId, state] of this.#states) {
+        followClock(state, this.#time, now)
+        this.#unsavedOf(keyId, now)
+      }
+    }
+    this.#time = now
+    return now
+  }
+
+  #unsavedOf(keyId: string, now: number): Unsaved {
+    let unsaved = this.#unsaved.get(keyId)
+    if (unsaved === undefined) {
+      unsaved = { accepted: 0, rejected: 0, at: now }
+      this.#unsaved.set(keyId, unsaved)
+    }
+    return unsaved
   }
 
   #takeBack(due: ReadonlyMap<string, Unsaved>): void {
@@ -92,7 +123,7 @@ export class LimitLedger implements LimitKeeper {
       this.#unsaved.set(keyId, {
         accepted: earlier.accepted + (later?.accepted ?? 0),
         rejected: earlier.rejected + (later?.rejected ?? 0),
-        lastUsedAt: later?.lastUsedAt ?? earlier.lastUsedAt,
+        at: later?.at ?? earlier.at,
       })
     }
   }

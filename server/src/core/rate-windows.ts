@@ -9,6 +9,8 @@ export interface Window {
 }
 
 export interface Ban {
+  /** The key's bans are numbered from 1: their times can be moved, where the clock is. */
+  readonly number: number
   readonly beganAt: number
   readonly endsAt: number
 }
@@ -17,6 +19,10 @@ export interface Ban {
 export interface LimitState {
   readonly minute: Window
   readonly day: Window
+  /** When its latest request came: a clock that shows less has been set back. */
+  lastUsedAt: number
+  /** How many bans it has had, lifted ones too. */
+  bans: number
   /** The latest ban, kept after its end: a new one soon after lasts twice as long. */
   ban?: Ban
 }
@@ -31,6 +37,8 @@ export interface Standing {
 export type Refusal = 'rate_limit_exceeded' | 'key_banned'
 
 export interface Admission extends Standing {
+  /** When it was decided, by the clock that `resetAt` is told by. */
+  readonly at: number
   readonly refused?: Refusal
   /** This very request brought the ban. */
   readonly beginsBan?: true
@@ -44,7 +52,7 @@ export function freshWindow(): Window {
 }
 
 export function freshState(): LimitState {
-  return { minute: freshWindow(), day: freshWindow() }
+  return { minute: freshWindow(), day: freshWindow(), lastUsedAt: 0, bans: 0 }
 }
 
 /**
@@ -52,10 +60,55 @@ export function freshState(): LimitState {
  * refusals within one window as the plan allows requests in a minute bring a ban.
  */
 export function admit(state: LimitState, limits: Limits, now: number): Admission {
+  followClock(state, state.lastUsedAt, now)
+  // A clock that trembles by less than a second stands still.
+  const at = Math.max(now, state.lastUsedAt)
+  state.lastUsedAt = at
+  return { ...decide(state, limits, at), at }
+}
+
+/**
+ * Where the clock was set back, from `before` to `now`, what a key used is moved with it: as much is left of its
+ * windows and of its ban as was left before. Without that, a ban would last until the clock has caught up.
+ */
+export function followClock(state: LimitState, before: number, now: number): void {
+  const back = Math.floor((before - now) / SECOND) * SECOND
+  if (back <= 0) return
+  state.minute.startedAt -= back
+  state.day.startedAt -= back
+  state.lastUsedAt -= back
+  if (state.ban !== undefined) {
+    const { number, beganAt, endsAt } = state.ban
+    state.ban = { number, beganAt: beganAt - back, endsAt: endsAt - back }
+  }
+}
+
+/**
+ * Whether so many requests can be counted without further ado: both windows are running and have room for all of
+ * them, there is no ban, and the clock has gone on.
+ */
+export function hasRoomFor(requests: number, state: LimitState, limits: Limits, now: number): boolean {
+  const { minute, day, ban, lastUsedAt } = state
+  return (
+    now >= lastUsedAt &&
+    isRunning(minute, MINUTE, now) &&
+    isRunning(day, DAY, now) &&
+    minute.used + requests <= limits.perMinute &&
+    day.used + requests <= limits.perDay &&
+    (ban === undefined || now >= ban.endsAt)
+  )
+}
+
+function isRunning({ startedAt, used }: Window, length: number, now: number): boolean {
+  return used > 0 && now < startedAt + length
+}
+
+type Decision = Omit<Admission, 'at'>
+
+function decide(state: LimitState, limits: Limits, now: number): Decision {
   const minute = current(state.minute, MINUTE, now)
   const day = current(state.day, DAY, now)
-  const ban = currentBan(state, now)
-  if (ban !== undefined) return banned(ban, limits)
+  if (state.ban !== undefined && now < state.ban.endsAt) return banned(state.ban, limits)
 
   // The day first: where both are used up, it is the one that keeps the caller out for longer.
   if (day.used >= limits.perDay) return reject(state, day, DAY, limits.perDay, limits, now)
@@ -73,22 +126,25 @@ function reject(
   limit: number,
   limits: Limits,
   now: number,
-): Admission {
+): Decision {
   window.rejected++
   if (window.rejected >= limits.perMinute) {
     window.rejected = 0
-    state.ban = nextBan(state.ban, now)
+    state.bans++
+    state.ban = { number: state.bans, ...nextBan(state.ban, now) }
     return { ...banned(state.ban, limits), beginsBan: true }
   }
   return { limit, remaining: 0, resetAt: window.startedAt + length, refused: 'rate_limit_exceeded' }
 }
 
-function banned(ban: Ban, limits: Limits): Admission {
+function banned(ban: Ban, limits: Limits): Decision {
   return { limit: limits.perMinute, remaining: 0, resetAt: ban.endsAt, refused: 'key_banned' }
 }
 
+type Counted = Pick<Window, 'startedAt' | 'used'>
+
 /** Of two windows with as many requests left, the day's binds for longer. */
-function tighter(minute: Window, day: Window, limits: Limits): Standing {
+export function tighter(minute: Counted, day: Counted, limits: Limits): Standing {
   const leftInMinute = Math.max(0, limits.perMinute - minute.used)
   const leftInDay = Math.max(0, limits.perDay - day.used)
   return leftInDay <= leftInMinute
@@ -114,15 +170,7 @@ export function count(window: Window, now: number): void {
   window.used++
 }
 
-function currentBan(state: LimitState, now: number): Ban | undefined {
-  const ban = state.ban
-  if (ban === undefined || now >= ban.endsAt) return undefined
-  if (now >= ban.beganAt) return ban
-  state.ban = { beganAt: wholeSecond(now), endsAt: wholeSecond(now) + (ban.endsAt - ban.beganAt) }
-  return state.ban
-}
-
-function nextBan(last: Ban | undefined, now: number): Ban {
+function nextBan(last: Ban | undefined, now: number): Omit<Ban, 'number'> {
   const forgotten = last === undefined || now >= last.endsAt + DAY
   const length = forgotten ? FIRST_BAN : Math.min((last.endsAt - last.beganAt) * 2, LONGEST_BAN)
   return { beganAt: wholeSecond(now), endsAt: wholeSecond(now) + length }

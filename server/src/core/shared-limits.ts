@@ -1,11 +1,11 @@
-import type { Clock } from './clock.ts'
 import type { LimitKeeper } from './limit-keeper.ts'
+import { type Standings, standingsOf } from './limit-standings.ts'
 import type { Limits } from './plans.ts'
-import { type Admission, admit, freshState, type LimitState } from './rate-windows.ts'
+import { type Admission, admit, freshState, type LimitState, tighter } from './rate-windows.ts'
 import type { Store } from './store.ts'
 import { dayOf, type LimitRecord } from './usage.ts'
 
-type LimitStore = Pick<Store, 'changeLimits'>
+type LimitStore = Pick<Store, 'changeLimits' | 'countRequests'>
 
 /** Keeps a round short: those who come meanwhile wait for it. */
 const MOST_REQUESTS = 1_000
@@ -13,7 +13,6 @@ const MOST_REQUESTS = 1_000
 interface Waiting {
   readonly keyId: string
   readonly limits: Limits
-  readonly at: number
   readonly resolve: (admission: Admission) => void
   readonly reject: (error: unknown) => void
 }
@@ -21,27 +20,36 @@ interface Waiting {
 /**
  * The windows and bans of every key, held in the store, so that any number of instances together allow what the plan
  * allows. Requests that arrive together are decided in one round, in the order of their arrival; those that come
- * while a round is under way go into the next one.
+ * while a round is under way go into the next one. The time is the store's: the clocks of the instances may differ.
  */
 export class SharedLimits implements LimitKeeper {
   readonly #store: LimitStore
-  readonly #clock: Clock
   #waiting: Waiting[] = []
   #isBusy = false
+  /** Keys whose last request was refused: where there was no room, it is not tried the short way. */
+  readonly #refused = new Set<string>()
 
-  constructor(store: LimitStore, clock: Clock) {
+  constructor(store: LimitStore) {
     this.#store = store
-    this.#clock = clock
   }
 
   admit(keyId: string, limits: Limits): Promise<Admission> {
     const { promise, resolve, reject } = Promise.withResolvers<Admission>()
-    this.#waiting.push({ keyId, limits, at: this.#clock(), resolve, reject })
+    this.#waiting.push({ keyId, limits, resolve, reject })
     if (!this.#isBusy) {
       this.#isBusy = true
       setImmediate(() => void this.#decideWaiting())
     }
     return promise
+  }
+
+  async standings(keyId: string, limits: Limits): Promise<Standings> {
+    let standings = standingsOf(freshState(), limits, 0)
+    await this.#store.changeLimits([keyId], (states, now) => {
+      standings = standingsOf(states.get(keyId) ?? freshState(), limits, now)
+      return []
+    })
+    return standings
   }
 
   /** Nothing is ever held back. */
@@ -53,44 +61,79 @@ export class SharedLimits implements LimitKeeper {
   async #decideWaiting(): Promise<void> {
     while (this.#waiting.length > 0) {
       const batch = this.#waiting.splice(0, MOST_REQUESTS)
-      const keyIds = [...new Set(batch.map(({ keyId }) => keyId))]
+      let undecided = batch
       try {
-        let admissions: readonly Admission[] = []
-        await this.#store.changeLimits(keyIds, (states) => {
-          const decided = decide(batch, states)
-          admissions = decided.admissions
-          return decided.records
-        })
-        for (const [index, { resolve, reject }] of batch.entries()) {
-          const admission = admissions[index]
-          if (admission === undefined) reject(new Error('the store did not let the limits be decided'))
-          else resolve(admission)
-        }
+        undecided = await this.#countWhatFits(batch)
+        if (undecided.length > 0) await this.#decideOneByOne(undecided)
       } catch (error) {
-        for (const { reject } of batch) reject(error)
+        for (const { reject } of undecided) reject(error)
       }
     }
     this.#isBusy = false
   }
+
+  /** The short way for keys with room for all that they ask for. Gives the requests that have to be decided. */
+  async #countWhatFits(batch: readonly Waiting[]): Promise<Waiting[]> {
+    const byKey = Map.groupBy(batch, ({ keyId }) => keyId)
+    const counts = [...byKey]
+      .filter(([keyId]) => !this.#refused.has(keyId))
+      .map(([keyId, asking]) => ({ keyId, requests: asking.length, limits: latestLimits(asking) }))
+    if (counts.length === 0) return [...batch]
+    const counted = await this.#store.countRequests(counts)
+    for (const [keyId, { minute, day, at }] of counted) {
+      const asking = byKey.get(keyId) ?? []
+      for (const [index, { limits, resolve }] of asking.entries()) {
+        const later = asking.length - 1 - index
+        const before = ({ startedAt, used }: typeof minute) => ({ startedAt, used: used - later })
+        resolve({ ...tighter(before(minute), before(day), limits), at })
+      }
+    }
+    return batch.filter(({ keyId }) => !counted.has(keyId))
+  }
+
+  async #decideOneByOne(batch: readonly Waiting[]): Promise<void> {
+    const keyIds = [...new Set(batch.map(({ keyId }) => keyId))]
+    let admissions: readonly Admission[] = []
+    await this.#store.changeLimits(keyIds, (states, now) => {
+      const decided = decide(batch, states, now)
+      admissions = decided.admissions
+      return decided.records
+    })
+    for (const [index, { keyId, resolve, reject }] of batch.entries()) {
+      const admission = admissions[index]
+      if (admission === undefined) {
+        reject(new Error('the store did not let the limits be decided'))
+        continue
+      }
+      if (admission.refused === undefined) this.#refused.delete(keyId)
+      else this.#refused.add(keyId)
+      resolve(admission)
+    }
+  }
+}
+
+/** Those of one key are the same, unless an operator changed them between two requests. */
+function latestLimits(asking: readonly Waiting[]): Limits {
+  return asking.at(-1)?.limits ?? { perMinute: 0, perDay: 0 }
 }
 
 /** Works on copies, since the store may ask again. */
 function decide(
   batch: readonly Waiting[],
   states: ReadonlyMap<string, LimitState>,
+  now: number,
 ): { admissions: readonly Admission[]; records: readonly LimitRecord[] } {
   const records = new Map<string, Tally>()
-  const admissions = batch.map(({ keyId, limits, at }) => {
+  const admissions = batch.map(({ keyId, limits }) => {
     let tally = records.get(keyId)
     if (tally === undefined) {
       const state = structuredClone(states.get(keyId) ?? freshState())
-      tally = { keyId, state, lastUsedAt: at, day: dayOf(at), accepted: 0, rejected: 0 }
+      tally = { keyId, state, day: dayOf(now), accepted: 0, rejected: 0 }
       records.set(keyId, tally)
     }
-    const admission = admit(tally.state, limits, at)
+    const admission = admit(tally.state, limits, now)
     if (admission.refused === undefined) tally.accepted++
     else tally.rejected++
-    tally.lastUsedAt = at
     return admission
   })
   return { admissions, records: [...records.values()] }

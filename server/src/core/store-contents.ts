@@ -50,7 +50,7 @@ export const CONTENTS = {
     day_rejected: 'integer',
     last_used_at: 'integer',
   },
-  bans: { key_id: 'text', began_at: 'integer', ends_at: 'integer', lifted_at: 'integer' },
+  bans: { key_id: 'text', number: 'integer', began_at: 'integer', ends_at: 'integer', lifted_at: 'integer' },
   usage_days: { key_id: 'text', day: 'text', accepted: 'integer', rejected: 'integer' },
 } as const satisfies Readonly<Record<string, Readonly<Record<string, ContentType>>>>
 

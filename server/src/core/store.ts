@@ -15,7 +15,7 @@ import type { LimitState } from './rate-windows.ts'
 import type { StagedImport } from './staged-import.ts'
 import type { StockEvents } from './stock-event.ts'
 import type { ContentBatch, ContentCounts } from './store-contents.ts'
-import type { BanRecord, DailyUsage, LimitRecord } from './usage.ts'
+import type { BanRecord, CountedRequests, DailyUsage, LimitRecord, RequestCount } from './usage.ts'
 
 /**
  * Everything the service keeps. Each verb is atomic on its own, and what it acknowledges is on disk.
@@ -49,6 +49,9 @@ export interface Store {
     limit: number,
     cursor: string | undefined,
   ): Promise<HistoryPage | 'unknown_cursor'>
+
+  /** Likewise of all pets together; of one pet, in the order in which they were made. */
+  listRecentHistory(limit: number, cursor: string | undefined): Promise<HistoryPage | 'unknown_cursor'>
 
   /** The cursor behind everything that has happened to the stock by now. */
   latestEventCursor(): Promise<string>
@@ -97,7 +100,7 @@ export interface Store {
   countActiveKeys(now: number): Promise<Record<Plan, number>>
   /** Every key, oldest first. */
   listKeys(): Promise<KeyRecord[]>
-  /** Gives the key another secret; those it had end at `endAt`. */
+  /** Gives the key another secret; those it had end at `endAt`, or are forgotten where that is not in the future. */
   rotateKey(keyId: string, secret: StoredSecret, endAt: number, act: KeyAct): Promise<void>
   revokeKey(keyId: string, act: KeyAct): Promise<void>
   /** Ends the ban of a key at once; false where there was none. */
@@ -110,15 +113,21 @@ export interface Store {
   /** Remembers over a restart how these keys stand, and adds to what they used on that day. */
   saveLimits(records: readonly LimitRecord[]): Promise<void>
   /**
-   * Gives how these keys stand to `change`, and saves what it makes of them; until then nobody else can look at them.
-   * `change` may be called more than once, and what it did the last time counts.
+   * Gives how these keys stand, and the time by the store's own clock, to `change`, and saves what it makes of them;
+   * until then nobody else can look at them. `change` may be called more than once, and what it did the last time
+   * counts.
    */
   changeLimits(
     keyIds: readonly string[],
-    change: (states: ReadonlyMap<string, LimitState>) => readonly LimitRecord[],
+    change: (states: ReadonlyMap<string, LimitState>, now: number) => readonly LimitRecord[],
   ): Promise<void>
-  /** The keys whose ban has been lifted, and that would still be banned at `now` otherwise. */
-  listLiftedBans(now: number): Promise<string[]>
+  /**
+   * Counts the requests of each key that has room for all of them (`hasRoomFor` at the store's time), and gives how it
+   * stands after them. A key that is missing in the answer has been left alone.
+   */
+  countRequests(counts: readonly RequestCount[]): Promise<ReadonlyMap<string, CountedRequests>>
+  /** The bans that have been lifted, and would still last at `now` otherwise. */
+  listLiftedBans(now: number): Promise<{ readonly keyId: string; readonly number: number }[]>
   /** What each key used from `fromDay` (such as 2026-11-15, UTC) on. */
   listUsage(fromDay: string): Promise<DailyUsage[]>
   /** The bans that began at `since` or later, oldest first. */

@@ -64,24 +64,24 @@ function decide(
   if ('stranger' in who) return strangerPassage(parts, who.stranger, authorization, address())
   const admission = parts.limits.admit(who.key.id, who.key.limits)
   return admission instanceof Promise
-    ? admission.then((decided) => keyPassage(who, decided, parts.clock()), failed)
-    : keyPassage(who, admission, parts.clock())
+    ? admission.then((decided) => keyPassage(who, decided), failed)
+    : keyPassage(who, admission)
 }
 
-function keyPassage(who: Extract<Identity, { key: ApiKey }>, admission: Admission, now: number): Passage {
+function keyPassage(who: Extract<Identity, { key: ApiKey }>, admission: Admission): Passage {
   return admission.refused === undefined
     ? { limitHeaders: limitHeaders(admission), ...who }
-    : refusedPassage(admission, admission.refused, who.key.id, now)
+    : refusedPassage(admission, admission.refused, who.key.id)
 }
 
 function strangerPassage(
-  { addresses, clock }: GateParts,
+  { addresses }: GateParts,
   stranger: string,
   authorization: string | null,
   address: string,
 ): Passage {
   const admission = addresses.admit(address)
-  if (admission.refused !== undefined) return refusedPassage(admission, admission.refused, undefined, clock())
+  if (admission.refused !== undefined) return refusedPassage(admission, admission.refused, undefined)
   return {
     limitHeaders: limitHeaders(admission),
     refusal: unauthorized(stranger),
@@ -128,9 +128,8 @@ function refusedPassage(
   admission: Admission,
   refused: NonNullable<Admission['refused']>,
   keyId: string | undefined,
-  now: number,
 ): Passage {
-  const seconds = Math.max(1, Math.ceil((admission.resetAt - now) / SECOND))
+  const seconds = Math.max(1, Math.ceil((admission.resetAt - admission.at) / SECOND))
   const what =
     refused === 'key_banned'
       ? 'this API key is banned for a while, because it went on sending after its limit was exceeded'

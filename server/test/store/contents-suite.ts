@@ -43,9 +43,7 @@ async function fill(store: Store): Promise<void> {
   await store.revokeKey('key_b', act)
   const state = freshState()
   for (let sent = 0; sent < 4; sent++) admit(state, { perMinute: 2, perDay: 9 }, NOW)
-  await store.saveLimits([
-    { keyId: 'key_a', state, lastUsedAt: NOW, day: '2026-09-21', accepted: 2, rejected: 2 },
-  ])
+  await store.saveLimits([{ keyId: 'key_a', state, day: '2026-09-21', accepted: 2, rejected: 2 }])
   await store.liftBan('key_a', act)
 }
 
@@ -96,7 +94,7 @@ export function contentsSuite(name: string, from: StoreUnderTest, to: StoreUnder
       await target.setQuantities([{ petId: 1n, quantity: 80, keyId: 'key_a', at: NOW + 5 }])
       expect((await target.listHistory(1n)).map(({ after }) => after)).toEqual([77, 78, 80])
       await target.saveLimits([
-        { keyId: 'key_a', state: freshState(), lastUsedAt: NOW, day: '2026-09-21', accepted: 1, rejected: 0 },
+        { keyId: 'key_a', state: freshState(), day: '2026-09-21', accepted: 1, rejected: 0 },
       ])
       expect((await target.listUsage('2026-01-01'))[0]?.accepted).toBe(3)
     })

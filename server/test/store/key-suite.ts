@@ -65,7 +65,7 @@ export function keySuite(name: string, underTest: StoreUnderTest): void {
       await add('key_c', { plan: 'free', expiresAt: NOW })
       await add('key_d', { plan: 'pro', revokedAt: NOW })
       await add('key_e', { plan: 'enterprise', revokedAt: NOW + 5 })
-      expect(await store.countActiveKeys(NOW)).toEqual({ free: 2, pro: 0, business: 0, enterprise: 1 })
+      expect(await store.countActiveKeys(NOW)).toEqual({ free: 2, pro: 0, business: 0, enterprise: 0 })
       expect(await store.countActiveKeys(NOW + 5)).toEqual({ free: 1, pro: 0, business: 0, enterprise: 0 })
     })
 
@@ -84,6 +84,13 @@ export function keySuite(name: string, underTest: StoreUnderTest): void {
         'hint of hash a',
       ])
       expect(record?.key).toEqual(key)
+    })
+
+    test('rotated without grace, open with the new secret alone', async () => {
+      await store.addKey(key, secret('hash a'), act)
+      await store.rotateKey('key_a', secret('hash b', NOW + 1), NOW + 1, { at: NOW + 1, actor: 'bert' })
+      expect(await store.findKey('hash a')).toBeUndefined()
+      expect(await store.findKey('hash b')).toEqual(key)
     })
 
     test('that end before their secret does keep their own end', async () => {

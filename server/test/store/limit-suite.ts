@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { admit, freshState, type LimitState } from '../../src/core/rate-windows.ts'
 import type { Store } from '../../src/core/store.ts'
-import type { LimitRecord } from '../../src/core/usage.ts'
+import { dayOf, type LimitRecord } from '../../src/core/usage.ts'
 import type { StoreUnderTest } from './store-under-test.ts'
 
 const NOW = 1_790_000_000_000
@@ -10,7 +10,6 @@ const limits = { perMinute: 2, perDay: 100 }
 const record = (keyId: string, state: LimitState, counts: Partial<LimitRecord> = {}): LimitRecord => ({
   keyId,
   state,
-  lastUsedAt: NOW,
   day: '2026-11-15',
   accepted: 0,
   rejected: 0,
@@ -20,6 +19,16 @@ const record = (keyId: string, state: LimitState, counts: Partial<LimitRecord> =
 function bannedState(at = NOW, state = freshState()): LimitState {
   for (let sent = 0; sent < 4; sent++) admit(state, limits, at)
   return state
+}
+
+/** By the store's own clock. */
+async function timeOf(store: Store): Promise<number> {
+  let time = 0
+  await store.changeLimits([], (_, now) => {
+    time = now
+    return []
+  })
+  return time
 }
 
 /** What every adapter of the port promises of windows, bans and usage. */
@@ -79,7 +88,65 @@ export function limitSuite(name: string, underTest: StoreUnderTest): void {
       await look()
       await store.liftBan('key_a', { at: NOW + 1_000, actor: 'anna' })
       await look()
-      expect(seen).toEqual([{ beganAt: NOW, endsAt: NOW + 300_000 }, undefined])
+      expect(seen).toEqual([{ number: 1, beganAt: NOW, endsAt: NOW + 300_000 }, undefined])
+    })
+
+    test('requests are counted at once where there is room for all of them', async () => {
+      const now = await timeOf(store)
+      const used = freshState()
+      admit(used, limits, now)
+      const banned = bannedState(now)
+      const over = bannedState(now - 61_000)
+      delete over.ban
+      await store.saveLimits([
+        record('key_used', used),
+        record('key_banned', banned),
+        record('key_over', over),
+      ])
+      const ask = (keyId: string, requests: number, perDay = 100) => ({
+        keyId,
+        requests,
+        limits: { perMinute: 10, perDay },
+      })
+      const counted = await store.countRequests([
+        ask('key_used', 9),
+        ask('key_banned', 1),
+        ask('key_over', 1),
+      ])
+      expect([...counted.keys()]).toEqual(['key_used'])
+      expect(counted.get('key_used')).toMatchObject({
+        minute: { startedAt: used.minute.startedAt, used: 10 },
+        day: { startedAt: used.day.startedAt, used: 10 },
+      })
+      expect((await store.countRequests([ask('key_used', 1)])).size).toBe(0)
+      expect((await store.countRequests([ask('key_new', 1)])).size).toBe(0)
+
+      await store.saveLimits([record('key_used', used)])
+      expect((await store.countRequests([ask('key_used', 2, 2)])).size).toBe(0)
+      const states = await store.loadLimits()
+      expect(states.get('key_used')).toEqual(used)
+      expect(states.get('key_banned')).toEqual(banned)
+      expect((await store.listUsage(dayOf(now))).filter(({ accepted }) => accepted > 0)).toEqual([
+        { keyId: 'key_used', day: dayOf(now), accepted: 9, rejected: 0 },
+      ])
+    })
+
+    test('requests that are counted at once from two sides add up', async () => {
+      const used = freshState()
+      admit(used, limits, await timeOf(store))
+      await store.saveLimits([record('key_a', used), record('key_b', used)])
+      const other = await underTest.open()
+      const counts = ['key_b', 'key_a'].map((keyId) => ({
+        keyId,
+        requests: 2,
+        limits: { perMinute: 1_000, perDay: 1_000 },
+      }))
+      await Promise.all(
+        Array.from({ length: 20 }, (_, index) => (index % 2 === 0 ? store : other).countRequests(counts)),
+      )
+      await other.close()
+      const states = await store.loadLimits()
+      expect([states.get('key_a')?.minute.used, states.get('key_b')?.day.used]).toEqual([41, 41])
     })
 
     test('usage adds up by day', async () => {
@@ -106,13 +173,13 @@ export function limitSuite(name: string, underTest: StoreUnderTest): void {
       expect(await store.liftBan('key_a', act)).toBe(true)
       expect(await store.liftBan('key_a', act)).toBe(false)
       expect(await store.liftBan('key_b', act)).toBe(false)
-      expect(await store.listLiftedBans(NOW + 2_000)).toEqual(['key_a'])
+      expect(await store.listLiftedBans(NOW + 2_000)).toEqual([{ keyId: 'key_a', number: 1 }])
       expect(await store.listLiftedBans(NOW + 300_000)).toEqual([])
 
       await store.saveLimits([record('key_a', banned)])
       expect((await store.loadLimits()).get('key_a')?.ban).toBeUndefined()
       expect(await store.listBans(NOW)).toEqual([
-        { keyId: 'key_a', beganAt: NOW, endsAt: NOW + 300_000, liftedAt: NOW + 1_000 },
+        { keyId: 'key_a', number: 1, beganAt: NOW, endsAt: NOW + 300_000, liftedAt: NOW + 1_000 },
       ])
       expect(await store.listBans(NOW + 1)).toEqual([])
       expect((await store.listKeyActs()).map(({ action }) => action)).toEqual(['unban'])

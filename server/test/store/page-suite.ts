@@ -82,6 +82,37 @@ export function pageSuite(name: string, underTest: StoreUnderTest): void {
       expect(identifiers.size).toBe(5)
     })
 
+    test('gives the history of all pets page by page, newest first, each change once', async () => {
+      await store.setQuantities([change(10n, 1), change(2n, 2), change(10n, 3)])
+      await store.setQuantities([change(HIGHEST, 4)])
+      await store.setQuantities([change(LOWEST, 6), change(10n, 7)])
+      await store.removePet(2n)
+      const seen: [bigint, number, number][] = []
+      let cursor: string | undefined
+      do {
+        const page = await store.listRecentHistory(2, cursor)
+        if (page === 'unknown_cursor') throw new Error('it gave this cursor itself')
+        seen.push(...page.entries.map((entry): (typeof seen)[0] => [entry.petId, entry.before, entry.after]))
+        cursor = page.next
+        await store.setQuantities([change(11n, 100 + seen.length)])
+      } while (cursor !== undefined)
+      expect(seen).toEqual([
+        [10n, 3, 7],
+        [LOWEST, 5, 6],
+        [HIGHEST, 5, 4],
+        [10n, 1, 3],
+        [2n, 5, 2],
+        [10n, 5, 1],
+      ])
+    })
+
+    test('tells in the history of all pets what it tells in that of one', async () => {
+      await store.setQuantities([change(10n, 7), change(10n, 8)])
+      expect(await store.listRecentHistory(9, undefined)).toEqual(
+        await store.listHistoryPage(10n, 9, undefined),
+      )
+    })
+
     test('names the key of a change, and gives its id where the key is not known', async () => {
       const key = {
         id: 'key_known',
@@ -107,6 +138,7 @@ export function pageSuite(name: string, underTest: StoreUnderTest): void {
       'does not know the cursor "%s"',
       async (cursor) => {
         expect(await store.listHistoryPage(10n, 9, cursor)).toBe('unknown_cursor')
+        expect(await store.listRecentHistory(9, cursor)).toBe('unknown_cursor')
       },
     )
   })

@@ -17,11 +17,13 @@ import { stockSuite } from './stock-suite.ts'
 
 setDefaultTimeout(20_000)
 
+/** The time that the suites live in. */
+const SUITE_NOW = 1_790_000_000_000
 let database: TestDatabase | undefined
 
 async function open(): Promise<Store> {
   database ??= await createDatabase()
-  return openPostgresStore(database.url, DEFAULT_POSTGRES_SETTINGS)
+  return openPostgresStore(database.url, { ...DEFAULT_POSTGRES_SETTINGS, clock: () => SUITE_NOW })
 }
 
 async function discard(): Promise<void> {

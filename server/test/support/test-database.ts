@@ -6,8 +6,8 @@ import { createDatabase, type TestDatabase } from './postgres-databases.ts'
 export const ON_POSTGRES = Bun.env.TEST_STORE === 'postgres'
 
 /** An empty database for a service under test. */
-export function createTestDatabase(folder: string): Promise<TestDatabase> {
-  return ON_POSTGRES ? createDatabase() : Promise.resolve(sqliteDatabase(join(folder, 'petstore.db')))
+export function createTestDatabase(folder: string, onPostgres = ON_POSTGRES): Promise<TestDatabase> {
+  return onPostgres ? createDatabase() : Promise.resolve(sqliteDatabase(join(folder, 'petstore.db')))
 }
 
 function sqliteDatabase(path: string): TestDatabase {

@@ -7,6 +7,7 @@ import { type ApiKey, createKeyId, createSecret, storedSecret } from '../../src/
 import type { StockedPet } from '../../src/core/pet.ts'
 import { type Limits, PLAN_LIMITS, type Plan } from '../../src/core/plans.ts'
 import type { Store } from '../../src/core/store.ts'
+import { DEFAULT_POSTGRES_SETTINGS } from '../../src/store/postgres/store.ts'
 import { checkAgainstContract } from './contract-check.ts'
 import type { TestDatabase } from './postgres-databases.ts'
 import { createTestDatabase } from './test-database.ts'
@@ -62,7 +63,7 @@ export class Answer {
 export interface CallOptions {
   /** The bearer key; `null` sends no Authorization header. The roomy key by default. */
   readonly key?: string | null
-  readonly body?: string | Uint8Array | ReadableStream
+  readonly body?: string | Uint8Array<ArrayBuffer> | ReadableStream
   readonly headers?: Readonly<Record<string, string>>
 }
 
@@ -73,6 +74,8 @@ interface Options {
   /** Puts something between the service and its store, such as a fault. */
   readonly wrapStore?: (store: Store) => Store
   readonly demoSecrets?: ReadonlySet<string>
+  /** Which database it runs on; what TEST_STORE says by default. */
+  readonly onPostgres?: boolean
   /** The real clock instead of the one that tests move. */
   readonly realTime?: boolean
 }
@@ -93,7 +96,7 @@ export class TestService {
 
   static async start(options: Options = {}): Promise<TestService> {
     const service = new TestService(options)
-    service.#database = await createTestDatabase(service.folder)
+    service.#database = await createTestDatabase(service.folder, options.onPostgres)
     await service.#open()
     await service.store.addPets(options.pets ?? PETS)
     await service.store.addOrders([
@@ -110,7 +113,10 @@ export class TestService {
 
   async #open(): Promise<void> {
     const { settings, wrapStore = (store: Store) => store, demoSecrets, realTime } = this.#options
-    this.store = await openStore(this.#database.url)
+    this.store = await openStore(this.#database.url, {
+      ...DEFAULT_POSTGRES_SETTINGS,
+      ...(realTime ? {} : { clock: () => this.now }),
+    })
     this.#running = await startService(
       readConfig({ port: '0', metricsPort: 'off', ...settings }, {}),
       wrapStore(this.store),
@@ -197,7 +203,17 @@ export class TestService {
 
   /** Stops it as an operator would, and starts it again on the same file. */
   async restart(): Promise<void> {
+    await this.halt()
+    await this.resume()
+  }
+
+  /** Stops it as an operator would; what is in its database stays for `resume`. */
+  async halt(): Promise<void> {
     await this.#running.stop()
+  }
+
+  /** Starts it again, on another port unless the settings name one. */
+  async resume(): Promise<void> {
     await this.#open()
   }
 

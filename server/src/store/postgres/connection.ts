@@ -1,5 +1,5 @@
 import { type ReservedSQL, SQL } from 'bun'
-import { SECOND } from '../../core/clock.ts'
+import { type Clock, SECOND } from '../../core/clock.ts'
 import { asServiceError, Hung, isLost, unavailable } from './failures.ts'
 
 export interface PostgresSettings {
@@ -7,6 +7,8 @@ export interface PostgresSettings {
   readonly poolSize: number
   readonly connectTimeoutSeconds: number
   readonly statementTimeoutSeconds: number
+  /** What limits are told the time by: the database's own clock where none is given. */
+  readonly clock?: Clock
 }
 
 /** Between two attempts to reach a database that is away. */

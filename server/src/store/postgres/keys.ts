@@ -4,6 +4,7 @@ import type { KeyAct, KeyActKind, KeyRecord } from '../../core/key-admin.ts'
 import type { Plan } from '../../core/plans.ts'
 import type { Store } from '../../core/store.ts'
 import type { Connection } from './connection.ts'
+import type { StoreClock } from './store-clock.ts'
 
 interface KeyRow {
   id: string
@@ -44,7 +45,7 @@ type KeyVerbs = Pick<
   | 'listKeyActs'
 >
 
-export function keyVerbs(connection: Connection): KeyVerbs {
+export function keyVerbs(connection: Connection, clock: StoreClock): KeyVerbs {
   const audit = (sql: SQL, act: KeyAct, action: KeyActKind, keyId: string, detail: string) => sql`
     INSERT INTO audit (at, actor, action, key_id, detail)
     VALUES (${act.at}::bigint, ${act.actor}, ${action}, ${keyId}, ${detail})`
@@ -78,7 +79,7 @@ export function keyVerbs(connection: Connection): KeyVerbs {
       const rows = await connection.run(
         (sql) => sql<{ plan: Plan; keys: bigint }[]>`
           SELECT plan, count(*) AS keys FROM keys
-          WHERE coalesce(revoked_at > ${now}::bigint, true) AND coalesce(expires_at > ${now}::bigint, true)
+          WHERE revoked_at IS NULL AND coalesce(expires_at > ${now}::bigint, true)
           GROUP BY plan`,
       )
       const counts: Record<Plan, number> = { free: 0, pro: 0, business: 0, enterprise: 0 }
@@ -108,8 +109,10 @@ export function keyVerbs(connection: Connection): KeyVerbs {
 
     rotateKey: (keyId, secret, endAt, act) =>
       connection.transaction(async (sql) => {
-        await sql`
-          UPDATE key_secrets SET expires_at = least(${endAt}::bigint, expires_at) WHERE key_id = ${keyId}`
+        // Gone, and not only over: a clock that is set back would bring them back.
+        await (endAt <= act.at
+          ? sql`DELETE FROM key_secrets WHERE key_id = ${keyId}`
+          : sql`UPDATE key_secrets SET expires_at = least(${endAt}::bigint, expires_at) WHERE key_id = ${keyId}`)
         await addSecret(sql, keyId, secret)
         await audit(sql, act, 'rotate', keyId, `earlier secrets end at ${new Date(endAt).toISOString()}`)
       }),
@@ -122,9 +125,10 @@ export function keyVerbs(connection: Connection): KeyVerbs {
 
     liftBan: (keyId, act) =>
       connection.transaction(async (sql) => {
+        const now = await clock(sql)
         const { count } = await sql`
           UPDATE bans SET lifted_at = ${act.at}::bigint
-          WHERE key_id = ${keyId} AND ends_at > ${act.at}::bigint AND lifted_at IS NULL`
+          WHERE key_id = ${keyId} AND ends_at > ${now}::bigint AND lifted_at IS NULL`
         if (count > 0) await audit(sql, act, 'unban', keyId, '')
         return count > 0
       }),

@@ -4,6 +4,7 @@ import type { Store } from '../../core/store.ts'
 import type { LimitRecord } from '../../core/usage.ts'
 import { columnOf } from './columns.ts'
 import type { Connection } from './connection.ts'
+import type { StoreClock } from './store-clock.ts'
 
 interface WindowRow {
   key_id: string
@@ -13,10 +14,12 @@ interface WindowRow {
   day_started_at: bigint
   day_used: bigint
   day_rejected: bigint
+  last_used_at: bigint | null
 }
 
 interface BanRow {
   key_id: string
+  number: bigint
   began_at: bigint
   ends_at: bigint
   lifted_at: bigint | null
@@ -34,13 +37,13 @@ type LimitVerbs = Pick<
   'loadLimits' | 'saveLimits' | 'changeLimits' | 'listLiftedBans' | 'listUsage' | 'listBans'
 >
 
-export function limitVerbs(connection: Connection): LimitVerbs {
+export function limitVerbs(connection: Connection, clock: StoreClock): LimitVerbs {
   return {
     loadLimits: () =>
       connection.transaction(async (sql) => {
         const windows = await sql<WindowRow[]>`SELECT * FROM limit_windows ORDER BY key_id`
         const bans = await sql<BanRow[]>`
-          SELECT DISTINCT ON (key_id) key_id, began_at, ends_at, lifted_at FROM bans ORDER BY key_id, began_at DESC`
+          SELECT DISTINCT ON (key_id) * FROM bans ORDER BY key_id, number DESC`
         return toStates(windows, bans)
       }),
 
@@ -50,20 +53,20 @@ export function limitVerbs(connection: Connection): LimitVerbs {
 
     changeLimits: async (keyIds, change) => {
       const wanted = keyIds.toSorted()
-      let missing = await attempt(connection, wanted, change)
+      let missing = await attempt(connection, clock, wanted, change)
       // Their rows are made outside of that transaction: within it, a lock out of order could deadlock.
       while (missing.length > 0) {
         await connection.run((sql) => addRows(sql, missing))
-        missing = await attempt(connection, wanted, change)
+        missing = await attempt(connection, clock, wanted, change)
       }
     },
 
     listLiftedBans: async (now) => {
       const rows = await connection.run(
-        (sql) => sql<{ key_id: string }[]>`
-          SELECT DISTINCT key_id FROM bans WHERE lifted_at IS NOT NULL AND ends_at > ${now}::bigint`,
+        (sql) => sql<Pick<BanRow, 'key_id' | 'number'>[]>`
+          SELECT key_id, number FROM bans WHERE lifted_at IS NOT NULL AND ends_at > ${now}::bigint`,
       )
-      return rows.map(({ key_id }) => key_id)
+      return rows.map(({ key_id, number }) => ({ keyId: key_id, number: Number(number) }))
     },
 
     listUsage: async (fromDay) => {
@@ -82,11 +85,12 @@ export function limitVerbs(connection: Connection): LimitVerbs {
     listBans: async (since) => {
       const rows = await connection.run(
         (sql) => sql<BanRow[]>`
-          SELECT key_id, began_at, ends_at, lifted_at FROM bans
+          SELECT key_id, number, began_at, ends_at, lifted_at FROM bans
           WHERE began_at >= ${since}::bigint ORDER BY began_at, key_id`,
       )
       return rows.map((row) => ({
         keyId: row.key_id,
+        number: Number(row.number),
         beganAt: Number(row.began_at),
         endsAt: Number(row.ends_at),
         ...(row.lifted_at === null ? {} : { liftedAt: Number(row.lifted_at) }),
@@ -98,6 +102,7 @@ export function limitVerbs(connection: Connection): LimitVerbs {
 /** Gives the keys that have no row to be locked yet; where there are any, nothing is changed. */
 async function attempt(
   connection: Connection,
+  clock: StoreClock,
   keyIds: readonly string[],
   change: Parameters<Store['changeLimits']>[1],
 ): Promise<string[]> {
@@ -105,19 +110,20 @@ async function attempt(
   await connection.readThenWrite(
     async (sql) => {
       const keys = () => columnOf(sql, keyIds, 'TEXT', (keyId) => keyId)
-      // The bans in a statement of their own, which begins when the rows are locked and so sees the latest.
+      // The bans and the time in statements of their own, which begin when the rows are locked and so see the latest.
       return Promise.all([
         sql<WindowRow[]>`
           SELECT * FROM limit_windows WHERE key_id = ANY (${keys()}) ORDER BY key_id FOR NO KEY UPDATE`.execute(),
         sql<BanRow[]>`
-          SELECT DISTINCT ON (key_id) key_id, began_at, ends_at, lifted_at FROM bans
-          WHERE key_id = ANY (${keys()}) ORDER BY key_id, began_at DESC`.execute(),
+          SELECT DISTINCT ON (key_id) * FROM bans
+          WHERE key_id = ANY (${keys()}) ORDER BY key_id, number DESC`.execute(),
+        clock(sql),
       ])
     },
-    (sql, [windows, bans]) => {
+    (sql, [windows, bans, now]) => {
       const states = toStates(windows, bans)
       missing = keyIds.filter((keyId) => !states.has(keyId))
-      return missing.length > 0 ? undefined : save(sql, change(states)).execute()
+      return missing.length > 0 ? undefined : save(sql, change(states, now)).execute()
     },
   )
   return missing
@@ -144,14 +150,15 @@ function save(sql: SQL, records: readonly LimitRecord[]) {
         ${column('BIGINT', ({ state }) => state.day.startedAt)},
         ${column('BIGINT', ({ state }) => state.day.used)},
         ${column('BIGINT', ({ state }) => state.day.rejected)},
-        ${column('BIGINT', ({ lastUsedAt }) => lastUsedAt)},
+        ${column('BIGINT', ({ state }) => state.lastUsedAt)},
         ${column('TEXT', ({ day }) => day)},
         ${column('BIGINT', ({ accepted }) => accepted)},
         ${column('BIGINT', ({ rejected }) => rejected)},
+        ${column('BIGINT', ({ state }) => state.ban?.number)},
         ${column('BIGINT', ({ state }) => state.ban?.beganAt)},
         ${column('BIGINT', ({ state }) => state.ban?.endsAt)}
       ) AS given (key_id, minute_started_at, minute_used, minute_rejected, day_started_at, day_used, day_rejected,
-        last_used_at, day, accepted, rejected, began_at, ends_at)
+        last_used_at, day, accepted, rejected, number, began_at, ends_at)
     ), windows AS (
       INSERT INTO limit_windows
       SELECT key_id, minute_started_at, minute_used, minute_rejected, day_started_at, day_used, day_rejected,
@@ -165,19 +172,17 @@ function save(sql: SQL, records: readonly LimitRecord[]) {
       ON CONFLICT (key_id, day) DO UPDATE SET
         accepted = usage_days.accepted + excluded.accepted, rejected = usage_days.rejected + excluded.rejected
     )
-    INSERT INTO bans (key_id, began_at, ends_at)
-    SELECT key_id, began_at, ends_at FROM given WHERE began_at IS NOT NULL ORDER BY key_id
-    ON CONFLICT DO NOTHING`
+    INSERT INTO bans (key_id, number, began_at, ends_at)
+    SELECT key_id, number, began_at, ends_at FROM given WHERE number IS NOT NULL ORDER BY key_id
+    ON CONFLICT (key_id, number) DO UPDATE SET began_at = excluded.began_at, ends_at = excluded.ends_at
+      WHERE bans.began_at <> excluded.began_at`
 }
 
 function toStates(windows: readonly WindowRow[], bans: readonly BanRow[]): Map<string, LimitState> {
-  const standing = new Map<string, Ban>()
-  for (const { key_id, began_at, ends_at, lifted_at } of bans) {
-    if (lifted_at === null) standing.set(key_id, { beganAt: Number(began_at), endsAt: Number(ends_at) })
-  }
+  const latest = new Map(bans.map((row) => [row.key_id, row]))
   return new Map(
     windows.map((row) => {
-      const ban = standing.get(row.key_id)
+      const ban = latest.get(row.key_id)
       const state: LimitState = {
         minute: {
           startedAt: Number(row.minute_started_at),
@@ -189,9 +194,15 @@ function toStates(windows: readonly WindowRow[], bans: readonly BanRow[]): Map<s
           used: Number(row.day_used),
           rejected: Number(row.day_rejected),
         },
-        ...(ban === undefined ? {} : { ban }),
+        lastUsedAt: Number(row.last_used_at ?? 0),
+        bans: Number(ban?.number ?? 0),
+        ...(ban === undefined || ban.lifted_at !== null ? {} : { ban: toBan(ban) }),
       }
       return [row.key_id, state]
     }),
   )
+}
+
+function toBan({ number, began_at, ends_at }: BanRow): Ban {
+  return { number: Number(number), beganAt: Number(began_at), endsAt: Number(ends_at) }
 }

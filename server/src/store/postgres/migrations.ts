@@ -9,7 +9,25 @@ interface Migration {
 }
 
 /** Append only: a migration that has been released is never edited. */
-const MIGRATIONS: readonly Migration[] = [{ number: 1, sql: FIRST_TABLES + FIRST_FUNCTIONS }]
+const MIGRATIONS: readonly Migration[] = [
+  { number: 1, sql: FIRST_TABLES + FIRST_FUNCTIONS },
+  {
+    // Bans are numbered, since a clock that is set back moves their times.
+    number: 2,
+    sql: `
+      ALTER TABLE bans ADD COLUMN number bigint;
+      UPDATE bans SET number = numbered.number FROM (
+        SELECT key_id, began_at, row_number() OVER (PARTITION BY key_id ORDER BY began_at) AS number FROM bans
+      ) numbered WHERE bans.key_id = numbered.key_id AND bans.began_at = numbered.began_at;
+      ALTER TABLE bans ALTER COLUMN number SET NOT NULL, DROP CONSTRAINT bans_pkey, ADD PRIMARY KEY (key_id, number);
+    `,
+  },
+  {
+    // For the latest changes of all pets: the primary key finds those of one pet alone.
+    number: 3,
+    sql: 'CREATE INDEX history_by_id ON history (id)',
+  },
+]
 
 /** Any number will do, if nobody else takes the same: the ASCII codes of "petstore". */
 const MIGRATION_LOCK = 0x70657473746f7265n

@@ -2,15 +2,18 @@ import type { Store } from '../../core/store.ts'
 import { Connection, type PostgresSettings } from './connection.ts'
 import { contentVerbs } from './contents.ts'
 import { exchangeVerbs } from './exchange.ts'
+import { historyVerbs } from './history.ts'
 import { inspectionVerbs } from './inspection.ts'
 import { keyVerbs } from './keys.ts'
 import { limitVerbs } from './limits.ts'
 import { migrate } from './migrations.ts'
 import { orderVerbs } from './orders.ts'
 import { petVerbs } from './pets.ts'
+import { requestCountVerbs } from './request-counts.ts'
 import { stockVerbs } from './stock.ts'
 import { stockChangeVerbs } from './stock-changes.ts'
 import { stockEventVerbs } from './stock-events.ts'
+import { storeClock } from './store-clock.ts'
 
 export type { PostgresSettings } from './connection.ts'
 
@@ -23,6 +26,7 @@ export const DEFAULT_POSTGRES_SETTINGS: PostgresSettings = {
 /** Opens the database at `url`, and brings its tables up to date. */
 export async function openPostgresStore(url: string, settings: PostgresSettings): Promise<Store> {
   const connection = new Connection(url, settings)
+  const clock = storeClock(settings.clock)
   try {
     await migrate(connection)
   } catch (error) {
@@ -34,12 +38,14 @@ export async function openPostgresStore(url: string, settings: PostgresSettings)
     // Only the database knows what other instances did.
     version: () => undefined,
     ...stockVerbs(connection),
+    ...historyVerbs(connection),
     ...stockChangeVerbs(connection),
     ...stockEventVerbs(connection),
     ...petVerbs(connection),
     ...orderVerbs(connection),
-    ...keyVerbs(connection),
-    ...limitVerbs(connection),
+    ...keyVerbs(connection, clock),
+    ...limitVerbs(connection, clock),
+    ...requestCountVerbs(connection, settings.clock),
     ...exchangeVerbs(connection),
     ...contentVerbs(connection),
     ...inspectionVerbs(connection),

@@ -61,7 +61,7 @@ export function keyVerbs(connection: Connection): KeyVerbs {
   )
   const active = database.query<{ plan: Plan; keys: bigint }, [number]>(`
     SELECT plan, count(*) AS keys FROM keys
-    WHERE coalesce(revoked_at > ?1, true) AND coalesce(expires_at > ?1, true) GROUP BY plan
+    WHERE revoked_at IS NULL AND coalesce(expires_at > ?1, true) GROUP BY plan
   `)
   const insertKey = database.query<
     unknown,
@@ -73,6 +73,7 @@ export function keyVerbs(connection: Connection): KeyVerbs {
   const endSecrets = database.query<unknown, [number, string]>(
     'UPDATE key_secrets SET expires_at = min(?1, coalesce(expires_at, ?1)) WHERE key_id = ?2',
   )
+  const removeSecrets = database.query<unknown, [string]>('DELETE FROM key_secrets WHERE key_id = ?')
   const revoke = database.query<unknown, [number, string]>('UPDATE keys SET revoked_at = ? WHERE id = ?')
   const lift = database.query<unknown, [number, string]>(
     'UPDATE bans SET lifted_at = ?1 WHERE key_id = ?2 AND ends_at > ?1 AND lifted_at IS NULL',
@@ -127,7 +128,9 @@ export function keyVerbs(connection: Connection): KeyVerbs {
 
     rotateKey: (keyId, secret, endAt, act) =>
       connection.write(() => {
-        endSecrets.run(endAt, keyId)
+        // Gone, and not only over: a clock that is set back would bring them back.
+        if (endAt <= act.at) removeSecrets.run(keyId)
+        else endSecrets.run(endAt, keyId)
         addSecret(keyId, secret)
         audit(act, 'rotate', keyId, `earlier secrets end at ${new Date(endAt).toISOString()}`)
       }),

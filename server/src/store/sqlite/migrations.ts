@@ -133,6 +133,25 @@ const MIGRATIONS: readonly Migration[] = [
       ) STRICT, WITHOUT ROWID;
     `,
   },
+  {
+    // Bans are numbered, since a clock that is set back moves their times.
+    number: 2,
+    sql: `
+      CREATE TABLE numbered_bans (
+        key_id    TEXT NOT NULL,
+        number    INTEGER NOT NULL,
+        began_at  INTEGER NOT NULL,
+        ends_at   INTEGER NOT NULL,
+        lifted_at INTEGER,
+        PRIMARY KEY (key_id, number)
+      ) STRICT, WITHOUT ROWID;
+      INSERT INTO numbered_bans
+        SELECT key_id, row_number() OVER (PARTITION BY key_id ORDER BY began_at), began_at, ends_at, lifted_at
+        FROM bans;
+      DROP TABLE bans;
+      ALTER TABLE numbered_bans RENAME TO bans;
+    `,
+  },
 ]
 
 /** Brings the file to the newest form. Safe when several processes start at once. */

@@ -1,0 +1,72 @@
+import type { Clock } from '../../core/clock.ts'
+import type { Store } from '../../core/store.ts'
+import { columnOf } from './columns.ts'
+import type { Connection } from './connection.ts'
+
+interface CountedRow {
+  key_id: string
+  minute_started_at: bigint
+  minute_used: bigint
+  day_started_at: bigint
+  day_used: bigint
+  last_used_at: bigint
+}
+
+/**
+ * One statement, and so one way to the database, for the keys that have room: almost all, almost always. It is
+ * `hasRoomFor` of the core in SQL. The rows are locked in the order of the keys, and what is updated is what is found
+ * under the lock. A ban that is being written meanwhile is not seen, but it begins with a window that is used up,
+ * which is. As with every change of limits, the disk is not waited for.
+ */
+export function requestCountVerbs(
+  connection: Connection,
+  clock: Clock | undefined,
+): Pick<Store, 'countRequests'> {
+  return {
+    countRequests: async (counts) => {
+      const rows = await connection.run((sql) => {
+        const keyIds = columnOf(sql, counts, 'TEXT', ({ keyId }) => keyId)
+        return sql<CountedRow[]>`
+          WITH time AS MATERIALIZED (
+            SELECT coalesce(${clock?.() ?? null}::bigint,
+              floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint) AS now,
+              set_config('synchronous_commit', 'off', true)
+          ), locked AS MATERIALIZED (
+            SELECT * FROM limit_windows WHERE key_id = ANY (${keyIds}) ORDER BY key_id FOR NO KEY UPDATE
+          ), fitting AS MATERIALIZED (
+            SELECT key_id, requests, now
+            FROM unnest(${keyIds},
+              ${columnOf(sql, counts, 'BIGINT', ({ requests }) => requests)},
+              ${columnOf(sql, counts, 'BIGINT', ({ limits }) => limits.perMinute)},
+              ${columnOf(sql, counts, 'BIGINT', ({ limits }) => limits.perDay)}
+            ) AS asked (key_id, requests, per_minute, per_day)
+            JOIN locked USING (key_id) CROSS JOIN time
+            WHERE now >= last_used_at
+              AND minute_used > 0 AND now < minute_started_at + 60000 AND minute_used + requests <= per_minute
+              AND day_used > 0 AND now < day_started_at + 86400000 AND day_used + requests <= per_day
+              AND NOT EXISTS (
+                SELECT FROM bans WHERE bans.key_id = locked.key_id AND lifted_at IS NULL AND ends_at > now)
+          ), days AS (
+            INSERT INTO usage_days
+            SELECT key_id, to_char(to_timestamp(now / 1000) AT TIME ZONE 'UTC', 'YYYY-MM-DD'), requests, 0
+            FROM fitting ORDER BY key_id
+            ON CONFLICT (key_id, day) DO UPDATE SET accepted = usage_days.accepted + excluded.accepted
+          )
+          UPDATE limit_windows AS counted SET
+            minute_used = minute_used + requests, day_used = day_used + requests, last_used_at = now
+          FROM fitting WHERE counted.key_id = fitting.key_id
+          RETURNING counted.*`
+      })
+      return new Map(
+        rows.map((row) => [
+          row.key_id,
+          {
+            minute: { startedAt: Number(row.minute_started_at), used: Number(row.minute_used) },
+            day: { startedAt: Number(row.day_started_at), used: Number(row.day_used) },
+            at: Number(row.last_used_at),
+          },
+        ]),
+      )
+    },
+  }
+}

@@ -1,0 +1,136 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { openStore, type RunningService, startService } from '../../src/compose.ts'
+import { readConfig, type SettingName } from '../../src/config.ts'
+import { type ApiKey, createKeyId, createSecret, storedSecret } from '../../src/core/api-key.ts'
+import type { StockedPet } from '../../src/core/pet.ts'
+import type { Limits } from '../../src/core/plans.ts'
+import type { Store } from '../../src/core/store.ts'
+import { DEFAULT_POSTGRES_SETTINGS } from '../../src/store/postgres/store.ts'
+import { createDatabase, type TestDatabase } from '../support/postgres-databases.ts'
+import { Answer, START } from '../support/test-service.ts'
+
+const QUIET = { write: async () => {}, isTerminal: false, hasColours: false }
+
+export interface ShopOptions {
+  readonly store: 'sqlite' | 'postgres'
+  /** By how much the clock of each instance differs from the shop's: an instance for each. */
+  readonly skews?: readonly number[]
+  /** Limits by the clock that PostgreSQL really has, instead of the one that tests move. */
+  readonly databaseClock?: true
+  /** What is in stock; one pet by default. */
+  readonly pets?: readonly StockedPet[]
+  readonly settings?: Partial<Record<SettingName, string>>
+}
+
+const ONE_PET: StockedPet = { id: 1n, name: 'Biscuit', categoryId: 1n, status: 'available', quantity: 4 }
+
+/** One or more instances of the service on one database, each with a clock of its own. */
+export class ClockShop {
+  /** By the shop's clock, which PostgreSQL has too. */
+  now = START
+  readonly #folder = mkdtempSync(join(tmpdir(), 'petstore-clock-'))
+  readonly #options: ShopOptions
+  #database: TestDatabase | undefined
+  #stores: Store[] = []
+  #instances: RunningService[] = []
+
+  static async open(options: ShopOptions): Promise<ClockShop> {
+    const shop = new ClockShop(options)
+    if (options.store === 'postgres') shop.#database = await createDatabase()
+    await shop.#start()
+    await shop.store.addPets(options.pets ?? [ONE_PET])
+    return shop
+  }
+
+  private constructor(options: ShopOptions) {
+    this.#options = options
+  }
+
+  get store(): Store {
+    const [store] = this.#stores
+    if (store === undefined) throw new Error('the shop is closed')
+    return store
+  }
+
+  get databaseUrl(): string {
+    return this.#database?.url ?? `sqlite:${join(this.#folder, 'petstore.db')}`
+  }
+
+  /** For files that go with the shop. */
+  get folder(): string {
+    return this.#folder
+  }
+
+  address(instance: number): string {
+    return `http://127.0.0.1:${this.#instances[instance]?.port}`
+  }
+
+  async #start(): Promise<void> {
+    const { skews = [0], databaseClock, settings } = this.#options
+    const url = this.databaseUrl
+    const config = readConfig({ port: '0', metricsPort: 'off', anonymousPerMinute: '3', ...settings }, {})
+    for (const skew of skews) {
+      const store = await openStore(url, {
+        ...DEFAULT_POSTGRES_SETTINGS,
+        ...(databaseClock ? {} : { clock: () => this.now }),
+      })
+      this.#stores.push(store)
+      this.#instances.push(
+        await startService(config, store, { clock: () => this.now + skew, logSink: QUIET }),
+      )
+    }
+  }
+
+  async createKey(limits: Limits, facts: Partial<ApiKey> = {}): Promise<{ id: string; secret: string }> {
+    const secret = createSecret('production')
+    const id = createKeyId()
+    await this.store.addKey(
+      { id, name: 'Shop', plan: 'enterprise', limits, readOnly: false, createdAt: this.now, ...facts },
+      storedSecret(secret, this.now),
+      { at: this.now, actor: 'test' },
+    )
+    return { id, secret }
+  }
+
+  /** Lists the stock at one of the instances. */
+  async list(secret: string | undefined, instance = 0): Promise<Answer> {
+    const response = await fetch(`${this.address(instance)}/v1/inventory`, {
+      headers: secret === undefined ? {} : { Authorization: `Bearer ${secret}` },
+    })
+    return new Answer(response.status, response.headers, await response.text())
+  }
+
+  /** Lists `count` times and gives the last answer. */
+  async listOften(secret: string | undefined, count: number): Promise<Answer> {
+    for (let sent = 1; sent < count; sent++) await this.list(secret)
+    return this.list(secret)
+  }
+
+  async restart(): Promise<void> {
+    await this.#stop()
+    await this.#start()
+  }
+
+  async close(): Promise<void> {
+    await this.#stop()
+    await this.#database?.drop()
+    rmSync(this.#folder, { recursive: true, force: true })
+  }
+
+  async #stop(): Promise<void> {
+    for (const instance of this.#instances) await instance.stop()
+    this.#instances = []
+    this.#stores = []
+  }
+}
+
+/** The seconds that an answer asks its caller to wait. */
+export function waitOf(answer: Answer): number {
+  return Number(answer.headers.get('Retry-After') ?? Number.NaN)
+}
+
+export function resetOf(answer: Answer): number {
+  return Number(answer.headers.get('X-RateLimit-Reset') ?? Number.NaN)
+}

@@ -1,0 +1,242 @@
+import { Database } from 'bun:sqlite'
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { openStore } from '../../src/compose.ts'
+import { FIRST_FUNCTIONS } from '../../src/store/postgres/first-functions.ts'
+import { FIRST_TABLES } from '../../src/store/postgres/first-tables.ts'
+import { createDatabase } from '../support/postgres-databases.ts'
+import { ClockShop, resetOf, waitOf } from './clock-shop.ts'
+
+setDefaultTimeout(20_000)
+
+const SECOND = 1_000
+const MINUTE = 60 * SECOND
+const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
+const MINUTE_LIMIT = { perMinute: 3, perDay: 1_000 }
+const DAY_LIMIT = { perMinute: 100, perDay: 3 }
+
+const JUMPS: readonly (readonly [string, number])[] = [
+  ['forward by an hour', HOUR],
+  ['back by an hour', -HOUR],
+  ['forward by a day', DAY],
+  ['back by a day', -DAY],
+]
+
+describe.each(['sqlite', 'postgres'] as const)('when the clock jumps, on %s', (store) => {
+  let shop: ClockShop
+  beforeAll(async () => {
+    shop = await ClockShop.open({ store })
+  })
+  afterAll(() => shop.close())
+
+  test.each(JUMPS)('%s, a key over its minute waits for no longer than it was told', async (_, jump) => {
+    const { secret } = await shop.createKey({ perMinute: 5, perDay: 1_000 })
+    expect(waitOf(await shop.listOften(secret, 6))).toBe(60)
+    shop.now += 20 * SECOND
+    expect(waitOf(await shop.list(secret))).toBe(40)
+    shop.now += jump
+    const after = await shop.list(secret)
+    if (jump > 0) return expect(after.status).toBe(200)
+    expect([after.status, waitOf(after)]).toEqual([429, 40])
+    expect(resetOf(after)).toBe(shop.now / SECOND + 40)
+    shop.now += 40 * SECOND
+    expect((await shop.list(secret)).status).toBe(200)
+  })
+
+  test.each(JUMPS)('%s, a key over its day waits for no longer than it was told', async (_, jump) => {
+    const { secret } = await shop.createKey(DAY_LIMIT)
+    expect(waitOf(await shop.listOften(secret, 4))).toBe(DAY / SECOND)
+    shop.now += 2 * HOUR
+    expect(waitOf(await shop.list(secret))).toBe((22 * HOUR) / SECOND)
+    shop.now += jump
+    const after = await shop.list(secret)
+    if (jump === DAY) return expect(after.status).toBe(200)
+    const left = jump > 0 ? 21 * HOUR : 22 * HOUR
+    expect([after.status, waitOf(after)]).toEqual([429, left / SECOND])
+    shop.now += left
+    expect((await shop.list(secret)).status).toBe(200)
+  })
+
+  test.each(JUMPS)('%s, a ban ends when it was meant to, over restarts too', async (_, jump) => {
+    const { id, secret } = await shop.createKey(MINUTE_LIMIT)
+    expect(waitOf(await shop.listOften(secret, 6))).toBe(300)
+    shop.now += MINUTE
+    await shop.list(secret)
+    shop.now += jump
+    const after = await shop.list(secret)
+    if (jump > 0) expect(after.status).toBe(200)
+    else expect([after.error.code, waitOf(after)]).toEqual(['key_banned', 240])
+    await shop.restart()
+    shop.now += 2 * MINUTE
+    await shop.restart()
+    const later = await shop.list(secret)
+    if (jump < 0) expect([later.error.code, waitOf(later)]).toEqual(['key_banned', 120])
+    shop.now += 2 * MINUTE
+    expect((await shop.list(secret)).status).toBe(200)
+    await shop.restart()
+    const bans = (await shop.store.listBans(0)).filter(({ keyId }) => keyId === id)
+    expect(bans.map(({ beganAt, endsAt }) => endsAt - beganAt)).toEqual([5 * MINUTE])
+    expect(bans[0]?.endsAt).toBeLessThanOrEqual(shop.now)
+  })
+
+  test.each(JUMPS)('%s, the next ban is the next one, and can be lifted', async (_, jump) => {
+    const { id, secret } = await shop.createKey(MINUTE_LIMIT)
+    await shop.listOften(secret, 6)
+    shop.now += 5 * MINUTE
+    expect((await shop.list(secret)).status).toBe(200)
+    shop.now += jump
+    const again = await shop.listOften(secret, jump > 0 ? 6 : 5)
+    // A ban that ended a day ago is forgotten: the next one is a first one.
+    expect(waitOf(again)).toBe(jump === DAY ? 300 : 600)
+    await shop.restart()
+    expect((await shop.list(secret)).error.code).toBe('key_banned')
+    expect(await shop.store.liftBan(id, { at: shop.now, actor: 'test' })).toBe(true)
+    await shop.restart()
+    expect((await shop.list(secret)).error.code).not.toBe('key_banned')
+  })
+
+  test.each(JUMPS)('%s, a minute allows no more than the plan does', async (_, jump) => {
+    const { secret } = await shop.createKey(MINUTE_LIMIT)
+    await shop.listOften(secret, 2)
+    shop.now += jump
+    const statuses: number[] = []
+    for (let sent = 0; sent < 4; sent++) statuses.push((await shop.list(secret)).status)
+    // A clock that is set forward looks like time that has passed; set back, it takes nothing back.
+    expect(statuses.filter((status) => status === 200)).toHaveLength(jump > 0 ? 3 : 1)
+  })
+
+  test.each(JUMPS)('%s, who has no key waits for no longer than a minute', async (_, jump) => {
+    await shop.listOften(undefined, 4)
+    shop.now += jump
+    const answer = await shop.listOften(undefined, 4)
+    expect(answer.status).toBe(429)
+    expect(waitOf(answer)).toBeLessThanOrEqual(60)
+    shop.now += waitOf(answer) * SECOND
+    expect((await shop.list(undefined)).status).toBe(401)
+    shop.now += MINUTE
+  })
+
+  test('back by an hour, a key that was revoked or rotated before does not come back', async () => {
+    const [revoked, rotated] = [await shop.createKey(MINUTE_LIMIT), await shop.createKey(MINUTE_LIMIT)]
+    const act = { at: shop.now, actor: 'test' }
+    await shop.store.revokeKey(revoked.id, act)
+    await shop.store.rotateKey(rotated.id, { hash: 'other', hint: 'other', createdAt: act.at }, act.at, act)
+    shop.now -= HOUR
+    expect((await shop.list(revoked.secret)).status).toBe(401)
+    expect((await shop.list(rotated.secret)).status).toBe(401)
+    shop.now += 2 * HOUR
+  })
+})
+
+test('on SQLite a key that kept quiet while the clock was set back waits no longer either', async () => {
+  const shop = await ClockShop.open({ store: 'sqlite' })
+  const { secret } = await shop.createKey(DAY_LIMIT)
+  const { secret: other } = await shop.createKey(MINUTE_LIMIT)
+  await shop.listOften(secret, 4)
+  shop.now += 12 * HOUR
+  await shop.list(other)
+  shop.now -= HOUR
+  await shop.list(other)
+  shop.now += 12 * HOUR
+  expect((await shop.list(secret)).status).toBe(200)
+  await shop.close()
+})
+
+describe('two instances on PostgreSQL whose clocks differ by an hour', () => {
+  let shop: ClockShop
+  beforeAll(async () => {
+    shop = await ClockShop.open({ store: 'postgres', skews: [0, HOUR] })
+  })
+  afterAll(() => shop.close())
+
+  test('together allow what the plan allows, and tell the same', async () => {
+    const { secret } = await shop.createKey({ perMinute: 4, perDay: 1_000 })
+    const statuses: number[] = []
+    for (let sent = 0; sent < 6; sent++) {
+      const answer = await shop.list(secret, sent % 2)
+      statuses.push(answer.status)
+      expect(resetOf(answer)).toBe(shop.now / SECOND + 60)
+      if (answer.status === 429) expect(waitOf(answer)).toBe(60)
+    }
+    expect(statuses).toEqual([200, 200, 200, 200, 429, 429])
+    shop.now += MINUTE
+    expect([(await shop.list(secret, 1)).status, (await shop.list(secret, 0)).status]).toEqual([200, 200])
+  })
+
+  test.each([
+    [0, 1],
+    [1, 0],
+  ])('a ban that instance %i gave ends on both when it was meant to', async (first, second) => {
+    const { id, secret } = await shop.createKey({ perMinute: 1, perDay: 1_000 })
+    await shop.list(secret, first)
+    expect(waitOf(await shop.list(secret, first))).toBe(300)
+    for (const instance of [second, first, second]) {
+      shop.now += MINUTE
+      const answer = await shop.list(secret, instance)
+      expect(answer.error.code).toBe('key_banned')
+    }
+    expect(waitOf(await shop.list(secret, second))).toBe(120)
+    shop.now += 2 * MINUTE
+    expect((await shop.list(secret, second)).status).toBe(200)
+    expect((await shop.store.listBans(0)).filter(({ keyId }) => keyId === id)).toHaveLength(1)
+  })
+
+  test('tell the time of the database, not their own', async () => {
+    const real = await ClockShop.open({ store: 'postgres', skews: [-HOUR, HOUR], databaseClock: true })
+    real.now = Date.now()
+    const { secret } = await real.createKey({ perMinute: 2, perDay: 1_000 })
+    for (const instance of [0, 1, 0]) {
+      const ahead = resetOf(await real.list(secret, instance)) - Date.now() / SECOND
+      expect(ahead).toBeGreaterThan(0)
+      expect(ahead).toBeLessThanOrEqual(60)
+    }
+    expect(waitOf(await real.list(secret, 1))).toBeLessThanOrEqual(300)
+    await real.close()
+  })
+})
+
+describe('bans of a database of the first version', () => {
+  const BANS = `INSERT INTO bans VALUES ('key_b', 5, 6, NULL), ('key_a', 20, 30, 25), ('key_a', 1, 2, NULL)`
+  const numbered = async (url: string) => {
+    const store = await openStore(url)
+    const bans = await store.listBans(0)
+    await store.close()
+    return bans.map(({ keyId, number, beganAt, liftedAt }) => [keyId, number, beganAt, liftedAt])
+  }
+  const expected = [
+    ['key_a', 1, 1, undefined],
+    ['key_b', 1, 5, undefined],
+    ['key_a', 2, 20, 25],
+  ]
+
+  test('are numbered on PostgreSQL', async () => {
+    const database = await createDatabase()
+    await database.run(
+      `${FIRST_TABLES}${FIRST_FUNCTIONS};
+      CREATE TABLE migrations (number integer PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now());
+      INSERT INTO migrations (number) VALUES (1); ${BANS}`,
+    )
+    expect(await numbered(database.url)).toEqual(expected)
+    await database.drop()
+  })
+
+  test('are numbered on SQLite', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'petstore-bans-'))
+    const path = join(folder, 'petstore.db')
+    await (await openStore(`sqlite:${path}`)).close()
+    const file = new Database(path)
+    file.run('DROP TABLE bans')
+    file.run(
+      `CREATE TABLE bans (key_id TEXT NOT NULL, began_at INTEGER NOT NULL, ends_at INTEGER NOT NULL,
+        lifted_at INTEGER, PRIMARY KEY (key_id, began_at)) STRICT, WITHOUT ROWID`,
+    )
+    file.run(BANS)
+    file.run('PRAGMA user_version = 1')
+    file.close()
+    expect(await numbered(`sqlite:${path}`)).toEqual(expected)
+    rmSync(folder, { recursive: true })
+  })
+})
