@@ -1,11 +1,14 @@
 import { adjustInventory } from './adjust-inventory.ts'
 import type {
+  CatalogEntry,
   HistoryEntry,
   InventoryItem,
   InventoryUpdate,
+  KeyLimits,
   Operations,
   Order,
   Pet,
+  RecentChange,
 } from './contract-types.ts'
 import { type EventOptions, followEvents, type InventoryEvent } from './inventory-events.ts'
 import type { LimitState } from './limit-state.ts'
@@ -27,7 +30,7 @@ export interface TaggedInventoryItem extends InventoryItem {
 }
 
 export interface PageOptions extends CallOptions {
-  /** How many to a page: 1 to 100, 20 by default. */
+  /** How many to a page: 1 to 100, 20 by default, where the method does not say otherwise. */
   readonly limit?: number
   readonly cursor?: string | undefined
 }
@@ -114,6 +117,18 @@ export class PetstoreClient implements OperationMethods {
     return allItems((cursor) => this.listInventoryHistory(petId, { limit: 100, cursor, signal }))
   }
 
+  /** A page of the changes of all stock, newest first. */
+  async listRecentChanges({ limit, cursor, signal }: PageOptions = {}): Promise<Page<RecentChange>> {
+    const input = { query: { limit, cursor }, signal }
+    const { value, headers } = await callForValue(this.#transport, 'listRecentChanges', input)
+    return pageOf(value, headers)
+  }
+
+  /** All changes of all stock, newest first. */
+  allRecentChanges({ signal }: CallOptions = {}): AsyncIterable<RecentChange> {
+    return allItems((cursor) => this.listRecentChanges({ limit: 100, cursor, signal }))
+  }
+
   /**
    * What happens to the stock, as it happens, each event once. Reconnects and goes on by itself. On `ready` the
    * stream has begun; on `relist` too much was missed: list the inventory again, then go on.
@@ -138,6 +153,23 @@ export class PetstoreClient implements OperationMethods {
   /** @deprecated The service ends this operation on its sunset date; use `listPets`. */
   async getPet(petId: bigint, { signal }: CallOptions = {}): Promise<Pet> {
     return (await callForValue(this.#transport, 'getPet', { params: { petId }, signal })).value
+  }
+
+  /** A page of the names and categories, by petId: 1 to 10,000 of them, 1,000 by default. */
+  async listCatalog({ limit, cursor, signal }: PageOptions = {}): Promise<Page<CatalogEntry>> {
+    const input = { query: { limit, cursor }, signal }
+    const { value, headers } = await callForValue(this.#transport, 'listCatalog', input)
+    return pageOf(value, headers)
+  }
+
+  /** All names and categories, by petId. */
+  allCatalog({ signal }: CallOptions = {}): AsyncIterable<CatalogEntry> {
+    return allItems((cursor) => this.listCatalog({ limit: 10_000, cursor, signal }))
+  }
+
+  /** The plan of the key, and how it stands in both of its windows, this call counted. */
+  async getLimits({ signal }: CallOptions = {}): Promise<KeyLimits> {
+    return (await callForValue(this.#transport, 'getLimits', { signal })).value
   }
 
   /** All orders. `known` works as with `listInventory`. */

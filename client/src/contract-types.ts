@@ -34,6 +34,23 @@ export interface HistoryEntry {
   readonly keyName: string
 }
 
+export interface RecentChange {
+  /** The pet whose stock changed. */
+  readonly petId: bigint
+  /** Identifies the change; opaque. */
+  readonly id: string
+  /** The stock count before the change. */
+  readonly before: number
+  /** The stock count after it. */
+  readonly after: number
+  /** When it was made, in UTC. */
+  readonly at: string
+  /** Public identifier of the API key that made it. */
+  readonly keyId: string
+  /** Name of that key; its identifier where the key is not known any more. */
+  readonly keyName: string
+}
+
 export interface ChangeEvent {
   /** The pet whose quantity changed. */
   readonly petId: bigint
@@ -63,6 +80,15 @@ export interface Pet {
   readonly status: PetStatus
 }
 
+export interface CatalogEntry {
+  /** Identifier of the pet. */
+  readonly petId: bigint
+  /** What the pet is called. */
+  readonly name: string
+  /** Identifier of the category the pet belongs to. */
+  readonly categoryId: bigint
+}
+
 export interface Order {
   /** Identifier of the order. */
   readonly id: bigint
@@ -74,6 +100,28 @@ export interface Order {
   readonly shipDate: string
   /** Whether the order has been fulfilled. */
   readonly complete: boolean
+}
+
+export interface KeyLimits {
+  /** The plan of the key. */
+  readonly plan: 'free' | 'pro' | 'business' | 'enterprise'
+  readonly key: {
+    /** Public identifier of the key. */
+    readonly id: string
+    /** Name of the key. */
+    readonly name: string
+  }
+  readonly minute: LimitWindow
+  readonly day: LimitWindow
+}
+
+export interface LimitWindow {
+  /** How many requests the window allows. */
+  readonly limit: number
+  /** How many are left. */
+  readonly remaining: number
+  /** Unix timestamp at which the window ends. */
+  readonly reset: number
 }
 
 export interface ErrorBody {
@@ -145,6 +193,14 @@ export interface Operations {
     readonly body: undefined
     readonly answer: readonly HistoryEntry[]
   }
+  /** List the changes of all stock */
+  listRecentChanges: {
+    readonly params: NoFields
+    readonly query: { readonly limit?: number; readonly cursor?: string }
+    readonly headers: { readonly 'If-None-Match'?: string }
+    readonly body: undefined
+    readonly answer: readonly RecentChange[]
+  }
   /** List pets */
   listPets: {
     readonly params: NoFields
@@ -165,6 +221,14 @@ export interface Operations {
     readonly body: undefined
     readonly answer: Pet
   }
+  /** List names and categories */
+  listCatalog: {
+    readonly params: NoFields
+    readonly query: { readonly limit?: number; readonly cursor?: string }
+    readonly headers: { readonly 'If-None-Match'?: string }
+    readonly body: undefined
+    readonly answer: readonly CatalogEntry[]
+  }
   /** List orders */
   listOrders: {
     readonly params: NoFields
@@ -172,6 +236,14 @@ export interface Operations {
     readonly headers: NoFields
     readonly body: undefined
     readonly answer: readonly Order[]
+  }
+  /** Tell how the key stands */
+  getLimits: {
+    readonly params: NoFields
+    readonly query: NoFields
+    readonly headers: { readonly 'If-None-Match'?: string }
+    readonly body: undefined
+    readonly answer: KeyLimits
   }
 }
 
@@ -192,9 +264,12 @@ export const OPERATIONS = {
   getInventoryItem: { method: 'GET', path: '/inventory/{petId}', answer: 'InventoryItem' },
   updateInventory: { method: 'PATCH', path: '/inventory/{petId}', answer: 'InventoryItem' },
   listInventoryHistory: { method: 'GET', path: '/inventory/{petId}/history', answer: 'HistoryEntry' },
+  listRecentChanges: { method: 'GET', path: '/inventory/history', answer: 'RecentChange' },
   listPets: { method: 'GET', path: '/pets', answer: 'Pet' },
   getPet: { method: 'GET', path: '/pets/{petId}', answer: 'Pet' },
+  listCatalog: { method: 'GET', path: '/catalog', answer: 'CatalogEntry' },
   listOrders: { method: 'GET', path: '/store/orders', answer: 'Order' },
+  getLimits: { method: 'GET', path: '/limits', answer: 'KeyLimits' },
 } as const satisfies Readonly<Record<keyof Operations, { method: string; path: string; answer: unknown }>>
 
 /** The fields of each schema that are int64: `bigint` in the program, digits on the wire. */
@@ -203,9 +278,13 @@ export const INT64_FIELDS = {
   InventoryUpdate: [],
   PetStatus: [],
   HistoryEntry: [],
+  RecentChange: ['petId'],
   ChangeEvent: ['petId'],
   RemovedEvent: ['petId'],
   Pet: ['id', 'categoryId'],
+  CatalogEntry: ['petId', 'categoryId'],
   Order: ['id', 'petId'],
+  KeyLimits: [],
+  LimitWindow: [],
   ErrorBody: [],
 } as const

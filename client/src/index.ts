@@ -6,16 +6,21 @@ export {
   type TaggedInventoryItem,
 } from './client.ts'
 export type {
+  CatalogEntry,
   ChangeEvent,
   ErrorBody,
   HistoryEntry,
   InventoryItem,
   InventoryUpdate,
+  KeyLimits,
+  LimitWindow,
   Order,
   Pet,
   PetStatus,
+  RecentChange,
   RemovedEvent,
 } from './contract-types.ts'
+export { entryTag } from './entry-tag.ts'
 export type { EventOptions, InventoryEvent } from './inventory-events.ts'
 export type { LimitState } from './limit-state.ts'
 export type { PetstoreClientOptions, ResponseNote, RetryOptions } from './options.ts'

@@ -20,6 +20,8 @@ export interface EventOptions {
   readonly lastEventId?: string
   /** After how long without a sign of life the connection counts as broken. 60 s; the service beats every 15. */
   readonly idleMs?: number
+  /** Told when a connection stands, `connected`, and when it is `lost`, before the next one is tried. */
+  readonly onConnection?: (state: 'connected' | 'lost') => void
 }
 
 const SCHEMAS = OPERATIONS.inventoryEvents.answer
@@ -32,17 +34,20 @@ const LONGEST_BACK_OFF_MS = 30_000
  */
 export async function* followEvents(
   transport: Transport,
-  { signal, lastEventId = '', idleMs = 60_000 }: EventOptions,
+  { signal, lastEventId = '', idleMs = 60_000, onConnection }: EventOptions,
 ): AsyncGenerator<InventoryEvent, void, undefined> {
   const { time } = transport.settings
   let lastId = lastEventId
   let hasConnected = false
+  let isConnected = false
   let firstBackOff = FIRST_BACK_OFF_MS
   for (let setbacks = 0; ; ) {
     try {
       const headers = { Accept: 'text/event-stream', ...(lastId === '' ? {} : { 'Last-Event-ID': lastId }) }
       const answer = await transport.open({ ...callOf('inventoryEvents', { signal }), headers })
       hasConnected = true
+      isConnected = true
+      onConnection?.('connected')
       const parser = new EventParser()
       for await (const event of eventsOf(answer, parser, idleMs, signal)) {
         setbacks = 0
@@ -55,6 +60,8 @@ export async function* followEvents(
       signal?.throwIfAborted()
       if (!hasConnected || !isTemporary(error)) throw error
     }
+    if (isConnected) onConnection?.('lost')
+    isConnected = false
     await time.sleep(backOff(setbacks++, time.random, firstBackOff, LONGEST_BACK_OFF_MS), signal)
   }
 }

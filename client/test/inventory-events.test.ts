@@ -158,9 +158,11 @@ test('relist is passed on, unknown events and half an event are not, silence cou
     'event: removed\nid: e\ndata: {"petId":2}\n\n',
   ])
   const events: InventoryEvent[] = []
+  const connections: string[] = []
+  const onConnection = (state: string) => connections.push(state)
   let failure: unknown
   try {
-    for await (const event of client.inventoryEvents({ idleMs: 50 })) events.push(event)
+    for await (const event of client.inventoryEvents({ idleMs: 50, onConnection })) events.push(event)
   } catch (error) {
     failure = error
   }
@@ -172,5 +174,6 @@ test('relist is passed on, unknown events and half an event are not, silence cou
     { type: 'removed', id: 'e', petId: 2n },
   ])
   expect(lastIds).toEqual([null, 'a', 'c', 'd', 'e'])
+  expect(connections).toEqual(Array.from({ length: 4 }, () => ['connected', 'lost']).flat())
   await server.stop(true)
 })

@@ -24,9 +24,24 @@ test('ids are exact in every operation, in and out', async () => {
   expect(await client.updateInventory(ODD, { quantity: 3 })).toMatchObject({ petId: ODD, quantity: 3 })
   expect(await client.adjustInventory(LAST, 2)).toMatchObject({ petId: LAST, quantity: 10 })
   expect((await client.listInventoryHistory(LAST)).items[0]).toMatchObject({ before: 8, after: 10 })
+  expect((await client.listRecentChanges()).items.map(({ petId }) => petId)).toEqual([LAST, ODD])
+  expect((await client.listCatalog()).items.map(({ petId }) => petId)).toEqual(ids)
   expect((await client.listOrders())[1]).toMatchObject({ id: ODD, petId: LAST, quantity: 1, complete: false })
   // The neighbour to which a number would have rounded is left alone.
   await expect(client.getInventoryItem(ODD - 1n)).rejects.toMatchObject({ code: 'not_found' })
+})
+
+test('the limits of the key are told with its plan and name', async () => {
+  const service = await liveService()
+  const { id, secret } = await service.createKey('pro', { name: 'The till' })
+  const client = clientOf(service, { apiKey: secret })
+  const { minute, ...told } = await client.getLimits()
+  expect(told).toMatchObject({
+    plan: 'pro',
+    key: { id, name: 'The till' },
+    day: { limit: 10_000, remaining: 9_999 },
+  })
+  expect(client.limits).toEqual(minute)
 })
 
 test('a list that is still right comes back as the very same array', async () => {
@@ -86,10 +101,19 @@ test('a page tells where the next one begins, and an iterator walks over all of 
   expect(sold).toEqual(pets.flatMap(({ id, status }) => (status === 'sold' ? [id] : [])))
   expect(requests).toBe(2)
 
+  requests = 0
+  const names: string[] = []
+  for await (const { name } of client.allCatalog()) names.push(name)
+  expect(names).toEqual(pets.map(({ name }) => name))
+  expect(requests).toBe(1)
+
   for (let quantity = 2; quantity <= 121; quantity++) await client.updateInventory(1n, { quantity })
   const changes: number[] = []
   for await (const { after } of client.allInventoryHistory(1n)) changes.push(after)
   expect(changes).toEqual(Array.from({ length: 120 }, (_, index) => 121 - index))
+  const recent: number[] = []
+  for await (const { after } of client.allRecentChanges()) recent.push(after)
+  expect(recent).toEqual(changes)
   expect(await client.listInventoryHistory(1n, { limit: 1 })).toMatchObject({
     items: [{ before: 120, after: 121, keyName: 'enterprise key' }],
     next: expect.any(String),

@@ -10,7 +10,10 @@ export interface Run {
 
 export async function run(command: readonly string[]): Promise<Run> {
   const program = Bun.spawn([...command], { cwd: ROOT, stdout: 'pipe', stderr: 'pipe' })
-  const [stdout, stderr] = await Promise.all([program.stdout.text(), program.stderr.text()])
+  const [stdout, stderr] = await Promise.all([
+    new Response(program.stdout).text(),
+    new Response(program.stderr).text(),
+  ])
   return { exitCode: await program.exited, stdout, stderr }
 }
 

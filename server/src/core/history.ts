@@ -38,6 +38,16 @@ export async function listChanges(
   return page
 }
 
+/** A page of the changes of all pets, newest first. */
+export async function listChangesOfAll(
+  store: Pick<Store, 'listRecentHistory'>,
+  { limit, cursor }: PageRequest,
+): Promise<HistoryPage> {
+  const page = await store.listRecentHistory(limit, cursor)
+  if (page === 'unknown_cursor') throw unknownCursor(cursor)
+  return page
+}
+
 export function unknownCursor(cursor: string | undefined): ServiceError {
   return new ServiceError(
     'invalid_request',

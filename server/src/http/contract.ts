@@ -1,5 +1,8 @@
 import type { TSchema } from 'typebox'
-import type { ErrorCode } from '../core/errors.ts'
+import { SECOND } from '../core/clock.ts'
+import { ERROR_CODES, type ErrorCode } from '../core/errors.ts'
+import { PLAN_LIMITS } from '../core/plans.ts'
+import { FIRST_BAN, LONGEST_BAN } from '../core/rate-windows.ts'
 import type { Operation } from './operation.ts'
 import { STATUS } from './reply.ts'
 import { ErrorBody, RESOURCES } from './resources.ts'
@@ -104,8 +107,15 @@ export function buildContract({ baseUrl, stagingBaseUrl, sunset }: ContractSetti
       { name: 'inventory', description: 'Stock levels.' },
       { name: 'pets', description: 'The pets themselves.' },
       { name: 'store', description: 'Orders.' },
+      { name: 'limits', description: 'What the key may still do.' },
     ],
     paths,
+    'x-error-codes': ERROR_CODES.map((code) => ({ code, status: STATUS[code], description: WHEN[code] })),
+    'x-rate-limits': {
+      // The limits of an Enterprise key are agreed when it is made.
+      plans: { ...PLAN_LIMITS, enterprise: null },
+      ban: { firstSeconds: FIRST_BAN / SECOND, longestSeconds: LONGEST_BAN / SECOND },
+    },
     components: {
       securitySchemes: {
         bearerAuth: {

@@ -2,8 +2,9 @@ import type { Static, TObject, TSchema } from 'typebox'
 import type { ApiKey } from '../core/api-key.ts'
 import type { Clock } from '../core/clock.ts'
 import { type ErrorCode, ServiceError } from '../core/errors.ts'
-import { type Eventually, whenHere } from '../core/eventually.ts'
+import type { Eventually } from '../core/eventually.ts'
 import type { GroupCommit } from '../core/group-commit.ts'
+import type { LimitKeeper } from '../core/limit-keeper.ts'
 import type { LiveView } from '../core/live-view.ts'
 import type { Store } from '../core/store.ts'
 import type { Peer } from './app.ts'
@@ -20,6 +21,7 @@ export interface Services {
   readonly view: LiveView
   readonly commits: GroupCommit
   readonly streams: EventStreams
+  readonly limits: LimitKeeper
   readonly clock: Clock
 }
 
@@ -119,19 +121,21 @@ export function defineOperation<
 
   return {
     ...facts,
-    run({ params, ...call }, services) {
-      const { request, key } = call
+    run(call, services) {
+      const { request, key, secretHash, peer } = call
       if (key.readOnly && facts.method !== 'GET') {
         throw new ServiceError('forbidden', 'this API key is read-only; use one that may change the stock')
       }
       const values: Record<string, bigint> = {}
-      for (const name in facts.params) values[name] = readInt64(name, params[name] ?? '')
+      for (const name in facts.params) values[name] = readInt64(name, call.params[name] ?? '')
+      const params = values as Values<Params>
       const query = (readQuery?.(queryOf(request.url)) ?? {}) as QueryValues<Query>
-      const givenBody = validate === undefined ? undefined : readJsonBody(request, example).then(validate)
-      return whenHere(givenBody, (body) => {
-        const input = { ...call, params: values as Values<Params>, query, body: body as Static<Body> }
+      const proceed = (body: Static<Body>) => {
+        const input = { request, key, secretHash, peer, params, query, body }
         return reply === undefined ? valueReply(handle?.(input, services), request) : reply(input, services)
-      })
+      }
+      if (validate === undefined) return proceed(undefined as Static<Body>)
+      return readJsonBody(request, example, (value) => proceed(validate(value)))
     },
   }
 }

@@ -1,3 +1,4 @@
+import { hideSecrets } from '../core/api-key.ts'
 import { type ErrorCode, ServiceError } from '../core/errors.ts'
 import { toJson } from './json.ts'
 import type { ErrorBody } from './resources.ts'
@@ -48,7 +49,8 @@ export function errorReply(
   const status = STATUS[error.code]
   const retry =
     error.code === 'service_unavailable' ? { 'Retry-After': String(UNAVAILABLE_RETRY_SECONDS) } : {}
-  const body: ErrorBody = { code: error.code, message: error.message, status }
+  // A message may quote what the caller sent, and a caller may send a key in the wrong place.
+  const body: ErrorBody = { code: error.code, message: hideSecrets(error.message), status }
   return jsonReply(body, { ...retry, ...headers }, status)
 }
 

@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { ERROR_CODES } from '../core/errors.ts'
 import { MAX_QUANTITY, PET_STATUSES } from '../core/inventory.ts'
+import { PLANS } from '../core/plans.ts'
 
 /** Digits on the wire, `bigint` in the program. */
 export const Int64 = (description: string) =>
@@ -32,6 +33,15 @@ export const InventoryUpdate = Type.Object(
   },
 )
 
+const HISTORY_EXAMPLE = {
+  id: '17',
+  before: 4,
+  after: 5,
+  at: '2026-11-15T12:00:00.000Z',
+  keyId: 'key_4fT9cVq2Lw8ZsXyN',
+  keyName: 'My shop',
+}
+
 export const HistoryEntry = Type.Object(
   {
     id: Type.String({ description: 'Identifies the change; opaque.' }),
@@ -43,19 +53,12 @@ export const HistoryEntry = Type.Object(
       description: 'Name of that key; its identifier where the key is not known any more.',
     }),
   },
-  {
-    title: 'HistoryEntry',
-    examples: [
-      {
-        id: '17',
-        before: 4,
-        after: 5,
-        at: '2026-11-15T12:00:00.000Z',
-        keyId: 'key_4fT9cVq2Lw8ZsXyN',
-        keyName: 'My shop',
-      },
-    ],
-  },
+  { title: 'HistoryEntry', examples: [HISTORY_EXAMPLE] },
+)
+
+export const RecentChange = Type.Object(
+  { petId: Int64('The pet whose stock changed.'), ...HistoryEntry.properties },
+  { title: 'RecentChange', examples: [{ petId: 1, ...HISTORY_EXAMPLE }] },
 )
 
 export const ChangeEvent = Type.Object(
@@ -67,7 +70,15 @@ export const ChangeEvent = Type.Object(
     at: Type.String({ format: 'date-time', description: 'When it was made, in UTC.' }),
     keyId: Type.String({ description: 'Public identifier of the API key that made it.' }),
   },
-  { title: 'ChangeEvent' },
+  {
+    title: 'ChangeEvent',
+    examples: [
+      {
+        ...{ petId: 1, before: 4, after: 5, status: 'available' },
+        ...{ at: HISTORY_EXAMPLE.at, keyId: HISTORY_EXAMPLE.keyId },
+      },
+    ],
+  },
 )
 
 export const RemovedEvent = Type.Object(
@@ -85,6 +96,15 @@ export const Pet = Type.Object(
   { title: 'Pet', examples: [{ id: 1, name: 'Biscuit', categoryId: 1, status: 'available' }] },
 )
 
+export const CatalogEntry = Type.Object(
+  {
+    petId: Int64('Identifier of the pet.'),
+    name: Type.String({ description: 'What the pet is called.' }),
+    categoryId: Int64('Identifier of the category the pet belongs to.'),
+  },
+  { title: 'CatalogEntry', examples: [{ petId: 1, name: 'Biscuit', categoryId: 1 }] },
+)
+
 export const Order = Type.Object(
   {
     id: Int64('Identifier of the order.'),
@@ -96,6 +116,38 @@ export const Order = Type.Object(
   {
     title: 'Order',
     examples: [{ id: 1, petId: 4, quantity: 2, shipDate: '2026-09-01T10:00:00.000Z', complete: true }],
+  },
+)
+
+export const LimitWindow = Type.Object(
+  {
+    limit: Type.Integer({ minimum: 0, description: 'How many requests the window allows.' }),
+    remaining: Type.Integer({ minimum: 0, description: 'How many are left.' }),
+    reset: Type.Integer({ description: 'Unix timestamp at which the window ends.' }),
+  },
+  { title: 'LimitWindow', examples: [{ limit: 60, remaining: 59, reset: 1_794_744_060 }] },
+)
+
+export const KeyLimits = Type.Object(
+  {
+    plan: Type.Enum([...PLANS], { type: 'string', description: 'The plan of the key.' }),
+    key: Type.Object({
+      id: Type.String({ description: 'Public identifier of the key.' }),
+      name: Type.String({ description: 'Name of the key.' }),
+    }),
+    minute: LimitWindow,
+    day: LimitWindow,
+  },
+  {
+    title: 'KeyLimits',
+    examples: [
+      {
+        plan: 'free',
+        key: { id: HISTORY_EXAMPLE.keyId, name: HISTORY_EXAMPLE.keyName },
+        minute: { limit: 60, remaining: 59, reset: 1_794_744_060 },
+        day: { limit: 1_000, remaining: 999, reset: 1_794_830_400 },
+      },
+    ],
   },
 )
 
@@ -111,12 +163,21 @@ export const ErrorBody = Type.Object(
     }),
     status: Type.Integer({ description: 'The HTTP status code.' }),
   },
-  { title: 'Error' },
+  {
+    title: 'Error',
+    examples: [
+      {
+        code: 'invalid_request',
+        message: 'quantity must be an integer from 0 to 9007199254740991, got "5" (a string)',
+        status: 400,
+      },
+    ],
+  },
 )
 export type ErrorBody = Static<typeof ErrorBody>
 
 /** The schemas that the contract lists under their own name, by title. */
 export const RESOURCES = [
-  ...[InventoryItem, InventoryUpdate, PetStatus, HistoryEntry, ChangeEvent, RemovedEvent],
-  ...[Pet, Order, ErrorBody],
+  ...[InventoryItem, InventoryUpdate, PetStatus, HistoryEntry, RecentChange, ChangeEvent, RemovedEvent],
+  ...[Pet, CatalogEntry, Order, KeyLimits, LimitWindow, ErrorBody],
 ]

@@ -1,11 +1,14 @@
 import type { Operation } from './operation.ts'
 import { getInventoryItem } from './operations/get-inventory-item.ts'
+import { getLimits } from './operations/get-limits.ts'
 import { getPet } from './operations/get-pet.ts'
 import { inventoryEvents } from './operations/inventory-events.ts'
+import { listCatalog } from './operations/list-catalog.ts'
 import { listInventory } from './operations/list-inventory.ts'
 import { listInventoryHistory } from './operations/list-inventory-history.ts'
 import { listOrders } from './operations/list-orders.ts'
 import { listPets } from './operations/list-pets.ts'
+import { listRecentChanges } from './operations/list-recent-changes.ts'
 import { updateInventory } from './operations/update-inventory.ts'
 
 /** The version segment that every base address ends in. */
@@ -14,7 +17,7 @@ export const BASE_PATH = '/v1'
 /** Everything the interface offers, in the order of the contract. */
 export const OPERATIONS: readonly Operation[] = [
   ...[listInventory, inventoryEvents, getInventoryItem, updateInventory, listInventoryHistory],
-  ...[listPets, getPet, listOrders],
+  ...[listRecentChanges, listPets, getPet, listCatalog, listOrders, getLimits],
 ]
 
 export type Match =
@@ -39,16 +42,18 @@ const ROUTES: readonly Route[] = [...Map.groupBy(OPERATIONS, ({ path }) => path)
 const ROUTE_BY_PATH = new Map(
   ROUTES.filter(({ names }) => names.length === 0).map((route) => [route.path, route]),
 )
+const ROUTES_WITH_PARAMS = ROUTES.filter(({ names }) => names.length > 0)
 
 /** `path` is the whole path of the address, base path included. */
 export function matchRoute(method: string, path: string): Match {
   const exact = ROUTE_BY_PATH.get(path)
   if (exact !== undefined) return matchMethod(exact, method, NO_PARAMS)
-  for (const route of ROUTES) {
+  for (const route of ROUTES_WITH_PARAMS) {
     const values = route.pattern.exec(path)
     if (values === null) continue
-    const params = route.names.map((name, index) => [name, decoded(values[index + 1] ?? '')])
-    return matchMethod(route, method, Object.fromEntries(params))
+    const params: Record<string, string> = {}
+    for (const [index, name] of route.names.entries()) params[name] = decoded(values[index + 1] ?? '')
+    return matchMethod(route, method, params)
   }
   return 'unknown_path'
 }
@@ -74,6 +79,7 @@ function toRoute([path, operations]: [string, Operation[]]): Route {
 
 /** A segment that is not valid percent-encoding stays as it is: no parameter of ours accepts a `%`. */
 function decoded(segment: string): string {
+  if (!segment.includes('%')) return segment
   try {
     return decodeURIComponent(segment)
   } catch {

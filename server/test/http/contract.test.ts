@@ -1,7 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createConfig, lint } from '@redocly/openapi-core'
+import { createSecret, hashSecret } from '../../src/core/api-key.ts'
 import { documentedResponses } from '../support/contract-check.ts'
 import { type Answer, type CallOptions, TestService } from '../support/test-service.ts'
+
+/** A key that the broken service fails to look up: the way to fail an operation that needs nothing of the store. */
+const UNLUCKY = createSecret('production')
 
 /** How to bring about each status; `call` holds every answer against the contract. */
 interface Situation {
@@ -15,9 +19,12 @@ const REQUESTS: Readonly<Record<string, { method: string; path: string; body?: s
   getInventoryItem: { method: 'GET', path: '/inventory/1' },
   updateInventory: { method: 'PATCH', path: '/inventory/1', body: '{"quantity": 5}' },
   listInventoryHistory: { method: 'GET', path: '/inventory/1/history' },
+  listRecentChanges: { method: 'GET', path: '/inventory/history' },
   listPets: { method: 'GET', path: '/pets' },
   getPet: { method: 'GET', path: '/pets/1' },
+  listCatalog: { method: 'GET', path: '/catalog' },
   listOrders: { method: 'GET', path: '/store/orders' },
+  getLimits: { method: 'GET', path: '/limits' },
 }
 
 const SITUATIONS: Readonly<Record<number, (situation: Situation) => Promise<Answer>>> = {
@@ -65,7 +72,9 @@ describe('the contract', () => {
         listOrders: bug,
         listPets: bug,
         listHistoryPage: bug,
+        listRecentHistory: bug,
         latestEventCursor: bug,
+        findKey: (hash) => (hash === hashSecret(UNLUCKY) ? bug() : store.findKey(hash)),
       }),
     })
   })
@@ -86,7 +95,7 @@ describe('the contract', () => {
     const arrange: Readonly<Record<number, () => Promise<Answer>>> = {
       400: sendTo(service, `${path.replace('/1', '/abc')}?limit=0&lastEventId=none`),
       404: sendTo(service, path.replace('/1', '/404')),
-      500: sendTo(broken),
+      500: () => sendTo(broken)(operationId === 'getLimits' ? { key: UNLUCKY } : {}),
     }
     const situation = SITUATIONS[status]
     const answer = await (situation?.({ service, send: sendTo(service) }) ?? arrange[status]?.())

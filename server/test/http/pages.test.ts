@@ -155,3 +155,107 @@ describe('GET /inventory/{petId}/history', () => {
     },
   )
 })
+
+describe('GET /inventory/history', () => {
+  test('gives the changes of all pets newest first, page by page, each once', async () => {
+    await service.store.setQuantities([
+      { petId: 5n, quantity: 3, keyId, at: START + 100 },
+      { petId: 6n, quantity: 7, keyId: 'petstore-import', at: START + 100 },
+      { petId: 5n, quantity: 2, keyId, at: START + 100 },
+    ])
+    const pages = await follow('/inventory/history?limit=30')
+    expect(each(pages, 'petId').slice(0, 3)).toEqual([5, 6, 5])
+    const newest = await service.call('GET', '/inventory/history?limit=2')
+    expect(newest.json).toEqual([
+      {
+        petId: 5,
+        id: expect.any(String),
+        before: 3,
+        after: 2,
+        at: '2026-11-15T12:00:00.100Z',
+        keyId,
+        keyName: 'The shop',
+      },
+      expect.objectContaining({ petId: 6, before: 0, after: 7, keyName: 'petstore-import' }),
+    ])
+    const all = await Promise.all(
+      PETS.map(async ({ id }) => (await service.store.listHistory(id)).length),
+    ).then((lengths) => lengths.reduce((sum, length) => sum + length, 0))
+    expect(all).toBeGreaterThan(48)
+    expect(new Set(each(pages, 'id')).size).toBe(all)
+  })
+
+  test('tells of a change the same as the history of its pet', async () => {
+    const [{ petId, ...newest }] = (await service.call('GET', '/inventory/history?limit=1')).json as [
+      Record<string, unknown>,
+    ]
+    const { json } = await service.call('GET', `/inventory/${petId}/history?limit=1`)
+    expect(json).toEqual([newest])
+  })
+
+  test.each(['limit=0', 'limit=101', 'cursor=x', 'cursor='])('?%s is 400', async (query) => {
+    const answer = await service.call('GET', `/inventory/history?${query}`)
+    expect([answer.status, answer.error.code]).toEqual([400, 'invalid_request'])
+  })
+})
+
+describe('GET /catalog', () => {
+  test('gives name and category of every pet by petId, as many to a page as are asked for', async () => {
+    const pages = await follow('/catalog?limit=20')
+    const pets = await service.store.listPets({}, 100)
+    expect(pages.map(({ json }) => (json as unknown[]).length)).toEqual([20, 20, pets.length - 40])
+    expect(each(pages, 'petId')).toEqual(pets.map(({ id }) => Number(id)))
+    expect(each(pages, 'name')).toEqual(pets.map(({ name }) => name))
+    expect(await follow('/catalog')).toHaveLength(1)
+    expect((await service.call('GET', '/catalog?limit=10000')).status).toBe(200)
+  })
+
+  test('a large page is whole, in order, and knows whether another follows', async () => {
+    const large = await TestService.start({
+      pets: Array.from({ length: 2_500 }, (_, index) => ({
+        ...(PETS[0] as StockedPet),
+        id: BigInt(2 * index),
+      })),
+    })
+    const page = async (query: string) => {
+      const answer = await large.call('GET', `/catalog?${query}`)
+      return { ids: each([answer], 'petId'), next: nextOf(answer) }
+    }
+    const even = (from: number, count: number) =>
+      Array.from({ length: count }, (_, index) => 2 * (from + index))
+    expect(await page('limit=10000')).toEqual({ ids: even(0, 2_500), next: undefined })
+    expect(await page('limit=2500')).toEqual({ ids: even(0, 2_500), next: undefined })
+    expect(await page('limit=2000')).toEqual({ ids: even(0, 2_000), next: '/catalog?limit=2000&cursor=3998' })
+    expect(await page('limit=1999&cursor=3')).toMatchObject({ ids: even(2, 1_999) })
+    expect(await page('')).toMatchObject({ ids: even(0, 1_000), next: '/catalog?limit=1000&cursor=1998' })
+    await large.stop()
+  })
+
+  test('keeps ids whole and names as they are', async () => {
+    const name = 'Söße "Line\n</script>" \u2028 🐈'
+    await service.store.addPets([
+      { id: 9223372036854775807n, name, categoryId: -9223372036854775808n, status: 'sold', quantity: 0 },
+    ])
+    const { text } = await service.call('GET', '/catalog?cursor=45')
+    expect(text).toBe(
+      `[{"petId":9223372036854775807,"name":${JSON.stringify(name)},"categoryId":-9223372036854775808}]`,
+    )
+    await service.store.removePet(9223372036854775807n)
+  })
+
+  test('a page is 304 for the one who has it', async () => {
+    const first = await service.call('GET', '/catalog')
+    const headers = { 'If-None-Match': first.headers.get('ETag') ?? '' }
+    expect((await service.call('GET', '/catalog', { headers })).status).toBe(304)
+  })
+
+  test.each([
+    ['limit=0', 'limit must be an integer from 1 to 10000, got "0"'],
+    ['limit=10001', 'limit must be an integer from 1 to 10000'],
+    ['cursor=abc', 'cursor must be one that the Link header'],
+  ])('?%s is 400 and says why', async (query, message) => {
+    const answer = await service.call('GET', `/catalog?${query}`)
+    expect([answer.status, answer.error.code]).toEqual([400, 'invalid_request'])
+    expect(answer.error.message).toContain(message)
+  })
+})

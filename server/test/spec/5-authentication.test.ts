@@ -10,9 +10,12 @@ const GOOD_REQUESTS: readonly GoodRequest[] = [
   { operationId: 'getInventoryItem', method: 'GET', path: '/inventory/1' },
   { operationId: 'updateInventory', method: 'PATCH', path: '/inventory/1', body: '{"quantity": 5}' },
   { operationId: 'listInventoryHistory', method: 'GET', path: '/inventory/1/history' },
+  { operationId: 'listRecentChanges', method: 'GET', path: '/inventory/history' },
   { operationId: 'listPets', method: 'GET', path: '/pets' },
   { operationId: 'getPet', method: 'GET', path: '/pets/1' },
+  { operationId: 'listCatalog', method: 'GET', path: '/catalog' },
   { operationId: 'listOrders', method: 'GET', path: '/store/orders' },
+  { operationId: 'getLimits', method: 'GET', path: '/limits' },
 ]
 
 describe('section 5: authentication', () => {
@@ -29,7 +32,7 @@ describe('section 5: authentication', () => {
 
   test('an unknown path is 401 without a valid key, so that strangers learn nothing', async () => {
     const service = await TestService.start()
-    for (const path of ['/v1/secrets', '/v1', '/', '/v2/inventory']) {
+    for (const path of ['/v1/secrets', '/v1', '/v1/', '/v2/inventory']) {
       const answer = await service.fetch('GET', path, { key: null })
       expect([answer.status, answer.error.code]).toEqual([401, 'unauthorized'])
     }

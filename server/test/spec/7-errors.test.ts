@@ -21,7 +21,7 @@ describe('section 7: every error response carries an Error body', () => {
     '/v1/nothing',
     '/v1',
     '/v1/',
-    '/',
+    '/index.html',
     '/v2/inventory',
     '/v1/inventory/1/2',
     '/V1/inventory',
@@ -40,9 +40,12 @@ describe('section 7: every error response carries an Error body', () => {
     ['PURGE', '/inventory', 'GET, HEAD'],
     ['PUT', '/inventory/1', 'GET, HEAD, PATCH'],
     ['PATCH', '/inventory/events', 'GET, HEAD'],
+    ['PATCH', '/inventory/history', 'GET, HEAD'],
     ['POST', '/inventory/1/history', 'GET, HEAD'],
     ['POST', '/pets', 'GET, HEAD'],
     ['PATCH', '/pets/1', 'GET, HEAD'],
+    ['POST', '/catalog', 'GET, HEAD'],
+    ['PUT', '/limits', 'GET, HEAD'],
     ['DELETE', '/store/orders', 'GET, HEAD'],
   ])('%s %s is 405 with Allow', async (method, path, allow) => {
     const answer = await service.call(method, path)

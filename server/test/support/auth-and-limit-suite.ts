@@ -40,6 +40,7 @@ export function authAndLimitSuite({ operationId, method, path, body }: GoodReque
       for (const scheme of ['Bearer', 'bearer', 'BEARER']) {
         const answer = await send({ key: null, headers: { Authorization: `${scheme} ${service.key}` } })
         expect(answer.status).toBe(200)
+        expect(answer.headers.get('X-Content-Type-Options')).toBe('nosniff')
       }
     })
 

@@ -1,11 +1,4 @@
-import { parseInt64 } from '../../core/int64.ts'
-import type {
-  HistoryEntry,
-  InventoryItem,
-  PetStatus,
-  QuantityChange,
-  QuantityOutcome,
-} from '../../core/inventory.ts'
+import type { InventoryItem, PetStatus, QuantityChange, QuantityOutcome } from '../../core/inventory.ts'
 import type { Store } from '../../core/store.ts'
 import { columnOf } from './columns.ts'
 import type { Connection } from './connection.ts'
@@ -22,22 +15,7 @@ interface OutcomeRow {
   status: PetStatus
 }
 
-interface HistoryRow {
-  pet_id: bigint
-  before: bigint
-  after: bigint
-  at: bigint
-  key_id: string
-}
-
-interface NamedHistoryRow extends HistoryRow {
-  id: bigint
-  name: string | null
-}
-
-type StockVerbs = Pick<Store, 'listInventory' | 'setQuantities' | 'listHistory' | 'listHistoryPage'>
-
-const HIGHEST_ID = 2n ** 63n - 1n
+type StockVerbs = Pick<Store, 'listInventory' | 'setQuantities'>
 
 export function stockVerbs(connection: Connection): StockVerbs {
   return {
@@ -53,32 +31,6 @@ export function stockVerbs(connection: Connection): StockVerbs {
       changes.some(({ onlyIf }) => onlyIf !== undefined)
         ? setConditionally(connection, changes)
         : setAll(connection, changes),
-
-    listHistory: async (petId) => {
-      const rows = await connection.run(
-        (sql) => sql<HistoryRow[]>`
-          SELECT pet_id, before, after, at, key_id FROM history WHERE pet_id = ${petId} ORDER BY id`,
-      )
-      return rows.map(toHistoryEntry)
-    },
-
-    listHistoryPage: async (petId, limit, cursor) => {
-      const before = cursor === undefined ? HIGHEST_ID : parseInt64(cursor)
-      if (before === undefined) return 'unknown_cursor'
-      // One more than asked for tells whether there is a next page.
-      const rows = await connection.run(
-        (sql) => sql<NamedHistoryRow[]>`
-          SELECT history.id, pet_id, before, after, at, key_id, name
-          FROM history LEFT JOIN keys ON keys.id = key_id
-          WHERE pet_id = ${petId} AND history.id < ${before} ORDER BY history.id DESC LIMIT ${limit + 1}::bigint`,
-      )
-      const entries = rows.slice(0, limit).map((row) => ({
-        id: String(row.id),
-        ...toHistoryEntry(row),
-        keyName: row.name ?? row.key_id,
-      }))
-      return { entries, next: rows.length > limit ? entries.at(-1)?.id : undefined }
-    },
   }
 }
 
@@ -157,14 +109,4 @@ function toOutcome(petId: bigint, row: OutcomeRow | undefined): QuantityOutcome 
 
 export function toItem(row: StockRow): InventoryItem {
   return { petId: row.pet_id, quantity: Number(row.quantity), status: row.status }
-}
-
-function toHistoryEntry(row: HistoryRow): HistoryEntry {
-  return {
-    petId: row.pet_id,
-    before: Number(row.before),
-    after: Number(row.after),
-    at: Number(row.at),
-    keyId: row.key_id,
-  }
 }

@@ -1,3 +1,4 @@
+import type { HistoryPage } from '../../core/history.ts'
 import { parseInt64 } from '../../core/int64.ts'
 import type { HistoryEntry } from '../../core/inventory.ts'
 import type { Store } from '../../core/store.ts'
@@ -13,10 +14,11 @@ interface HistoryRow {
   name: string | null
 }
 
-type HistoryVerbs = Pick<Store, 'listHistory' | 'listHistoryPage'>
+type HistoryVerbs = Pick<Store, 'listHistory' | 'listHistoryPage' | 'listRecentHistory'>
 
 /** What stands for no limit. */
 const ALL = Number.MAX_SAFE_INTEGER
+const HIGHEST_ID = 2n ** 63n - 1n
 
 /** The history of a pet is a chain from its latest change back to its first. */
 export function historyVerbs(connection: Connection): HistoryVerbs {
@@ -37,6 +39,10 @@ export function historyVerbs(connection: Connection): HistoryVerbs {
     SELECT history.id, pet_id, before, after, at, key_id, name
     FROM chain JOIN history USING (id) LEFT JOIN keys ON keys.id = key_id ORDER BY history.id DESC
   `)
+  const recent = database.query<HistoryRow, [bigint, number]>(`
+    SELECT history.id, pet_id, before, after, at, key_id, name
+    FROM history LEFT JOIN keys ON keys.id = key_id WHERE history.id < ? ORDER BY history.id DESC LIMIT ?
+  `)
   const latestOf = (petId: bigint) => latest.get(petId)?.last_change ?? null
 
   return {
@@ -49,16 +55,25 @@ export function historyVerbs(connection: Connection): HistoryVerbs {
         if (cursor !== undefined && after === undefined) return 'unknown_cursor'
         // The cursor is the last entry of the page before.
         const from = after === undefined ? latestOf(petId) : (one.get(after, petId)?.previous ?? null)
-        // One more than asked for tells whether there is a next page.
-        const rows = chain.all(from, limit + 1)
-        const entries = rows.slice(0, limit).map((row) => ({
-          id: String(row.id),
-          ...toHistoryEntry(row),
-          keyName: row.name ?? row.key_id,
-        }))
-        return { entries, next: rows.length > limit ? entries.at(-1)?.id : undefined }
+        return toPage(chain.all(from, limit + 1), limit)
+      }),
+
+    listRecentHistory: (limit, cursor) =>
+      connection.read(() => {
+        const before = cursor === undefined ? HIGHEST_ID : parseInt64(cursor)
+        return before === undefined ? 'unknown_cursor' : toPage(recent.all(before, limit + 1), limit)
       }),
   }
+}
+
+/** Of one row more than asked for, where there is one: it tells that there is a next page. */
+function toPage(rows: readonly HistoryRow[], limit: number): HistoryPage {
+  const entries = rows.slice(0, limit).map((row) => ({
+    id: String(row.id),
+    ...toHistoryEntry(row),
+    keyName: row.name ?? row.key_id,
+  }))
+  return { entries, next: rows.length > limit ? entries.at(-1)?.id : undefined }
 }
 
 function toHistoryEntry(row: HistoryRow): HistoryEntry {

@@ -1,0 +1,27 @@
+import { SECOND } from '../../core/clock.ts'
+import type { Standing } from '../../core/rate-windows.ts'
+import { defineOperation } from '../operation.ts'
+import { KeyLimits } from '../resources.ts'
+
+export const getLimits = defineOperation({
+  operationId: 'getLimits',
+  method: 'GET',
+  path: '/limits',
+  summary: 'Tell how the key stands',
+  description:
+    'Returns the plan of the key and how it stands in both windows, this request counted. The headers of any response tell of the tighter window alone.',
+  tag: 'limits',
+  stability: 'beta',
+  params: {},
+  headers: { 'If-None-Match': 'ETags that the caller has; 304 where one of them is the current one.' },
+  success: { description: 'The limits of the key.', schema: KeyLimits },
+  errors: [],
+  handle: async ({ key }, { limits }) => {
+    const { minute, day } = await limits.standings(key.id, key.limits)
+    return { plan: key.plan, key: { id: key.id, name: key.name }, minute: told(minute), day: told(day) }
+  },
+})
+
+function told({ limit, remaining, resetAt }: Standing) {
+  return { limit, remaining, reset: Math.ceil(resetAt / SECOND) }
+}

@@ -1,0 +1,25 @@
+import Type from 'typebox'
+import { catalogPage } from '../../core/catalog.ts'
+import { defineOperation } from '../operation.ts'
+import { cursorParameter, limitParameterUpTo, pageTextReply } from '../page.ts'
+import { CatalogEntry } from '../resources.ts'
+
+export const listCatalog = defineOperation({
+  operationId: 'listCatalog',
+  method: 'GET',
+  path: '/catalog',
+  summary: 'List names and categories',
+  description:
+    'Returns the name and the category of every pet, by petId ascending, in large pages: what a list of the inventory needs beside the stock levels.',
+  tag: 'pets',
+  stability: 'beta',
+  params: {},
+  query: { limit: limitParameterUpTo(10_000, 1_000), cursor: cursorParameter },
+  headers: { 'If-None-Match': 'ETags that the caller has; 304 where one of them is the current one.' },
+  success: { description: 'A page of the catalog.', schema: Type.Array(CatalogEntry), isPaged: true },
+  errors: ['invalid_request'],
+  reply: async ({ query, request }, { store }) => {
+    const { json, next } = await catalogPage(store, query)
+    return pageTextReply(request, json, { ...query, cursor: next })
+  },
+})
