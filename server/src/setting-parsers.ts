@@ -40,9 +40,13 @@ export function databaseAddress(text: string): string {
   return text
 }
 
-/** An address as people may see it: without a password in it. */
+/** An address as people may see it: without a password in it, also where it is not quite an address. */
 export function withoutPassword(address: string): string {
-  return address.replace(/^(\w+:\/\/[^/?#@:]*):.*@/, '$1:***@').replace(/([?&]password=)[^&#]*/gi, '$1***')
+  const scheme = /^(?:\w+:?\/\/|postgres(?:ql)?:)/.exec(address)?.[0] ?? ''
+  const colon = address.indexOf(':', scheme.length)
+  const at = address.lastIndexOf('@')
+  const shown = colon === -1 || colon > at ? address : `${address.slice(0, colon)}:***${address.slice(at)}`
+  return shown.replace(/([?&]password=)[^&#]*/gi, '$1***')
 }
 
 export function oneOf<const Value extends string>(...values: Value[]): (text: string) => Value {

@@ -15,6 +15,8 @@ export function banner({ address, metrics, databaseUrl, demo }: BannerFacts): st
     '',
     `  Petstore Inventory is running${demo ? ' with the demo store' : ''}.`,
     '',
+    `  Staff page  ${address}/`,
+    `  API docs    ${address}/docs`,
     `  Interface   ${address}/v1`,
     `  Contract    ${address}/openapi.json`,
     ...(metrics === undefined ? [] : [`  Metrics     ${metrics}`]),

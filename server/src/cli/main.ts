@@ -1,5 +1,6 @@
 #!/usr/bin/env bun
 import { Command, CommanderError } from 'commander'
+import { hideSecrets } from '../core/api-key.ts'
 import { VERSION } from '../core/version.ts'
 import { addBackupCommand } from './commands/backup.ts'
 import { addCopyCommand } from './commands/copy.ts'
@@ -12,6 +13,8 @@ import { addMigrateCommand } from './commands/migrate.ts'
 import { addPetsCommands } from './commands/pets.ts'
 import { addServeCommand } from './commands/serve.ts'
 import { addUsageCommand } from './commands/usage.ts'
+import { failureText } from './failure-text.ts'
+import { passwordInArguments } from './password-in-arguments.ts'
 
 const FAILURE = 1
 const WRONG_USE = 2
@@ -33,6 +36,8 @@ addCopyCommand(program)
 addMigrateCommand(program)
 addDoctorCommand(program)
 
+const exposed = passwordInArguments(process.argv)
+if (exposed !== undefined) console.error(`petstore: ${exposed}`)
 try {
   await program.parseAsync()
 } catch (error) {
@@ -43,7 +48,8 @@ try {
 function report(error: unknown): number {
   if (error instanceof CommanderError && error.exitCode === 0) return 0
   if (error instanceof CommanderError && error.code === 'commander.help') return WRONG_USE
-  const message = error instanceof Error ? error.message : String(error)
-  console.error(`petstore: ${message.replace(/^error: /, '').replaceAll('\n', ' ')}`)
+  const message = failureText(error)
+  // It may quote an argument, and that may be a key that was taken for the name of one.
+  console.error(`petstore: ${hideSecrets(message.replace(/^error: /, '').replaceAll('\n', ' '))}`)
   return error instanceof CommanderError ? WRONG_USE : FAILURE
 }

@@ -1,3 +1,5 @@
+import { hideSecrets } from '../core/api-key.ts'
+
 /** One thing worth telling. A field that is `undefined` is left out. */
 export interface LogEntry {
   readonly time: Date
@@ -8,11 +10,9 @@ export interface LogEntry {
   readonly error?: string
 }
 
-/** A caller can put its key where we log it, such as into the path or the request id. */
-const SECRET = /pst_(live|test)_[0-9A-Za-z]+/g
-
+/** A caller can put its key where we log it, such as into the path or the request id: the whole line is looked through. */
 export function jsonLine({ time, level, message, fields, error }: LogEntry): string {
-  return withoutSecrets(JSON.stringify({ time: time.toISOString(), level, message, ...fields, error }))
+  return hideSecrets(JSON.stringify({ time: time.toISOString(), level, message, ...fields, error }))
 }
 
 const COLOURS = { info: 32, warn: 33, error: 31 } as const
@@ -31,7 +31,7 @@ export function textLine({ time, level, message, fields, error }: LogEntry, hasC
     .map(([name, value]) => ` ${name}=${value}`)
     .join('')
   const stack = error?.split('\n').map((line) => `\n    ${printable(line)}`) ?? []
-  return withoutSecrets(
+  return hideSecrets(
     [
       paint(GREY, time.toTimeString().slice(0, 8)),
       ` ${paint(COLOURS[level], level.padEnd(5))} `,
@@ -40,10 +40,6 @@ export function textLine({ time, level, message, fields, error }: LogEntry, hasC
       ...stack,
     ].join(''),
   )
-}
-
-function withoutSecrets(line: string): string {
-  return line.replace(SECRET, 'pst_$1_[hidden]')
 }
 
 /** What callers send must not steer the terminal. */

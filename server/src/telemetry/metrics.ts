@@ -2,6 +2,7 @@ import { type FinishedRequest, LIMIT_REASONS, type LimitReason } from '../core/f
 import { PLANS, type Plan } from '../core/plans.ts'
 import { family, histogramFamily } from './exposition.ts'
 import { Histogram } from './histogram.ts'
+import type { OpenFiles } from './open-files.ts'
 
 /** What is looked up when somebody asks, instead of being counted along the way. */
 export interface Gauges {
@@ -10,6 +11,8 @@ export interface Gauges {
   readonly inventoryEntries: number | undefined
   readonly openRequests: number
   readonly residentBytes: number
+  /** Files and connections; `undefined` where the system does not tell. */
+  readonly files: OpenFiles | undefined
 }
 
 /** Of one operation: resolved once, so that a request costs an array access and no label is ever built. */
@@ -59,7 +62,7 @@ export class Metrics {
     this.#commitSeconds.observe(durationMs / 1_000)
   }
 
-  render({ keys, inventoryEntries, openRequests, residentBytes }: Gauges): string {
+  render({ keys, inventoryEntries, openRequests, residentBytes, files }: Gauges): string {
     const operations = [...this.#operations].sort(([one], [other]) => (one < other ? -1 : 1))
     return [
       family(
@@ -109,6 +112,18 @@ export class Metrics {
       family('process_resident_memory_bytes', 'gauge', 'Resident memory size in bytes.', [
         [{}, residentBytes],
       ]),
+      family(
+        'process_open_fds',
+        'gauge',
+        'Open files and connections, idle connections included.',
+        files === undefined ? [] : [[{}, files.open]],
+      ),
+      family(
+        'process_max_fds',
+        'gauge',
+        'How many files and connections the process may have open.',
+        files?.most === undefined ? [] : [[{}, files.most]],
+      ),
       family('process_start_time_seconds', 'gauge', 'Start time of the process in Unix seconds.', [
         [{}, this.#startedAt],
       ]),

@@ -2,6 +2,7 @@ import type { Clock } from '../core/clock.ts'
 import type { Store } from '../core/store.ts'
 import { CONTENT_TYPE } from './exposition.ts'
 import type { Metrics } from './metrics.ts'
+import { openFiles } from './open-files.ts'
 
 export interface ScrapeParts {
   readonly metrics: Metrics
@@ -29,6 +30,7 @@ export function createScrapeApp({ metrics, store, clock, openRequests }: ScrapeP
       inventoryEntries,
       openRequests: openRequests(),
       residentBytes: process.memoryUsage.rss(),
+      files: openFiles(),
     })
     return new Response(text, { headers: { 'Content-Type': CONTENT_TYPE, 'Cache-Control': 'no-store' } })
   }

@@ -20,7 +20,7 @@ beforeAll(async () => {
     .split(' ')
   expect(bun).toBe('bun')
   const build = Bun.spawn([process.execPath, ...args], { cwd: root, stdout: 'ignore', stderr: 'pipe' })
-  expect([await build.exited, await build.stderr.text()]).toEqual([0, expect.any(String)])
+  expect([await build.exited, await new Response(build.stderr).text()]).toEqual([0, expect.any(String)])
 }, 60_000)
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
@@ -29,7 +29,10 @@ const start = (...args: string[]) =>
 
 async function run(...args: string[]) {
   const program = start(...args)
-  const [stdout, stderr] = await Promise.all([program.stdout.text(), program.stderr.text()])
+  const [stdout, stderr] = await Promise.all([
+    new Response(program.stdout).text(),
+    new Response(program.stderr).text(),
+  ])
   return { exitCode: await program.exited, stdout, stderr }
 }
 
@@ -51,6 +54,25 @@ describe('the executable of npm run build, with nothing around it', () => {
     expect([answer.status, await answer.json()]).toEqual([200, []])
     expect((await fetch(line.metrics)).status).toBe(200)
     expect((await fetch(`${line.address}/openapi.json`)).status).toBe(200)
+    program.kill('SIGTERM')
+    expect(await program.exited).toBe(0)
+  })
+
+  test('has the pages inside', async () => {
+    const program = start('serve', '--port', '0', '--metrics-port', 'off', '--log-format', 'json')
+    const { address } = JSON.parse(new TextDecoder().decode((await program.stdout.getReader().read()).value))
+    for (const path of ['/', '/docs']) {
+      const html = await (await fetch(address + path)).text()
+      const built = await Bun.file(join(root, `web/dist/${path === '/' ? 'stock' : 'docs'}-page.html`)).text()
+      expect(html).toBe(built)
+      const [, script = ''] = /<script[^>]* src="([^"]+)"/.exec(html) ?? []
+      const answer = await fetch(address + script)
+      expect([answer.status, answer.headers.get('Content-Type')]).toEqual([
+        200,
+        'text/javascript;charset=utf-8',
+      ])
+      expect(await answer.text()).toBe(await Bun.file(join(root, 'web/dist', script)).text())
+    }
     program.kill('SIGTERM')
     expect(await program.exited).toBe(0)
   })

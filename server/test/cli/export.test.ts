@@ -115,7 +115,7 @@ describe('petstore export', () => {
   test('a reader that has had enough is no failure to speak of', async () => {
     const program = startPetstore(['export'], { cwd })
     await program.stdout.cancel()
-    expect(await program.stderr.text()).toBe('')
+    expect(await new Response(program.stderr).text()).toBe('')
     expect([0, 1]).toContain(await program.exited)
   })
 

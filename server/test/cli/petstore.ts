@@ -12,11 +12,16 @@ interface RunOptions {
   readonly cwd?: string
   readonly env?: Readonly<Record<string, string>>
   readonly stdin?: string | ReadableStream<Uint8Array>
+  /** A command that starts it with other rights or limits. */
+  readonly through?: readonly string[]
 }
 
 /** Starts the real program in a process of its own. */
-export function startPetstore(args: readonly string[], { cwd, env = {}, stdin }: RunOptions = {}) {
-  return Bun.spawn([process.execPath, MAIN, ...args], {
+export function startPetstore(
+  args: readonly string[],
+  { cwd, env = {}, stdin, through = [] }: RunOptions = {},
+) {
+  return Bun.spawn([...through, process.execPath, MAIN, ...args], {
     ...(cwd === undefined ? {} : { cwd }),
     // Tests run beside each other, and there is one port 9090.
     env: { PATH: '/usr/bin:/bin', METRICS_PORT: 'off', ...env },
@@ -28,7 +33,10 @@ export function startPetstore(args: readonly string[], { cwd, env = {}, stdin }:
 
 export async function petstore(args: readonly string[], options?: RunOptions): Promise<Outcome> {
   const program = startPetstore(args, options)
-  const [stdout, stderr] = await Promise.all([program.stdout.text(), program.stderr.text()])
+  const [stdout, stderr] = await Promise.all([
+    new Response(program.stdout).text(),
+    new Response(program.stderr).text(),
+  ])
   return { exitCode: await program.exited, stdout, stderr }
 }
 

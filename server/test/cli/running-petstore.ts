@@ -3,12 +3,14 @@ import { startPetstore } from './petstore.ts'
 interface ServeOptions {
   readonly cwd: string
   readonly env?: Readonly<Record<string, string>>
+  readonly through?: readonly string[]
 }
 
 /** Starts `petstore serve` on a free port, waits until it listens, and gives what a caller needs. */
-export async function serve(args: readonly string[], { cwd, env = {} }: ServeOptions) {
-  const program = startPetstore(['serve', '--port', '0', ...args], { cwd, env })
+export async function serve(args: readonly string[], options: ServeOptions) {
+  const program = startPetstore(['serve', '--port', '0', ...args], options)
   const listening = Promise.withResolvers<void>()
+  const errors = new Response(program.stderr).text()
   let output = ''
   const reading = (async () => {
     const decoder = new TextDecoder()
@@ -16,7 +18,7 @@ export async function serve(args: readonly string[], { cwd, env = {} }: ServeOpt
       output += decoder.decode(chunk, { stream: true })
       if (output.includes('/openapi.json') || output.includes('"listening"')) listening.resolve()
     }
-    listening.reject(new Error(`petstore serve ended: ${await program.stderr.text()}`))
+    listening.reject(new Error(`petstore serve ended: ${await errors}`))
   })()
   await listening.promise
   const address = /https?:\/\/[^\s"]+(?=\/v1|",)/.exec(output)?.[0] ?? ''
@@ -27,6 +29,8 @@ export async function serve(args: readonly string[], { cwd, env = {} }: ServeOpt
     program,
     /** Everything it has printed; whole once it has ended. */
     output: () => output,
+    /** Likewise on standard error; resolves once it has ended. */
+    errors: () => errors,
     call: (path: string, key: string, init: RequestInit = {}) =>
       fetch(`${address}/v1${path}`, {
         ...init,

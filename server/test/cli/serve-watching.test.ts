@@ -126,7 +126,7 @@ describe('petstore serve: logs', () => {
       await Bun.sleep(20)
     }
     program.kill('SIGTERM')
-    expect([await program.exited, await program.stderr.text()]).toEqual([0, ''])
+    expect([await program.exited, await new Response(program.stderr).text()]).toEqual([0, ''])
   })
 })
 

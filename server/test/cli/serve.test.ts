@@ -22,6 +22,11 @@ describe('petstore serve --demo', () => {
       expect(banner).toContain(`pst_demo_${plan}`)
       expect((await call('/inventory', `pst_demo_${plan}`)).status).toBe(200)
     }
+    expect(banner).toContain(`Staff page  ${address}/\n`)
+    expect(banner).toContain(`API docs    ${address}/docs\n`)
+    for (const path of ['/', '/docs']) {
+      expect(await (await fetch(address + path)).text()).toStartWith('<!doctype html>')
+    }
     expect(banner).toContain(`curl -H "Authorization: Bearer pst_demo_free" ${address}/v1/inventory`)
 
     const items = (await (await call('/inventory', 'pst_demo_pro')).json()) as {

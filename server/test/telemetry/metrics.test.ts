@@ -52,6 +52,8 @@ describe('/metrics', () => {
       petstore_open_requests: 'gauge',
       petstore_build_info: 'gauge',
       process_resident_memory_bytes: 'gauge',
+      process_open_fds: 'gauge',
+      process_max_fds: 'gauge',
       process_start_time_seconds: 'gauge',
     })
     const docs = fileURLToPath(new URL('../../../docs/', import.meta.url))
@@ -161,7 +163,7 @@ describe('/metrics', () => {
   test.skipIf(Bun.which('promtool') === null)('passes promtool check metrics', async () => {
     const { text } = await scrape()
     const promtool = Bun.spawn(['promtool', 'check', 'metrics'], { stdin: new Blob([text]), stderr: 'pipe' })
-    expect([await promtool.exited, await promtool.stderr.text()]).toEqual([0, ''])
+    expect([await promtool.exited, await new Response(promtool.stderr).text()]).toEqual([0, ''])
   })
 })
 

@@ -8,8 +8,8 @@ import { grouped, Progress } from '../progress.ts'
 import { requireFile } from '../with-store.ts'
 
 interface Flags {
-  readonly from: string
-  readonly to: string
+  readonly from?: string
+  readonly to?: string
 }
 
 export function addCopyCommand(program: Command): void {
@@ -18,13 +18,21 @@ export function addCopyCommand(program: Command): void {
     .description(
       'Move a whole store, such as from SQLite to PostgreSQL: stock, orders, keys, history, limits. Stop the service first, or what is changed meanwhile stays behind.',
     )
-    .requiredOption('--from <url>', 'sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/DATABASE')
-    .requiredOption('--to <url>', 'likewise; it must be empty')
+    .option('--from <url>', 'sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/DATABASE')
+    .option(
+      '--to <url>',
+      'likewise; it must be empty. One of the two may be left out: it is what DATABASE_URL says',
+    )
     .action(copy)
 }
 
-async function copy(flags: Flags): Promise<void> {
-  const [from, to] = [flags.from, flags.to].map((databaseUrl) => readConfig({ databaseUrl }))
+async function copy(flags: Flags, command: Command): Promise<void> {
+  if (flags.from === undefined && flags.to === undefined) {
+    command.error('copy needs --from or --to; the other one is what DATABASE_URL says')
+  }
+  const [from, to] = [flags.from, flags.to].map((databaseUrl) =>
+    readConfig(databaseUrl === undefined ? {} : { databaseUrl }),
+  )
   if (from === undefined || to === undefined) return
   requireFile(from.databaseUrl)
   await interruptible('nothing was copied', async (signal) => {

@@ -1,9 +1,11 @@
-import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs'
+import { accessSync, constants, existsSync, statfsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import type { Command } from 'commander'
 import { openStore, postgresSettings } from '../../compose.ts'
 import { type Config, readConfig, SETTING_NAMES } from '../../config.ts'
 import type { Store } from '../../core/store.ts'
+import { failureText } from '../failure-text.ts'
+import { exposureText } from '../file-permissions.ts'
 import { addSettings, type SettingFlags } from '../with-store.ts'
 
 /** `problem` makes the command fail; `advice` says what to do about it. */
@@ -13,6 +15,8 @@ interface Finding {
   readonly advice?: string
 }
 
+const RESTORE =
+  'stop the service, keep a copy of the file, and go back to the last backup with --database-url sqlite:BACKUP'
 const SIGNS = { ok: '✓', note: '!', problem: '✗' } as const
 const LEAST_FREE_BYTES = 256 * 1024 * 1024
 const EARLIEST_CLOCK = Date.UTC(2026, 0)
@@ -28,7 +32,7 @@ export function addDoctorCommand(program: Command): void {
 async function examine(flags: SettingFlags): Promise<void> {
   const findings: Finding[] = []
   const config = readConfig(flags)
-  findings.push({ level: 'ok', text: 'settings can be used' }, ...exposure(config))
+  findings.push({ level: 'ok', text: 'settings can be used' }, ...openness(config))
   findings.push(...(await database(config)), ...clock())
 
   for (const { level, text, advice } of findings) {
@@ -38,7 +42,7 @@ async function examine(flags: SettingFlags): Promise<void> {
   if (problems > 0) throw new Error(`${problems} of ${findings.length} checks found a problem, see above`)
 }
 
-function exposure({ host, trustProxy }: Config): Finding[] {
+function openness({ host, trustProxy }: Config): Finding[] {
   const isLocal = host === '127.0.0.1' || host === '::1' || host === 'localhost'
   if (isLocal || trustProxy > 0) return []
   return [
@@ -86,17 +90,28 @@ async function database(config: Config): Promise<Finding[]> {
       },
     ]
   }
-  const mode = statSync(path).mode & 0o777
+  const exposure = exposureText(path)
   findings.push(
-    (mode & 0o077) === 0
+    exposure === undefined
       ? { level: 'ok', text: 'only the owner can read the database' }
-      : {
-          level: 'problem',
-          text: `others can read the database (mode ${mode.toString(8)})`,
-          advice: `chmod 600 ${path}`,
-        },
+      : { level: 'problem', ...exposure },
   )
-  return [...findings, ...(await contents(config))]
+  return [...findings, ...writable(path), ...(await contents(config))]
+}
+
+function writable(path: string): Finding[] {
+  try {
+    accessSync(path, constants.W_OK)
+    return []
+  } catch {
+    return [
+      {
+        level: 'problem',
+        text: `${path} cannot be written, so every update is refused with 503`,
+        advice: 'give the service the right to write it, and start the service again',
+      },
+    ]
+  }
 }
 
 async function contents(config: Config): Promise<Finding[]> {
@@ -105,21 +120,19 @@ async function contents(config: Config): Promise<Finding[]> {
   try {
     store = await openStore(config.databaseUrl, postgresSettings(config))
   } catch (error) {
-    if (config.databaseUrl.startsWith('sqlite:')) throw error
-    return [
-      {
-        level: 'problem',
-        text: error instanceof Error ? error.message : String(error),
-        advice: 'psql "$DATABASE_URL" from this machine tells more',
-      },
-    ]
+    const text = failureText(error)
+    const advice = config.databaseUrl.startsWith('sqlite:')
+      ? {}
+      : { advice: 'psql "$DATABASE_URL" from this machine tells more' }
+    return [{ level: 'problem', text, ...advice }]
   }
   try {
     const damage = await store.findDamage()
     for (const text of damage) {
-      findings.push({ level: 'problem', text, advice: 'stop the service and restore the last backup' })
+      findings.push({ level: 'problem', text, advice: RESTORE })
     }
-    if (damage.length === 0) findings.push({ level: 'ok', text: 'the database is whole' })
+    if (damage.length > 0) return findings
+    findings.push({ level: 'ok', text: 'the database is whole' })
     const latest = await store.latestChangeAt()
     if (latest !== undefined && latest > Date.now() + 60_000) {
       findings.push({

@@ -6,6 +6,8 @@ import { VERSION } from '../../core/version.ts'
 import { DEMO_SECRETS, prepareDemo } from '../../demo.ts'
 import { SettingError, withoutPassword } from '../../setting-parsers.ts'
 import { type BannerFacts, banner } from '../banner.ts'
+import { failureText } from '../failure-text.ts'
+import { exposureText } from '../file-permissions.ts'
 import { READY, Supervisor, sharedPort } from '../supervisor.ts'
 
 const DEMO_DATABASE = 'sqlite:data/demo.db'
@@ -55,6 +57,8 @@ async function serve(flags: Flags): Promise<void> {
     await store.close()
     throw error
   }
+  const exposure = exposureText(config.databaseUrl.replace(/^sqlite:/, ''))
+  if (exposure !== undefined) console.error(`petstore: ${exposure.text}; ${exposure.advice}`)
   if (config.processes > 1) {
     console.error(
       'petstore: serving from one process: a SQLite file has one writer, and limits are counted in its memory; with DATABASE_URL=postgres://… any number of processes serve',
@@ -154,7 +158,7 @@ function stopOnSignal(end: () => Promise<void>): () => void {
     end().then(
       () => process.exit(0),
       (error: unknown) => {
-        console.error(`petstore: could not stop cleanly: ${String(error)}`)
+        console.error(`petstore: could not stop cleanly: ${failureText(error)}`)
         process.exit(1)
       },
     )

@@ -1,8 +1,8 @@
 import { Database } from 'bun:sqlite'
-import { chmodSync, closeSync, openSync } from 'node:fs'
 import type { Store } from '../../core/store.ts'
 import type { Connection } from './connection.ts'
 import { type DifferingRow, ORDER_PLAN, PET_PLAN } from './import-plan.ts'
+import { createPrivateFile } from './private-file.ts'
 import { SqliteStagedImport } from './staged-import.ts'
 import { HISTORY_END } from './stock-events.ts'
 
@@ -51,9 +51,7 @@ export function exchangeVerbs(connection: Connection): ExchangeVerbs {
 
     backupTo: (path) =>
       connection.read(() => {
-        // Made beforehand, so that not even its first bytes are for others to read. SQLite takes an empty file.
-        closeSync(openSync(path, 'wx', 0o600))
-        chmodSync(path, 0o600)
+        createPrivateFile(path, { mustBeNew: true })
         database.run('VACUUM INTO ?', [path])
         const copy = new Database(path, { readonly: true })
         try {

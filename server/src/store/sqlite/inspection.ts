@@ -1,5 +1,6 @@
 import type { Store } from '../../core/store.ts'
 import type { Connection } from './connection.ts'
+import { isDamage } from './failures.ts'
 
 type InspectionVerbs = Pick<Store, 'findDamage' | 'latestChangeAt'>
 
@@ -23,17 +24,20 @@ export function inspectionVerbs(connection: Connection): InspectionVerbs {
   return {
     findDamage: () =>
       connection.read(() => {
-        const damage = integrity
-          .all()
-          .map((row) => row.integrity_check)
-          .filter((line) => line !== 'ok')
-        const lost = orphans.all().length
-        if (lost > 0) damage.push(`${lost} rows refer to something that is not there`)
-        const bare = Number(unstocked.get()?.pets ?? 0)
-        if (bare > 0) damage.push(`${bare} pets have no stock entry`)
-        const wrong = Number(disagreeing.get()?.pets ?? 0)
-        if (wrong > 0) damage.push(`the stock of ${wrong} pets is not what their history says`)
-        return damage
+        const damage = [
+          ...found(() => integrity.all().map((row) => row.integrity_check)),
+          ...found(() =>
+            tell(orphans.all().length, (rows) => `${rows} rows refer to something that is not there`),
+          ),
+          ...found(() => tell(unstocked.get()?.pets, (pets) => `${pets} pets have no stock entry`)),
+          ...found(() =>
+            tell(
+              disagreeing.get()?.pets,
+              (pets) => `the stock of ${pets} pets is not what their history says`,
+            ),
+          ),
+        ]
+        return [...new Set(damage)].filter((line) => line !== 'ok')
       }),
 
     latestChangeAt: () =>
@@ -41,5 +45,19 @@ export function inspectionVerbs(connection: Connection): InspectionVerbs {
         const at = latest.get()?.at ?? null
         return at === null ? undefined : Number(at)
       }),
+  }
+}
+
+function tell(count: number | bigint | undefined, text: (count: number | bigint) => string): string[] {
+  return count === undefined || count <= 0 ? [] : [text(count)]
+}
+
+/** What a check finds. One that stumbles over damage has found it, and the others go on. */
+function found(check: () => string[]): string[] {
+  try {
+    return check()
+  } catch (error) {
+    if (isDamage(error)) return ['a part of the database cannot be read: it is damaged']
+    throw error
   }
 }

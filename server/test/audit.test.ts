@@ -1,0 +1,43 @@
+import { describe, expect, test } from 'bun:test'
+import { fileURLToPath } from 'node:url'
+import { audit } from '../scripts/audit.ts'
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url))
+
+/** Has npm ask a registry of our own, which answers every question with this. */
+async function auditAgainst(answer: () => Response) {
+  const registry = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    fetch: ({ method }) => (method === 'POST' ? answer() : new Response(null, { status: 404 })),
+  })
+  try {
+    return await audit(ROOT, [`--registry=${registry.url.origin}`])
+  } finally {
+    await registry.stop(true)
+  }
+}
+
+function advisory(severity: string) {
+  return {
+    id: 1,
+    url: 'https://advisories.test/1',
+    title: 'Planted',
+    severity,
+    vulnerable_versions: '*',
+    cwe: [],
+  }
+}
+
+describe('the audit of dependencies', () => {
+  test('tells what is high, and counts what is not', async () => {
+    const answer = { typebox: [advisory('high')], commander: [advisory('moderate')] }
+    const outcome = await auditAgainst(() => Response.json(answer))
+    expect(outcome).toEqual({ grave: [expect.stringMatching(/^typebox .*: high$/)], lesser: 1 })
+  }, 60_000)
+
+  test('says when the registry does not tell, instead of calling it safe', async () => {
+    const outcome = await auditAgainst(() => new Response(null, { status: 405 }))
+    expect(outcome).toEqual({ unreachable: expect.stringContaining('405') })
+  }, 60_000)
+})
