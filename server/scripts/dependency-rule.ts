@@ -1,7 +1,10 @@
-/** Fails when a file of the server imports what its part may not know. `npm run check` runs it. */
+/** Fails when a file imports what its part may not know. `npm run check` runs it. */
 import { Glob } from 'bun'
 
-const SOURCES = new URL('../src/', import.meta.url).pathname
+const ROOT = new URL('../../', import.meta.url).pathname
+const SOURCES = new Glob('{server/src,web/src}/**/*.{ts,tsx}')
+/** In the rules, paths of the server begin here; all others at the root. */
+const SERVER = 'server/src/'
 
 /** Each part, and the parts and packages it may import beside itself. First match wins. */
 const RULES: readonly { readonly part: string; readonly may: readonly string[] }[] = [
@@ -10,12 +13,18 @@ const RULES: readonly { readonly part: string; readonly may: readonly string[] }
   { part: 'store/sqlite/', may: ['core/', 'bun:sqlite', 'node:fs', 'node:path'] },
   { part: 'store/postgres/', may: ['core/', 'bun'] },
   { part: 'http/', may: ['core/', 'node:zlib', 'typebox', 'typebox/compile', 'node:crypto'] },
-  { part: 'telemetry/', may: ['core/'] },
+  { part: 'telemetry/', may: ['core/', 'node:fs'] },
   { part: 'exchange/', may: ['core/', 'node:fs', 'node:fs/promises', 'node:path', 'node:stream'] },
   { part: 'setting-parsers.ts', may: [] },
   { part: 'config.ts', may: ['core/', 'setting-parsers.ts'] },
   { part: 'demo.ts', may: ['core/'] },
-  { part: 'compose.ts', may: ['core/', 'store/', 'http/', 'telemetry/', 'config.ts', 'setting-parsers.ts'] },
+  {
+    part: 'compose.ts',
+    may: [
+      ...['core/', 'store/', 'http/', 'telemetry/', 'config.ts', 'setting-parsers.ts'],
+      'web/dist/pages.ts',
+    ],
+  },
   {
     part: 'cli/',
     may: [
@@ -23,11 +32,12 @@ const RULES: readonly { readonly part: string; readonly may: readonly string[] }
       ...['commander', 'node:fs', 'node:os', 'node:path'],
     ],
   },
+  { part: 'web/src/', may: ['@petstore/client', 'react', 'react-dom', 'react-dom/client'] },
 ]
 
 const IMPORT = /^\s*(?:import|export)\b[\w\s{},*]*['"]([^'"]+)['"]|\bimport\(\s*['"]([^'"]+)['"]\s*\)/gm
 
-/** What is wrong with one file, `path` being relative to the sources. */
+/** What is wrong with one file, `path` being as in the rules. */
 export function violations(path: string, source: string): string[] {
   const rule = RULES.find(({ part }) => path.startsWith(part))
   if (rule === undefined) return [`${path} belongs to no part that dependency-rule.ts knows`]
@@ -45,8 +55,8 @@ function resolved(path: string, specifier: string): string {
 
 if (import.meta.main) {
   const found: string[] = []
-  for await (const path of new Glob('**/*.ts').scan(SOURCES)) {
-    found.push(...violations(path, await Bun.file(SOURCES + path).text()))
+  for await (const path of SOURCES.scan(ROOT)) {
+    found.push(...violations(path.replace(SERVER, ''), await Bun.file(ROOT + path).text()))
   }
   for (const violation of found) console.error(violation)
   if (found.length > 0) process.exit(1)

@@ -47,7 +47,7 @@ async function run(...args: string[]): Promise<{ seconds: number; peakMegabytes:
     stderr: 'pipe',
     env: { PATH: '/usr/bin:/bin' },
   })
-  const told = program.stderr.text()
+  const told = new Response(program.stderr).text()
   let peak = 0
   while (program.exitCode === null) {
     peak = Math.max(peak, peakOf(program.pid))

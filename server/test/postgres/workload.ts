@@ -12,6 +12,8 @@ export interface WorkloadOptions {
   /** Which values are free: each is written once. */
   readonly nextValue: () => number
   readonly isOver: (requests: number) => boolean
+  /** From 0 up to 1; what it gives decides what is sent. */
+  readonly random?: () => number
 }
 
 export interface Recorded {
@@ -29,6 +31,8 @@ interface WireItem {
 
 /** Sends updates, lists and single reads to all instances at once, and records what each was answered and when. */
 export async function record(instances: readonly Instance[], options: WorkloadOptions): Promise<Recorded> {
+  const { random = Math.random } = options
+  const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T
   const operations: Operation[] = []
   const statuses = new Map<number, number>()
   let requests = 0
@@ -52,7 +56,7 @@ export async function record(instances: readonly Instance[], options: WorkloadOp
   }
 
   async function step(): Promise<void> {
-    const choice = Math.random()
+    const choice = random()
     const petId = pick(options.petIds)
     const value = options.nextValue()
     const began = performance.now()
@@ -83,8 +87,4 @@ export async function record(instances: readonly Instance[], options: WorkloadOp
   }
   await Promise.all(Array.from({ length: options.workers }, worker))
   return { operations, requests, statuses, longestMs }
-}
-
-function pick<T>(list: readonly T[]): T {
-  return list[Math.floor(Math.random() * list.length)] as T
 }

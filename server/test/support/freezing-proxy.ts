@@ -1,10 +1,14 @@
 import { connect, createServer, type Socket } from 'node:net'
 
-/** Passes bytes on to a port of this machine, until it is frozen: then it swallows them, as a dead network does. */
+/**
+ * Passes bytes on to a port of this machine: at once, or later where it is slow. Frozen it swallows them, as a dead
+ * network does.
+ */
 export class FreezingProxy {
   readonly #server: ReturnType<typeof createServer>
   readonly #sockets = new Set<Socket>()
   #isFrozen = false
+  #delayMs = 0
 
   static async open(target: number): Promise<FreezingProxy> {
     const proxy = new FreezingProxy(target)
@@ -21,8 +25,14 @@ export class FreezingProxy {
       this.#sockets.add(far)
       far.on('error', () => {})
       const pass = (from: Socket, to: Socket) => {
+        let lastDue = 0
         from.on('data', (bytes) => {
-          if (!this.#isFrozen) to.write(bytes)
+          if (this.#isFrozen) return
+          const now = performance.now()
+          // Never before what came before it, though the delay has become shorter.
+          lastDue = Math.max(lastDue, now + this.#delayMs)
+          if (lastDue === now) to.write(bytes)
+          else setTimeout(() => to.write(bytes), lastDue - now)
         })
         from.on('close', () => {
           if (!this.#isFrozen) to.destroy()
@@ -36,6 +46,11 @@ export class FreezingProxy {
   get port(): number {
     const address = this.#server.address()
     return typeof address === 'object' && address !== null ? address.port : 0
+  }
+
+  /** From now on everything arrives so much later, in either direction. */
+  slowDown(delayMs: number): void {
+    this.#delayMs = delayMs
   }
 
   freeze(): void {

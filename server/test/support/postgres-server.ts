@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path'
  * it ends, the shell reads the end of its input, stops the server and clears up: nothing survives a test run.
  */
 const GUARDIAN = `
-start() { "$postgres" -D "$folder/data" "$@" >>"$folder/log" 2>&1 </dev/null & child=$!; }
+start() { $launcher "$postgres" -D "$folder/data" "$@" >>"$folder/log" 2>&1 </dev/null & child=$!; }
 stop() { kill -QUIT "$child"; wait "$child"; rm -f "$folder/data/postmaster.pid"; }
 start "$@"
 while read -r command; do
@@ -29,8 +29,11 @@ export class PostgresServer {
   readonly #folder: string
   readonly #guardian: ReturnType<typeof spawn>
 
-  static async start(flags: Readonly<Record<string, string>> = {}): Promise<PostgresServer> {
-    const folder = mkdtempSync(join(tmpdir(), 'petstore-postgres-'))
+  static async start(
+    flags: Readonly<Record<string, string>> = {},
+    { parent = tmpdir(), launcher = '' }: Place = {},
+  ): Promise<PostgresServer> {
+    const folder = mkdtempSync(join(parent, 'petstore-postgres-'))
     const owner = runAs()
     const binaries = await findBinaries(owner, folder)
     if (owner !== undefined) {
@@ -43,7 +46,7 @@ export class PostgresServer {
       ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'],
       { ...owner, stdio: 'pipe' },
     )
-    const server = new PostgresServer(folder, freePort(), binaries.postgres, owner, flags)
+    const server = new PostgresServer(folder, freePort(), binaries.postgres, owner, flags, launcher)
     await server.#whenReady()
     return server
   }
@@ -54,6 +57,7 @@ export class PostgresServer {
     postgres: string,
     owner: Owner | undefined,
     flags: Readonly<Record<string, string>>,
+    launcher: string,
   ) {
     this.port = port
     this.#folder = folder
@@ -68,7 +72,7 @@ export class PostgresServer {
     const args = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
     this.#guardian = spawn('/bin/sh', ['-c', GUARDIAN, 'guardian', '-p', String(port), ...args], {
       ...owner,
-      env: { PATH: '/usr/bin:/bin', postgres, folder },
+      env: { PATH: '/usr/bin:/bin', launcher, postgres, folder },
       stdio: ['pipe', 'pipe', 'ignore'],
       // A Ctrl-C is for the tests; the shell hears of it by the end of its input.
       detached: true,
@@ -113,6 +117,13 @@ export class PostgresServer {
       await Bun.sleep(10)
     }
   }
+}
+
+interface Place {
+  /** Where its folder is made; open to everybody, like /tmp. */
+  readonly parent?: string
+  /** Words before the command that starts it, such as `taskset -c 1`. */
+  readonly launcher?: string
 }
 
 interface Owner {

@@ -1,0 +1,113 @@
+/**
+ * Puts the service through what production will put it through, for as long as it is given:
+ * `npm run torture -- [--minutes 60] [--seed 1] [--only kills,fuzz] [--short]`.
+ *
+ * Each task has at least the counts that docs/reliability.md promises, even if the minutes are over; with `--short`
+ * it ends with its minutes. The exit code is 1 if anything happened that should not have.
+ */
+import { parseArgs } from 'node:util'
+import { diskTask } from '../test/faults/disk-task.ts'
+import { fuzzTask } from '../test/faults/fuzz-task.ts'
+import { hostileTask } from '../test/faults/hostile-task.ts'
+import { killsTask } from '../test/faults/kills.ts'
+import { killsPostgresTask } from '../test/faults/kills-postgres.ts'
+import { linearizabilityTask } from '../test/faults/linearizability.ts'
+import { longRunPostgresTask, longRunTask } from '../test/faults/long-run-task.ts'
+import { modelPostgresTask, modelTask } from '../test/faults/model-task.ts'
+import type { TortureSummary, TortureTask } from './torture-task.ts'
+
+const TASKS: readonly TortureTask[] = [
+  killsTask,
+  killsPostgresTask,
+  diskTask,
+  linearizabilityTask,
+  modelTask,
+  modelPostgresTask,
+  fuzzTask,
+  hostileTask,
+  longRunTask,
+  longRunPostgresTask,
+]
+const DEFAULT_MINUTES = '60'
+const MOST_SHOWN = 50
+
+interface Finished {
+  readonly task: TortureTask
+  readonly seconds: number
+  readonly summary: TortureSummary
+}
+
+const { values } = parseArgs({
+  options: {
+    minutes: { type: 'string', default: DEFAULT_MINUTES },
+    seed: { type: 'string', default: String(Math.floor(Math.random() * 2 ** 32)) },
+    only: { type: 'string' },
+    short: { type: 'boolean', default: false },
+  },
+})
+const minutes = numberFrom('--minutes', values.minutes)
+const seed = numberFrom('--seed', values.seed)
+const tasks = tasksFrom(values.only)
+const wholeShare = tasks.reduce((sum, { share }) => sum + share, 0)
+
+const which = values.only === undefined ? '' : ` --only ${values.only}`
+const how = values.short ? ' --short' : ''
+console.log(`seed ${seed}; again with: npm run torture -- --minutes ${minutes} --seed ${seed}${which}${how}`)
+const finished: Finished[] = []
+for (const task of tasks) {
+  console.log(`${clockTime()} ${task.name}: ${task.promise}`)
+  finished.push(await finish(task))
+}
+console.log(`\n${report(finished)}`)
+const isGood = finished.every(({ summary }) => summary.violations.length === 0)
+process.exit(isGood ? 0 : 1)
+
+async function finish(task: TortureTask): Promise<Finished> {
+  const began = performance.now()
+  const say = (progress: string) => console.log(`${clockTime()} ${task.name}: ${progress}`)
+  let summary: TortureSummary
+  try {
+    const options = { seed, minutes: (minutes * task.share) / wholeShare, isFull: !values.short, say }
+    summary = await task.run(options)
+  } catch (error) {
+    const text = error instanceof Error ? (error.stack ?? error.message) : String(error)
+    summary = { figures: [], violations: [`it did not get to its end: ${text}`] }
+  }
+  const seconds = (performance.now() - began) / 1_000
+  say(`${summary.violations.length} violations in ${Math.round(seconds)} s`)
+  for (const violation of summary.violations.slice(0, MOST_SHOWN)) console.error(`  ${violation}`)
+  return { task, seconds, summary }
+}
+
+/** A table for docs/reliability.md. */
+function report(all: readonly Finished[]): string {
+  const rows = all.map(({ task, seconds, summary }) => {
+    const figures = summary.figures.map(([what, value]) => `${what}: ${value}`).join('; ')
+    return `| \`${task.name}\` | ${Math.round(seconds)} s | ${figures} | ${summary.violations.length} |`
+  })
+  return ['| task | took | figures | violations |', '|---|---|---|---|', ...rows].join('\n')
+}
+
+function tasksFrom(only: string | undefined): readonly TortureTask[] {
+  if (only === undefined) return TASKS
+  return only.split(',').map((name) => {
+    const task = TASKS.find((one) => one.name === name)
+    if (task !== undefined) return task
+    const names = TASKS.map((one) => one.name).join(', ')
+    return refuse(`--only knows ${names}, got "${name}"`)
+  })
+}
+
+function numberFrom(flag: string, text: string): number {
+  const number = Number(text)
+  return text !== '' && number >= 0 ? number : refuse(`${flag} must be a number of 0 or more, got "${text}"`)
+}
+
+function refuse(message: string): never {
+  console.error(`torture: ${message}`)
+  process.exit(1)
+}
+
+function clockTime(): string {
+  return new Date().toISOString().slice(11, 19)
+}

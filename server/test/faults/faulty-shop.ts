@@ -1,0 +1,161 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { startPetstore } from '../cli/petstore.ts'
+import { serve } from '../cli/running-petstore.ts'
+import { addKey, PET_IDS, stockUp } from '../postgres/shop.ts'
+import { checkFile, checkThroughApi } from './shown-stock.ts'
+import { UpdateLedger } from './update-ledger.ts'
+import { SCANT } from './update-load.ts'
+
+export const SHOP_IDS = PET_IDS.map(BigInt)
+
+/** What one update was answered. */
+export interface UpdateAnswer {
+  readonly status: number
+  readonly retryAfter: string | null
+  readonly body: unknown
+  readonly ms: number
+}
+
+/** What every refusal by a database in trouble looks like. */
+export const UNAVAILABLE = {
+  status: 503,
+  retryAfter: '1',
+  body: {
+    code: 'service_unavailable',
+    message: 'the database cannot answer at the moment; try again shortly',
+    status: 503,
+  },
+} as const
+
+/** All that can be read of the first pet and around it. */
+const READS = [
+  '/inventory',
+  '/inventory/1',
+  '/inventory/1/history',
+  '/pets',
+  '/pets/1',
+  '/store/orders',
+] as const
+
+const PATIENCE_MS = 5_000
+
+/** The real service on a SQLite file of its own, whose disk, lock or bytes a test spoils. */
+export class FaultyShop {
+  readonly folder = mkdtempSync(join(tmpdir(), 'petstore-faults-'))
+  path: string
+  readonly ledger = new UpdateLedger(SHOP_IDS)
+  key = ''
+  scantKey = ''
+  #running: Awaited<ReturnType<typeof serve>> | undefined
+
+  /** A stocked file, with nobody who serves it. `prepare` is given the folder before anything is in it. */
+  static async closed(prepare: (folder: string) => void = () => {}): Promise<FaultyShop> {
+    const shop = new FaultyShop()
+    prepare(shop.folder)
+    shop.key = await stockUp(shop.url)
+    shop.scantKey = await addKey(shop.url, SCANT)
+    return shop
+  }
+
+  static async open(prepare?: (folder: string) => void): Promise<FaultyShop> {
+    const shop = await FaultyShop.closed(prepare)
+    await shop.start()
+    return shop
+  }
+
+  private constructor() {
+    this.path = join(this.folder, 'petstore.db')
+  }
+
+  get url(): string {
+    return `sqlite:${this.path}`
+  }
+
+  get #service(): Awaited<ReturnType<typeof serve>> {
+    if (this.#running === undefined) throw new Error('nobody serves this file')
+    return this.#running
+  }
+
+  get address(): string {
+    return this.#service.address
+  }
+
+  get pid(): number {
+    return this.#service.program.pid
+  }
+
+  /** Resolves when the log, which is written in the background, says this. */
+  async untilLogged(text: string): Promise<void> {
+    const deadline = performance.now() + PATIENCE_MS
+    while (!this.#service.output().includes(text)) {
+      if (performance.now() > deadline) throw new Error(`the log does not say "${text}"`)
+      await Bun.sleep(5)
+    }
+  }
+
+  get #settings(): { readonly cwd: string; readonly env: Record<string, string> } {
+    const env = { DATABASE_URL: this.url, LOG_FORMAT: 'json', ANONYMOUS_PER_MINUTE: '1000000' }
+    return { cwd: this.folder, env }
+  }
+
+  async start(through: readonly string[] = []): Promise<void> {
+    this.#running = await serve([], { ...this.#settings, through })
+  }
+
+  /** Begins a start that is not to come to its end. */
+  async killDuringStart(afterMs: number): Promise<void> {
+    const starting = startPetstore(['serve', '--port', '0'], this.#settings)
+    await Bun.sleep(afterMs)
+    starting.kill('SIGKILL')
+    await starting.exited
+  }
+
+  /** Goes on with another file. */
+  startOn(path: string): Promise<void> {
+    this.path = path
+    return this.start()
+  }
+
+  async kill(): Promise<void> {
+    this.#running?.program.kill('SIGKILL')
+    await this.#running?.program.exited
+  }
+
+  /** Sets a pet to a quantity that no other update has, and notes what became of it. */
+  async update(petId = 1n): Promise<UpdateAnswer> {
+    const quantity = this.ledger.nextQuantity()
+    const began = performance.now()
+    const response = await this.#service.call(`/inventory/${petId}`, this.key, {
+      method: 'PATCH',
+      body: `{"quantity": ${quantity}}`,
+    })
+    const ended = performance.now()
+    const fate = response.status === 200 ? 'acknowledged' : 'refused'
+    this.ledger.note({ petId, quantity, began, ended, fate })
+    const retryAfter = response.headers.get('Retry-After')
+    return { status: response.status, retryAfter, body: await response.json(), ms: ended - began }
+  }
+
+  /** The statuses of everything that can be read, readiness included. */
+  async reads(): Promise<Readonly<Record<string, number>>> {
+    const statuses: Record<string, number> = {}
+    for (const path of READS) statuses[path] = (await this.#service.call(path, this.key)).status
+    statuses['/readyz'] = (await fetch(`${this.address}/readyz`)).status
+    return statuses
+  }
+
+  /** What is wrong with what the service shows now. */
+  async violations(): Promise<string[]> {
+    const { address, key } = this
+    return [...(await checkThroughApi(this.ledger, SHOP_IDS, { address, key })), ...checkFile(this.path)]
+  }
+
+  async close(): Promise<void> {
+    await this.kill()
+    rmSync(this.folder, { recursive: true, force: true })
+  }
+}
+
+export const ALL_READ = Object.fromEntries([...READS, '/readyz'].map((path) => [path, 200]))

@@ -1,0 +1,62 @@
+import { afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { ALL_READ, FaultyShop, UNAVAILABLE } from './faulty-shop.ts'
+import { canMount, fillDisk, limitFileSize, limitGrowth, mountSmallDisk, unmount } from './full-disk.ts'
+
+setDefaultTimeout(30_000)
+
+/** More than fits into what room is left. */
+const MOST_UPDATES = 500
+
+let shop: FaultyShop
+afterEach(() => shop.close())
+
+async function updateUntilRefused(): Promise<void> {
+  for (let sent = 0; sent < MOST_UPDATES; sent++) if ((await shop.update()).status !== 200) return
+  throw new Error('no update was refused')
+}
+
+/** Whatever the means: refused at once with the Error body, all reads go on, and with room again so do updates. */
+async function expectRefusalsAndRecovery(makeRoom: () => void): Promise<void> {
+  for (let sent = 0; sent < 20; sent++) expect(await shop.update()).toMatchObject(UNAVAILABLE)
+  expect(await shop.reads()).toEqual(ALL_READ)
+  expect(await shop.violations()).toEqual([])
+  makeRoom()
+  expect((await shop.update()).status).toBe(200)
+  expect(await shop.violations()).toEqual([])
+  await shop.kill()
+  await shop.start()
+  expect(await shop.violations()).toEqual([])
+}
+
+describe('when no more can be written', () => {
+  test.skipIf(process.platform !== 'linux')(
+    'because files may not grow: updates are refused, reads go on, nothing is lost, and it recovers',
+    async () => {
+      shop = await FaultyShop.open()
+      expect((await shop.update()).status).toBe(200)
+      limitGrowth(shop.pid, shop.path, 20_000)
+      await updateUntilRefused()
+      await shop.untilLogged('see that it has room')
+      await expectRefusalsAndRecovery(() => limitFileSize(shop.pid, 'unlimited'))
+    },
+  )
+
+  test.skipIf(!canMount())('because the disk is full: the same, and even a start finds its way', async () => {
+    let folder = ''
+    shop = await FaultyShop.open((made) => {
+      folder = made
+      mountSmallDisk(made, 2)
+    })
+    try {
+      expect((await shop.update()).status).toBe(200)
+      const filler = fillDisk(folder)
+      await updateUntilRefused()
+      await shop.untilLogged('the disk is full: make room')
+      await shop.kill()
+      await shop.start()
+      await expectRefusalsAndRecovery(() => filler.free())
+    } finally {
+      unmount(folder)
+    }
+  })
+})

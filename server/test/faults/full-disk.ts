@@ -1,0 +1,56 @@
+import { execFileSync } from 'node:child_process'
+import { closeSync, mkdtempSync, openSync, rmSync, statSync, unlinkSync, writeSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+const CHUNK = new Uint8Array(4096)
+
+/**
+ * From now on the process cannot make a file longer than so many bytes (RLIMIT_FSIZE). Its writes really fail, as on
+ * a full disk, without any rights and on any Linux.
+ */
+export function limitFileSize(pid: number, bytes: number | 'unlimited'): void {
+  execFileSync('prlimit', ['--pid', String(pid), `--fsize=${bytes}:unlimited`])
+}
+
+/** Lets the write-ahead log of a database grow by so many bytes and no more. */
+export function limitGrowth(pid: number, path: string, bytes: number): void {
+  limitFileSize(pid, Math.max(statSync(`${path}-wal`).size, statSync(path).size) + Math.round(bytes))
+}
+
+/** Puts a small file system under a folder. It takes rights that not every machine gives. */
+export function mountSmallDisk(folder: string, megabytes: number): void {
+  execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m`, 'tmpfs', folder], { stdio: 'pipe' })
+}
+
+export function unmount(folder: string): void {
+  // Lazily, since a killed process may not have let go of it yet.
+  execFileSync('umount', ['-l', folder], { stdio: 'pipe' })
+}
+
+export function canMount(): boolean {
+  const folder = mkdtempSync(join(tmpdir(), 'petstore-mount-'))
+  try {
+    mountSmallDisk(folder, 1)
+    unmount(folder)
+    return true
+  } catch {
+    return false
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** Fills the disk of a folder to its last byte; `free` makes room again. */
+export function fillDisk(folder: string): { free(): void } {
+  const path = join(folder, 'filler')
+  const file = openSync(path, 'w')
+  try {
+    for (;;) writeSync(file, CHUNK)
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'ENOSPC')) throw error
+  } finally {
+    closeSync(file)
+  }
+  return { free: () => unlinkSync(path) }
+}

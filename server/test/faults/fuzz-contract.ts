@@ -1,0 +1,58 @@
+import contract from '../../../openapi.json'
+
+/** As much of JSON Schema as the contract uses for what callers send. */
+export interface Schema {
+  readonly type?: string
+  readonly format?: string
+  readonly minimum?: number
+  readonly maximum?: number
+  readonly enum?: readonly string[]
+  readonly required?: readonly string[]
+  readonly properties?: Readonly<Record<string, Schema>>
+  readonly $ref?: string
+}
+
+export interface Parameter {
+  readonly name: string
+  readonly in: 'path' | 'query' | 'header'
+  readonly required: boolean
+  readonly schema: Schema
+}
+
+/** One operation as the contract tells it: nothing here is taken from the code of the service. */
+export interface ContractOperation {
+  readonly operationId: string
+  readonly method: string
+  /** With parameters in braces, relative to the base address. */
+  readonly path: string
+  readonly parameters: readonly Parameter[]
+  readonly body: Schema | undefined
+}
+
+interface OperationEntry {
+  readonly operationId: string
+  readonly parameters: readonly Parameter[]
+  readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema: Schema }>> }
+}
+
+const PATHS = contract.paths as unknown as Readonly<Record<string, Readonly<Record<string, OperationEntry>>>>
+const SCHEMAS = contract.components.schemas as unknown as Readonly<Record<string, Schema>>
+
+export const CONTRACT_OPERATIONS: readonly ContractOperation[] = Object.entries(PATHS).flatMap(
+  ([path, methods]) =>
+    Object.entries(methods).map(([method, { operationId, parameters, requestBody }]) => {
+      const body = requestBody?.content['application/json']?.schema
+      return {
+        operationId,
+        method: method.toUpperCase(),
+        path,
+        parameters,
+        body: body === undefined ? undefined : resolved(body),
+      }
+    }),
+)
+
+export function resolved(schema: Schema): Schema {
+  const name = schema.$ref?.replace('#/components/schemas/', '')
+  return name === undefined ? schema : (SCHEMAS[name] ?? schema)
+}

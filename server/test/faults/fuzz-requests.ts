@@ -1,0 +1,249 @@
+import { createSecret } from '../../src/core/api-key.ts'
+import { CONTRACT_OPERATIONS, type ContractOperation } from './fuzz-contract.ts'
+import {
+  bodyText,
+  chance,
+  garbled,
+  headerValue,
+  type Intent,
+  integerFrom,
+  oneOf,
+  pathInteger,
+  queryValue,
+  type Random,
+} from './fuzz-values.ts'
+
+export interface FuzzRequest {
+  readonly method: string
+  /** Relative to the base address, query included. */
+  readonly path: string
+  /** The whole request, one character for each byte. */
+  readonly bytes: string
+  /** `valid`: an answer of 4xx would be wrong; `invalid`: an answer below 400 would be. */
+  readonly intent: Intent
+  /** Whether the path leads where it seems to: one that climbs out of itself does not. */
+  readonly isRouted: boolean
+  /** What the answer to an update that is taken has to say, where that is known. */
+  readonly update: { readonly petId: bigint; readonly quantity: number } | undefined
+}
+
+export interface Ingredients {
+  readonly random: Random
+  readonly key: string
+  /** The pets that this sender alone changes. */
+  readonly pets: readonly bigint[]
+  /** Cursors that the service gave out. */
+  readonly cursors: readonly string[]
+}
+
+/** What can change something is tried more often. */
+const OPERATIONS = CONTRACT_OPERATIONS.flatMap((operation) =>
+  Array<ContractOperation>(operation.body === undefined ? 1 : 5).fill(operation),
+)
+
+/** Thinks up one request out of the contract: most of them almost right. */
+export function nextRequest(ingredients: Ingredients): FuzzRequest {
+  const { random } = ingredients
+  return chance(random, 0.06) ? strayRequest(ingredients) : operationRequest(ingredients)
+}
+
+function operationRequest({ random, key, pets, cursors }: Ingredients): FuzzRequest {
+  const operation = oneOf(random, OPERATIONS)
+  const intents: Intent[] = []
+  const { path, petId } = fillPath(operation, random, pets, intents)
+  const query = fillQuery(operation, random, cursors, intents)
+  const method = chooseMethod(operation, random, intents)
+  const lines = [...authorization(random, key, intents), ...contractHeaders(operation, random, intents)]
+  const body = operation.body === undefined || method !== operation.method ? undefined : operation.body
+  const text = body === undefined ? undefined : bodyText(random, body)
+  if (text !== undefined) {
+    intents.push(text.intent)
+    lines.push(...mediaType(random, intents))
+  } else if (method === 'GET' && chance(random, 0.03)) {
+    // A body that nobody asked for is read and forgotten.
+    return assemble(method, path + query, [...lines, ...neutralHeaders(random)], '{"quantity":1}', intents)
+  }
+  lines.push(...neutralHeaders(random))
+  const request = assemble(method, path + query, lines, text?.text, intents)
+  const quantity = text?.intent === 'valid' ? quantityOf(text.text) : undefined
+  const update = petId === undefined || quantity === undefined ? undefined : { petId, quantity }
+  return { ...request, update }
+}
+
+/** A request for what is not there, or by a way that does not lead anywhere. */
+function strayRequest({ random, key }: Ingredients): FuzzRequest {
+  const path = oneOf(random, [
+    ...[
+      '/',
+      '',
+      '//',
+      '/inventory/',
+      '/inventory/../pets/x',
+      '/%2e%2e/openapi',
+      '/inventory/%2e%2e/%2e%2e/x',
+    ],
+    ...[
+      '/INVENTORY',
+      '/inventory;x',
+      '/inventory/1/2/3',
+      '/store',
+      '/store/orders/1',
+      '/a\\b',
+      '/\x80\xff',
+      '/.git/config',
+    ],
+    `/${garbled(random)}`,
+    `/${'a/'.repeat(integerFrom(random, 1, 2_000))}`,
+  ])
+  const method = oneOf(random, ['GET', 'HEAD', 'PATCH', 'POST', 'OPTIONS'])
+  return assemble(method, path, [`Authorization: Bearer ${key}`], undefined, ['invalid'], false)
+}
+
+function fillPath(
+  { path, method }: ContractOperation,
+  random: Random,
+  pets: readonly bigint[],
+  intents: Intent[],
+): { path: string; petId: bigint | undefined } {
+  let petId: bigint | undefined
+  const filled = path.replace(/\{[^}]+\}/g, () => {
+    const value = pathInteger(random, pets)
+    intents.push(value.intent)
+    if (value.intent === 'valid' && method === 'PATCH') petId = BigInt(value.text)
+    return value.text
+  })
+  return { path: filled, petId }
+}
+
+function fillQuery(
+  { parameters }: ContractOperation,
+  random: Random,
+  cursors: readonly string[],
+  intents: Intent[],
+): string {
+  const pairs: string[] = []
+  for (const { name, schema } of parameters.filter((one) => one.in === 'query')) {
+    if (chance(random, 0.5)) continue
+    const value = queryValue(random, schema, cursors)
+    intents.push(value.intent)
+    pairs.push(`${name}=${value.text}`)
+    if (!chance(random, 0.04)) continue
+    pairs.push(`${name}=${value.text}`)
+    intents.push('invalid')
+  }
+  if (chance(random, 0.1))
+    pairs.push(oneOf(random, ['x=1', '&&&', '%', '=%00', `x=${'y'.repeat(5_000)}`, '?']))
+  return pairs.length === 0 ? '' : `?${pairs.join('&')}`
+}
+
+function chooseMethod({ method }: ContractOperation, random: Random, intents: Intent[]): string {
+  const kind = random()
+  if (kind < 0.9) return method
+  if (kind < 0.95 && method === 'GET') return 'HEAD'
+  intents.push('invalid')
+  return oneOf(random, ['DELETE', 'PUT', 'POST', 'OPTIONS', 'TRACE', 'PURGE', 'PROPFIND', 'LOCK'])
+}
+
+function authorization(random: Random, key: string, intents: Intent[]): string[] {
+  if (chance(random, 0.88)) {
+    return [
+      `${oneOf(random, ['Authorization', 'AUTHORIZATION'])}: ${oneOf(random, ['Bearer', 'bearer', 'BEARER '])} ${key}`,
+    ]
+  }
+  intents.push('invalid')
+  return oneOf(random, [
+    [],
+    ['Authorization:'],
+    ['Authorization: Bearer'],
+    [`Authorization: Basic ${Buffer.from(key).toString('base64')}`],
+    [`Authorization: Bearer ${key.slice(0, -1)}`],
+    [`Authorization: Bearer ${key}${key}`],
+    [`Authorization: Bearer "${key}"`],
+    [`Authorization: Bearer ${key}, Bearer ${key}`],
+    [`Authorization: Bearer ${key}`, `Authorization: Bearer ${key}`],
+    [`Authorization: Bearer ${createSecret('production')}`],
+    [`Authorization: Bearer ${'a'.repeat(5_000)}`],
+    ['Authorization: Bearer \xff\xfe'],
+    [`X-Api-Key: ${key}`],
+    [`Cookie: Authorization=Bearer ${key}`],
+  ])
+}
+
+/** Headers that the contract names; what they hold may refuse the request, or turn it into a 304 or 412. */
+function contractHeaders({ parameters }: ContractOperation, random: Random, intents: Intent[]): string[] {
+  return parameters
+    .filter((one) => one.in === 'header' && chance(random, 0.25))
+    .map(({ name }) => {
+      intents.push('either')
+      return `${name}: ${headerValue(random, name).replaceAll(/[\r\n\0]/g, '')}`
+    })
+}
+
+function mediaType(random: Random, intents: Intent[]): string[] {
+  if (chance(random, 0.9)) {
+    return [
+      `Content-Type: ${oneOf(random, ['application/json', 'Application/JSON', 'application/json; charset=utf-8'])}`,
+    ]
+  }
+  intents.push('invalid')
+  return oneOf(random, [
+    [],
+    ['Content-Type:'],
+    ['Content-Type: text/plain'],
+    ['Content-Type: application/json-patch+json'],
+    ['Content-Type: application/jsonx'],
+    ['Content-Type: multipart/form-data; boundary=x'],
+    ['Content-Type: application/json', 'Content-Encoding: gzip'],
+    ['Content-Type: \xff'],
+  ])
+}
+
+/** What must not make a difference. */
+function neutralHeaders(random: Random): string[] {
+  const lines = [
+    'Range: bytes=0-1',
+    'Range: bytes=5-,-1,x',
+    'Accept: image/png',
+    'Accept-Encoding: gzip;q=x, zstd;q=-1, *;q=0',
+    'Accept-Encoding: identity',
+    'Expect: 100-continue',
+    'Upgrade: websocket',
+    'Origin: null',
+    'X-HTTP-Method-Override: DELETE',
+    'X-Forwarded-For: 1.2.3.4, unknown, ::ffff:1.2.3.4, %',
+    'X-Request-Id: a b c',
+    `X-Request-Id: ${'x'.repeat(3_000)}`,
+    `Cookie: ${'a=b; '.repeat(500)}`,
+    'Accept-Language: \xe4\xf6\xfc',
+    'If-Modified-Since: yesterday',
+    'Forwarded: for=unknown',
+    'TE: trailers',
+  ]
+  return lines.filter(() => chance(random, 0.02))
+}
+
+function assemble(
+  method: string,
+  path: string,
+  lines: readonly string[],
+  body: string | undefined,
+  intents: readonly Intent[],
+  isRouted = true,
+): FuzzRequest {
+  const framing = body === undefined ? [] : [`Content-Length: ${body.length}`]
+  const head = [`${method} /v1${path} HTTP/1.1`, 'Host: petstore.test', ...lines, ...framing]
+  return {
+    method,
+    path,
+    bytes: `${head.join('\r\n')}\r\n\r\n${body ?? ''}`,
+    intent: intents.includes('invalid') ? 'invalid' : intents.includes('either') ? 'either' : 'valid',
+    isRouted,
+    update: undefined,
+  }
+}
+
+/** JSON.parse has the last word on what a text means that is valid. */
+function quantityOf(text: string): number | undefined {
+  const { quantity } = JSON.parse(text) as { quantity?: number }
+  return quantity
+}

@@ -1,0 +1,66 @@
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import type { Store } from '../../src/core/store.ts'
+import { fuzz } from './fuzz.ts'
+import { CONTRACT_OPERATIONS } from './fuzz-contract.ts'
+
+setDefaultTimeout(60_000)
+
+const SEED = 20_261_115
+
+describe.each([
+  ['SQLite', false],
+  ['PostgreSQL', true],
+])('2,000 requests made out of the contract, valid and invalid, on %s', (_, onPostgres) => {
+  test(`are all answered as the contract says, and change nothing when refused (seed ${SEED})`, async () => {
+    const outcome = await fuzz({
+      seed: SEED,
+      onPostgres,
+      isOver: (requests) => requests >= 2_000,
+    })
+    expect(outcome.violations).toEqual([])
+    expect(outcome.updates).toBeGreaterThan(20)
+    // All kinds of answers came about: a generator that is refused at the door would show nothing.
+    const statuses = Object.keys(outcome.statuses).map(Number)
+    expect(statuses).toEqual(expect.arrayContaining([200, 304, 400, 401, 404, 405, 412, 413]))
+  })
+})
+
+describe('the fuzzing catches', () => {
+  const violationsWith = async (wrapStore: (store: Store) => Store) => {
+    const isOver = (requests: number) => requests >= 2_000
+    return (await fuzz({ seed: SEED, onPostgres: false, isOver, wrapStore })).violations.join('\n')
+  }
+
+  test('an update that is acknowledged and never made', async () => {
+    let updates = 0
+    const found = await violationsWith((store) => ({
+      ...store,
+      setQuantities: async (changes) => {
+        updates++
+        if (updates % 20 !== 0) return store.setQuantities(changes)
+        const items = await store.listInventory()
+        return changes.map(({ petId, quantity }) => {
+          const item = items.find((one) => one.petId === petId)
+          return item === undefined ? 'unknown_pet' : { ...item, quantity }
+        })
+      },
+    }))
+    expect(found).toContain('the stock is not what the answers said')
+  })
+
+  test('a query that only a strange parameter brings to fail', async () => {
+    const found = await violationsWith((store) => ({
+      ...store,
+      listPets: (filter, limit) => {
+        if (filter.after === 2n) throw new TypeError('nobody thought of it')
+        return store.listPets(filter, limit)
+      },
+    }))
+    expect(found).toContain('a failure')
+  })
+})
+
+test('the generator knows every operation of the contract', () => {
+  expect(CONTRACT_OPERATIONS.length).toBeGreaterThanOrEqual(8)
+  expect(CONTRACT_OPERATIONS.filter(({ body }) => body !== undefined).length).toBeGreaterThan(0)
+})

@@ -1,0 +1,180 @@
+import { randomFrom } from '../../scripts/torture-task.ts'
+import type { StockedPet } from '../../src/core/pet.ts'
+import type { Store } from '../../src/core/store.ts'
+import { checkAgainstContract } from '../support/contract-check.ts'
+import { TestService } from '../support/test-service.ts'
+import { type FuzzRequest, nextRequest } from './fuzz-requests.ts'
+import type { Random } from './fuzz-values.ts'
+import { HostileSocket, type WireAnswer } from './hostile-socket.ts'
+
+/** Each has pets of its own, so that what the stock has to be is known though they send at the same time. */
+const LANES = 8
+const PETS_A_LANE = 5
+/** After so many requests of each lane, the whole stock is compared. */
+const COMPARE_EVERY = 250
+
+export interface FuzzOptions {
+  readonly seed: number
+  readonly onPostgres: boolean
+  /** Whether to stop, asked between rounds with the number of requests made. */
+  readonly isOver: (requests: number) => boolean
+  /** Plants a fault. */
+  readonly wrapStore?: (store: Store) => Store
+}
+
+export interface FuzzOutcome {
+  readonly requests: number
+  /** Answers by status. */
+  readonly statuses: Readonly<Record<number, number>>
+  readonly updates: number
+  readonly violations: readonly string[]
+}
+
+/** Sends requests made out of the contract to a real service, and tells every answer that should not have been. */
+export async function fuzz({ seed, onPostgres, isOver, wrapStore }: FuzzOptions): Promise<FuzzOutcome> {
+  const pets = stock()
+  const service = await TestService.start({
+    pets,
+    onPostgres,
+    realTime: true,
+    settings: { anonymousPerMinute: '1000000000' },
+    ...(wrapStore === undefined ? {} : { wrapStore }),
+  })
+  const run = new FuzzRun(service, seed, pets)
+  try {
+    while (!isOver(run.requests) && run.violations.length < 20) await run.round()
+  } finally {
+    run.end()
+    await service.stop()
+  }
+  return run
+}
+
+class FuzzRun implements FuzzOutcome {
+  requests = 0
+  updates = 0
+  readonly statuses: Record<number, number> = {}
+  readonly violations: string[] = []
+  readonly #service: TestService
+  /** Of each lane, so that what each one sends does not depend on how fast the others are answered. */
+  readonly #randoms: readonly Random[]
+  readonly #lanes: bigint[][]
+  readonly #expected: Map<bigint, { quantity: number; status: string }>
+  /** The last ones that each lane was given. */
+  readonly #cursors: string[][] = Array.from({ length: LANES }, () => [])
+  readonly #sockets: (HostileSocket | undefined)[] = []
+
+  constructor(service: TestService, seed: number, pets: readonly StockedPet[]) {
+    this.#service = service
+    this.#randoms = Array.from({ length: LANES }, (_, lane) => randomFrom(seed * LANES + lane))
+    this.#expected = new Map(pets.map(({ id, quantity, status }) => [id, { quantity, status }]))
+    this.#lanes = Array.from({ length: LANES }, (_, lane) =>
+      pets.filter((_pet, index) => index % LANES === lane).map(({ id }) => id),
+    )
+  }
+
+  async round(): Promise<void> {
+    await Promise.all(
+      this.#lanes.map(async (pets, lane) => {
+        const random = this.#randoms[lane] ?? Math.random
+        const ingredients = { random, key: this.#service.key, pets, cursors: this.#cursors[lane] ?? [] }
+        for (let sent = 0; sent < COMPARE_EVERY; sent++) await this.#send(lane, nextRequest(ingredients))
+      }),
+    )
+    await this.#compareStock()
+  }
+
+  end(): void {
+    for (const socket of this.#sockets) socket?.end()
+  }
+
+  async #send(lane: number, request: FuzzRequest): Promise<void> {
+    let socket = this.#sockets[lane]
+    if (socket === undefined || socket.isClosed) {
+      socket = await HostileSocket.open(this.#service.port)
+      this.#sockets[lane] = socket
+    }
+    socket.send(request.bytes)
+    this.requests++
+    const answer = await socket.answer(request.method)
+    if (answer === undefined) {
+      this.#complain(request, undefined, 'the connection was closed without an answer')
+      return
+    }
+    this.statuses[answer.status] = (this.statuses[answer.status] ?? 0) + 1
+    const wrong = this.#judge(request, answer)
+    if (wrong !== undefined) this.#complain(request, answer, wrong)
+    const cursor = /[?&]cursor=([^&>]+)[^>]*>; rel="next"/.exec(answer.headers.get('Link') ?? '')?.[1]
+    if (cursor !== undefined)
+      this.#cursors[lane]?.splice(0, 8, cursor, ...(this.#cursors[lane] ?? []).slice(0, 8))
+    // Of a stream, the head is enough.
+    if (answer.headers.get('Content-Type') === 'text/event-stream') socket.end()
+  }
+
+  #judge(request: FuzzRequest, answer: WireAnswer): string | undefined {
+    const { status } = answer
+    if (status >= 500) return 'a failure'
+    if (request.intent === 'invalid' && status < 400) return 'an invalid request was taken'
+    if (request.intent === 'valid' && status >= 400 && status !== 429) return 'a valid request was refused'
+    try {
+      // A path that leads elsewhere is held against the form of errors alone.
+      const path = request.isRouted ? request.path : '/nowhere'
+      checkAgainstContract(request.method, path, answer)
+    } catch (error) {
+      return error instanceof Error ? error.message : String(error)
+    }
+    return request.method === 'PATCH' && status === 200 ? this.#acknowledge(request, answer) : undefined
+  }
+
+  #acknowledge({ update }: FuzzRequest, { text }: WireAnswer): string | undefined {
+    const [, digits, quantity] = /^\{"petId":(-?\d+),"quantity":(\d+),/.exec(text) ?? []
+    const entry = this.#expected.get(BigInt(digits ?? 0))
+    if (entry === undefined) return 'an update of a pet that does not exist was taken'
+    this.updates++
+    entry.quantity = Number(quantity)
+    if (update !== undefined && (String(update.petId) !== digits || update.quantity !== entry.quantity)) {
+      return `the update was to set ${update.petId} to ${update.quantity}`
+    }
+    return undefined
+  }
+
+  async #compareStock(): Promise<void> {
+    const answer = await this.#service.fetch('GET', '/v1/inventory')
+    const entries = [...this.#expected].sort(([one], [other]) => (one < other ? -1 : 1))
+    const expected = entries.map(
+      ([petId, { quantity, status }]) => `{"petId":${petId},"quantity":${quantity},"status":"${status}"}`,
+    )
+    if (answer.text === `[${expected.join(',')}]`) return
+    this.violations.push(`the stock is not what the answers said: ${answer.text.slice(0, 300)}`)
+  }
+
+  #complain({ bytes, intent }: FuzzRequest, answer: WireAnswer | undefined, wrong: string): void {
+    const got = answer === undefined ? '' : `, got ${answer.status} ${answer.text.slice(0, 200)}`
+    this.violations.push(`${wrong} (meant to be ${intent}): ${JSON.stringify(bytes.slice(0, 600))}${got}`)
+  }
+}
+
+/** Ids where doubles, signs and the ends of int64 would show. */
+function stock(): StockedPet[] {
+  const special = [
+    0n,
+    -1n,
+    1n,
+    9007199254740993n,
+    -9007199254740993n,
+    9223372036854775807n,
+    -9223372036854775808n,
+  ]
+  const ids = [
+    ...special,
+    ...Array.from({ length: LANES * PETS_A_LANE - special.length }, (_, n) => BigInt(n + 2)),
+  ]
+  const statuses = ['available', 'pending', 'sold'] as const
+  return ids.map((id, index) => ({
+    id,
+    name: `Pet ${id}`,
+    categoryId: 1n,
+    status: statuses[index % 3] ?? 'sold',
+    quantity: index,
+  }))
+}

@@ -1,0 +1,113 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { randomFrom } from '../../scripts/torture-task.ts'
+import {
+  bodyFlood,
+  type Held,
+  headerFlood,
+  idleConnections,
+  malformedFlood,
+  slowBodies,
+  slowHeaders,
+  slowReaders,
+  wrongKeys,
+} from './hostile-attacks.ts'
+import { PoliteClient, type PoliteFigures } from './hostile-polite.ts'
+import { type HostileService, startHostileService } from './hostile-service.ts'
+
+const SEED = 20_261_115
+/** How many times slower than on the quiet service a well-behaved client may be answered in the middle of an attack. */
+const MOST_TIMES_SLOWER = 40
+/** What all attacks of this file together may add to the memory. The slow readers alone ask for more than twice this. */
+const MOST_ADDED_BYTES = 160 * 1024 * 1024
+const PETS = 25_000
+const SLOW_READERS = 300
+const IDLE = 2_000
+
+let service: HostileService
+let polite: PoliteClient
+let quiet: PoliteFigures
+let quietFiles: number
+let quietBytes: number
+/** They are let go by the service itself, and the last test waits for that. */
+let lingering: readonly Held[]
+
+beforeAll(async () => {
+  service = await startHostileService()
+  quietFiles = await service.metric('process_open_fds')
+  // Begun first, since the service gives them their time.
+  lingering = [await slowHeaders(service, 200), await slowBodies(service, 200)]
+  await service.stock(PETS)
+  polite = new PoliteClient(service.address, service.key)
+  await polite.figures(50)
+  quiet = await polite.figures(100)
+  quietBytes = await service.metric('process_resident_memory_bytes')
+}, 20_000)
+afterAll(async () => {
+  polite.end()
+  await service.stop()
+})
+
+/** While the attack went on, and right after it. */
+async function expectOthersAreServed(): Promise<void> {
+  const { failed, medianMs } = await polite.figures(50)
+  expect(failed).toEqual([])
+  expect(medianMs).toBeLessThan(quiet.medianMs * MOST_TIMES_SLOWER)
+  expect(await service.metric('process_resident_memory_bytes')).toBeLessThan(quietBytes + MOST_ADDED_BYTES)
+}
+
+describe(`others are answered as usual, and the memory stays bounded, under (seed ${SEED})`, () => {
+  test('2,000 idle connections, which the metrics show', async () => {
+    const held = await idleConnections(service, IDLE)
+    lingering = [...lingering, held]
+    await until(async () => (await service.metric('process_open_fds')) >= quietFiles + IDLE)
+    await expectOthersAreServed()
+  }, 20_000)
+
+  test('many who ask for the whole list and do not read it', async () => {
+    const held = await slowReaders(service, SLOW_READERS)
+    const asked = { operation: 'listInventory', status: '200' }
+    await until(async () => (await service.metric('petstore_requests_total', asked)) >= SLOW_READERS)
+    await expectOthersAreServed()
+    held.end()
+  }, 20_000)
+
+  test('a flood of what is no request', async () => {
+    await malformedFlood(service, 400, randomFrom(SEED))
+    await expectOthersAreServed()
+  }, 20_000)
+
+  test('a flood of headers', async () => {
+    await headerFlood(service, 40)
+    await expectOthersAreServed()
+  }, 20_000)
+
+  test('a flood of bodies, each refused without being kept', async () => {
+    const statuses = await bodyFlood(service, 14, 8)
+    expect(statuses).toEqual({ 200: 2, 401: 4, 413: 8 })
+    await expectOthersAreServed()
+  }, 20_000)
+
+  test('3,000 wrong keys from one address, which is then refused, and the metrics show', async () => {
+    const statuses = await wrongKeys(service, 3_000, 20)
+    expect(Object.keys(statuses)).toEqual(['401', '429'])
+    expect(statuses[401]).toBeLessThanOrEqual(300)
+    expect(
+      await service.metric('petstore_rate_limited_total', { reason: 'anonymous' }),
+    ).toBeGreaterThanOrEqual(2_700)
+    // The polite client comes from the same address, with a valid key.
+    await expectOthersAreServed()
+  }, 20_000)
+
+  test('slow senders of headers and of bodies, who are cut off like the idle ones', async () => {
+    await Promise.all(lingering.map(({ allClosed }) => allClosed))
+    await until(async () => (await service.metric('process_open_fds')) <= quietFiles + 5)
+    await expectOthersAreServed()
+    expect(
+      await service.metric('petstore_requests_total', { operation: 'updateInventory', status: '500' }),
+    ).toBe(0)
+  }, 30_000)
+})
+
+async function until(isSo: () => Promise<boolean>): Promise<void> {
+  while (!(await isSo())) await Bun.sleep(20)
+}

@@ -1,0 +1,110 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { parsePrometheusText } from '../support/prometheus-text.ts'
+import { TestService } from '../support/test-service.ts'
+import { conflictingRequests, malformedRequests, requestsWithUnreadBodies } from './hostile-requests.ts'
+import { HostileSocket } from './hostile-socket.ts'
+
+setDefaultTimeout(60_000)
+
+let service: TestService
+let before: unknown
+beforeAll(async () => {
+  service = await TestService.start({ settings: { metricsPort: '0', logRequests: 'all' } })
+  before = await service.contents()
+})
+afterAll(() => service.stop())
+
+/** Names alone: the texts hold a key, which is there only once the service runs. */
+const names = (make: (key: string) => readonly { readonly name: string }[]) =>
+  make('').map(({ name }) => name)
+
+function textOf(
+  make: (key: string) => readonly { readonly name: string; readonly text: string }[],
+  name: string,
+) {
+  return make(service.key).find((one) => one.name === name)?.text ?? ''
+}
+
+/** Everything that comes back, once the service has closed the connection. */
+async function sendUntilClosed(text: string): Promise<string> {
+  const socket = await HostileSocket.open(service.port)
+  socket.send(text)
+  await socket.closed
+  return socket.received
+}
+
+describe('a request whose end can be read in two ways is refused, and what follows is not taken for a request', () => {
+  test.each(names(conflictingRequests))('%s', async (name) => {
+    const received = await sendUntilClosed(textOf(conflictingRequests, name))
+    expect(received).toEndWith('HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n')
+    expect(received.match(/^HTTP\/1\.1 200/gm)).toBeNull()
+    expect(await service.contents()).toEqual(before)
+  })
+})
+
+describe('what is not a request is refused, and the connection closed', () => {
+  test.each(names(malformedRequests))('%s', async (name) => {
+    const received = await sendUntilClosed(textOf(malformedRequests, name))
+    // A method that Bun does not know gets no answer at all.
+    expect(received).toMatch(/^(HTTP\/1\.1 (400|431|505) [^\r]+\r\nConnection: close\r\n\r\n)?$/)
+    expect(await service.contents()).toEqual(before)
+  })
+})
+
+describe('a body that nobody reads is passed over whole, and the next request is the next one', () => {
+  test.each(requestsWithUnreadBodies('').map(({ name, method }) => [name, method]))(
+    '%s',
+    async (name, method) => {
+      const socket = await HostileSocket.open(service.port)
+      socket.send(textOf(requestsWithUnreadBodies, name))
+      socket.send('GET /readyz HTTP/1.1\r\nHost: petstore.test\r\n\r\n')
+      expect((await socket.answer(method))?.text).not.toContain('666')
+      expect((await socket.answer())?.text).toBe('{"status":"ready"}')
+      socket.end()
+      expect(await service.contents()).toEqual(before)
+    },
+  )
+})
+
+describe('an update whose body does not come whole', () => {
+  const head = (framing: string) =>
+    `PATCH /v1/inventory/1 HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${service.key}\r\nContent-Type: application/json\r\n${framing}\r\n\r\n`
+
+  test.each([
+    ['is broken off', 'Content-Length: 17', '{"quantity":666}'],
+    ['is broken off between chunks', 'Transfer-Encoding: chunked', '10\r\n{"quantity":666}\r\n'],
+  ])('changes nothing and is no failure of the service: it %s', async (_, framing, body) => {
+    const told = (await service.logged()).length
+    const socket = await HostileSocket.open(service.port)
+    socket.send(head(framing) + body)
+    // The service has begun to read it once it shows up as under way.
+    await until(async () => (await metric('petstore_open_requests')) > 0)
+    socket.end()
+    await until(async () => (await service.logged()).length > told)
+    expect((await service.logged()).at(-1)).toMatchObject({ status: 400, operation: 'updateInventory' })
+    expect(await service.contents()).toEqual(before)
+  })
+
+  test('a length that is given twice does not let a large body in', async () => {
+    const socket = await HostileSocket.open(service.port)
+    const length = 300_000
+    socket.send(head(`Content-Length: ${length}\r\nContent-Length: ${length}`) + ' '.repeat(length))
+    expect((await socket.answer('PATCH'))?.status).toBe(413)
+    socket.end()
+  })
+
+  test('no request of this file was a failure', async () => {
+    const text = await (await fetch(service.metricsAddress)).text()
+    expect(text).toContain('petstore_requests_total{operation="updateInventory",status="400"}')
+    expect(text).not.toMatch(/status="5/)
+  })
+})
+
+async function metric(name: string): Promise<number> {
+  const families = parsePrometheusText(await (await fetch(service.metricsAddress)).text())
+  return families.get(name)?.samples[0]?.value ?? Number.NaN
+}
+
+async function until(isSo: () => Promise<boolean>): Promise<void> {
+  while (!(await isSo())) await Bun.sleep(2)
+}

@@ -1,0 +1,48 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { petstore } from '../cli/petstore.ts'
+import { serve } from '../cli/running-petstore.ts'
+import { parsePrometheusText } from '../support/prometheus-text.ts'
+import type { Target } from './hostile-attacks.ts'
+
+/** The real program in a process of its own, so that its memory and its connections can be counted. */
+export interface HostileService extends Target {
+  readonly address: string
+  /** Brings so many pets in while it runs. */
+  stock(pets: number): Promise<void>
+  metric(name: string, labels?: Readonly<Record<string, string>>): Promise<number>
+  stop(): Promise<void>
+}
+
+export async function startHostileService(): Promise<HostileService> {
+  const folder = mkdtempSync(join(tmpdir(), 'petstore-hostile-'))
+  const limits = ['--per-minute', '100000000', '--per-day', '100000000']
+  const created = await petstore(['keys', 'create', '--name', 'k', '--plan', 'enterprise', ...limits], {
+    cwd: folder,
+  })
+  const running = await serve([], { cwd: folder, env: { METRICS_PORT: '0', LOG_FORMAT: 'json' } })
+  const metrics = /"metrics":"([^"]+)"/.exec(running.banner)?.[1] ?? ''
+  return {
+    address: running.address,
+    port: Number(new URL(running.address).port),
+    key: created.stdout.trim(),
+    stock: async (pets) => {
+      const rows = Array.from({ length: pets }, (_, index) => `${index + 1},Pet,1,available,${index}`)
+      const file = join(folder, 'pets.csv')
+      await Bun.write(file, `petId,name,categoryId,status,quantity\n${rows.join('\n')}\n`)
+      const { exitCode, stderr } = await petstore(['import', file], { cwd: folder })
+      if (exitCode !== 0) throw new Error(stderr)
+    },
+    metric: async (name, labels = {}) => {
+      const families = parsePrometheusText(await (await fetch(metrics)).text())
+      const samples = [...families.values()].flatMap((family) => family.samples)
+      const found = samples.find((one) => one.name === name && Bun.deepEquals(one.labels, labels))
+      return found?.value ?? 0
+    },
+    stop: async () => {
+      await running.stop()
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}

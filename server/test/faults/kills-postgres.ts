@@ -1,0 +1,108 @@
+import { randomFrom, type TortureTask, untilOver } from '../../scripts/torture-task.ts'
+import { serve } from '../cli/running-petstore.ts'
+import { contradictions } from '../postgres/register-check.ts'
+import { addKey, PET_IDS, stockUp } from '../postgres/shop.ts'
+import { createDatabase, type TestDatabase } from '../support/postgres-databases.ts'
+import { type KillCounts, type KillOptions, killFigures } from './kills.ts'
+import { checkThroughApi, checkWithCommands } from './shown-stock.ts'
+import { UpdateLedger } from './update-ledger.ts'
+import { SCANT, UpdateLoad } from './update-load.ts'
+
+/** What the instance that was left alone did until the other one was back. */
+export interface PairReport extends KillCounts {
+  readonly acknowledgedAlone: number
+}
+
+const IDS = PET_IDS.map(BigInt)
+const WRITERS = 8
+const MOST_UPDATES = 150
+/** So many updates the one that is left has to acknowledge after each kill. */
+const ALONE = 20
+const FAREWELL_MS = 10_000
+const TELL_EVERY = 10
+
+/** Kills one of two instances under load, at random, again and again; the other one has to go on. */
+export async function killOneOfTwo({ seed, isOver, say }: KillOptions): Promise<PairReport> {
+  const random = randomFrom(seed)
+  const database = await createDatabase()
+  const key = await stockUp(database.url)
+  const ledger = new UpdateLedger(IDS)
+  const scantKey = await addKey(database.url, SCANT)
+  const load = new UpdateLoad({ ledger, petIds: IDS, key, scantKey, random, writers: WRITERS })
+  const violations: string[] = []
+  let kills = 0
+  let acknowledgedAlone = 0
+  let started = 0
+  const start = () => startNamed(database.url, `instance-${++started}`)
+  const pair = await Promise.all([start(), start()])
+  try {
+    while (!isOver(kills)) {
+      let isRoundOver = false
+      const loading = load.run(
+        pair.map(({ address }) => address),
+        () => isRoundOver,
+      )
+      await ledger.untilAcknowledged(1 + random() * MOST_UPDATES)
+      const victim = random() < 0.5 ? 0 : 1
+      const { program, name } = pair[victim]
+      program.kill('SIGKILL')
+      await program.exited
+      kills++
+      const before = ledger.counts.acknowledged
+      const [another] = await Promise.all([start(), ledger.untilAcknowledged(ALONE)])
+      acknowledgedAlone += ledger.counts.acknowledged - before
+      pair[victim] = another
+      isRoundOver = true
+      await loading
+      await untilDisconnected(database, name)
+      for (const { address } of pair)
+        violations.push(...(await checkThroughApi(ledger, IDS, { address, key })))
+      ledger.settle()
+      if (kills % TELL_EVERY === 0) say?.(`${kills} kills, ${ledger.counts.acknowledged} acknowledged`)
+    }
+    violations.push(...(await checkWithCommands(ledger, IDS.slice(0, 2), database.url)))
+  } finally {
+    for (const { program } of pair) program.kill('SIGKILL')
+    await database.drop()
+  }
+  violations.push(...contradictions(load.operations, new Map(PET_IDS.map((petId) => [petId, 0]))))
+  return { kills, acknowledgedAlone, load, ledger, violations: [...violations, ...load.surprises] }
+}
+
+async function startNamed(databaseUrl: string, name: string) {
+  const url = new URL(databaseUrl)
+  url.searchParams.set('application_name', name)
+  const env = { DATABASE_URL: url.href, LOG_REQUESTS: 'none', ANONYMOUS_PER_MINUTE: '1000000' }
+  return { name, ...(await serve([], { cwd: '/', env })) }
+}
+
+/** PostgreSQL may still be at work on what a dead instance sent; afterwards nothing can come of it any more. */
+async function untilDisconnected(database: TestDatabase, name: string): Promise<void> {
+  const deadline = performance.now() + FAREWELL_MS
+  for (;;) {
+    const left = await database.run(`SELECT 1 FROM pg_stat_activity WHERE application_name = '${name}'`)
+    if (left.length === 0) return
+    if (performance.now() > deadline) throw new Error(`PostgreSQL still serves ${name}, which was killed`)
+    await Bun.sleep(5)
+  }
+}
+
+const LEAST_KILLS = 50
+
+export const killsPostgresTask: TortureTask = {
+  name: 'kills-postgres',
+  promise: 'With one of two instances killed, the other goes on, and nothing acknowledged is lost on either.',
+  share: 2,
+  run: async (options) => {
+    const isOver = untilOver(options, LEAST_KILLS)
+    const report = await killOneOfTwo({ seed: options.seed, isOver, say: options.say })
+    return {
+      figures: [
+        ...killFigures(report),
+        ['of them acknowledged while one instance was dead', String(report.acknowledgedAlone)],
+        ['longest answer', `${Math.round(report.load.longestMs)} ms`],
+      ],
+      violations: report.violations,
+    }
+  },
+}

@@ -1,0 +1,131 @@
+import { Database } from 'bun:sqlite'
+import {
+  randomFrom,
+  type TortureOptions,
+  type TortureSummary,
+  type TortureTask,
+  untilOver,
+} from '../../scripts/torture-task.ts'
+import { contradictions } from '../postgres/register-check.ts'
+import { PET_IDS } from '../postgres/shop.ts'
+import { FaultyShop, SHOP_IDS } from './faulty-shop.ts'
+import { checkWithCommands } from './shown-stock.ts'
+import type { UpdateLedger } from './update-ledger.ts'
+import { UpdateLoad } from './update-load.ts'
+
+export interface KillOptions {
+  readonly seed: number
+  readonly isOver: (kills: number) => boolean
+  readonly say?: (progress: string) => void
+}
+
+/** What every run with kills tells. */
+export interface KillCounts {
+  readonly kills: number
+  readonly load: UpdateLoad
+  readonly ledger: UpdateLedger
+  readonly violations: readonly string[]
+}
+
+export interface KillReport extends KillCounts {
+  /** Of these, the kills before it even listened, while it brought the file back in order. */
+  readonly killsAtStart: number
+  /** How often the write-ahead log was begun anew under load. */
+  readonly restartedLogs: number
+}
+
+const WRITERS = 8
+/** A kill comes after up to so many updates. */
+const MOST_UPDATES = 200
+const LONGEST_START_MS = 250
+const START_KILL_CHANCE = 0.15
+/** The service itself lets its log grow for longer than a round goes on. */
+const RESTART_LOG_CHANCE = 0.3
+/** The command line reads everything, so not after every kill. */
+const COMMANDS_EVERY = 20
+
+/** Kills the service under load again and again, and looks after each start whether anything is wrong. */
+export async function killAgainAndAgain({ seed, isOver, say }: KillOptions): Promise<KillReport> {
+  const random = randomFrom(seed)
+  const shop = await FaultyShop.open()
+  const { ledger, key, scantKey } = shop
+  const load = new UpdateLoad({ ledger, petIds: SHOP_IDS, key, scantKey, random, writers: WRITERS })
+  const violations: string[] = []
+  let rounds = 0
+  let kills = 0
+  let killsAtStart = 0
+  let restartedLogs = 0
+  const check = async () => {
+    violations.push(...(await shop.violations()))
+    // The one who could have made what had no answer is dead.
+    ledger.settle()
+    if (++rounds % COMMANDS_EVERY !== 0 && !isOver(kills)) return
+    violations.push(...(await checkWithCommands(ledger, SHOP_IDS.slice(0, 2), shop.url)))
+    say?.(`${kills} kills, ${ledger.counts.acknowledged} acknowledged`)
+  }
+  try {
+    while (!isOver(kills)) {
+      const loading = load.run([shop.address], () => false)
+      if (random() < RESTART_LOG_CHANCE) {
+        await ledger.untilAcknowledged(1 + random() * MOST_UPDATES)
+        restartLog(shop.path)
+        restartedLogs++
+      }
+      await ledger.untilAcknowledged(1 + random() * MOST_UPDATES)
+      await shop.kill()
+      await loading
+      kills++
+      if (random() < START_KILL_CHANCE) {
+        await shop.killDuringStart(random() * LONGEST_START_MS)
+        kills++
+        killsAtStart++
+      }
+      await shop.start()
+      await check()
+    }
+  } finally {
+    await shop.close()
+  }
+  violations.push(...contradictions(load.operations, new Map(PET_IDS.map((petId) => [petId, 0]))))
+  return { kills, killsAtStart, restartedLogs, load, ledger, violations: [...violations, ...load.surprises] }
+}
+
+/** Brings all that is in the log into the file, so that the next update begins it anew, over what it holds. */
+function restartLog(path: string): void {
+  const database = new Database(path)
+  database.run('PRAGMA busy_timeout = 5000')
+  database.run('PRAGMA wal_checkpoint(RESTART)')
+  database.close()
+}
+
+/** The figures that every run with kills has. */
+export function killFigures({ kills, load, ledger }: KillCounts): TortureSummary['figures'] {
+  const { acknowledged, refused, unsure } = ledger.counts
+  return [
+    ['kills', String(kills)],
+    ['updates acknowledged', String(acknowledged)],
+    ['updates refused', String(refused)],
+    ['updates without an answer', String(unsure)],
+    ['reads and writes checked as one register for each pet', String(load.operations.length)],
+  ]
+}
+
+const LEAST_KILLS = 200
+
+export const killsTask: TortureTask = {
+  name: 'kills',
+  promise: 'After a kill -9 every acknowledged update is there, and nothing that was refused.',
+  share: 3,
+  run: async (options: TortureOptions) => {
+    const isOver = untilOver(options, LEAST_KILLS)
+    const report = await killAgainAndAgain({ seed: options.seed, isOver, say: options.say })
+    return {
+      figures: [
+        ...killFigures(report),
+        ['of the kills, during a start', String(report.killsAtStart)],
+        ['write-ahead logs begun anew under load', String(report.restartedLogs)],
+      ],
+      violations: report.violations,
+    }
+  },
+}

@@ -1,0 +1,99 @@
+import { randomFrom, type TortureTask, untilOver } from '../../scripts/torture-task.ts'
+import { type OutageReport, runOutages } from '../postgres/outages.ts'
+import { contradictions } from '../postgres/register-check.ts'
+import { PET_IDS, startInstances, stockUp } from '../postgres/shop.ts'
+import { type Recorded, record } from '../postgres/workload.ts'
+import { createDatabase } from '../support/postgres-databases.ts'
+import { PostgresServer } from '../support/postgres-server.ts'
+
+export interface DriveReport extends Recorded {
+  readonly seconds: number
+  readonly contradictions: readonly string[]
+  readonly deadlocks: number
+}
+
+const WORKERS = 64
+
+/** Drives two instances on one PostgreSQL at once, and checks what they answered. */
+export async function driveTwoInstances(
+  seed: number,
+  isOver: (requests: number) => boolean,
+): Promise<DriveReport> {
+  const database = await createDatabase()
+  const key = await stockUp(database.url)
+  const instances = await startInstances(database.url, 2)
+  let value = 0
+  const began = performance.now()
+  const recorded = await record(instances, {
+    ...{ key, petIds: PET_IDS, workers: WORKERS, nextValue: () => ++value, random: randomFrom(seed), isOver },
+  })
+  const seconds = (performance.now() - began) / 1_000
+  const [row] = await database.run(
+    'SELECT deadlocks::int AS deadlocks FROM pg_stat_database WHERE datname = current_database()',
+  )
+  for (const instance of instances) await instance.stop()
+  await database.drop()
+  const initial = new Map(PET_IDS.map((petId) => [petId, 0]))
+  return {
+    ...recorded,
+    seconds,
+    contradictions: contradictions(recorded.operations, initial),
+    deadlocks: Number(row?.deadlocks),
+  }
+}
+
+export function driveViolations({ contradictions: found, deadlocks, statuses }: DriveReport): string[] {
+  const unexpected = [...statuses].filter(([status]) => status !== 200)
+  return [
+    ...found,
+    ...(deadlocks > 0 ? [`PostgreSQL found ${deadlocks} deadlocks`] : []),
+    ...unexpected.map(([status, count]) => `${count} requests were answered ${status}`),
+  ]
+}
+
+/** The same while PostgreSQL crashes so many times. */
+export async function driveThroughCrashes(times: number): Promise<OutageReport> {
+  const server = await PostgresServer.start()
+  try {
+    return await runOutages(server, times)
+  } finally {
+    await server.end()
+  }
+}
+
+export function crashViolations({ contradictions: found, statuses }: OutageReport): string[] {
+  const unexpected = statuses.filter((status) => status !== 200 && status !== 503)
+  return [...found, ...unexpected.map((status) => `while PostgreSQL was away, an answer was ${status}`)]
+}
+
+const LEAST_REQUESTS = 50_000
+const TELL_EVERY = 10_000
+const CRASHES = 5
+
+export const linearizabilityTask: TortureTask = {
+  name: 'linearizability',
+  promise: 'Two instances answer like one register for each pet, and PostgreSQL may crash meanwhile.',
+  share: 2,
+  run: async (options) => {
+    const { seed, isFull, say } = options
+    const isOver = untilOver(options, LEAST_REQUESTS)
+    const driven = await driveTwoInstances(seed, (requests) => {
+      if (requests % TELL_EVERY === 0 && requests > 0) say(`${requests} requests`)
+      return isOver(requests)
+    })
+    const crashes = isFull ? CRASHES : 1
+    const crashed = await driveThroughCrashes(crashes)
+    return {
+      figures: [
+        ['requests to two instances', String(driven.requests)],
+        ['requests a second', String(Math.round(driven.requests / driven.seconds))],
+        ['deadlocks', String(driven.deadlocks)],
+        ['crashes of PostgreSQL', String(crashes)],
+        ['requests meanwhile', String(crashed.requests)],
+        ['longest refusal while it was away', `${Math.round(crashed.longestRefusalMs)} ms`],
+        ['longest until both took updates again', `${Math.round(Math.max(...crashed.recoveriesMs))} ms`],
+      ],
+      violations: [...driveViolations(driven), ...crashViolations(crashed)],
+    }
+  },
+}

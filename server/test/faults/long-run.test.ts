@@ -1,0 +1,81 @@
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { runLong } from './long-run.ts'
+import { toSvg } from './long-run-plot.ts'
+import { toMarkdown } from './long-run-report.ts'
+import { checksOf, type LongRunResults, type Slice } from './long-run-results.ts'
+
+setDefaultTimeout(60_000)
+
+/** A run of 20 minutes in which nothing changes, but what `change` makes of a slice; `part` goes from 0 to 1. */
+function steadyRun(
+  change: (part: number) => Partial<Slice> = () => ({}),
+  facts: Partial<LongRunResults> = {},
+): LongRunResults {
+  const slices = Array.from(
+    { length: 120 },
+    (_, index): Slice => ({
+      ...{ atSeconds: 10 * (index + 1), pace: index % 3 === 2 ? 'flat-out' : 'steady' },
+      ...{ requestsPerSecond: index % 3 === 2 ? 10_000 : 6_000, p50Ms: 1, p99Ms: 5 },
+      ...{ residentBytes: 100_000_000, handles: 47, serverCpu: 1, loadCpu: 0.4, streams: 12, slowReads: 9 },
+      ...change(index / 119),
+    }),
+  )
+  return {
+    ...{ store: 'SQLite', minutes: 20, seed: 1, pets: 3_000, offeredPerSecond: 6_000, began: 'today' },
+    ...{ environment: {}, slices, handlesBefore: 12, handlesAfter: 12, updatesStored: 1, surprises: {} },
+    ...facts,
+  }
+}
+
+const unmet = (results: LongRunResults) =>
+  checksOf(results).flatMap(({ what, isMet }) => (isMet ? [] : [what.split(',')[0]]))
+
+describe('a long run is not good', () => {
+  test.each<[string, LongRunResults, readonly string[]]>([
+    [
+      'when memory climbs',
+      steadyRun((part) => ({ residentBytes: 1e8 * (1 + 0.2 * part) })),
+      ['resident memory'],
+    ],
+    [
+      'when it slows down',
+      steadyRun((part) => ({ requestsPerSecond: 10_000 - 2_500 * part })),
+      ['requests a second', 'requests for each second of processor time', 'requests a second'],
+    ],
+    [
+      'when handles are not given back',
+      steadyRun((part) => ({ handles: Math.round(47 + 10 * part) }), { handlesAfter: 22 }),
+      ['open handles under load', 'open handles before and after the load'],
+    ],
+    [
+      'when an answer is a wrong one',
+      steadyRun(undefined, { surprises: { 'read answered 500': 1 } }),
+      ['answers that a request should not have got'],
+    ],
+    ['unless everything stays as it was after the warm-up', steadyRun(), []],
+    [
+      'unless it changed in the warm-up alone',
+      steadyRun((part) => (part < 0.2 ? { residentBytes: 5e7, requestsPerSecond: 20_000 } : {})),
+      [],
+    ],
+  ])('%s', (_, results, expected) => {
+    expect(unmet(results)).toEqual([...expected])
+  })
+})
+
+test('a run of seconds, on the real service, sees no wrong answer and gets every handle back', async () => {
+  const seed = 20_261_115
+  const results = await runLong({ minutes: 0.03, sliceSeconds: 0.3, seed, onPostgres: false, say: () => {} })
+  console.log(`long run: seed ${seed}`)
+  const faults = ['open handles before and after the load', 'answers that a request should not have got']
+  expect(unmet(results).filter((what) => faults.includes(what ?? ''))).toEqual([])
+  expect(results.surprises).toEqual({})
+  expect(results.slices).toHaveLength(6)
+  for (const { requestsPerSecond, residentBytes } of results.slices) {
+    expect(requestsPerSecond).toBeGreaterThan(0)
+    expect(residentBytes).toBeGreaterThan(0)
+  }
+  expect(results.updatesStored).toBeGreaterThan(0)
+  expect(toMarkdown(results, 'long-run', 'npm run long-run')).toContain('| resident memory |')
+  expect(toSvg(results)).toContain('<polyline')
+})

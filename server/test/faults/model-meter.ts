@@ -1,0 +1,164 @@
+/** What the headers of an answer must tell, and why the request goes no further, if it does not. */
+export interface Verdict {
+  readonly limit: number
+  readonly remaining: number
+  /** In Unix seconds. */
+  readonly reset: number
+  readonly refusal?: { readonly code: 'rate_limit_exceeded' | 'key_banned'; readonly wait: number }
+}
+
+export interface Allowance {
+  readonly perMinute: number
+  readonly perDay: number
+}
+
+const SECOND = 1_000
+const MINUTE = 60 * SECOND
+const DAY = 86_400 * SECOND
+const SHORTEST_BAN = 5 * MINUTE
+const LONGEST_BAN = 60 * MINUTE
+
+const secondOf = (time: number) => time - (time % SECOND)
+
+/** Begins with the second of its first request, and is over when its length is. */
+class Span {
+  readonly #length: number
+  #opened = 0
+  served = 0
+  refused = 0
+
+  constructor(length: number) {
+    this.#length = length
+  }
+
+  get closes(): number {
+    return this.#opened + this.#length
+  }
+
+  look(time: number): void {
+    if (time < this.closes) return
+    this.served = 0
+    this.refused = 0
+  }
+
+  serve(time: number): void {
+    if (this.served === 0) this.#opened = secondOf(time)
+    this.served += 1
+  }
+
+  /** For who has no time of his own: a clock that was set back begins the span anew, with what was served. */
+  reopen(time: number): void {
+    if (time < this.#opened) this.#opened = secondOf(time)
+  }
+}
+
+/**
+ * The limits of one key, after SPEC.md and the decisions on limits and clocks. It lives in a time of its own, which never
+ * goes back: where the clock does, the key is ahead of it from then on, by whole seconds.
+ */
+export class KeyMeter {
+  readonly #minute = new Span(MINUTE)
+  readonly #day = new Span(DAY)
+  readonly #allowance: Allowance
+  #ahead = 0
+  #latest = 0
+  #ban: { readonly length: number; readonly ends: number } | undefined
+
+  constructor(allowance: Allowance) {
+    this.#allowance = allowance
+  }
+
+  /** The clock was seen to go back. */
+  clockWentBack(by: number): void {
+    if (by >= SECOND) this.#ahead += secondOf(by)
+  }
+
+  ask(now: number): Verdict {
+    const time = this.#timeAt(now)
+    const { perMinute, perDay } = this.#allowance
+    this.#minute.look(time)
+    this.#day.look(time)
+    if (this.#ban !== undefined && time < this.#ban.ends) return this.#banned(time)
+    if (this.#day.served >= perDay) return this.#refuse(this.#day, perDay, time)
+    if (this.#minute.served >= perMinute) return this.#refuse(this.#minute, perMinute, time)
+    this.#minute.serve(time)
+    this.#day.serve(time)
+    const [inMinute, inDay] = [perMinute - this.#minute.served, perDay - this.#day.served]
+    return inDay <= inMinute
+      ? { limit: perDay, remaining: inDay, reset: this.#onTheClock(this.#day.closes) }
+      : { limit: perMinute, remaining: inMinute, reset: this.#onTheClock(this.#minute.closes) }
+  }
+
+  /** When the ban ends by the clock, while there is one. */
+  banEnd(now: number): number | undefined {
+    const time = this.#timeAt(now)
+    return this.#ban !== undefined && time < this.#ban.ends ? this.#ban.ends - this.#ahead : undefined
+  }
+
+  pardon(): void {
+    this.#ban = undefined
+  }
+
+  #refuse(span: Span, limit: number, time: number): Verdict {
+    span.refused += 1
+    if (span.refused < this.#allowance.perMinute) {
+      const refusal = { code: 'rate_limit_exceeded', wait: waitFor(span.closes, time) } as const
+      return { limit, remaining: 0, reset: this.#onTheClock(span.closes), refusal }
+    }
+    span.refused = 0
+    const isRemembered = this.#ban !== undefined && time < this.#ban.ends + DAY
+    const length = isRemembered ? Math.min(2 * (this.#ban?.length ?? 0), LONGEST_BAN) : SHORTEST_BAN
+    this.#ban = { length, ends: secondOf(time) + length }
+    return this.#banned(time)
+  }
+
+  #banned(time: number): Verdict {
+    const ends = this.#ban?.ends ?? time
+    return {
+      limit: this.#allowance.perMinute,
+      remaining: 0,
+      reset: this.#onTheClock(ends),
+      refusal: { code: 'key_banned', wait: waitFor(ends, time) },
+    }
+  }
+
+  #timeAt(now: number): number {
+    const behind = this.#latest - (now + this.#ahead)
+    this.clockWentBack(behind)
+    this.#latest = Math.max(this.#latest, now + this.#ahead)
+    return this.#latest
+  }
+
+  #onTheClock(time: number): number {
+    return (time - this.#ahead) / SECOND
+  }
+}
+
+/** Requests without a valid key from one address: a minute's window, and no ban. */
+export class StrangerMeter {
+  readonly #minute = new Span(MINUTE)
+  readonly #limit: number
+
+  constructor(limit: number) {
+    this.#limit = limit
+  }
+
+  ask(now: number): Verdict {
+    this.#minute.look(now)
+    this.#minute.reopen(now)
+    const isOver = this.#minute.served >= this.#limit
+    if (!isOver) this.#minute.serve(now)
+    return {
+      limit: this.#limit,
+      remaining: this.#limit - this.#minute.served,
+      reset: this.#minute.closes / SECOND,
+      ...(isOver
+        ? { refusal: { code: 'rate_limit_exceeded', wait: waitFor(this.#minute.closes, now) } }
+        : {}),
+    }
+  }
+}
+
+function waitFor(end: number, now: number): number {
+  return Math.max(1, Math.ceil((end - now) / SECOND))
+}

@@ -1,0 +1,135 @@
+import { checkAgainstContract } from '../support/contract-check.ts'
+import { ClockShop } from './clock-shop.ts'
+import { judge, type Told } from './model-judge.ts'
+import { runCommand } from './model-operator.ts'
+import type { Sender, Step } from './model-steps.ts'
+import { FIRST_PETS, ModelWorld, STRANGERS_PER_MINUTE, SUNSET } from './model-world.ts'
+
+export type StoreKind = 'sqlite' | 'postgres'
+
+export interface ModelRun {
+  readonly shop: ClockShop
+  readonly world: ModelWorld
+  readonly store: StoreKind
+  readonly counts: ModelCounts
+  /** Sends one request and holds the answer against the model. */
+  send(step: Extract<Step, { kind: 'request' }>): Promise<Told>
+}
+
+/** What was done, and what was answered, by status and code. */
+export class ModelCounts {
+  requests = 0
+  clockMoves = 0
+  restarts = 0
+  commands = 0
+  readonly answers = new Map<string, number>()
+
+  count({ status, text }: Told): void {
+    const code = status < 400 ? undefined : /"code":"(\w+)"/.exec(text)?.[1]
+    const name = code === undefined ? String(status) : `${status} ${code}`
+    this.answers.set(name, (this.answers.get(name) ?? 0) + 1)
+  }
+}
+
+const HOUR = 3_600_000
+/** Within this time of the service's clock a key is taken for what it was. */
+const KEYS_TRUSTED_MS = 250
+const ROOMY = { perMinute: 1_000_000, perDay: 1_000_000_000 }
+
+/**
+ * Does the steps to a service that really listens and to the model, and throws at the first answer that differs. On
+ * PostgreSQL two instances with clocks an hour apart share the work.
+ */
+export async function runSteps(steps: readonly Step[], store: StoreKind, counts: ModelCounts): Promise<void> {
+  const skews = store === 'postgres' ? [0, HOUR] : [0]
+  const world = new ModelWorld(skews, store === 'sqlite')
+  const shop = await ClockShop.open({
+    ...{ store, skews, pets: FIRST_PETS },
+    settings: {
+      anonymousPerMinute: String(STRANGERS_PER_MINUTE),
+      petSunset: new Date(SUNSET).toISOString().slice(0, 10),
+    },
+  })
+  const run: ModelRun = { shop, world, store, counts, send: (step) => send(run, step) }
+  try {
+    await addFirstKeys(run)
+    for (const [number, step] of steps.entries()) {
+      try {
+        await runStep(run, step)
+      } catch (error) {
+        const message = error instanceof Error ? error.message : String(error)
+        const shown = JSON.stringify(step, (_, part) => (typeof part === 'bigint' ? `${part}n` : part))
+        throw new Error(`step ${number}, ${shown}: ${message}`, { cause: error })
+      }
+    }
+  } finally {
+    await shop.close()
+  }
+}
+
+async function addFirstKeys({ shop, world }: ModelRun): Promise<void> {
+  const first = [
+    { limits: ROOMY, readOnly: false },
+    { limits: { perMinute: 3, perDay: 1_000 }, readOnly: false },
+    { limits: { perMinute: 4, perDay: 8 }, readOnly: false },
+    { limits: { perMinute: 60, perDay: 1_000 }, readOnly: true },
+    { limits: { perMinute: 2, perDay: 40 }, readOnly: false, expiresAt: world.now + 2 * HOUR },
+  ]
+  for (const [number, { limits, ...facts }] of first.entries()) {
+    const name = `key ${number}`
+    const { id, secret } = await shop.createKey(limits, { name, ...facts })
+    world.addKey({ id, name, secret, ...facts }, limits)
+  }
+}
+
+async function runStep(run: ModelRun, step: Step): Promise<void> {
+  const { shop, world, counts } = run
+  switch (step.kind) {
+    case 'request':
+      for (let sent = 0; sent < step.times; sent++) await send(run, step)
+      break
+    case 'clock':
+      counts.clockMoves++
+      await moveClock(run, step.by)
+      break
+    case 'restart':
+      counts.restarts++
+      await shop.restart()
+      world.restart()
+      break
+    case 'command':
+      counts.commands++
+      await runCommand(run, step.command)
+      await moveClock(run, KEYS_TRUSTED_MS)
+      break
+  }
+}
+
+/** The service has to look at its clock, or it could not tell a move there and back from none. */
+async function moveClock(run: ModelRun, by: number): Promise<void> {
+  run.shop.now += by
+  run.world.moveClock(by)
+  const sender: Sender = { kind: 'key', key: 0, secret: 0 }
+  const look = { kind: 'request', sender, tags: 'none', isHead: false, instance: 0, times: 1 } as const
+  await send(run, { ...look, call: { kind: 'list', coding: 'identity' } })
+}
+
+async function send(run: ModelRun, step: Extract<Step, { kind: 'request' }>): Promise<Told> {
+  const { shop, world, store } = run
+  const instance = store === 'postgres' ? step.instance : 0
+  const { plan, authorization, check } = judge(world, step, instance)
+  const response = await fetch(`${shop.address(instance)}/v1${plan.path}`, {
+    method: plan.method,
+    headers: { ...plan.headers, ...(authorization === undefined ? {} : { Authorization: authorization }) },
+    ...(plan.body === undefined ? {} : { body: plan.body }),
+  })
+  const told: Told = { status: response.status, headers: response.headers, text: await response.text() }
+  run.counts.requests++
+  run.counts.count(told)
+  checkAgainstContract(plan.method, plan.path, told)
+  const wrong = check(told)
+  if (wrong.length > 0) {
+    throw new Error(`${plan.method} ${plan.path} ${JSON.stringify(plan.headers)}: ${wrong.join('; ')}`)
+  }
+  return told
+}

@@ -1,0 +1,186 @@
+import fc from 'fast-check'
+
+/** Who sends a request: one of the keys, by number, with one of its secrets; or somebody without a valid one. */
+export type Sender =
+  | { readonly kind: 'key'; readonly key: number; readonly secret: number }
+  | { readonly kind: 'none' | 'basic' | 'mistyped' | 'unknown' }
+
+/** Which tags a condition names, in relation to what was answered so far. */
+export const TAG_CHOICES = [
+  'none',
+  'current',
+  'stale',
+  'weak',
+  'several',
+  'foreign',
+  'any',
+  'malformed',
+] as const
+export type TagChoice = (typeof TAG_CHOICES)[number]
+
+export type Call =
+  | { readonly kind: 'list'; readonly coding: 'identity' | 'gzip' | 'zstd' }
+  | { readonly kind: 'item'; readonly pet: number }
+  | { readonly kind: 'update'; readonly pet: number; readonly body: number; readonly quantity: number }
+  | { readonly kind: 'history'; readonly pet: number; readonly limit: number; readonly follows: boolean }
+  | {
+      readonly kind: 'pets'
+      readonly status: string | undefined
+      readonly limit: number
+      readonly follows: boolean
+    }
+  | { readonly kind: 'pet'; readonly pet: number }
+  | { readonly kind: 'orders' }
+  | { readonly kind: 'odd'; readonly number: number }
+
+export interface PetRow {
+  readonly pet: number
+  readonly name: string
+  readonly categoryId: bigint
+  readonly status: 'available' | 'pending' | 'sold'
+  readonly quantity: number
+}
+
+export type Command =
+  | { readonly kind: 'import'; readonly rows: readonly PetRow[]; readonly isBad: boolean }
+  | { readonly kind: 'remove'; readonly pet: number }
+  | { readonly kind: 'order'; readonly id: bigint; readonly pet: number; readonly complete: boolean }
+  | {
+      readonly kind: 'create'
+      readonly perMinute: number
+      readonly readOnly: boolean
+      readonly hours: number
+    }
+  | { readonly kind: 'rotate'; readonly key: number; readonly graceSeconds: number }
+  | { readonly kind: 'revoke' | 'unban'; readonly key: number }
+  | { readonly kind: 'backup' }
+
+export type Step =
+  | {
+      readonly kind: 'request'
+      readonly sender: Sender
+      readonly call: Call
+      readonly tags: TagChoice
+      readonly isHead: boolean
+      readonly instance: number
+      /** How often it is sent in a row: limits are reached by those who insist. */
+      readonly times: number
+    }
+  | { readonly kind: 'clock'; readonly by: number }
+  | { readonly kind: 'restart' }
+  | { readonly kind: 'command'; readonly command: Command }
+
+const SECOND = 1_000
+const HOUR = 3_600 * SECOND
+const MOVES = [1, 250, 999, SECOND, 30 * SECOND, 59_999, 60 * SECOND, 300 * SECOND, HOUR, 24 * HOUR]
+
+/** Some more than others, so that requests meet what earlier ones have left. */
+const pet = fc.oneof(
+  { weight: 2, arbitrary: fc.nat({ max: 2 }) },
+  { weight: 1, arbitrary: fc.nat({ max: 9 }) },
+)
+const key = fc.oneof({ weight: 1, arbitrary: fc.constant(0) }, { weight: 2, arbitrary: fc.nat({ max: 9 }) })
+const status = fc.constantFrom('available', 'pending', 'sold')
+const follows = fc.boolean()
+const limit = fc.constantFrom(1, 2, 3, 20, 100)
+
+const sender: fc.Arbitrary<Sender> = fc.oneof(
+  { weight: 9, arbitrary: fc.record({ kind: fc.constant('key'), key, secret: fc.nat({ max: 2 }) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ kind: fc.constantFrom('none', 'basic', 'mistyped', 'unknown') }),
+  },
+)
+
+const call: fc.Arbitrary<Call> = fc.oneof(
+  fc.record({
+    kind: fc.constant('list'),
+    coding: fc.constantFrom('identity', 'gzip', 'zstd'),
+  }),
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('item'), pet }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      kind: fc.constant('update'),
+      pet,
+      body: fc.nat({ max: 99 }),
+      quantity: fc.nat({ max: 3 }),
+    }),
+  },
+  fc.record({ kind: fc.constant('history'), pet, limit, follows }),
+  fc.record({ kind: fc.constant('pets'), status: fc.option(status, { nil: undefined }), limit, follows }),
+  fc.record({ kind: fc.constant('pet'), pet }),
+  fc.record({ kind: fc.constant('orders') }),
+  fc.record({ kind: fc.constant('odd'), number: fc.nat({ max: 99 }) }),
+)
+
+const petRow: fc.Arbitrary<PetRow> = fc.record({
+  pet,
+  name: fc.constantFrom('Biscuit', 'Мурка, the "Great"', 'Zoë 🐶'),
+  categoryId: fc.constantFrom(1n, -9223372036854775808n, 9223372036854775807n),
+  status,
+  quantity: fc.nat({ max: 3 }),
+})
+
+const command: fc.Arbitrary<Command> = fc.oneof(
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      kind: fc.constant('import'),
+      rows: fc.uniqueArray(petRow, { minLength: 1, maxLength: 6, selector: (row) => row.pet }),
+      isBad: fc.constantFrom(false, false, false, true),
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('remove'), pet }) },
+  fc.record({
+    kind: fc.constant('order'),
+    id: fc.constantFrom(1n, 2n, 9007199254740993n),
+    pet,
+    complete: fc.boolean(),
+  }),
+  fc.record({
+    kind: fc.constant('create'),
+    perMinute: fc.integer({ min: 1, max: 6 }),
+    readOnly: fc.boolean(),
+    hours: fc.constantFrom(0, 1, 30),
+  }),
+  fc.record({ kind: fc.constant('rotate'), key, graceSeconds: fc.constantFrom(0, 60, 7_200) }),
+  fc.record({ kind: fc.constant('revoke'), key }),
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('unban'), key }) },
+  fc.record({ kind: fc.constant('backup') }),
+)
+
+const step: fc.Arbitrary<Step> = fc.oneof(
+  {
+    weight: 170,
+    arbitrary: fc.record({
+      kind: fc.constant('request'),
+      sender,
+      call,
+      tags: fc.oneof(
+        { weight: 2, arbitrary: fc.constant('none') },
+        { weight: 3, arbitrary: fc.constantFrom(...TAG_CHOICES) },
+      ) as fc.Arbitrary<TagChoice>,
+      isHead: fc.constantFrom(false, false, false, false, true),
+      instance: fc.nat({ max: 1 }),
+      times: fc.constantFrom(1, 1, 1, 1, 2, 4, 9),
+    }),
+  },
+  {
+    weight: 24,
+    arbitrary: fc.record({
+      kind: fc.constant('clock'),
+      by: fc.oneof(
+        { weight: 3, arbitrary: fc.constantFrom(...MOVES) },
+        { weight: 1, arbitrary: fc.constantFrom(...MOVES).map((by) => -by) },
+      ),
+    }),
+  },
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant('restart') }) },
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant('command'), command }) },
+)
+
+/** A day in the life of the service, of at most so many steps; short ones are no likelier than long ones. */
+export function stepsOf(most: number): fc.Arbitrary<Step[]> {
+  return fc.noBias(fc.array(step, { maxLength: most, size: 'max' }))
+}

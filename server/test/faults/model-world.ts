@@ -1,0 +1,163 @@
+import type { StockedPet } from '../../src/core/pet.ts'
+import { START } from '../support/test-service.ts'
+import { type Allowance, KeyMeter, StrangerMeter, type Verdict } from './model-meter.ts'
+import { TagBook } from './model-tags.ts'
+
+export const STRANGERS_PER_MINUTE = 6
+export const SUNSET = Date.UTC(2026, 10, 17)
+export const IMPORT_KEY = 'petstore-import'
+
+/** Those that steps name; some are in stock from the beginning, others come and go. */
+export const PET_IDS = [
+  ...[1n, 2n, 3n, 5n, 9007199254740993n, 9223372036854775807n],
+  ...[0n, -9223372036854775808n, 77n, -1n],
+]
+
+/** Enough that the list is worth compressing. */
+export const FIRST_PETS: readonly StockedPet[] = [
+  ...PET_IDS.slice(0, 6),
+  ...Array.from({ length: 30 }, (_, index) => BigInt(1_000 + index)),
+].map((id, index) => ({
+  id,
+  name: `Pet ${index}`,
+  categoryId: BigInt(index % 3),
+  status: (['available', 'pending', 'sold'] as const)[index % 3] ?? 'sold',
+  quantity: index,
+}))
+
+export type ModelPet = Omit<StockedPet, 'id'>
+
+export interface ModelChange {
+  readonly before: number
+  readonly after: number
+  readonly at: number
+  readonly keyId: string
+  readonly keyName: string
+  /** Opaque: known once it has been answered. */
+  id?: string
+}
+
+export interface ModelOrder {
+  readonly petId: bigint
+  readonly quantity: number
+  readonly shipDate: number
+  readonly complete: boolean
+}
+
+export interface ModelSecret {
+  readonly text: string
+  endsAt: number
+}
+
+export interface ModelKey {
+  readonly id: string
+  readonly name: string
+  readonly readOnly: boolean
+  readonly expiresAt: number
+  readonly meter: KeyMeter
+  readonly secrets: ModelSecret[]
+  isRevoked: boolean
+}
+
+/** Where the next page of something begins. */
+export interface NextPage {
+  readonly path: string
+  readonly limit: number
+  readonly status: string | undefined
+  /** The last one that was shown: its place in the history, or its id. */
+  readonly last: number | bigint
+}
+
+/** What there is, by the documents: the simple thing that the service has to look like. */
+export class ModelWorld {
+  now = START
+  readonly pets = new Map<bigint, ModelPet>(FIRST_PETS.map(({ id, ...pet }) => [id, pet]))
+  /** Oldest first. They stay when the pet is gone. */
+  readonly histories = new Map<bigint, ModelChange[]>()
+  readonly orders = new Map<bigint, ModelOrder>()
+  readonly keys: ModelKey[] = []
+  readonly tags = new TagBook()
+  readonly nextPages = new Map<string, NextPage>()
+  /** By how much the clock of each instance is ahead. */
+  readonly #skews: readonly number[]
+  /** Whether one process sees every move of the clock at once, for all keys. */
+  readonly #hasLedger: boolean
+  #strangers: StrangerMeter[] = []
+
+  constructor(skews: readonly number[], hasLedger: boolean) {
+    this.#skews = skews
+    this.#hasLedger = hasLedger
+    this.restart()
+  }
+
+  /** The time at one of the instances. */
+  at(instance: number): number {
+    return this.now + (this.#skews[instance] ?? 0)
+  }
+
+  moveClock(by: number): void {
+    this.now += by
+    if (this.#hasLedger) for (const { meter } of this.keys) meter.clockWentBack(-by)
+  }
+
+  /** Keys and what they used are remembered; addresses are not. */
+  restart(): void {
+    this.#strangers = this.#skews.map(() => new StrangerMeter(STRANGERS_PER_MINUTE))
+  }
+
+  meetStranger(instance: number): Verdict {
+    const meter = this.#strangers[instance]
+    if (meter === undefined) throw new Error(`there is no instance ${instance}`)
+    return meter.ask(this.at(instance))
+  }
+
+  addKey(
+    facts: Pick<ModelKey, 'id' | 'name' | 'readOnly'> & { secret: string; expiresAt?: number },
+    allowance: Allowance,
+  ): void {
+    const { secret, expiresAt = Number.POSITIVE_INFINITY, ...rest } = facts
+    this.keys.push({
+      ...rest,
+      expiresAt,
+      meter: new KeyMeter(allowance),
+      secrets: [{ text: secret, endsAt: Number.POSITIVE_INFINITY }],
+      isRevoked: false,
+    })
+  }
+
+  historyOf(petId: bigint): ModelChange[] {
+    let changes = this.histories.get(petId)
+    if (changes === undefined) {
+      changes = []
+      this.histories.set(petId, changes)
+    }
+    return changes
+  }
+
+  /** Who changed it is remembered only where there was something to change. */
+  setQuantity(petId: bigint, quantity: number, by: { at: number; id: string; name: string }): void {
+    const pet = this.pets.get(petId)
+    if (pet === undefined || pet.quantity === quantity) return
+    this.#record(petId, pet.quantity, quantity, by)
+    this.pets.set(petId, { ...pet, quantity })
+  }
+
+  bringIn(petId: bigint, wanted: ModelPet): void {
+    const by = { at: this.now, id: IMPORT_KEY, name: IMPORT_KEY }
+    // A pet that comes back goes on with its history.
+    const before = this.pets.get(petId)?.quantity ?? this.historyOf(petId).at(-1)?.after
+    if (before !== undefined && before !== wanted.quantity) {
+      this.#record(petId, before, wanted.quantity, by)
+    }
+    this.pets.set(petId, wanted)
+  }
+
+  /** By id ascending. */
+  sortedPets(): readonly (readonly [bigint, ModelPet])[] {
+    return [...this.pets].sort(([a], [b]) => (a < b ? -1 : 1))
+  }
+
+  #record(petId: bigint, before: number, after: number, by: { at: number; id: string; name: string }): void {
+    this.historyOf(petId).push({ before, after, at: by.at, keyId: by.id, keyName: by.name })
+  }
+}

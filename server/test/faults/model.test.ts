@@ -1,0 +1,48 @@
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import fc from 'fast-check'
+import { ModelCounts, runSteps } from './model-run.ts'
+import { stepsOf } from './model-steps.ts'
+
+setDefaultTimeout(120_000)
+
+/** `MODEL_SEED=7 bun test server/test/faults/model.test.ts` tries other ones; a failure tells the seed and the path. */
+const SEED = Number(Bun.env.MODEL_SEED ?? 20_261_115)
+const PATH = Bun.env.MODEL_PATH
+const RUNS = Number(Bun.env.MODEL_RUNS ?? 7)
+/** A failure is made shorter for as long as somebody wants to wait. */
+const LONGEST_MS = 60_000
+const EVERY_ANSWER = [
+  ...['200', '304', '400 invalid_request', '401 unauthorized', '403 forbidden', '404 not_found'],
+  ...['405 method_not_allowed', '410 gone', '412 precondition_failed', '413 payload_too_large'],
+  ...['429 rate_limit_exceeded', '429 key_banned'],
+]
+
+const again = {
+  seed: SEED,
+  interruptAfterTimeLimit: LONGEST_MS,
+  ...(PATH === undefined ? {} : { path: PATH }),
+}
+
+function tell(store: string, { requests, clockMoves, restarts, commands }: ModelCounts): void {
+  const done = `${requests} requests, ${clockMoves} clock moves, ${restarts} restarts, ${commands} commands`
+  console.log(`model on ${store}: seed ${SEED}, ${done}`)
+}
+
+test('whatever is done to it, the service answers as the model does', async () => {
+  const counts = new ModelCounts()
+  const property = fc.asyncProperty(stepsOf(200), (steps) => runSteps(steps, 'sqlite', counts))
+  await fc.assert(property, { ...again, numRuns: RUNS })
+  tell('SQLite', counts)
+  if (Bun.env.MODEL_SEED !== undefined) return
+  // It would prove nothing where these did not happen.
+  expect(Math.min(counts.clockMoves, counts.restarts, counts.commands)).toBeGreaterThan(0)
+  expect([...counts.answers.keys()]).toEqual(expect.arrayContaining(EVERY_ANSWER))
+})
+
+test('so do two instances on PostgreSQL whose clocks are an hour apart', async () => {
+  const counts = new ModelCounts()
+  const property = fc.asyncProperty(stepsOf(60), (steps) => runSteps(steps, 'postgres', counts))
+  await fc.assert(property, { ...again, numRuns: Math.ceil(RUNS / 3) })
+  tell('PostgreSQL', counts)
+  expect(counts.requests).toBeGreaterThan(0)
+})

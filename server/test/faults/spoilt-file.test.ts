@@ -1,0 +1,133 @@
+import {
+  afterAll,
+  afterEach,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  setDefaultTimeout,
+  test,
+} from 'bun:test'
+import { chmodSync } from 'node:fs'
+import { join } from 'node:path'
+import { petstore } from '../cli/petstore.ts'
+import { ALL_READ, FaultyShop, SHOP_IDS, UNAVAILABLE, type UpdateAnswer } from './faulty-shop.ts'
+import { BOUND_BY_RIGHTS, damageTable, lockedFile, overwrite } from './spoilt-file.ts'
+
+setDefaultTimeout(30_000)
+
+/** What the product promises: nobody waits longer for a lock. */
+const LOCK_PATIENCE_MS = 5_000
+
+/** The patience with a lock takes its time, so it goes on beside the other tests. */
+let lockedShop: FaultyShop
+let lockedOut: Promise<{ updates: UpdateAnswer[]; late: UpdateAnswer; reads: unknown }>
+beforeAll(async () => {
+  lockedShop = await FaultyShop.open()
+  lockedOut = lockOut(lockedShop)
+  // Told by the test that awaits it.
+  lockedOut.catch(() => {})
+})
+afterAll(() => lockedShop.close())
+
+async function lockOut(shop: FaultyShop) {
+  const other = lockedFile(shop.path)
+  // One after the other: each would go into a commit of its own.
+  const waiting: Promise<UpdateAnswer>[] = []
+  for (const petId of [...SHOP_IDS, ...SHOP_IDS]) {
+    waiting.push(shop.update(petId))
+    await Bun.sleep(10)
+  }
+  const reads = await shop.reads()
+  const updates = await Promise.all(waiting)
+  const late = await shop.update()
+  other.close()
+  return { updates, late, reads }
+}
+
+describe('a file', () => {
+  let shop: FaultyShop
+  beforeEach(async () => {
+    shop = await FaultyShop.closed()
+  })
+  afterEach(() => shop.close())
+
+  const doctor = (through: readonly string[] = []) =>
+    petstore(['doctor'], { env: { DATABASE_URL: shop.url }, through })
+
+  test('that may not be written: reads go on, updates are refused, and the doctor says what to do', async () => {
+    chmodSync(shop.path, 0o400)
+    await shop.start(BOUND_BY_RIGHTS)
+    expect(await shop.update()).toMatchObject(UNAVAILABLE)
+    expect(await shop.reads()).toEqual(ALL_READ)
+    await shop.untilLogged('give the service the right to write the file')
+    const { exitCode, stdout } = await doctor(BOUND_BY_RIGHTS)
+    expect([exitCode, stdout]).toEqual([1, expect.stringContaining('cannot be written, so every update is')])
+    chmodSync(shop.path, 0o600)
+    await shop.kill()
+    await shop.start(BOUND_BY_RIGHTS)
+    expect((await shop.update()).status).toBe(200)
+    expect(await shop.violations()).toEqual([])
+  })
+
+  test('that is damaged in one place while it is served: the rest goes on, and the doctor finds it', async () => {
+    await shop.start()
+    damageTable(shop.path, 'orders')
+    expect(await shop.reads()).toEqual({ ...ALL_READ, '/store/orders': 503 })
+    expect((await shop.update()).status).toBe(200)
+    await shop.untilLogged('the file is damaged: keep a copy of it, and go back to the last backup')
+    const { exitCode, stdout } = await doctor()
+    expect([exitCode, stdout]).toEqual([
+      1,
+      expect.stringContaining('✗ a part of the database cannot be read'),
+    ])
+    expect(stdout).toContain('go back to the last backup with --database-url sqlite:BACKUP')
+  })
+
+  test('that is damaged in its stock or its beginning: the start is refused, and the backup serves', async () => {
+    const backup = join(shop.folder, 'backup.db')
+    const env = { DATABASE_URL: shop.url }
+    expect((await petstore(['backup', backup], { env })).exitCode).toBe(0)
+    damageTable(shop.path, 'stock')
+    await expectRefusedStart('database disk image is malformed')
+    overwrite(shop.path, 0, 100)
+    await expectRefusedStart('file is not a database')
+    await shop.startOn(backup)
+    expect((await shop.update()).status).toBe(200)
+    expect(await shop.violations()).toEqual([])
+  })
+
+  async function expectRefusedStart(reason: string): Promise<void> {
+    const refused = await petstore(['serve', '--port', '0'], { env: { DATABASE_URL: shop.url } })
+    expect([refused.exitCode, refused.stderr]).toEqual([1, expect.stringContaining(reason)])
+    expect(refused.stderr).toContain('go back to the last backup')
+    expect(refused.stderr.trimEnd().split('\n')).toHaveLength(1)
+    const { exitCode, stdout } = await doctor()
+    expect([exitCode, stdout]).toEqual([1, expect.stringContaining('go back to the last backup')])
+  }
+})
+
+describe('a file that another process holds locked', () => {
+  test('updates are refused in time, later ones at once, reads go on, and with the lock gone so do updates', async () => {
+    const { updates, late, reads } = await lockedOut
+    for (const answer of updates) {
+      expect(answer).toMatchObject(UNAVAILABLE)
+      expect(answer.ms).toBeLessThan(LOCK_PATIENCE_MS + 1_000)
+    }
+    expect(Math.max(...updates.map(({ ms }) => ms))).toBeGreaterThan(LOCK_PATIENCE_MS - 500)
+    expect(late).toMatchObject(UNAVAILABLE)
+    expect(late.ms).toBeLessThan(1_000)
+    expect(reads).toEqual(ALL_READ)
+    expect((await lockedShop.update()).status).toBe(200)
+    expect(await lockedShop.violations()).toEqual([])
+  })
+
+  test('for a moment only: updates wait for it', async () => {
+    const other = lockedFile(lockedShop.path)
+    const waiting = lockedShop.update()
+    expect(await Promise.race([waiting, Bun.sleep(100)])).toBeUndefined()
+    other.close()
+    expect((await waiting).status).toBe(200)
+    expect(await lockedShop.violations()).toEqual([])
+  })
+})
