@@ -2,6 +2,7 @@ import { Database } from 'bun:sqlite'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { sha256 } from './peers/gate.ts'
+import { POSTGRES_SCHEMA } from './peers/postgres-statements.ts'
 import { SCHEMA } from './peers/statements.ts'
 
 const STATUSES = ['available', 'pending', 'sold'] as const
@@ -11,6 +12,12 @@ export const PEER_SECRETS = {
   unlimited: 'bench_unlimited_key_of_the_peers',
   free: 'bench_free_key_of_the_peers',
 }
+
+/** As the peers keep them. */
+const PEER_KEYS = [
+  { hash: sha256(PEER_SECRETS.unlimited), id: 'unlimited', perMinute: 1_000_000_000, perDay: 1_000_000_000 },
+  { hash: sha256(PEER_SECRETS.free), id: 'free', perMinute: 60, perDay: 1_000 },
+]
 
 export interface Pet {
   readonly petId: number
@@ -49,6 +56,17 @@ function petAt(index: number): Pet {
   }
 }
 
+/** As in a real store, so that the search of the staff page has something to tell apart. */
+const KINDS = [
+  ...['Labrador Retriever', 'Beagle', 'Border Collie', 'Maine Coon', 'Siamese', 'British Shorthair'],
+  ...['Budgerigar', 'Cockatiel', 'Zebra Finch', 'Neon Tetra', 'Clownfish', 'Goldfish', 'Syrian Hamster'],
+  ...['Netherland Dwarf', 'Guinea Pig', 'Chinchilla', 'Hermann Tortoise'],
+]
+
+export function nameAt(index: number): string {
+  return `${KINDS[index % KINDS.length]} ${index + 1}`
+}
+
 /** For `petstore import`. */
 export async function writeCsv({ pets, folder }: Dataset): Promise<string> {
   const path = join(folder, 'pets.csv')
@@ -56,7 +74,7 @@ export async function writeCsv({ pets, folder }: Dataset): Promise<string> {
   file.write('petId,name,categoryId,status,quantity\n')
   for (let index = 0; index < pets; index++) {
     const { petId, quantity, status } = petAt(index)
-    file.write(`${petId},Pet ${petId},${(index % 10) + 1},${status},${quantity}\n`)
+    file.write(`${petId},${nameAt(index)},${(index % 10) + 1},${status},${quantity}\n`)
   }
   await file.end()
   return path
@@ -81,9 +99,21 @@ export function writePeerDatabase({ pets, folder }: Dataset, peer: string): stri
       const { petId, quantity, status } = petAt(index)
       addPet.run(petId, quantity, status)
     }
-    addKey.run(sha256(PEER_SECRETS.unlimited), 'unlimited', 1_000_000_000, 1_000_000_000)
-    addKey.run(sha256(PEER_SECRETS.free), 'free', 60, 1_000)
+    for (const { hash, id, perMinute, perDay } of PEER_KEYS) addKey.run(hash, id, perMinute, perDay)
   })()
   database.close()
   return path
+}
+
+/** The same on PostgreSQL. */
+export async function writePeerPostgres({ body }: Dataset, url: string): Promise<void> {
+  await using sql = new Bun.SQL(url, { max: 1 })
+  await sql.unsafe(POSTGRES_SCHEMA)
+  await sql`
+    INSERT INTO inventory (pet_id, quantity, status)
+    SELECT "petId", quantity, status
+    FROM json_to_recordset(${body}::text::json) AS pets ("petId" integer, quantity integer, status text)`
+  for (const { hash, id, perMinute, perDay } of PEER_KEYS) {
+    await sql`INSERT INTO keys (hash, id, per_minute, per_day) VALUES (${hash}, ${id}, ${perMinute}, ${perDay})`
+  }
 }

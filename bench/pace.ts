@@ -1,4 +1,4 @@
-import { type Case, takesPart } from './cases.ts'
+import { type Case, storesOf, takesPart } from './cases.ts'
 import type { Target } from './target.ts'
 
 /** How long a run takes its time for. */
@@ -14,7 +14,7 @@ export interface Pace {
 
 export const FULL: Pace = {
   mode: 'full',
-  firstWarmUpMs: 3_500,
+  firstWarmUpMs: 5_500,
   warmUpMs: 1_000,
   largestStore: 1_000_000,
   cases: (all) => all,
@@ -23,7 +23,7 @@ export const FULL: Pace = {
 /** Enough to see that all works and where it stands; the figures of one short round are no proof. */
 export const QUICK: Pace = {
   mode: 'quick',
-  firstWarmUpMs: 1_200,
+  firstWarmUpMs: 1_000,
   warmUpMs: 500,
   largestStore: 100_000,
   cases: (all) =>
@@ -35,16 +35,22 @@ export const QUICK: Pace = {
 /** What starting one target, with its data, takes about. */
 export const START_SECONDS = 0.5
 
+/** The same for every target of the case. */
+export function warmUpMsOf(loadCase: Case, isFirstOfStore: boolean, pace: Pace): number {
+  const usual = isFirstOfStore ? pace.firstWarmUpMs : pace.warmUpMs
+  return pace.mode === 'full' ? (loadCase.warmUpMs ?? usual) : usual
+}
+
 export function plannedSeconds(cases: readonly Case[], targets: readonly Target[], pace: Pace): number {
   let seconds = 0
-  const stores = new Set<number>()
-  for (const loadCase of cases) {
-    const isFirst = !stores.has(loadCase.pets)
-    const entrants = targets.filter((target) => takesPart(target, loadCase)).length
-    const warmUpMs = isFirst ? pace.firstWarmUpMs : pace.warmUpMs
-    seconds += entrants * (warmUpMs / 1000 + loadCase.rounds * loadCase.seconds)
-    if (isFirst) seconds += targets.length * START_SECONDS
-    stores.add(loadCase.pets)
+  for (const store of storesOf(cases)) {
+    const started = targets.filter((target) => store.some((loadCase) => takesPart(target, loadCase)))
+    seconds += started.length * START_SECONDS
+    for (const [index, loadCase] of store.entries()) {
+      const entrants = started.filter((target) => takesPart(target, loadCase)).length
+      const warmUpMs = warmUpMsOf(loadCase, index === 0, pace)
+      seconds += entrants * (warmUpMs / 1000 + loadCase.rounds * loadCase.seconds)
+    }
   }
   return seconds
 }

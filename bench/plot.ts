@@ -1,5 +1,6 @@
 import { count } from './markdown.ts'
 import type { BenchResults, CaseResult, TargetResult } from './results.ts'
+import { SECTIONS } from './sections.ts'
 
 const WIDTH = 900
 const LEFT = 220
@@ -7,12 +8,14 @@ const RIGHT = 90
 const BAR = 14
 const GAP = 4
 const HEADING = 34
+const SECTION_HEADING = 40
 const TOP = 60
 
 /** Colours for a light page and for a dark one; the page that shows the picture decides. */
 const STYLE = `
   text { font: 12px system-ui, -apple-system, 'Segoe UI', sans-serif; fill: #333 }
   .title { font-size: 16px; font-weight: 600 }
+  .section { font-size: 14px; font-weight: 600 }
   .heading { font-weight: 600 }
   .faint { fill: #777; font-size: 11px }
   .grid { stroke: #0002 }
@@ -32,16 +35,22 @@ const STYLE = `
     .name-of-ours { fill: #ff7a3d }
   }`
 
-/** Horizontal bars on a logarithmic scale, case by case, the fastest first, ours highlighted. */
+/** Horizontal bars on a logarithmic scale, section by section and case by case, the fastest first, ours highlighted. */
 export function toSvg({ cases, mode }: BenchResults): string {
   const rates = cases.flatMap(({ results }) => results.map(({ requestsPerSecond }) => requestsPerSecond.max))
   const lowest = Math.min(...cases.flatMap(({ results }) => results.map((r) => r.requestsPerSecond.median)))
   const scale = logScale(lowest, Math.max(...rates))
   const parts: string[] = []
   let y = TOP
-  for (const result of cases) {
-    parts.push(...casePart(result, y, scale))
-    y += HEADING + result.results.length * (BAR + GAP)
+  for (const { section, title } of SECTIONS) {
+    const ofSection = cases.filter((result) => result.section === section)
+    if (ofSection.length === 0) continue
+    parts.push(`<text class="section" x="16" y="${y + SECTION_HEADING - 14}">${escapeXml(title)}</text>`)
+    y += SECTION_HEADING
+    for (const result of ofSection) {
+      parts.push(...casePart(result, y, scale))
+      y += HEADING + result.results.length * (BAR + GAP)
+    }
   }
   const height = y + 30
   const title = `Requests a second, logarithmic scale${mode === 'quick' ? ' (quick run: no proof)' : ''}`

@@ -1,7 +1,7 @@
 import type { Case } from './cases.ts'
 import type { Sample } from './measure.ts'
 import { type Spread, spreadOf } from './statistics.ts'
-import type { Target, TargetKind } from './target.ts'
+import type { Section, Target, TargetKind } from './target.ts'
 
 export interface TargetResult {
   readonly target: string
@@ -19,6 +19,7 @@ export interface TargetResult {
 export interface CaseResult {
   readonly name: string
   readonly title: string
+  readonly section: Section
   readonly pets: number
   readonly connections: number
   readonly seconds: number
@@ -75,6 +76,6 @@ export function summarise(
 }
 
 export function caseResult(loadCase: Case, rounds: number, results: readonly TargetResult[]): CaseResult {
-  const { name, title, pets, connections, seconds } = loadCase
-  return { name, title, pets, connections, seconds, rounds, results }
+  const { name, title, section, pets, connections, seconds } = loadCase
+  return { name, title, section, pets, connections, seconds, rounds, results }
 }

@@ -3,7 +3,7 @@ import { type Case, takesPart } from './cases.ts'
 import { checkFlood, checkList, checkSample, checkUpdate, findEtag } from './checks.ts'
 import { createDataset, type Dataset } from './dataset.ts'
 import { type LoadFacts, measure, type Sample, warmUp } from './measure.ts'
-import { type Pace, START_SECONDS } from './pace.ts'
+import { type Pace, START_SECONDS, warmUpMsOf } from './pace.ts'
 import type { Progress } from './progress.ts'
 import { type CaseResult, caseResult, summarise, type TargetResult } from './results.ts'
 import type { RunningTarget, Target } from './target.ts'
@@ -27,11 +27,13 @@ type Started = Pick<Entrant, 'target' | 'running'>
 /** All cases of one store: each target is started once, and paused whenever it is not its turn. */
 export async function runStore(
   session: Session,
-  pets: number,
   cases: readonly Case[],
   targets: readonly Target[],
 ): Promise<CaseResult[]> {
-  const dataset = createDataset(pets, join(session.folder, String(pets)))
+  const [first] = cases
+  if (first === undefined) return []
+  const { pets, section } = first
+  const dataset = createDataset(pets, join(session.folder, `${section}-${pets}`))
   const started: Started[] = []
   try {
     for (const target of targets) {
@@ -61,13 +63,13 @@ async function runCase(
   earlier: readonly CaseResult[],
 ): Promise<CaseResult> {
   const { progress, pace } = session
-  const warmUpMs = earlier.length === 0 ? pace.firstWarmUpMs : pace.warmUpMs
+  const warmUpMs = warmUpMsOf(loadCase, earlier.length === 0, pace)
   const entrants: Entrant[] = []
   const unmeasured: TargetResult[] = []
   for (const { target, running } of started) {
     if (!takesPart(target, loadCase)) continue
     progress.tell(`${loadCase.title} · ${target.name} · warm-up`)
-    const facts = await onTurn(running, () => prepare(session, target, running, loadCase, warmUpMs))
+    const facts = await onTurn(target, running, () => prepare(session, target, running, loadCase, warmUpMs))
     if (loadCase.load.kind === 'unchanged-list' && facts.etag === undefined) {
       unmeasured.push(...asWholeList(target, earlier))
       progress.finished(loadCase.rounds * loadCase.seconds)
@@ -79,7 +81,7 @@ async function runCase(
   for (let round = 1; round <= loadCase.rounds; round++) {
     for (const { target, running, facts, samples } of entrants) {
       progress.tell(`${loadCase.title} · ${target.name} · round ${round} of ${loadCase.rounds}`)
-      const sample = await onTurn(running, async () => {
+      const sample = await onTurn(target, running, async () => {
         await checkFlood(target, running, loadCase, facts)
         return measure(target, running, loadCase, facts, round)
       })
@@ -118,17 +120,23 @@ function asWholeList(target: Target, earlier: readonly CaseResult[]): TargetResu
     .map((result) => ({ ...result, note: 'answers 200 with the whole list: its figure of that case' }))
 }
 
-/** wrk leaves without waiting for its last answers: what they cost must not fall into the next turn. */
-async function settle(running: RunningTarget): Promise<void> {
-  const response = await fetch(running.url, { keepalive: false })
+/**
+ * wrk leaves without waiting for its last answers: what they cost must not fall into the next turn. Who waits
+ * for PostgreSQL answers other things meanwhile, and has to be asked for the list, which waits its turn.
+ */
+async function settle({ section, listPath }: Target, { url, secrets }: RunningTarget): Promise<void> {
+  const response = await fetch(section === 'postgres' ? url + listPath : url, {
+    headers: { Authorization: `Bearer ${secrets.unlimited}` },
+    keepalive: false,
+  })
   await response.arrayBuffer()
 }
 
-async function onTurn<T>(running: RunningTarget, work: () => Promise<T>): Promise<T> {
+async function onTurn<T>(target: Target, running: RunningTarget, work: () => Promise<T>): Promise<T> {
   running.resume()
   try {
     const result = await work()
-    await settle(running)
+    await settle(target, running)
     return result
   } finally {
     running.pause()

@@ -1,5 +1,6 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { storesOf } from './cases.ts'
 import { describeEnvironment } from './environment.ts'
 import { goalsOf, ratiosOf } from './goals.ts'
 import { growthSeconds, runGrowth } from './growth.ts'
@@ -8,6 +9,7 @@ import { toMarkdown } from './markdown.ts'
 import { HELP, type Options, readOptions } from './options.ts'
 import { plannedSeconds } from './pace.ts'
 import { toSvg } from './plot.ts'
+import { endPostgres } from './postgres.ts'
 import { createRunFolder, killAll } from './processes.ts'
 import { Progress } from './progress.ts'
 import type { BenchResults, CaseResult } from './results.ts'
@@ -43,7 +45,7 @@ async function bench(options: Options): Promise<void> {
   await buildNodePeers()
   runFolder = createRunFolder()
   const results = await measureAll(options, runFolder.path)
-  const written = await write(results, join(import.meta.dir, options.partial ? 'data/results' : 'results'))
+  const written = await write(results, join(import.meta.dir, options.publish ? 'results' : 'data/results'))
   console.log(summary(results))
   console.log(`\nWritten to ${written}`)
 }
@@ -55,10 +57,8 @@ async function measureAll(options: Options, folder: string): Promise<BenchResult
   )
   const session: Session = { folder, pace, progress, unknownSecret: await createUnknownKey(folder) }
   const results: CaseResult[] = []
-  for (const pets of new Set(cases.map((loadCase) => loadCase.pets))) {
-    const ofStore = cases.filter((loadCase) => loadCase.pets === pets)
-    results.push(...(await runStore(session, pets, ofStore, targets)))
-  }
+  for (const store of storesOf(cases)) results.push(...(await runStore(session, store, targets)))
+  await endPostgres()
   const growth = options.growth ? await runGrowth(session) : undefined
   progress.end()
   return {

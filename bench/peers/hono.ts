@@ -1,12 +1,10 @@
 import { Database } from 'bun:sqlite'
 import { Hono } from 'hono'
-import { getConnInfo } from 'hono/bun'
-import { createMiddleware } from 'hono/factory'
-import { validator } from 'hono/validator'
-import { createGate, type PeerKey } from './gate.ts'
+import type { PeerKey } from './gate.ts'
+import { honoGate, quantityValidator } from './hono-parts.ts'
 import { FIND_KEY, type InventoryRow, LIST, RECORD, UPDATE } from './statements.ts'
 
-// Hono on Bun: hono.dev/docs/getting-started/bun, /docs/helpers/factory, /docs/guides/validation.
+// Hono on Bun: hono.dev/docs/getting-started/bun.
 const [path = '', port = '0'] = process.argv.slice(2)
 const database = new Database(path)
 database.run('PRAGMA journal_mode = WAL')
@@ -21,33 +19,14 @@ const setQuantity = database.transaction((petId: number, quantity: number, keyId
   return row
 })
 
-const pass = createGate((hash) => key.get(hash) ?? undefined)
-const gate = createMiddleware<{ Variables: { keyId: string } }>(async (c, next) => {
-  const passage = pass(c.req.header('authorization'), getConnInfo(c).remote.address ?? 'unknown')
-  for (const [name, value] of Object.entries(passage.headers)) c.header(name, value)
-  if (passage.refused !== undefined) return c.json(passage.refused, passage.refused.status)
-  c.set('keyId', passage.key?.id ?? '')
-  return next()
-})
-
+const gate = honoGate((hash) => key.get(hash) ?? undefined)
 const app = new Hono()
 app.get('/v1/inventory', gate, (c) => c.json(all.all()))
-app.patch(
-  '/v1/inventory/:petId',
-  gate,
-  validator('json', (value: unknown, c) => {
-    if (typeof value === 'object' && value !== null && 'quantity' in value) {
-      const { quantity } = value
-      if (typeof quantity === 'number' && Number.isSafeInteger(quantity) && quantity >= 0) return { quantity }
-    }
-    return c.json({ code: 'invalid_request', message: 'quantity must be an integer', status: 400 }, 400)
-  }),
-  (c) => {
-    const row = setQuantity(Number(c.req.param('petId')), c.req.valid('json').quantity, c.get('keyId'))
-    return row === null
-      ? c.json({ code: 'not_found', message: 'there is no such pet', status: 404 }, 404)
-      : c.json(row)
-  },
-)
+app.patch('/v1/inventory/:petId', gate, quantityValidator, (c) => {
+  const row = setQuantity(Number(c.req.param('petId')), c.req.valid('json').quantity, c.get('keyId'))
+  return row === null
+    ? c.json({ code: 'not_found', message: 'there is no such pet', status: 404 }, 404)
+    : c.json(row)
+})
 
 Bun.serve({ hostname: '127.0.0.1', port: Number(port), fetch: app.fetch })

@@ -6,6 +6,7 @@ import type { Target } from '../target.ts'
 
 const ceiling = {
   kind: 'ceiling',
+  section: 'embedded',
   listPath: '/v1/inventory',
   listEquals: 'bytes',
   takesUpdates: false,

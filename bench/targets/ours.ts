@@ -1,7 +1,7 @@
 import { join } from 'node:path'
-import { writeCsv } from '../dataset.ts'
+import { type Dataset, writeCsv } from '../dataset.ts'
 import { freePort, run, startServer } from '../processes.ts'
-import type { Target } from '../target.ts'
+import type { RunningTarget, Target } from '../target.ts'
 
 const PROJECT = join(import.meta.dir, '..', '..')
 const PETSTORE = join(PROJECT, 'node_modules', '.bin', 'petstore')
@@ -12,44 +12,35 @@ export const ours: Target = {
   name: 'ours',
   label: 'Petstore Inventory',
   kind: 'ours',
+  section: 'embedded',
   listPath: '/v1/inventory',
   listEquals: 'bytes',
   takesUpdates: true,
   checksKeys: true,
-  start: async (dataset) => {
-    const database = `sqlite:${join(dataset.folder, 'ours.db')}`
-    await run([PETSTORE, 'import', await writeCsv(dataset), '--database-url', database], PROJECT)
-    const secrets = {
-      unlimited: await createKey(database, [
-        '--plan',
-        'enterprise',
-        '--per-minute',
-        UNLIMITED,
-        '--per-day',
-        UNLIMITED,
-      ]),
-      free: await createKey(database, ['--plan', 'free']),
-    }
-    const port = await freePort()
-    // Without the last flag a flood of unknown keys would turn into 429 after 300 requests.
-    const server = await startServer(
-      'ours',
-      [
-        PETSTORE,
-        'serve',
-        // Several of ours are started in one run: each takes a port of its own for its metrics.
-        ...['--metrics-port', '0'],
-        '--database-url',
-        database,
-        '--port',
-        String(port),
-        '--anonymous-per-minute',
-        UNLIMITED,
-      ],
-      { port, folder: dataset.folder, readyPath: '/readyz' },
-    )
-    return { ...server, secrets }
-  },
+  start: (dataset) => startOurs(dataset, `sqlite:${join(dataset.folder, 'ours.db')}`),
+}
+
+/** On an empty database, wherever that is. */
+export async function startOurs(dataset: Dataset, database: string): Promise<RunningTarget> {
+  await run([PETSTORE, 'import', await writeCsv(dataset), '--database-url', database], PROJECT)
+  const limits = ['--per-minute', UNLIMITED, '--per-day', UNLIMITED]
+  const secrets = {
+    unlimited: await createKey(database, ['--plan', 'enterprise', ...limits]),
+    free: await createKey(database, ['--plan', 'free']),
+  }
+  const port = await freePort()
+  const server = await startServer(
+    'ours',
+    [
+      ...[PETSTORE, 'serve', '--database-url', database, '--port', String(port)],
+      // Several of ours are started in one run: each takes a port of its own for its metrics.
+      ...['--metrics-port', '0'],
+      // Else a flood of unknown keys would turn into 429 after 300 requests.
+      ...['--anonymous-per-minute', UNLIMITED],
+    ],
+    { port, folder: dataset.folder, readyPath: '/readyz' },
+  )
+  return { ...server, secrets }
 }
 
 /** A key of the right form that no target knows, because it belongs to another database. */

@@ -1,0 +1,24 @@
+import { getConnInfo } from 'hono/bun'
+import { createMiddleware } from 'hono/factory'
+import { validator } from 'hono/validator'
+import { createGate, type PeerKey } from './gate.ts'
+
+/** What the Hono peers have in common. Hono: hono.dev/docs/helpers/factory, /docs/guides/validation. */
+export function honoGate(findKey: (hash: string) => PeerKey | undefined) {
+  const pass = createGate(findKey)
+  return createMiddleware<{ Variables: { keyId: string } }>(async (c, next) => {
+    const passage = pass(c.req.header('authorization'), getConnInfo(c).remote.address ?? 'unknown')
+    for (const [name, value] of Object.entries(passage.headers)) c.header(name, value)
+    if (passage.refused !== undefined) return c.json(passage.refused, passage.refused.status)
+    c.set('keyId', passage.key?.id ?? '')
+    return next()
+  })
+}
+
+export const quantityValidator = validator('json', (value: unknown, c) => {
+  if (typeof value === 'object' && value !== null && 'quantity' in value) {
+    const { quantity } = value
+    if (typeof quantity === 'number' && Number.isSafeInteger(quantity) && quantity >= 0) return { quantity }
+  }
+  return c.json({ code: 'invalid_request', message: 'quantity must be an integer', status: 400 }, 400)
+})

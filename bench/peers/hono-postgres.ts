@@ -1,0 +1,39 @@
+import { SQL } from 'bun'
+import { Hono } from 'hono'
+import type { PeerKey } from './gate.ts'
+import { honoGate, quantityValidator } from './hono-parts.ts'
+import type { InventoryRow } from './statements.ts'
+
+// Hono on Bun: hono.dev/docs/getting-started/bun. Bun.SQL: bun.com/docs/runtime/sql.
+const [url = '', port = '0', poolSize = '10'] = process.argv.slice(2)
+const sql = new SQL(url, { max: Number(poolSize) })
+
+// Read once, so that a request costs one statement.
+const keys = new Map<string, PeerKey>()
+const rows: (PeerKey & { hash: string })[] = await sql`
+  SELECT hash, id, per_minute AS "perMinute", per_day AS "perDay" FROM keys`
+for (const { hash, ...key } of rows) keys.set(hash, key)
+
+const gate = honoGate((hash) => keys.get(hash))
+const app = new Hono()
+app.get('/v1/inventory', gate, async (c) => {
+  const items: InventoryRow[] = await sql`
+    SELECT pet_id AS "petId", quantity, status FROM inventory ORDER BY pet_id`
+  return c.json(items)
+})
+app.patch('/v1/inventory/:petId', gate, quantityValidator, async (c) => {
+  const petId = Number(c.req.param('petId'))
+  const { quantity } = c.req.valid('json')
+  const [item]: InventoryRow[] = await sql`
+    WITH updated AS (
+      UPDATE inventory SET quantity = ${quantity} WHERE pet_id = ${petId} RETURNING pet_id, quantity, status
+    ), recorded AS (
+      INSERT INTO history (pet_id, quantity, key_id) SELECT pet_id, quantity, ${c.get('keyId')} FROM updated
+    )
+    SELECT pet_id AS "petId", quantity, status FROM updated`
+  return item === undefined
+    ? c.json({ code: 'not_found', message: 'there is no such pet', status: 404 }, 404)
+    : c.json(item)
+})
+
+Bun.serve({ hostname: '127.0.0.1', port: Number(port), fetch: app.fetch })
