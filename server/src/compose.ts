@@ -15,12 +15,14 @@ import { buildContract } from './http/contract.ts'
 import { EventStreams } from './http/event-streams.ts'
 import { type Listener, listen } from './http/server.ts'
 import { readTls } from './http/tls.ts'
+import { type WebFile, webPages } from './http/web-pages.ts'
 import { withoutPassword } from './setting-parsers.ts'
 import {
   DEFAULT_POSTGRES_SETTINGS,
   openPostgresStore,
   type PostgresSettings,
 } from './store/postgres/store.ts'
+import { troubleText } from './store/sqlite/failures.ts'
 import { openSqliteStore } from './store/sqlite/store.ts'
 import { recordCommits } from './telemetry/commit-recorder.ts'
 import { type Sink, stdoutSink } from './telemetry/line-writer.ts'
@@ -86,10 +88,7 @@ function openSqlite(path: string): Store {
   try {
     return openSqliteStore(path)
   } catch (error) {
-    throw new Error(
-      `cannot open the database ${path}: ${messageOf(error)}; check DATABASE_URL and that the file and its folder can be written`,
-      { cause: error },
-    )
+    throw new Error(`cannot open the database ${path}: ${troubleText(error)}`, { cause: error })
   }
 }
 
@@ -103,7 +102,7 @@ export async function startService(
   const logger = new Logger({ format: config.logFormat, requests: config.logRequests }, logSink, clock)
   const metrics = new Metrics(VERSION, performance.timeOrigin / SECOND)
   let isStopping = false
-  const limits = store.isShared ? new SharedLimits(store, clock) : await LimitLedger.open(store, clock)
+  const limits = store.isShared ? new SharedLimits(store) : await LimitLedger.open(store, clock)
   const keys = new KeyRing(store, clock)
   const hub = new EventHub(store, (error) => logger.failure({ requestId: 'event-hub', error }))
   const streams = new EventStreams({ hub, keys, clock, heartbeatMs: config.eventsHeartbeatSeconds * SECOND })
@@ -130,7 +129,9 @@ export async function startService(
         store.isShared ? SHARED_LANES : 1,
       ),
       streams,
+      limits,
     },
+    webPages: await webPages(await builtWebFiles()),
     contract: buildContract({
       baseUrl: config.baseUrl,
       stagingBaseUrl: config.stagingBaseUrl,
@@ -187,6 +188,21 @@ export async function startService(
       }
     },
   }
+}
+
+/** The staff page and the API docs, as web/build.ts made them; in the executable they are part of it. */
+async function builtWebFiles(): Promise<readonly WebFile[]> {
+  const { FILES } = await import('../../web/dist/pages.ts').catch((error: unknown) => {
+    throw new Error('the staff page is not built; run "npm run build:web"', { cause: error })
+  })
+  return FILES.map(({ forms: { identity, br, gzip }, ...file }) => ({
+    ...file,
+    forms: {
+      identity: Bun.file(identity),
+      ...(br === undefined ? {} : { br: Bun.file(br) }),
+      ...(gzip === undefined ? {} : { gzip: Bun.file(gzip) }),
+    },
+  }))
 }
 
 /** Listens for callers and, where metrics are on, for those who scrape them. */

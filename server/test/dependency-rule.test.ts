@@ -17,6 +17,18 @@ describe('the dependency rule fails when', () => {
       'cli/commands/x.ts',
       "import { y } from '../../store/sqlite/store.ts'",
     ],
+    ['http imports the built pages', 'http/x.ts', "import { FILES } from '../../../web/dist/pages.ts'"],
+    [
+      'the staff page goes past the client',
+      'web/src/stock-page/x.ts',
+      "import type { Pet } from '../../../server/src/core/pet.ts'",
+    ],
+    [
+      'the staff page reaches into the client',
+      'web/src/stock-page/x.ts',
+      "import { y } from '../../../client/src/y.ts'",
+    ],
+    ['a page imports another package', 'web/src/docs-page/x.tsx', "import { marked } from 'marked'"],
     ['an import over several lines', 'core/x.ts', "import {\n  y,\n  z,\n} from '../http/app.ts'"],
     ['an import at run time', 'core/x.ts', "const y = await import('../http/app.ts')"],
     ['a file belongs to no part', 'other/x.ts', ''],
@@ -29,5 +41,12 @@ describe('the dependency rule fails when', () => {
     expect(violations('http/x.ts', "import { y } from '../core/y.ts'\nimport Type from 'typebox'")).toEqual(
       [],
     )
+    expect(violations('compose.ts', "const { FILES } = await import('../../web/dist/pages.ts')")).toEqual([])
+    expect(
+      violations(
+        'web/src/docs-page/x.tsx',
+        "import { useState } from 'react'\nimport { PetstoreClient } from '@petstore/client'\nimport '../design/base.css'",
+      ),
+    ).toEqual([])
   })
 })

@@ -13,12 +13,15 @@ export interface PublicPageParts {
   readonly contract: unknown
   /** Throws while the service cannot do its work. */
   readonly checkReady: () => Promise<void>
+  /** What browsers are shown, by path. */
+  readonly webPages: Readonly<Record<string, PublicPage>>
 }
 
 /** A cached answer would tell how things were. */
 const LIVE = { 'Cache-Control': 'no-store' }
 
-export function publicPages({ contract, checkReady }: PublicPageParts): ReadonlyMap<string, PublicPage> {
+export function publicPages(parts: PublicPageParts): ReadonlyMap<string, PublicPage> {
+  const { contract, checkReady, webPages } = parts
   const contractReply = jsonReply(contract)
   const alive = jsonReply({ status: 'ok' }, LIVE)
   const pages: Readonly<Record<string, (request: Request) => Promise<Reply>>> = {
@@ -29,12 +32,16 @@ export function publicPages({ contract, checkReady }: PublicPageParts): Readonly
       return jsonReply({ status: 'ready' }, LIVE)
     },
   }
-  return new Map(
-    Object.entries(pages).map(([path, show]) => [path, { name: path.slice(1), answer: getOnly(show) }]),
-  )
+  return new Map([
+    ...Object.entries(webPages),
+    ...Object.entries(pages).map(
+      ([path, show]) => [path, { name: path.slice(1), answer: getOnly(show) }] as const,
+    ),
+  ])
 }
 
-function getOnly(show: (request: Request) => Promise<Reply>): PublicPage['answer'] {
+/** Refuses every method but GET and HEAD. */
+export function getOnly(show: (request: Request) => Promise<Reply>): PublicPage['answer'] {
   return async (request) =>
     request.method === 'GET' || request.method === 'HEAD'
       ? show(request)

@@ -1,0 +1,104 @@
+import { createHash } from 'node:crypto'
+import { chosenCodingOf } from './accept-encoding.ts'
+import { matchesTag } from './conditional.ts'
+import { getOnly, type PublicPage } from './public-pages.ts'
+import type { Reply } from './reply.ts'
+
+type PageCoding = 'br' | 'gzip'
+
+/** A file for browsers: a page, or what a page is made of. */
+export interface WebFile {
+  readonly path: string
+  readonly type: string
+  /** Whether its path names its content: then it never changes. */
+  readonly isHashed: boolean
+  readonly forms: { readonly identity: Blob } & { readonly [Coding in PageCoding]?: Blob }
+}
+
+/** Ours, the smaller one first. */
+const OFFERED: readonly PageCoding[] = ['br', 'gzip']
+const FOR_A_YEAR = 'public, max-age=31536000, immutable'
+/** Kept, but asked about each time: it names the files of the newest build. */
+const ASK_FIRST = 'no-cache'
+
+const CONTENT_SECURITY_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "font-src 'self'",
+  "connect-src 'self'",
+  "manifest-src 'self'",
+  "base-uri 'none'",
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+].join('; ')
+
+/** A page holds a key: nothing foreign runs in it, frames it, or learns where it links from. */
+export const SECURITY_HEADERS = {
+  'Content-Security-Policy': CONTENT_SECURITY_POLICY,
+  'X-Frame-Options': 'DENY',
+  'Referrer-Policy': 'no-referrer',
+  'Cross-Origin-Opener-Policy': 'same-origin',
+  'Cross-Origin-Resource-Policy': 'same-origin',
+  'Permissions-Policy': 'camera=(), geolocation=(), microphone=(), payment=(), usb=()',
+} as const
+
+/** Each file under its path, ready to be sent: everything is read once, now. */
+export async function webPages(files: readonly WebFile[]): Promise<Readonly<Record<string, PublicPage>>> {
+  const pages: Record<string, PublicPage> = {}
+  for (const file of files) {
+    const page = { name: nameOf(file), answer: getOnly(await shown(file)) }
+    pages[file.path] = page
+    if (!file.isHashed && file.path !== '/') pages[`${file.path}/`] = page
+  }
+  return pages
+}
+
+/** One name for all assets, since there is a series of metrics for each name. */
+function nameOf({ path, isHashed }: WebFile): string {
+  return isHashed ? 'asset' : path === '/' ? 'staff-page' : path.slice(1)
+}
+
+async function shown({ type, isHashed, forms }: WebFile): Promise<(request: Request) => Promise<Reply>> {
+  const { identity, ...others } = await inMemory(forms)
+  const tag = createHash('sha256')
+    .update(await identity.bytes())
+    .digest('base64url')
+    .slice(0, 22)
+  const codings = OFFERED.filter((coding) => others[coding] !== undefined)
+  const common = {
+    ...SECURITY_HEADERS,
+    'Cache-Control': isHashed ? FOR_A_YEAR : ASK_FIRST,
+    ...(codings.length === 0 ? {} : { Vary: 'Accept-Encoding' }),
+  }
+  return async ({ headers }) => {
+    const coding = chosenCodingOf(codings, headers.get('accept-encoding'))
+    // The content decides the tag; each coding of it is a representation of its own (RFC 9110, 8.8.3).
+    const etag = coding === undefined ? `"${tag}"` : `"${tag}-${coding}"`
+    if (matchesTag(headers.get('if-none-match'), etag)) {
+      return { status: 304, headers: { ...common, ETag: etag }, body: null }
+    }
+    return {
+      status: 200,
+      headers: {
+        ...common,
+        'Content-Type': type,
+        ETag: etag,
+        ...(coding === undefined ? {} : { 'Content-Encoding': coding }),
+      },
+      body: (coding === undefined ? undefined : others[coding]) ?? identity,
+    }
+  }
+}
+
+/** So that a build that replaces the files does not change what a running service serves. */
+async function inMemory({ identity, ...others }: WebFile['forms']): Promise<WebFile['forms']> {
+  const read = async (form: Blob) => new Blob([await form.arrayBuffer()])
+  const { br, gzip } = others
+  return {
+    identity: await read(identity),
+    ...(br === undefined ? {} : { br: await read(br) }),
+    ...(gzip === undefined ? {} : { gzip: await read(gzip) }),
+  }
+}

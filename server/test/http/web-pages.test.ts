@@ -1,0 +1,151 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
+import { TestService } from '../support/test-service.ts'
+
+const POLICY = [
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self';",
+  "connect-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+].join(' ')
+
+let service: TestService
+let script: string
+beforeAll(async () => {
+  service = await TestService.start({ settings: { anonymousPerMinute: '1' } })
+  script = linked(await (await get('/')).text(), /<script[^>]* src="([^"]+)"/)
+})
+afterAll(() => service.stop())
+
+function get(path: string, headers: Record<string, string> = {}, method = 'GET'): Promise<Response> {
+  return fetch(service.address + path, {
+    method,
+    headers: { 'Accept-Encoding': 'identity', ...headers },
+    decompress: false,
+  })
+}
+
+function linked(html: string, pattern: RegExp): string {
+  const [, address] = pattern.exec(html) ?? []
+  if (address === undefined) throw new Error(`nothing in the page matches ${pattern}`)
+  return address
+}
+
+describe.each(['/', '/docs', '/docs/'])('the page %s', (path) => {
+  test('is shown without a key, and asked about each time it is shown again', async () => {
+    const answer = await get(path)
+    expect([answer.status, answer.headers.get('Content-Type')]).toEqual([200, 'text/html;charset=utf-8'])
+    expect(answer.headers.get('Cache-Control')).toBe('no-cache')
+    expect(await answer.text()).toStartWith('<!doctype html>')
+  })
+
+  test('is made of nothing but files of the service, which are there and never change', async () => {
+    const html = await (await get(path)).text()
+    const addresses = [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map((match) => match[1] ?? '')
+    expect(addresses.length).toBeGreaterThanOrEqual(4)
+    for (const address of addresses) {
+      expect(address).toMatch(/^\/assets\/[a-z-]+-[a-z0-9]{8}\.[a-z]+$/)
+      const answer = await get(address)
+      expect([address, answer.status]).toEqual([address, 200])
+      expect(answer.headers.get('Cache-Control')).toBe('public, max-age=31536000, immutable')
+    }
+  })
+
+  test('has no script and no style inside, which its policy would not let run', async () => {
+    const html = await (await get(path)).text()
+    expect(html).not.toMatch(/<script(?![^>]* src=)|<style|\son\w+=|\sstyle=|javascript:/i)
+  })
+})
+
+describe('pages and what they are made of', () => {
+  test('let nothing foreign in', async () => {
+    for (const path of ['/', '/docs', script]) {
+      const { headers } = await get(path)
+      expect(headers.get('Content-Security-Policy')).toBe(POLICY)
+      expect(headers.get('X-Content-Type-Options')).toBe('nosniff')
+      expect(headers.get('X-Frame-Options')).toBe('DENY')
+      expect(headers.get('Referrer-Policy')).toBe('no-referrer')
+      expect(headers.get('Cross-Origin-Opener-Policy')).toBe('same-origin')
+      expect(headers.get('Permissions-Policy')).toContain('camera=()')
+    }
+  })
+
+  test('have the type that a browser insists on', async () => {
+    const html = await (await get('/')).text()
+    const typeOf = async (pattern: RegExp) => (await get(linked(html, pattern))).headers.get('Content-Type')
+    expect(await typeOf(/<script[^>]* src="([^"]+)"/)).toBe('text/javascript;charset=utf-8')
+    expect(await typeOf(/rel="stylesheet"[^>]* href="([^"]+)"/)).toBe('text/css;charset=utf-8')
+    expect(await typeOf(/rel="icon"[^>]* href="([^"]+)"/)).toBe('image/svg+xml')
+    expect(await typeOf(/rel="manifest"[^>]* href="([^"]+)"/)).toBe('application/manifest+json')
+  })
+
+  test('are not counted against anybody', async () => {
+    for (let asked = 0; asked < 5; asked++) expect((await get('/')).status).toBe(200)
+    expect((await get('/')).headers.get('X-RateLimit-Limit')).toBeNull()
+  })
+
+  test('come compressed as the browser likes it, and are the same file each time', async () => {
+    const plain = await get(script)
+    const bytes = await plain.bytes()
+    expect([plain.headers.get('Vary'), plain.headers.get('Content-Encoding')]).toEqual([
+      'Accept-Encoding',
+      null,
+    ])
+
+    const brotli = await get(script, { 'Accept-Encoding': 'gzip, deflate, br, zstd' })
+    expect([brotli.headers.get('Vary'), brotli.headers.get('Content-Encoding')]).toEqual([
+      'Accept-Encoding',
+      'br',
+    ])
+    expect(brotliDecompressSync(await brotli.bytes()).equals(bytes)).toBe(true)
+
+    const gzip = await get(script, { 'Accept-Encoding': 'gzip, br;q=0.5' })
+    expect(gzip.headers.get('Content-Encoding')).toBe('gzip')
+    const zipped = await gzip.bytes()
+    expect(zipped.length).toBeLessThan(bytes.length / 2)
+    expect(gunzipSync(zipped).equals(bytes)).toBe(true)
+    expect(new Set([plain, brotli, gzip].map(({ headers }) => headers.get('ETag'))).size).toBe(3)
+  })
+
+  test.each(['/', '/docs', 'the script'])('%s is 304 for the one who has it', async (given) => {
+    const path = given === 'the script' ? script : given
+    const accepted = { 'Accept-Encoding': 'br' }
+    const first = await get(path, accepted)
+    const etag = first.headers.get('ETag') ?? ''
+    expect(etag).toMatch(/^"[\w-]+"$/)
+    const again = await get(path, { ...accepted, 'If-None-Match': etag })
+    expect([again.status, again.headers.get('ETag'), await again.text()]).toEqual([304, etag, ''])
+    expect(again.headers.get('Cache-Control')).toBe(first.headers.get('Cache-Control'))
+    expect((await get(path, { ...accepted, 'If-None-Match': '"other"' })).status).toBe(200)
+  })
+
+  test('answer HEAD with the same headers and no body', async () => {
+    for (const path of ['/', script]) {
+      const full = await get(path)
+      const head = await get(path, {}, 'HEAD')
+      expect([head.status, await head.text()]).toEqual([200, ''])
+      for (const name of ['ETag', 'Content-Type', 'Cache-Control', 'Content-Length'])
+        expect([name, head.headers.get(name)]).toEqual([name, full.headers.get(name)])
+    }
+  })
+
+  test('refuse other methods with an Error body', async () => {
+    for (const method of ['POST', 'PUT', 'DELETE']) {
+      const answer = await get('/', {}, method)
+      expect([answer.status, answer.headers.get('Allow')]).toEqual([405, 'GET, HEAD'])
+      expect(await answer.json()).toMatchObject({ code: 'method_not_allowed', status: 405 })
+    }
+  })
+
+  test('are logged and counted under three names, however many there are', async () => {
+    const watched = await TestService.start({ settings: { logRequests: 'all' } })
+    for (const path of ['/', '/docs', '/docs/', script]) await watched.fetch('GET', path, { key: null })
+    const names = (await watched.logged()).map(({ operation }) => operation)
+    expect(names).toEqual(['staff-page', 'docs', 'docs', 'asset'])
+    await watched.stop()
+  })
+})
+
+test('a file that is none of ours is as unknown as any other path', async () => {
+  const answer = await service.fetch('GET', '/assets/none-12345678.js')
+  expect([answer.status, answer.error.code]).toEqual([404, 'not_found'])
+  expect((await service.fetch('GET', '/assets/', { key: null })).status).toBe(401)
+})

@@ -1,0 +1,120 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { PetstoreClient } from '@petstore/client'
+import { openStore, startService } from '../../server/src/compose.ts'
+import { readConfig } from '../../server/src/config.ts'
+import { createSecret, storedSecret } from '../../server/src/core/api-key.ts'
+import type { Store } from '../../server/src/core/store.ts'
+import { DEMO_SECRETS, prepareDemo } from '../../server/src/demo.ts'
+
+const MINUTE = 60_000
+const DAYS = 18
+const SILENT = { write: async () => {}, isTerminal: false, hasColours: false }
+
+export interface LivelyShop {
+  readonly address: string
+  /** Of the Pro plan, so that the limits are those of a real shop. */
+  readonly apiKey: string
+  stop(): Promise<void>
+}
+
+/**
+ * The demo store as it might look after some weeks: three people have sold, counted and restocked. All of it was
+ * done through the interface, with a clock that runs ahead to the present.
+ */
+export async function startLivelyShop(): Promise<LivelyShop> {
+  const folder = mkdtempSync(join(tmpdir(), 'petstore-screenshots-'))
+  const store = await openStore(`sqlite:${join(folder, 'demo.db')}`)
+  let now: number | undefined = Date.now() - (DAYS + 1) * 24 * 60 * MINUTE
+  const clock = () => now ?? Date.now()
+  await prepareDemo(store, clock())
+  const service = await startService(readConfig({ port: '0', metricsPort: 'off' }, {}), store, {
+    clock,
+    demoSecrets: new Set(Object.values(DEMO_SECRETS)),
+    logSink: SILENT,
+  })
+  const address = `http://127.0.0.1:${service.port}`
+  const clientOf = async (name: string) =>
+    new PetstoreClient({ baseUrl: `${address}/v1`, apiKey: await addKey(store, name, clock()) })
+  const staff = {
+    desk: await clientOf('Front desk'),
+    stockroom: await clientOf('Stockroom'),
+    shop: await clientOf('Online shop'),
+  }
+  for (const { at, who, petId, delta } of someWeeks()) {
+    now = at
+    await staff[who].adjustInventory(petId, delta)
+  }
+  now = undefined
+  return {
+    address,
+    apiKey: DEMO_SECRETS.pro,
+    stop: async () => {
+      await service.stop()
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+async function addKey(store: Store, name: string, at: number): Promise<string> {
+  const secret = createSecret('production')
+  const limits = { perMinute: 1_000_000, perDay: 1_000_000 }
+  const id = `key_${name.toLowerCase().replaceAll(' ', '_')}`
+  await store.addKey(
+    { id, name, plan: 'enterprise', limits, readOnly: false, createdAt: at },
+    storedSecret(secret, at),
+    { at, actor: 'screenshots' },
+  )
+  return secret
+}
+
+interface Deed {
+  readonly at: number
+  readonly who: 'desk' | 'stockroom' | 'shop'
+  readonly petId: bigint
+  readonly delta: number
+}
+
+/** How many of each are sold at a time, and restocked at a time; the demo's ids. */
+const TRADE: readonly (readonly [petId: bigint, sold: number, restocked: number])[] = [
+  [16n, 18, 120],
+  [19n, 9, 60],
+  [11n, 3, 12],
+  [17n, 4, 18],
+  [10n, 1, 4],
+  [6n, 1, 3],
+  [21n, 2, 8],
+]
+
+/** Of today, in minutes before now: so that something happened just now, at whatever time the pictures are taken. */
+const TODAY: readonly (readonly [minutesAgo: number, who: Deed['who'], petId: bigint, delta: number])[] = [
+  [9, 'desk', 11n, -2],
+  [6, 'shop', 17n, -1],
+  [3, 'stockroom', 2n, 2],
+  [1, 'desk', 16n, -6],
+]
+
+/** The same every time, the earliest first: sales in opening hours, a delivery when a shelf gets empty. */
+function someWeeks(): readonly Deed[] {
+  const deeds: Deed[] = []
+  TRADE.forEach(([petId, sold, restocked], index) => {
+    let gone = 0
+    for (let daysAgo = DAYS; daysAgo >= 1; daysAgo--) {
+      for (const hour of [9 + ((daysAgo * 5 + index * 3) % 4), 14 + ((daysAgo * 7 + index * 2) % 5)]) {
+        const at = new Date().setHours(hour - 24 * daysAgo, (index * 13 + daysAgo * 17) % 60, 0, 0)
+        const isDelivery = gone >= restocked
+        // Some hours nobody comes for it.
+        if (!isDelivery && (hour + index + daysAgo) % 3 === 0) continue
+        const delta = isDelivery ? restocked : -Math.max(1, sold - ((hour + daysAgo) % 4))
+        gone = isDelivery ? 0 : gone - delta
+        deeds.push({ at, who: isDelivery ? 'stockroom' : hour < 14 ? 'desk' : 'shop', petId, delta })
+      }
+    }
+  })
+  const now = Date.now()
+  for (const [minutesAgo, who, petId, delta] of TODAY) {
+    deeds.push({ at: now - minutesAgo * MINUTE, who, petId, delta })
+  }
+  return deeds.sort((a, b) => a.at - b.at)
+}

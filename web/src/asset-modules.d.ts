@@ -1,0 +1,2 @@
+/** What the bundler understands beside TypeScript. */
+declare module '*.css'

@@ -1,0 +1,37 @@
+/** Drawn on a grid of 16 with a line of 1.5. */
+const PATHS = {
+  search: 'M7 12a5 5 0 1 0 0-10 5 5 0 0 0 0 10ZM10.7 10.7 14 14',
+  undo: 'M3 6.5h7a3.5 3.5 0 0 1 0 7H6M6 3 2.5 6.5 6 10',
+  download: 'M8 2v8M4.5 7 8 10.5 11.5 7M2.5 13.5h11',
+  plus: 'M8 3v10M3 8h10',
+  minus: 'M3 8h10',
+  check: 'M3 8.5 6.5 12 13 4.5',
+  close: 'M4 4l8 8M12 4l-8 8',
+  warning: 'M8 2 1.5 13.5h13L8 2ZM8 6.5v3.2M8 11.6v.1',
+  keyboard: 'M1.5 4h13v8h-13zM4 6.5h.1M6.6 6.5h.1M9.3 6.5h.1M12 6.5h.1M4.5 9.5h7',
+  system: 'M2 3h12v8H2zM5.5 13.5h5M8 11v2.5',
+  light:
+    'M8 11a3 3 0 1 0 0-6 3 3 0 0 0 0 6ZM8 1.5v1M8 13.5v1M1.5 8h1M13.5 8h1M3.4 3.4l.7.7M11.9 11.9l.7.7M12.6 3.4l-.7.7M4.1 11.9l-.7.7',
+  dark: 'M13.5 9.5A5.8 5.8 0 0 1 6.5 2.5a5.8 5.8 0 1 0 7 7Z',
+  ascending: 'M8 13V3M4.5 6.5 8 3l3.5 3.5',
+  descending: 'M8 3v10M4.5 9.5 8 13l3.5-3.5',
+  signOut: 'M6 2.5H3v11h3M10.5 5 13.5 8l-3 3M13.5 8H6.5',
+  chevron: 'M6 3.5 10.5 8 6 12.5',
+} as const
+
+export type IconName = keyof typeof PATHS
+
+/** Decoration: what stands beside it, or its button's label, says the same in words. */
+export function Icon({ name, size = 16 }: { readonly name: IconName; readonly size?: number }) {
+  return (
+    <svg width={size} height={size} viewBox="0 0 16 16" fill="none" aria-hidden="true" focusable="false">
+      <path
+        d={PATHS[name]}
+        stroke="currentColor"
+        strokeWidth="1.5"
+        strokeLinecap="round"
+        strokeLinejoin="round"
+      />
+    </svg>
+  )
+}

@@ -1,0 +1,24 @@
+/** `system` follows the machine; the others are somebody's choice, kept on it. Both pages share it. */
+export type Theme = 'system' | 'light' | 'dark'
+
+export const THEMES: readonly Theme[] = ['system', 'light', 'dark']
+
+const STORED_AS = 'petstore.theme'
+
+export function chosenTheme(): Theme {
+  const stored = localStorage.getItem(STORED_AS)
+  return THEMES.find((theme) => theme === stored) ?? 'system'
+}
+
+export function chooseTheme(theme: Theme): void {
+  if (theme === 'system') localStorage.removeItem(STORED_AS)
+  else localStorage.setItem(STORED_AS, theme)
+  applyTheme()
+}
+
+/** To be called once before the page is drawn. */
+export function applyTheme(): void {
+  const theme = chosenTheme()
+  if (theme === 'system') delete document.documentElement.dataset.theme
+  else document.documentElement.dataset.theme = theme
+}

@@ -1,0 +1,191 @@
+import type {
+  Media,
+  OpenApiDocument,
+  OpenApiOperation,
+  OpenApiResponse,
+  Parameter,
+  PlanLimits,
+  Schema,
+} from './openapi-document.ts'
+
+export type Stability = 'stable' | 'beta' | 'experimental'
+
+/** One operation of the contract, as the pages show it. */
+export interface Operation {
+  readonly id: string
+  readonly method: string
+  /** Relative to the base address, with parameters in braces. */
+  readonly path: string
+  readonly summary: string
+  readonly description: string
+  readonly tag: string
+  readonly stability: Stability
+  readonly isDeprecated: boolean
+  /** When a deprecated operation ends, as `2030-12-05`. */
+  readonly sunset: string | undefined
+  readonly parameters: readonly Parameter[]
+  readonly body: { readonly schema: Schema; readonly isRequired: boolean } | undefined
+  readonly answers: readonly Answer[]
+}
+
+/** What an operation can answer with, by status. */
+export interface Answer {
+  readonly status: number
+  readonly description: string
+  readonly headers: readonly AnswerHeader[]
+  readonly schema: Schema | undefined
+  readonly mediaType: string | undefined
+  /** Of an event stream: the data of each kind of event. */
+  readonly events: ReadonlyMap<string, Schema> | undefined
+}
+
+export interface AnswerHeader {
+  readonly name: string
+  readonly description: string
+  readonly schema: Schema
+  readonly isAlwaysThere: boolean
+}
+
+export interface OperationGroup {
+  readonly tag: string
+  readonly description: string
+  readonly operations: readonly Operation[]
+}
+
+export interface ErrorCodeFacts {
+  readonly code: string
+  readonly status: number
+  readonly description: string
+}
+
+export interface Ban {
+  readonly firstSeconds: number
+  readonly longestSeconds: number
+}
+
+const METHODS = ['get', 'put', 'post', 'patch', 'delete'] as const
+const REFERENCE = /^#\/components\/(schemas|headers)\/(.+)$/
+
+/** The OpenAPI document of the service, with its references followed. */
+export class Contract {
+  readonly title: string
+  readonly version: string
+  readonly description: string
+  readonly servers: readonly { readonly url: string; readonly description: string }[]
+  readonly groups: readonly OperationGroup[]
+  readonly operations: readonly Operation[]
+  readonly schemas: ReadonlyMap<string, Schema>
+  readonly errorCodes: readonly ErrorCodeFacts[]
+  /** By name; `null` where the limits are agreed for each key. */
+  readonly plans: ReadonlyMap<string, PlanLimits | null>
+  readonly ban: Ban
+  readonly #document: OpenApiDocument
+
+  constructor(document: OpenApiDocument) {
+    this.#document = document
+    this.title = document.info.title
+    this.version = document.info.version
+    this.description = document.info.description ?? ''
+    this.servers = document.servers.map(({ url, description = '' }) => ({ url, description }))
+    this.schemas = new Map(Object.entries(document.components.schemas))
+    this.errorCodes = document['x-error-codes']
+    this.plans = new Map(Object.entries(document['x-rate-limits'].plans))
+    this.ban = document['x-rate-limits'].ban
+    const found = Object.entries(document.paths).flatMap(([path, item]) =>
+      METHODS.flatMap((method) => {
+        const operation = item[method]
+        return operation === undefined ? [] : [this.#operation(method, path, operation)]
+      }),
+    )
+    this.groups = groupsOf(document, found)
+    // In the order that the navigation shows them in, so that "next" is what the reader sees below.
+    this.operations = this.groups.flatMap(({ operations }) => operations)
+  }
+
+  operation(id: string): Operation | undefined {
+    return this.operations.find((operation) => operation.id === id)
+  }
+
+  /** The schema itself, where it was given by reference. */
+  resolve(schema: Schema): Schema {
+    const name = nameOf(schema)
+    return name === undefined ? schema : (this.schemas.get(name) ?? {})
+  }
+
+  /** The last segment of the base address, which is the version: `v1`. */
+  get versionSegment(): string {
+    const path = new URL(this.servers[0]?.url ?? '/v1', 'http://localhost').pathname
+    return path.split('/').findLast((segment) => segment !== '') ?? 'v1'
+  }
+
+  #operation(method: string, path: string, described: OpenApiOperation): Operation {
+    const body = described.requestBody
+    const bodySchema = body === undefined ? undefined : Object.values(body.content)[0]?.schema
+    return {
+      id: described.operationId,
+      method: method.toUpperCase(),
+      path,
+      summary: described.summary ?? described.operationId,
+      description: described.description ?? '',
+      tag: described.tags?.[0] ?? '',
+      stability: described['x-stability'] ?? 'stable',
+      isDeprecated: described.deprecated ?? false,
+      sunset: described['x-sunset'],
+      parameters: described.parameters ?? [],
+      body:
+        bodySchema === undefined ? undefined : { schema: bodySchema, isRequired: body?.required ?? false },
+      answers: Object.entries(described.responses).map(([status, answer]) =>
+        this.#answer(Number(status), answer),
+      ),
+    }
+  }
+
+  #answer(status: number, { description, headers = {}, content = {} }: OpenApiResponse): Answer {
+    const [mediaType, media] = (Object.entries(content)[0] ?? []) as [string?, Media?]
+    const events = media?.['x-event-data']
+    return {
+      status,
+      description,
+      headers: Object.entries(headers).map(([name, header]) => {
+        const referred = REFERENCE.exec(header.$ref ?? '')?.[2]
+        const resolved = referred === undefined ? header : this.#document.components.headers[referred]
+        return {
+          name,
+          description: resolved?.description ?? '',
+          schema: resolved?.schema ?? {},
+          isAlwaysThere: resolved?.required ?? false,
+        }
+      }),
+      mediaType,
+      schema: media?.schema,
+      events: events === undefined ? undefined : new Map(Object.entries(events)),
+    }
+  }
+}
+
+/** The name of the resource that a schema is, or refers to. */
+export function nameOf(schema: Schema): string | undefined {
+  return REFERENCE.exec(schema.$ref ?? '')?.[2]
+}
+
+/** The codes that an answer's description begins its sentences with: `` `code`: when it happens. `` */
+export function codesOf({
+  description,
+}: Answer): readonly { readonly code: string; readonly when: string }[] {
+  return [...description.matchAll(/`(\w+)`: ([^`]*)/g)].map(([, code = '', when = '']) => ({
+    code,
+    when: when.trim(),
+  }))
+}
+
+function groupsOf(document: OpenApiDocument, operations: readonly Operation[]): OperationGroup[] {
+  const described = new Map((document.tags ?? []).map(({ name, description = '' }) => [name, description]))
+  const tags = new Set([...described.keys(), ...operations.map(({ tag }) => tag)])
+  return [...tags]
+    .map((tag) => ({
+      tag,
+      description: described.get(tag) ?? '',
+      operations: operations.filter((operation) => operation.tag === tag),
+    }))
+    .filter((group) => group.operations.length > 0)
+}

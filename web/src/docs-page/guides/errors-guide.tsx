@@ -1,0 +1,89 @@
+import { useContract } from '../contract-context.tsx'
+import { InlineText } from '../inline-text.tsx'
+import { href } from '../page-route.ts'
+import { StatusTag } from '../reference/status-tag.tsx'
+import { CodeBlock } from '../samples/code-block.tsx'
+import type { Guide } from './guide.ts'
+
+export const errorsGuide: Guide = {
+  id: 'errors',
+  title: 'Errors',
+  summary: 'The one shape of every error, all codes, and which of them are worth another try.',
+  keywords: 'error code message status 400 401 403 404 405 410 412 413 429 500 503 request id retry',
+  Body,
+}
+
+/** By code; the contract says when it happens, this is what a program does about it. */
+export const WHAT_TO_DO: Readonly<Record<string, string>> = {
+  invalid_request: 'Correct the request; the message says which part of it.',
+  unauthorized: 'Send a valid key. Sending the same one again does not help.',
+  forbidden: 'Use a key that may change the stock; this one is read-only.',
+  not_found: 'Check the id and the path.',
+  method_not_allowed: 'Use a method that the `Allow` header names.',
+  gone: 'Move to the operation that takes its place.',
+  precondition_failed: 'Read the entry again, decide, and send its new ETag.',
+  payload_too_large: 'Send a smaller body.',
+  rate_limit_exceeded: 'Wait for `Retry-After`, then try again.',
+  key_banned: 'Wait for `Retry-After`, and send less from then on.',
+  internal_error: 'Try again once; then report it with its request id.',
+  service_unavailable: 'Wait for `Retry-After`, then try again.',
+}
+
+/** What the service answers to `{"quantity": "5"}`. */
+export const ERROR_EXAMPLE =
+  '{"code":"invalid_request","message":"quantity must be an integer from 0 to 9007199254740991, got \\"5\\" (a string)","status":400}'
+
+function Body() {
+  const { errorCodes } = useContract()
+  return (
+    <>
+      <p>
+        Every answer from 400 up has the same body, an{' '}
+        <a href={href({ page: 'schema', id: 'Error' })}>Error</a>. Let programs decide by <code>code</code>:
+        codes are never renamed. The <code>message</code> is for people, says what was wrong and what to do,
+        and may change.
+      </p>
+      <CodeBlock title="An error" language="json" code={ERROR_EXAMPLE} />
+      <h2>All codes</h2>
+      <table className="table table--stacking prose__table">
+        <thead>
+          <tr>
+            <th scope="col">Status</th>
+            <th scope="col">Code</th>
+            <th scope="col">When</th>
+            <th scope="col">What to do</th>
+          </tr>
+        </thead>
+        <tbody>
+          {errorCodes.map(({ code, status, description }) => (
+            <tr key={code}>
+              <td>
+                <StatusTag status={status} />
+              </td>
+              <td>
+                <code>{code}</code>
+              </td>
+              <td>
+                <InlineText text={description} />
+              </td>
+              <td>
+                <InlineText text={WHAT_TO_DO[code] ?? ''} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      <h2>What is checked first</h2>
+      <p>
+        The key (401), then its limit (429), whether the key may do it (403), then the request (400), then
+        whether the entry is there (404) and in the state that was named (412). So a wrong key learns nothing
+        about what exists.
+      </p>
+      <h2>When you ask for help</h2>
+      <p>
+        Every answer has an <code>X-Request-Id</code>. It names the request in the logs of the service; give
+        it along when you report a problem. Send a header of that name yourself, and it is taken over.
+      </p>
+    </>
+  )
+}

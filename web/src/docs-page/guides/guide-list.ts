@@ -1,0 +1,17 @@
+import { clientGuide } from './client-guide.tsx'
+import { concurrencyGuide } from './concurrency-guide.tsx'
+import { errorsGuide } from './errors-guide.tsx'
+import { eventsGuide } from './events-guide.tsx'
+import type { Guide } from './guide.ts'
+import { idsGuide } from './ids-guide.tsx'
+import { limitsGuide } from './limits-guide.tsx'
+
+/** In the order in which a newcomer needs them. */
+export const GUIDES: readonly Guide[] = [
+  limitsGuide,
+  errorsGuide,
+  concurrencyGuide,
+  eventsGuide,
+  idsGuide,
+  clientGuide,
+]

@@ -1,0 +1,129 @@
+import { type Answer, codesOf } from '../contract.ts'
+import { useContract } from '../contract-context.tsx'
+import { InlineText } from '../inline-text.tsx'
+import { href } from '../page-route.ts'
+import { CodeBlock } from '../samples/code-block.tsx'
+import { exampleOf } from '../schema-example.ts'
+import { FieldList, SchemaFields, TypeLink } from './schema-fields.tsx'
+import { StatusTag, statusPhrase } from './status-tag.tsx'
+
+/** Every status that an operation answers with; the first one, when all is well, is open. */
+export function AnswerList({ answers }: { readonly answers: readonly Answer[] }) {
+  return (
+    <div className="answer-list">
+      {answers.map((answer, place) => (
+        <details key={answer.status} className="answer" open={place === 0}>
+          <summary className="answer__summary">
+            <StatusTag status={answer.status} />
+            <span className="answer__phrase">{statusPhrase(answer.status)}</span>
+            <span className="answer__codes">
+              {codesOf(answer).map(({ code }) => (
+                <code key={code}>{code}</code>
+              ))}
+            </span>
+          </summary>
+          <div className="answer__body">
+            <AnswerDetails answer={answer} />
+          </div>
+        </details>
+      ))}
+    </div>
+  )
+}
+
+function AnswerDetails({ answer }: { readonly answer: Answer }) {
+  const { status, schema, headers, events, mediaType } = answer
+  const isError = codesOf(answer).length > 0
+  return (
+    <>
+      <AnswerWords answer={answer} />
+      {events !== undefined && <EventKinds events={events} />}
+      {schema !== undefined && events === undefined && (
+        <>
+          <p className="answer__media">
+            <code>{mediaType}</code> <TypeLink schema={schema} />
+          </p>
+          {!isError && <SchemaFields schema={schema} label={`Fields of the ${status} answer`} />}
+          <ExampleBody answer={answer} />
+        </>
+      )}
+      <details className="answer__headers">
+        <summary>Headers ({headers.length})</summary>
+        <FieldList
+          label={`Headers of the ${status} answer`}
+          fields={headers.map(({ name, description, schema: type, isAlwaysThere }) => ({
+            name,
+            description,
+            schema: type,
+            presence: isAlwaysThere ? 'always there' : 'sometimes there',
+          }))}
+        />
+      </details>
+    </>
+  )
+}
+
+function AnswerWords({ answer }: { readonly answer: Answer }) {
+  const codes = codesOf(answer)
+  if (codes.length === 0)
+    return (
+      <p>
+        <InlineText text={answer.description} />
+      </p>
+    )
+  return (
+    <ul className="code-meanings">
+      {codes.map(({ code, when }) => (
+        <li key={code}>
+          <a href={href({ page: 'guide', id: 'errors' })}>
+            <code>{code}</code>
+          </a>{' '}
+          <InlineText text={when} />
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+function ExampleBody({ answer }: { readonly answer: Answer }) {
+  const contract = useContract()
+  if (answer.schema === undefined) return null
+  const [first] = codesOf(answer)
+  const value =
+    first === undefined
+      ? exampleOf(contract, answer.schema)
+      : { code: first.code, message: first.when, status: answer.status }
+  return <CodeBlock title={`Example of ${answer.status}`} language="json" code={JSON.stringify(value)} />
+}
+
+function EventKinds({
+  events,
+}: {
+  readonly events: ReadonlyMap<string, Parameters<typeof TypeLink>[0]['schema']>
+}) {
+  const contract = useContract()
+  const frames = [...events].map(
+    ([name, schema], place) =>
+      `event: ${name}\nid: ${place + 1}\ndata: ${JSON.stringify(exampleOf(contract, schema))}`,
+  )
+  return (
+    <>
+      <p className="answer__media">
+        <code>text/event-stream</code> kinds of events:
+      </p>
+      <ul className="event-kinds">
+        {[...events].map(([name, schema]) => (
+          <li key={name}>
+            <code>{name}</code>{' '}
+            {schema.$ref === undefined ? (
+              <span className="muted">no data</span>
+            ) : (
+              <TypeLink schema={schema} />
+            )}
+          </li>
+        ))}
+      </ul>
+      <CodeBlock title="Each kind once" language="http" code={frames.join('\n\n')} />
+    </>
+  )
+}

@@ -1,0 +1,96 @@
+import type { ReactNode } from 'react'
+import { useContract } from '../contract-context.tsx'
+import { InlineText } from '../inline-text.tsx'
+import type { Schema } from '../openapi-document.ts'
+import { href } from '../page-route.ts'
+import { boundsWords, choicesOf, resourceIn, typeWords } from '../schema-words.ts'
+
+interface FieldFacts {
+  readonly name: string
+  readonly schema: Schema
+  readonly description?: string | undefined
+  /** Such as "required"; what may be missing says so. */
+  readonly presence?: string
+}
+
+/** Names with their types, bounds and meanings: parameters, headers, or the properties of a resource. */
+export function FieldList({
+  fields,
+  label,
+}: {
+  readonly fields: readonly FieldFacts[]
+  readonly label: string
+}) {
+  return (
+    <ul className="field-list" aria-label={label}>
+      {fields.map((field) => (
+        <FieldRow key={field.name} {...field} />
+      ))}
+    </ul>
+  )
+}
+
+function FieldRow({ name, schema, description, presence }: FieldFacts) {
+  const contract = useContract()
+  const text = description ?? schema.description ?? contract.resolve(schema).description
+  const choices = choicesOf(contract, schema)
+  const bounds = boundsWords(schema)
+  return (
+    <li className="field-row">
+      <div className="field-row__head">
+        <code className="field-row__name">{name}</code>
+        <span className="field-row__type">
+          <TypeLink schema={schema} />
+        </span>
+        {presence === 'required' ? (
+          <span className="field-row__required">required</span>
+        ) : (
+          presence !== undefined && <span className="field-row__type">{presence}</span>
+        )}
+      </div>
+      {text !== undefined && (
+        <p className="field-row__text">
+          <InlineText text={text} />
+        </p>
+      )}
+      {bounds.length > 0 && <p className="field-row__bounds number">{bounds.join(' · ')}</p>}
+      {choices.length > 0 && (
+        <p className="field-row__bounds">
+          One of <Choices of={choices} />
+        </p>
+      )}
+      {schema.properties !== undefined && <SchemaFields schema={schema} label={`Fields of ${name}`} />}
+    </li>
+  )
+}
+
+function Choices({ of }: { readonly of: readonly string[] }) {
+  return of.map((choice, place): ReactNode => [place > 0 && ' ', <code key={choice}>{choice}</code>])
+}
+
+/** The type in words; where a resource is in it, a link to it. */
+export function TypeLink({ schema }: { readonly schema: Schema }) {
+  const name = resourceIn(schema)
+  const words = typeWords(schema)
+  if (name === undefined) return words
+  return (
+    <>
+      {words.slice(0, words.length - name.length)}
+      <a href={href({ page: 'schema', id: name })}>{name}</a>
+    </>
+  )
+}
+
+/** The properties of a schema, followed through references and arrays. */
+export function SchemaFields({ schema, label }: { readonly schema: Schema; readonly label: string }) {
+  const contract = useContract()
+  const resolved = contract.resolve(schema.items ?? schema)
+  const properties = Object.entries(resolved.properties ?? {})
+  if (properties.length === 0) return null
+  const fields = properties.map(([name, part]) => ({
+    name,
+    schema: part,
+    presence: resolved.required?.includes(name) === true ? 'required' : 'optional',
+  }))
+  return <FieldList fields={fields} label={label} />
+}

@@ -1,0 +1,71 @@
+import type { Contract, Operation } from '../contract.ts'
+import { useContract } from '../contract-context.tsx'
+import { InlineText } from '../inline-text.tsx'
+import type { Schema } from '../openapi-document.ts'
+import { href } from '../page-route.ts'
+import { CodeBlock } from '../samples/code-block.tsx'
+import { exampleOf } from '../schema-example.ts'
+import { resourceIn, typeWords } from '../schema-words.ts'
+import { MethodTag } from './operation-badges.tsx'
+import { SchemaFields } from './schema-fields.tsx'
+
+/** One resource: its fields, an example, and where it comes and goes. */
+export function SchemaPage({ name, schema }: { readonly name: string; readonly schema: Schema }) {
+  const contract = useContract()
+  const users = operationsWith(contract, name)
+  return (
+    <article className="prose">
+      <p className="eyebrow">Resource</p>
+      <h1>{name}</h1>
+      {schema.description !== undefined && (
+        <p className="lead">
+          <InlineText text={schema.description} />
+        </p>
+      )}
+      {schema.enum === undefined ? (
+        <SchemaFields schema={schema} label={`Fields of ${name}`} />
+      ) : (
+        <>
+          <p>A {typeWords({ ...schema, enum: [] })}, one of:</p>
+          <ul className="choices">
+            {schema.enum.map((choice) => (
+              <li key={String(choice)}>
+                <code>{String(choice)}</code>
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+      <CodeBlock title="Example" language="json" code={JSON.stringify(exampleOf(contract, schema))} />
+      {users.length > 0 && (
+        <section>
+          <h2>Where it is used</h2>
+          <ul className="operation-links">
+            {users.map(({ id, method, path }) => (
+              <li key={id}>
+                <a href={href({ page: 'operation', id })}>
+                  <MethodTag method={method} /> <code>{path}</code>
+                </a>
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+    </article>
+  )
+}
+
+/** Those that take it or answer with it, in a field of another resource as well. */
+function operationsWith(contract: Contract, name: string): readonly Operation[] {
+  const holders = new Set([name])
+  for (const [holder, { properties = {} }] of contract.schemas) {
+    if (Object.values(properties).some((part) => resourceIn(part) === name)) holders.add(holder)
+  }
+  const isHeldBy = (schema: Schema | undefined) =>
+    schema !== undefined && holders.has(resourceIn(schema) ?? '')
+  return contract.operations.filter(
+    ({ body, answers }) =>
+      isHeldBy(body?.schema) ||
+      answers.some(({ schema, events }) => isHeldBy(schema) || [...(events?.values() ?? [])].some(isHeldBy)),
+  )
+}

@@ -1,0 +1,35 @@
+import type { CodeLine, CodeToken } from './code-token.ts'
+
+export type Language = 'typescript' | 'shell' | 'http'
+
+const KEYWORDS = 'import|from|const|let|new|await|async|for|of|if|else|try|catch|throw|return|break|function'
+
+/** Each alternative is a group; the names of the groups are the kinds. */
+const PATTERNS: Readonly<Record<Language, RegExp>> = {
+  typescript: new RegExp(
+    `(?<comment>//.*)|(?<string>'(?:[^'\\\\]|\\\\.)*'|\`[^\`]*\`)|\\b(?<keyword>${KEYWORDS})\\b|(?<number>\\b\\d[\\d_]*n?\\b)`,
+    'g',
+  ),
+  shell:
+    /(?<comment>(?:^|(?<= ))#.*)|(?<string>'[^']*'|"[^"]*")|(?<key>(?<=^|\s)-{1,2}[\w-]+)|(?<keyword>^(?:curl|npm|npx)\b)/g,
+  http: /(?<key>^[A-Za-z-]+(?=: ))|(?<keyword>^(?:GET|PATCH|HTTP\/1\.1)\b)|(?<comment>^#.*)/g,
+}
+
+/** Enough colour to read by; strings that go over several lines stay plain from the second on. */
+export function colourCode(code: string, language: Language): readonly CodeLine[] {
+  return code.split('\n').map((line) => colourLine(line, PATTERNS[language]))
+}
+
+function colourLine(line: string, pattern: RegExp): CodeLine {
+  const tokens: CodeToken[] = []
+  let done = 0
+  for (const match of line.matchAll(pattern)) {
+    if (match.index > done) tokens.push({ kind: 'plain', text: line.slice(done, match.index) })
+    const [kind = 'plain', text = ''] =
+      Object.entries(match.groups ?? {}).find(([, value]) => value !== undefined) ?? []
+    tokens.push({ kind: kind as CodeToken['kind'], text })
+    done = match.index + match[0].length
+  }
+  if (done < line.length || tokens.length === 0) tokens.push({ kind: 'plain', text: line.slice(done) })
+  return tokens
+}

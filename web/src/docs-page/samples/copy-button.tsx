@@ -1,0 +1,41 @@
+import { useEffect, useState } from 'react'
+
+const SHOW_DONE_MS = 1_600
+
+export function CopyButton({ text, what }: { readonly text: string; readonly what: string }) {
+  const [outcome, setOutcome] = useState<'copied' | 'failed'>()
+
+  useEffect(() => {
+    if (outcome === undefined) return
+    const timer = setTimeout(() => setOutcome(undefined), SHOW_DONE_MS)
+    return () => clearTimeout(timer)
+  }, [outcome])
+
+  const copy = () => {
+    copyText(text).then(
+      () => setOutcome('copied'),
+      () => setOutcome('failed'),
+    )
+  }
+  return (
+    <button type="button" className="button button--quiet button--small copy-button" onClick={copy}>
+      <span aria-live="polite">
+        {outcome === 'copied' ? 'Copied' : outcome === 'failed' ? 'Not allowed here' : 'Copy'}
+      </span>
+      <span className="visually-hidden"> {what}</span>
+    </button>
+  )
+}
+
+/** Browsers offer the clipboard to pages over https and of this machine alone; the old way works everywhere. */
+async function copyText(text: string): Promise<void> {
+  if (navigator.clipboard !== undefined) return navigator.clipboard.writeText(text)
+  const field = document.createElement('textarea')
+  field.value = text
+  field.className = 'visually-hidden'
+  document.body.append(field)
+  field.select()
+  const isDone = document.execCommand('copy')
+  field.remove()
+  if (!isDone) throw new Error('the browser does not allow copying')
+}

@@ -1,0 +1,133 @@
+import type { CodeLine, CodeToken } from './code-token.ts'
+
+type JsonToken = CodeToken & { readonly sign?: string }
+
+/** White space, then one string (a key where a colon follows), number, word or sign. */
+const TOKEN = /\s*(?:("(?:[^"\\]|\\.)*")(\s*:)?|(-?\d[\d.eE+-]*)|(true|false|null)|([{}[\],]))/y
+const ONE_LINE = 84
+
+/**
+ * Lays out JSON text for reading. It works on the text and never on parsed values, so that every digit of an id beyond
+ * 2^53 stays. Of a longer text it shows the beginning. `undefined` where the text is not JSON.
+ */
+export function layOutJson(
+  text: string,
+  mostCharacters = Number.POSITIVE_INFINITY,
+): { readonly lines: readonly CodeLine[]; readonly isCut: boolean } | undefined {
+  const isCut = text.length > mostCharacters
+  const tokens = tokensOf(isCut ? text.slice(0, mostCharacters) : text, isCut)
+  if (tokens === undefined) return undefined
+  const layout = new Layout()
+  for (let at = 0; at < tokens.length; at++) {
+    const token = tokens[at]
+    if (token === undefined) break
+    const end = layout.depth > 0 || token.sign === '[' ? closeOnOneLine(tokens, at) : emptyEnd(tokens, at)
+    if (end === undefined) layout.add(token)
+    else {
+      layout.addTogether(tokens.slice(at, end + 1))
+      at = end
+    }
+  }
+  return { lines: layout.finish(), isCut }
+}
+
+/** The same JSON without white space, digit for digit; the text itself where it is not JSON. */
+export function compactJson(text: string): string {
+  return (
+    tokensOf(text, false)
+      ?.map((token) => token.text.replace(/\s*:$/, ':'))
+      .join('') ?? text
+  )
+}
+
+function tokensOf(text: string, isCut: boolean): readonly JsonToken[] | undefined {
+  const tokens: JsonToken[] = []
+  const end = text.trimEnd().length
+  let depth = 0
+  TOKEN.lastIndex = 0
+  while (TOKEN.lastIndex < end) {
+    const found = TOKEN.exec(text)
+    // Where the text was cut, so may be its last token.
+    if (found === null) return isCut ? tokens : undefined
+    const [, string, colon, number, word, sign] = found
+    if (sign === '{' || sign === '[') depth++
+    if (sign === '}' || sign === ']') depth--
+    if (string !== undefined)
+      tokens.push({ kind: colon === undefined ? 'string' : 'key', text: string + (colon ?? '') })
+    else if (number !== undefined) tokens.push({ kind: 'number', text: number })
+    else if (word !== undefined) tokens.push({ kind: 'keyword', text: word })
+    else if (sign !== undefined) tokens.push({ kind: 'plain', text: sign, sign })
+  }
+  return tokens.length === 0 || (depth !== 0 && !isCut) ? undefined : tokens
+}
+
+/** Where an object or array of plain values closes, if all of it fits on one line. */
+function closeOnOneLine(tokens: readonly JsonToken[], open: number): number | undefined {
+  const sign = tokens[open]?.sign
+  if (sign !== '{' && sign !== '[') return undefined
+  let length = 0
+  for (let at = open + 1; at < tokens.length && length <= ONE_LINE; at++) {
+    const token = tokens[at]
+    length += (token?.text.length ?? 0) + 1
+    if (token?.sign === '{' || token?.sign === '[') return undefined
+    if (token?.sign === '}' || token?.sign === ']') return length <= ONE_LINE ? at : undefined
+  }
+  return undefined
+}
+
+function emptyEnd(tokens: readonly JsonToken[], open: number): number | undefined {
+  const isEmpty = tokens[open]?.sign === '{' && tokens[open + 1]?.sign === '}'
+  return isEmpty ? open + 1 : undefined
+}
+
+class Layout {
+  depth = 0
+  readonly #lines: CodeToken[][] = []
+  #line: CodeToken[] = []
+
+  add(token: JsonToken): void {
+    const { sign } = token
+    if (sign === '}' || sign === ']') {
+      this.#endLine()
+      this.depth--
+    }
+    this.#put(token)
+    if (sign === '{' || sign === '[') {
+      this.#endLine()
+      this.depth++
+    }
+    if (sign === ',') this.#endLine()
+  }
+
+  addTogether(tokens: readonly JsonToken[]): void {
+    const isPadded = tokens.length > 2 && tokens[0]?.sign === '{'
+    tokens.forEach((token, place) => {
+      if (isPadded && place === tokens.length - 1) this.#space()
+      this.#put(token)
+      if (token.sign === ',' || (isPadded && place === 0)) this.#space()
+    })
+  }
+
+  finish(): readonly CodeLine[] {
+    this.#endLine()
+    return this.#lines
+  }
+
+  #put({ kind, text }: JsonToken): void {
+    if (this.#line.length === 0 && this.depth > 0) {
+      this.#line.push({ kind: 'plain', text: '  '.repeat(this.depth) })
+    }
+    if (kind === 'key') {
+      this.#line.push({ kind, text: text.replace(/\s*:$/, '') }, { kind: 'plain', text: ': ' })
+    } else this.#line.push({ kind, text })
+  }
+
+  #space(): void {
+    this.#line.push({ kind: 'plain', text: ' ' })
+  }
+
+  #endLine(): void {
+    if (this.#line.length > 0) this.#lines.push(this.#line)
+    this.#line = []
+  }
+}

@@ -1,0 +1,93 @@
+import type { OperationGroup } from '../contract.ts'
+import { baseUrlOf, useContract } from '../contract-context.tsx'
+import { GUIDES } from '../guides/guide-list.ts'
+import { InlineText } from '../inline-text.tsx'
+import { href } from '../page-route.ts'
+import { MethodTag, OperationBadges } from '../reference/operation-badges.tsx'
+import { CodeBlock } from '../samples/code-block.tsx'
+
+/** Where a newcomer begins: the address, the key, the first request, and all there is. */
+export function StartPage() {
+  const contract = useContract()
+  const { title, version, description, servers, groups } = contract
+  return (
+    <article className="prose prose--wide">
+      <p className="eyebrow">API reference · version {version}</p>
+      <h1>{title}</h1>
+      <p className="lead">
+        <InlineText text={description} />
+      </p>
+      <h2>The first request</h2>
+      <p>
+        Whoever runs the service makes your key with <code>petstore keys create</code>; a demo store shows its
+        keys when it starts. Send it with every request:
+      </p>
+      <CodeBlock
+        title="List the stock"
+        language="shell"
+        code={`curl '${baseUrlOf(contract)}/inventory' \\\n  -H 'Authorization: Bearer YOUR_API_KEY'`}
+      />
+      <p>
+        Or enter the key on the page of any operation and press <em>Send</em>.
+      </p>
+      <h2>Guides</h2>
+      <ul className="guide-cards">
+        {GUIDES.map(({ id, title: name, summary }) => (
+          <li key={id} className="card guide-card">
+            <a href={href({ page: 'guide', id })}>{name}</a>
+            <p className="muted">{summary}</p>
+          </li>
+        ))}
+      </ul>
+      <h2>Operations</h2>
+      {groups.map((group) => (
+        <OperationTable key={group.tag} group={group} />
+      ))}
+      <h2>Addresses</h2>
+      <dl className="address-list">
+        <div>
+          <dt>This service</dt>
+          <dd>
+            <code>{baseUrlOf(contract)}</code>
+          </dd>
+        </div>
+        {servers.map(({ url, description: name }) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>
+              <code>{url}</code>
+            </dd>
+          </div>
+        ))}
+      </dl>
+      <p>
+        The contract itself is <a href="/openapi.json">/openapi.json</a> (OpenAPI 3.1): generators and other
+        tools read it.
+      </p>
+    </article>
+  )
+}
+
+function OperationTable({ group: { tag, description, operations } }: { readonly group: OperationGroup }) {
+  return (
+    <section>
+      <h3 className="operation-table__title">
+        {tag} <span className="muted">{description}</span>
+      </h3>
+      <ul className="operation-table">
+        {operations.map((operation) => (
+          <li key={operation.id}>
+            <a className="operation-table__row" href={href({ page: 'operation', id: operation.id })}>
+              <MethodTag method={operation.method} />
+              <code className="operation-table__path">{operation.path}</code>
+              <span className="operation-table__summary">{operation.summary}</span>
+              <span className="operation-table__badges">
+                <OperationBadges operation={operation} />
+              </span>
+            </a>
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}

@@ -1,0 +1,110 @@
+import { useId } from 'react'
+import type { Operation } from '../contract.ts'
+import { useContract } from '../contract-context.tsx'
+import type { Parameter } from '../openapi-document.ts'
+import { layOutJson } from '../samples/json-text.ts'
+import { fieldId, type RequestDraft } from '../samples/request-draft.ts'
+import { boundsWords, choicesOf } from '../schema-words.ts'
+
+interface Props {
+  readonly operation: Operation
+  readonly draft: RequestDraft
+  readonly onDraft: (draft: RequestDraft) => void
+}
+
+/** The parameters and the body, ready to be changed. Nothing is checked here: trying an error is a try as well. */
+export function RequestFields({ operation, draft, onDraft }: Props) {
+  const setValue = (field: string, value: string) =>
+    onDraft({ ...draft, values: { ...draft.values, [field]: value } })
+  return (
+    <>
+      {operation.parameters.map((parameter) => {
+        const field = fieldId(parameter)
+        return (
+          <ParameterField
+            key={field}
+            parameter={parameter}
+            value={draft.values[field] ?? ''}
+            onValue={(value) => setValue(field, value)}
+          />
+        )
+      })}
+      {operation.body !== undefined && (
+        <BodyField value={draft.body} onValue={(body) => onDraft({ ...draft, body })} />
+      )}
+    </>
+  )
+}
+
+function ParameterField({
+  parameter,
+  value,
+  onValue,
+}: {
+  readonly parameter: Parameter
+  readonly value: string
+  readonly onValue: (value: string) => void
+}) {
+  const id = useId()
+  const contract = useContract()
+  const { name, in: place, required = false, schema } = parameter
+  const choices = choicesOf(contract, schema)
+  return (
+    <div className="try-field">
+      <label className="try-field__label" htmlFor={id}>
+        <code>{name}</code> <span className="muted">{place}</span>
+      </label>
+      {choices.length > 0 ? (
+        <select id={id} className="select" value={value} onChange={(event) => onValue(event.target.value)}>
+          {!required && <option value="">not given</option>}
+          {choices.map((choice) => (
+            <option key={choice}>{choice}</option>
+          ))}
+        </select>
+      ) : (
+        <input
+          id={id}
+          className="input try-field__input"
+          value={value}
+          // An empty segment would be another address.
+          required={place === 'path'}
+          placeholder={schema.default === undefined ? 'not given' : boundsWords(schema).join(' · ')}
+          inputMode={schema.type === 'integer' ? 'numeric' : 'text'}
+          autoComplete="off"
+          spellCheck={false}
+          onChange={(event) => onValue(event.target.value)}
+        />
+      )}
+    </div>
+  )
+}
+
+function BodyField({
+  value,
+  onValue,
+}: {
+  readonly value: string
+  readonly onValue: (value: string) => void
+}) {
+  const id = useId()
+  const isJson = layOutJson(value) !== undefined
+  return (
+    <div className="field">
+      <label className="try-field__label" htmlFor={id}>
+        Body <span className="muted">application/json</span>
+      </label>
+      <textarea
+        id={id}
+        className="textarea"
+        rows={Math.min(12, value.split('\n').length + 1)}
+        value={value}
+        spellCheck={false}
+        aria-describedby={`${id}-hint`}
+        onChange={(event) => onValue(event.target.value)}
+      />
+      <p id={`${id}-hint`} className="field__hint" aria-live="polite">
+        {isJson ? '' : 'This is not JSON yet; it can be sent all the same, to see the answer.'}
+      </p>
+    </div>
+  )
+}

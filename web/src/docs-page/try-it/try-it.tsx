@@ -1,0 +1,93 @@
+import { type FormEvent, useEffect, useRef, useState } from 'react'
+import type { Operation } from '../contract.ts'
+import { baseUrlOf, useContract } from '../contract-context.tsx'
+import { isEventStream, prepareRequest, type RequestDraft } from '../samples/request-draft.ts'
+import { type Exchange, sendRequest } from './exchange.ts'
+import { ExchangeView } from './exchange-view.tsx'
+import { KeyField } from './key-field.tsx'
+import { waitUntil } from './received-answer.ts'
+import { RequestFields } from './request-fields.tsx'
+import { useSecondsUntil } from './seconds-until.ts'
+import { useTabKey } from './tab-key.ts'
+
+interface Props {
+  readonly operation: Operation
+  readonly draft: RequestDraft
+  readonly onDraft: (draft: RequestDraft) => void
+}
+
+/** Sends one request to this very service and shows what comes back. */
+export function TryIt({ operation, draft, onDraft }: Props) {
+  const { exchange, sentKey, send, stop } = useExchange(operation, draft)
+  const pausedSeconds = usePause(exchange)
+  const isOpen = exchange?.phase === 'sending' || exchange?.phase === 'streaming'
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    if (!isOpen && pausedSeconds === 0) send()
+  }
+  return (
+    <section className="card try-it" aria-labelledby="try-it">
+      <div className="card__header">
+        <h2 id="try-it" tabIndex={-1}>
+          Try it
+        </h2>
+      </div>
+      <form className="card__body try-it__form" onSubmit={submit}>
+        <KeyField />
+        <RequestFields operation={operation} draft={draft} onDraft={onDraft} />
+        {operation.method !== 'GET' && (
+          <p className="try-it__warning">This is the real thing: it changes the stock of this store.</p>
+        )}
+        <div className="try-it__actions">
+          <button type="submit" className="button button--primary" disabled={isOpen || pausedSeconds > 0}>
+            {sendWords(operation, pausedSeconds)}
+          </button>
+          {isOpen && (
+            <button type="button" className="button" onClick={stop}>
+              Stop
+            </button>
+          )}
+        </div>
+      </form>
+      {exchange !== undefined && <ExchangeView exchange={exchange} sentKey={sentKey} />}
+    </section>
+  )
+}
+
+function sendWords(operation: Operation, pausedSeconds: number): string {
+  if (pausedSeconds > 0) return `Wait ${pausedSeconds} s`
+  return isEventStream(operation) ? 'Open the stream' : `Send ${operation.method}`
+}
+
+function useExchange(operation: Operation, draft: RequestDraft) {
+  const contract = useContract()
+  const [apiKey] = useTabKey()
+  const [exchange, setExchange] = useState<Exchange>()
+  const [sentKey, setSentKey] = useState('')
+  const under = useRef<AbortController>(undefined)
+  useEffect(() => () => under.current?.abort(), [])
+
+  const send = () => {
+    under.current?.abort()
+    const own = new AbortController()
+    under.current = own
+    setSentKey(apiKey)
+    void sendRequest(prepareRequest(operation, draft), {
+      baseUrl: baseUrlOf(contract),
+      apiKey,
+      signal: own.signal,
+      onStep: (step) => under.current === own && setExchange(step),
+    })
+  }
+  const stop = () => {
+    under.current?.abort()
+    // A stream tells by itself that it has ended; an answer that never came leaves nothing to show.
+    setExchange((last) => (last?.phase === 'sending' ? undefined : last))
+  }
+  return { exchange, sentKey, send, stop }
+}
+
+/** How many seconds the service has asked to wait; the page keeps to it, so that trying brings no ban. */
+function usePause(exchange: Exchange | undefined): number {
+  return useSecondsUntil(exchange?.phase === 'answered' ? waitUntil(exchange.answer) : undefined)
+}

@@ -1,0 +1,54 @@
+import { useId } from 'react'
+import { wholeNumber } from './quantity-axis.ts'
+import './charts.css'
+
+interface Props {
+  /** Which limit, such as "This minute". */
+  readonly name: string
+  readonly limit: number
+  readonly remaining: number
+  /** When it begins anew, in words. */
+  readonly reset: string
+}
+
+/** Under this share of the limit it is time to say so. */
+const LITTLE = 0.1
+
+/** How much of a limit is used and left, in a bar and in words. */
+export function LimitMeter({ name, limit, remaining, reset }: Props) {
+  const id = useId()
+  const used = Math.max(0, limit - remaining)
+  const state = remaining === 0 ? 'spent' : remaining <= limit * LITTLE ? 'low' : 'fine'
+  const left = `${wholeNumber(remaining)} left`
+  return (
+    <div className={`limit-meter limit-meter--${state}`}>
+      <div className="limit-meter__head">
+        <span id={id} className="limit-meter__name">
+          {name}
+        </span>
+        <span className="limit-meter__left number">
+          {state === 'fine' ? left : state === 'low' ? `Only ${left}` : 'Used up'}
+        </span>
+      </div>
+      <meter
+        className="visually-hidden"
+        aria-labelledby={id}
+        min={0}
+        max={limit}
+        value={used}
+        aria-valuetext={`${wholeNumber(used)} of ${wholeNumber(limit)} requests used, ${left}`}
+      />
+      <svg className="limit-meter__bar" aria-hidden="true">
+        <rect className="chart-track" width="100%" height="100%" />
+        <rect className="limit-meter__fill" width={`${filledPercent(used, limit)}%`} height="100%" />
+      </svg>
+      <p className="limit-meter__words number muted">
+        {wholeNumber(used)} of {wholeNumber(limit)} used · {reset}
+      </p>
+    </div>
+  )
+}
+
+function filledPercent(used: number, limit: number): number {
+  return limit === 0 ? 100 : (100 * used) / limit
+}

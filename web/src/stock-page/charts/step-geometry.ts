@@ -1,0 +1,71 @@
+import { quantityTicks, tickLabel } from './quantity-axis.ts'
+import { type TimeTick, timeTicks } from './time-axis.ts'
+
+/** From this moment on there were so many, until the next step. */
+export interface Step {
+  readonly at: number
+  readonly quantity: number
+  /** Who or what made it, such as the name of a key. */
+  readonly note: string
+}
+
+export interface StepGeometry {
+  readonly left: number
+  readonly right: number
+  readonly top: number
+  readonly bottom: number
+  /** Of an SVG path. */
+  readonly line: string
+  readonly area: string
+  /** A point of no length for each change: round line ends make dots of them. */
+  readonly dots: string
+  readonly timeTicks: readonly TimeTick[]
+  readonly quantityTicks: readonly number[]
+  x(at: number): number
+  y(quantity: number): number
+  /** The step that was in force at this place. */
+  indexAt(x: number): number
+}
+
+const TOP = 12
+const BOTTOM = 26
+const RIGHT = 14
+const LETTER = 7
+const TIME_LABEL = 72
+
+/** `steps` by time, the earliest first, and at least one. */
+export function stepGeometry(
+  steps: readonly Step[],
+  until: number,
+  { width, height }: { readonly width: number; readonly height: number },
+): StepGeometry {
+  const from = steps[0]?.at ?? until
+  const span = Math.max(1, until - from)
+  const ticks = quantityTicks(Math.max(...steps.map(({ quantity }) => quantity)))
+  const highest = ticks.at(-1) ?? 1
+  const left = 14 + LETTER * Math.max(...ticks.map((tick) => tickLabel(tick).length))
+  const right = Math.max(left + 1, width - RIGHT)
+  const bottom = height - BOTTOM
+  const x = (at: number) => left + ((at - from) / span) * (right - left)
+  const y = (quantity: number) => bottom - (quantity / highest) * (bottom - TOP)
+  const [first, ...rest] = steps.map(({ at, quantity }) => ({ x: round(x(at)), y: round(y(quantity)) }))
+  const line = `M${first?.x ?? left} ${first?.y ?? bottom}${rest.map((to) => `H${to.x}V${to.y}`).join('')}H${round(right)}`
+  return {
+    ...{ left, right, top: TOP, bottom, line, x, y },
+    area: `${line}V${bottom}H${round(left)}Z`,
+    dots: rest.map((dot) => `M${dot.x} ${dot.y}h0`).join(''),
+    timeTicks: timeTicks(from, from + span, Math.floor((right - left) / TIME_LABEL)),
+    quantityTicks: ticks,
+    indexAt: (place) => {
+      const at = from + ((place - left) / (right - left)) * span
+      return Math.max(
+        0,
+        steps.findLastIndex((step) => step.at <= at),
+      )
+    },
+  }
+}
+
+function round(pixels: number): number {
+  return Math.round(pixels * 10) / 10
+}

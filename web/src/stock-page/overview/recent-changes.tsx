@@ -1,0 +1,75 @@
+import type { PetstoreClient } from '@petstore/client'
+import { useMemo } from 'react'
+import { type HistorySource, useChangeHistory } from '../changes/change-history.ts'
+import { changeOf } from '../changes/change-log.ts'
+import { useNow } from '../changes/now.ts'
+import { QuantityChange } from '../changes/quantity-change.tsx'
+import { agoWords, exactMomentWords } from '../changes/time-words.ts'
+import { href } from '../navigation.ts'
+import { useSession } from '../session/session-context.ts'
+
+const SHOWN = 12
+
+/** What was changed last, whichever the pet, and what is being changed right now. */
+export function RecentChanges() {
+  const { client, stock, feed } = useSession()
+  const source = useMemo(() => sourceOf(client, feed.changes), [client, feed])
+  const { history, log } = useChangeHistory(source)
+  const now = useNow(15_000)
+  const { changes, phase, failure } = log
+  return (
+    <section className="card" aria-labelledby="recent-title">
+      <div className="card__header">
+        <h2 id="recent-title">Recent changes</h2>
+      </div>
+      <div className="card__body">
+        {phase === 'loading' && changes.length === 0 && (
+          <div className="overview__loading" role="status" aria-label="Loading the recent changes">
+            <span className="skeleton" />
+            <span className="skeleton" />
+            <span className="skeleton" />
+          </div>
+        )}
+        {phase === 'ready' && changes.length === 0 && (
+          <p className="muted">
+            Nothing was changed yet. As soon as somebody corrects a quantity, it shows here.
+          </p>
+        )}
+        {failure !== undefined && (
+          <div className="notice notice--caution" role="alert">
+            {failure}
+            <button type="button" className="button button--small" onClick={() => void history.reload()}>
+              Try again
+            </button>
+          </div>
+        )}
+        <ol aria-label="Recent changes">
+          {changes.slice(0, SHOWN).map(({ petId, before, after, at, keyId, keyName }) => (
+            <li key={`${petId} ${at} ${before} ${after}`} className="recent__row">
+              <a className="recent__pet" href={href({ view: 'pet', petId })}>
+                {stock.find(petId)?.name ?? `Pet ${petId}`}
+              </a>
+              <QuantityChange before={before} after={after} />
+              <span className="recent__note">
+                <time dateTime={new Date(at).toISOString()} title={exactMomentWords(at)}>
+                  {agoWords(at, now)}
+                </time>{' '}
+                · {keyName ?? keyId}
+              </span>
+            </li>
+          ))}
+        </ol>
+      </div>
+    </section>
+  )
+}
+
+function sourceOf(client: PetstoreClient, live: HistorySource['live']): HistorySource {
+  return {
+    live,
+    load: async (cursor, signal) => {
+      const { items, next } = await client.listRecentChanges({ limit: SHOWN, cursor, signal })
+      return { items: items.map(changeOf), next }
+    },
+  }
+}

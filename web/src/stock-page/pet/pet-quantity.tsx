@@ -1,0 +1,84 @@
+import { type KeyboardEvent, useId, useRef, useState } from 'react'
+import { Icon } from '../../design/icon.tsx'
+import { useSession } from '../session/session-context.ts'
+import { useReadable } from '../stock/observable.ts'
+import type { StockRow } from '../stock/stock-model.ts'
+import { readQuantity } from '../table/quantity-editor.tsx'
+import { RowState } from '../table/row-state.tsx'
+import { saveAndTell } from '../table/save-and-tell.ts'
+
+/** How many there are, to be corrected by typing or one by one. Saves only over what the user saw. */
+export function PetQuantity({ row }: { readonly row: StockRow }) {
+  const { petId } = row
+  const session = useSession()
+  const { editor } = session
+  const edit = useReadable(editor).get(petId)
+  const [draft, setDraft] = useState<string>()
+  const seen = useRef(row)
+  const id = useId()
+  const shown = edit?.kind === 'saving' ? edit.target : row.quantity
+  const target = draft === undefined ? undefined : readQuantity(draft)
+  const isInvalid = draft !== undefined && target === undefined
+
+  const type = (text: string) => {
+    if (draft === undefined) seen.current = row
+    setDraft(text)
+  }
+  const save = () => {
+    if (target === undefined) return
+    setDraft(undefined)
+    if (target !== seen.current.quantity) void saveAndTell(session, seen.current, target)
+  }
+  const onKey = (event: KeyboardEvent) => {
+    if (event.key === 'Enter') save()
+    else if (event.key === 'Escape') setDraft(undefined)
+  }
+  return (
+    <div className="pet-quantity">
+      <label className="field__label" htmlFor={id}>
+        In stock
+      </label>
+      <div className="pet-quantity__row">
+        <StepButton label="One less" icon="minus" onClick={() => void editor.step(petId, -1)} />
+        <input
+          id={id}
+          className="input number pet-quantity__input"
+          inputMode="numeric"
+          autoComplete="off"
+          value={draft ?? String(shown)}
+          aria-invalid={isInvalid}
+          aria-describedby={`${id}-state`}
+          onChange={({ currentTarget }) => type(currentTarget.value)}
+          onKeyDown={onKey}
+        />
+        <StepButton label="One more" icon="plus" onClick={() => void editor.step(petId, 1)} />
+        {draft !== undefined && (
+          <button type="button" className="button button--primary" disabled={isInvalid} onClick={save}>
+            Save
+          </button>
+        )}
+      </div>
+      <div id={`${id}-state`} className="pet-quantity__state" role="status">
+        {isInvalid ? (
+          <span className="field__error">A whole number of 0 or more.</span>
+        ) : (
+          <RowState petId={petId} name={row.name ?? `pet ${petId}`} state={edit} editor={editor} />
+        )}
+      </div>
+    </div>
+  )
+}
+
+interface StepButtonProps {
+  readonly label: string
+  readonly icon: 'minus' | 'plus'
+  readonly onClick: () => void
+}
+
+function StepButton({ label, icon, onClick }: StepButtonProps) {
+  return (
+    <button type="button" className="button button--icon" aria-label={label} onClick={onClick}>
+      <Icon name={icon} />
+    </button>
+  )
+}

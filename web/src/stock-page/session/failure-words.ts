@@ -1,0 +1,30 @@
+import { isPetstoreError } from '@petstore/client'
+
+/** A failed call in words for the shop's staff: what is wrong and what to do next. */
+export function failureWords(error: unknown): string {
+  if (!isPetstoreError(error)) return error instanceof Error ? error.message : String(error)
+  switch (error.code) {
+    case 'unauthorized':
+      return 'This key is not valid. Check that it is complete, or ask whoever runs the service for another.'
+    case 'forbidden':
+      return 'This key may look but not change anything. Sign in with one that may.'
+    case 'not_found':
+      return 'This pet is not in the store any more.'
+    case 'precondition_failed':
+      return 'Somebody else changed it in the meantime.'
+    case 'rate_limit_exceeded':
+      return 'The limit of this key is reached. Try again later.'
+    case 'key_banned':
+      return 'This key is locked for a while, since it kept sending requests over its limit. Try again later.'
+    case 'connection_failed':
+      return 'The service cannot be reached. Check the connection and try again.'
+    case 'service_unavailable':
+      return 'The service cannot do its work at the moment. Try again soon.'
+    case 'insufficient_stock':
+      return 'There are not that many in stock.'
+    case 'outcome_unknown':
+      return 'The connection broke, and it is not known whether the change was made. Look at the history of the pet.'
+    default:
+      return error.message
+  }
+}

@@ -1,0 +1,22 @@
+import { createContext, useContext } from 'react'
+import { useReadable } from '../stock/observable.ts'
+import type { StockSnapshot } from '../stock/stock-model.ts'
+import type { RequestState } from './request-watch.ts'
+import type { Session } from './session.ts'
+
+export const SessionContext = createContext<Session | undefined>(undefined)
+
+/** The session of whoever is signed in; only for what is shown to them. */
+export function useSession(): Session {
+  const session = useContext(SessionContext)
+  if (session === undefined) throw new Error('useSession is for what stands inside of SessionContext')
+  return session
+}
+
+export function useStock(): StockSnapshot {
+  return useReadable(useSession().stock)
+}
+
+export function useRequestState(): RequestState {
+  return useReadable(useSession().requests)
+}

@@ -1,0 +1,70 @@
+import { entryTag, type InventoryItem, isPetstoreError, type PetstoreClient } from '@petstore/client'
+import type { OwnChanges } from './own-changes.ts'
+import type { StockModel } from './stock-model.ts'
+
+/** What somebody saw when they decided on a change. */
+export type EntryState = Pick<InventoryItem, 'quantity' | 'status'>
+
+export type SaveOutcome =
+  | { readonly kind: 'saved'; readonly item: InventoryItem }
+  /** Somebody was faster; nothing was changed. */
+  | { readonly kind: 'conflict'; readonly theirs: EntryState }
+
+export interface SaveContext {
+  readonly client: PetstoreClient
+  readonly stock: StockModel
+  readonly own: OwnChanges
+  readonly signal: AbortSignal
+}
+
+export interface Save {
+  readonly petId: bigint
+  readonly quantity: number
+  readonly seen: EntryState
+  readonly signal?: AbortSignal
+}
+
+/** Sets a quantity only if the entry still is what the user saw. Throws where the service does. */
+export async function saveIfUnchanged(context: SaveContext, save: Save): Promise<SaveOutcome> {
+  const { client, stock } = context
+  const { petId, seen, signal = context.signal } = save
+  try {
+    return { kind: 'saved', item: await write(context, save, entryTag(seen)) }
+  } catch (error) {
+    if (!isPetstoreError(error, 'precondition_failed')) throw error
+  }
+  const current = await client.getInventoryItem(petId, { signal })
+  // Changed and changed back, or tags of another form: it is what the user saw, so its own tag will do.
+  if (isSameState(current, seen)) {
+    try {
+      return { kind: 'saved', item: await write(context, save, current.etag) }
+    } catch (error) {
+      if (!isPetstoreError(error, 'precondition_failed')) throw error
+      return { kind: 'conflict', theirs: await client.getInventoryItem(petId, { signal }) }
+    }
+  }
+  // While events come they tell it, in order. This answer may be older than the last of them.
+  if (stock.get().connection === 'lost') stock.apply(current, true)
+  return { kind: 'conflict', theirs: { quantity: current.quantity, status: current.status } }
+}
+
+async function write(
+  { client, stock, own, signal: sessionSignal }: SaveContext,
+  { petId, quantity, signal = sessionSignal }: Save,
+  ifMatch: string,
+): Promise<InventoryItem> {
+  const change = own.expect(petId, quantity)
+  try {
+    const item = await client.updateInventory(petId, { quantity }, { ifMatch, signal })
+    // The event of this very change may have come first, and those of later changes behind it.
+    if (!change.wasTold) stock.apply(item, false)
+    return item
+  } catch (error) {
+    own.forget(change)
+    throw error
+  }
+}
+
+export function isSameState(one: EntryState, other: EntryState): boolean {
+  return one.quantity === other.quantity && one.status === other.status
+}

@@ -1,0 +1,126 @@
+import { failureWords } from '../session/failure-words.ts'
+import { type EntryState, type SaveContext, saveIfUnchanged } from './conditional-save.ts'
+import { Observable, type Readable } from './observable.ts'
+import type { UndoHistory } from './undo-history.ts'
+
+/** How a change of one row stands. */
+export type EditState =
+  | { readonly kind: 'saving'; readonly target: number }
+  | { readonly kind: 'saved' }
+  | { readonly kind: 'failed'; readonly target: number; readonly seen: EntryState; readonly reason: string }
+  | { readonly kind: 'conflict'; readonly target: number; readonly theirs: EntryState }
+
+export type Edits = ReadonlyMap<bigint, EditState>
+
+/** How long a row says that it was saved. */
+const SAVED_FOR_MS = 2_500
+export const MAX_QUANTITY = Number.MAX_SAFE_INTEGER
+
+interface SaveOptions {
+  /** An undo is not recorded: undoing twice would do it again. */
+  readonly isUndo?: boolean
+}
+
+/** Saves changes of single rows, one at a time for each pet, and tells how each stands. */
+export class StockEditor implements Readable<Edits> {
+  readonly #context: SaveContext
+  readonly #history: UndoHistory
+  readonly #edits = new Observable<Edits>(new Map())
+  /** What a pet that is being saved is to be set to next. */
+  readonly #next = new Map<bigint, number>()
+  readonly #clearing = new Map<bigint, ReturnType<typeof setTimeout>>()
+
+  readonly get = this.#edits.get
+  readonly subscribe = this.#edits.subscribe
+
+  constructor(context: SaveContext, history: UndoHistory) {
+    this.#context = context
+    this.#history = history
+  }
+
+  /** Sets the quantity if the entry still is what was seen. Resolves when nothing of it is under way any more. */
+  async save(petId: bigint, target: number, seen: EntryState, options: SaveOptions = {}): Promise<EditState> {
+    if (this.get().get(petId)?.kind === 'saving') {
+      this.#next.set(petId, target)
+      this.#show(petId, { kind: 'saving', target })
+      return { kind: 'saving', target }
+    }
+    let state = seen
+    let wanted = target
+    let outcome: EditState
+    do {
+      this.#next.delete(petId)
+      this.#show(petId, { kind: 'saving', target: wanted })
+      try {
+        const result = await saveIfUnchanged(this.#context, { petId, quantity: wanted, seen: state })
+        if (result.kind === 'conflict') {
+          outcome = { kind: 'conflict', target: this.#next.get(petId) ?? wanted, theirs: result.theirs }
+          break
+        }
+        state = result.item
+        outcome = { kind: 'saved' }
+      } catch (error) {
+        if (this.#context.signal.aborted) return { kind: 'saving', target: wanted }
+        const next = this.#next.get(petId) ?? wanted
+        outcome = { kind: 'failed', target: next, seen: state, reason: failureWords(error) }
+        break
+      }
+      wanted = this.#next.get(petId) ?? state.quantity
+    } while (wanted !== state.quantity)
+    this.#next.delete(petId)
+    if (!options.isUndo) this.#history.record([{ petId, before: seen.quantity, after: state.quantity }])
+    this.#show(petId, outcome)
+    return outcome
+  }
+
+  /** Adds to what the row shows, never below 0; quick steps are saved together. */
+  async step(petId: bigint, delta: number): Promise<void> {
+    const row = this.#context.stock.find(petId)
+    if (row === undefined) return
+    const edit = this.get().get(petId)
+    const shown = edit?.kind === 'saving' ? edit.target : row.quantity
+    const target = Math.min(MAX_QUANTITY, Math.max(0, shown + delta))
+    if (target !== shown) await this.save(petId, target, row)
+  }
+
+  /** Tries once more what failed, on the state that the user saw then. */
+  async retry(petId: bigint): Promise<void> {
+    const edit = this.get().get(petId)
+    if (edit?.kind === 'failed') await this.save(petId, edit.target, edit.seen)
+  }
+
+  /** Sets it after all, but only over what the conflict showed. */
+  async setMine(petId: bigint): Promise<void> {
+    const edit = this.get().get(petId)
+    if (edit?.kind !== 'conflict') return
+    if (edit.target === edit.theirs.quantity) this.dismiss(petId)
+    else await this.save(petId, edit.target, edit.theirs)
+  }
+
+  /** Leaves the entry as it is. */
+  dismiss(petId: bigint): void {
+    if (this.get().get(petId)?.kind !== 'saving') this.#show(petId, undefined)
+  }
+
+  clear(): void {
+    for (const timer of this.#clearing.values()) clearTimeout(timer)
+    this.#clearing.clear()
+    this.#next.clear()
+    this.#edits.set(new Map())
+  }
+
+  #show(petId: bigint, state: EditState | undefined): void {
+    clearTimeout(this.#clearing.get(petId))
+    this.#clearing.delete(petId)
+    const edits = new Map(this.get())
+    if (state === undefined) edits.delete(petId)
+    else edits.set(petId, state)
+    this.#edits.set(edits)
+    if (state?.kind === 'saved') {
+      this.#clearing.set(
+        petId,
+        setTimeout(() => this.#show(petId, undefined), SAVED_FOR_MS),
+      )
+    }
+  }
+}

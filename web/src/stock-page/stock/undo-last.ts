@@ -1,0 +1,32 @@
+import type { BulkChanges } from './bulk-changes.ts'
+import type { StockEditor } from './stock-editor.ts'
+import type { StockModel } from './stock-model.ts'
+import type { UndoHistory, UndoStep } from './undo-history.ts'
+
+interface Undoing {
+  readonly undo: UndoHistory
+  readonly editor: StockEditor
+  readonly bulk: BulkChanges
+  readonly stock: StockModel
+}
+
+/**
+ * Takes back the last change, only where nobody has changed it since: else the row shows a conflict, as with any
+ * other save. Gives what it undid; `undefined` where there was nothing to undo, or it could not be done.
+ */
+export async function undoLast({ undo, editor, bulk, stock }: Undoing): Promise<UndoStep | undefined> {
+  if (bulk.get() !== undefined && bulk.get()?.phase !== 'done') return undefined
+  const step = undo.takeLast()
+  const [first, ...others] = step?.changes ?? []
+  if (step === undefined || first === undefined) return undefined
+  if (others.length > 0) {
+    const petIds = step.changes.map(({ petId }) => petId)
+    await bulk.run({ kind: 'undo', changes: step.changes }, petIds)
+    return step
+  }
+  const row = stock.find(first.petId)
+  if (row === undefined) return undefined
+  const seen = { quantity: first.after, status: row.status }
+  const outcome = await editor.save(first.petId, first.before, seen, { isUndo: true })
+  return outcome.kind === 'saved' ? step : undefined
+}

@@ -1,0 +1,78 @@
+import { Icon } from '../../design/icon.tsx'
+import type { EditState, StockEditor } from '../stock/stock-editor.ts'
+
+interface Props {
+  readonly petId: bigint
+  readonly name: string
+  readonly state: EditState | undefined
+  readonly editor: StockEditor
+}
+
+/** How the change of a row stands, and what can be done where it did not go through. */
+export function RowState({ petId, name, state, editor }: Props) {
+  if (state === undefined) return null
+  if (state.kind === 'saving') {
+    return (
+      <span className="row-state muted">
+        <span className="spinner" aria-hidden="true" />
+        Saving
+      </span>
+    )
+  }
+  if (state.kind === 'saved') {
+    return (
+      <span className="row-state row-state--saved">
+        <Icon name="check" />
+        Saved
+      </span>
+    )
+  }
+  const dismiss = () => editor.dismiss(petId)
+  if (state.kind === 'failed') {
+    return (
+      <span className="row-state row-state--failed">
+        <span className="row-state__text" title={state.reason}>
+          Not saved. {state.reason}
+        </span>
+        <Choice
+          label={`Try again to set ${name} to ${state.target}`}
+          onClick={() => void editor.retry(petId)}
+        >
+          Try again
+        </Choice>
+        <Choice label={`Leave it: ${name} stays as it is`} onClick={dismiss}>
+          Leave it
+        </Choice>
+      </span>
+    )
+  }
+  const theirs = state.theirs.quantity.toLocaleString('en')
+  const mine = state.target.toLocaleString('en')
+  return (
+    <span className="row-state row-state--conflict">
+      <span className="row-state__text" title={`Somebody else set it to ${theirs} meanwhile`}>
+        Somebody set {theirs}
+      </span>
+      <Choice label={`Keep ${theirs} for ${name}`} onClick={dismiss}>
+        Keep {theirs}
+      </Choice>
+      <Choice label={`Set ${mine} for ${name}`} onClick={() => void editor.setMine(petId)}>
+        Set {mine}
+      </Choice>
+    </span>
+  )
+}
+
+interface ChoiceProps {
+  readonly label: string
+  readonly onClick: () => void
+  readonly children: React.ReactNode
+}
+
+function Choice({ label, onClick, children }: ChoiceProps) {
+  return (
+    <button type="button" className="button button--small" aria-label={label} onClick={onClick}>
+      {children}
+    </button>
+  )
+}

@@ -1,0 +1,151 @@
+import { useDeferredValue, useEffect, useMemo, useRef, useState } from 'react'
+import { useMediaQuery } from '../media-query.ts'
+import { useSession, useStock } from '../session/session-context.ts'
+import { useLowStockThreshold } from '../stock/low-stock.ts'
+import { useReadable } from '../stock/observable.ts'
+import { BulkBar } from './bulk-bar.tsx'
+import { ChangeAnnouncer } from './change-announcer.tsx'
+import { csvOf, saveFile } from './csv-export.ts'
+import { FailureToasts } from './failure-toasts.tsx'
+import { KeyHelp } from './key-help.tsx'
+import { undoAndTell } from './save-and-tell.ts'
+import { SortChoice } from './sort-choice.tsx'
+import { NARROW, StockGrid } from './stock-grid.tsx'
+import { isFiltering } from './table-state.ts'
+import { Toolbar } from './toolbar.tsx'
+import { useTable } from './use-table.ts'
+import { VisibleRows } from './visible-rows.ts'
+
+const SKELETON_ROWS = 12
+
+/** The stock of the store: find a pet, correct its quantity. */
+export function StockView() {
+  const session = useSession()
+  const stock = useStock()
+  const state = useReadable(session.table)
+  const edits = useReadable(session.editor)
+  const threshold = useLowStockThreshold()
+  const isNarrow = useMediaQuery(NARROW)
+  // Typing goes on while a long list is searched.
+  const filter = useDeferredValue(state.filter)
+  const kept = useMemo(() => new Set(edits.keys()), [edits])
+  const visible = useMemo(() => new VisibleRows(), [])
+  const rows = visible.of(stock, { filter, sort: state.sort, threshold, kept })
+  const table = useTable(rows)
+  const [isHelping, setHelping] = useState(false)
+  const search = useRef<HTMLInputElement>(null)
+  const view = useRef<HTMLElement>(null)
+
+  const enterTable = () => view.current?.querySelector<HTMLElement>('[role=grid]')?.focus()
+
+  useEffect(() => {
+    const onKeyDown = (event: KeyboardEvent) => {
+      if (isTyping(event.target) || event.altKey) return
+      const isCommand = event.ctrlKey || event.metaKey
+      if (isCommand && event.key === 'z' && !event.shiftKey) void undoAndTell(session)
+      else if (!isCommand && event.key === '/') search.current?.focus()
+      else if (!isCommand && event.key === '?') setHelping(true)
+      else return
+      event.preventDefault()
+    }
+    addEventListener('keydown', onKeyDown)
+    return () => removeEventListener('keydown', onKeyDown)
+  }, [session])
+
+  const exportShown = () => saveFile(`stock-${today()}.csv`, 'text/csv;charset=utf-8', csvOf(rows))
+
+  return (
+    <section ref={view} className="stock-view" aria-label="Stock">
+      <h1 className="visually-hidden">Stock</h1>
+      <Toolbar
+        table={table}
+        search={search}
+        canExport={stock.hasNames}
+        onExport={exportShown}
+        onHelp={() => setHelping(true)}
+        onEnterTable={enterTable}
+      />
+      <div className="stock-view__line">
+        <p className="muted number" role="status">
+          {stock.phase === 'ready' ? countWords(rows.length, stock.rows.length) : 'Loading'}
+        </p>
+        {isNarrow && <SortChoice table={table} />}
+      </div>
+      <div className="card stock-view__table">
+        {stock.phase === 'loading' && <Skeleton />}
+        {stock.phase === 'failed' && (
+          <div className="empty" role="alert">
+            <p className="empty__title">The stock could not be loaded</p>
+            <p>{stock.failure}</p>
+            <button
+              type="button"
+              className="button button--primary"
+              onClick={() => void session.feed.reload()}
+            >
+              Try again
+            </button>
+          </div>
+        )}
+        {stock.phase === 'ready' && rows.length > 0 && <StockGrid rows={rows} table={table} />}
+        {stock.phase === 'ready' && rows.length === 0 && (
+          <Empty isFiltered={isFiltering(filter)} onClear={table.clearFilter} />
+        )}
+      </div>
+      <BulkBar table={table} rows={rows} />
+      <ChangeAnnouncer />
+      <FailureToasts />
+      {isHelping && <KeyHelp onClose={() => setHelping(false)} />}
+    </section>
+  )
+}
+
+function Empty({ isFiltered, onClear }: { readonly isFiltered: boolean; readonly onClear: () => void }) {
+  if (!isFiltered) {
+    return (
+      <div className="empty">
+        <p className="empty__title">No pets yet</p>
+        <p>
+          Bring them in with <code>petstore import pets.csv</code>; they appear here at once.
+        </p>
+      </div>
+    )
+  }
+  return (
+    <div className="empty">
+      <p className="empty__title">Nothing found</p>
+      <p>No pet fits the search and the filters.</p>
+      <button type="button" className="button" onClick={onClear}>
+        Show all
+      </button>
+    </div>
+  )
+}
+
+function Skeleton() {
+  return (
+    <div className="stock-skeleton" role="status">
+      <span className="visually-hidden">Loading the stock</span>
+      {Array.from({ length: SKELETON_ROWS }, (_, index) => (
+        <div key={index} className="stock-skeleton__row">
+          <span className="skeleton" />
+          <span className="skeleton" />
+          <span className="skeleton" />
+        </div>
+      ))}
+    </div>
+  )
+}
+
+function isTyping(target: EventTarget | null): boolean {
+  return target instanceof HTMLElement && target.matches('input:not([type=checkbox]), select, textarea')
+}
+
+function countWords(shown: number, all: number): string {
+  const pets = all === 1 ? 'pet' : 'pets'
+  const count = all.toLocaleString('en')
+  return shown === all ? `${count} ${pets}` : `${shown.toLocaleString('en')} of ${count} ${pets}`
+}
+
+function today(): string {
+  return new Date().toISOString().slice(0, 10)
+}

@@ -1,0 +1,85 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, utimesSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+/** A tree with two small pages around the real build script. */
+const root = mkdtempSync(join(tmpdir(), 'petstore-web-build-'))
+const dist = join(root, 'web/dist')
+
+beforeAll(async () => {
+  cpSync(join(import.meta.dir, '../build.ts'), join(root, 'web/build.ts'))
+  await Bun.write(join(root, 'package-lock.json'), '{}')
+  await Bun.write(join(root, 'client/src/price.ts'), 'export const price = 5')
+  await Bun.write(join(root, 'web/src/design/icon.svg'), '<svg xmlns="http://www.w3.org/2000/svg"/>')
+  for (const page of ['stock-page', 'docs-page']) {
+    const folder = join(root, 'web/src', page)
+    await Bun.write(
+      join(folder, 'index.html'),
+      `<!doctype html><head><title>${page}</title><script type="module" src="./main.ts"></script></head>`,
+    )
+    await Bun.write(join(folder, 'page.css'), `body { --page: ${page} }`)
+    await Bun.write(
+      join(folder, 'main.ts'),
+      "import './page.css'\nimport { price } from '../../../client/src/price.ts'\ndocument.title = String(price)",
+    )
+  }
+})
+afterAll(() => rmSync(root, { recursive: true, force: true }))
+
+async function build() {
+  const program = Bun.spawn([process.execPath, 'web/build.ts'], { cwd: root, stdout: 'pipe', stderr: 'pipe' })
+  const [stdout, stderr] = await Promise.all([
+    new Response(program.stdout).text(),
+    new Response(program.stderr).text(),
+  ])
+  return { exitCode: await program.exited, stdout, stderr }
+}
+
+const html = (page: string) => readFileSync(join(dist, `${page}.html`), 'utf8')
+const linksOf = (page: string) =>
+  [...html(page).matchAll(/(?:src|href)="\/([^"]+)"/g)].map((match) => match[1] ?? '')
+const textOf = (name: string) => readFileSync(join(dist, name), 'utf8')
+
+test('each page is built with its script, its style, an icon and a manifest, all of them there', async () => {
+  expect(await build()).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('web/dist is built') })
+  for (const page of ['stock-page', 'docs-page']) {
+    const links = linksOf(page)
+    const kinds = new Set(links.map((name) => name.replace(/.*\./, '')))
+    expect(kinds).toEqual(new Set(['js', 'css', 'svg', 'webmanifest']))
+    for (const name of links) expect(textOf(name).length).toBeGreaterThan(0)
+    expect(textOf(links.find((name) => name.endsWith('.css')) ?? '')).toContain(page)
+  }
+  const { FILES } = await import(join(dist, 'pages.ts'))
+  const paths = new Set(FILES.map(({ path }: { path: string }) => path))
+  for (const path of ['/', '/docs', ...linksOf('stock-page').map((name) => `/${name}`)]) {
+    expect([path, paths.has(path)]).toEqual([path, true])
+  }
+})
+
+test('without a change nothing is built again', async () => {
+  const before = statSync(join(dist, 'pages.ts')).mtimeMs
+  expect((await build()).stdout).toContain('web/dist is unchanged')
+  expect(statSync(join(dist, 'pages.ts')).mtimeMs).toBe(before)
+})
+
+test('an edit, also one of the client, gives new names to what it changes and keeps those of the rest', async () => {
+  const before = linksOf('stock-page')
+  // As if the build before had been some time ago: what nobody can be reading any more goes.
+  for (const name of readdirSync(join(dist, 'assets'))) utimesSync(join(dist, 'assets', name), 0, 0)
+  await Bun.write(join(root, 'client/src/price.ts'), 'export const price = 6')
+  expect((await build()).stdout).toContain('web/dist is built')
+  const after = linksOf('stock-page')
+  const changed = before.filter((name) => !after.includes(name))
+  expect(changed).toEqual([expect.stringMatching(/\.js$/)])
+  expect(textOf(after.find((name) => name.endsWith('.js')) ?? '')).toContain('6')
+  expect(readdirSync(dist, { recursive: true })).not.toContain(changed[0] ?? '')
+})
+
+test('a source that does not compile is named, and the last build stays', async () => {
+  const before = html('stock-page')
+  await Bun.write(join(root, 'web/src/docs-page/main.ts'), "import './missing.ts'")
+  const { exitCode, stderr } = await build()
+  expect([exitCode, stderr]).toEqual([1, expect.stringContaining('web/src/docs-page/main.ts:1')])
+  expect(html('stock-page')).toBe(before)
+})

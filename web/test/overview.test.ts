@@ -1,0 +1,131 @@
+import { expect, test } from 'bun:test'
+import type { Page } from 'playwright-core'
+import type { InventoryItem } from '../../server/src/core/inventory.ts'
+import type { StockedPet } from '../../server/src/core/pet.ts'
+import { BROWSER_TEST_MS, useShop } from './support/shop.ts'
+
+const STATUSES = ['available', 'pending', 'sold'] as const
+const PETS: readonly StockedPet[] = Array.from({ length: 60 }, (_, index) => ({
+  id: BigInt(index + 1),
+  name: `Pet no. ${index + 1}`,
+  categoryId: 1n,
+  status: STATUSES[index % 5 === 4 ? 2 : index % 3 === 2 ? 1 : 0] ?? 'available',
+  quantity: index < 4 ? index : 10 + index * 7,
+}))
+
+const shop = useShop({ pets: PETS })
+
+const tile = (page: Page, name: string) => page.locator('.tile', { hasText: name })
+const lowRows = (page: Page) => page.getByRole('list', { name: 'Low stock' }).getByRole('listitem')
+const recentRows = (page: Page) => page.getByRole('list', { name: 'Recent changes' }).getByRole('listitem')
+
+async function set(petId: bigint, quantity: number, key = shop.service.key): Promise<void> {
+  const { status } = await shop.service.setQuantity(petId, JSON.stringify({ quantity }), { key })
+  expect(status).toBe(200)
+}
+
+function tileText(items: readonly InventoryItem[]): RegExp {
+  const units = items.reduce((sum, { quantity }) => sum + quantity, 0).toLocaleString('en')
+  return new RegExp(`\\s${units}\\s+units of ${items.length} pets$`)
+}
+
+test(
+  'units and pets are those of the store, in all and in each status, and follow its changes',
+  async () => {
+    const page = await shop.signedIn({ path: '/#/overview' })
+    await tile(page, 'All units').waitFor()
+    const stored = await shop.service.store.listInventory()
+    expect(stored).toHaveLength(60)
+    expect(await tile(page, 'All units').innerText()).toMatch(tileText(stored))
+    for (const status of STATUSES) {
+      const expected = tileText(stored.filter((item) => item.status === status))
+      expect(await tile(page, status.charAt(0).toUpperCase() + status.slice(1)).innerText()).toMatch(expected)
+    }
+    const before = await tile(page, 'Available').innerText()
+    await set(58n, 100_000)
+    await page.waitForFunction((text) => !document.body.innerText.includes(text), before)
+    expect(await tile(page, 'All units').innerText()).toMatch(
+      tileText(await shop.service.store.listInventory()),
+    )
+    expect(
+      await page.getByRole('list', { name: 'Largest stock' }).getByRole('listitem').first().innerText(),
+    ).toMatch(/^Pet no\. 58\s+100,000\s+units$/)
+  },
+  BROWSER_TEST_MS,
+)
+
+test(
+  'the low-stock list goes by the threshold that the user sets, and leads to the pets',
+  async () => {
+    const page = await shop.signedIn({ path: '/#/overview' })
+    await lowRows(page).first().waitFor()
+    expect(await lowRows(page).count()).toBe(4)
+    const threshold = page.getByLabel('Low means at most')
+    await threshold.fill('1')
+    await page.getByText('2 pets are at 1 or below, 1 of them with nothing left.').waitFor()
+    expect(await lowRows(page).allInnerTexts()).toEqual([
+      expect.stringMatching(/^Pet no\. 1\s+available\s+0$/),
+      expect.stringMatching(/^Pet no\. 2\s+available\s+1$/),
+    ])
+    await threshold.fill('500')
+    await page.getByRole('link', { name: 'Show all 59 in the table' }).click()
+    await page.getByText('59 of 60 pets').waitFor()
+    await page.goBack()
+    await page.getByRole('link', { name: 'Pet no. 1', exact: true }).click()
+    await page.getByRole('heading', { level: 1, name: 'Pet no. 1' }).waitFor()
+  },
+  BROWSER_TEST_MS,
+)
+
+test(
+  'recent changes are listed newest first with who made them, and new ones appear as they happen',
+  async () => {
+    const { secret } = await shop.service.createKey('enterprise', { name: 'Stockroom' })
+    await set(10n, 1_000, secret)
+    const page = await shop.signedIn({ path: '/#/overview' })
+    await recentRows(page).filter({ hasText: 'Pet no. 10' }).waitFor()
+    expect(await recentRows(page).first().innerText()).toMatch(
+      /^Pet no\. 10\s.*\s1,000\s.*just now · Stockroom$/s,
+    )
+    const { secret: other } = await shop.service.createKey('enterprise', { name: 'Online shop' })
+    await set(11n, 999, other)
+    await recentRows(page).filter({ hasText: 'Online shop' }).waitFor()
+    expect(await recentRows(page).first().innerText()).toMatch(
+      /^Pet no\. 11\s.*\s999\s.*just now · Online shop$/s,
+    )
+  },
+  BROWSER_TEST_MS,
+)
+
+test(
+  'the meter shows what the key has used and left, and asks for it once',
+  async () => {
+    const { secret } = await shop.service.createKey('free')
+    const page = await shop.page()
+    let asked = 0
+    page.on('request', (request) => {
+      if (new URL(request.url()).pathname === '/v1/limits') asked++
+    })
+    await page.getByLabel('API key').fill(secret)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByRole('link', { name: 'Overview' }).click()
+    const minute = page.locator('.limit-meter', { hasText: 'This minute' })
+    const day = page.locator('.limit-meter', { hasText: 'This day' })
+    await minute.waitFor()
+    await recentRows(page).first().waitFor()
+    // Once the names are there, the page asks for nothing by itself.
+    await page.getByRole('link', { name: 'Pet no. 1', exact: true }).first().waitFor()
+    const askedSoFar = asked
+    const { headers } = await shop.service.call('GET', '/inventory/1', { key: secret })
+    const used = 60 - Number(headers.get('X-RateLimit-Remaining'))
+    // Another answer to the page itself, which tells how the limit stands.
+    await page.getByRole('link', { name: 'Pet no. 1', exact: true }).first().click()
+    await page.getByRole('heading', { name: 'History' }).waitFor()
+    await page.getByRole('link', { name: 'Overview' }).click()
+    await minute.getByText(new RegExp(`^${used + 3} of 60 used · resets in \\d+ s$`)).waitFor()
+    await day.getByText(new RegExp(`^${used + 3} of 1,000 used · resets in 2[34] h`)).waitFor()
+    expect(await minute.innerText()).toContain(`${60 - used - 3} left`)
+    expect(asked).toBe(askedSoFar + 1)
+  },
+  BROWSER_TEST_MS,
+)

@@ -1,0 +1,101 @@
+import { afterAll, afterEach, beforeAll } from 'bun:test'
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import { CHROMIUM_FLAGS, chromiumPath } from '../../../client/test/support/chromium.ts'
+import { TestService } from '../../../server/test/support/test-service.ts'
+import { buildPages } from './built-pages.ts'
+import { PageProblems, type Provoked } from './page-problems.ts'
+
+type StartOptions = Parameters<typeof TestService.start>[0]
+
+export interface PageOptions {
+  /** `/` by default; `/#/overview`, `/docs`. */
+  readonly path?: string
+  readonly colorScheme?: 'light' | 'dark'
+  readonly viewport?: { readonly width: number; readonly height: number }
+  /** Failing requests that the test brings about; any other one fails it. */
+  readonly provokes?: readonly Provoked[]
+}
+
+interface OpenContext {
+  readonly context: BrowserContext
+  readonly problems: PageProblems
+}
+
+const DESKTOP = { width: 1280, height: 800 }
+/** The first run on a machine installs Chromium. */
+const START_WITHIN_MS = 600_000
+/** Shorter than a test may take, so that the message names what was waited for. */
+const WAIT_WITHIN_MS = 10_000
+
+/** A test with a browser in it: a busy machine needs its time. */
+export const BROWSER_TEST_MS = 30_000
+
+/** The real service with the built pages, and one headless Chromium that shows them: both for a whole test file. */
+export class Shop {
+  service!: TestService
+  #browser: Browser | undefined
+  readonly #open: OpenContext[] = []
+
+  /** A new page in a context of its own, as on another machine: it shares no storage with any other. */
+  async page(options: PageOptions = {}): Promise<Page> {
+    const { path = '/', colorScheme = 'light', viewport = DESKTOP, provokes = [] } = options
+    if (this.#browser === undefined)
+      throw new Error('the browser is not started: call useShop in the test file')
+    const context = await this.#browser.newContext({
+      viewport,
+      colorScheme,
+      reducedMotion: 'reduce',
+      locale: 'en-GB',
+      timezoneId: 'Europe/Berlin',
+      acceptDownloads: true,
+    })
+    context.setDefaultTimeout(WAIT_WITHIN_MS)
+    const problems = new PageProblems(this.service.address, provokes)
+    context.on('page', (page) => problems.watch(page))
+    this.#open.push({ context, problems })
+    const page = await context.newPage()
+    await page.goto(this.service.address + path)
+    return page
+  }
+
+  /** A page on which somebody has signed in, with the roomy key unless another is given. */
+  async signedIn(options: PageOptions & { readonly key?: string } = {}): Promise<Page> {
+    const page = await this.page(options)
+    await signIn(page, options.key ?? this.service.key)
+    return page
+  }
+
+  async start(options: StartOptions): Promise<void> {
+    await buildPages()
+    this.service = await TestService.start({ realTime: true, ...options })
+    this.#browser = await chromium.launch({ executablePath: await chromiumPath(), args: CHROMIUM_FLAGS })
+  }
+
+  /** Closes every page, and throws where one of them did what no page may do. */
+  async closePages(): Promise<void> {
+    const closing = this.#open.splice(0)
+    await Promise.all(closing.map(({ context }) => context.close()))
+    for (const { problems } of closing) problems.check()
+  }
+
+  async stop(): Promise<void> {
+    await this.#browser?.close()
+    await this.service?.stop()
+  }
+}
+
+/** To be called once in a test file. Pages are closed after each test; the service goes on with what is in it. */
+export function useShop(options: StartOptions = {}): Shop {
+  const shop = new Shop()
+  beforeAll(() => shop.start(options), START_WITHIN_MS)
+  afterEach(() => shop.closePages(), BROWSER_TEST_MS)
+  afterAll(() => shop.stop(), BROWSER_TEST_MS)
+  return shop
+}
+
+/** Fills in the form, and waits until the key was taken. */
+export async function signIn(page: Page, key: string): Promise<void> {
+  await page.getByLabel('API key').fill(key)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByRole('button', { name: 'Sign out' }).waitFor()
+}
