@@ -1,3 +1,4 @@
+import { SECOND } from '../core/clock.ts'
 import { ServiceError } from '../core/errors.ts'
 import { attempt, type Eventually, whenHere } from '../core/eventually.ts'
 import type { FinishedRequest } from '../core/finished-request.ts'
@@ -144,14 +145,21 @@ function finish(
     limited: passage !== undefined && 'limited' in passage ? passage.limited : undefined,
     error,
   })
-  const headers: Record<string, string> = {
-    ...reply.headers,
-    ...passage?.limitHeaders,
-    'X-Request-Id': requestId,
-    'X-Content-Type-Options': 'nosniff',
+  const response = new Response(reply.body, {
+    status: reply.status,
+    headers: reply.readyHeaders ?? reply.headers,
+  })
+  const { headers } = response
+  if (passage !== undefined) {
+    const { limit, remaining, resetAt } = passage.standing
+    headers.set('X-RateLimit-Limit', String(limit))
+    headers.set('X-RateLimit-Remaining', String(remaining))
+    headers.set('X-RateLimit-Reset', String(Math.ceil(resetAt / SECOND)))
   }
-  if (parts.isClosing()) headers.Connection = 'close'
-  return new Response(reply.body, { status: reply.status, headers })
+  headers.set('X-Request-Id', requestId)
+  headers.set('X-Content-Type-Options', 'nosniff')
+  if (parts.isClosing()) headers.set('Connection', 'close')
+  return response
 }
 
 function nameOf(match: Match): string {

@@ -17,15 +17,11 @@ export interface GateParts {
   readonly demoSecrets: ReadonlySet<string>
 }
 
-type LimitHeaders = Readonly<
-  Record<'X-RateLimit-Limit' | 'X-RateLimit-Remaining' | 'X-RateLimit-Reset', string>
->
-
-/** Whose request it is, or why it goes no further; and what to tell about limits either way. */
+/** Whose request it is, or why it goes no further; and how its limits stand either way. */
 export type Passage =
-  | { readonly limitHeaders: LimitHeaders; readonly key: ApiKey; readonly secretHash: string }
+  | { readonly standing: Standing; readonly key: ApiKey; readonly secretHash: string }
   | {
-      readonly limitHeaders: LimitHeaders
+      readonly standing: Standing
       readonly refusal: unknown
       /** Whose request was refused, where it had a valid key. */
       readonly keyId?: string
@@ -56,7 +52,7 @@ function decide(
   address: () => string,
 ): Eventually<Passage> {
   const failed = (failure: unknown): Passage => ({
-    limitHeaders: limitHeaders(parts.addresses.standing(address())),
+    standing: parts.addresses.standing(address()),
     refusal: failure,
     refusalHeaders: {},
   })
@@ -70,7 +66,7 @@ function decide(
 
 function keyPassage(who: Extract<Identity, { key: ApiKey }>, admission: Admission): Passage {
   return admission.refused === undefined
-    ? { limitHeaders: limitHeaders(admission), ...who }
+    ? { standing: admission, key: who.key, secretHash: who.secretHash }
     : refusedPassage(admission, admission.refused, who.key.id)
 }
 
@@ -83,7 +79,7 @@ function strangerPassage(
   const admission = addresses.admit(address)
   if (admission.refused !== undefined) return refusedPassage(admission, admission.refused, undefined)
   return {
-    limitHeaders: limitHeaders(admission),
+    standing: admission,
     refusal: unauthorized(stranger),
     refusalHeaders: { 'WWW-Authenticate': challenge(authorization) },
   }
@@ -135,7 +131,7 @@ function refusedPassage(
       ? 'this API key is banned for a while, because it went on sending after its limit was exceeded'
       : `the limit of ${admission.limit} requests is exceeded`
   return {
-    limitHeaders: limitHeaders(admission),
+    standing: admission,
     ...(keyId === undefined ? {} : { keyId }),
     limited: {
       reason: keyId === undefined ? 'anonymous' : refused,
@@ -143,13 +139,5 @@ function refusedPassage(
     },
     refusal: new ServiceError(refused, `${what}; wait ${seconds} s before the next request`),
     refusalHeaders: { 'Retry-After': String(seconds) },
-  }
-}
-
-function limitHeaders(standing: Standing): LimitHeaders {
-  return {
-    'X-RateLimit-Limit': String(standing.limit),
-    'X-RateLimit-Remaining': String(standing.remaining),
-    'X-RateLimit-Reset': String(Math.ceil(standing.resetAt / SECOND)),
   }
 }

@@ -12,8 +12,8 @@ const LEAST_BYTES_TO_COMPRESS = 1_400
  */
 const MOST_BYTES_AT_ONCE = 1024 * 1024
 
-/** Whole bodies, kept as long as the snapshot that they are made of. */
-const wholeBodies = new WeakMap<InventorySnapshot, Map<Coding | 'identity', Blob>>()
+/** Whole answers, kept as long as the snapshot that they are made of. */
+const wholeReplies = new WeakMap<InventorySnapshot, Map<Coding | undefined, Reply>>()
 
 /** The list as an answer: from ready bytes, compressed where the caller takes it, 304 where he has it. */
 export function inventoryReply(snapshot: InventorySnapshot, request: Request): Reply {
@@ -21,37 +21,43 @@ export function inventoryReply(snapshot: InventorySnapshot, request: Request): R
   const ifNoneMatch = request.headers.get('if-none-match')
   const coding =
     byteLength < LEAST_BYTES_TO_COMPRESS ? undefined : chosenCoding(request.headers.get('accept-encoding'))
-  // The content decides the tag; each coding of it is a representation of its own (RFC 9110, 8.8.3).
-  const etag = coding === undefined ? `"${tag}"` : `"${tag}-${coding}"`
-  if (matchesTag(ifNoneMatch, `"${tag}"`, `"${tag}-gzip"`, `"${tag}-zstd"`)) {
-    return { status: 304, headers: { ETag: etag, Vary: 'Accept-Encoding' }, body: null }
+  if (ifNoneMatch !== null && matchesTag(ifNoneMatch, `"${tag}"`, `"${tag}-gzip"`, `"${tag}-zstd"`)) {
+    return { status: 304, headers: { ETag: etagOf(snapshot, coding), Vary: 'Accept-Encoding' }, body: null }
   }
+  if (byteLength <= MOST_BYTES_AT_ONCE) return wholeReply(snapshot, coding)
+  return { status: 200, headers: headersOf(snapshot, coding), body: streamed(snapshot, coding) }
+}
+
+/** The content decides the tag; each coding of it is a representation of its own (RFC 9110, 8.8.3). */
+function etagOf({ tag }: InventorySnapshot, coding: Coding | undefined): string {
+  return coding === undefined ? `"${tag}"` : `"${tag}-${coding}"`
+}
+
+function headersOf(snapshot: InventorySnapshot, coding: Coding | undefined): Record<string, string> {
   return {
-    status: 200,
-    headers: {
-      'Content-Type': 'application/json',
-      ETag: etag,
-      Vary: 'Accept-Encoding',
-      ...(coding === undefined ? {} : { 'Content-Encoding': coding }),
-    },
-    body: byteLength > MOST_BYTES_AT_ONCE ? streamed(snapshot, coding) : wholeBody(snapshot, coding),
+    'Content-Type': 'application/json',
+    ETag: etagOf(snapshot, coding),
+    Vary: 'Accept-Encoding',
+    ...(coding === undefined ? {} : { 'Content-Encoding': coding }),
   }
 }
 
-function wholeBody(snapshot: InventorySnapshot, coding: Coding | undefined): Blob {
-  let bodies = wholeBodies.get(snapshot)
-  if (bodies === undefined) {
-    bodies = new Map()
-    wholeBodies.set(snapshot, bodies)
+function wholeReply(snapshot: InventorySnapshot, coding: Coding | undefined): Reply {
+  let replies = wholeReplies.get(snapshot)
+  if (replies === undefined) {
+    replies = new Map()
+    wholeReplies.set(snapshot, replies)
   }
-  let body = bodies.get(coding ?? 'identity')
-  if (body === undefined) {
+  let reply = replies.get(coding)
+  if (reply === undefined) {
+    const headers = headersOf(snapshot, coding)
     // A Blob is handed to the socket as it is; a byte array would be copied for every response.
     // No part is shared memory, which a browser's Blob does not take: for the types of the web tests alone.
-    body = new Blob([...partsOf(snapshot, coding)] as Uint8Array<ArrayBuffer>[])
-    bodies.set(coding ?? 'identity', body)
+    const body = new Blob([...partsOf(snapshot, coding)] as Uint8Array<ArrayBuffer>[])
+    reply = { status: 200, headers, readyHeaders: new Headers(headers), body }
+    replies.set(coding, reply)
   }
-  return body
+  return reply
 }
 
 function streamed(snapshot: InventorySnapshot, coding: Coding | undefined): ReadableStream<Uint8Array> {

