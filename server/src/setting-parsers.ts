@@ -42,6 +42,7 @@ export function databaseAddress(text: string): string {
 
 /** An address as people may see it: without a password in it, also where it is not quite an address. */
 export function withoutPassword(address: string): string {
+  if (address.startsWith('sqlite:')) return address
   const scheme = /^(?:\w+:?\/\/|postgres(?:ql)?:)/.exec(address)?.[0] ?? ''
   const colon = address.indexOf(':', scheme.length)
   const at = address.lastIndexOf('@')

@@ -1,4 +1,4 @@
-import { existsSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 
 /** What stands in a SQLite database also stands, in parts, in the files beside it. */
 const BESIDE = ['', '-wal', '-shm', '-journal']
@@ -12,8 +12,7 @@ interface ExposedFile {
 /** Those files of a SQLite database that others than their owner can read or write. */
 export function exposedFiles(databasePath: string): ExposedFile[] {
   return BESIDE.map((ending) => databasePath + ending)
-    .filter((path) => existsSync(path))
-    .map((path) => ({ path, permissions: statSync(path).mode & 0o777 }))
+    .map((path) => ({ path, permissions: (statSync(path, { throwIfNoEntry: false })?.mode ?? 0) & 0o777 }))
     .filter(({ permissions }) => (permissions & 0o077) !== 0)
     .map(({ path, permissions }) => ({ path, mode: permissions.toString(8).padStart(3, '0') }))
 }

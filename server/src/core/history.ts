@@ -17,6 +17,40 @@ export interface HistoryPage {
   readonly next: string | undefined
 }
 
+/** A change as both stores keep it, with the name of its key. */
+export interface HistoryRow {
+  readonly id: bigint
+  readonly pet_id: bigint
+  readonly before: bigint
+  readonly after: bigint
+  readonly at: bigint
+  readonly key_id: string
+  readonly name: string | null
+}
+
+/** Above every id that a row can have: where the newest changes are asked for. */
+export const HIGHEST_ID = 2n ** 63n - 1n
+
+/** Of one row more than asked for, where there is one: it tells that there is a next page. */
+export function pageOfRows(rows: readonly HistoryRow[], limit: number): HistoryPage {
+  const entries = rows.slice(0, limit).map((row) => ({
+    id: String(row.id),
+    ...toHistoryEntry(row),
+    keyName: row.name ?? row.key_id,
+  }))
+  return { entries, next: rows.length > limit ? entries.at(-1)?.id : undefined }
+}
+
+export function toHistoryEntry(row: Omit<HistoryRow, 'id' | 'name'>): HistoryEntry {
+  return {
+    petId: row.pet_id,
+    before: Number(row.before),
+    after: Number(row.after),
+    at: Number(row.at),
+    keyId: row.key_id,
+  }
+}
+
 export interface PageRequest {
   readonly limit: number
   readonly cursor: string | undefined

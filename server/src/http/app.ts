@@ -112,7 +112,11 @@ function answer(parts: AppParts, exchange: Exchange, match: Match, passage: Pass
       return operation.run(call, parts.services)
     },
     (error) => failureReply(exchange, error),
-    (reply) => ({ ...reply, headers: { ...reply.headers, ...deprecationHeaders(operation, parts.sunset) } }),
+    ({ status, headers, body }) => ({
+      status,
+      headers: { ...headers, ...deprecationHeaders(operation, parts.sunset) },
+      body,
+    }),
   )
 }
 

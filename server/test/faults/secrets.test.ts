@@ -190,6 +190,7 @@ test.each([
   ['postgres://user@host/x', 'postgres://user@host/x'],
   ['postgres://host:5432/x', 'postgres://host:5432/x'],
   ['sqlite:data/petstore.db', 'sqlite:data/petstore.db'],
+  ['sqlite:data/shop@home.db', 'sqlite:data/shop@home.db'],
 ])('the address %s is shown as %s', (address, shown) => {
   expect(withoutPassword(address)).toBe(shown)
 })

@@ -15,8 +15,11 @@ interface Finding {
   readonly advice?: string
 }
 
-const RESTORE =
-  'stop the service, keep a copy of the file, and go back to the last backup with --database-url sqlite:BACKUP'
+const RESTORE = {
+  sqlite:
+    'stop the service, keep a copy of the file, and go back to the last backup with --database-url sqlite:BACKUP',
+  postgres: 'stop the instances, and restore the database from your last backup of PostgreSQL',
+} as const
 const SIGNS = { ok: '✓', note: '!', problem: '✗' } as const
 const LEAST_FREE_BYTES = 256 * 1024 * 1024
 const EARLIEST_CLOCK = Date.UTC(2026, 0)
@@ -116,20 +119,19 @@ function writable(path: string): Finding[] {
 
 async function contents(config: Config): Promise<Finding[]> {
   const findings: Finding[] = []
+  const kind = config.databaseUrl.startsWith('sqlite:') ? 'sqlite' : 'postgres'
   let store: Store
   try {
     store = await openStore(config.databaseUrl, postgresSettings(config))
   } catch (error) {
     const text = failureText(error)
-    const advice = config.databaseUrl.startsWith('sqlite:')
-      ? {}
-      : { advice: 'psql "$DATABASE_URL" from this machine tells more' }
+    const advice = kind === 'sqlite' ? {} : { advice: 'psql "$DATABASE_URL" from this machine tells more' }
     return [{ level: 'problem', text, ...advice }]
   }
   try {
     const damage = await store.findDamage()
     for (const text of damage) {
-      findings.push({ level: 'problem', text, advice: RESTORE })
+      findings.push({ level: 'problem', text, advice: RESTORE[kind] })
     }
     if (damage.length > 0) return findings
     findings.push({ level: 'ok', text: 'the database is whole' })
@@ -138,7 +140,8 @@ async function contents(config: Config): Promise<Finding[]> {
       findings.push({
         level: 'problem',
         text: `the last change was recorded at ${new Date(latest).toISOString()}, which is in the future`,
-        advice: 'the clock of this machine is behind; set it (NTP), since limits and expiry go by it',
+        advice:
+          'the clock of this machine is behind; set it (NTP), since expiry, and on SQLite limits, go by it',
       })
     }
   } finally {

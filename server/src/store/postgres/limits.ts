@@ -41,9 +41,13 @@ export function limitVerbs(connection: Connection, clock: StoreClock): LimitVerb
   return {
     loadLimits: () =>
       connection.transaction(async (sql) => {
-        const windows = await sql<WindowRow[]>`SELECT * FROM limit_windows ORDER BY key_id`
+        const windows = await sql<WindowRow[]>`
+          SELECT key_id, minute_started_at, minute_used, minute_rejected, day_started_at, day_used, day_rejected,
+            last_used_at
+          FROM limit_windows ORDER BY key_id`
         const bans = await sql<BanRow[]>`
-          SELECT DISTINCT ON (key_id) * FROM bans ORDER BY key_id, number DESC`
+          SELECT DISTINCT ON (key_id) key_id, number, began_at, ends_at, lifted_at FROM bans
+          ORDER BY key_id, number DESC`
         return toStates(windows, bans)
       }),
 
@@ -113,9 +117,11 @@ async function attempt(
       // The bans and the time in statements of their own, which begin when the rows are locked and so see the latest.
       return Promise.all([
         sql<WindowRow[]>`
-          SELECT * FROM limit_windows WHERE key_id = ANY (${keys()}) ORDER BY key_id FOR NO KEY UPDATE`.execute(),
+          SELECT key_id, minute_started_at, minute_used, minute_rejected, day_started_at, day_used, day_rejected,
+            last_used_at
+          FROM limit_windows WHERE key_id = ANY (${keys()}) ORDER BY key_id FOR NO KEY UPDATE`.execute(),
         sql<BanRow[]>`
-          SELECT DISTINCT ON (key_id) * FROM bans
+          SELECT DISTINCT ON (key_id) key_id, number, began_at, ends_at, lifted_at FROM bans
           WHERE key_id = ANY (${keys()}) ORDER BY key_id, number DESC`.execute(),
         clock(sql),
       ])

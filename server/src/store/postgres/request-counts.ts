@@ -15,7 +15,7 @@ interface CountedRow {
 /**
  * One statement, and so one way to the database, for the keys that have room: almost all, almost always. It is
  * `hasRoomFor` of the core in SQL. The rows are locked in the order of the keys, and what is updated is what is found
- * under the lock. A ban that is being written meanwhile is not seen, but it begins with a window that is used up,
+ * under the lock, at a time that is read after it. A ban that is being written meanwhile is not seen, but it begins with a window that is used up,
  * which is. As with every change of limits, the disk is not waited for.
  */
 export function requestCountVerbs(
@@ -27,12 +27,14 @@ export function requestCountVerbs(
       const rows = await connection.run((sql) => {
         const keyIds = columnOf(sql, counts, 'TEXT', ({ keyId }) => keyId)
         return sql<CountedRow[]>`
-          WITH time AS MATERIALIZED (
+          WITH locked AS MATERIALIZED (
+            SELECT key_id, minute_started_at, minute_used, day_started_at, day_used, last_used_at
+            FROM limit_windows WHERE key_id = ANY (${keyIds}) ORDER BY key_id FOR NO KEY UPDATE
+          ), time AS MATERIALIZED (
             SELECT coalesce(${clock?.() ?? null}::bigint,
               floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint) AS now,
               set_config('synchronous_commit', 'off', true)
-          ), locked AS MATERIALIZED (
-            SELECT * FROM limit_windows WHERE key_id = ANY (${keyIds}) ORDER BY key_id FOR NO KEY UPDATE
+            FROM (SELECT count(*) FROM locked) AS all_locked
           ), fitting AS MATERIALIZED (
             SELECT key_id, requests, now
             FROM unnest(${keyIds},
@@ -55,7 +57,7 @@ export function requestCountVerbs(
           UPDATE limit_windows AS counted SET
             minute_used = minute_used + requests, day_used = day_used + requests, last_used_at = now
           FROM fitting WHERE counted.key_id = fitting.key_id
-          RETURNING counted.*`
+          RETURNING counted.key_id, minute_started_at, minute_used, day_started_at, day_used, last_used_at`
       })
       return new Map(
         rows.map((row) => [

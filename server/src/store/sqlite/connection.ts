@@ -16,10 +16,14 @@ const LOCK_RETRY_MS = 5
  */
 const LEAST_LOG_PAGES = 4_000
 const MOST_LOG_PAGES = 64_000
-/** The stock of a million pets, so that an update finds its page in memory. Filled as it is needed. */
-const CACHE_KIB = 64_000
+/**
+ * As large as the file is when it is opened, so that an update of one of a million pets finds its page in memory. A
+ * larger one would fill up with history that nobody reads.
+ */
+const LEAST_CACHE_PAGES = 4_000
+const MOST_CACHE_PAGES = 32_000
 /** For a read that passes every page once. */
-const PASSING_CACHE_KIB = 2_000
+const PASSING_CACHE_PAGES = 1_000
 /** A lock that nobody has met for so long is over, and the next one is another. */
 const LOCK_FORGOTTEN_MS = 1_000
 
@@ -44,7 +48,7 @@ export class Connection {
     this.#dataVersion = database.query<{ data_version: bigint }, []>('PRAGMA data_version')
   }
 
-  static open(path: string, cacheKib = CACHE_KIB): Connection {
+  static open(path: string, mostCachePages = MOST_CACHE_PAGES): Connection {
     const isNew = path !== ':memory:' && !existsSync(path)
     if (isNew) {
       mkdirSync(dirname(path), { recursive: true })
@@ -58,8 +62,11 @@ export class Connection {
     // default took a fifth off the time of an update in a trial.
     database.run('PRAGMA page_size = 2048')
     database.run('PRAGMA journal_mode = WAL')
-    database.run(`PRAGMA wal_autocheckpoint = ${logPages(database)}`)
-    database.run(`PRAGMA cache_size = -${cacheKib}`)
+    const pages = pageCount(database)
+    database.run(
+      `PRAGMA wal_autocheckpoint = ${Math.min(Math.max(LEAST_LOG_PAGES, 2 * pages), MOST_LOG_PAGES)}`,
+    )
+    database.run(`PRAGMA cache_size = ${Math.min(Math.max(LEAST_CACHE_PAGES, pages), mostCachePages)}`)
     database.run('PRAGMA synchronous = FULL')
     database.run('PRAGMA foreign_keys = ON')
     return new Connection(database, path)
@@ -99,7 +106,7 @@ export class Connection {
 
   /** A second connection to the same file, for a long read that must not hold up this one. */
   another(): Connection {
-    return Connection.open(this.#path, PASSING_CACHE_KIB)
+    return Connection.open(this.#path, PASSING_CACHE_PAGES)
   }
 
   async read<T>(work: () => T): Promise<T> {
@@ -186,9 +193,6 @@ export class Connection {
   }
 }
 
-function logPages(database: Database): number {
-  const { page_count } = database.query<{ page_count: bigint }, []>('PRAGMA page_count').get() ?? {
-    page_count: 0n,
-  }
-  return Math.min(Math.max(LEAST_LOG_PAGES, 2 * Number(page_count)), MOST_LOG_PAGES)
+function pageCount(database: Database): number {
+  return Number(database.query<{ page_count: bigint }, []>('PRAGMA page_count').get()?.page_count ?? 0)
 }

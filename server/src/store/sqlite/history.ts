@@ -1,24 +1,12 @@
-import type { HistoryPage } from '../../core/history.ts'
+import { HIGHEST_ID, type HistoryRow, pageOfRows, toHistoryEntry } from '../../core/history.ts'
 import { parseInt64 } from '../../core/int64.ts'
-import type { HistoryEntry } from '../../core/inventory.ts'
 import type { Store } from '../../core/store.ts'
 import type { Connection } from './connection.ts'
-
-interface HistoryRow {
-  id: bigint
-  pet_id: bigint
-  before: bigint
-  after: bigint
-  at: bigint
-  key_id: string
-  name: string | null
-}
 
 type HistoryVerbs = Pick<Store, 'listHistory' | 'listHistoryPage' | 'listRecentHistory'>
 
 /** What stands for no limit. */
 const ALL = Number.MAX_SAFE_INTEGER
-const HIGHEST_ID = 2n ** 63n - 1n
 
 /** The history of a pet is a chain from its latest change back to its first. */
 export function historyVerbs(connection: Connection): HistoryVerbs {
@@ -55,33 +43,13 @@ export function historyVerbs(connection: Connection): HistoryVerbs {
         if (cursor !== undefined && after === undefined) return 'unknown_cursor'
         // The cursor is the last entry of the page before.
         const from = after === undefined ? latestOf(petId) : (one.get(after, petId)?.previous ?? null)
-        return toPage(chain.all(from, limit + 1), limit)
+        return pageOfRows(chain.all(from, limit + 1), limit)
       }),
 
     listRecentHistory: (limit, cursor) =>
       connection.read(() => {
         const before = cursor === undefined ? HIGHEST_ID : parseInt64(cursor)
-        return before === undefined ? 'unknown_cursor' : toPage(recent.all(before, limit + 1), limit)
+        return before === undefined ? 'unknown_cursor' : pageOfRows(recent.all(before, limit + 1), limit)
       }),
-  }
-}
-
-/** Of one row more than asked for, where there is one: it tells that there is a next page. */
-function toPage(rows: readonly HistoryRow[], limit: number): HistoryPage {
-  const entries = rows.slice(0, limit).map((row) => ({
-    id: String(row.id),
-    ...toHistoryEntry(row),
-    keyName: row.name ?? row.key_id,
-  }))
-  return { entries, next: rows.length > limit ? entries.at(-1)?.id : undefined }
-}
-
-function toHistoryEntry(row: HistoryRow): HistoryEntry {
-  return {
-    petId: row.pet_id,
-    before: Number(row.before),
-    after: Number(row.after),
-    at: Number(row.at),
-    keyId: row.key_id,
   }
 }

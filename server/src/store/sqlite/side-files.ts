@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, statSync } from 'node:fs'
+import { chmodSync, statSync } from 'node:fs'
 
 const RIGHTS = 0o777
 
@@ -9,7 +9,9 @@ const RIGHTS = 0o777
 export function alignSideFiles(path: string): void {
   const rights = statSync(path).mode & RIGHTS
   for (const side of [`${path}-wal`, `${path}-shm`]) {
-    if (!existsSync(side) || (statSync(side).mode & RIGHTS) === rights) continue
+    // Another process that closes the database takes them away.
+    const mode = statSync(side, { throwIfNoEntry: false })?.mode
+    if (mode === undefined || (mode & RIGHTS) === rights) continue
     try {
       chmodSync(side, rights)
     } catch {
