@@ -105,19 +105,25 @@ async function requireNotMade(
   quantity: number,
   cause: unknown,
 ): Promise<void> {
+  const unknown = (why: string) =>
+    new PetstoreError(
+      'outcome_unknown',
+      `broke off, and the change from ${item.quantity} to ${quantity} may have been made: ${why}; read the entry and its history, and decide`,
+      { request: `PATCH /inventory/${petId}`, cause },
+    )
   const input = { params: { petId }, query: { limit: 100 }, signal }
-  const { value: entries } = await callForValue(transport, 'listInventoryHistory', input)
+  const { value: entries } = await callForValue(transport, 'listInventoryHistory', input).catch(
+    (error: unknown) => {
+      throw error instanceof PetstoreError ? unknown('its history cannot be read') : error
+    },
+  )
   const isRecent = (entry: HistoryEntry) => Date.parse(entry.at) >= at - CLOCK_TOLERANCE_MS
   const found = entries.find(
     (entry) => isRecent(entry) && entry.before === item.quantity && entry.after === quantity,
   )
   const mayHideOlder = entries.length === 100 && entries.every(isRecent)
   if (found === undefined && !mayHideOlder) return
-  const seen =
-    found === undefined ? 'too much has changed since to tell' : `${found.keyName} made it at ${found.at}`
-  throw new PetstoreError(
-    'outcome_unknown',
-    `broke off, and the change from ${item.quantity} to ${quantity} may have been made: ${seen}; read the entry and its history, and decide`,
-    { request: `PATCH /inventory/${petId}`, cause },
+  throw unknown(
+    found === undefined ? 'too much has changed since to tell' : `${found.keyName} made it at ${found.at}`,
   )
 }

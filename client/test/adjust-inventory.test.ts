@@ -85,6 +85,18 @@ test('where the answer was lost, it is never made twice: the error says that it 
   expect(await client.getInventoryItem(1n)).toMatchObject({ quantity: 7 })
 })
 
+test('so it is where the history cannot be read either', async () => {
+  const service = await liveService({ realTime: true })
+  const faulty = new FaultyFetch(['none', 'after', 'before', 'before'])
+  const client = clientOf(service, { fetch: faulty.fetch, retry: { limit: 1 } })
+  const error = await failureOf(client.adjustInventory(1n, 3))
+  expect([error.code, error.message]).toEqual([
+    'outcome_unknown',
+    expect.stringContaining('its history cannot be read'),
+  ])
+  expect(await service.store.listHistory(1n)).toHaveLength(1)
+})
+
 test('an equal change of long ago does not count as this one', async () => {
   const service = await liveService()
   service.now = Date.now() - 60_000

@@ -131,7 +131,7 @@ export async function startService(
       streams,
       limits,
     },
-    webPages: await webPages(await builtWebFiles()),
+    webPages: await readWebPages(),
     contract: buildContract({
       baseUrl: config.baseUrl,
       stagingBaseUrl: config.stagingBaseUrl,
@@ -188,6 +188,14 @@ export async function startService(
       }
     },
   }
+}
+
+/** Read once for the whole process: a build that comes meanwhile is for the next one. */
+let pagesOfProcess: ReturnType<typeof webPages> | undefined
+
+function readWebPages(): ReturnType<typeof webPages> {
+  pagesOfProcess ??= builtWebFiles().then(webPages)
+  return pagesOfProcess
 }
 
 /** The staff page and the API docs, as web/build.ts made them; in the executable they are part of it. */
