@@ -31,7 +31,7 @@ export function arrivalAfterSignIn(pets: number): Promise<Arrival> {
   })
 }
 
-/** Begins to wait for a keystroke in the search; resolves when so many rows are painted as its result. */
+/** Begins to wait for a keystroke in the search; resolves when its rows, another number than before, are painted. */
 export function resultAfterInput(rows: number): Promise<number> {
   const shown = () => Number(document.querySelector('[role=grid]')?.getAttribute('aria-rowcount') ?? '1') - 1
   const frame = () => new Promise((resolve) => requestAnimationFrame(resolve))

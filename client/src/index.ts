@@ -31,3 +31,4 @@ export {
   PetstoreError,
   type PetstoreErrorCode,
 } from './petstore-error.ts'
+export { EventParser as EventStreamParser, type ServerSentEvent } from './server-sent-events.ts'

@@ -9,11 +9,12 @@ const FOLDER = join(import.meta.dir, '../../docs/screenshots')
 /** These two are in the README, and so in git; all others go to a folder that is not. */
 const KEPT: ReadonlySet<string> = new Set(['stock-desktop-light', 'overview-desktop-dark'])
 
+/** Where each view is, and something that no other one has. */
 const VIEWS = {
-  stock: '/#/stock',
-  pet: '/#/pets/16',
-  overview: '/#/overview',
-  docs: '/docs',
+  stock: { path: '/#/stock', ownPart: '.stock-row__name' },
+  pet: { path: '/#/pets/16', ownPart: '.step-chart__line' },
+  overview: { path: '/#/overview', ownPart: '.limit-meter' },
+  docs: { path: '/docs', ownPart: '.docs-main h1' },
 } as const
 type View = keyof typeof VIEWS
 
@@ -36,6 +37,7 @@ try {
         locale: 'en-GB',
       })
       const page = await context.newPage()
+      await signIn(page, shop)
       for (const view of Object.keys(VIEWS) as View[]) {
         await show(page, shop, view)
         const path = pathOf(`${view}-${screen}-${colorScheme}`)
@@ -51,14 +53,17 @@ try {
   await shop.stop()
 }
 
-async function show(page: Page, { address, apiKey }: LivelyShop, view: View): Promise<void> {
-  await page.goto(address + VIEWS[view])
-  const key = page.getByLabel('API key')
-  if (view !== 'docs' && (await key.isVisible())) {
-    await key.fill(apiKey)
-    await page.getByRole('button', { name: 'Sign in' }).click()
-  }
-  await page.getByRole('heading', { level: 1 }).first().waitFor()
+async function signIn(page: Page, { address, apiKey }: LivelyShop): Promise<void> {
+  await page.goto(address)
+  await page.getByLabel('API key').fill(apiKey)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByRole('button', { name: 'Sign out' }).waitFor()
+}
+
+async function show(page: Page, { address }: LivelyShop, view: View): Promise<void> {
+  const { path, ownPart } = VIEWS[view]
+  await page.goto(address + path)
+  await page.locator(ownPart).first().waitFor()
   await page.waitForFunction(() => document.querySelector('.skeleton') === null)
 }
 

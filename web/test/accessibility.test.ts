@@ -1,12 +1,36 @@
-import { describe, test } from 'bun:test'
+import { afterEach, describe, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { axe } from './support/axe.ts'
-import { BROWSER_TEST_MS, signIn, useShop } from './support/shop.ts'
+import { signIn, useShop } from './support/shop.ts'
+import { goToRow, rowOf } from './support/stock-table.ts'
 
-const shop = useShop()
+let isBroken = false
 
+const shop = useShop({
+  wrapStore: (store) => ({
+    ...store,
+    stockChangesSince: async (...request) => {
+      if (isBroken) throw new TypeError('a bug, as far as the service can tell')
+      return store.stockChangesSince(...request)
+    },
+  }),
+})
+
+afterEach(() => {
+  isBroken = false
+})
+
+/** axe-core looks at every element, several times in each of these. */
+const MANY_CHECKS_MS = 90_000
 const LAST = 9223372036854775807n
 const PHONE = { width: 390, height: 844 }
+/** Each view, and something that no other one has. */
+const VIEWS = {
+  '/#/stock': '.stock-row__name',
+  [`/#/pets/${LAST}`]: '.step-chart__line',
+  '/#/overview': '.limit-meter',
+  '/docs': '.docs-main h1',
+}
 
 /** Nobody has to scroll sideways, neither in the document nor in the part of it that scrolls. */
 async function fits(page: Page): Promise<void> {
@@ -46,7 +70,22 @@ describe.each(['light', 'dark'] as const)('in %s', (colorScheme) => {
       await axe(page)
       await page.keyboard.press('Escape')
 
-      await shop.service.setQuantity(1n, `{"quantity":${colorScheme === 'light' ? 12 : 13}}`)
+      await goToRow(page, 1n)
+      await page.keyboard.type(colorScheme === 'light' ? '12' : '13')
+      await page.keyboard.press('Enter')
+      await page.locator('.toast').waitFor()
+      await page.keyboard.press('Space')
+      await page.getByRole('button', { name: 'Apply to 1' }).click()
+      await page.getByText('Enter a whole number of 0 or more.').waitFor()
+      await axe(page)
+      await page.getByLabel('Amount').fill('20')
+      await page.keyboard.press('Enter')
+      await page.locator('.bulk-bar').getByText('1 changed').waitFor()
+      await page.getByRole('searchbox').fill('no such pet')
+      await page.getByText('Nothing found').waitFor()
+      await axe(page)
+
+      await page.getByRole('button', { name: 'Show all' }).click()
       await page.getByRole('link', { name: 'Biscuit' }).click()
       await page.locator('.step-chart__line').waitFor()
       await axe(page)
@@ -54,7 +93,55 @@ describe.each(['light', 'dark'] as const)('in %s', (colorScheme) => {
       await page.locator('.limit-meter').first().waitFor()
       await axe(page)
     },
-    BROWSER_TEST_MS,
+    MANY_CHECKS_MS,
+  )
+
+  test(
+    'axe-core finds nothing serious while something is wrong',
+    async () => {
+      const { service } = shop
+      const { secret } = await service.createKey('enterprise', { limits: { perMinute: 60, perDay: 1_000 } })
+      const provokes = [412, 429, 500, 503, 'no connection'] as const
+      const page = await shop.signedIn({ key: secret, colorScheme, provokes })
+      await page.getByText('Live', { exact: true }).waitFor()
+      await goToRow(page, 2n)
+      await page.keyboard.press('Enter')
+      await service.setQuantity(2n, `{"quantity":${colorScheme === 'light' ? 31 : 32}}`)
+      await rowOf(page, 2n).getByRole('textbox').fill('30')
+      await page.keyboard.press('Enter')
+      await rowOf(page, 2n)
+        .getByText(/^Somebody set/)
+        .waitFor()
+      await service.run('ALTER TABLE stock RENAME TO away')
+      await goToRow(page, 3n)
+      await page.keyboard.press('+')
+      await page.getByText('The service cannot do its work at the moment').waitFor()
+      await axe(page)
+      await service.run('ALTER TABLE away RENAME TO stock')
+      await rowOf(page, 3n).getByText('Saving').waitFor({ state: 'detached' })
+
+      await page.context().setOffline(true)
+      await page.keyboard.press('+')
+      await page.getByText('Connection lost.').waitFor()
+      await axe(page)
+      await page.context().setOffline(false)
+      await page.getByText('Connection lost.').waitFor({ state: 'detached' })
+      await rowOf(page, 3n).getByText('Saving').waitFor({ state: 'detached' })
+
+      for (let status = 200; status === 200; ) {
+        status = (await service.call('GET', '/limits', { key: secret })).status
+      }
+      await page.keyboard.press('+')
+      await page.getByText('The limit of this key is reached.').waitFor()
+      await axe(page)
+
+      isBroken = true
+      await service.setQuantity(LAST, `{"quantity":${colorScheme === 'light' ? 1 : 2}}`)
+      const failing = await shop.signedIn({ colorScheme, provokes })
+      await failing.getByText('The stock could not be loaded').waitFor()
+      await axe(failing)
+    },
+    MANY_CHECKS_MS,
   )
 
   test(
@@ -64,14 +151,14 @@ describe.each(['light', 'dark'] as const)('in %s', (colorScheme) => {
       await shop.service.setQuantity(LAST, '{"quantity":9007199254740990}')
       const page = await shop.signedIn({ colorScheme, viewport: PHONE })
       await page.getByRole('grid').waitFor()
-      for (const view of ['/#/stock', `/#/pets/${LAST}`, '/#/overview', '/docs']) {
+      for (const [view, ownPart] of Object.entries(VIEWS)) {
         await page.goto(shop.service.address + view)
-        await page.getByRole('heading', { level: 1 }).first().waitFor()
+        await page.locator(ownPart).first().waitFor()
         await page.waitForFunction(() => document.querySelector('.skeleton') === null)
         await fits(page)
         await axe(page)
       }
     },
-    BROWSER_TEST_MS,
+    MANY_CHECKS_MS,
   )
 })

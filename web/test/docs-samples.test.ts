@@ -12,7 +12,6 @@ import {
   startingDraft,
 } from '../src/docs-page/samples/request-draft.ts'
 import { KEY_PLACEHOLDER, requestSamples } from '../src/docs-page/samples/request-samples.ts'
-import { FrameReader } from '../src/docs-page/try-it/event-frames.ts'
 
 let service: TestService
 let contract: Contract
@@ -132,18 +131,6 @@ test('of long JSON the beginning is laid out, and what is not JSON is not', () =
   expect(layout?.isCut).toBe(true)
   expect(layout?.lines[1]?.map(({ text }) => text).join('')).toBe('  { "petId": 0 },')
   for (const text of ['<html>', '', '{"a":1', '[1 2}x']) expect(layOutJson(text)).toBeUndefined()
-})
-
-test('an event stream is read the same wherever it is cut', () => {
-  const text = ': heartbeat\n\nevent: change\nid: 4.2\ndata: {"a":\ndata: 1}\n\nevent: half'
-  for (let cut = 0; cut <= text.length; cut++) {
-    const reader = new FrameReader()
-    const frames = [...reader.push(text.slice(0, cut)), ...reader.push(text.slice(cut))]
-    expect(frames).toEqual([
-      { kind: undefined, id: '', data: '' },
-      { kind: 'change', id: '4.2', data: '{"a":\n1}' },
-    ])
-  }
 })
 
 test('the guide on errors shows what the service answers, and knows what to do about every code', async () => {

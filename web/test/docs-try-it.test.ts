@@ -3,6 +3,7 @@ import type { Page } from 'playwright-core'
 import { PETS } from '../../server/test/support/test-service.ts'
 import { axe } from './support/axe.ts'
 import { BROWSER_TEST_MS, type PageOptions, signIn, useShop } from './support/shop.ts'
+import { rowOf } from './support/stock-table.ts'
 
 const shop = useShop()
 
@@ -198,6 +199,44 @@ describe('the samples and the key', () => {
       expect(await page.getByLabel('API key').inputValue()).toBe(shop.service.key)
       await send(page)
       expect(await body(page)).toContain('"petId": 9223372036854775807')
+    },
+    BROWSER_TEST_MS,
+  )
+
+  test(
+    'whatever is typed here, the staff page keeps its own key',
+    async () => {
+      const page = await shop.page()
+      await page.getByLabel('Remember the key').check()
+      await signIn(page, shop.service.key)
+      for (const typed of ['two words', 'pst_live_wrong']) {
+        await page.goto(`${shop.service.address}/docs#/operations/listOrders`)
+        await page.getByLabel('API key').fill(typed)
+        await page.reload()
+        expect(await page.getByLabel('API key').inputValue()).toBe(typed)
+        await page.goto(shop.service.address)
+        await rowOf(page, 1n).getByText('Biscuit').waitFor()
+      }
+      expect(await page.evaluate(() => Object.values({ ...localStorage }))).toEqual([shop.service.key])
+    },
+    BROWSER_TEST_MS,
+  )
+
+  test(
+    'signing out forgets the key that was found here, in this tab and in another',
+    async () => {
+      const page = await shop.page()
+      await page.getByLabel('Remember the key').check()
+      await signIn(page, shop.service.key)
+      const docs = await page.context().newPage()
+      await docs.goto(`${shop.service.address}/docs#/operations/listOrders`)
+      expect(await docs.getByLabel('API key').inputValue()).toBe(shop.service.key)
+      await page.getByRole('button', { name: 'Sign out' }).click()
+      await docs.waitForFunction(
+        () => document.querySelector<HTMLInputElement>('.key-field input')?.value === '',
+      )
+      await page.goto(`${shop.service.address}/docs#/operations/listOrders`)
+      expect(await page.getByLabel('API key').inputValue()).toBe('')
     },
     BROWSER_TEST_MS,
   )

@@ -1,16 +1,25 @@
-import { expect, test } from 'bun:test'
+import { afterEach, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { axe } from './support/axe.ts'
 import { BROWSER_TEST_MS, useShop } from './support/shop.ts'
+import { activeRow, goToRow } from './support/stock-table.ts'
 
 let isHistoryBroken = false
+let isStockBroken = false
 
 const shop = useShop({
   wrapStore: (store) => ({
     ...store,
     listHistoryPage: (...page) =>
       isHistoryBroken ? Promise.reject(new Error('the disk is on fire')) : store.listHistoryPage(...page),
+    stockChangesSince: (...request) =>
+      isStockBroken ? Promise.reject(new Error('the disk is on fire')) : store.stockChangesSince(...request),
   }),
+})
+
+afterEach(() => {
+  isHistoryBroken = false
+  isStockBroken = false
 })
 
 const historyRows = (page: Page) =>
@@ -160,6 +169,49 @@ test(
     await failure.getByRole('button').click()
     await historyRows(page).first().waitFor()
     expect(await failure.count()).toBe(0)
+  },
+  BROWSER_TEST_MS,
+)
+
+test(
+  'a stock that cannot be read can be asked for again, from the pet and from the overview',
+  async () => {
+    for (const path of ['/#/pets/2', '/#/overview']) {
+      isStockBroken = true
+      await set(2n, path.length)
+      const page = await shop.signedIn({ path, provokes: [500] })
+      const failure = page.getByRole('alert').filter({ has: page.getByRole('button', { name: 'Try again' }) })
+      await failure.waitFor()
+      isStockBroken = false
+      await failure.getByRole('button').click()
+      await page.getByText('Mittens').first().waitFor()
+      expect(await failure.count()).toBe(0)
+    }
+  },
+  BROWSER_TEST_MS,
+)
+
+test(
+  'the keyboard goes to a pet and back without losing its place, and the title names the pet',
+  async () => {
+    const page = await shop.signedIn()
+    const focused = () =>
+      page.evaluate(() => document.activeElement?.getAttribute('role') ?? document.activeElement?.tagName)
+    await page.getByRole('link', { name: 'Goldie' }).waitFor()
+    await goToRow(page, 3n)
+    await page.keyboard.press('ArrowRight')
+    await page.getByRole('heading', { level: 1, name: 'Goldie' }).waitFor()
+    expect(await focused()).toBe('MAIN')
+    expect(await page.title()).toBe('Goldie · Petstore')
+    await page.goBack()
+    await page.getByRole('grid').waitFor()
+    expect(await focused()).toBe('grid')
+    expect(await activeRow(page)).toBe('pet-3')
+    await page.getByRole('searchbox').fill('no such pet')
+    await page.getByText('Nothing found').waitFor()
+    await page.getByRole('searchbox').fill('')
+    await page.getByRole('grid').waitFor()
+    expect(await focused()).toBe('INPUT')
   },
   BROWSER_TEST_MS,
 )

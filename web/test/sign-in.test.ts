@@ -73,6 +73,20 @@ test(
 )
 
 test(
+  'what is stored but cannot be a key is forgotten, and the page asks for one',
+  async () => {
+    const page = await shop.page()
+    for (const noKey of ['two words', '\u201ccurly\u201d']) {
+      await page.evaluate((text) => sessionStorage.setItem('petstore.api-key', text), noKey)
+      await page.reload()
+      await keyField(page).waitFor()
+      expect(await stored(page)).toEqual([])
+    }
+  },
+  BROWSER_TEST_MS,
+)
+
+test(
   'a key that is revoked ends the session and says why',
   async () => {
     const { id, secret } = await shop.service.createKey('enterprise')
@@ -102,6 +116,27 @@ test(
     await page.reload()
     await page.getByRole('button', { name: 'Theme: Dark' }).waitFor()
     expect(await canvas()).toBe(dark)
+  },
+  BROWSER_TEST_MS,
+)
+
+test(
+  'the page says Live only while it is told of changes',
+  async () => {
+    const page = await shop.page()
+    let letThrough = () => {}
+    const held = new Promise<void>((resolve) => {
+      letThrough = resolve
+    })
+    await page.route('**/v1/inventory/events', async (route) => {
+      await held
+      await route.continue()
+    })
+    await signIn(page, shop.service.key)
+    await page.getByRole('link', { name: 'Biscuit' }).waitFor()
+    await page.getByText('Connecting', { exact: true }).waitFor()
+    letThrough()
+    await page.getByText('Live', { exact: true }).waitFor()
   },
   BROWSER_TEST_MS,
 )

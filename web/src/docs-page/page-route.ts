@@ -1,5 +1,3 @@
-import { useSyncExternalStore } from 'react'
-
 /** What the part of the address behind # names. */
 export type PageRoute =
   | { readonly page: 'start' }
@@ -19,16 +17,6 @@ export function readRoute(hash: string): PageRoute | undefined {
   if (folder === '') return { page: 'start' }
   const page = (['guide', 'operation', 'schema'] as const).find((each) => FOLDERS[each] === folder)
   return page === undefined || id === '' || rest.length > 0 ? undefined : { page, id: decoded(id) }
-}
-
-export function useHash(): string {
-  return useSyncExternalStore(
-    (onChange) => {
-      addEventListener('hashchange', onChange)
-      return () => removeEventListener('hashchange', onChange)
-    },
-    () => location.hash,
-  )
 }
 
 /** An address that somebody mistyped names a page that does not exist, which the page says. */

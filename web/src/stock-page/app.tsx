@@ -1,6 +1,7 @@
-import { useEffect } from 'react'
+import { useEffect, useRef, useSyncExternalStore } from 'react'
+import { useArrival, useHash } from '../both-pages/hash-navigation.ts'
 import { Header } from './header.tsx'
-import { useRoute } from './navigation.ts'
+import { type Route, routeOf } from './navigation.ts'
 import { Notices } from './notices.tsx'
 import { Overview } from './overview/overview.tsx'
 import { PetView } from './pet/pet-view.tsx'
@@ -8,10 +9,10 @@ import { SessionContext, useSession } from './session/session-context.ts'
 import { SignIn } from './session/sign-in.tsx'
 import { signedIn } from './session/signed-in.ts'
 import { useReadable } from './stock/observable.ts'
+import type { StockModel } from './stock/stock-model.ts'
+import { FailureToasts } from './table/failure-toasts.tsx'
 import { StockView } from './table/stock-view.tsx'
 import { Toasts } from './toasts.tsx'
-
-const TITLES = { stock: 'Stock', overview: 'Overview', pet: 'Pet' } as const
 
 export function App() {
   const state = useReadable(signedIn)
@@ -28,9 +29,7 @@ function useLeavingWarning(): void {
   const { editor, bulk } = useSession()
   useEffect(() => {
     const warn = (event: BeforeUnloadEvent) => {
-      const isSaving = [...editor.get().values()].some(({ kind }) => kind === 'saving')
-      const phase = bulk.get()?.phase
-      if (isSaving || phase === 'running' || phase === 'stopping') event.preventDefault()
+      if (editor.isSaving() || bulk.isRunning()) event.preventDefault()
     }
     addEventListener('beforeunload', warn)
     return () => removeEventListener('beforeunload', warn)
@@ -38,29 +37,33 @@ function useLeavingWarning(): void {
 }
 
 function Shell() {
-  const route = useRoute()
+  const { stock } = useSession()
+  const hash = useHash()
+  const route = routeOf(hash)
+  const main = useRef<HTMLElement>(null)
+  const title = useSyncExternalStore(stock.subscribe, () => titleOf(route, stock))
   useLeavingWarning()
-  useEffect(() => {
-    document.title = `${TITLES[route.view]} · Petstore`
-  }, [route.view])
+  useArrival(hash, `${title} · Petstore`, main)
   return (
     <div className="shell">
-      <button type="button" className="skip-link" onClick={skipToMain}>
+      {/* A button, since the address holds the route: a link could not put its target there. */}
+      <button type="button" className="skip-link" onClick={() => main.current?.focus()}>
         Skip to the content
       </button>
       <Header current={route.view} />
       <Notices />
-      <main id="main" className="shell__main" tabIndex={-1}>
+      <main ref={main} className="shell__main" tabIndex={-1}>
         {route.view === 'stock' && <StockView />}
         {route.view === 'overview' && <Overview />}
         {route.view === 'pet' && <PetView key={String(route.petId)} petId={route.petId} />}
       </main>
+      <FailureToasts />
       <Toasts />
     </div>
   )
 }
 
-/** A button, since the address holds the route: a link could not put its target there. */
-function skipToMain(): void {
-  document.getElementById('main')?.focus()
+function titleOf(route: Route, stock: StockModel): string {
+  if (route.view === 'pet') return stock.find(route.petId)?.name ?? `Pet ${route.petId}`
+  return route.view === 'stock' ? 'Stock' : 'Overview'
 }

@@ -54,7 +54,9 @@ function ConnectionState() {
   if (connection === 'lost' || isUnreachable) {
     return <Connection tone="negative" text="Offline" title="The service cannot be reached" />
   }
-  if (phase === 'loading') return <Connection tone="neutral" text="Connecting" title="Loading the stock" />
+  if (connection === 'connecting' || phase === 'loading') {
+    return <Connection tone="neutral" text="Connecting" title="Changes by others do not appear yet" />
+  }
   return <Connection tone="positive" text="Live" title="Changes by others appear as they happen" />
 }
 

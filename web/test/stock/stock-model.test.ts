@@ -79,13 +79,20 @@ test('a change by others is marked, and one of a quantity alone leaves the struc
 
 test('an event of the own change is recognised once, and another one is not', () => {
   const own = new OwnChanges()
-  const change = own.expect(1n, 5)
+  own.expect(1n, 5)
   const dropped = own.expect(2n, 5)
   own.forget(dropped)
   expect(own.recognise(1n, 4)).toBe(false)
-  expect(change.wasTold).toBe(false)
   expect(own.recognise(1n, 5)).toBe(true)
-  expect(change.wasTold).toBe(true)
   expect(own.recognise(1n, 5)).toBe(false)
   expect(own.recognise(2n, 5)).toBe(false)
+})
+
+test('a new list ends the wait for what was answered before it, but not for what is under way', () => {
+  const own = new OwnChanges()
+  own.expect(1n, 5).isAnswered = true
+  own.expect(1n, 6)
+  own.forgetAnswered()
+  expect(own.recognise(1n, 5)).toBe(false)
+  expect(own.recognise(1n, 6)).toBe(true)
 })

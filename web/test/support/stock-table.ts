@@ -24,6 +24,14 @@ export async function goToRow(page: Page, petId: bigint): Promise<void> {
   expect(await activeRow(page)).toBe(`pet-${petId}`)
 }
 
+/** Sets a quantity by keys alone. */
+export async function typeQuantity(page: Page, petId: bigint, quantity: number): Promise<void> {
+  await goToRow(page, petId)
+  await page.keyboard.press('Enter')
+  await page.keyboard.type(String(quantity))
+  await page.keyboard.press('Enter')
+}
+
 export async function activeRow(page: Page): Promise<string | null> {
   return page.getByRole('grid').getAttribute('aria-activedescendant')
 }

@@ -1,7 +1,8 @@
-import { type RefObject, useCallback, useEffect, useRef, useState } from 'react'
+import { useCallback, useEffect, useRef, useState } from 'react'
+import { useArrival, useHash } from '../../both-pages/hash-navigation.ts'
 import type { Contract } from '../contract.ts'
 import { ContractProvider, useContractState } from '../contract-context.tsx'
-import { readRoute, useHash } from '../page-route.ts'
+import { readRoute } from '../page-route.ts'
 import { Navigation } from './navigation.tsx'
 import { PageContent, titleOf } from './page-content.tsx'
 import { TopBar } from './top-bar.tsx'
@@ -71,18 +72,6 @@ function Docs({ contract }: { readonly contract: Contract }) {
       </div>
     </>
   )
-}
-
-/** Another page begins at its top, and with its own title; for a screen reader it is where the focus is. */
-function useArrival(hash: string, title: string, main: RefObject<HTMLElement | null>): void {
-  const first = useRef(hash)
-  useEffect(() => {
-    document.title = title
-    if (first.current === hash) return
-    first.current = hash
-    scrollTo(0, 0)
-    main.current?.focus({ preventScroll: true })
-  }, [hash, title, main])
 }
 
 /** A slash, or Ctrl+K as in many other places, begins a search. */

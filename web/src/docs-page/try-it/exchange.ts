@@ -1,5 +1,5 @@
+import { EventStreamParser } from '@petstore/client'
 import type { PreparedRequest } from '../samples/request-draft.ts'
-import { FrameReader } from './event-frames.ts'
 import type { ReceivedAnswer, ReceivedEvent } from './received-answer.ts'
 
 /** One try: the request that was sent and what has come of it so far. */
@@ -84,7 +84,7 @@ async function followStream(
   answer: ReceivedAnswer,
   { signal, onStep }: SendOptions,
 ): Promise<void> {
-  const frames = new FrameReader()
+  const parser = new EventStreamParser()
   const decoder = new TextDecoder()
   const reader = body.getReader()
   let events: readonly ReceivedEvent[] = []
@@ -96,11 +96,9 @@ async function followStream(
       const { value, done } = await reader.read()
       if (done) break
       const at = Date.now()
-      const received = frames
+      const received = parser
         .push(decoder.decode(value, { stream: true }))
-        .flatMap(({ kind, id, data }) =>
-          kind === undefined ? [] : [{ kind, id, data, at, place: ++eventCount }],
-        )
+        .map(({ event: kind, id, data }) => ({ kind, id, data, at, place: ++eventCount }))
       events = [...received.reverse(), ...events].slice(0, MOST_EVENTS)
       onStep({ phase: 'streaming', ...step() })
     }

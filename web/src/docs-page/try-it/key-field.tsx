@@ -29,7 +29,8 @@ export function KeyField() {
         </button>
       </div>
       <p id={`${id}-hint`} className="field__hint">
-        Kept for this tab only, and shared with the staff page in it.
+        Whoever is signed in on the staff page finds that key here. What you type is kept for this tab only,
+        and the staff page does not use it.
       </p>
     </div>
   )

@@ -1,6 +1,6 @@
 import type { LimitState } from '@petstore/client'
+import { LimitMeter } from '../../both-pages/limit-meter.tsx'
 import { untilWords } from '../changes/time-words.ts'
-import { LimitMeter } from '../charts/limit-meter.tsx'
 import { useLimits } from './use-limits.ts'
 
 /** How many requests this key has used and has left, in the minute and in the day. */

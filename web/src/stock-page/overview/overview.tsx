@@ -1,5 +1,6 @@
 import { useMemo } from 'react'
 import { useStock } from '../session/session-context.ts'
+import { StockFailure } from '../stock-failure.tsx'
 import { LimitsCard } from './limits-card.tsx'
 import { LowStockCard } from './low-stock-card.tsx'
 import { RecentChanges } from './recent-changes.tsx'
@@ -10,18 +11,14 @@ import './overview.css'
 
 /** How the store stands, at a glance. */
 export function Overview() {
-  const { rows, phase, failure } = useStock()
+  const { rows, phase } = useStock()
   const summary = useMemo(() => summarise(rows), [rows])
   const isWaiting = phase !== 'ready' && rows.length === 0
   return (
     <div className="overview">
       <h1>Overview</h1>
       {isWaiting && phase === 'loading' && <Loading />}
-      {isWaiting && phase === 'failed' && (
-        <div className="notice notice--negative" role="alert">
-          {failure ?? 'The stock could not be read.'}
-        </div>
-      )}
+      {isWaiting && phase === 'failed' && <StockFailure />}
       {!isWaiting && (
         <>
           <StatusTiles summary={summary} />

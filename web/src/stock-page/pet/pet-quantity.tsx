@@ -15,6 +15,7 @@ export function PetQuantity({ row }: { readonly row: StockRow }) {
   const edit = useReadable(editor).get(petId)
   const [draft, setDraft] = useState<string>()
   const seen = useRef(row)
+  const field = useRef<HTMLInputElement>(null)
   const id = useId()
   const shown = edit?.kind === 'saving' ? edit.target : row.quantity
   const target = draft === undefined ? undefined : readQuantity(draft)
@@ -41,6 +42,7 @@ export function PetQuantity({ row }: { readonly row: StockRow }) {
       <div className="pet-quantity__row">
         <StepButton label="One less" icon="minus" onClick={() => void editor.step(petId, -1)} />
         <input
+          ref={field}
           id={id}
           className="input number pet-quantity__input"
           inputMode="numeric"
@@ -62,7 +64,13 @@ export function PetQuantity({ row }: { readonly row: StockRow }) {
         {isInvalid ? (
           <span className="field__error">A whole number of 0 or more.</span>
         ) : (
-          <RowState petId={petId} name={row.name ?? `pet ${petId}`} state={edit} editor={editor} />
+          <RowState
+            petId={petId}
+            name={row.name ?? `pet ${petId}`}
+            state={edit}
+            editor={editor}
+            onChosen={() => field.current?.focus()}
+          />
         )}
       </div>
     </div>

@@ -6,6 +6,7 @@ import { useNow } from '../changes/now.ts'
 import { href } from '../navigation.ts'
 import { useSession, useStock } from '../session/session-context.ts'
 import type { StockRow } from '../stock/stock-model.ts'
+import { StockFailure } from '../stock-failure.tsx'
 import { HistoryChart } from './history-chart.tsx'
 import { HistoryList } from './history-list.tsx'
 import { PetQuantity } from './pet-quantity.tsx'
@@ -16,7 +17,7 @@ const HISTORY_PAGE = 100
 /** One pet: how many there are, and how that came to be. */
 export function PetView({ petId }: { readonly petId: bigint }) {
   const { stock } = useSession()
-  const { phase, failure } = useStock()
+  const { phase } = useStock()
   const row = stock.find(petId)
   if (row !== undefined) return <Pet key={String(petId)} row={row} />
   return (
@@ -37,11 +38,7 @@ export function PetView({ petId }: { readonly petId: bigint }) {
           </a>
         </div>
       )}
-      {phase === 'failed' && (
-        <div className="notice notice--negative" role="alert">
-          {failure ?? 'The stock could not be read.'}
-        </div>
-      )}
+      {phase === 'failed' && <StockFailure />}
     </div>
   )
 }

@@ -6,9 +6,7 @@ import { useReadable } from '../stock/observable.ts'
 import { hideAllToasts } from '../toasts.tsx'
 import { failureWords } from './failure-words.ts'
 import type { Session } from './session.ts'
-import { signIn } from './signed-in.ts'
-
-const KEY_FORM = /^[\x21-\x7e]+$/
+import { KEY_FORM, signIn } from './signed-in.ts'
 
 /** `reason` is why somebody who was signed in is not any more. */
 export function SignIn({ reason }: { readonly reason: string | undefined }) {

@@ -1,12 +1,14 @@
-import { isPetstoreError } from '@petstore/client'
+import { forgetKey, keepKey, onForgottenElsewhere, storedKey } from '../../both-pages/key-storage.ts'
 import { Observable, type Readable } from '../stock/observable.ts'
-import { forgetKey, keepKey, onForgottenElsewhere, storedKey } from './key-storage.ts'
 import { Session } from './session.ts'
 
 export type SignedIn =
   | { readonly session: Session }
   /** `reason` is why a session ended by itself. */
   | { readonly session: undefined; readonly reason: string | undefined }
+
+/** What a header can carry. */
+export const KEY_FORM = /^[\x21-\x7e]+$/
 
 const KEY_REFUSED = 'You were signed out: the key is not valid any more. Sign in with another one.'
 
@@ -18,6 +20,10 @@ export const signedIn: Readable<SignedIn> = state
 export function resumeSession(): void {
   const key = storedKey()
   if (key === undefined) return
+  if (!KEY_FORM.test(key)) {
+    forgetKey()
+    return
+  }
   const session = begin(key)
   // Where it fails for another reason, the stock shows that: the same request would fail there as well.
   session.checkKey().catch(() => {})
@@ -53,10 +59,6 @@ export async function signIn(
 export function signOut(): void {
   forgetKey()
   leave(undefined)
-}
-
-export function isWrongKey(error: unknown): boolean {
-  return isPetstoreError(error, 'unauthorized')
 }
 
 function begin(apiKey: string): Session {

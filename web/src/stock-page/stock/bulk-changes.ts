@@ -1,8 +1,8 @@
 import { isPetstoreError } from '@petstore/client'
 import { failureWords } from '../session/failure-words.ts'
-import { type EntryState, type SaveContext, saveIfUnchanged } from './conditional-save.ts'
+import { type EntryState, type SaveContext, saveIfUnchanged, sendOwn } from './conditional-save.ts'
 import { Observable, type Readable } from './observable.ts'
-import type { QuantityChange, UndoHistory } from './undo-history.ts'
+import type { QuantityChange, UndoHistory, UndoStep } from './undo-history.ts'
 
 export type BulkAction =
   | { readonly kind: 'set' | 'add' | 'subtract'; readonly amount: number }
@@ -14,6 +14,8 @@ export interface LeftOut {
   readonly petId: bigint
   readonly why: 'conflict' | 'failed' | 'stopped'
   readonly reason: string
+  /** It may have been changed all the same. */
+  readonly isUncertain?: true
 }
 
 export interface BulkProgress {
@@ -24,6 +26,8 @@ export interface BulkProgress {
   readonly unchanged: number
   readonly leftOut: readonly LeftOut[]
   readonly phase: 'running' | 'stopping' | 'done'
+  /** What undoes it, once it is done. */
+  readonly step: UndoStep | undefined
 }
 
 interface Task {
@@ -64,49 +68,75 @@ export class BulkChanges implements Readable<BulkProgress | undefined> {
 
   /** Changes these pets. What they have now is what the user saw: a `set` leaves alone what others change meanwhile. */
   async run(action: BulkAction, petIds: Iterable<bigint>): Promise<void> {
-    if (this.get()?.phase === 'running' || this.get()?.phase === 'stopping') return
+    if (!this.isRunning()) await this.#run(action, petIds, [])
+  }
+
+  /** Each back to what it was, where nobody has changed it since. Where nothing came of it, it can be undone still. */
+  async undo(step: UndoStep): Promise<void> {
+    if (this.isRunning()) return
+    const { changes } = step
+    const { changed, leftOut } = await this.#run({ kind: 'undo', changes }, changes.map(petIdOf), [])
+    if (changed > 0 || leftOut.every(({ why }) => why === 'conflict')) this.#history.take(step)
+  }
+
+  isRunning(): boolean {
+    const phase = this.get()?.phase
+    return phase === 'running' || phase === 'stopping'
+  }
+
+  /** `before` were left out of an earlier run, and are told of once more. */
+  async #run(
+    action: BulkAction,
+    petIds: Iterable<bigint>,
+    before: readonly LeftOut[],
+  ): Promise<BulkProgress> {
     const tasks = this.#tasksOf(action, petIds)
     const stopping = new AbortController()
     this.#stopping = stopping
     const { signal } = this.#context
     const letGo = AbortSignal.any([signal, after(STOP_GRACE_MS, stopping.signal)])
-    const tally: Tally = { made: [], unchanged: 0, leftOut: [] }
-    const show = (phase: BulkProgress['phase']) => {
+    const tally: Tally = { made: [], unchanged: 0, leftOut: [...before] }
+    const total = tasks.length + before.length
+    const show = (phase: BulkProgress['phase'], step?: UndoStep): BulkProgress => {
       this.#lastShown = Date.now()
       const { made, unchanged, leftOut } = tally
-      const progress = { action, total: tasks.length, changed: made.length, unchanged, phase }
-      if (!signal.aborted) this.#progress.set({ ...progress, leftOut: [...leftOut] })
+      const counts = { total, changed: made.length, unchanged, leftOut: [...leftOut] }
+      const progress = { action, ...counts, phase, step }
+      if (!signal.aborted) this.#progress.set(progress)
+      return progress
     }
     show('running')
     const waiting = tasks.values()
     const work = async () => {
       for (const task of waiting) {
-        count(tally, stopping.signal.aborted ? notBegun(task) : await this.#change(task, letGo))
+        count(
+          tally,
+          stopping.signal.aborted ? notBegun(task, stopping.signal) : await this.#change(task, letGo),
+        )
         if (Date.now() - this.#lastShown > SHOW_EVERY_MS)
           show(stopping.signal.aborted ? 'stopping' : 'running')
       }
     }
     await Promise.all(Array.from({ length: AT_A_TIME }, work))
-    if (action.kind !== 'undo' && !signal.aborted) this.#history.record(tally.made)
-    show('done')
+    const isRecorded = action.kind !== 'undo' && !signal.aborted
+    return show('done', isRecorded ? this.#history.record(tally.made) : undefined)
   }
 
   /** Begins no more changes; those that are on their way are waited for a moment. */
   stop(): void {
     const progress = this.get()
     if (progress?.phase !== 'running') return
-    this.#stopping.abort()
+    this.#stopping.abort('you stopped before its turn')
     this.#progress.set({ ...progress, phase: 'stopping' })
   }
 
-  /** Those that were left out once more, on what they have now. */
+  /** Those that were left out and may be tried again once more, on what they have now. */
   async retry(): Promise<void> {
     const progress = this.get()
     if (progress?.phase !== 'done') return
-    await this.run(
-      progress.action,
-      progress.leftOut.map(({ petId }) => petId),
-    )
+    const again = new Set(retryable(progress))
+    const rest = progress.leftOut.filter((one) => !again.has(one))
+    await this.#run(progress.action, [...again].map(petIdOf), rest)
   }
 
   clear(): void {
@@ -142,8 +172,13 @@ export class BulkChanges implements Readable<BulkProgress | undefined> {
     } catch (error) {
       if (signal.aborted) {
         const reason = 'It was on its way when you stopped: it may have been changed or not.'
-        return { petId, why: 'stopped', reason }
+        return { petId, why: 'stopped', reason, isUncertain: true }
       }
+      if (isPetstoreError(error, 'outcome_unknown')) {
+        return { petId, why: 'failed', reason: failureWords(error), isUncertain: true }
+      }
+      // None of the others would fare better.
+      if (isPetstoreError(error, 'forbidden')) this.#stopping.abort('this key may not change anything')
       if (isPetstoreError(error, 'insufficient_stock')) {
         const reason = `There were not enough to take ${-(target as { delta: number }).delta}.`
         return { petId, why: 'failed', reason }
@@ -153,19 +188,22 @@ export class BulkChanges implements Readable<BulkProgress | undefined> {
   }
 
   async #adjust(petId: bigint, delta: number, signal: AbortSignal): Promise<QuantityChange> {
-    const { client, stock, own } = this.#context
+    const { client, stock } = this.#context
     const guess = (stock.find(petId)?.quantity ?? 0) + delta
-    const change = own.expect(petId, guess)
-    try {
-      const item = await client.adjustInventory(petId, delta, { signal })
-      if (item.quantity !== guess) own.forget(change)
-      if (!change.wasTold) stock.apply(item, false)
-      return { petId, before: item.quantity - delta, after: item.quantity }
-    } catch (error) {
-      own.forget(change)
-      throw error
-    }
+    const send = () => client.adjustInventory(petId, delta, { signal })
+    const { quantity } = await sendOwn(this.#context, petId, guess, send)
+    return { petId, before: quantity - delta, after: quantity }
   }
+}
+
+/** Those that may be tried again: what may have been added must not be added once more, but it can be set. */
+export function retryable({ action, leftOut }: BulkProgress): readonly LeftOut[] {
+  const canRepeat = action.kind === 'set' || action.kind === 'undo'
+  return leftOut.filter(({ isUncertain }) => canRepeat || !isUncertain)
+}
+
+function petIdOf({ petId }: { readonly petId: bigint }): bigint {
+  return petId
 }
 
 function count(tally: Tally, result: QuantityChange | LeftOut): void {
@@ -174,8 +212,8 @@ function count(tally: Tally, result: QuantityChange | LeftOut): void {
   else tally.made.push(result)
 }
 
-function notBegun({ petId }: Task): LeftOut {
-  return { petId, why: 'stopped', reason: 'It was not changed: you stopped before its turn.' }
+function notBegun({ petId }: Task, stopped: AbortSignal): LeftOut {
+  return { petId, why: 'stopped', reason: `It was not changed: ${stopped.reason}.` }
 }
 
 /** Ends some time after another signal does. */

@@ -1,8 +1,8 @@
-/** A change that this page asked for, and whether the event stream has told of it. */
+/** A change that this page asked for, and of which the event stream has yet to tell. */
 export interface ExpectedChange {
   readonly petId: bigint
   readonly after: number
-  wasTold: boolean
+  isAnswered: boolean
 }
 
 /** Tells the page's own changes from those of others: an event says which key made it, and many may use one key. */
@@ -10,7 +10,7 @@ export class OwnChanges {
   readonly #expected = new Map<bigint, ExpectedChange[]>()
 
   expect(petId: bigint, after: number): ExpectedChange {
-    const change = { petId, after, wasTold: false }
+    const change = { petId, after, isAnswered: false }
     this.#expected.set(petId, [...(this.#expected.get(petId) ?? []), change])
     return change
   }
@@ -18,10 +18,8 @@ export class OwnChanges {
   /** Whether an event tells of a change that this page made. */
   recognise(petId: bigint, after: number): boolean {
     const change = this.#expected.get(petId)?.find((expected) => expected.after === after)
-    if (change === undefined) return false
-    change.wasTold = true
-    this.forget(change)
-    return true
+    if (change !== undefined) this.forget(change)
+    return change !== undefined
   }
 
   /** The change was not made, or nothing will be told of it. */
@@ -31,8 +29,8 @@ export class OwnChanges {
     else this.#expected.set(change.petId, rest)
   }
 
-  /** After a new list no event tells of what came before it. */
-  forgetAll(): void {
-    this.#expected.clear()
+  /** After a new list no event tells of what came before it; what is still under way may come after it. */
+  forgetAnswered(): void {
+    for (const change of [...this.#expected.values()].flat()) if (change.isAnswered) this.forget(change)
   }
 }

@@ -1,13 +1,20 @@
 import { failureWords } from '../session/failure-words.ts'
 import { type EntryState, type SaveContext, saveIfUnchanged } from './conditional-save.ts'
 import { Observable, type Readable } from './observable.ts'
-import type { UndoHistory } from './undo-history.ts'
+import type { UndoHistory, UndoStep } from './undo-history.ts'
 
 /** How a change of one row stands. */
 export type EditState =
   | { readonly kind: 'saving'; readonly target: number }
-  | { readonly kind: 'saved' }
-  | { readonly kind: 'failed'; readonly target: number; readonly seen: EntryState; readonly reason: string }
+  /** `step` undoes it; `undefined` where nothing is left to undo. */
+  | { readonly kind: 'saved'; readonly step: UndoStep | undefined }
+  | {
+      readonly kind: 'failed'
+      readonly target: number
+      readonly seen: EntryState
+      readonly reason: string
+      readonly undoes: UndoStep | undefined
+    }
   | { readonly kind: 'conflict'; readonly target: number; readonly theirs: EntryState }
 
 export type Edits = ReadonlyMap<bigint, EditState>
@@ -17,8 +24,8 @@ const SAVED_FOR_MS = 2_500
 export const MAX_QUANTITY = Number.MAX_SAFE_INTEGER
 
 interface SaveOptions {
-  /** An undo is not recorded: undoing twice would do it again. */
-  readonly isUndo?: boolean
+  /** An undo is not recorded: undoing twice would do it again. It takes its step out of the history. */
+  readonly undoes?: UndoStep | undefined
 }
 
 /** Saves changes of single rows, one at a time for each pet, and tells how each stands. */
@@ -39,7 +46,12 @@ export class StockEditor implements Readable<Edits> {
   }
 
   /** Sets the quantity if the entry still is what was seen. Resolves when nothing of it is under way any more. */
-  async save(petId: bigint, target: number, seen: EntryState, options: SaveOptions = {}): Promise<EditState> {
+  async save(
+    petId: bigint,
+    target: number,
+    seen: EntryState,
+    { undoes }: SaveOptions = {},
+  ): Promise<EditState> {
     if (this.get().get(petId)?.kind === 'saving') {
       this.#next.set(petId, target)
       this.#show(petId, { kind: 'saving', target })
@@ -47,30 +59,40 @@ export class StockEditor implements Readable<Edits> {
     }
     let state = seen
     let wanted = target
-    let outcome: EditState
+    let before = seen.quantity
+    let outcome: Exclude<EditState, { kind: 'saving' }>
     do {
       this.#next.delete(petId)
       this.#show(petId, { kind: 'saving', target: wanted })
       try {
         const result = await saveIfUnchanged(this.#context, { petId, quantity: wanted, seen: state })
+        if (undoes !== undefined) this.#history.take(undoes)
         if (result.kind === 'conflict') {
           outcome = { kind: 'conflict', target: this.#next.get(petId) ?? wanted, theirs: result.theirs }
           break
         }
         state = result.item
-        outcome = { kind: 'saved' }
+        // What is asked for while an undo is under way is a change of its own.
+        if (undoes !== undefined && wanted === target) before = target
+        outcome = { kind: 'saved', step: undefined }
       } catch (error) {
         if (this.#context.signal.aborted) return { kind: 'saving', target: wanted }
         const next = this.#next.get(petId) ?? wanted
-        outcome = { kind: 'failed', target: next, seen: state, reason: failureWords(error) }
+        const failure = { target: next, seen: state, reason: failureWords(error) }
+        outcome = { kind: 'failed', ...failure, undoes: next === target ? undoes : undefined }
         break
       }
       wanted = this.#next.get(petId) ?? state.quantity
     } while (wanted !== state.quantity)
     this.#next.delete(petId)
-    if (!options.isUndo) this.#history.record([{ petId, before: seen.quantity, after: state.quantity }])
+    const step = this.#history.record([{ petId, before, after: state.quantity }])
+    if (outcome.kind === 'saved') outcome = { kind: 'saved', step }
     this.#show(petId, outcome)
     return outcome
+  }
+
+  isSaving(): boolean {
+    return [...this.get().values()].some(({ kind }) => kind === 'saving')
   }
 
   /** Adds to what the row shows, never below 0; quick steps are saved together. */
@@ -86,7 +108,7 @@ export class StockEditor implements Readable<Edits> {
   /** Tries once more what failed, on the state that the user saw then. */
   async retry(petId: bigint): Promise<void> {
     const edit = this.get().get(petId)
-    if (edit?.kind === 'failed') await this.save(petId, edit.target, edit.seen)
+    if (edit?.kind === 'failed') await this.save(petId, edit.target, edit.seen, edit)
   }
 
   /** Sets it after all, but only over what the conflict showed. */

@@ -72,10 +72,11 @@ export class StockFeed {
     })
   }
 
-  /** Does not wait for the next attempt. Does nothing while the connection stands. */
+  /** Does not wait for the next attempt. Does nothing while the connection stands, as far as anybody can tell. */
   readonly reconnectNow = (): void => {
-    if (this.#context.stock.get().connection === 'live') return
-    this.#attempt.abort()
+    const { stock, requests } = this.#context
+    if (stock.get().connection === 'live' && !requests.get().isUnreachable) return
+    this.#leaveStream()
     this.#wake()
   }
 
@@ -93,7 +94,7 @@ export class StockFeed {
         stock.replaceAll(items)
         for (const event of this.#duringList) this.#apply(event, false)
       }
-      own.forgetAll()
+      own.forgetAnswered()
       this.#nameSoon(0)
     } catch (error) {
       if (signal.aborted) return
@@ -114,7 +115,9 @@ export class StockFeed {
       try {
         const events = client.inventoryEvents({
           signal: AbortSignal.any([signal, attempt.signal]),
-          onConnection: (state) => stock.setConnection(state === 'lost' ? 'lost' : 'live'),
+          onConnection: (state) => {
+            if (!attempt.signal.aborted) stock.setConnection(state === 'lost' ? 'lost' : 'live')
+          },
           ...(lastEventId === undefined ? {} : { lastEventId }),
         })
         for await (const event of events) this.#take(event)
@@ -198,7 +201,12 @@ export class StockFeed {
   /** A browser has six connections to one host for all tabs together: one that nobody looks at gives back its own. */
   #rest(): void {
     this.#isResting = true
+    this.#leaveStream()
+  }
+
+  #leaveStream(): void {
     this.#attempt.abort()
+    this.#context.stock.setConnection('connecting')
   }
 
   #goOn(): void {

@@ -20,7 +20,8 @@ export interface StockSnapshot {
   readonly phase: 'loading' | 'ready' | 'failed'
   /** Why the phase is `failed`, in words for the user. */
   readonly failure: string | undefined
-  readonly connection: 'live' | 'lost'
+  /** `live` while the stream of changes stands. */
+  readonly connection: 'connecting' | 'live' | 'lost'
   /** Whether all names are there. */
   readonly hasNames: boolean
   /** Grows with every change. */
@@ -46,7 +47,7 @@ const NOTHING: StockSnapshot = {
   rows: [],
   phase: 'loading',
   failure: undefined,
-  connection: 'live',
+  connection: 'connecting',
   hasNames: false,
   version: 0,
   structure: 0,

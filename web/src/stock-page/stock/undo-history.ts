@@ -20,16 +20,18 @@ export class UndoHistory implements Readable<readonly UndoStep[]> {
   readonly get = this.#steps.get
   readonly subscribe = this.#steps.subscribe
 
-  record(changes: readonly QuantityChange[]): void {
+  /** Gives the new step; `undefined` where nothing was changed. */
+  record(changes: readonly QuantityChange[]): UndoStep | undefined {
     const made = changes.filter(({ before, after }) => before !== after)
-    if (made.length > 0) this.#steps.set([...this.get(), { changes: made }].slice(-MOST_STEPS))
+    if (made.length === 0) return undefined
+    const step = { changes: made }
+    this.#steps.set([...this.get(), step].slice(-MOST_STEPS))
+    return step
   }
 
-  takeLast(): UndoStep | undefined {
-    const steps = this.get()
-    const last = steps.at(-1)
-    if (last !== undefined) this.#steps.set(steps.slice(0, -1))
-    return last
+  /** Takes a step out, wherever it is: it was undone, or cannot be. */
+  take(step: UndoStep): void {
+    this.#steps.set(this.get().filter((other) => other !== step))
   }
 
   clear(): void {

@@ -12,21 +12,23 @@ interface Undoing {
 
 /**
  * Takes back the last change, only where nobody has changed it since: else the row shows a conflict, as with any
- * other save. Gives what it undid; `undefined` where there was nothing to undo, or it could not be done.
+ * other save. Gives what it undid; `undefined` where there was nothing to undo, or it could not be done. Nothing
+ * must be under way: what is the last change is not known before.
  */
 export async function undoLast({ undo, editor, bulk, stock }: Undoing): Promise<UndoStep | undefined> {
-  if (bulk.get() !== undefined && bulk.get()?.phase !== 'done') return undefined
-  const step = undo.takeLast()
+  const step = undo.get().at(-1)
   const [first, ...others] = step?.changes ?? []
   if (step === undefined || first === undefined) return undefined
   if (others.length > 0) {
-    const petIds = step.changes.map(({ petId }) => petId)
-    await bulk.run({ kind: 'undo', changes: step.changes }, petIds)
+    await bulk.undo(step)
     return step
   }
   const row = stock.find(first.petId)
-  if (row === undefined) return undefined
+  if (row === undefined) {
+    undo.take(step)
+    return undefined
+  }
   const seen = { quantity: first.after, status: row.status }
-  const outcome = await editor.save(first.petId, first.before, seen, { isUndo: true })
+  const outcome = await editor.save(first.petId, first.before, seen, { undoes: step })
   return outcome.kind === 'saved' ? step : undefined
 }

@@ -1,6 +1,6 @@
-import { type FormEvent, useId, useState } from 'react'
+import { type FormEvent, useId, useMemo, useState } from 'react'
 import { Icon } from '../../design/icon.tsx'
-import { useSession } from '../session/session-context.ts'
+import { useSession, useStock } from '../session/session-context.ts'
 import type { BulkAction } from '../stock/bulk-changes.ts'
 import { useReadable } from '../stock/observable.ts'
 import type { StockRow } from '../stock/stock-model.ts'
@@ -31,13 +31,28 @@ export function BulkBar({ table, rows }: Props) {
     )
   }
   if (selected.size === 0) return null
+  return <Selection table={table} rows={rows} selected={selected} />
+}
+
+function Selection({ table, rows, selected }: Props & { readonly selected: ReadonlySet<bigint> }) {
+  const { bulk, stock } = useSession()
+  const { structure } = useStock()
+  // Pets that were removed since are not counted; none is removed without another structure.
+  const count = useMemo(
+    () => [...selected].filter((petId) => stock.find(petId) !== undefined).length,
+    [selected, stock, structure],
+  )
+  const shown = useMemo(() => rows.filter(({ petId }) => selected.has(petId)), [rows, selected])
+  if (count === 0) return null
   return (
     <section className="bulk-bar" aria-label="Change several rows">
       <BulkForm
-        count={selected.size}
-        onApply={(action) => void session.bulk.run(action, selected)}
+        count={count}
+        hidden={Math.max(0, count - shown.length)}
+        all={rows.length}
+        onApply={(action) => void bulk.run(action, selected)}
         onClear={table.clearSelection}
-        others={rows.length - selected.size}
+        onLeaveOutHidden={() => table.selectAll(shown)}
         onSelectAll={() => table.selectAll(rows)}
       />
     </section>
@@ -46,14 +61,17 @@ export function BulkBar({ table, rows }: Props) {
 
 interface FormProps {
   readonly count: number
+  /** How many of those are not among the rows shown, as after another search. */
+  readonly hidden: number
+  /** How many rows are shown. */
+  readonly all: number
   readonly onApply: (action: BulkAction) => void
   readonly onClear: () => void
-  /** How many of the rows shown are not selected; below 0 where some that are selected are not shown. */
-  readonly others: number
+  readonly onLeaveOutHidden: () => void
   readonly onSelectAll: () => void
 }
 
-function BulkForm({ count, onApply, onClear, others, onSelectAll }: FormProps) {
+function BulkForm({ count, hidden, all, onApply, onClear, onLeaveOutHidden, onSelectAll }: FormProps) {
   const [kind, setKind] = useState<Kind>('set')
   const [text, setText] = useState('')
   const [isTried, setTried] = useState(false)
@@ -68,6 +86,7 @@ function BulkForm({ count, onApply, onClear, others, onSelectAll }: FormProps) {
     <form className="bulk-bar__form" onSubmit={onSubmit}>
       <strong className="bulk-bar__count number" role="status">
         {count.toLocaleString('en')} selected
+        {hidden > 0 && `, ${hidden.toLocaleString('en')} of them not shown`}
       </strong>
       <fieldset className="segmented">
         <legend className="visually-hidden">What to do</legend>
@@ -100,9 +119,14 @@ function BulkForm({ count, onApply, onClear, others, onSelectAll }: FormProps) {
       <button type="submit" className="button button--primary">
         Apply to {count.toLocaleString('en')}
       </button>
-      {others > 0 && (
+      {hidden > 0 && (
+        <button type="button" className="button button--quiet" onClick={onLeaveOutHidden}>
+          Leave those out
+        </button>
+      )}
+      {all > count - hidden && (
         <button type="button" className="button button--quiet" onClick={onSelectAll}>
-          Select all {(count + others).toLocaleString('en')}
+          Select all {all.toLocaleString('en')}
         </button>
       )}
       <button type="button" className="button button--quiet" onClick={onClear}>

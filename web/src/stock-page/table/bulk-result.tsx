@@ -1,5 +1,7 @@
+import { href } from '../navigation.ts'
 import { useSession } from '../session/session-context.ts'
-import type { BulkProgress, LeftOut } from '../stock/bulk-changes.ts'
+import { type BulkProgress, type LeftOut, retryable } from '../stock/bulk-changes.ts'
+import { useReadable } from '../stock/observable.ts'
 import { undoAndTell } from './save-and-tell.ts'
 
 const MOST_LISTED = 50
@@ -38,17 +40,18 @@ function Running({ progress }: { readonly progress: BulkProgress }) {
 function Summary({ progress }: { readonly progress: BulkProgress }) {
   const session = useSession()
   const { bulk, table } = session
-  const { action, changed, leftOut } = progress
+  const { step, leftOut } = progress
   const end = () => {
     bulk.clear()
     table.set({ ...table.get(), selected: new Set() })
   }
-  const canUndo = action.kind !== 'undo' && changed > 0
+  // Undo takes back the last change, which may be another one by now.
+  const canUndo = useReadable(session.undo).at(-1) === step && step !== undefined
   return (
     <div className="bulk-bar__summary">
       <div className="bulk-bar__form">
         <strong role="status">{summaryOf(progress)}</strong>
-        {leftOut.length > 0 && (
+        {retryable(progress).length > 0 && (
           <button type="button" className="button" onClick={() => void bulk.retry()}>
             Try those again
           </button>
@@ -72,9 +75,15 @@ function LeftOutList({ leftOut }: { readonly leftOut: readonly LeftOut[] }) {
   const rest = leftOut.length - MOST_LISTED
   return (
     <ul className="bulk-bar__left-out">
-      {leftOut.slice(0, MOST_LISTED).map(({ petId, reason }) => (
+      {leftOut.slice(0, MOST_LISTED).map(({ petId, reason, isUncertain }) => (
         <li key={String(petId)}>
           <strong>{stock.find(petId)?.name ?? `Pet ${petId}`}</strong> {reason}
+          {isUncertain && (
+            <>
+              {' '}
+              <a href={href({ view: 'pet', petId })}>Look at its history</a>
+            </>
+          )}
         </li>
       ))}
       {rest > 0 && <li className="muted">and {inWords(rest)} more</li>}

@@ -1,33 +1,46 @@
 import { useEffect, useRef, useState } from 'react'
-import { useStock } from '../session/session-context.ts'
+import { useSession, useStock } from '../session/session-context.ts'
 
 /** Often enough to follow, seldom enough to be listened to. */
 const SPEAK_EVERY_MS = 4_000
 
 /** Tells those who cannot see the marks how many quantities others changed, all in one sentence. */
 export function ChangeAnnouncer() {
-  const { recentlyChanged, rows } = useStock()
+  const { stock } = useSession()
+  const { recentlyChanged } = useStock()
   const [sentence, setSentence] = useState('')
-  const told = useRef(new Map<bigint, number>())
+  const seen = useRef<ReadonlyMap<bigint, number>>(new Map())
+  /** What is yet to be told: marks do not last until the next sentence. */
+  const news = useRef(new Set<bigint>())
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
   const spokeAt = useRef(0)
 
   useEffect(() => {
-    const news = [...recentlyChanged].filter(([petId, at]) => told.current.get(petId) !== at)
-    if (news.length === 0) return
+    for (const [petId, at] of recentlyChanged) if (seen.current.get(petId) !== at) news.current.add(petId)
+    seen.current = recentlyChanged
+    if (news.current.size === 0 || timer.current !== undefined) return
     const speak = () => {
+      timer.current = undefined
       spokeAt.current = Date.now()
-      told.current = new Map(recentlyChanged)
-      const [first] = news
-      const row = rows.find(({ petId }) => petId === first?.[0])
+      const [first = 0n, ...others] = news.current
+      const row = others.length === 0 ? stock.find(first) : undefined
       setSentence(
-        news.length === 1 && row !== undefined
-          ? `${row.name ?? `Pet ${row.petId}`} is now ${row.quantity}, changed by somebody else.`
-          : `${news.length} rows were changed by others.`,
+        row === undefined
+          ? `${news.current.size} rows were changed by others.`
+          : `${row.name ?? `Pet ${row.petId}`} is now ${row.quantity}, changed by somebody else.`,
       )
+      news.current.clear()
     }
-    const timer = setTimeout(speak, Math.max(0, spokeAt.current + SPEAK_EVERY_MS - Date.now()))
-    return () => clearTimeout(timer)
-  }, [recentlyChanged, rows])
+    timer.current = setTimeout(speak, Math.max(0, spokeAt.current + SPEAK_EVERY_MS - Date.now()))
+  }, [recentlyChanged, stock])
+
+  useEffect(
+    () => () => {
+      clearTimeout(timer.current)
+      timer.current = undefined
+    },
+    [],
+  )
 
   return (
     <div className="visually-hidden" role="status">

@@ -12,7 +12,6 @@ interface Pressed {
   readonly ctrlKey: boolean
   readonly metaKey: boolean
   readonly altKey: boolean
-  readonly shiftKey: boolean
 }
 
 const ACTIONS: Readonly<Record<string, GridAction>> = {

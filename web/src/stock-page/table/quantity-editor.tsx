@@ -6,12 +6,12 @@ interface Props {
   /** What it begins with; all of it is selected unless the user typed it. */
   readonly text: string
   readonly isTyped: boolean
-  readonly onSave: (quantity: number) => void
-  readonly onLeave: () => void
+  /** Told once: what to save, if anything, and whether a key ended it or the focus has gone elsewhere. */
+  readonly onEnd: (quantity: number | undefined, by: 'key' | 'blur') => void
 }
 
 /** The field in which a quantity is typed: Enter and leaving it save, Esc does not. */
-export function QuantityEditor({ label, text, isTyped, onSave, onLeave }: Props) {
+export function QuantityEditor({ label, text, isTyped, onEnd }: Props) {
   const [value, setValue] = useState(text)
   const field = useRef<HTMLInputElement>(null)
   const isDone = useRef(false)
@@ -28,18 +28,21 @@ export function QuantityEditor({ label, text, isTyped, onSave, onLeave }: Props)
     field.current?.setCustomValidity(quantity === undefined ? 'Enter a whole number of 0 or more.' : '')
   }, [quantity])
 
-  const end = (saved: number | undefined) => {
+  const end = (saved: number | undefined, by: 'key' | 'blur') => {
     if (isDone.current) return
     isDone.current = true
-    if (saved === undefined) onLeave()
-    else onSave(saved)
+    onEnd(saved, by)
+  }
+  const onBlur = () => {
+    // Another window has the focus now, and the field gets it back: whoever types is not done.
+    if (document.activeElement !== field.current) end(quantity, 'blur')
   }
   const onKeyDown = (event: KeyboardEvent) => {
     event.stopPropagation()
-    if (event.key === 'Escape') end(undefined)
+    if (event.key === 'Escape') end(undefined, 'key')
     else if (event.key === 'Enter') {
       if (quantity === undefined) field.current?.reportValidity()
-      else end(quantity)
+      else end(quantity, 'key')
     }
   }
 
@@ -54,7 +57,7 @@ export function QuantityEditor({ label, text, isTyped, onSave, onLeave }: Props)
       value={value}
       onChange={({ currentTarget }) => setValue(currentTarget.value)}
       onKeyDown={onKeyDown}
-      onBlur={() => end(quantity)}
+      onBlur={onBlur}
     />
   )
 }

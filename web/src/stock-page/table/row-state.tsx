@@ -6,10 +6,12 @@ interface Props {
   readonly name: string
   readonly state: EditState | undefined
   readonly editor: StockEditor
+  /** The buttons go with the choice, and the focus with them. */
+  readonly onChosen?: () => void
 }
 
 /** How the change of a row stands, and what can be done where it did not go through. */
-export function RowState({ petId, name, state, editor }: Props) {
+export function RowState({ petId, name, state, editor, onChosen }: Props) {
   if (state === undefined) return null
   if (state.kind === 'saving') {
     return (
@@ -27,17 +29,18 @@ export function RowState({ petId, name, state, editor }: Props) {
       </span>
     )
   }
-  const dismiss = () => editor.dismiss(petId)
+  const choose = (what: 'dismiss' | 'retry' | 'setMine') => () => {
+    void editor[what](petId)
+    onChosen?.()
+  }
+  const dismiss = choose('dismiss')
   if (state.kind === 'failed') {
     return (
       <span className="row-state row-state--failed">
         <span className="row-state__text" title={state.reason}>
           Not saved. {state.reason}
         </span>
-        <Choice
-          label={`Try again to set ${name} to ${state.target}`}
-          onClick={() => void editor.retry(petId)}
-        >
+        <Choice label={`Try again to set ${name} to ${state.target}`} onClick={choose('retry')}>
           Try again
         </Choice>
         <Choice label={`Leave it: ${name} stays as it is`} onClick={dismiss}>
@@ -56,7 +59,7 @@ export function RowState({ petId, name, state, editor }: Props) {
       <Choice label={`Keep ${theirs} for ${name}`} onClick={dismiss}>
         Keep {theirs}
       </Choice>
-      <Choice label={`Set ${mine} for ${name}`} onClick={() => void editor.setMine(petId)}>
+      <Choice label={`Set ${mine} for ${name}`} onClick={choose('setMine')}>
         Set {mine}
       </Choice>
     </span>

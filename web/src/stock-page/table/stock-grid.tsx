@@ -5,17 +5,19 @@ import { goTo } from '../navigation.ts'
 import { useSession, useStock } from '../session/session-context.ts'
 import { useLowStockThreshold } from '../stock/low-stock.ts'
 import { useReadable } from '../stock/observable.ts'
+import type { EditState } from '../stock/stock-editor.ts'
 import type { StockRow } from '../stock/stock-model.ts'
 import { GridHeader } from './grid-header.tsx'
 import { actionOf, type GridAction } from './grid-keys.ts'
 import { useRowWindow } from './row-window.ts'
 import { type RowActions, rowId, StockTableRow } from './stock-row.tsx'
-import { useRowEditing } from './use-row-editing.ts'
+import type { RowEditing } from './use-row-editing.ts'
 import type { TableActions } from './use-table.ts'
 
 interface Props {
   readonly rows: readonly StockRow[]
   readonly table: TableActions
+  readonly rowEditing: RowEditing
 }
 
 /** Must be what stock-page.css says. */
@@ -24,7 +26,7 @@ const HEADER_PX = { wide: 40, narrow: 0 }
 export const NARROW = '(max-width: 47.99rem)'
 
 /** The table: an ARIA grid that draws only the rows in sight. It has the focus, and names its active row. */
-export function StockGrid({ rows, table }: Props) {
+export function StockGrid({ rows, table, rowEditing }: Props) {
   const session = useSession()
   const { recentlyChanged } = useStock()
   const { selected, active } = useReadable(session.table)
@@ -41,7 +43,7 @@ export function StockGrid({ rows, table }: Props) {
   )
 
   const focusGrid = useCallback(() => scroller.current?.focus({ preventScroll: true }), [])
-  const { editing, begin, save, leave } = useRowEditing(focusGrid)
+  const { editing, begin, end } = rowEditing
   const rowActions = useMemo<RowActions>(
     () => ({
       editor: session.editor,
@@ -59,15 +61,17 @@ export function StockGrid({ rows, table }: Props) {
         table.activate(petId)
         begin(row)
       },
-      save,
-      leave,
+      endEditing: end,
     }),
-    [session, table, begin, save, leave, focusGrid],
+    [session, table, begin, end, focusGrid],
   )
 
-  // Coming back to the table finds the row where it was left; after that the keys see to it.
+  // Coming back to the table finds the row where it was left, and the focus unless it is somewhere else, as in the
+  // search; after that the keys see to it.
   useEffect(() => {
-    if (activeIndex > 0) reveal(activeIndex)
+    if (activeIndex === -1) return
+    reveal(activeIndex)
+    if (document.activeElement?.contains(scroller.current)) focusGrid()
   }, [])
 
   const goToRow = (index: number) => {
@@ -90,7 +94,9 @@ export function StockGrid({ rows, table }: Props) {
       case 'selectAll':
         return table.selectAll(rows)
       case 'escape':
-        return table.clearSelection()
+        return row !== undefined && isUnsettled(edits.get(row.petId))
+          ? session.editor.dismiss(row.petId)
+          : table.clearSelection()
     }
     if (row === undefined) return
     reveal(activeIndex)
@@ -156,6 +162,11 @@ export function StockGrid({ rows, table }: Props) {
       </div>
     </div>
   )
+}
+
+/** It waits for the user to choose. */
+function isUnsettled(state: EditState | undefined): boolean {
+  return state?.kind === 'failed' || state?.kind === 'conflict'
 }
 
 function range(first: number, end: number): number[] {

@@ -8,14 +8,14 @@ import type { EditState, StockEditor } from '../stock/stock-editor.ts'
 import type { StockRow } from '../stock/stock-model.ts'
 import { QuantityEditor } from './quantity-editor.tsx'
 import { RowState } from './row-state.tsx'
+import type { RowEditing } from './use-row-editing.ts'
 
 export interface RowActions {
   readonly editor: StockEditor
   readonly activate: (petId: bigint) => void
   readonly toggle: (petId: bigint, isRange: boolean) => void
   readonly edit: (petId: bigint) => void
-  readonly save: (quantity: number) => void
-  readonly leave: () => void
+  readonly endEditing: RowEditing['end']
 }
 
 interface Props {
@@ -108,8 +108,7 @@ export const StockTableRow = memo(function StockTableRow(props: Props) {
             label={`Quantity of ${name}`}
             text={typed.text}
             isTyped={typed.isTyped}
-            onSave={actions.save}
-            onLeave={actions.leave}
+            onEnd={actions.endEditing}
           />
         )}
       </div>

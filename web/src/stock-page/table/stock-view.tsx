@@ -1,4 +1,4 @@
-import { useDeferredValue, useEffect, useMemo, useRef, useState } from 'react'
+import { useCallback, useDeferredValue, useEffect, useMemo, useRef, useState } from 'react'
 import { useMediaQuery } from '../media-query.ts'
 import { useSession, useStock } from '../session/session-context.ts'
 import { useLowStockThreshold } from '../stock/low-stock.ts'
@@ -6,13 +6,13 @@ import { useReadable } from '../stock/observable.ts'
 import { BulkBar } from './bulk-bar.tsx'
 import { ChangeAnnouncer } from './change-announcer.tsx'
 import { csvOf, saveFile } from './csv-export.ts'
-import { FailureToasts } from './failure-toasts.tsx'
 import { KeyHelp } from './key-help.tsx'
 import { undoAndTell } from './save-and-tell.ts'
 import { SortChoice } from './sort-choice.tsx'
 import { NARROW, StockGrid } from './stock-grid.tsx'
 import { isFiltering } from './table-state.ts'
 import { Toolbar } from './toolbar.tsx'
+import { useRowEditing } from './use-row-editing.ts'
 import { useTable } from './use-table.ts'
 import { VisibleRows } from './visible-rows.ts'
 
@@ -28,15 +28,21 @@ export function StockView() {
   const isNarrow = useMediaQuery(NARROW)
   // Typing goes on while a long list is searched.
   const filter = useDeferredValue(state.filter)
-  const kept = useMemo(() => new Set(edits.keys()), [edits])
+  const view = useRef<HTMLElement>(null)
+  const enterTable = useCallback(() => {
+    view.current?.querySelector<HTMLElement>('[role=grid]')?.focus({ preventScroll: true })
+  }, [])
+  const rowEditing = useRowEditing(enterTable)
+  const edited = rowEditing.editing?.row.petId
+  const kept = useMemo(
+    () => new Set(edited === undefined ? edits.keys() : [...edits.keys(), edited]),
+    [edits, edited],
+  )
   const visible = useMemo(() => new VisibleRows(), [])
   const rows = visible.of(stock, { filter, sort: state.sort, threshold, kept })
   const table = useTable(rows)
   const [isHelping, setHelping] = useState(false)
   const search = useRef<HTMLInputElement>(null)
-  const view = useRef<HTMLElement>(null)
-
-  const enterTable = () => view.current?.querySelector<HTMLElement>('[role=grid]')?.focus()
 
   useEffect(() => {
     const onKeyDown = (event: KeyboardEvent) => {
@@ -86,14 +92,15 @@ export function StockView() {
             </button>
           </div>
         )}
-        {stock.phase === 'ready' && rows.length > 0 && <StockGrid rows={rows} table={table} />}
+        {stock.phase === 'ready' && rows.length > 0 && (
+          <StockGrid rows={rows} table={table} rowEditing={rowEditing} />
+        )}
         {stock.phase === 'ready' && rows.length === 0 && (
           <Empty isFiltered={isFiltering(filter)} onClear={table.clearFilter} />
         )}
       </div>
       <BulkBar table={table} rows={rows} />
       <ChangeAnnouncer />
-      <FailureToasts />
       {isHelping && <KeyHelp onClose={() => setHelping(false)} />}
     </section>
   )

@@ -14,12 +14,12 @@ export interface RowEditing {
   readonly editing: Editing | undefined
   /** `typed` is what the user began to type. */
   readonly begin: (row: StockRow, typed?: string) => void
-  readonly save: (quantity: number) => void
-  readonly leave: () => void
+  /** Saves the quantity, if there is one. */
+  readonly end: (quantity: number | undefined, by: 'key' | 'blur') => void
 }
 
-/** Which row is being edited. `onEnd` gives the focus back. */
-export function useRowEditing(onEnd: () => void): RowEditing {
+/** Which row is being edited. `focusTable` gives the focus back, unless it has gone elsewhere. */
+export function useRowEditing(focusTable: () => void): RowEditing {
   const session = useSession()
   const [editing, setEditing] = useState<Editing>()
   const current = useRef<Editing>(undefined)
@@ -32,20 +32,16 @@ export function useRowEditing(onEnd: () => void): RowEditing {
     () => ({
       begin: (row: StockRow, typed?: string) =>
         show({ row, text: typed ?? String(row.quantity), isTyped: typed !== undefined }),
-      save: (quantity: number) => {
+      end: (quantity: number | undefined, by: 'key' | 'blur') => {
         const edited = current.current
         show(undefined)
-        onEnd()
-        if (edited !== undefined && quantity !== edited.row.quantity) {
+        if (by === 'key') focusTable()
+        if (edited !== undefined && quantity !== undefined && quantity !== edited.row.quantity) {
           void saveAndTell(session, edited.row, quantity)
         }
       },
-      leave: () => {
-        show(undefined)
-        onEnd()
-      },
     }),
-    [session, show, onEnd],
+    [session, show, focusTable],
   )
   return { editing, ...actions }
 }

@@ -1,6 +1,5 @@
 import { useId } from 'react'
-import { wholeNumber } from './quantity-axis.ts'
-import './charts.css'
+import './limit-meter.css'
 
 interface Props {
   /** Which limit, such as "This minute". */
@@ -39,7 +38,7 @@ export function LimitMeter({ name, limit, remaining, reset }: Props) {
         aria-valuetext={`${wholeNumber(used)} of ${wholeNumber(limit)} requests used, ${left}`}
       />
       <svg className="limit-meter__bar" aria-hidden="true">
-        <rect className="chart-track" width="100%" height="100%" />
+        <rect className="limit-meter__track" width="100%" height="100%" />
         <rect className="limit-meter__fill" width={`${filledPercent(used, limit)}%`} height="100%" />
       </svg>
       <p className="limit-meter__words number muted">
@@ -47,6 +46,10 @@ export function LimitMeter({ name, limit, remaining, reset }: Props) {
       </p>
     </div>
   )
+}
+
+function wholeNumber(count: number): string {
+  return count.toLocaleString('en')
 }
 
 function filledPercent(used: number, limit: number): number {

@@ -1,0 +1,38 @@
+const STAFF_KEY = 'petstore.api-key'
+/** Whatever is typed at the docs, right or wrong: it must not become the key of the staff page. */
+const DOCS_KEY = 'petstore.docs-key'
+
+/** The key of this tab, or the one that this browser was asked to remember. */
+export function storedKey(): string | undefined {
+  return sessionStorage.getItem(STAFF_KEY) ?? localStorage.getItem(STAFF_KEY) ?? undefined
+}
+
+export function keepKey(key: string, remember: boolean): void {
+  forgetKey()
+  const storage = remember ? localStorage : sessionStorage
+  storage.setItem(STAFF_KEY, key)
+}
+
+/** What was typed at the docs in this tab; until then the key of the staff page. */
+export function storedDocsKey(): string {
+  return sessionStorage.getItem(DOCS_KEY) ?? storedKey() ?? ''
+}
+
+export function keepDocsKey(key: string): void {
+  sessionStorage.setItem(DOCS_KEY, key)
+}
+
+export function forgetKey(): void {
+  sessionStorage.removeItem(STAFF_KEY)
+  sessionStorage.removeItem(DOCS_KEY)
+  localStorage.removeItem(STAFF_KEY)
+}
+
+/** Calls back when another tab makes the browser forget its remembered key. */
+export function onForgottenElsewhere(listener: () => void): () => void {
+  const hear = ({ key, newValue }: StorageEvent) => {
+    if ((key === STAFF_KEY || key === null) && newValue === null) listener()
+  }
+  addEventListener('storage', hear)
+  return () => removeEventListener('storage', hear)
+}
