@@ -18,17 +18,12 @@ const RULES: readonly { readonly part: string; readonly may: readonly string[] }
   { part: 'setting-parsers.ts', may: [] },
   { part: 'config.ts', may: ['core/', 'setting-parsers.ts'] },
   { part: 'demo.ts', may: ['core/'] },
-  {
-    part: 'compose.ts',
-    may: [
-      ...['core/', 'store/', 'http/', 'telemetry/', 'config.ts', 'setting-parsers.ts'],
-      'web/dist/pages.ts',
-    ],
-  },
+  { part: 'open-store.ts', may: ['core/', 'store/', 'config.ts', 'setting-parsers.ts'] },
+  { part: 'compose.ts', may: ['core/', 'http/', 'telemetry/', 'config.ts', 'web/dist/pages.ts'] },
   {
     part: 'cli/',
     may: [
-      ...['core/', 'exchange/', 'compose.ts', 'config.ts', 'setting-parsers.ts', 'demo.ts'],
+      ...['core/', 'exchange/', 'compose.ts', 'open-store.ts', 'config.ts', 'setting-parsers.ts', 'demo.ts'],
       ...['commander', 'node:fs', 'node:os', 'node:path'],
     ],
   },

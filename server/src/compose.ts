@@ -16,14 +16,6 @@ import { EventStreams } from './http/event-streams.ts'
 import { type Listener, listen } from './http/server.ts'
 import { readTls } from './http/tls.ts'
 import { type WebFile, webPages } from './http/web-pages.ts'
-import { withoutPassword } from './setting-parsers.ts'
-import {
-  DEFAULT_POSTGRES_SETTINGS,
-  openPostgresStore,
-  type PostgresSettings,
-} from './store/postgres/store.ts'
-import { troubleText } from './store/sqlite/failures.ts'
-import { openSqliteStore } from './store/sqlite/store.ts'
 import { recordCommits } from './telemetry/commit-recorder.ts'
 import { type Sink, stdoutSink } from './telemetry/line-writer.ts'
 import { Logger } from './telemetry/logger.ts'
@@ -57,39 +49,6 @@ export interface ServiceOptions {
   readonly logSink?: Sink
   /** Whether other processes serve on the same port. */
   readonly sharesPort?: boolean
-}
-
-/** Opens what DATABASE_URL names, and makes or mends its tables. */
-export async function openStore(
-  databaseUrl: string,
-  settings: PostgresSettings = DEFAULT_POSTGRES_SETTINGS,
-): Promise<Store> {
-  if (databaseUrl.startsWith('sqlite:')) return openSqlite(databaseUrl.slice('sqlite:'.length))
-  try {
-    return await openPostgresStore(databaseUrl, settings)
-  } catch (error) {
-    const reason = error instanceof ServiceError ? error.cause : error
-    throw new Error(
-      `cannot open the database ${withoutPassword(databaseUrl)}: ${messageOf(reason)}; check DATABASE_URL and that PostgreSQL runs there`,
-      { cause: error },
-    )
-  }
-}
-
-export function postgresSettings(config: Config): PostgresSettings {
-  return {
-    poolSize: config.pgPoolSize,
-    connectTimeoutSeconds: config.pgConnectTimeoutSeconds,
-    statementTimeoutSeconds: config.pgStatementTimeoutSeconds,
-  }
-}
-
-function openSqlite(path: string): Store {
-  try {
-    return openSqliteStore(path)
-  } catch (error) {
-    throw new Error(`cannot open the database ${path}: ${troubleText(error)}`, { cause: error })
-  }
 }
 
 /** Wires everything up and listens. The store is the caller's until this resolves, then the service's. */
@@ -235,8 +194,4 @@ async function openListeners(
     await listener.stop(0)
     throw error
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }

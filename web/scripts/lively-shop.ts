@@ -2,11 +2,12 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PetstoreClient } from '@petstore/client'
-import { openStore, startService } from '../../server/src/compose.ts'
+import { startService } from '../../server/src/compose.ts'
 import { readConfig } from '../../server/src/config.ts'
 import { createSecret, storedSecret } from '../../server/src/core/api-key.ts'
 import type { Store } from '../../server/src/core/store.ts'
 import { DEMO_SECRETS, prepareDemo } from '../../server/src/demo.ts'
+import { openStore } from '../../server/src/open-store.ts'
 
 const MINUTE = 60_000
 const DAYS = 18

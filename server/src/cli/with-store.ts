@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs'
 import type { Command } from 'commander'
-import { openStore, postgresSettings } from '../compose.ts'
 import { type Config, flagOf, readConfig, SETTINGS, type SettingName } from '../config.ts'
 import type { Store } from '../core/store.ts'
+import { openStore, postgresSettings } from '../open-store.ts'
 
 export type SettingFlags = Partial<Record<SettingName, string>>
 

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
-import { openStore, postgresSettings } from '../../compose.ts'
 import { readConfig } from '../../config.ts'
 import { copyStore } from '../../core/store-copy.ts'
+import { openStore, postgresSettings } from '../../open-store.ts'
 import { withoutPassword } from '../../setting-parsers.ts'
 import { interruptible } from '../interruption.ts'
 import { grouped, Progress } from '../progress.ts'

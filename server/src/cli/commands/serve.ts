@@ -1,9 +1,10 @@
 import { type Command, type CommanderError, Option } from 'commander'
-import { openStore, postgresSettings, type RunningService, startService } from '../../compose.ts'
+import type { RunningService } from '../../compose.ts'
 import { type Config, flagOf, readConfig, SETTING_NAMES, SETTINGS, type SettingName } from '../../config.ts'
 import type { Store } from '../../core/store.ts'
 import { VERSION } from '../../core/version.ts'
 import { DEMO_SECRETS, prepareDemo } from '../../demo.ts'
+import { openStore, postgresSettings } from '../../open-store.ts'
 import { SettingError, withoutPassword } from '../../setting-parsers.ts'
 import { type BannerFacts, banner } from '../banner.ts'
 import { failureText } from '../failure-text.ts'
@@ -77,6 +78,8 @@ async function start(
 ): Promise<RunningService> {
   try {
     const demoSecrets = new Set(demo ? Object.values(DEMO_SECRETS) : [])
+    // Only now: without what serves requests, the other commands start in a third of the time.
+    const { startService } = await import('../../compose.ts')
     return await startService(config, store, { demoSecrets, sharesPort })
   } catch (error) {
     await store.close()

@@ -1,0 +1,48 @@
+import type { Config } from './config.ts'
+import { ServiceError } from './core/errors.ts'
+import type { Store } from './core/store.ts'
+import { withoutPassword } from './setting-parsers.ts'
+import {
+  DEFAULT_POSTGRES_SETTINGS,
+  openPostgresStore,
+  type PostgresSettings,
+} from './store/postgres/store.ts'
+import { troubleText } from './store/sqlite/failures.ts'
+import { openSqliteStore } from './store/sqlite/store.ts'
+
+/** Opens what DATABASE_URL names, and makes or mends its tables. */
+export async function openStore(
+  databaseUrl: string,
+  settings: PostgresSettings = DEFAULT_POSTGRES_SETTINGS,
+): Promise<Store> {
+  if (databaseUrl.startsWith('sqlite:')) return openSqlite(databaseUrl.slice('sqlite:'.length))
+  try {
+    return await openPostgresStore(databaseUrl, settings)
+  } catch (error) {
+    const reason = error instanceof ServiceError ? error.cause : error
+    throw new Error(
+      `cannot open the database ${withoutPassword(databaseUrl)}: ${messageOf(reason)}; check DATABASE_URL and that PostgreSQL runs there`,
+      { cause: error },
+    )
+  }
+}
+
+export function postgresSettings(config: Config): PostgresSettings {
+  return {
+    poolSize: config.pgPoolSize,
+    connectTimeoutSeconds: config.pgConnectTimeoutSeconds,
+    statementTimeoutSeconds: config.pgStatementTimeoutSeconds,
+  }
+}
+
+function openSqlite(path: string): Store {
+  try {
+    return openSqliteStore(path)
+  } catch (error) {
+    throw new Error(`cannot open the database ${path}: ${troubleText(error)}`, { cause: error })
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}
