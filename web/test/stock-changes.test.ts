@@ -1,8 +1,7 @@
 import { expect, test } from 'bun:test'
-import type { Page } from 'playwright-core'
 import { axe } from './support/axe.ts'
 import { BROWSER_TEST_MS, useShop } from './support/shop.ts'
-import { goToRow, rowOf, shows, typeQuantity as type } from './support/stock-table.ts'
+import { fieldOf, goToRow, rowOf, saved, shows, typeQuantity as type } from './support/stock-table.ts'
 
 const PETS = Array.from({ length: 14 }, (_, index) => ({
   id: index === 0 ? 9007199254740993n : BigInt(index),
@@ -15,18 +14,6 @@ const ODD = 9007199254740993n
 
 const shop = useShop({ pets: PETS })
 
-/** What the service says, past every page. */
-async function inStock(petId: bigint): Promise<number> {
-  return (await shop.service.call('GET', `/inventory/${petId}`)).item.quantity
-}
-
-async function setElsewhere(petId: bigint, quantity: number): Promise<void> {
-  expect((await shop.service.setQuantity(petId, JSON.stringify({ quantity }))).status).toBe(200)
-}
-
-const field = (page: Page, petId: bigint) => rowOf(page, petId).getByRole('textbox')
-const saved = (page: Page, petId: bigint) => rowOf(page, petId).getByText('Saved').waitFor()
-
 test(
   'Enter edits the quantity in place, and the save holds only over what was seen',
   async () => {
@@ -36,21 +23,21 @@ test(
     await type(page, 1n, 42)
     await saved(page, 1n)
     await shows(page, 1n, 42)
-    expect(await inStock(1n)).toBe(42)
+    expect(await shop.inStock(1n)).toBe(42)
     expect((await request).headers()['if-match']).toBe('"10-available"')
 
     // A digit begins a new quantity; Esc leaves the old one.
     await page.keyboard.type('77')
-    expect(await field(page, 1n).inputValue()).toBe('77')
+    expect(await fieldOf(page, 1n).inputValue()).toBe('77')
     await page.keyboard.press('Escape')
     await shows(page, 1n, 42)
     await page.keyboard.type('1x')
-    expect(await field(page, 1n).getAttribute('aria-invalid')).toBe('true')
+    expect(await fieldOf(page, 1n).getAttribute('aria-invalid')).toBe('true')
     await page.keyboard.press('Enter')
-    await field(page, 1n).fill(String(2 ** 53))
+    await fieldOf(page, 1n).fill(String(2 ** 53))
     await page.keyboard.press('Enter')
     await page.keyboard.press('Escape')
-    expect(await inStock(1n)).toBe(42)
+    expect(await shop.inStock(1n)).toBe(42)
   },
   BROWSER_TEST_MS,
 )
@@ -64,14 +51,14 @@ test(
     for (const key of '+++++-') await page.keyboard.press(key)
     await shows(page, ODD, 14)
     await saved(page, ODD)
-    expect(await inStock(ODD)).toBe(14)
-    await setElsewhere(ODD, 1)
+    expect(await shop.inStock(ODD)).toBe(14)
+    await shop.setElsewhere(ODD, 1)
     await shows(page, ODD, 1)
     await page.keyboard.press('-')
     await page.keyboard.press('-')
     await shows(page, ODD, 0)
     await saved(page, ODD)
-    expect(await inStock(ODD)).toBe(0)
+    expect(await shop.inStock(ODD)).toBe(0)
     expect(await page.getByRole('button', { name: 'One less Pet number 0' }).isDisabled()).toBe(true)
   },
   BROWSER_TEST_MS,
@@ -85,30 +72,30 @@ test(
     const beginToEdit = async () => {
       await goToRow(mine, 2n)
       await mine.keyboard.press('Enter')
-      await field(mine, 2n).waitFor()
+      await fieldOf(mine, 2n).waitFor()
     }
     await beginToEdit()
     await type(theirs, 2n, 7)
     await saved(theirs, 2n)
-    await field(mine, 2n).fill('5')
+    await fieldOf(mine, 2n).fill('5')
     await mine.keyboard.press('Enter')
     await rowOf(mine, 2n).getByText('Somebody set 7').waitFor()
     await axe(mine)
-    expect(await inStock(2n)).toBe(7)
+    expect(await shop.inStock(2n)).toBe(7)
     await mine.getByRole('button', { name: 'Keep 7 for Pet number 2' }).click()
     expect(await mine.evaluate(() => document.activeElement?.role)).toBe('grid')
     await shows(mine, 2n, 7)
-    expect(await inStock(2n)).toBe(7)
+    expect(await shop.inStock(2n)).toBe(7)
 
     await beginToEdit()
     await type(theirs, 2n, 8)
     await saved(theirs, 2n)
-    await field(mine, 2n).fill('5')
+    await fieldOf(mine, 2n).fill('5')
     await mine.keyboard.press('Enter')
     await mine.getByRole('button', { name: 'Set 5 for Pet number 2' }).click()
     await saved(mine, 2n)
     await Promise.all([shows(mine, 2n, 5), shows(theirs, 2n, 5)])
-    expect(await inStock(2n)).toBe(5)
+    expect(await shop.inStock(2n)).toBe(5)
   },
   BROWSER_TEST_MS,
 )
@@ -146,20 +133,20 @@ test(
     await page.getByText('Pet number 5: 10 → 50').waitFor()
     await page.locator('.toast').getByRole('button', { name: 'Undo' }).click()
     await page.getByText('Undone. Pet number 5 is back at 10.').waitFor()
-    expect(await inStock(5n)).toBe(10)
+    expect(await shop.inStock(5n)).toBe(10)
     await page.keyboard.press('Control+z')
     await shows(page, 4n, 10)
     await page.getByText('Undone. Pet number 4 is back at 10.').waitFor()
-    expect(await inStock(4n)).toBe(10)
+    expect(await shop.inStock(4n)).toBe(10)
     expect(await page.getByRole('button', { name: 'Undo' }).isDisabled()).toBe(true)
 
     await type(page, 4n, 20)
     await saved(page, 4n)
-    await setElsewhere(4n, 21)
+    await shop.setElsewhere(4n, 21)
     await shows(page, 4n, 21)
     await page.keyboard.press('Control+z')
     await rowOf(page, 4n).getByText('Somebody set 21').waitFor()
-    expect(await inStock(4n)).toBe(21)
+    expect(await shop.inStock(4n)).toBe(21)
   },
   BROWSER_TEST_MS,
 )
@@ -167,7 +154,7 @@ test(
 test(
   'several rows are changed at once, and it tells which were not and why',
   async () => {
-    await setElsewhere(8n, 2)
+    await shop.setElsewhere(8n, 2)
     const page = await shop.signedIn()
     await shows(page, 8n, 2)
     for (const petId of [6n, 7n, 8n]) {
@@ -182,11 +169,11 @@ test(
     await page.getByText('2 changed · 1 failed').waitFor()
     await page.getByText('Pet number 8 There were not enough to take 4.').waitFor()
     await axe(page)
-    expect(await Promise.all([6n, 7n, 8n].map(inStock))).toEqual([6, 6, 2])
+    expect(await Promise.all([6n, 7n, 8n].map(shop.inStock))).toEqual([6, 6, 2])
 
     await page.locator('.bulk-bar').getByRole('button', { name: 'Undo' }).click()
     await page.getByText('2 changed back').waitFor()
-    expect(await Promise.all([6n, 7n, 8n].map(inStock))).toEqual([10, 10, 2])
+    expect(await Promise.all([6n, 7n, 8n].map(shop.inStock))).toEqual([10, 10, 2])
     await page.getByRole('button', { name: 'Done' }).click()
     await page.locator('.bulk-bar').waitFor({ state: 'detached' })
   },
@@ -197,7 +184,7 @@ test(
   'a change of many rows can be stopped, and counts each of them once',
   async () => {
     const page = await shop.signedIn()
-    await shows(page, 1n, await inStock(1n))
+    await shows(page, 1n, await shop.inStock(1n))
     let release = () => {}
     const held = new Promise<void>((resolve) => {
       release = resolve
@@ -230,14 +217,14 @@ test(
   async () => {
     const { secret } = await shop.service.createKey('enterprise', { readOnly: true })
     const page = await shop.signedIn({ key: secret, provokes: [403] })
-    const before = await inStock(9n)
+    const before = await shop.inStock(9n)
     await shows(page, 9n, before)
     await page.getByRole('button', { name: 'One more Pet number 9' }).click()
     await rowOf(page, 9n).getByText('Not saved. This key may look but not change anything.').waitFor()
     await shows(page, 9n, before)
     await page.getByRole('button', { name: 'Leave it: Pet number 9 stays as it is' }).click()
     await rowOf(page, 9n).getByText('Not saved').waitFor({ state: 'detached' })
-    expect(await inStock(9n)).toBe(before)
+    expect(await shop.inStock(9n)).toBe(before)
   },
   BROWSER_TEST_MS,
 )
@@ -246,7 +233,7 @@ test(
   'a tab that nobody looks at holds no stream, and catches up when it is seen again',
   async () => {
     const page = await shop.signedIn()
-    const before = await inStock(10n)
+    const before = await shop.inStock(10n)
     await shows(page, 10n, before)
     const look = (visibilityState: string) =>
       page.evaluate((value) => {
@@ -256,8 +243,8 @@ test(
     const ended = page.waitForEvent('requestfailed', (request) => request.url().endsWith('/inventory/events'))
     await look('hidden')
     await ended
-    await setElsewhere(10n, before + 5)
-    await setElsewhere(10n, before + 6)
+    await shop.setElsewhere(10n, before + 5)
+    await shop.setElsewhere(10n, before + 6)
     await look('visible')
     await shows(page, 10n, before + 6)
     await page.getByText('Live', { exact: true }).waitFor()

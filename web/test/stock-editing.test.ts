@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { axe } from './support/axe.ts'
 import { BROWSER_TEST_MS, useShop } from './support/shop.ts'
-import { activeRow, goToRow, rowOf, shows, typeQuantity } from './support/stock-table.ts'
+import { activeRow, fieldOf, goToRow, rowOf, saved, shows, typeQuantity } from './support/stock-table.ts'
 
 const PETS = Array.from({ length: 10 }, (_, index) => ({
   id: BigInt(index + 1),
@@ -14,22 +14,12 @@ const PETS = Array.from({ length: 10 }, (_, index) => ({
 
 const shop = useShop({ pets: PETS })
 
-async function inStock(petId: bigint): Promise<number> {
-  return (await shop.service.call('GET', `/inventory/${petId}`)).item.quantity
-}
-
-async function setElsewhere(petId: bigint, quantity: number): Promise<void> {
-  expect((await shop.service.setQuantity(petId, JSON.stringify({ quantity }))).status).toBe(200)
-}
-
-const field = (page: Page, petId: bigint) => rowOf(page, petId).getByRole('textbox')
-const saved = (page: Page, petId: bigint) => rowOf(page, petId).getByText('Saved').waitFor()
 const focusedRole = (page: Page) => page.evaluate(() => document.activeElement?.getAttribute('role'))
 
 async function beginToEdit(page: Page, petId: bigint): Promise<void> {
   await goToRow(page, petId)
   await page.keyboard.press('Enter')
-  await field(page, petId).waitFor()
+  await fieldOf(page, petId).waitFor()
 }
 
 /** Holds back every change that the page sends, until the function that it gives is called. */
@@ -45,16 +35,16 @@ async function holdChanges(page: Page): Promise<() => void> {
 test(
   'what is being typed stays, though others move its row out of the filter',
   async () => {
-    await setElsewhere(1n, 3)
+    await shop.setElsewhere(1n, 3)
     const page = await shop.signedIn({ provokes: [412] })
     await page.getByLabel('Low stock').check()
     await page.getByText('1 of 10 pets').waitFor()
     await beginToEdit(page, 1n)
     await page.keyboard.type('4')
     const marked = rowOf(page, 1n).locator('.stock-row__mark').waitFor()
-    await setElsewhere(1n, 50)
+    await shop.setElsewhere(1n, 50)
     await marked
-    expect(await field(page, 1n).inputValue()).toBe('4')
+    expect(await fieldOf(page, 1n).inputValue()).toBe('4')
     await page.keyboard.press('Enter')
     await rowOf(page, 1n).getByText('Somebody set 50').waitFor()
     await page.getByRole('button', { name: 'Keep 50 for Pet number 1' }).click()
@@ -72,16 +62,16 @@ test(
     await beginToEdit(page, 2n)
     await page.keyboard.type('1')
     // As the browser tells it when another window gets the focus: the field stays the active element.
-    await field(page, 2n).evaluate((input) => {
+    await fieldOf(page, 2n).evaluate((input) => {
       input.dispatchEvent(new FocusEvent('focusout', { bubbles: true }))
     })
     await page.keyboard.type('2')
-    expect(await field(page, 2n).inputValue()).toBe('12')
+    expect(await fieldOf(page, 2n).inputValue()).toBe('12')
     const search = page.getByLabel('Search by name or id')
     await search.click()
     await saved(page, 2n)
     expect(await search.evaluate((input) => input === document.activeElement)).toBe(true)
-    expect(await inStock(2n)).toBe(12)
+    expect(await shop.inStock(2n)).toBe(12)
 
     await beginToEdit(page, 2n)
     await page.keyboard.press('Escape')
@@ -109,10 +99,10 @@ test(
     await page.getByText('A change is still being saved.').waitFor()
     release()
     await saved(page, 5n)
-    expect(await Promise.all([3n, 4n, 5n].map(inStock))).toEqual([20, 11, 50])
+    expect(await Promise.all([3n, 4n, 5n].map(shop.inStock))).toEqual([20, 11, 50])
     await page.keyboard.press('Control+z')
     await page.getByText('Undone. Pet number 5 is back at 10.').waitFor()
-    expect(await Promise.all([3n, 4n, 5n].map(inStock))).toEqual([20, 11, 10])
+    expect(await Promise.all([3n, 4n, 5n].map(shop.inStock))).toEqual([20, 11, 10])
   },
   BROWSER_TEST_MS,
 )
@@ -136,7 +126,7 @@ test(
     await page.getByLabel('Amount').fill('8')
     await page.keyboard.press('Enter')
     await page.getByText('1 changed', { exact: true }).waitFor()
-    expect(await Promise.all([6n, 7n].map(inStock))).toEqual([8, 10])
+    expect(await Promise.all([6n, 7n].map(shop.inStock))).toEqual([8, 10])
   },
   BROWSER_TEST_MS,
 )
@@ -150,7 +140,7 @@ test(
     await typeQuantity(page, 8n, 5)
     await rowOf(page, 8n).getByText('Saving').waitFor()
     await page.getByRole('link', { name: 'Overview' }).click()
-    await setElsewhere(8n, 7)
+    await shop.setElsewhere(8n, 7)
     release()
     await page.getByText('Pet number 8 was not saved. Somebody else set it to 7').waitFor()
     await axe(page)
@@ -165,7 +155,7 @@ test(
     await page.keyboard.press('Escape')
     await rowOf(page, 8n).getByText('Somebody set 7').waitFor({ state: 'detached' })
     await page.locator('.toast--negative').waitFor({ state: 'detached' })
-    expect(await inStock(8n)).toBe(7)
+    expect(await shop.inStock(8n)).toBe(7)
   },
   BROWSER_TEST_MS,
 )
@@ -178,9 +168,9 @@ test(
     await page.getByText('Live', { exact: true }).waitFor()
     const told = (words: string) =>
       page.getByRole('status').getByText(`${words}, changed by somebody else.`).waitFor()
-    await setElsewhere(9n, 21)
+    await shop.setElsewhere(9n, 21)
     await told('Pet number 9 is now 21')
-    await setElsewhere(10n, 22)
+    await shop.setElsewhere(10n, 22)
     await told('Pet number 10 is now 22')
   },
   BROWSER_TEST_MS,

@@ -11,12 +11,10 @@ import {
   slowReaders,
   wrongKeys,
 } from './hostile-attacks.ts'
-import { PoliteClient, type PoliteFigures } from './hostile-polite.ts'
+import { MOST_TIMES_SLOWER, PoliteClient, type PoliteFigures } from './hostile-polite.ts'
 import { type HostileService, startHostileService } from './hostile-service.ts'
 
 const SEED = 20_261_115
-/** How many times slower than on the quiet service a well-behaved client may be answered in the middle of an attack. */
-const MOST_TIMES_SLOWER = 40
 /** What all attacks of this file together may add to the memory. The slow readers alone ask for more than twice this. */
 const MOST_ADDED_BYTES = 160 * 1024 * 1024
 const PETS = 25_000

@@ -15,6 +15,9 @@ export interface PoliteFigures {
   readonly failed: readonly number[]
 }
 
+/** How many times slower than on the quiet service a well-behaved client may be answered in the middle of an attack. */
+export const MOST_TIMES_SLOWER = 40
+
 /** Reads and updates one pet all the time, and measures how long that takes. */
 export class PoliteClient {
   readonly #worker = new Worker(new URL('./hostile-polite-worker.ts', import.meta.url).href)

@@ -12,12 +12,11 @@ import {
   type Target,
   wrongKeys,
 } from './hostile-attacks.ts'
-import { PoliteClient } from './hostile-polite.ts'
+import { MOST_TIMES_SLOWER, PoliteClient } from './hostile-polite.ts'
 import { type HostileService, startHostileService } from './hostile-service.ts'
 
 const PETS = 100_000
 const LEAST_ROUNDS = 5
-const MOST_TIMES_SLOWER = 40
 const MOST_ADDED_BYTES = 400 * 1024 * 1024
 /** The service lets a silent connection go after 10 s, looked at every 4 s. */
 const LONGEST_HOLD_MS = 20_000

@@ -65,6 +65,16 @@ export class Shop {
     return page
   }
 
+  /** What the service says, past every page. */
+  readonly inStock = async (petId: bigint): Promise<number> =>
+    (await this.service.call('GET', `/inventory/${petId}`)).item.quantity
+
+  /** Somebody else changes it. */
+  async setElsewhere(petId: bigint, quantity: number): Promise<void> {
+    const { status } = await this.service.setQuantity(petId, JSON.stringify({ quantity }))
+    if (status !== 200) throw new Error(`the service answered ${status} to a change from elsewhere`)
+  }
+
   async start(options: StartOptions): Promise<void> {
     await buildPages()
     this.service = await TestService.start({ realTime: true, ...options })

@@ -15,6 +15,16 @@ export async function shows(page: Page, petId: bigint, quantity: number): Promis
   await quantityOf(page, petId).getByText(quantity.toLocaleString('en'), { exact: true }).waitFor()
 }
 
+/** Where its quantity is typed. */
+export function fieldOf(page: Page, petId: bigint): Locator {
+  return rowOf(page, petId).getByRole('textbox')
+}
+
+/** Waits until the row says that its change was made. */
+export async function saved(page: Page, petId: bigint): Promise<void> {
+  await rowOf(page, petId).getByText('Saved').waitFor()
+}
+
 /** Goes to the table and to this row by keys alone; it has to be among the rows shown. */
 export async function goToRow(page: Page, petId: bigint): Promise<void> {
   await page.getByRole('grid').focus()

@@ -1,6 +1,7 @@
 import type { LimitState } from '@petstore/client'
 import { LimitMeter } from '../../both-pages/limit-meter.tsx'
 import { untilWords } from '../changes/time-words.ts'
+import { RetryNotice } from '../retry-notice.tsx'
 import { useLimits } from './use-limits.ts'
 
 /** How many requests this key has used and has left, in the minute and in the day. */
@@ -26,12 +27,9 @@ export function LimitsCard() {
           </>
         )}
         {failure !== undefined && (
-          <div className="notice notice--caution" role="alert">
+          <RetryNotice tone="caution" onRetry={refresh}>
             {failure}
-            <button type="button" className="button button--small" onClick={refresh}>
-              Try again
-            </button>
-          </div>
+          </RetryNotice>
         )}
       </div>
     </section>

@@ -6,6 +6,7 @@ import { useNow } from '../changes/now.ts'
 import { QuantityChange } from '../changes/quantity-change.tsx'
 import { agoWords, exactMomentWords } from '../changes/time-words.ts'
 import { href } from '../navigation.ts'
+import { RetryNotice } from '../retry-notice.tsx'
 import { useSession } from '../session/session-context.ts'
 
 const SHOWN = 12
@@ -36,12 +37,9 @@ export function RecentChanges() {
           </p>
         )}
         {failure !== undefined && (
-          <div className="notice notice--caution" role="alert">
+          <RetryNotice tone="caution" onRetry={() => void history.reload()}>
             {failure}
-            <button type="button" className="button button--small" onClick={() => void history.reload()}>
-              Try again
-            </button>
-          </div>
+          </RetryNotice>
         )}
         <ol aria-label="Recent changes">
           {changes.slice(0, SHOWN).map(({ petId, before, after, at, keyId, keyName }) => (

@@ -4,6 +4,7 @@ import { type HistorySource, useChangeHistory } from '../changes/change-history.
 import { changeOf } from '../changes/change-log.ts'
 import { useNow } from '../changes/now.ts'
 import { href } from '../navigation.ts'
+import { RetryNotice } from '../retry-notice.tsx'
 import { useSession, useStock } from '../session/session-context.ts'
 import type { StockRow } from '../stock/stock-model.ts'
 import { StockFailure } from '../stock-failure.tsx'
@@ -105,12 +106,9 @@ function History({ history, log, now }: Parameters<typeof HistoryList>[0]) {
             </div>
           )}
           {failure !== undefined && (
-            <div className="notice notice--caution" role="alert">
+            <RetryNotice tone="caution" onRetry={() => void history.reload()}>
               {failure}
-              <button type="button" className="button button--small" onClick={() => void history.reload()}>
-                Try again
-              </button>
-            </div>
+            </RetryNotice>
           )}
           {isEmpty && <p className="muted">Nobody has changed it yet.</p>}
           {changes.length > 0 && <HistoryList history={history} log={log} now={now} />}
