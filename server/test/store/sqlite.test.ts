@@ -69,6 +69,34 @@ describe('SQLite file', () => {
     await expect(store.ping()).rejects.toMatchObject({ code: 'service_unavailable' })
   })
 
+  test('whose history was numbered by SQLite keeps it, and goes on after its last number', async () => {
+    const first = openSqliteStore(path)
+    await first.addPets([{ id: 1n, name: 'Biscuit', categoryId: 1n, status: 'sold', quantity: 1 }])
+    await first.close()
+    const file = new Database(path)
+    file.run(`
+      DROP TABLE history;
+      CREATE TABLE history (id INTEGER PRIMARY KEY AUTOINCREMENT, pet_id INTEGER NOT NULL, before INTEGER NOT NULL,
+        after INTEGER NOT NULL, at INTEGER NOT NULL, key_id TEXT NOT NULL, status TEXT NOT NULL, previous INTEGER) STRICT;
+      INSERT INTO history VALUES (7, 1, 1, 2, 30, 'key_a', 'sold', NULL), (9, 1, 2, 3, 40, 'key_b', 'sold', 7);
+      UPDATE stock SET quantity = 3, last_change = 9;
+      PRAGMA user_version = 2`)
+    file.close()
+
+    const store = openSqliteStore(path)
+    const cursor = await store.latestEventCursor()
+    await store.setQuantities([{ petId: 1n, quantity: 4, keyId: 'key_c', at: 50 }])
+    const changes = [
+      { petId: 1n, before: 1, after: 2, at: 30, keyId: 'key_a' },
+      { petId: 1n, before: 2, after: 3, at: 40, keyId: 'key_b' },
+      { petId: 1n, before: 3, after: 4, at: 50, keyId: 'key_c' },
+    ]
+    expect(await store.listHistory(1n)).toEqual(changes)
+    expect(await store.listInventory()).toEqual([{ petId: 1n, quantity: 4, status: 'sold' }])
+    expect([cursor, await store.latestEventCursor()]).toEqual(['9.1', '10.1'])
+    await store.close()
+  })
+
   test('of a newer version is refused, and left as it is', () => {
     const first = openSqliteStore(path)
     const other = new Database(path)

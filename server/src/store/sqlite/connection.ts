@@ -35,6 +35,9 @@ export class Connection {
   readonly database: Database
   readonly #path: string
   readonly #dataVersion
+  readonly #begin
+  readonly #commit
+  readonly #rollback
   #seenDataVersion: bigint | undefined
   #isChecked = false
   #version = 0
@@ -46,6 +49,9 @@ export class Connection {
     this.database = database
     this.#path = path
     this.#dataVersion = database.query<{ data_version: bigint }, []>('PRAGMA data_version')
+    this.#begin = database.query('BEGIN IMMEDIATE')
+    this.#commit = database.query('COMMIT')
+    this.#rollback = database.query('ROLLBACK')
   }
 
   static open(path: string, mostCachePages = MOST_CACHE_PAGES): Connection {
@@ -116,10 +122,9 @@ export class Connection {
 
   /** Runs `work` in one transaction that is on disk when the promise resolves. */
   async write<T>(work: () => T): Promise<T> {
-    const transaction = this.database.transaction(work)
     return this.#writeWhenUnlocked(() => {
       try {
-        return transaction.immediate()
+        return this.#inTransaction(work)
       } finally {
         this.#version++
       }
@@ -131,13 +136,13 @@ export class Connection {
    * transaction: it must be the work's alone.
    */
   async writeInSteps<T>(work: () => Promise<T>): Promise<T> {
-    await this.#writeWhenUnlocked(() => this.database.run('BEGIN IMMEDIATE'))
+    await this.#writeWhenUnlocked(() => this.#begin.run())
     try {
       const result = await work()
-      this.database.run('COMMIT')
+      this.#commit.run()
       return result
     } catch (error) {
-      if (this.database.inTransaction) this.database.run('ROLLBACK')
+      this.#giveUp()
       throw asServiceError(error)
     } finally {
       this.#version++
@@ -149,11 +154,10 @@ export class Connection {
    * power cut. For counters that are written many times a second.
    */
   async writeUnsynced<T>(work: () => T): Promise<T> {
-    const transaction = this.database.transaction(work)
     return this.#writeWhenUnlocked(() => {
       this.database.run('PRAGMA synchronous = NORMAL')
       try {
-        return transaction.immediate()
+        return this.#inTransaction(work)
       } finally {
         this.database.run('PRAGMA synchronous = FULL')
       }
@@ -162,6 +166,24 @@ export class Connection {
 
   close(): void {
     this.database.close()
+  }
+
+  /** Like `transaction` of bun:sqlite, which takes 2 µs more, because it is made anew for each piece of work. */
+  #inTransaction<T>(work: () => T): T {
+    this.#begin.run()
+    try {
+      const result = work()
+      this.#commit.run()
+      return result
+    } catch (error) {
+      this.#giveUp()
+      throw error
+    }
+  }
+
+  /** Some failures, such as a full disk, have ended the transaction already. */
+  #giveUp(): void {
+    if (this.database.inTransaction) this.#rollback.run()
   }
 
   /** `lockedSince` is asked each time that it finds a lock. */

@@ -152,6 +152,32 @@ const MIGRATIONS: readonly Migration[] = [
       ALTER TABLE numbered_bans RENAME TO bans;
     `,
   },
+  {
+    // Without AUTOINCREMENT, which would write to a page of its own in every commit, so that no id is given twice.
+    // No row of the history is ever removed, so none is given twice anyway.
+    number: 3,
+    sql: `
+      CREATE TABLE plain_history (
+        id        INTEGER PRIMARY KEY,
+        pet_id    INTEGER NOT NULL,
+        before    INTEGER NOT NULL,
+        after     INTEGER NOT NULL,
+        at        INTEGER NOT NULL,
+        key_id    TEXT NOT NULL,
+        status    TEXT NOT NULL,
+        previous  INTEGER
+      ) STRICT;
+      INSERT INTO plain_history SELECT id, pet_id, before, after, at, key_id, status, previous FROM history;
+      DROP TABLE history;
+      ALTER TABLE plain_history RENAME TO history;
+      CREATE TRIGGER history_sets_stock AFTER INSERT ON history
+        BEGIN UPDATE stock SET quantity = NEW.after, last_change = NEW.id WHERE pet_id = NEW.pet_id; END;
+      CREATE TRIGGER history_is_not_edited BEFORE UPDATE ON history
+        BEGIN SELECT RAISE(ABORT, 'history is append-only'); END;
+      CREATE TRIGGER history_is_not_erased BEFORE DELETE ON history
+        BEGIN SELECT RAISE(ABORT, 'history is append-only'); END;
+    `,
+  },
 ]
 
 /** Brings the file to the newest form. Safe when several processes start at once. */
