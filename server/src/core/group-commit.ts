@@ -3,6 +3,8 @@ import type { Store } from './store.ts'
 
 /** Keeps a commit short: readers and the next batch wait for it. */
 const MOST_CHANGES = 1_000
+/** Where so many come together, they come from callers who were answered together, and the next turn brings more of them. */
+const MANY = 8
 
 interface Waiting {
   readonly change: QuantityChange
@@ -16,7 +18,8 @@ interface Waiting {
  * several at once, as many commits may be under way as there are lanes.
  *
  * What arrives together is known at the end of a turn of the event loop. An update that seems to be alone does not
- * wait for that (50 µs, a quarter of its time): it does once a turn has brought a second one.
+ * wait for that (50 µs, a quarter of its time): it does once a turn has brought a second one. Where this turn or the last
+ * commit had many, the next turn is waited for as well: with 64 connections, 52 updates in a commit instead of 37.
  */
 export class GroupCommit {
   readonly #commit: Store['setQuantities']
@@ -26,6 +29,8 @@ export class GroupCommit {
   #waiting: Waiting[] = []
   #underWay = 0
   #isDeferred = false
+  /** How many updates the last commit had. */
+  #lastSize = 0
   /** The last turn brought one update at the most. */
   #isQuiet = true
   /** This turn has brought one already. */
@@ -60,15 +65,21 @@ export class GroupCommit {
     if (this.#isDeferred || this.#underWay === this.#lanes || this.#waiting.length === 0) return
     this.#isDeferred = true
     this.#defer(() => {
-      this.#isDeferred = false
-      this.#isQuiet = this.#waiting.length <= 1
-      if (this.#waiting.length > 0) this.#commitWaiting()
+      if (Math.max(this.#waiting.length, this.#lastSize) < MANY) this.#commitGathered()
+      else this.#defer(() => this.#commitGathered())
     })
+  }
+
+  #commitGathered(): void {
+    this.#isDeferred = false
+    this.#isQuiet = this.#waiting.length <= 1
+    if (this.#waiting.length > 0) this.#commitWaiting()
   }
 
   #commitWaiting(): void {
     this.#underWay++
     const batch = this.#waiting.splice(0, MOST_CHANGES)
+    this.#lastSize = batch.length
     this.#commit(batch.map(({ change }) => change))
       .then(
         (outcomes) => {

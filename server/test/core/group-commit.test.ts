@@ -10,7 +10,7 @@ const outcome = ({ petId, quantity }: QuantityChange): QuantityOutcome => ({
 })
 
 /** A store whose commits end when the test says so. */
-function slowStore(lanes = 1) {
+function slowStore(lanes = 1, defer?: (work: () => void) => void) {
   const batches: { changes: readonly QuantityChange[]; end: (error?: Error) => Promise<void> }[] = []
   const commit = (changes: readonly QuantityChange[]) => {
     const { promise, resolve, reject } = Promise.withResolvers<QuantityOutcome[]>()
@@ -22,7 +22,7 @@ function slowStore(lanes = 1) {
     batches.push({ changes, end })
     return promise
   }
-  return { batches, group: new GroupCommit(commit, undefined, lanes) }
+  return { batches, group: new GroupCommit(commit, defer, lanes) }
 }
 
 const quantities = (changes: readonly QuantityChange[] | undefined) =>
@@ -68,6 +68,41 @@ describe('group commit', () => {
       await answers
     }
     expect(batches.map(({ changes }) => changes.length)).toEqual([1, 2, 3, 3])
+  })
+
+  test('where many come together, and after that, the next turn is waited for as well', async () => {
+    let work: (() => void)[] = []
+    const endTurn = () => {
+      const due = work
+      work = []
+      for (const run of due) run()
+    }
+    const { batches, group } = slowStore(1, (run) => work.push(run))
+    const send = (count: number) => Array.from({ length: count }, (_, index) => group.set(change(index)))
+    const sizes = () => batches.map(({ changes }) => changes.length)
+    const answers = send(9)
+    await batches[0]?.end()
+    expect(sizes()).toEqual([1])
+    endTurn()
+    answers.push(...send(3))
+    expect(sizes()).toEqual([1])
+    endTurn()
+    expect(sizes()).toEqual([1, 11])
+
+    await batches[1]?.end()
+    answers.push(...send(2))
+    endTurn()
+    expect(sizes()).toEqual([1, 11])
+    answers.push(...send(1))
+    endTurn()
+    expect(sizes()).toEqual([1, 11, 3])
+
+    await batches[2]?.end()
+    answers.push(...send(2))
+    endTurn()
+    expect(sizes()).toEqual([1, 11, 3, 2])
+    await batches[3]?.end()
+    expect(await Promise.all(answers)).toHaveLength(17)
   })
 
   test('a commit that fails fails its own updates alone', async () => {
