@@ -1,4 +1,3 @@
-import { SECOND } from '../core/clock.ts'
 import { ServiceError } from '../core/errors.ts'
 import { attempt, type Eventually, whenHere } from '../core/eventually.ts'
 import type { FinishedRequest } from '../core/finished-request.ts'
@@ -7,6 +6,7 @@ import { deprecationHeaders, refuseAfterSunset } from './deprecation.ts'
 import { type GateParts, type Passage, passGate } from './gate.ts'
 import type { Services } from './operation.ts'
 import { type PublicPageParts, publicPages } from './public-pages.ts'
+import { setCommon, setStanding } from './ready-headers.ts'
 import { bugReply, errorReply, methodNotAllowedReply, type Reply } from './reply.ts'
 import { type Match, matchRoute } from './routes.ts'
 
@@ -149,20 +149,19 @@ function finish(
     limited: passage !== undefined && 'limited' in passage ? passage.limited : undefined,
     error,
   })
-  const response = new Response(reply.body, {
-    status: reply.status,
-    headers: reply.readyHeaders ?? reply.headers,
-  })
-  const { headers } = response
-  if (passage !== undefined) {
-    const { limit, remaining, resetAt } = passage.standing
-    headers.set('X-RateLimit-Limit', String(limit))
-    headers.set('X-RateLimit-Remaining', String(remaining))
-    headers.set('X-RateLimit-Reset', String(Math.ceil(resetAt / SECOND)))
+  const response = respond(reply, passage, requestId)
+  if (parts.isClosing()) response.headers.set('Connection', 'close')
+  return response
+}
+
+function respond(reply: Reply, passage: Passage | undefined, requestId: string): Response {
+  const { status, headers, readyHeaders, body } = reply
+  if (passage !== undefined && readyHeaders !== undefined) {
+    return new Response(body, { status, headers: readyHeaders.of(headers, passage.standing, requestId) })
   }
-  headers.set('X-Request-Id', requestId)
-  headers.set('X-Content-Type-Options', 'nosniff')
-  if (parts.isClosing()) headers.set('Connection', 'close')
+  const response = new Response(body, { status, headers })
+  if (passage !== undefined) setStanding(response.headers, passage.standing)
+  setCommon(response.headers, requestId)
   return response
 }
 

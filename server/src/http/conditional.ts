@@ -21,6 +21,7 @@ export function conditional(reply: Reply, ifNoneMatch: string | null): Reply {
 /** If-None-Match compares weakly (RFC 9110, 13.1.2). */
 export function matchesTag(ifNoneMatch: string | null, ...tags: readonly string[]): boolean {
   if (ifNoneMatch === null) return false
-  if (ifNoneMatch.trim() === '*') return true
+  // Almost always it is one tag, as it was given.
+  if (tags.includes(ifNoneMatch) || ifNoneMatch.trim() === '*') return true
   return ifNoneMatch.split(',').some((candidate) => tags.includes(candidate.trim().replace(/^W\//, '')))
 }

@@ -2,6 +2,7 @@ import type { InventorySnapshot } from '../core/inventory-pages.ts'
 import { chosenCoding } from './accept-encoding.ts'
 import { type Coding, compressed } from './compressed-parts.ts'
 import { matchesTag } from './conditional.ts'
+import { ReadyHeaders } from './ready-headers.ts'
 import type { Reply } from './reply.ts'
 
 /** Below this, the compressed form saves less than a packet. */
@@ -12,8 +13,12 @@ const LEAST_BYTES_TO_COMPRESS = 1_400
  */
 const MOST_BYTES_AT_ONCE = 1024 * 1024
 
-/** Whole answers, kept as long as the snapshot that they are made of. */
-const wholeReplies = new WeakMap<InventorySnapshot, Map<Coding | undefined, Reply>>()
+/** Answers that are given again and again, kept as long as the snapshot that they are made of. */
+interface KeptReplies {
+  readonly whole: Map<Coding | undefined, Reply>
+  readonly unchanged: Map<Coding | undefined, Reply>
+}
+const keptReplies = new WeakMap<InventorySnapshot, KeptReplies>()
 
 /** The list as an answer: from ready bytes, compressed where the caller takes it, 304 where he has it. */
 export function inventoryReply(snapshot: InventorySnapshot, request: Request): Reply {
@@ -22,9 +27,15 @@ export function inventoryReply(snapshot: InventorySnapshot, request: Request): R
   const coding =
     byteLength < LEAST_BYTES_TO_COMPRESS ? undefined : chosenCoding(request.headers.get('accept-encoding'))
   if (ifNoneMatch !== null && matchesTag(ifNoneMatch, `"${tag}"`, `"${tag}-gzip"`, `"${tag}-zstd"`)) {
-    return { status: 304, headers: { ETag: etagOf(snapshot, coding), Vary: 'Accept-Encoding' }, body: null }
+    return kept(repliesOf(snapshot).unchanged, coding, () => ({
+      status: 304,
+      headers: { ETag: etagOf(snapshot, coding), Vary: 'Accept-Encoding' },
+      body: null,
+    }))
   }
-  if (byteLength <= MOST_BYTES_AT_ONCE) return wholeReply(snapshot, coding)
+  if (byteLength <= MOST_BYTES_AT_ONCE) {
+    return kept(repliesOf(snapshot).whole, coding, () => wholeReply(snapshot, coding))
+  }
   return { status: 200, headers: headersOf(snapshot, coding), body: streamed(snapshot, coding) }
 }
 
@@ -42,22 +53,29 @@ function headersOf(snapshot: InventorySnapshot, coding: Coding | undefined): Rec
   }
 }
 
-function wholeReply(snapshot: InventorySnapshot, coding: Coding | undefined): Reply {
-  let replies = wholeReplies.get(snapshot)
+function repliesOf(snapshot: InventorySnapshot): KeptReplies {
+  let replies = keptReplies.get(snapshot)
   if (replies === undefined) {
-    replies = new Map()
-    wholeReplies.set(snapshot, replies)
+    replies = { whole: new Map(), unchanged: new Map() }
+    keptReplies.set(snapshot, replies)
   }
+  return replies
+}
+
+function kept(replies: Map<Coding | undefined, Reply>, coding: Coding | undefined, make: () => Reply): Reply {
   let reply = replies.get(coding)
   if (reply === undefined) {
-    const headers = headersOf(snapshot, coding)
-    // A Blob is handed to the socket as it is; a byte array would be copied for every response.
-    // No part is shared memory, which a browser's Blob does not take: for the types of the web tests alone.
-    const body = new Blob([...partsOf(snapshot, coding)] as Uint8Array<ArrayBuffer>[])
-    reply = { status: 200, headers, readyHeaders: new Headers(headers), body }
+    reply = { ...make(), readyHeaders: new ReadyHeaders() }
     replies.set(coding, reply)
   }
   return reply
+}
+
+function wholeReply(snapshot: InventorySnapshot, coding: Coding | undefined): Reply {
+  // A Blob is handed to the socket as it is; a byte array would be copied for every response.
+  // No part is shared memory, which a browser's Blob does not take: for the types of the web tests alone.
+  const body = new Blob([...partsOf(snapshot, coding)] as Uint8Array<ArrayBuffer>[])
+  return { status: 200, headers: headersOf(snapshot, coding), body }
 }
 
 function streamed(snapshot: InventorySnapshot, coding: Coding | undefined): ReadableStream<Uint8Array> {

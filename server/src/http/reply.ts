@@ -1,14 +1,15 @@
 import { hideSecrets } from '../core/api-key.ts'
 import { type ErrorCode, ServiceError } from '../core/errors.ts'
 import { toJson } from './json.ts'
+import type { ReadyHeaders } from './ready-headers.ts'
 import type { ErrorBody } from './resources.ts'
 
 /** An answer before the headers that every answer carries are added. */
 export interface Reply {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
-  /** The same headers, where an answer is given again and again: taken over in a third less time. */
-  readonly readyHeaders?: Headers
+  /** Where answers of this kind are given again and again. */
+  readonly readyHeaders?: ReadyHeaders
   readonly body: string | Blob | ReadableStream<Uint8Array> | null
 }
 

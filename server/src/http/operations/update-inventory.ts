@@ -1,8 +1,11 @@
 import { itemJson, setQuantity } from '../../core/inventory.ts'
 import { entryTag, statesIn } from '../entry-tag.ts'
 import { defineOperation } from '../operation.ts'
+import { ReadyHeaders } from '../ready-headers.ts'
 import { jsonTextReply } from '../reply.ts'
 import { Int64, InventoryItem, InventoryUpdate } from '../resources.ts'
+
+const readyHeaders = new ReadyHeaders()
 
 export const updateInventory = defineOperation({
   operationId: 'updateInventory',
@@ -29,6 +32,9 @@ export const updateInventory = defineOperation({
       at: clock(),
       onlyIf: statesIn(request.headers.get('if-match')),
     }
-    return setQuantity(commits, change, (item) => jsonTextReply(itemJson(item), { ETag: entryTag(item) }))
+    return setQuantity(commits, change, (item) => ({
+      ...jsonTextReply(itemJson(item), { ETag: entryTag(item) }),
+      readyHeaders,
+    }))
   },
 })
