@@ -13,28 +13,31 @@ const LEAST_BYTES_TO_COMPRESS = 1_400
  */
 const MOST_BYTES_AT_ONCE = 1024 * 1024
 
-/** Answers that are given again and again, kept as long as the snapshot that they are made of. */
-interface KeptReplies {
+/** What is wanted again and again, kept as long as the snapshot that it is made of. */
+interface Kept {
+  /** Those of all its codings. */
+  readonly tags: readonly string[]
   readonly whole: Map<Coding | undefined, Reply>
   readonly unchanged: Map<Coding | undefined, Reply>
 }
-const keptReplies = new WeakMap<InventorySnapshot, KeptReplies>()
+const keptBySnapshot = new WeakMap<InventorySnapshot, Kept>()
 
 /** The list as an answer: from ready bytes, compressed where the caller takes it, 304 where he has it. */
 export function inventoryReply(snapshot: InventorySnapshot, request: Request): Reply {
-  const { tag, byteLength } = snapshot
+  const { byteLength } = snapshot
+  const { tags, whole, unchanged } = keptOf(snapshot)
   const ifNoneMatch = request.headers.get('if-none-match')
   const coding =
     byteLength < LEAST_BYTES_TO_COMPRESS ? undefined : chosenCoding(request.headers.get('accept-encoding'))
-  if (ifNoneMatch !== null && matchesTag(ifNoneMatch, `"${tag}"`, `"${tag}-gzip"`, `"${tag}-zstd"`)) {
-    return kept(repliesOf(snapshot).unchanged, coding, () => ({
+  if (matchesTag(ifNoneMatch, ...tags)) {
+    return kept(unchanged, coding, () => ({
       status: 304,
       headers: { ETag: etagOf(snapshot, coding), Vary: 'Accept-Encoding' },
       body: null,
     }))
   }
   if (byteLength <= MOST_BYTES_AT_ONCE) {
-    return kept(repliesOf(snapshot).whole, coding, () => wholeReply(snapshot, coding))
+    return kept(whole, coding, () => wholeReply(snapshot, coding))
   }
   return { status: 200, headers: headersOf(snapshot, coding), body: streamed(snapshot, coding) }
 }
@@ -53,13 +56,14 @@ function headersOf(snapshot: InventorySnapshot, coding: Coding | undefined): Rec
   }
 }
 
-function repliesOf(snapshot: InventorySnapshot): KeptReplies {
-  let replies = keptReplies.get(snapshot)
-  if (replies === undefined) {
-    replies = { whole: new Map(), unchanged: new Map() }
-    keptReplies.set(snapshot, replies)
+function keptOf(snapshot: InventorySnapshot): Kept {
+  let found = keptBySnapshot.get(snapshot)
+  if (found === undefined) {
+    const tags = [undefined, 'gzip' as const, 'zstd' as const].map((coding) => etagOf(snapshot, coding))
+    found = { tags, whole: new Map(), unchanged: new Map() }
+    keptBySnapshot.set(snapshot, found)
   }
-  return replies
+  return found
 }
 
 function kept(replies: Map<Coding | undefined, Reply>, coding: Coding | undefined, make: () => Reply): Reply {
