@@ -90,6 +90,8 @@ function growthSection(growth: GrowthResult): string[] {
     table(
       ['', ''],
       [
+        ['whole lists/s of 20 pets', withSpread(growth.listOf20, count)],
+        ['unchanged lists/s of 10,000 pets (304)', withSpread(growth.unchangedListOf10000, count)],
         [`updates/s at ${count(growth.smallPets)} pets`, withSpread(growth.updatesSmall, count)],
         [`updates/s at ${large} pets`, withSpread(growth.updatesLarge, count)],
         [`start with ${large} pets, to the first update on disk`, `${growth.startSeconds.toFixed(2)} s`],

@@ -28,6 +28,9 @@ export interface CaseResult {
 }
 
 export interface GrowthResult {
+  readonly listOf20: Spread
+  /** Answered with 304. */
+  readonly unchangedListOf10000: Spread
   readonly smallPets: number
   readonly largePets: number
   readonly updatesSmall: Spread

@@ -18,10 +18,16 @@ export function conditional(reply: Reply, ifNoneMatch: string | null): Reply {
   return { ...reply, headers: { ...reply.headers, ETag: tag } }
 }
 
-/** If-None-Match compares weakly (RFC 9110, 13.1.2). */
-export function matchesTag(ifNoneMatch: string | null, ...tags: readonly string[]): boolean {
-  if (ifNoneMatch === null) return false
+export function matchesTag(ifNoneMatch: string | null, tag: string): boolean {
+  return matchedTag(ifNoneMatch, [tag]) !== undefined
+}
+
+/** The tag that the caller has; the first where it says that it has any. If-None-Match compares weakly (RFC 9110, 13.1.2). */
+export function matchedTag(ifNoneMatch: string | null, tags: readonly string[]): string | undefined {
+  if (ifNoneMatch === null) return undefined
   // Almost always it is one tag, as it was given.
-  if (tags.includes(ifNoneMatch) || ifNoneMatch.trim() === '*') return true
-  return ifNoneMatch.split(',').some((candidate) => tags.includes(candidate.trim().replace(/^W\//, '')))
+  if (tags.includes(ifNoneMatch)) return ifNoneMatch
+  if (ifNoneMatch.trim() === '*') return tags[0]
+  const candidates = ifNoneMatch.split(',').map((candidate) => candidate.trim().replace(/^W\//, ''))
+  return candidates.find((candidate) => tags.includes(candidate))
 }

@@ -1,7 +1,7 @@
 import type { InventorySnapshot } from '../core/inventory-pages.ts'
 import { chosenCoding } from './accept-encoding.ts'
 import { type Coding, compressed } from './compressed-parts.ts'
-import { matchesTag } from './conditional.ts'
+import { matchedTag } from './conditional.ts'
 import { ReadyHeaders } from './ready-headers.ts'
 import type { Reply } from './reply.ts'
 
@@ -18,7 +18,8 @@ interface Kept {
   /** Those of all its codings. */
   readonly tags: readonly string[]
   readonly whole: Map<Coding | undefined, Reply>
-  readonly unchanged: Map<Coding | undefined, Reply>
+  /** By the tag that the caller has. */
+  readonly unchanged: Map<string, Reply>
 }
 const keptBySnapshot = new WeakMap<InventorySnapshot, Kept>()
 
@@ -26,19 +27,18 @@ const keptBySnapshot = new WeakMap<InventorySnapshot, Kept>()
 export function inventoryReply(snapshot: InventorySnapshot, request: Request): Reply {
   const { byteLength } = snapshot
   const { tags, whole, unchanged } = keptOf(snapshot)
-  const ifNoneMatch = request.headers.get('if-none-match')
-  const coding =
-    byteLength < LEAST_BYTES_TO_COMPRESS ? undefined : chosenCoding(request.headers.get('accept-encoding'))
-  if (matchesTag(ifNoneMatch, ...tags)) {
-    return kept(unchanged, coding, () => ({
+  // By the tag of a 304 a cache finds which of its copies is meant (RFC 9111, 4.3.4): it is the one that was named.
+  const ETag = matchedTag(request.headers.get('if-none-match'), tags)
+  if (ETag !== undefined) {
+    return kept(unchanged, ETag, () => ({
       status: 304,
-      headers: { ETag: etagOf(snapshot, coding), Vary: 'Accept-Encoding' },
+      headers: { ETag, Vary: 'Accept-Encoding' },
       body: null,
     }))
   }
-  if (byteLength <= MOST_BYTES_AT_ONCE) {
-    return kept(whole, coding, () => wholeReply(snapshot, coding))
-  }
+  const coding =
+    byteLength < LEAST_BYTES_TO_COMPRESS ? undefined : chosenCoding(request.headers.get('accept-encoding'))
+  if (byteLength <= MOST_BYTES_AT_ONCE) return kept(whole, coding, () => wholeReply(snapshot, coding))
   return { status: 200, headers: headersOf(snapshot, coding), body: streamed(snapshot, coding) }
 }
 
@@ -66,11 +66,11 @@ function keptOf(snapshot: InventorySnapshot): Kept {
   return found
 }
 
-function kept(replies: Map<Coding | undefined, Reply>, coding: Coding | undefined, make: () => Reply): Reply {
-  let reply = replies.get(coding)
+function kept<Key>(replies: Map<Key, Reply>, key: Key, make: () => Reply): Reply {
+  let reply = replies.get(key)
   if (reply === undefined) {
     reply = { ...make(), readyHeaders: new ReadyHeaders() }
-    replies.set(coding, reply)
+    replies.set(key, reply)
   }
   return reply
 }

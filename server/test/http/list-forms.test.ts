@@ -64,9 +64,12 @@ describe.each([
     expect(tags.size).toBe(3)
     for (const tag of tags) {
       const { response, bytes } = await raw(service, { 'Accept-Encoding': 'gzip', 'If-None-Match': tag })
-      expect([response.status, bytes.length]).toEqual([304, 0])
+      expect([response.status, bytes.length, response.headers.get('ETag')]).toEqual([304, 0, tag])
       expect(response.headers.get('Vary')).toBe('Accept-Encoding')
     }
+    const [, second, third] = tags
+    const { response } = await raw(service, { 'If-None-Match': `"other", W/${third}, ${second}` })
+    expect([response.status, response.headers.get('ETag')]).toEqual([304, third ?? ''])
     await service.setQuantity(7n, '{"quantity": 31}')
     for (const tag of tags) {
       expect((await raw(service, { 'If-None-Match': tag })).response.status).toBe(200)
