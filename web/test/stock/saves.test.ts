@@ -85,6 +85,19 @@ test('a change that was made though its answer was lost is saved when it is trie
   expect(await inStock(1n)).toBe(5)
 })
 
+test('a row never says that it was saved while it shows what stood before', async () => {
+  const desk = await new Desk().open()
+  const shown: (number | undefined)[] = []
+  desk.editor.subscribe(() => {
+    if (desk.editor.get().get(50n)?.kind !== 'saved') return
+    shown.push(desk.stock.get().rows.find(({ petId }) => petId === 50n)?.quantity)
+  })
+  // The second comes so soon that the list waits a moment before it shows it.
+  await desk.editor.save(50n, 20, seen)
+  await desk.editor.save(50n, 21, { ...seen, quantity: 20 })
+  expect(shown).toEqual([20, 21])
+})
+
 test('what is added while an undo is under way is a change of its own', async () => {
   const desk = await new Desk().open()
   await desk.editor.save(2n, 20, seen)

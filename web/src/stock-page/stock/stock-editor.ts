@@ -87,6 +87,7 @@ export class StockEditor implements Readable<Edits> {
     this.#next.delete(petId)
     const step = this.#history.record([{ petId, before, after: state.quantity }])
     if (outcome.kind === 'saved') outcome = { kind: 'saved', step }
+    this.#context.stock.publishNow()
     this.#show(petId, outcome)
     return outcome
   }

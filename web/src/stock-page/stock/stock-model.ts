@@ -129,6 +129,11 @@ export class StockModel implements Readable<StockSnapshot> {
     this.#publishSoon()
   }
 
+  /** Shows at once what was applied, where it waits for more: so that what a user has saved is not shown as it was. */
+  publishNow(): void {
+    if (this.#flushing !== undefined) this.#publish({})
+  }
+
   setConnection(connection: StockSnapshot['connection']): void {
     if (this.get().connection !== connection) this.#publish({ connection })
   }
