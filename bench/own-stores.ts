@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import type { Case, Load } from './cases.ts'
-import { checkSample, findEtag, WrongAnswer } from './checks.ts'
+import { checkSample, checkUpdate, findEtag } from './checks.ts'
 import { createDataset, type Dataset } from './dataset.ts'
 import { type LoadFacts, measure, warmUp } from './measure.ts'
 import type { Session } from './rounds.ts'
@@ -46,14 +46,7 @@ export async function startStore(
 /** Listening is not enough: it is ready when an update is on disk. */
 async function firstUpdateMs(running: RunningTarget): Promise<number> {
   const sent = performance.now()
-  const response = await fetch(`${running.url}${ours.listPath}/1`, {
-    method: 'PATCH',
-    headers: { Authorization: `Bearer ${running.secrets.unlimited}`, 'Content-Type': 'application/json' },
-    body: '{"quantity":1234}',
-    keepalive: false,
-  })
-  await response.arrayBuffer()
-  if (response.status !== 200) throw new WrongAnswer(`ours answers the first update with ${response.status}`)
+  await checkUpdate(ours, running)
   return performance.now() - sent
 }
 

@@ -5,14 +5,14 @@ interface HeaderSetter {
   set(name: string, value: string): void
 }
 
-/** What every answer to a key carries. */
+/** What every answer of the interface carries. */
 export function setStanding(headers: HeaderSetter, { limit, remaining, resetAt }: Standing): void {
   headers.set('X-RateLimit-Limit', String(limit))
   headers.set('X-RateLimit-Remaining', String(remaining))
   headers.set('X-RateLimit-Reset', String(Math.ceil(resetAt / SECOND)))
 }
 
-/** What every answer carries. */
+/** What every answer carries, that of a public page too. */
 export function setCommon(headers: HeaderSetter, requestId: string): void {
   headers.set('X-Request-Id', requestId)
   headers.set('X-Content-Type-Options', 'nosniff')
