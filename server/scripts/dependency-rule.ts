@@ -12,14 +12,15 @@ const RULES: readonly { readonly part: string; readonly may: readonly string[] }
   { part: 'core/', may: ['node:crypto'] },
   { part: 'store/sqlite/', may: ['core/', 'bun:sqlite', 'node:fs', 'node:path'] },
   { part: 'store/postgres/', may: ['core/', 'bun'] },
-  { part: 'http/', may: ['core/', 'node:zlib', 'typebox', 'typebox/compile', 'node:crypto'] },
-  { part: 'telemetry/', may: ['core/', 'node:fs'] },
+  { part: 'wire/', may: ['core/', 'bun', 'node:http', 'node:crypto'] },
+  { part: 'http/', may: ['core/', 'wire/', 'node:zlib', 'typebox', 'typebox/compile', 'node:crypto'] },
+  { part: 'telemetry/', may: ['core/', 'wire/', 'node:fs'] },
   { part: 'exchange/', may: ['core/', 'node:fs', 'node:fs/promises', 'node:path', 'node:stream'] },
   { part: 'setting-parsers.ts', may: [] },
   { part: 'config.ts', may: ['core/', 'setting-parsers.ts'] },
   { part: 'demo.ts', may: ['core/'] },
   { part: 'open-store.ts', may: ['core/', 'store/', 'config.ts', 'setting-parsers.ts'] },
-  { part: 'compose.ts', may: ['core/', 'http/', 'telemetry/', 'config.ts', 'web/dist/pages.ts'] },
+  { part: 'compose.ts', may: ['core/', 'wire/', 'http/', 'telemetry/', 'config.ts', 'web/dist/pages.ts'] },
   {
     part: 'cli/',
     may: [

@@ -10,17 +10,18 @@ import { LiveView } from './core/live-view.ts'
 import { SharedLimits } from './core/shared-limits.ts'
 import type { Store } from './core/store.ts'
 import { VERSION } from './core/version.ts'
-import { type App, createApp } from './http/app.ts'
+import { createApp } from './http/app.ts'
 import { buildContract } from './http/contract.ts'
 import { EventStreams } from './http/event-streams.ts'
-import { type Listener, listen } from './http/server.ts'
-import { readTls } from './http/tls.ts'
 import { type WebFile, webPages } from './http/web-pages.ts'
 import { recordCommits } from './telemetry/commit-recorder.ts'
 import { type Sink, stdoutSink } from './telemetry/line-writer.ts'
 import { Logger } from './telemetry/logger.ts'
 import { Metrics } from './telemetry/metrics.ts'
 import { createScrapeApp } from './telemetry/scrape.ts'
+import type { Handler } from './wire/connection.ts'
+import { type Listener, listen } from './wire/server.ts'
+import { readTls } from './wire/tls.ts'
 
 /** A killed process forgets at most this much of what was counted against limits, and nothing else. */
 const SAVE_LIMITS_EVERY_MS = 50
@@ -102,14 +103,13 @@ export async function startService(
       if (isStopping) throw new ServiceError('service_unavailable', 'the service is stopping')
       await store.ping()
     },
-    isClosing: () => isStopping,
     observe: (request) => {
       metrics.countRequest(request)
       logger.request(request)
     },
   })
-  const [listener, scrapes] = await openListeners(config, options.sharesPort === true, app, (openRequests) =>
-    createScrapeApp({ metrics, store, clock, openRequests }),
+  const [listener, scrapes] = await openListeners(config, options.sharesPort === true, app, (load) =>
+    createScrapeApp({ metrics, store, clock, load }),
   )
   const every = (interval: number, work: () => Promise<void>) => {
     let isFailing = false
@@ -176,8 +176,8 @@ async function builtWebFiles(): Promise<readonly WebFile[]> {
 async function openListeners(
   config: Config,
   isShared: boolean,
-  app: App,
-  scrapeApp: (openRequests: () => number) => App,
+  app: Handler,
+  scrapeApp: (load: Listener['load']) => Handler,
 ): Promise<[Listener, Listener | undefined]> {
   const { host, port, metricsHost, metricsPort, tlsCert, tlsKey } = config
   const tls = tlsCert === undefined || tlsKey === undefined ? undefined : await readTls(tlsCert, tlsKey)
@@ -186,7 +186,7 @@ async function openListeners(
   if (metricsPort === 'off') return [listener, undefined]
   try {
     const scrapes = listen(
-      scrapeApp(() => listener.openRequests()),
+      scrapeApp(() => listener.load()),
       { host: metricsHost, port: metricsPort, flags: { host: '--metrics-host', port: '--metrics-port' } },
     )
     return [listener, scrapes]

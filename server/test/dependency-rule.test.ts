@@ -10,6 +10,7 @@ describe('the dependency rule fails when', () => {
     ['http imports the store', 'http/operations/x.ts', "import { y } from '../../store/sqlite/store.ts'"],
     ['the store imports http', 'store/sqlite/x.ts', "export { y } from '../../http/app.ts'"],
     ['http imports the telemetry', 'http/x.ts', "import { Metrics } from '../telemetry/metrics.ts'"],
+    ['the wire imports http', 'wire/x.ts', "import type { Reply } from '../http/reply.ts'"],
     ['the telemetry imports http', 'telemetry/x.ts', "import type { App } from '../http/app.ts'"],
     ['the telemetry imports a package', 'telemetry/x.ts', "import pino from 'pino'"],
     [

@@ -1,12 +1,16 @@
+import { SECOND } from '../core/clock.ts'
 import { ServiceError } from '../core/errors.ts'
 import { attempt, type Eventually, whenHere } from '../core/eventually.ts'
 import type { FinishedRequest } from '../core/finished-request.ts'
+import type { Standing } from '../core/rate-windows.ts'
+import { type Answer, headerLines } from '../wire/answer.ts'
+import type { Handler } from '../wire/connection.ts'
+import type { HttpRequest } from '../wire/http-request.ts'
 import { clientAddress } from './client-address.ts'
 import { deprecationHeaders, refuseAfterSunset } from './deprecation.ts'
-import { type GateParts, type Passage, passGate } from './gate.ts'
+import { type GateParts, type Passage, passGate, type Refusal, refuseMalformed } from './gate.ts'
 import type { Services } from './operation.ts'
 import { type PublicPageParts, publicPages } from './public-pages.ts'
-import { setCommon, setStanding } from './ready-headers.ts'
 import { bugReply, errorReply, methodNotAllowedReply, type Reply } from './reply.ts'
 import { type Match, matchRoute } from './routes.ts'
 
@@ -18,79 +22,87 @@ export interface AppParts extends PublicPageParts {
   readonly trustedProxies: number
   /** Told of every request once its answer stands, with what the caller must not see. */
   readonly observe: (request: FinishedRequest) => void
-  /** Whether each answer asks its caller to send the next request on another connection. */
-  readonly isClosing: () => boolean
 }
-
-/** The connection that a request came over. */
-export interface Peer {
-  address(): string
-  /** Closes it once nothing has moved over it for so many seconds; with 0 it stays. */
-  limitIdle(seconds: number): void
-}
-
-/** Answers one request; never throws. */
-export type App = (request: Request, peer: Peer) => Eventually<Response>
 
 /** One request on its way through the service. */
 interface Exchange {
-  readonly request: Request
-  readonly requestId: string
+  readonly method: string
   readonly path: string
+  readonly requestId: string
   readonly began: number
   /** Looked up only where it is needed: for a request without a valid key, or a line in the log. */
   readonly address: () => string
-  readonly peer: Peer
   /** What went wrong inside, for the operator alone. */
   error: unknown
 }
 
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/
 
-export function createApp(parts: AppParts): App {
+export function createApp(parts: AppParts): Handler {
   const pages = publicPages(parts)
 
-  return (request, peer) => {
-    const exchange: Exchange = {
-      request,
-      requestId: requestIdOf(request),
-      path: pathOf(request.url),
-      began: performance.now(),
-      address: () =>
-        clientAddress(
-          peer.address(),
-          parts.trustedProxies > 0 ? request.headers.get('x-forwarded-for') : null,
-          parts.trustedProxies,
+  return {
+    answer(request) {
+      const exchange = begin(parts, request)
+      const failed = (error: unknown) => failureReply(exchange, error)
+      const page = pages.get(exchange.path)
+      if (page !== undefined) {
+        return attempt(
+          () => page.answer(request),
+          failed,
+          (reply) => finish(parts, exchange, page.name, reply, undefined),
+        )
+      }
+      const match = matchRoute(request.method, exchange.path)
+      const passing = passGate(parts.gate, request.headers, exchange.address)
+      return whenHere(passing, (passage) =>
+        attempt(
+          () => answer(parts, request, exchange, match, passage),
+          failed,
+          (reply) => finish(parts, exchange, nameOf(match), reply, passage),
         ),
-      peer,
-      error: undefined,
-    }
-    const failed = (error: unknown) => failureReply(exchange, error)
-    const page = pages.get(exchange.path)
-    if (page !== undefined) {
-      return attempt(
-        () => page.answer(request),
-        failed,
-        (reply) => finish(parts, exchange, page.name, reply, undefined),
       )
-    }
-    const match = matchRoute(request.method, exchange.path)
-    const passing = passGate(parts.gate, request.headers.get('authorization'), exchange.address)
-    return whenHere(passing, (passage) =>
-      attempt(
-        () => answer(parts, exchange, match, passage),
-        failed,
-        (reply) => finish(parts, exchange, nameOf(match), reply, passage),
-      ),
-    )
+    },
+    refuse(problem, address) {
+      const exchange = {
+        method: '-',
+        path: '-',
+        requestId: crypto.randomUUID(),
+        began: performance.now(),
+        address: () => clientAddress(address, null, 0),
+        error: undefined,
+      }
+      const passage = refuseMalformed(parts.gate, problem.message, exchange.address)
+      return finish(parts, exchange, 'none', refusedReply(exchange, passage), passage)
+    },
   }
 }
 
-function answer(parts: AppParts, exchange: Exchange, match: Match, passage: Passage): Eventually<Reply> {
-  if ('refusal' in passage) {
-    const reply = failureReply(exchange, passage.refusal)
-    return { ...reply, headers: { ...reply.headers, ...passage.refusalHeaders } }
+function begin({ trustedProxies }: AppParts, request: HttpRequest): Exchange {
+  const { method, path, headers } = request
+  return {
+    method,
+    path,
+    requestId: requestIdOf(headers.get('x-request-id')),
+    began: performance.now(),
+    address: () =>
+      clientAddress(
+        request.address,
+        trustedProxies > 0 ? headers.get('x-forwarded-for') : null,
+        trustedProxies,
+      ),
+    error: undefined,
   }
+}
+
+function answer(
+  parts: AppParts,
+  request: HttpRequest,
+  exchange: Exchange,
+  match: Match,
+  passage: Passage,
+): Eventually<Reply> {
+  if ('refusal' in passage) return refusedReply(exchange, passage)
   if (match === 'unknown_path') {
     const { path } = exchange
     const shown = path.length > 80 ? `${path.slice(0, 80)}…` : path
@@ -99,12 +111,11 @@ function answer(parts: AppParts, exchange: Exchange, match: Match, passage: Pass
       message: `there is nothing at ${shown}; /openapi.json lists what is offered`,
     })
   }
-  if ('allowed' in match) return methodNotAllowedReply(exchange.request.method, match.allowed)
+  if ('allowed' in match) return methodNotAllowedReply(request.method, match.allowed)
 
   const { operation, params } = match
   const { key, secretHash } = passage
-  const { request, peer } = exchange
-  const call = { request, params, key, secretHash, peer }
+  const call = { request, params, key, secretHash }
   if (operation.deprecatedSince === undefined) return operation.run(call, parts.services)
   return attempt(
     () => {
@@ -118,6 +129,11 @@ function answer(parts: AppParts, exchange: Exchange, match: Match, passage: Pass
       body,
     }),
   )
+}
+
+function refusedReply(exchange: Exchange, { refusal, refusalHeaders }: Refusal): Reply {
+  const reply = failureReply(exchange, refusal)
+  return { ...reply, headers: { ...reply.headers, ...refusalHeaders } }
 }
 
 function failureReply(exchange: Exchange, thrown: unknown): Reply {
@@ -135,12 +151,12 @@ function finish(
   operation: string,
   reply: Reply,
   passage: Passage | undefined,
-): Response {
-  const { request, requestId, path, began, address, error } = exchange
+): Answer {
+  const { method, requestId, path, began, address, error } = exchange
   parts.observe({
     requestId,
     operation,
-    method: request.method,
+    method,
     path,
     status: reply.status,
     durationMs: performance.now() - began,
@@ -149,34 +165,23 @@ function finish(
     limited: passage !== undefined && 'limited' in passage ? passage.limited : undefined,
     error,
   })
-  const response = respond(reply, passage, requestId)
-  if (parts.isClosing()) response.headers.set('Connection', 'close')
-  return response
+  const standing = passage === undefined ? '' : standingLines(passage.standing)
+  return {
+    status: reply.status,
+    lines: `${headerLines(reply.headers)}${standing}X-Request-Id: ${requestId}\r\nX-Content-Type-Options: nosniff\r\n`,
+    body: reply.body,
+  }
 }
 
-function respond(reply: Reply, passage: Passage | undefined, requestId: string): Response {
-  const { status, headers, readyHeaders, body } = reply
-  if (passage !== undefined && readyHeaders !== undefined) {
-    return new Response(body, { status, headers: readyHeaders.of(headers, passage.standing, requestId) })
-  }
-  const response = new Response(body, { status, headers })
-  if (passage !== undefined) setStanding(response.headers, passage.standing)
-  setCommon(response.headers, requestId)
-  return response
+/** What every answer of the interface carries. */
+function standingLines({ limit, remaining, resetAt }: Standing): string {
+  return `X-RateLimit-Limit: ${limit}\r\nX-RateLimit-Remaining: ${remaining}\r\nX-RateLimit-Reset: ${Math.ceil(resetAt / SECOND)}\r\n`
 }
 
 function nameOf(match: Match): string {
   return match !== 'unknown_path' && 'operation' in match ? match.operation.operationId : 'none'
 }
 
-function requestIdOf({ headers }: Request): string {
-  const given = headers.get('x-request-id')
+function requestIdOf(given: string | null): string {
   return given !== null && REQUEST_ID.test(given) ? given : crypto.randomUUID()
-}
-
-/** Without a usable Host header, Bun gives the bare path instead of a whole address. */
-function pathOf(url: string): string {
-  const start = url.startsWith('/') ? 0 : url.indexOf('/', url.indexOf('//') + 2)
-  const query = url.indexOf('?', start)
-  return query === -1 ? url.slice(start) : url.slice(start, query)
 }

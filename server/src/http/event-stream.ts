@@ -1,15 +1,12 @@
 import type { EventHub, EventReader } from '../core/event-hub.ts'
 import type { StockEvent } from '../core/stock-event.ts'
-import type { Peer } from './app.ts'
+import type { LiveBody, Outflow } from '../wire/answer.ts'
 import { toJson } from './json.ts'
 
 /** A reader with more than this unsent is cut off; it can resume. */
 export const MOST_UNSENT_BYTES = 256 * 1024
 /** One that catches up is given no more than this at a time, at its own pace. */
 const ENOUGH_UNSENT_BYTES = 64 * 1024
-
-/** How long a stream that has ended may be stuck with what is unsent. */
-const LAST_WORDS_SECONDS = 5
 
 const encoder = new TextEncoder()
 const HEARTBEAT = encoder.encode(': heartbeat\n\n')
@@ -19,48 +16,38 @@ const OPENING = 'retry: 1000\n\n'
 const encodedEvents = new WeakMap<readonly StockEvent[], Uint8Array>()
 
 /** One open stream of server-sent events. */
-export class EventStream implements EventReader {
+export class EventStream implements EventReader, LiveBody {
   readonly keyId: string
   readonly secretHash: string
-  readonly body: ReadableStream<Uint8Array>
-  readonly #peer: Peer
   readonly #hub: EventHub
+  readonly #start: { readonly cursor: string; readonly isResumed: boolean }
   readonly #onEnd: (stream: EventStream) => void
-  #controller!: ReadableStreamDefaultController<Uint8Array>
+  #outflow: Outflow | undefined
   #hasEnded = false
   /** Whether anything was sent since the last heartbeat. */
   #isMoving = true
 
+  /** `isResumed` tells that the reader knows the cursor already. */
   constructor(
-    owner: { readonly keyId: string; readonly secretHash: string; readonly peer: Peer },
+    owner: { readonly keyId: string; readonly secretHash: string },
+    start: { readonly cursor: string; readonly isResumed: boolean },
     hub: EventHub,
     onEnd: (stream: EventStream) => void,
   ) {
     this.keyId = owner.keyId
     this.secretHash = owner.secretHash
-    this.#peer = owner.peer
+    this.#start = start
     this.#hub = hub
     this.#onEnd = onEnd
-    this.body = new ReadableStream<Uint8Array>(
-      {
-        start: (controller) => {
-          this.#controller = controller
-        },
-        pull: () => {
-          this.#isMoving = true
-          this.#hub.ready(this)
-        },
-        cancel: () => {
-          this.#leave()
-        },
-      },
-      new ByteLengthQueuingStrategy({ highWaterMark: MOST_UNSENT_BYTES }),
-    )
   }
 
-  /** `isResumed` tells that the reader knows the cursor already. */
-  begin(cursor: string, isResumed: boolean): void {
-    this.#peer.limitIdle(0)
+  begin(outflow: Outflow): void {
+    this.#outflow = outflow
+    if (this.#hasEnded) {
+      outflow.end()
+      return
+    }
+    const { cursor, isResumed } = this.#start
     this.#send(encoder.encode(isResumed ? OPENING : `${OPENING}${frame('ready', cursor, {})}`))
     this.#hub.join(this, cursor)
   }
@@ -80,42 +67,38 @@ export class EventStream implements EventReader {
 
   /** Keeps the connection alive; one on which nothing has moved since the last time is given up. */
   beat(): void {
-    if (this.#unsentBytes() > 0 && !this.#isMoving) this.#cut()
+    if (this.#unsentBytes() > 0 && !this.#isMoving) this.#outflow?.cut()
     else this.#send(HEARTBEAT)
     this.#isMoving = false
   }
 
   /** Ends it in good order: what is unsent is sent. */
   end(): void {
-    if (!this.#leave()) return
-    this.#controller.close()
-    this.#peer.limitIdle(LAST_WORDS_SECONDS)
+    if (this.#hasEnded) return
+    this.onClose()
+    this.#outflow?.end()
+  }
+
+  onRoom(): void {
+    this.#isMoving = true
+    this.#hub.ready(this)
+  }
+
+  onClose(): void {
+    if (this.#hasEnded) return
+    this.#hasEnded = true
+    this.#hub.leave(this)
+    this.#onEnd(this)
   }
 
   #send(bytes: Uint8Array): void {
     if (this.#hasEnded) return
-    this.#controller.enqueue(bytes)
-    if (this.#unsentBytes() > MOST_UNSENT_BYTES) this.#cut()
-  }
-
-  /** What is unsent is dropped. */
-  #cut(): void {
-    if (!this.#leave()) return
-    this.#controller.error(new Error('the reader is too slow'))
-    // Of the error alone a connection that is stuck would never hear.
-    this.#peer.limitIdle(1)
-  }
-
-  #leave(): boolean {
-    if (this.#hasEnded) return false
-    this.#hasEnded = true
-    this.#hub.leave(this)
-    this.#onEnd(this)
-    return true
+    this.#outflow?.send(bytes)
+    if (this.#unsentBytes() > MOST_UNSENT_BYTES) this.#outflow?.cut()
   }
 
   #unsentBytes(): number {
-    return MOST_UNSENT_BYTES - (this.#controller.desiredSize ?? MOST_UNSENT_BYTES)
+    return this.#outflow?.unsentBytes ?? 0
   }
 }
 

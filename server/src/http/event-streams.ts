@@ -3,7 +3,6 @@ import type { Clock } from '../core/clock.ts'
 import { ServiceError } from '../core/errors.ts'
 import type { EventHub } from '../core/event-hub.ts'
 import type { KeyRing } from '../core/key-ring.ts'
-import type { Peer } from './app.ts'
 import { EventStream } from './event-stream.ts'
 import { errorReply, type Reply } from './reply.ts'
 
@@ -19,9 +18,6 @@ export interface StreamRequest {
   readonly secretHash: string
   /** The id of the last event that the caller has. */
   readonly after: string | undefined
-  readonly peer: Peer
-  /** Asks for the headers alone. */
-  readonly isHead: boolean
 }
 
 /** For each key, in this process. */
@@ -50,21 +46,21 @@ export class EventStreams {
     this.#parts = parts
   }
 
-  async open({ keyId, secretHash, after, peer, isHead }: StreamRequest): Promise<Reply> {
+  async open({ keyId, secretHash, after }: StreamRequest): Promise<Reply> {
     const { hub } = this.#parts
-    if (isHead) {
-      await hub.startingPoint(after)
-      return { status: 200, headers: HEADERS, body: null }
-    }
     if ((this.#counts.get(keyId) ?? 0) >= MOST_STREAMS) return tooManyStreams()
     this.#count(keyId, 1)
     try {
       const cursor = await hub.startingPoint(after)
       if (this.#isClosed) throw new ServiceError('service_unavailable', 'the service is stopping')
-      const stream = new EventStream({ keyId, secretHash, peer }, hub, (ended) => this.#forget(ended))
+      const stream = new EventStream(
+        { keyId, secretHash },
+        { cursor, isResumed: after !== undefined },
+        hub,
+        (ended) => this.#forget(ended),
+      )
       this.#remember(stream)
-      stream.begin(cursor, after !== undefined)
-      return { status: 200, headers: HEADERS, body: stream.body }
+      return { status: 200, headers: HEADERS, body: stream }
     } catch (error) {
       this.#count(keyId, -1)
       throw error

@@ -7,6 +7,7 @@ import type { Limited } from '../core/finished-request.ts'
 import type { KeyRing } from '../core/key-ring.ts'
 import type { LimitKeeper } from '../core/limit-keeper.ts'
 import type { Admission, Standing } from '../core/rate-windows.ts'
+import type { RequestHeaders } from '../wire/request-head.ts'
 
 export interface GateParts {
   readonly keys: KeyRing
@@ -20,44 +21,67 @@ export interface GateParts {
 /** Whose request it is, or why it goes no further; and how its limits stand either way. */
 export type Passage =
   | { readonly standing: Standing; readonly key: ApiKey; readonly secretHash: string }
-  | {
-      readonly standing: Standing
-      readonly refusal: unknown
-      /** Whose request was refused, where it had a valid key. */
-      readonly keyId?: string
-      readonly limited?: Limited
-      readonly refusalHeaders: Readonly<Record<string, string>>
-    }
+  | Refusal
+
+export interface Refusal {
+  readonly standing: Standing
+  readonly refusal: unknown
+  /** Whose request was refused, where it had a valid key. */
+  readonly keyId?: string
+  readonly limited?: Limited
+  readonly refusalHeaders: Readonly<Record<string, string>>
+}
+
+interface Stranger {
+  readonly stranger: string
+  readonly sentToken: boolean
+}
 
 type Identity =
   | { readonly key: ApiKey; readonly secretHash: string }
-  | { readonly stranger: string }
+  | Stranger
   | { readonly failure: unknown }
+
+/** What the headers of a request say of its sender. */
+type Claim = { readonly secret: string; readonly hash: string } | Stranger
+
+/** A connection has the same headers again and again: what they say is found out once. */
+const claims = new WeakMap<RequestHeaders, Claim>()
+
+/** RFC 6750: the error code only where a bearer token was sent. */
+const WRONG_TOKEN = 'Bearer realm="petstore", error="invalid_token"'
+const NO_TOKEN = 'Bearer realm="petstore"'
 
 const BEARER = /^bearer +([A-Za-z0-9\-._~+/]+=*) *$/i
 
 /** Who is it, and is it within its limits? */
 export function passGate(
   parts: GateParts,
-  authorization: string | null,
+  headers: RequestHeaders,
   address: () => string,
 ): Eventually<Passage> {
-  return whenHere(identify(parts, authorization), (who) => decide(parts, who, authorization, address))
+  return whenHere(identify(parts, claimIn(headers)), (who) => decide(parts, who, address))
 }
 
-function decide(
-  parts: GateParts,
-  who: Identity,
-  authorization: string | null,
-  address: () => string,
-): Eventually<Passage> {
+/** What is no request has no key either: it is counted by its address. */
+export function refuseMalformed({ addresses }: GateParts, problem: string, address: () => string): Refusal {
+  const admission = addresses.admit(address())
+  if (admission.refused !== undefined) return refusedPassage(admission, admission.refused, undefined)
+  return {
+    standing: admission,
+    refusal: new ServiceError('invalid_request', problem),
+    refusalHeaders: {},
+  }
+}
+
+function decide(parts: GateParts, who: Identity, address: () => string): Eventually<Passage> {
   const failed = (failure: unknown): Passage => ({
     standing: parts.addresses.standing(address()),
     refusal: failure,
     refusalHeaders: {},
   })
   if ('failure' in who) return failed(who.failure)
-  if ('stranger' in who) return strangerPassage(parts, who.stranger, authorization, address())
+  if ('stranger' in who) return strangerPassage(parts, who, address())
   const admission = parts.limits.admit(who.key.id, who.key.limits)
   return admission instanceof Promise
     ? admission.then((decided) => keyPassage(who, decided), failed)
@@ -72,8 +96,7 @@ function keyPassage(who: Extract<Identity, { key: ApiKey }>, admission: Admissio
 
 function strangerPassage(
   { addresses }: GateParts,
-  stranger: string,
-  authorization: string | null,
+  { stranger, sentToken }: Stranger,
   address: string,
 ): Passage {
   const admission = addresses.admit(address)
@@ -81,24 +104,41 @@ function strangerPassage(
   return {
     standing: admission,
     refusal: unauthorized(stranger),
-    refusalHeaders: { 'WWW-Authenticate': challenge(authorization) },
+    refusalHeaders: { 'WWW-Authenticate': sentToken ? WRONG_TOKEN : NO_TOKEN },
   }
 }
 
-function identify(parts: GateParts, authorization: string | null): Eventually<Identity> {
-  if (authorization === null) return { stranger: 'the API key is missing' }
+function claimIn(headers: RequestHeaders): Claim {
+  let claim = claims.get(headers)
+  if (claim === undefined) {
+    claim = readClaim(headers.get('authorization'))
+    claims.set(headers, claim)
+  }
+  return claim
+}
+
+function readClaim(authorization: string | null): Claim {
+  if (authorization === null) return { stranger: 'the API key is missing', sentToken: false }
   const secret = BEARER.exec(authorization)?.[1]
-  if (secret === undefined) return { stranger: 'the Authorization header does not hold a bearer key' }
-  const hash = hashSecret(secret)
+  if (secret !== undefined) return { secret, hash: hashSecret(secret) }
+  return {
+    stranger: 'the Authorization header does not hold a bearer key',
+    sentToken: /^bearer\b/i.test(authorization),
+  }
+}
+
+function identify(parts: GateParts, claim: Claim): Eventually<Identity> {
+  if ('stranger' in claim) return claim
+  const { secret, hash } = claim
   const known = parts.keys.known(hash)
   if (known !== undefined) return standingKey(known, hash, parts.clock())
   if (!isWellFormedSecret(secret) && !parts.demoSecrets.has(secret)) {
-    return { stranger: 'the API key is not valid: it is mistyped or cut off' }
+    return wrongKey('the API key is not valid: it is mistyped or cut off')
   }
   return parts.keys.find(hash).then(
     (found): Identity =>
       found === undefined
-        ? { stranger: 'the API key is not known here' }
+        ? wrongKey('the API key is not known here')
         : standingKey(found, hash, parts.clock()),
     (failure: unknown): Identity => ({ failure }),
   )
@@ -106,7 +146,11 @@ function identify(parts: GateParts, authorization: string | null): Eventually<Id
 
 function standingKey(key: ApiKey, secretHash: string, now: number): Identity {
   const state = keyState(key, now)
-  return state === 'active' ? { key, secretHash } : { stranger: `the API key is ${state}` }
+  return state === 'active' ? { key, secretHash } : wrongKey(`the API key is ${state}`)
+}
+
+function wrongKey(stranger: string): Stranger {
+  return { stranger, sentToken: true }
 }
 
 function unauthorized(reason: string): ServiceError {
@@ -114,17 +158,11 @@ function unauthorized(reason: string): ServiceError {
   return new ServiceError('unauthorized', `${reason}; ${advice}`)
 }
 
-/** RFC 6750: the error code only where a bearer token was sent. */
-function challenge(authorization: string | null): string {
-  const sentToken = authorization !== null && /^bearer\b/i.test(authorization)
-  return sentToken ? 'Bearer realm="petstore", error="invalid_token"' : 'Bearer realm="petstore"'
-}
-
 function refusedPassage(
   admission: Admission,
   refused: NonNullable<Admission['refused']>,
   keyId: string | undefined,
-): Passage {
+): Refusal {
   const seconds = Math.max(1, Math.ceil((admission.resetAt - admission.at) / SECOND))
   const what =
     refused === 'key_banned'

@@ -1,8 +1,8 @@
 import type { InventorySnapshot } from '../core/inventory-pages.ts'
+import type { HttpRequest } from '../wire/http-request.ts'
 import { chosenCoding } from './accept-encoding.ts'
 import { type Coding, compressed } from './compressed-parts.ts'
 import { matchedTag } from './conditional.ts'
-import { ReadyHeaders } from './ready-headers.ts'
 import type { Reply } from './reply.ts'
 
 /** Below this, the compressed form saves less than a packet. */
@@ -12,6 +12,7 @@ const LEAST_BYTES_TO_COMPRESS = 1_400
  * one holds on to no more than the parts that changed since it began.
  */
 const MOST_BYTES_AT_ONCE = 1024 * 1024
+const MOST_BYTES_AS_TEXT = 16 * 1024
 
 /** What is wanted again and again, kept as long as the snapshot that it is made of. */
 interface Kept {
@@ -24,7 +25,7 @@ interface Kept {
 const keptBySnapshot = new WeakMap<InventorySnapshot, Kept>()
 
 /** The list as an answer: from ready bytes, compressed where the caller takes it, 304 where he has it. */
-export function inventoryReply(snapshot: InventorySnapshot, request: Request): Reply {
+export function inventoryReply(snapshot: InventorySnapshot, request: HttpRequest): Reply {
   const { byteLength } = snapshot
   const { tags, whole, unchanged } = keptOf(snapshot)
   // By the tag of a 304 a cache finds which of its copies is meant (RFC 9111, 4.3.4): it is the one that was named.
@@ -39,7 +40,7 @@ export function inventoryReply(snapshot: InventorySnapshot, request: Request): R
   const coding =
     byteLength < LEAST_BYTES_TO_COMPRESS ? undefined : chosenCoding(request.headers.get('accept-encoding'))
   if (byteLength <= MOST_BYTES_AT_ONCE) return kept(whole, coding, () => wholeReply(snapshot, coding))
-  return { status: 200, headers: headersOf(snapshot, coding), body: streamed(snapshot, coding) }
+  return { status: 200, headers: headersOf(snapshot, coding), body: partsOf(snapshot, coding) }
 }
 
 /** The content decides the tag; each coding of it is a representation of its own (RFC 9110, 8.8.3). */
@@ -69,28 +70,21 @@ function keptOf(snapshot: InventorySnapshot): Kept {
 function kept<Key>(replies: Map<Key, Reply>, key: Key, make: () => Reply): Reply {
   let reply = replies.get(key)
   if (reply === undefined) {
-    reply = { ...make(), readyHeaders: new ReadyHeaders() }
+    reply = make()
     replies.set(key, reply)
   }
   return reply
 }
 
 function wholeReply(snapshot: InventorySnapshot, coding: Coding | undefined): Reply {
-  // A Blob is handed to the socket as it is; a byte array would be copied for every response.
-  // No part is shared memory, which a browser's Blob does not take: for the types of the web tests alone.
-  const body = new Blob([...partsOf(snapshot, coding)] as Uint8Array<ArrayBuffer>[])
-  return { status: 200, headers: headersOf(snapshot, coding), body }
-}
-
-function streamed(snapshot: InventorySnapshot, coding: Coding | undefined): ReadableStream<Uint8Array> {
-  const parts = partsOf(snapshot, coding)[Symbol.iterator]()
-  return new ReadableStream<Uint8Array>({
-    pull(controller) {
-      const { value, done } = parts.next()
-      if (done === true) controller.close()
-      else controller.enqueue(value)
-    },
-  })
+  const bytes = Buffer.concat([...partsOf(snapshot, coding)])
+  // A list has no character beyond ASCII. As text, a short one goes out in one piece with the head.
+  const isText = coding === undefined && bytes.length <= MOST_BYTES_AS_TEXT
+  return {
+    status: 200,
+    headers: headersOf(snapshot, coding),
+    body: isText ? bytes.toString('latin1') : bytes,
+  }
 }
 
 function partsOf({ parts }: InventorySnapshot, coding: Coding | undefined): Iterable<Uint8Array> {

@@ -1,25 +1,30 @@
 import { ServiceError } from '../core/errors.ts'
 import type { Eventually } from '../core/eventually.ts'
+import type { HttpRequest } from '../wire/http-request.ts'
+import { RequestProblem } from '../wire/request-problem.ts'
 import { parseJson } from './json.ts'
 
-export const MOST_BODY_BYTES = 64 * 1024
 const MOST_NESTING = 64
 const UTF8 = new TextDecoder('utf-8', { fatal: true })
 const JSON_MEDIA_TYPE = /^application\/json\s*(?:;|$)/i
 
-/**
- * Reads a JSON body and goes on with it, or says what is wrong with it. `example` shows callers what to send.
- * One promise, and no chain of them: it is on the way of every update.
- */
+/** Reads a JSON body and goes on with it, or says what is wrong with it. `example` shows callers what to send. */
 export function readJsonBody<T>(
-  request: Request,
+  request: HttpRequest,
   example: string,
   next: (value: unknown) => Eventually<T>,
-): Promise<T> {
-  return readBytes(request, (bytes) => next(jsonOf(request, bytes, example)))
+): Eventually<T> {
+  const proceed = (bytes: Uint8Array) => next(jsonOf(request, bytes, example))
+  let body: Eventually<Uint8Array>
+  try {
+    body = request.body()
+  } catch (error) {
+    unreadable(error)
+  }
+  return body instanceof Promise ? body.then(proceed, unreadable) : proceed(body)
 }
 
-function jsonOf({ headers }: Request, bytes: Uint8Array, example: string): unknown {
+function jsonOf({ headers }: HttpRequest, bytes: Uint8Array, example: string): unknown {
   const howTo = `send a JSON object such as ${example} with Content-Type: application/json`
   if (bytes.length === 0) throw invalid(`the request body is missing; ${howTo}`)
 
@@ -44,33 +49,9 @@ function jsonOf({ headers }: Request, bytes: Uint8Array, example: string): unkno
   }
 }
 
-function readBytes<T>(request: Request, next: (bytes: Uint8Array) => Eventually<T>): Promise<T> {
-  const length = request.headers.get('content-length')
-  // The parser holds a sender to the length he gave.
-  if (length === null) return readChunks(request).then(next, brokenOff)
-  // A length that is given twice, the same both times, Bun hands on as `5, 5`.
-  if (Number.parseInt(length, 10) > MOST_BODY_BYTES) throw tooLarge()
-  return request.arrayBuffer().then((buffer) => next(new Uint8Array(buffer)), brokenOff)
-}
-
-/** A sender who goes away or is too slow is no failure of ours, though he will hardly hear of it. */
-function brokenOff(error: unknown): never {
-  const isBrokenOff = error instanceof Error && error.name === 'AbortError'
-  throw isBrokenOff ? invalid('the request body ended before it was whole; send it again') : error
-}
-
-/** For a body of unknown length: stops at the limit, so that it cannot fill the memory. */
-async function readChunks(request: Request): Promise<Uint8Array> {
-  if (request.body === null) return new Uint8Array()
-  const chunks: Uint8Array[] = []
-  let size = 0
-  for await (const chunk of request.body) {
-    size += chunk.length
-    if (size > MOST_BODY_BYTES) throw tooLarge()
-    chunks.push(chunk)
-  }
-  const [only] = chunks
-  return chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks)
+function unreadable(error: unknown): never {
+  if (!(error instanceof RequestProblem)) throw error
+  throw new ServiceError(error.kind === 'too_large' ? 'payload_too_large' : 'invalid_request', error.message)
 }
 
 function decodeUtf8(bytes: Uint8Array): string {
@@ -97,10 +78,6 @@ function nestsTooDeep(text: string): boolean {
     } else if (character === '}' || character === ']') depth--
   }
   return false
-}
-
-function tooLarge(): ServiceError {
-  return new ServiceError('payload_too_large', `the request body is larger than ${MOST_BODY_BYTES} bytes`)
 }
 
 function invalid(message: string): ServiceError {

@@ -7,11 +7,11 @@ import type { GroupCommit } from '../core/group-commit.ts'
 import type { LimitKeeper } from '../core/limit-keeper.ts'
 import type { LiveView } from '../core/live-view.ts'
 import type { Store } from '../core/store.ts'
-import type { Peer } from './app.ts'
+import type { HttpRequest } from '../wire/http-request.ts'
 import { conditional } from './conditional.ts'
 import type { EventStreams } from './event-streams.ts'
 import { readJsonBody } from './json-body.ts'
-import { type QuerySchemas, type QueryValues, queryOf, queryReader } from './query.ts'
+import { type QuerySchemas, type QueryValues, queryReader } from './query.ts'
 import { jsonReply, type Reply } from './reply.ts'
 import { bodyValidator, exampleOf, readInt64 } from './validation.ts'
 
@@ -27,13 +27,12 @@ export interface Services {
 
 /** One admitted request on its way into an operation. */
 export interface Call {
-  readonly request: Request
+  readonly request: HttpRequest
   /** Still as they stood in the path. */
   readonly params: Readonly<Record<string, string>>
   readonly key: ApiKey
   /** The hash of the secret that was sent: under it, whether the key still holds can be asked again. */
   readonly secretHash: string
-  readonly peer: Peer
 }
 
 export type Stability = 'experimental' | 'beta' | 'stable'
@@ -122,16 +121,16 @@ export function defineOperation<
   return {
     ...facts,
     run(call, services) {
-      const { request, key, secretHash, peer } = call
+      const { request, key, secretHash } = call
       if (key.readOnly && facts.method !== 'GET') {
         throw new ServiceError('forbidden', 'this API key is read-only; use one that may change the stock')
       }
       const values: Record<string, bigint> = {}
       for (const name in facts.params) values[name] = readInt64(name, call.params[name] ?? '')
       const params = values as Values<Params>
-      const query = (readQuery?.(queryOf(request.url)) ?? {}) as QueryValues<Query>
+      const query = (readQuery?.(request.query) ?? {}) as QueryValues<Query>
       const proceed = (body: Static<Body>) => {
-        const input = { request, key, secretHash, peer, params, query, body }
+        const input = { request, key, secretHash, params, query, body }
         return reply === undefined ? valueReply(handle?.(input, services), request) : reply(input, services)
       }
       if (validate === undefined) return proceed(undefined as Static<Body>)
@@ -140,7 +139,7 @@ export function defineOperation<
   }
 }
 
-async function valueReply(value: Promise<unknown> | undefined, request: Request): Promise<Reply> {
+async function valueReply(value: Promise<unknown> | undefined, request: HttpRequest): Promise<Reply> {
   const reply = jsonReply(await value)
   return request.method === 'PATCH' ? reply : conditional(reply, request.headers.get('if-none-match'))
 }

@@ -1,4 +1,5 @@
 import Type from 'typebox'
+import type { HttpRequest } from '../wire/http-request.ts'
 import { conditional } from './conditional.ts'
 import { toJson } from './json.ts'
 import { jsonTextReply, type Reply } from './reply.ts'
@@ -17,17 +18,16 @@ type NextPage = Readonly<Record<string, string | number | undefined>> & {
 }
 
 /** A page, and in `Link` the address of the next one: this one's, with these parameters. */
-export function pageReply(request: Request, values: readonly unknown[], next: NextPage): Reply {
+export function pageReply(request: HttpRequest, values: readonly unknown[], next: NextPage): Reply {
   return pageTextReply(request, toJson(values), next)
 }
 
 /** Where the JSON is there already. */
-export function pageTextReply(request: Request, json: string, next: NextPage): Reply {
-  const { pathname } = new URL(request.url, 'http://any')
+export function pageTextReply(request: HttpRequest, json: string, next: NextPage): Reply {
   const query = new URLSearchParams()
   for (const [name, value] of Object.entries(next)) {
     if (value !== undefined) query.set(name, String(value))
   }
-  const link = next.cursor === undefined ? {} : { Link: `<${pathname}?${query}>; rel="next"` }
+  const link = next.cursor === undefined ? {} : { Link: `<${request.path}?${query}>; rel="next"` }
   return conditional(jsonTextReply(json, link), request.headers.get('if-none-match'))
 }

@@ -1,4 +1,5 @@
 import { ServiceError } from '../core/errors.ts'
+import type { HttpRequest } from '../wire/http-request.ts'
 import { conditional } from './conditional.ts'
 import { jsonReply, methodNotAllowedReply, type Reply } from './reply.ts'
 
@@ -6,7 +7,7 @@ import { jsonReply, methodNotAllowedReply, type Reply } from './reply.ts'
 export interface PublicPage {
   /** What metrics and logs call it. */
   readonly name: string
-  answer(request: Request): Promise<Reply>
+  answer(request: HttpRequest): Promise<Reply>
 }
 
 export interface PublicPageParts {
@@ -24,7 +25,7 @@ export function publicPages(parts: PublicPageParts): ReadonlyMap<string, PublicP
   const { contract, checkReady, webPages } = parts
   const contractReply = jsonReply(contract)
   const alive = jsonReply({ status: 'ok' }, LIVE)
-  const pages: Readonly<Record<string, (request: Request) => Promise<Reply>>> = {
+  const pages: Readonly<Record<string, (request: HttpRequest) => Promise<Reply>>> = {
     '/openapi.json': async (request) => conditional(contractReply, request.headers.get('if-none-match')),
     '/healthz': async () => alive,
     '/readyz': async () => {
@@ -41,7 +42,7 @@ export function publicPages(parts: PublicPageParts): ReadonlyMap<string, PublicP
 }
 
 /** Refuses every method but GET and HEAD. */
-export function getOnly(show: (request: Request) => Promise<Reply>): PublicPage['answer'] {
+export function getOnly(show: (request: HttpRequest) => Promise<Reply>): PublicPage['answer'] {
   return async (request) =>
     request.method === 'GET' || request.method === 'HEAD'
       ? show(request)

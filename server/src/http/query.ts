@@ -48,9 +48,3 @@ export function queryReader<Query extends QuerySchemas>(
     return values as QueryValues<Query>
   }
 }
-
-/** What is behind the `?` of an address; nothing where there is none. */
-export function queryOf(url: string): string {
-  const start = url.indexOf('?')
-  return start === -1 ? '' : url.slice(start + 1)
-}

@@ -1,16 +1,14 @@
 import { hideSecrets } from '../core/api-key.ts'
 import { type ErrorCode, ServiceError } from '../core/errors.ts'
+import type { AnswerBody } from '../wire/answer.ts'
 import { toJson } from './json.ts'
-import type { ReadyHeaders } from './ready-headers.ts'
 import type { ErrorBody } from './resources.ts'
 
 /** An answer before the headers that every answer carries are added. */
 export interface Reply {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
-  /** Where answers of this kind are given again and again. */
-  readonly readyHeaders?: ReadyHeaders
-  readonly body: string | Blob | ReadableStream<Uint8Array> | null
+  readonly body: AnswerBody
 }
 
 /** Typed so that a code without a status does not compile. */

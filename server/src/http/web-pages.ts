@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import type { HttpRequest } from '../wire/http-request.ts'
 import { chosenCodingOf } from './accept-encoding.ts'
 import { matchesTag } from './conditional.ts'
 import { getOnly, type PublicPage } from './public-pages.ts'
@@ -14,6 +15,8 @@ export interface WebFile {
   readonly isHashed: boolean
   readonly forms: { readonly identity: Blob } & { readonly [Coding in PageCoding]?: Blob }
 }
+
+type FormBytes = { readonly identity: Uint8Array } & { readonly [Coding in PageCoding]?: Uint8Array }
 
 /** Ours, the smaller one first. */
 const OFFERED: readonly PageCoding[] = ['br', 'gzip']
@@ -60,12 +63,9 @@ function nameOf({ path, isHashed }: WebFile): string {
   return isHashed ? 'asset' : path === '/' ? 'staff-page' : path.slice(1)
 }
 
-async function shown({ type, isHashed, forms }: WebFile): Promise<(request: Request) => Promise<Reply>> {
+async function shown({ type, isHashed, forms }: WebFile): Promise<(request: HttpRequest) => Promise<Reply>> {
   const { identity, ...others } = await inMemory(forms)
-  const tag = createHash('sha256')
-    .update(await identity.bytes())
-    .digest('base64url')
-    .slice(0, 22)
+  const tag = createHash('sha256').update(identity).digest('base64url').slice(0, 22)
   const codings = OFFERED.filter((coding) => others[coding] !== undefined)
   const common = {
     ...SECURITY_HEADERS,
@@ -93,12 +93,10 @@ async function shown({ type, isHashed, forms }: WebFile): Promise<(request: Requ
 }
 
 /** So that a build that replaces the files does not change what a running service serves. */
-async function inMemory({ identity, ...others }: WebFile['forms']): Promise<WebFile['forms']> {
-  const read = async (form: Blob) => new Blob([await form.arrayBuffer()])
-  const { br, gzip } = others
+async function inMemory({ identity, br, gzip }: WebFile['forms']): Promise<FormBytes> {
   return {
-    identity: await read(identity),
-    ...(br === undefined ? {} : { br: await read(br) }),
-    ...(gzip === undefined ? {} : { gzip: await read(gzip) }),
+    identity: await identity.bytes(),
+    ...(br === undefined ? {} : { br: await br.bytes() }),
+    ...(gzip === undefined ? {} : { gzip: await gzip.bytes() }),
   }
 }

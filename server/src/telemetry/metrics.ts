@@ -9,7 +9,7 @@ export interface Gauges {
   /** Active keys; `undefined` while the database does not answer. */
   readonly keys: Readonly<Record<Plan, number>> | undefined
   readonly inventoryEntries: number | undefined
-  readonly openRequests: number
+  readonly load: { readonly connections: number; readonly requests: number }
   readonly residentBytes: number
   /** Files and connections; `undefined` where the system does not tell. */
   readonly files: OpenFiles | undefined
@@ -62,7 +62,7 @@ export class Metrics {
     this.#commitSeconds.observe(durationMs / 1_000)
   }
 
-  render({ keys, inventoryEntries, openRequests, residentBytes, files }: Gauges): string {
+  render({ keys, inventoryEntries, load, residentBytes, files }: Gauges): string {
     const operations = [...this.#operations].sort(([one], [other]) => (one < other ? -1 : 1))
     return [
       family(
@@ -103,8 +103,11 @@ export class Metrics {
         'Entries in the inventory.',
         inventoryEntries === undefined ? [] : [[{}, inventoryEntries]],
       ),
+      family('petstore_open_connections', 'gauge', 'Connections of callers, idle ones included.', [
+        [{}, load.connections],
+      ]),
       family('petstore_open_requests', 'gauge', 'Requests being answered at this moment.', [
-        [{}, openRequests],
+        [{}, load.requests],
       ]),
       family('petstore_build_info', 'gauge', 'Always 1; the labels tell what is running.', [
         [{ version: this.#version, bun: Bun.version }, 1],

@@ -1,5 +1,8 @@
 import type { Clock } from '../core/clock.ts'
 import type { Store } from '../core/store.ts'
+import { type Answer, headerLines } from '../wire/answer.ts'
+import type { Handler } from '../wire/connection.ts'
+import type { HttpRequest } from '../wire/http-request.ts'
 import { CONTENT_TYPE } from './exposition.ts'
 import type { Metrics } from './metrics.ts'
 import { openFiles } from './open-files.ts'
@@ -8,17 +11,18 @@ export interface ScrapeParts {
   readonly metrics: Metrics
   readonly store: Pick<Store, 'countPets' | 'countActiveKeys'>
   readonly clock: Clock
-  readonly openRequests: () => number
+  /** Of the listener for callers. */
+  readonly load: () => { readonly connections: number; readonly requests: number }
 }
 
 /** Answers on the listener of the metrics, which has one page. */
-export function createScrapeApp({ metrics, store, clock, openRequests }: ScrapeParts) {
-  return async (request: Request): Promise<Response> => {
-    if (new URL(request.url, 'http://localhost').pathname !== '/metrics') {
-      return new Response('the metrics are at /metrics\n', { status: 404 })
+export function createScrapeApp({ metrics, store, clock, load }: ScrapeParts): Handler {
+  const scrape = async ({ method, path }: HttpRequest): Promise<Answer> => {
+    if (path !== '/metrics') {
+      return textAnswer(404, 'the metrics are at /metrics\n')
     }
-    if (request.method !== 'GET' && request.method !== 'HEAD') {
-      return new Response('this page offers GET, HEAD\n', { status: 405, headers: { Allow: 'GET, HEAD' } })
+    if (method !== 'GET' && method !== 'HEAD') {
+      return textAnswer(405, 'this page offers GET, HEAD\n', { Allow: 'GET, HEAD' })
     }
     // A database in trouble is when the other figures are needed most.
     const [keys, inventoryEntries] = await Promise.all([
@@ -28,10 +32,15 @@ export function createScrapeApp({ metrics, store, clock, openRequests }: ScrapeP
     const text = metrics.render({
       keys,
       inventoryEntries,
-      openRequests: openRequests(),
+      load: load(),
       residentBytes: process.memoryUsage.rss(),
       files: openFiles(),
     })
-    return new Response(text, { headers: { 'Content-Type': CONTENT_TYPE, 'Cache-Control': 'no-store' } })
+    return textAnswer(200, text, { 'Content-Type': CONTENT_TYPE, 'Cache-Control': 'no-store' })
   }
+  return { answer: scrape, refuse: ({ message }) => textAnswer(400, `${message}\n`) }
+}
+
+function textAnswer(status: number, body: string, headers: Readonly<Record<string, string>> = {}): Answer {
+  return { status, lines: headerLines({ 'Content-Type': 'text/plain; charset=utf-8', ...headers }), body }
 }

@@ -108,13 +108,19 @@ class FuzzRun implements FuzzOutcome {
     if (cursor !== undefined)
       this.#cursors[lane]?.splice(0, 8, cursor, ...(this.#cursors[lane] ?? []).slice(0, 8))
     // Of a stream, the head is enough.
-    if (answer.headers.get('Content-Type') === 'text/event-stream') socket.end()
+    const isOver =
+      answer.headers.get('Content-Type') === 'text/event-stream' ||
+      answer.headers.get('Connection') === 'close'
+    if (isOver) socket.end()
   }
 
   #judge(request: FuzzRequest, answer: WireAnswer): string | undefined {
     const { status } = answer
     if (status >= 500) return 'a failure'
     if (request.intent === 'invalid' && status < 400) return 'an invalid request was taken'
+    if (request.intent === 'valid' && answer.headers.get('Connection') === 'close') {
+      return 'the connection was not kept'
+    }
     if (request.intent === 'valid' && status >= 400 && status !== 429) return 'a valid request was refused'
     try {
       // A path that leads elsewhere is held against the form of errors alone.

@@ -18,7 +18,7 @@ import { type HostileService, startHostileService } from './hostile-service.ts'
 const PETS = 100_000
 const LEAST_ROUNDS = 5
 const MOST_ADDED_BYTES = 400 * 1024 * 1024
-/** The service lets a silent connection go after 10 s, looked at every 4 s. */
+/** The service lets a silent connection go after some 10 s. */
 const LONGEST_HOLD_MS = 20_000
 
 interface Attack {

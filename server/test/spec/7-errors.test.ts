@@ -2,6 +2,7 @@ import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import contract from '../../../openapi.json'
 import { ERROR_CODES } from '../../src/core/errors.ts'
+import { RawConnection } from '../support/raw-connection.ts'
 import { standingOf } from '../support/standing.ts'
 import { ON_POSTGRES } from '../support/test-database.ts'
 import { TestService } from '../support/test-service.ts'
@@ -53,6 +54,15 @@ describe('section 7: every error response carries an Error body', () => {
     expect(answer.headers.get('Allow')).toBe(allow)
     if (method !== 'HEAD') expect(answer.error.code).toBe('method_not_allowed')
     expect(standingOf(answer).limit).toBe(1_000_000)
+  })
+
+  test.each(['FOO', 'get'])('the method %s, which nobody knows, is 405 too', async (method) => {
+    const connection = await RawConnection.open(`http://127.0.0.1:${service.port}`)
+    connection.sendRequest(method, '/v1/inventory', service.key)
+    const { status, head, body } = (await connection.answer()) ?? {}
+    connection.end()
+    expect([status, JSON.parse(body ?? '').code]).toEqual([405, 'method_not_allowed'])
+    expect(head).toContain('X-RateLimit-Limit: 1000000')
   })
 
   test('a bug is 500, leaks nothing, and is reported to the operator with all detail', async () => {

@@ -49,6 +49,7 @@ describe('/metrics', () => {
       petstore_bans_total: 'counter',
       petstore_keys: 'gauge',
       petstore_inventory_entries: 'gauge',
+      petstore_open_connections: 'gauge',
       petstore_open_requests: 'gauge',
       petstore_build_info: 'gauge',
       process_resident_memory_bytes: 'gauge',

@@ -35,9 +35,9 @@ export const inventoryEvents = defineOperation({
     },
   },
   errors: ['invalid_request'],
-  reply: ({ request, query, key, secretHash, peer }, { streams }) => {
+  reply: ({ request, query, key, secretHash }, { streams }) => {
     // An empty header is what a reader sends that has not had an id yet.
     const after = request.headers.get('last-event-id') || query.lastEventId
-    return streams.open({ keyId: key.id, secretHash, after, peer, isHead: request.method === 'HEAD' })
+    return streams.open({ keyId: key.id, secretHash, after })
   },
 })

@@ -1,11 +1,8 @@
 import { itemJson, setQuantity } from '../../core/inventory.ts'
 import { entryTag, statesIn } from '../entry-tag.ts'
 import { defineOperation } from '../operation.ts'
-import { ReadyHeaders } from '../ready-headers.ts'
 import { jsonTextReply } from '../reply.ts'
 import { Int64, InventoryItem, InventoryUpdate } from '../resources.ts'
-
-const readyHeaders = new ReadyHeaders()
 
 export const updateInventory = defineOperation({
   operationId: 'updateInventory',
@@ -32,9 +29,6 @@ export const updateInventory = defineOperation({
       at: clock(),
       onlyIf: statesIn(request.headers.get('if-match')),
     }
-    return setQuantity(commits, change, (item) => ({
-      ...jsonTextReply(itemJson(item), { ETag: entryTag(item) }),
-      readyHeaders,
-    }))
+    return setQuantity(commits, change, (item) => jsonTextReply(itemJson(item), { ETag: entryTag(item) }))
   },
 })

@@ -1,0 +1,142 @@
+import { malformed } from './request-problem.ts'
+
+/** The request line and the headers, as RFC 9112 wants them. */
+export interface RequestHead {
+  readonly method: string
+  /** Still percent-encoded. */
+  readonly path: string
+  /** What is behind the `?`; nothing where there is none. */
+  readonly query: string
+  readonly isHttp10: boolean
+  readonly headers: RequestHeaders
+}
+
+const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
+const REQUEST_LINE = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+) ([!-~]+) HTTP\/1\.([01])$/
+const VERSION = / HTTP\/(?!1\.[01]$)\d/
+const NOT_IN_A_VALUE = /[^\t -~\u0080-\u00ff]/
+/** A path, or, as to a proxy, a whole address; and what is behind the `?`. */
+const TARGET = /^(?:https?:\/\/[^/?]+)?(\/[^?]*)?(?:\?(.*))?$/i
+const MOST_HEADERS = 100
+/** 15 digits are exact as a number. */
+const LENGTH = /^\d{1,15}$/
+
+/** All headers of a request. */
+export class RequestHeaders {
+  /** The bytes of the body, or that their number is not known beforehand. */
+  readonly bodyLength: number | 'chunked'
+  /** Whether the sender wants to go on with this connection. */
+  readonly isKeptAlive: boolean
+  readonly #text: string
+  readonly #isHttp10: boolean
+  readonly #values = new Map<string, string>()
+
+  /** Takes all lines, each with its end. */
+  constructor(text: string, isHttp10: boolean) {
+    this.#text = text
+    this.#isHttp10 = isHttp10
+    for (let start = 0, count = 1; start < text.length; count++) {
+      if (count > MOST_HEADERS) throw malformed(`the request has more than ${MOST_HEADERS} headers`)
+      const end = text.indexOf('\r\n', start)
+      this.#addLine(text, start, end)
+      start = end + 2
+    }
+    const host = this.get('host')
+    if (host === null ? !isHttp10 : host.includes(',')) throw malformed('the request needs one Host header')
+    this.bodyLength = bodyLengthIn(this, isHttp10)
+    this.isKeptAlive = isKeptAlive(this.get('connection'), isHttp10)
+  }
+
+  /** By its name in lower case. One that was sent several times is a list. */
+  get(name: string): string | null {
+    return this.#values.get(name) ?? null
+  }
+
+  isOf(text: string, isHttp10: boolean): boolean {
+    return text === this.#text && isHttp10 === this.#isHttp10
+  }
+
+  #addLine(text: string, start: number, end: number): void {
+    const colon = text.indexOf(':', start)
+    const name = colon === -1 || colon > end ? '' : text.slice(start, colon).toLowerCase()
+    if (!TOKEN.test(name)) {
+      throw malformed(
+        'a header is not of the form "Name: value", on one line, with no blank before the colon',
+      )
+    }
+    const value = withoutBlanks(text, colon + 1, end)
+    if (NOT_IN_A_VALUE.test(value)) throw malformed(`the header ${name} has a control character in it`)
+    const before = this.#values.get(name)
+    this.#values.set(name, before === undefined ? value : `${before}, ${value}`)
+  }
+}
+
+/**
+ * Takes all lines, each with its end, one character for each byte. Whatever two readers could read in two ways is
+ * refused: a request must not be able to hide another one. Where the headers are those of the request before, as they
+ * are on almost every connection, they are not read again.
+ */
+export function parseHead(text: string, before: RequestHeaders | undefined): RequestHead {
+  const lineEnd = text.indexOf('\r\n')
+  const line = text.slice(0, lineEnd)
+  const [, method, target, minor] = REQUEST_LINE.exec(line) ?? []
+  if (method === undefined || target === undefined) throw wrongLine(line)
+  const isHttp10 = minor === '0'
+  const lines = text.slice(lineEnd + 2)
+  const headers = before?.isOf(lines, isHttp10) === true ? before : new RequestHeaders(lines, isHttp10)
+  return { method, ...parseTarget(method, target), isHttp10, headers }
+}
+
+function parseTarget(method: string, target: string): Pick<RequestHead, 'path' | 'query'> {
+  // A plain path, as almost always.
+  if (target.startsWith('/') && !target.includes('?')) return { path: target, query: '' }
+  if (target === '*' && method === 'OPTIONS') return { path: target, query: '' }
+  const [whole, path = '/', query = ''] = TARGET.exec(target) ?? []
+  if (whole === undefined || whole.startsWith('?')) {
+    throw malformed('the target of the request must be a path that begins with /, or a whole address')
+  }
+  return { path, query }
+}
+
+function wrongLine(line: string): Error {
+  return malformed(
+    VERSION.test(line)
+      ? 'this version of HTTP is not spoken here; send HTTP/1.1'
+      : 'the request must begin with a line such as "GET /v1/inventory HTTP/1.1"; blanks and other special characters in the path are sent percent-encoded',
+  )
+}
+
+function withoutBlanks(text: string, from: number, to: number): string {
+  let start = from
+  let end = to
+  while (start < end && isBlank(text.charCodeAt(start))) start++
+  while (start < end && isBlank(text.charCodeAt(end - 1))) end--
+  return text.slice(start, end)
+}
+
+function isBlank(code: number): boolean {
+  return code === 0x20 || code === 0x09
+}
+
+function bodyLengthIn(headers: RequestHeaders, isHttp10: boolean): number | 'chunked' {
+  const coding = headers.get('transfer-encoding')
+  const length = headers.get('content-length')
+  if (coding !== null) {
+    if (length !== null) {
+      throw malformed('Content-Length and Transfer-Encoding contradict each other; send one of them')
+    }
+    if (coding.toLowerCase() !== 'chunked' || isHttp10) {
+      throw malformed('Transfer-Encoding can only be "chunked", in HTTP/1.1')
+    }
+    return 'chunked'
+  }
+  if (length === null) return 0
+  if (!LENGTH.test(length)) throw malformed('Content-Length must be one number of bytes, given once')
+  return Number(length)
+}
+
+function isKeptAlive(wish: string | null, isHttp10: boolean): boolean {
+  if (wish === null) return !isHttp10
+  const wishes = wish.toLowerCase().split(/[\t ]*,[\t ]*/)
+  return isHttp10 ? wishes.includes('keep-alive') : !wishes.includes('close')
+}

@@ -1,0 +1,55 @@
+import { connect as connectPlain, type Socket } from 'node:net'
+import { connect as connectTls } from 'node:tls'
+
+export interface ReceivedAnswer {
+  readonly head: string
+  readonly body: Buffer
+}
+
+/** One connection for large answers: it reads nothing until it is told to, and then until the connection ends. */
+export class ByteReader {
+  readonly #socket: Socket
+
+  /** `ca` makes it speak TLS. */
+  static open(port: number, ca?: string): Promise<ByteReader> {
+    return new Promise((resolve, reject) => {
+      const address = { port, host: '127.0.0.1' }
+      const socket =
+        ca === undefined ? connectPlain(address) : connectTls({ ...address, ca, servername: 'localhost' })
+      socket.once('error', reject)
+      socket.once(ca === undefined ? 'connect' : 'secureConnect', () => {
+        socket.pause()
+        resolve(new ByteReader(socket))
+      })
+    })
+  }
+
+  private constructor(socket: Socket) {
+    this.#socket = socket
+  }
+
+  send(text: string): void {
+    this.#socket.write(Buffer.from(text, 'latin1'))
+  }
+
+  leave(): void {
+    this.#socket.destroy()
+  }
+
+  /** All that comes until the other side closes the connection. */
+  rest(): Promise<Buffer> {
+    return new Promise((resolve) => {
+      const pieces: Buffer[] = []
+      this.#socket.on('data', (piece) => void pieces.push(piece as Buffer))
+      this.#socket.on('close', () => resolve(Buffer.concat(pieces)))
+      this.#socket.resume()
+    })
+  }
+
+  /** The answer to a request with `Connection: close`; the body as it is on the wire, chunks and all. */
+  async lastAnswer(): Promise<ReceivedAnswer> {
+    const bytes = await this.rest()
+    const headEnd = bytes.indexOf('\r\n\r\n')
+    return { head: bytes.toString('latin1', 0, headEnd), body: bytes.subarray(headEnd + 4) }
+  }
+}
