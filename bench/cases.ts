@@ -36,7 +36,7 @@ const asideFromGoals = { warmUpMs: 2_000, rounds: 2, onlyInFull: true } as const
 const updatesWarmUpMs = 3_000
 
 const EMBEDDED: readonly Omit<Case, 'section'>[] = [
-  list(20, { connections: 64, seconds: 1, rounds: 5 }),
+  list(20, { connections: 64, seconds: 1, rounds: 4 }),
   list(1_000, { connections: 16, seconds: 1, ...asideFromGoals }),
   list(10_000, { connections: 8, seconds: 2, rounds: 3 }),
   list(100_000, { connections: 2, seconds: 2, ...asideFromGoals }),
@@ -57,7 +57,7 @@ const EMBEDDED: readonly Omit<Case, 'section'>[] = [
     connections: 64,
     warmUpMs: updatesWarmUpMs,
     seconds: 2,
-    rounds: 3,
+    rounds: 4,
   },
   {
     name: 'updates-one-connection',

@@ -83,11 +83,11 @@ export class GroupCommit {
     this.#commit(batch.map(({ change }) => change))
       .then(
         (outcomes) => {
-          for (const [index, { resolve, reject }] of batch.entries()) {
+          batch.forEach(({ resolve, reject }, index) => {
             const outcome = outcomes[index]
             if (outcome === undefined) reject(new Error('the store gave no outcome for a change'))
             else resolve(outcome)
-          }
+          })
         },
         (error: unknown) => {
           for (const { reject } of batch) reject(error)

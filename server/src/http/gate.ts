@@ -75,17 +75,18 @@ export function refuseMalformed({ addresses }: GateParts, problem: string, addre
 }
 
 function decide(parts: GateParts, who: Identity, address: () => string): Eventually<Passage> {
-  const failed = (failure: unknown): Passage => ({
-    standing: parts.addresses.standing(address()),
-    refusal: failure,
-    refusalHeaders: {},
-  })
-  if ('failure' in who) return failed(who.failure)
+  if ('failure' in who) return failedPassage(parts, who.failure, address())
   if ('stranger' in who) return strangerPassage(parts, who, address())
   const admission = parts.limits.admit(who.key.id, who.key.limits)
-  return admission instanceof Promise
-    ? admission.then((decided) => keyPassage(who, decided), failed)
-    : keyPassage(who, admission)
+  if (!(admission instanceof Promise)) return keyPassage(who, admission)
+  return admission.then(
+    (decided) => keyPassage(who, decided),
+    (failure) => failedPassage(parts, failure, address()),
+  )
+}
+
+function failedPassage({ addresses }: GateParts, refusal: unknown, address: string): Passage {
+  return { standing: addresses.standing(address), refusal, refusalHeaders: {} }
 }
 
 function keyPassage(who: Extract<Identity, { key: ApiKey }>, admission: Admission): Passage {

@@ -1,7 +1,6 @@
 import { itemJson, setQuantity } from '../../core/inventory.ts'
 import { entryTag, statesIn } from '../entry-tag.ts'
 import { defineOperation } from '../operation.ts'
-import { jsonTextReply } from '../reply.ts'
 import { Int64, InventoryItem, InventoryUpdate } from '../resources.ts'
 
 export const updateInventory = defineOperation({
@@ -29,6 +28,10 @@ export const updateInventory = defineOperation({
       at: clock(),
       onlyIf: statesIn(request.headers.get('if-match')),
     }
-    return setQuantity(commits, change, (item) => jsonTextReply(itemJson(item), { ETag: entryTag(item) }))
+    return setQuantity(commits, change, (item) => ({
+      status: 200,
+      headers: { 'Content-Type': 'application/json', ETag: entryTag(item) },
+      body: itemJson(item),
+    }))
   },
 })

@@ -13,8 +13,8 @@ type StockVerbs = Pick<Store, 'listInventory' | 'setQuantities'>
 export function stockVerbs(connection: Connection): StockVerbs {
   const { database } = connection
   const all = database.query<StockRow, []>('SELECT pet_id, quantity, status FROM stock ORDER BY pet_id')
-  const one = database.query<StockRow & { last_change: bigint | null }, [bigint]>(
-    'SELECT pet_id, quantity, status, last_change FROM stock WHERE pet_id = ?',
+  const one = database.query<Omit<StockRow, 'pet_id'> & { last_change: bigint | null }, [bigint]>(
+    'SELECT quantity, status, last_change FROM stock WHERE pet_id = ?',
   )
   // Sets the quantity as well, by the trigger on the history.
   const record = database.query<unknown, [bigint, number, number, number, string, PetStatus, bigint | null]>(
@@ -30,12 +30,12 @@ export function stockVerbs(connection: Connection): StockVerbs {
           const { petId, quantity, keyId, at } = change
           const row = one.get(petId)
           if (row === null) return 'unknown_pet'
-          const found = toItem(row)
+          const found = { petId, quantity: Number(row.quantity), status: row.status }
           if (!isAllowed(change, found)) return { conflict: found }
           if (found.quantity !== quantity) {
             record.run(petId, found.quantity, quantity, at, keyId, found.status, row.last_change)
           }
-          return { ...found, quantity }
+          return { petId, quantity, status: row.status }
         }),
       ),
   }
