@@ -12,7 +12,6 @@ const LEAST_BYTES_TO_COMPRESS = 1_400
  * one holds on to no more than the parts that changed since it began.
  */
 const MOST_BYTES_AT_ONCE = 1024 * 1024
-const MOST_BYTES_AS_TEXT = 16 * 1024
 
 /** What is wanted again and again, kept as long as the snapshot that it is made of. */
 interface Kept {
@@ -77,14 +76,8 @@ function kept<Key>(replies: Map<Key, Reply>, key: Key, make: () => Reply): Reply
 }
 
 function wholeReply(snapshot: InventorySnapshot, coding: Coding | undefined): Reply {
-  const bytes = Buffer.concat([...partsOf(snapshot, coding)])
-  // A list has no character beyond ASCII. As text, a short one goes out in one piece with the head.
-  const isText = coding === undefined && bytes.length <= MOST_BYTES_AS_TEXT
-  return {
-    status: 200,
-    headers: headersOf(snapshot, coding),
-    body: isText ? bytes.toString('latin1') : bytes,
-  }
+  const body = Buffer.concat([...partsOf(snapshot, coding)])
+  return { status: 200, headers: headersOf(snapshot, coding), body }
 }
 
 function partsOf({ parts }: InventorySnapshot, coding: Coding | undefined): Iterable<Uint8Array> {

@@ -20,16 +20,10 @@ export interface WriterEvents {
   onBug(bug: unknown): void
 }
 
-/** Up to this, head and body go out in one packet, for the price of a copy. */
-const MOST_BYTES_JOINED = 16 * 1024
 /** Of a body that comes part by part, before others get a turn. */
 const BYTES_IN_A_TURN = 256 * 1024
 const CONTINUE = 'HTTP/1.1 100 Continue\r\n\r\n'
 const LAST_CHUNK = Buffer.from('0\r\n\r\n')
-const CHUNK_FRAME_BYTES = 12
-
-/** Where bytes are put together that go out at once; all connections share it. */
-let desk = Buffer.allocUnsafe(2 * MOST_BYTES_JOINED)
 
 /** Writes one answer after the other, each as fast as it is taken. */
 export class AnswerWriter {
@@ -118,11 +112,7 @@ export class AnswerWriter {
       this.#outbox.writeText(head + body, head.length + size)
       this.#isWritten = true
     } else if (body instanceof Uint8Array) {
-      if (size <= MOST_BYTES_JOINED) this.#outbox.writeCopyOf(joined(head, body))
-      else {
-        this.#outbox.writeText(head, head.length)
-        this.#outbox.writeBytes(body)
-      }
+      this.#outbox.writeHeadAndBytes(head, body)
       this.#isWritten = true
     } else {
       this.#outbox.writeText(head, head.length)
@@ -188,7 +178,7 @@ export class AnswerWriter {
   #writePart(bytes: Uint8Array): void {
     if (!this.#isChunked) this.#outbox.writeBytes(bytes)
     // An empty chunk would be the last one.
-    else if (bytes.length > 0) this.#outbox.writeCopyOf(framed(bytes))
+    else if (bytes.length > 0) this.#outbox.writeChunk(bytes)
   }
 
   #finish(): void {
@@ -211,25 +201,4 @@ function sizeOf(body: AnswerBody): number | undefined {
 
 function connectionLine({ isLast, isHttp10 }: Addressee): string {
   return isLast ? 'Connection: close\r\n' : isHttp10 ? 'Connection: keep-alive\r\n' : ''
-}
-
-function joined(head: string, body: Uint8Array): Uint8Array {
-  const size = head.length + body.length
-  makeRoom(size)
-  desk.write(head, 'latin1')
-  desk.set(body, head.length)
-  return desk.subarray(0, size)
-}
-
-function framed(bytes: Uint8Array): Uint8Array {
-  makeRoom(bytes.length + CHUNK_FRAME_BYTES)
-  const start = desk.write(`${bytes.length.toString(16)}\r\n`, 'latin1')
-  desk.set(bytes, start)
-  const end = start + bytes.length
-  desk.write('\r\n', end, 'latin1')
-  return desk.subarray(0, end + 2)
-}
-
-function makeRoom(size: number): void {
-  if (desk.length < size) desk = Buffer.allocUnsafe(size)
 }
