@@ -1,4 +1,5 @@
 import { STATUS_CODES } from 'node:http'
+import { SECOND } from '../core/clock.ts'
 
 /** What is sent back for a request. */
 export interface Answer {
@@ -57,10 +58,10 @@ let dateText = ''
 
 /** Made once a second. */
 export function dateLine(): string {
-  const second = Math.floor(Date.now() / 1_000)
+  const second = Math.floor(Date.now() / SECOND)
   if (second !== dateSecond) {
     dateSecond = second
-    dateText = `Date: ${new Date(second * 1_000).toUTCString()}\r\n`
+    dateText = `Date: ${new Date(second * SECOND).toUTCString()}\r\n`
   }
   return dateText
 }

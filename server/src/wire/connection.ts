@@ -4,7 +4,7 @@ import type { Answer } from './answer.ts'
 import { type Addressee, AnswerWriter } from './answer-writer.ts'
 import { type HttpRequest, IncomingRequest } from './http-request.ts'
 import { RequestBody } from './request-body.ts'
-import { parseHead, type RequestHead, type RequestHeaders } from './request-head.ts'
+import { BEGINS_LIKE_A_REQUEST, parseHead, type RequestHead, type RequestHeaders } from './request-head.ts'
 import { malformed, RequestProblem } from './request-problem.ts'
 
 /** Answers requests; never throws or rejects. */
@@ -39,8 +39,6 @@ const PATIENCE_SECONDS = 10
 const NOTHING = Buffer.alloc(0)
 const EMPTY_LINE = Buffer.from('\r\n')
 const HEAD_END = Buffer.from('\r\n\r\n')
-/** A request begins with a method; nobody need wait for the end of what does not. */
-const BEGINS_LIKE_A_REQUEST = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]/
 
 /** One request after the other over one socket: what has come of the next waits until the one before is answered. */
 export class Connection {

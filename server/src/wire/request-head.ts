@@ -11,8 +11,12 @@ export interface RequestHead {
   readonly headers: RequestHeaders
 }
 
-const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
-const REQUEST_LINE = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+) ([!-~]+) HTTP\/1\.([01])$/
+/** What names are made of, those of methods and of headers. */
+const TOKEN_CHARACTER = "[!#$%&'*+\\-.^_`|~0-9A-Za-z]"
+const TOKEN = new RegExp(`^${TOKEN_CHARACTER}+$`)
+const REQUEST_LINE = new RegExp(`^(${TOKEN_CHARACTER}+) ([!-~]+) HTTP/1\\.([01])$`)
+/** A request begins with a method; nobody need wait for the end of what does not. */
+export const BEGINS_LIKE_A_REQUEST = new RegExp(`^${TOKEN_CHARACTER}`)
 const VERSION = / HTTP\/(?!1\.[01]$)\d/
 const NOT_IN_A_VALUE = /[^\t -~\u0080-\u00ff]/
 /** A path, or, as to a proxy, a whole address; and what is behind the `?`. */

@@ -1,3 +1,4 @@
+import { SECOND } from '../core/clock.ts'
 import { Connection, type Handler } from './connection.ts'
 import type { Tls } from './tls.ts'
 
@@ -22,7 +23,6 @@ export interface ListenOptions {
   readonly isShared?: boolean
 }
 
-const SECOND = 1_000
 /**
  * A connection that is idle when it is closed may have its next request on the way. So before the stop the answers say
  * `Connection: close` for a moment, and busy connections end by themselves: it is over when nothing has come for

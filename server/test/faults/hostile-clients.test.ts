@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { randomFrom } from '../../scripts/torture-task.ts'
+import { until } from '../support/until.ts'
 import {
   bodyFlood,
   type Held,
@@ -106,7 +107,3 @@ describe(`others are answered as usual, and the memory stays bounded, under (see
     ).toBe(0)
   }, 30_000)
 })
-
-async function until(isSo: () => Promise<boolean>): Promise<void> {
-  while (!(await isSo())) await Bun.sleep(20)
-}

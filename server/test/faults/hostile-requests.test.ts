@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { parsePrometheusText } from '../support/prometheus-text.ts'
 import { TestService } from '../support/test-service.ts'
+import { until } from '../support/until.ts'
 import { conflictingRequests, malformedRequests, requestsWithUnreadBodies } from './hostile-requests.ts'
 import { HostileSocket } from './hostile-socket.ts'
 
@@ -105,8 +106,4 @@ describe('an update whose body does not come whole', () => {
 async function metric(name: string): Promise<number> {
   const families = parsePrometheusText(await (await fetch(service.metricsAddress)).text())
   return families.get(name)?.samples[0]?.value ?? Number.NaN
-}
-
-async function until(isSo: () => Promise<boolean>): Promise<void> {
-  while (!(await isSo())) await Bun.sleep(2)
 }

@@ -89,6 +89,7 @@ export function malformedRequests(key: string): readonly MalformedRequest[] {
   })
   return [
     headed('no Host', ''),
+    headed('two Hosts', `${HOST}${HOST}`),
     headed('a bare line feed between headers', `${HOST}X-A: a\nX-B: b\r\n`),
     headed('a bare carriage return in a header', `${HOST}X-A: a\rX-B: b\r\n`),
     headed('a NUL in a header', `${HOST}X-A: a\0b\r\n`),
@@ -103,9 +104,11 @@ export function malformedRequests(key: string): readonly MalformedRequest[] {
     lined('HTTP/2.0', 'GET /v1/inventory HTTP/2.0'),
     lined('two blanks', 'GET  /v1/inventory HTTP/1.1'),
     lined('a blank in the path', 'GET /v1/inv entory HTTP/1.1'),
+    lined('a path beyond ASCII', 'GET /v1/caf\xe9 HTTP/1.1'),
     lined('no slash', 'GET inventory HTTP/1.1'),
     lined('an asterisk', 'GET * HTTP/1.1'),
     { name: 'line feeds alone', text: `GET /v1/inventory HTTP/1.1\nHost: a\n\n${smuggledUpdate(key)}` },
+    { name: 'two empty lines first', text: `\r\n\r\nGET /v1/inventory HTTP/1.1\r\n${HOST}\r\n` },
     { name: 'the preface of HTTP/2', text: 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n' },
     { name: 'a TLS handshake', text: `\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03${'A'.repeat(600)}` },
     { name: 'bytes of no meaning', text: '\x00\xff\xfe\x80 \x01\r\n\r\n' },

@@ -1,10 +1,10 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import type { AnswerBody } from '../../src/wire/answer.ts'
 import { HostileSocket } from '../faults/hostile-socket.ts'
+import { until } from '../support/until.ts'
 import { ByteReader } from './byte-reader.ts'
 import { answerOf, listenWith } from './echo-server.ts'
 import { unchunked } from './unchunked.ts'
-import { until } from './until.ts'
 
 const KIB = 1024
 const MIB = 1024 * KIB

@@ -1,7 +1,8 @@
 import { afterAll, describe, expect, test } from 'bun:test'
+import { RequestBody } from '../../src/wire/request-body.ts'
 import { HostileSocket } from '../faults/hostile-socket.ts'
+import { until } from '../support/until.ts'
 import { type Echo, echo, listenWith } from './echo-server.ts'
-import { until } from './until.ts'
 
 const LIMIT = 64 * 1024
 
@@ -91,3 +92,22 @@ test('a body that is broken off is a problem for the one who reads it, not for t
   expect(met).toEqual(['broken_off'])
   await reading.stop(0)
 })
+
+test('a body does not hold on to what came along with it', async () => {
+  const body = new RequestBody('chunked')
+  const before = heldBytes()
+  for (let sent = 0; sent < 100; sent++) {
+    // As it comes off the network: one byte of data in a large piece.
+    const piece = Buffer.alloc(1024 * 1024)
+    const size = piece.write(`1;${'x'.repeat(200)}\r\na\r\n`)
+    body.take(piece.subarray(0, size))
+  }
+  expect(heldBytes() - before).toBeLessThan(50 * 1024 * 1024)
+  body.take(Buffer.from('0\r\n\r\n'))
+  expect((await body.read()).length).toBe(100)
+})
+
+function heldBytes(): number {
+  Bun.gc(true)
+  return process.memoryUsage().arrayBuffers
+}

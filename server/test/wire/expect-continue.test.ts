@@ -1,7 +1,7 @@
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 import { HostileSocket } from '../faults/hostile-socket.ts'
+import { until } from '../support/until.ts'
 import { answerOf, type Echo, echo, listenWith } from './echo-server.ts'
-import { until } from './until.ts'
 
 const GO_ON = 'HTTP/1.1 100 Continue\r\n\r\n'
 const NEXT = 'GET /next HTTP/1.1\r\nHost: a\r\n\r\n'

@@ -12,8 +12,8 @@ import {
 import type { Answer, Outflow } from '../../src/wire/answer.ts'
 import type { Listener } from '../../src/wire/server.ts'
 import { HostileSocket } from '../faults/hostile-socket.ts'
+import { until } from '../support/until.ts'
 import { answerOf, listenWith } from './echo-server.ts'
-import { until } from './until.ts'
 
 const bug = new Error('a bug of the handler')
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 import type { Answer, LiveBody, Outflow } from '../../src/wire/answer.ts'
 import { HostileSocket } from '../faults/hostile-socket.ts'
+import { until } from '../support/until.ts'
 import { ByteReader } from './byte-reader.ts'
 import { answerOf, listenWith } from './echo-server.ts'
-import { until } from './until.ts'
 
 const REQUEST = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n'
 /** Far longer than a stop takes that waits for nobody. */

@@ -1,4 +1,0 @@
-/** Looks again and again; the timeout of the test is the limit. */
-export async function until(isSo: () => boolean): Promise<void> {
-  while (!isSo()) await Bun.sleep(1)
-}
