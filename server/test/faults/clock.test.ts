@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { openStore } from '../../src/open-store.ts'
 import { FIRST_FUNCTIONS } from '../../src/store/postgres/first-functions.ts'
 import { FIRST_TABLES } from '../../src/store/postgres/first-tables.ts'
+import { migrate } from '../../src/store/sqlite/migrations.ts'
 import { createDatabase } from '../support/postgres-databases.ts'
 import { ClockShop, resetOf, waitOf } from './clock-shop.ts'
 
@@ -226,15 +227,9 @@ describe('bans of a database of the first version', () => {
   test('are numbered on SQLite', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'petstore-bans-'))
     const path = join(folder, 'petstore.db')
-    await (await openStore(`sqlite:${path}`)).close()
     const file = new Database(path)
-    file.run('DROP TABLE bans')
-    file.run(
-      `CREATE TABLE bans (key_id TEXT NOT NULL, began_at INTEGER NOT NULL, ends_at INTEGER NOT NULL,
-        lifted_at INTEGER, PRIMARY KEY (key_id, began_at)) STRICT, WITHOUT ROWID`,
-    )
+    migrate(file, 1)
     file.run(BANS)
-    file.run('PRAGMA user_version = 1')
     file.close()
     expect(await numbered(`sqlite:${path}`)).toEqual(expected)
     rmSync(folder, { recursive: true })

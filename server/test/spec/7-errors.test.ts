@@ -97,14 +97,14 @@ describe('section 7: every error response carries an Error body', () => {
   test('a failing database is 503 with Retry-After, and it recovers by itself', async () => {
     const failing = await TestService.start()
     const { key } = failing
-    await failing.run('ALTER TABLE stock RENAME TO away')
+    await failing.run('ALTER TABLE history RENAME TO away')
     for (const answer of [
       await failing.call('GET', '/inventory', { key }),
       await failing.setQuantity(1n, '{"quantity": 9}'),
     ]) {
       expect([answer.status, answer.error.code]).toEqual([503, 'service_unavailable'])
       expect(answer.headers.get('Retry-After')).toBe('1')
-      expect(answer.text).not.toContain('stock')
+      expect(answer.text).not.toContain('history')
       expect(standingOf(answer).limit).toBe(1_000_000)
     }
     await failing.run('ALTER TABLE keys RENAME TO gone')
@@ -113,7 +113,7 @@ describe('section 7: every error response carries an Error body', () => {
     expect([unknown.status, standingOf(unknown).limit]).toEqual([503, 300])
 
     await failing.run('ALTER TABLE gone RENAME TO keys')
-    await failing.run('ALTER TABLE away RENAME TO stock')
+    await failing.run('ALTER TABLE away RENAME TO history')
     expect((await failing.setQuantity(1n, '{"quantity": 9}')).status).toBe(200)
     await failing.stop()
   })

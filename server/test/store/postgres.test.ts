@@ -65,9 +65,9 @@ describe('PostgreSQL database', () => {
   test('answers a ping as long as it can be read', async () => {
     const store = await open()
     await store.ping()
-    await database?.run('ALTER TABLE stock RENAME TO away')
+    await database?.run('ALTER TABLE history RENAME TO away')
     await expect(store.ping()).rejects.toMatchObject({ code: 'service_unavailable' })
-    await database?.run('ALTER TABLE away RENAME TO stock')
+    await database?.run('ALTER TABLE away RENAME TO history')
     await store.ping()
     await store.close()
     await expect(store.ping()).rejects.toMatchObject({ code: 'service_unavailable' })

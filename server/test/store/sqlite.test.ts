@@ -1,8 +1,9 @@
 import { Database } from 'bun:sqlite'
 import { afterEach, describe, expect, test } from 'bun:test'
-import { mkdtempSync, rmSync, statSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
+import { migrate } from '../../src/store/sqlite/migrations.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { changeSuite } from './change-suite.ts'
 import { eventSuite } from './event-suite.ts'
@@ -60,9 +61,9 @@ describe('SQLite file', () => {
     const store = openSqliteStore(path)
     await store.ping()
     const other = new Database(path)
-    other.run('ALTER TABLE stock RENAME TO away')
+    other.run('ALTER TABLE history RENAME TO away')
     await expect(store.ping()).rejects.toMatchObject({ code: 'service_unavailable' })
-    other.run('ALTER TABLE away RENAME TO stock')
+    other.run('ALTER TABLE away RENAME TO history')
     await store.ping()
     other.close()
     await store.close()
@@ -70,17 +71,14 @@ describe('SQLite file', () => {
   })
 
   test('whose history was numbered by SQLite keeps it, and goes on after its last number', async () => {
-    const first = openSqliteStore(path)
-    await first.addPets([{ id: 1n, name: 'Biscuit', categoryId: 1n, status: 'sold', quantity: 1 }])
-    await first.close()
+    mkdirSync(dirname(path), { recursive: true })
     const file = new Database(path)
+    migrate(file, 2)
     file.run(`
-      DROP TABLE history;
-      CREATE TABLE history (id INTEGER PRIMARY KEY AUTOINCREMENT, pet_id INTEGER NOT NULL, before INTEGER NOT NULL,
-        after INTEGER NOT NULL, at INTEGER NOT NULL, key_id TEXT NOT NULL, status TEXT NOT NULL, previous INTEGER) STRICT;
-      INSERT INTO history VALUES (7, 1, 1, 2, 30, 'key_a', 'sold', NULL), (9, 1, 2, 3, 40, 'key_b', 'sold', 7);
-      UPDATE stock SET quantity = 3, last_change = 9;
-      PRAGMA user_version = 2`)
+      INSERT INTO pets VALUES (1, 'Biscuit', 1);
+      INSERT INTO stock VALUES (1, 1, 'sold', NULL);
+      INSERT INTO stock_changes VALUES (1, 0, 'entry', 1, 1, 'sold');
+      INSERT INTO history VALUES (7, 1, 1, 2, 30, 'key_a', 'sold', NULL), (9, 1, 2, 3, 40, 'key_b', 'sold', 7)`)
     file.close()
 
     const store = openSqliteStore(path)

@@ -51,7 +51,7 @@ export async function openPostgresStore(url: string, settings: PostgresSettings)
     ...inspectionVerbs(connection),
     // Not a bare SELECT 1, which would answer on a database that has lost its tables.
     ping: async () => {
-      await connection.run((sql) => sql`SELECT 1 FROM stock LIMIT 1`)
+      await connection.run((sql) => sql`SELECT 1 FROM history LIMIT 1`)
     },
     close: () => connection.close(),
   }

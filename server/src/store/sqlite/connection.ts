@@ -9,19 +9,9 @@ import { alignSideFiles } from './side-files.ts'
 const LOCK_PATIENCE_MS = 5_000
 const LOCK_RETRY_MS = 5
 
-/**
- * How long the log grows before its pages are copied into the file: up to twice as long as the file, so that a page
- * that many updates changed meanwhile is copied once. With SQLite's default of 1,000 an update of one of a million
- * pets took twice the time. The log takes 8 to 128 MB on disk.
- */
-const LEAST_LOG_PAGES = 4_000
-const MOST_LOG_PAGES = 64_000
-/**
- * As large as the file is when it is opened, so that an update of one of a million pets finds its page in memory. A
- * larger one would fill up with history that nobody reads.
- */
-const LEAST_CACHE_PAGES = 4_000
-const MOST_CACHE_PAGES = 32_000
+/** How long the log grows before its pages are copied into the file, which nobody can write to meanwhile: 8 MB. */
+const LOG_PAGES = 4_000
+const CACHE_PAGES = 4_000
 /** For a read that passes every page once. */
 const PASSING_CACHE_PAGES = 1_000
 /** A lock that nobody has met for so long is over, and the next one is another. */
@@ -54,7 +44,7 @@ export class Connection {
     this.#rollback = database.query('ROLLBACK')
   }
 
-  static open(path: string, mostCachePages = MOST_CACHE_PAGES): Connection {
+  static open(path: string, cachePages = CACHE_PAGES): Connection {
     const isNew = path !== ':memory:' && !existsSync(path)
     if (isNew) {
       mkdirSync(dirname(path), { recursive: true })
@@ -68,11 +58,8 @@ export class Connection {
     // default took a fifth off the time of an update in a trial.
     database.run('PRAGMA page_size = 2048')
     database.run('PRAGMA journal_mode = WAL')
-    const pages = pageCount(database)
-    database.run(
-      `PRAGMA wal_autocheckpoint = ${Math.min(Math.max(LEAST_LOG_PAGES, 2 * pages), MOST_LOG_PAGES)}`,
-    )
-    database.run(`PRAGMA cache_size = ${Math.min(Math.max(LEAST_CACHE_PAGES, pages), mostCachePages)}`)
+    database.run(`PRAGMA wal_autocheckpoint = ${LOG_PAGES}`)
+    database.run(`PRAGMA cache_size = ${cachePages}`)
     database.run('PRAGMA synchronous = FULL')
     database.run('PRAGMA foreign_keys = ON')
     return new Connection(database, path)
@@ -120,11 +107,13 @@ export class Connection {
     return this.#whenUnlocked(work, () => began)
   }
 
-  /** Runs `work` in one transaction that is on disk when the promise resolves. */
-  async write<T>(work: () => T): Promise<T> {
+  /** Runs `work` in one transaction that is on disk when the promise resolves, and before that `committed`. */
+  async write<T>(work: () => T, committed?: () => void): Promise<T> {
     return this.#writeWhenUnlocked(() => {
       try {
-        return this.#inTransaction(work)
+        const result = this.#inTransaction(work)
+        committed?.()
+        return result
       } finally {
         this.#version++
       }
@@ -213,8 +202,4 @@ export class Connection {
     this.#lockSeenAt = Number.NEGATIVE_INFINITY
     return result
   }
-}
-
-function pageCount(database: Database): number {
-  return Number(database.query<{ page_count: bigint }, []>('PRAGMA page_count').get()?.page_count ?? 0)
 }

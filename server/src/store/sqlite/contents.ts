@@ -8,13 +8,12 @@ import {
   type ContentValue,
   columnsOf,
 } from '../../core/store-contents.ts'
+import { inBatches } from './batches.ts'
 import type { Connection } from './connection.ts'
-import { HISTORY_END } from './stock-events.ts'
+import { HISTORY_END } from './log-end.ts'
 
 type ContentVerbs = Pick<Store, 'countContents' | 'readContents' | 'writeContents'>
 
-/** Rows read before others get a turn. */
-const BATCH = 5_000
 /** Bound at once: a statement for each row takes twice as long. */
 const ROWS_A_STATEMENT = 50
 /** Where the order of the rows means something that their columns do not tell. */
@@ -38,12 +37,13 @@ export function contentVerbs(connection: Connection): ContentVerbs {
       try {
         writer.stopBlocking()
         await writer.writeInSteps(async () => {
-          const links = historyWriter(writer)
+          const addHistory = historyWriter(writer)
           for await (const batch of batches) {
-            if (batch.kind === 'history') links.add(batch)
+            if (batch.kind === 'history') addHistory(batch)
             else insert(writer, batch)
           }
-          links.end()
+          // The quantities have been read: a pet that was removed and came back may have another than its history.
+          writer.database.run(`UPDATE settled SET up_to = ${HISTORY_END}`)
           // For whoever serves from it already.
           writer.database.run(
             `INSERT INTO stock_changes (after_history, kind) VALUES (${HISTORY_END}, 'relist')`,
@@ -70,68 +70,39 @@ async function* read(main: Connection): AsyncGenerator<ContentBatch> {
           `SELECT ${names} FROM ${kind} ORDER BY ${ORDER[kind] ?? '1, 2'}`,
         )
         .iterate()
-      for (;;) {
-        const rows = await reader.read(() => nextRows(found, columns))
-        if (rows.length > 0) yield { kind, rows }
-        if (rows.length < BATCH) break
-      }
+      for await (const rows of inBatches(reader, found, (row) => valuesIn(row, columns))) yield { kind, rows }
     }
   } finally {
     reader.close()
   }
 }
 
-function nextRows(
-  found: Iterator<Record<string, ContentValue>>,
-  columns: ReturnType<typeof columnsOf>,
-): ContentValue[][] {
-  const rows: ContentValue[][] = []
-  while (rows.length < BATCH) {
-    const { value: row, done } = found.next()
-    if (done === true) break
-    rows.push(columns.map(([name, type]) => (type === 'boolean' ? row[name] === 1n : (row[name] ?? null))))
-  }
-  return rows
+function valuesIn(row: Record<string, ContentValue>, columns: ReturnType<typeof columnsOf>): ContentValue[] {
+  return columns.map(([name, type]) => (type === 'boolean' ? row[name] === 1n : (row[name] ?? null)))
 }
 
-/**
- * Each row of the history names the pet's row before it, and each one sets the stock anew, which in the end has to be
- * as it was read: a pet that was removed and came back may have another quantity than its history.
- */
+/** Each row of the history names the pet's row before it, and the stock names the last one. */
 function historyWriter({ database }: Connection) {
-  let isBegun = false
   const columns = columnsOf('history').map(([name]) => name)
-  const begin = () => {
-    isBegun = true
-    database.run('CREATE TEMP TABLE stock_as_read AS SELECT pet_id, quantity FROM stock')
-  }
-  return {
-    add({ rows }: ContentBatch): void {
-      if (!isBegun) begin()
-      const link = database.query<{ last_change: bigint | null }, [bigint]>(
-        'SELECT last_change FROM stock WHERE pet_id = ?1 UNION ALL SELECT last_change FROM removed_stock WHERE pet_id = ?1',
-      )
-      const add = database.query<unknown, SQLQueryBindings[]>(
-        `INSERT INTO history (${columns.join()}, previous) VALUES (${columns.map(() => '?').join()}, ?)`,
-      )
-      const keep = database.query<unknown, [bigint, bigint]>(`
-        INSERT INTO removed_stock SELECT ?1, ?2 WHERE NOT EXISTS (SELECT 1 FROM stock WHERE pet_id = ?1)
-        ON CONFLICT DO UPDATE SET last_change = excluded.last_change
-      `)
-      for (const row of rows) {
-        const [id, petId] = row as [bigint, bigint]
-        add.run(...(row as SQLQueryBindings[]), link.get(petId)?.last_change ?? null)
-        keep.run(petId, id)
-      }
-    },
-    end(): void {
-      if (!isBegun) return
-      database.run(`
-        UPDATE stock SET quantity = stock_as_read.quantity FROM stock_as_read
-        WHERE stock_as_read.pet_id = stock.pet_id AND stock_as_read.quantity <> stock.quantity
-      `)
-      database.run('DROP TABLE stock_as_read')
-    },
+  const latest = database.query<{ last_change: bigint | null }, [bigint]>(`
+    SELECT last_change FROM settled_stock WHERE pet_id = ?1
+    UNION ALL SELECT last_change FROM removed_stock WHERE pet_id = ?1
+  `)
+  const add = database.query<unknown, SQLQueryBindings[]>(
+    `INSERT INTO history (${columns.join()}, previous) VALUES (${columns.map(() => '?').join()}, ?)`,
+  )
+  const keep = database.query<unknown, [bigint, bigint]>(
+    'UPDATE settled_stock SET last_change = ?2 WHERE pet_id = ?1',
+  )
+  const keepOfRemoved = database.query<unknown, [bigint, bigint]>(`
+    INSERT INTO removed_stock VALUES (?1, ?2) ON CONFLICT DO UPDATE SET last_change = excluded.last_change
+  `)
+  return ({ rows }: ContentBatch): void => {
+    for (const row of rows) {
+      const [id, petId] = row as [bigint, bigint]
+      add.run(...(row as SQLQueryBindings[]), latest.get(petId)?.last_change ?? null)
+      if (keep.run(petId, id).changes === 0) keepOfRemoved.run(petId, id)
+    }
   }
 }
 
@@ -140,7 +111,7 @@ function insert({ database }: Connection, { kind, rows }: ContentBatch): void {
   const places = `(${columns.map(() => '?').join()})`
   const statement = (count: number) =>
     database.query<unknown, SQLQueryBindings[]>(
-      `INSERT INTO ${kind} (${columns.map(([name]) => name).join()}) VALUES ${Array(count).fill(places).join()}`,
+      `INSERT INTO ${kind === 'stock' ? 'settled_stock' : kind} (${columns.map(([name]) => name).join()}) VALUES ${Array(count).fill(places).join()}`,
     )
   const bind = (row: readonly ContentValue[]) =>
     row.map((value) => (typeof value === 'boolean' ? Number(value) : value))

@@ -1,27 +1,24 @@
 import { Database } from 'bun:sqlite'
 import type { Store } from '../../core/store.ts'
+import { inBatches } from './batches.ts'
 import type { Connection } from './connection.ts'
 import { type DifferingRow, ORDER_PLAN, PET_PLAN } from './import-plan.ts'
+import { HISTORY_END } from './log-end.ts'
 import { createPrivateFile } from './private-file.ts'
+import { settle } from './settle.ts'
 import { SqliteStagedImport } from './staged-import.ts'
-import { HISTORY_END } from './stock-events.ts'
 
 type ExchangeVerbs = Pick<
   Store,
   'stagePets' | 'stageOrders' | 'exportPets' | 'exportOrders' | 'removePet' | 'backupTo'
 >
 
-/** Rows read before others get a turn. */
-const BATCH = 5_000
-const LOWEST_ID = -(2n ** 63n)
-const HIGHEST_ID = 2n ** 63n - 1n
-
 export function exchangeVerbs(connection: Connection): ExchangeVerbs {
   const { database } = connection
   const remove = database.query<unknown, [bigint]>('DELETE FROM pets WHERE id = ?')
   const rememberHistory = database.query<unknown, [bigint]>(`
     INSERT OR REPLACE INTO removed_stock
-    SELECT pet_id, last_change FROM stock WHERE pet_id = ? AND last_change IS NOT NULL
+    SELECT pet_id, last_change FROM settled_stock WHERE pet_id = ? AND last_change IS NOT NULL
   `)
   const log = database.query<unknown, [bigint]>(
     `INSERT INTO stock_changes (after_history, kind, pet_id) VALUES (${HISTORY_END}, 'removed', ?)`,
@@ -42,6 +39,7 @@ export function exchangeVerbs(connection: Connection): ExchangeVerbs {
 
     removePet: (petId) =>
       connection.write(() => {
+        settle(database)
         rememberHistory.run(petId)
         // The stock goes with its pet.
         const isGone = remove.run(petId).changes > 0
@@ -78,16 +76,8 @@ async function* pages<Value>(
   try {
     connection.stopBlocking()
     await connection.read(() => connection.database.run('BEGIN'))
-    const page = connection.database.query<DifferingRow & { id: bigint }, [bigint, number]>(
-      `${select} WHERE id >= ? ORDER BY id LIMIT ?`,
-    )
-    for (let from = LOWEST_ID; from <= HIGHEST_ID; ) {
-      const rows = await connection.read(() => page.all(from, BATCH))
-      const last = rows.at(-1)
-      if (last === undefined) return
-      yield rows.map((row) => toValue(row, ''))
-      from = last.id + 1n
-    }
+    const rows = connection.database.query<DifferingRow, []>(`${select} ORDER BY id`).iterate()
+    yield* inBatches(connection, rows, (row) => toValue(row, ''))
   } finally {
     connection.close()
   }

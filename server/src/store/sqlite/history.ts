@@ -2,6 +2,7 @@ import { HIGHEST_ID, type HistoryRow, pageOfRows, toHistoryEntry } from '../../c
 import { parseInt64 } from '../../core/int64.ts'
 import type { Store } from '../../core/store.ts'
 import type { Connection } from './connection.ts'
+import type { LateStock } from './late-stock.ts'
 
 type HistoryVerbs = Pick<Store, 'listHistory' | 'listHistoryPage' | 'listRecentHistory'>
 
@@ -9,16 +10,18 @@ type HistoryVerbs = Pick<Store, 'listHistory' | 'listHistoryPage' | 'listRecentH
 const ALL = Number.MAX_SAFE_INTEGER
 
 /** The history of a pet is a chain from its latest change back to its first. */
-export function historyVerbs(connection: Connection): HistoryVerbs {
+export function historyVerbs(connection: Connection, late: LateStock): HistoryVerbs {
   const { database } = connection
-  const latest = database.query<{ last_change: bigint | null }, [bigint]>(`
-    SELECT coalesce((SELECT last_change FROM stock WHERE pet_id = ?1),
-      (SELECT last_change FROM removed_stock WHERE pet_id = ?1)) AS last_change
-  `)
+  const inStock = database.query<{ last_change: bigint | null }, [bigint]>(
+    'SELECT last_change FROM stock WHERE pet_id = ?',
+  )
+  const removed = database.query<{ last_change: bigint }, [bigint]>(
+    'SELECT last_change FROM removed_stock WHERE pet_id = ?',
+  )
   const one = database.query<{ previous: bigint | null }, [bigint, bigint]>(
     'SELECT previous FROM history WHERE id = ? AND pet_id = ?',
   )
-  const chain = database.query<HistoryRow, [bigint | null, number]>(`
+  const chain = database.query<HistoryRow, [bigint | number | null, number]>(`
     WITH RECURSIVE chain (id, more) AS (
       SELECT ?1, ?2
       UNION ALL
@@ -31,7 +34,11 @@ export function historyVerbs(connection: Connection): HistoryVerbs {
     SELECT history.id, pet_id, before, after, at, key_id, name
     FROM history LEFT JOIN keys ON keys.id = key_id WHERE history.id < ? ORDER BY history.id DESC LIMIT ?
   `)
-  const latestOf = (petId: bigint) => latest.get(petId)?.last_change ?? null
+  const latestOf = (petId: bigint) => {
+    const known = late.latestChangeOf(petId)
+    const latest = known === undefined ? inStock.get(petId)?.last_change : known
+    return latest ?? removed.get(petId)?.last_change ?? null
+  }
 
   return {
     listHistory: (petId) =>

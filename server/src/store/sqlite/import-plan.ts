@@ -2,16 +2,10 @@ import type { Database, SQLQueryBindings } from 'bun:sqlite'
 import type { PetStatus } from '../../core/inventory.ts'
 import type { Order } from '../../core/order.ts'
 import type { StockedPet } from '../../core/pet.ts'
-import { HISTORY_END } from './stock-events.ts'
+import { HISTORY_END } from './log-end.ts'
 
 /** A row of the temporary table `differing`. */
 export type DifferingRow = Readonly<Record<string, bigint | string | null>>
-
-/** Where the log of changes ends. */
-export interface LogEnd {
-  readonly history: bigint
-  readonly changes: bigint
-}
 
 /** What an import of one kind of row has of its own. See SqliteStagedImport for the temporary tables. */
 export interface ImportPlan<Value> {
@@ -56,28 +50,29 @@ export const PET_PLAN: ImportPlan<StockedPet> = {
   compare: (where) => `
     INSERT INTO differing
     SELECT sorted.id, line, stock.pet_id IS NULL, sorted.name, sorted.category_id, sorted.status, sorted.quantity,
-      pets.name, pets.category_id, stock.status, coalesce(stock.quantity,
+      pets.name, pets.category_id, stock.status, coalesce(late.after, stock.quantity,
         (SELECT after FROM removed_stock JOIN history ON history.id = last_change
           WHERE removed_stock.pet_id = sorted.id))
-    FROM sorted LEFT JOIN pets ON pets.id = sorted.id LEFT JOIN stock ON stock.pet_id = sorted.id
-    WHERE ${where} AND (pets.name, pets.category_id, stock.status, stock.quantity)
+    FROM sorted LEFT JOIN pets ON pets.id = sorted.id LEFT JOIN settled_stock AS stock ON stock.pet_id = sorted.id
+    LEFT JOIN late_changes AS late ON late.pet_id = stock.pet_id
+    WHERE ${where} AND (pets.name, pets.category_id, stock.status, coalesce(late.after, stock.quantity))
       IS NOT (sorted.name, sorted.category_id, sorted.status, sorted.quantity)
     ORDER BY sorted.id`,
   history: `
     INSERT INTO history (pet_id, before, after, at, key_id, status, previous)
     SELECT id, old_quantity, differing.quantity, ?3, ?4, differing.status, last_change
-    FROM differing JOIN stock ON stock.pet_id = id WHERE ${RANGE} AND old_quantity <> differing.quantity
+    FROM differing JOIN settled_stock ON pet_id = id WHERE ${RANGE} AND old_quantity <> differing.quantity
     ORDER BY id`,
   writes: [
     `INSERT INTO pets (id, name, category_id)
     SELECT id, name, category_id FROM differing WHERE ${RANGE} AND ${OTHER_PET}
     ON CONFLICT DO UPDATE SET name = excluded.name, category_id = excluded.category_id`,
-    `INSERT INTO stock (pet_id, quantity, status, last_change)
+    `INSERT INTO settled_stock (pet_id, quantity, status, last_change)
     SELECT id, quantity, status, last_change
     FROM differing LEFT JOIN removed_stock ON removed_stock.pet_id = id WHERE ${RANGE} AND is_new`,
     // Of those that were there, the quantity changes by its history row.
-    `UPDATE stock SET status = differing.status FROM differing
-    WHERE ${RANGE} AND old_status <> differing.status AND stock.pet_id = id`,
+    `UPDATE settled_stock SET status = differing.status FROM differing
+    WHERE ${RANGE} AND old_status <> differing.status AND settled_stock.pet_id = id`,
   ],
   log: {
     end: `SELECT coalesce((SELECT max(id) FROM history), 0) AS history,

@@ -10,7 +10,7 @@ export function inspectionVerbs(connection: Connection): InspectionVerbs {
   const orphans = database.query<{ table: string }, []>('SELECT "table" FROM pragma_foreign_key_check')
   // A pet without stock, or a quantity that is not what the history says last, was not written by us.
   const unstocked = database.query<{ pets: bigint }, []>(
-    'SELECT count(*) AS pets FROM pets WHERE NOT EXISTS (SELECT 1 FROM stock WHERE pet_id = pets.id)',
+    'SELECT count(*) AS pets FROM pets WHERE NOT EXISTS (SELECT 1 FROM settled_stock WHERE pet_id = pets.id)',
   )
   const disagreeing = database.query<{ pets: bigint }, []>(`
     SELECT count(*) AS pets FROM stock JOIN history ON history.id = last_change

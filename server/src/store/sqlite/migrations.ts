@@ -178,11 +178,30 @@ const MIGRATIONS: readonly Migration[] = [
         BEGIN SELECT RAISE(ABORT, 'history is append-only'); END;
     `,
   },
+  {
+    // An update writes its history alone; the stock is brought up to it later. See late-stock.ts.
+    number: 4,
+    sql: `
+      DROP TRIGGER history_sets_stock;
+      ALTER TABLE stock RENAME TO settled_stock;
+      -- Every row of the history up to this id has gone into settled_stock.
+      CREATE TABLE settled (up_to INTEGER NOT NULL) STRICT;
+      INSERT INTO settled SELECT coalesce(max(id), 0) FROM history;
+      -- Of each pet that has later ones, the latest: with max(), SQLite takes the other columns from that row.
+      CREATE VIEW late_changes AS
+        SELECT pet_id, after, max(id) AS id FROM history WHERE id > (SELECT up_to FROM settled) GROUP BY pet_id;
+      -- What the stock is.
+      CREATE VIEW stock AS
+        SELECT settled_stock.pet_id, coalesce(after, quantity) AS quantity, status, coalesce(id, last_change) AS last_change
+        FROM settled_stock LEFT JOIN late_changes ON late_changes.pet_id = settled_stock.pet_id;
+    `,
+  },
 ]
 
-/** Brings the file to the newest form. Safe when several processes start at once. */
-export function migrate(database: Database): void {
-  const newest = MIGRATIONS.at(-1)?.number ?? 0
+const NEWEST = MIGRATIONS.at(-1)?.number ?? 0
+
+/** Brings the file to the newest form, or to an earlier one. Safe when several processes start at once. */
+export function migrate(database: Database, newest = NEWEST): void {
   const apply = database.transaction(() => {
     const version = versionOf(database)
     if (version > newest) {
@@ -191,7 +210,7 @@ export function migrate(database: Database): void {
       )
     }
     for (const migration of MIGRATIONS) {
-      if (migration.number <= version) continue
+      if (migration.number <= version || migration.number > newest) continue
       database.run(migration.sql)
       database.run(`PRAGMA user_version = ${migration.number}`)
     }

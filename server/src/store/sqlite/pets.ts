@@ -2,7 +2,7 @@ import type { PetStatus } from '../../core/inventory.ts'
 import type { Pet } from '../../core/pet.ts'
 import type { Store } from '../../core/store.ts'
 import type { Connection } from './connection.ts'
-import { HISTORY_END } from './stock-events.ts'
+import { HISTORY_END } from './log-end.ts'
 
 interface PetRow {
   id: bigint
@@ -18,7 +18,8 @@ const HIGHEST_ID = 2n ** 63n - 1n
 
 export function petVerbs(connection: Connection): PetVerbs {
   const { database } = connection
-  const PETS = 'SELECT id, name, category_id, status FROM stock JOIN pets ON pets.id = stock.pet_id'
+  // A status is never late.
+  const PETS = 'SELECT id, name, category_id, status FROM settled_stock JOIN pets ON pets.id = pet_id'
   const one = database.query<PetRow, [bigint]>(`${PETS} WHERE pet_id = ?`)
   const page = database.query<PetRow, [bigint, number]>(`${PETS} WHERE pet_id >= ? ORDER BY pet_id LIMIT ?`)
   const pageOfStatus = database.query<PetRow, [PetStatus, bigint, number]>(
@@ -29,7 +30,7 @@ export function petVerbs(connection: Connection): PetVerbs {
     'INSERT INTO pets (id, name, category_id) VALUES (?, ?, ?)',
   )
   const addStock = database.query<unknown, [bigint, number, PetStatus]>(
-    `INSERT INTO stock (pet_id, quantity, status, last_change)
+    `INSERT INTO settled_stock (pet_id, quantity, status, last_change)
     VALUES (?1, ?2, ?3, (SELECT last_change FROM removed_stock WHERE pet_id = ?1))`,
   )
   const recordEntry = database.query<unknown, [bigint, number, PetStatus]>(`

@@ -9,7 +9,9 @@ import type {
   Tally,
 } from '../../core/staged-import.ts'
 import type { Connection } from './connection.ts'
-import type { DifferingRow, ImportPlan, LogEnd } from './import-plan.ts'
+import type { DifferingRow, ImportPlan } from './import-plan.ts'
+import type { LogEnd } from './log-end.ts'
+import { settle } from './settle.ts'
 
 /** Bound at once: a statement for each row takes twice as long. */
 const ROWS_A_STATEMENT = 50
@@ -110,6 +112,7 @@ export class SqliteStagedImport<Value> implements StagedImport<Value> {
     const logEnd = await this.#compareAll()
     options.signal?.throwIfAborted()
     const counts = await this.#connection.writeInSteps(async () => {
+      this.#settle()
       this.#compareChanged(logEnd)
       const written = await this.#write(options)
       this.#plan.log?.record(this.#database)
@@ -168,6 +171,7 @@ export class SqliteStagedImport<Value> implements StagedImport<Value> {
       if (range === null || range.last === null) throw new Error('rows went missing while they were written')
       for (const write of writes) write.run(from, range.last)
       history?.run(from, range.last, at, keyId)
+      this.#settle()
       from = range.last + 1n
       done += Number(range.rows)
       onProgress?.(done, total)
@@ -175,6 +179,10 @@ export class SqliteStagedImport<Value> implements StagedImport<Value> {
     }
     signal?.throwIfAborted()
     return { added, changed: total - added, unchanged: this.#rows - total }
+  }
+
+  #settle(): void {
+    if (this.#plan.history !== undefined) settle(this.#database)
   }
 
   #countDiffering(condition: string): number {

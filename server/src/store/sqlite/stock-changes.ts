@@ -1,11 +1,15 @@
 import type { InventoryItem, PetStatus } from '../../core/inventory.ts'
 import type { Store } from '../../core/store.ts'
+import { inBatches } from './batches.ts'
 import type { Connection } from './connection.ts'
+import type { LateStock } from './late-stock.ts'
+import { type LogEnd, logEndReader } from './log-end.ts'
 
 interface StockRow {
   pet_id: bigint
   quantity: bigint
   status: PetStatus
+  last_change: bigint | null
 }
 
 interface ChangedRow {
@@ -16,8 +20,6 @@ interface ChangedRow {
 
 type StockChangeVerbs = Pick<Store, 'loadStock' | 'stockChangesSince'>
 
-/** Rows read before others get a turn. */
-const BATCH = 5_000
 /** With more changes than this, loading everything is not slower. */
 const MOST_CHANGES = 10_000
 
@@ -25,34 +27,41 @@ const MOST_CHANGES = 10_000
  * Every change of the stock leaves a row in `history` or in `stock_changes`, whose ids only grow and, with one
  * writer at a time, are committed in their order. So two ids are a cursor.
  */
-export function stockChangeVerbs(connection: Connection): StockChangeVerbs {
+export function stockChangeVerbs(connection: Connection, late: LateStock): StockChangeVerbs {
   const { database } = connection
-  const LATEST = `
-    SELECT coalesce((SELECT max(id) FROM history), 0) AS history,
-      coalesce((SELECT max(id) FROM stock_changes), 0) AS changes`
-  const latest = database.query<{ history: bigint; changes: bigint }, []>(LATEST)
+  const logEnd = logEndReader(database)
+  // Not from `stock`, which would look at all that is late: what is late of these is among what they changed.
   const changed = database.query<ChangedRow, [bigint, bigint]>(`
-    SELECT changed.pet_id, quantity, status
-    FROM (SELECT pet_id FROM history WHERE id > ? UNION SELECT pet_id FROM stock_changes WHERE id > ?) AS changed
-    LEFT JOIN stock ON stock.pet_id = changed.pet_id
+    SELECT changed.pet_id, coalesce(late.after, quantity) AS quantity, status
+    FROM (SELECT pet_id FROM history WHERE id > ?1 UNION SELECT pet_id FROM stock_changes WHERE id > ?2) AS changed
+    LEFT JOIN settled_stock ON settled_stock.pet_id = changed.pet_id
+    LEFT JOIN (
+      SELECT pet_id, after, max(id) FROM history WHERE id > max(?1, (SELECT up_to FROM settled)) GROUP BY pet_id
+    ) AS late ON late.pet_id = settled_stock.pet_id
   `)
 
   return {
     async loadStock(onBatch) {
+      late.settleLeftovers()
       const reader = connection.another()
       try {
         // One transaction, so that the cursor and the entries are of the same moment.
         await reader.read(() => reader.database.run('BEGIN'))
-        const cursor = await reader.read(() => toCursor(reader.database.query<Cursor, []>(LATEST).get()))
+        const end = await reader.read(logEndReader(reader.database))
+        const count = reader.database.query<{ pets: bigint }, []>(
+          'SELECT count(*) AS pets FROM settled_stock',
+        )
+        const learn = late.learnFrom(end, await reader.read(() => Number(count.get()?.pets ?? 0)))
         const rows = reader.database
-          .query<StockRow, []>('SELECT pet_id, quantity, status FROM stock ORDER BY pet_id')
+          .query<StockRow, []>('SELECT pet_id, quantity, status, last_change FROM stock ORDER BY pet_id')
           .iterate()
-        for (;;) {
-          const batch = await reader.read(() => nextItems(rows))
-          if (batch.length > 0) onBatch(batch)
-          if (batch.length < BATCH) return cursor
-          await new Promise((resume) => setImmediate(resume))
+        const toItem = ({ pet_id, quantity, status, last_change }: StockRow): InventoryItem => {
+          const item = { petId: pet_id, quantity: Number(quantity), status }
+          learn(item, last_change)
+          return item
         }
+        for await (const items of inBatches(reader, rows, toItem)) onBatch(items)
+        return toCursor(end)
       } finally {
         reader.close()
       }
@@ -62,7 +71,7 @@ export function stockChangeVerbs(connection: Connection): StockChangeVerbs {
       connection.read(
         database.transaction(() => {
           const seen = fromCursor(cursor)
-          const now = latest.get() ?? seen
+          const now = logEnd()
           if (now.history - seen.history + (now.changes - seen.changes) > MOST_CHANGES) return 'too_many'
           const set: InventoryItem[] = []
           const removed: bigint[] = []
@@ -77,26 +86,11 @@ export function stockChangeVerbs(connection: Connection): StockChangeVerbs {
   }
 }
 
-interface Cursor {
-  readonly history: bigint
-  readonly changes: bigint
+function toCursor({ history, changes }: LogEnd): string {
+  return `${history}.${changes}`
 }
 
-function toCursor(cursor: Cursor | null): string {
-  return `${cursor?.history ?? 0n}.${cursor?.changes ?? 0n}`
-}
-
-function fromCursor(text: string): Cursor {
+function fromCursor(text: string): LogEnd {
   const [history = '0', changes = '0'] = text.split('.')
   return { history: BigInt(history), changes: BigInt(changes) }
-}
-
-function nextItems(rows: IterableIterator<StockRow>): InventoryItem[] {
-  const items: InventoryItem[] = []
-  while (items.length < BATCH) {
-    const { value, done } = rows.next()
-    if (done === true) break
-    items.push({ petId: value.pet_id, quantity: Number(value.quantity), status: value.status })
-  }
-  return items
 }

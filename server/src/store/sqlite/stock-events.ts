@@ -2,6 +2,7 @@ import type { PetStatus } from '../../core/inventory.ts'
 import type { StockEvent } from '../../core/stock-event.ts'
 import type { Store } from '../../core/store.ts'
 import type { Connection } from './connection.ts'
+import { type LogEnd, logEndReader } from './log-end.ts'
 
 interface QuantityRow {
   id: bigint
@@ -22,19 +23,11 @@ interface ChangeRow {
   status: PetStatus | null
 }
 
-interface Position {
-  readonly history: bigint
-  readonly changes: bigint
-}
-
 type StockEventVerbs = Pick<Store, 'latestEventCursor' | 'stockEventsAfter'>
 
 /** With more rows than this to tell, reading the stock anew is the better way. */
 const MOST_BEHIND = 10_000
 const CURSOR = /^(0|[1-9]\d{0,17})\.(0|[1-9]\d{0,17})$/
-
-/** Where the history ends at the moment, for a row of stock_changes that comes after it. */
-export const HISTORY_END = '(SELECT coalesce(max(id), 0) FROM history)'
 
 /**
  * The log of events is `history` and `stock_changes`, merged: ids only grow and, with one writer at a time, are
@@ -42,9 +35,7 @@ export const HISTORY_END = '(SELECT coalesce(max(id), 0) FROM history)'
  */
 export function stockEventVerbs(connection: Connection): StockEventVerbs {
   const { database } = connection
-  const latest = database.query<Position, []>(
-    `SELECT ${HISTORY_END} AS history, (SELECT coalesce(max(id), 0) FROM stock_changes) AS changes`,
-  )
+  const end = logEndReader(database)
   const quantities = database.query<QuantityRow, [bigint, number]>(`
     SELECT id, pet_id, before, after, at, key_id, status FROM history WHERE id > ? ORDER BY id LIMIT ?
   `)
@@ -53,7 +44,6 @@ export function stockEventVerbs(connection: Connection): StockEventVerbs {
     SELECT id, after_history, kind, pet_id, quantity, status FROM stock_changes
     WHERE id > ? AND kind <> 'renamed' ORDER BY id LIMIT ?
   `)
-  const end = (): Position => latest.get() ?? { history: 0n, changes: 0n }
 
   return {
     latestEventCursor: () => connection.read(() => toCursor(end())),
@@ -79,7 +69,7 @@ export function stockEventVerbs(connection: Connection): StockEventVerbs {
 
 /** Both lists in the order of their commits. Each is complete, or as long as what is wanted of both. */
 function merged(
-  from: Position,
+  from: LogEnd,
   quantities: readonly QuantityRow[],
   changes: readonly ChangeRow[],
 ): readonly StockEvent[] {
@@ -121,11 +111,11 @@ function toEvent({ kind, pet_id, quantity, status }: ChangeRow, cursor: string):
   return { kind: 'entry', petId: pet_id, quantity: Number(quantity), status, cursor }
 }
 
-function toCursor({ history, changes }: Position): string {
+function toCursor({ history, changes }: LogEnd): string {
   return `${history}.${changes}`
 }
 
-function fromCursor(text: string): Position | undefined {
+function fromCursor(text: string): LogEnd | undefined {
   const [, history, changes] = CURSOR.exec(text) ?? []
   if (history === undefined || changes === undefined) return undefined
   return { history: BigInt(history), changes: BigInt(changes) }

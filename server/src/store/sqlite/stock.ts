@@ -1,6 +1,13 @@
-import { type InventoryItem, isAllowed, type PetStatus } from '../../core/inventory.ts'
+import {
+  type InventoryItem,
+  isAllowed,
+  type PetStatus,
+  type QuantityChange,
+  type QuantityOutcome,
+} from '../../core/inventory.ts'
 import type { Store } from '../../core/store.ts'
 import type { Connection } from './connection.ts'
+import type { LateStock } from './late-stock.ts'
 
 interface StockRow {
   pet_id: bigint
@@ -10,34 +17,25 @@ interface StockRow {
 
 type StockVerbs = Pick<Store, 'listInventory' | 'setQuantities'>
 
-export function stockVerbs(connection: Connection): StockVerbs {
-  const { database } = connection
-  const all = database.query<StockRow, []>('SELECT pet_id, quantity, status FROM stock ORDER BY pet_id')
-  const one = database.query<Omit<StockRow, 'pet_id'> & { last_change: bigint | null }, [bigint]>(
-    'SELECT quantity, status, last_change FROM stock WHERE pet_id = ?',
+export function stockVerbs(connection: Connection, late: LateStock): StockVerbs {
+  const all = connection.database.query<StockRow, []>(
+    'SELECT pet_id, quantity, status FROM stock ORDER BY pet_id',
   )
-  // Sets the quantity as well, by the trigger on the history.
-  const record = database.query<unknown, [bigint, number, number, number, string, PetStatus, bigint | null]>(
-    'INSERT INTO history (pet_id, before, after, at, key_id, status, previous) VALUES (?, ?, ?, ?, ?, ?, ?)',
-  )
+
+  function set(change: QuantityChange): QuantityOutcome {
+    const { petId, quantity, keyId, at } = change
+    const place = late.find(petId)
+    if (place === undefined) return 'unknown_pet'
+    const found = { petId, quantity: late.quantityAt(place), status: late.statusAt(place) }
+    if (!isAllowed(change, found)) return { conflict: found }
+    if (found.quantity === quantity) return found
+    late.change(place, petId, quantity, at, keyId)
+    return { petId, quantity, status: found.status }
+  }
 
   return {
     listInventory: () => connection.read(() => all.all().map(toItem)),
-
-    setQuantities: (changes) =>
-      connection.write(() =>
-        changes.map((change) => {
-          const { petId, quantity, keyId, at } = change
-          const row = one.get(petId)
-          if (row === null) return 'unknown_pet'
-          const found = { petId, quantity: Number(row.quantity), status: row.status }
-          if (!isAllowed(change, found)) return { conflict: found }
-          if (found.quantity !== quantity) {
-            record.run(petId, found.quantity, quantity, at, keyId, found.status, row.last_change)
-          }
-          return { petId, quantity, status: row.status }
-        }),
-      ),
+    setQuantities: (changes) => late.write(() => changes.map(set)),
   }
 }
 

@@ -5,6 +5,7 @@ import { exchangeVerbs } from './exchange.ts'
 import { historyVerbs } from './history.ts'
 import { inspectionVerbs } from './inspection.ts'
 import { keyVerbs } from './keys.ts'
+import { LateStock } from './late-stock.ts'
 import { limitVerbs } from './limits.ts'
 import { migrate } from './migrations.ts'
 import { orderVerbs } from './orders.ts'
@@ -14,18 +15,19 @@ import { stockChangeVerbs } from './stock-changes.ts'
 import { stockEventVerbs } from './stock-events.ts'
 
 /** Opens the file at `path`, makes it if there is none, and brings its tables up to date. */
-export function openSqliteStore(path: string): Store {
+export function openSqliteStore(path: string, options: { readonly mostLate?: number } = {}): Store {
   const connection = Connection.open(path)
   migrate(connection.database)
   connection.stopBlocking()
+  const late = new LateStock(connection, options.mostLate)
   // Not a bare SELECT 1, which would answer without a look at the file.
-  const anyStock = connection.database.query('SELECT 1 FROM stock LIMIT 1')
+  const anyChange = connection.database.query('SELECT 1 FROM history LIMIT 1')
   return {
     isShared: false,
     version: () => connection.version(),
-    ...stockVerbs(connection),
-    ...historyVerbs(connection),
-    ...stockChangeVerbs(connection),
+    ...stockVerbs(connection, late),
+    ...historyVerbs(connection, late),
+    ...stockChangeVerbs(connection, late),
     ...stockEventVerbs(connection),
     ...petVerbs(connection),
     ...orderVerbs(connection),
@@ -34,7 +36,7 @@ export function openSqliteStore(path: string): Store {
     ...exchangeVerbs(connection),
     ...contentVerbs(connection),
     ...inspectionVerbs(connection),
-    ping: () => connection.read(() => void anyStock.get()),
+    ping: () => connection.read(() => void anyChange.get()),
     close: async () => connection.close(),
   }
 }

@@ -1,0 +1,57 @@
+import { expect, test } from 'bun:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { openSqliteStore } from '../../src/store/sqlite/store.ts'
+import { pet } from '../store/plain-rows.ts'
+
+const PETS = 300
+const KILLS = 10
+/** Updates of one process take at most so many quantities. */
+const ROUND = 1_000_000
+
+test('whoever is killed while it settles the stock has lost nothing that it acknowledged', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'petstore-settling-'))
+  const path = join(folder, 'petstore.db')
+  const first = openSqliteStore(path)
+  await first.addPets(Array.from({ length: PETS }, (_, index) => pet(BigInt(index), 0)))
+  await first.close()
+  const acknowledged = new Map<bigint, number>()
+  let changes = 0
+  for (let kill = 1; kill <= KILLS; kill++) {
+    for (const [petId, quantity] of await writeUntilKilled(path, kill * ROUND)) {
+      acknowledged.set(petId, quantity)
+      changes++
+    }
+    const store = openSqliteStore(path)
+    const wrong: string[] = []
+    for (const { petId, quantity } of await store.listInventory()) {
+      const history = await store.listHistory(petId)
+      // What was not acknowledged any more may have been made.
+      if (quantity < (acknowledged.get(petId) ?? 0)) wrong.push(`pet ${petId} has lost a change`)
+      if (quantity !== (history.at(-1)?.after ?? 0)) wrong.push(`pet ${petId} is not as in its history`)
+      if (history.some(({ before }, index) => before !== (history[index - 1]?.after ?? 0)))
+        wrong.push(`the history of pet ${petId} has a gap`)
+    }
+    expect([...wrong, ...(await store.findDamage())]).toEqual([])
+    await store.close()
+  }
+  expect(changes).toBeGreaterThan(KILLS * 30)
+  rmSync(folder, { recursive: true })
+}, 60_000)
+
+async function writeUntilKilled(path: string, quantity: number): Promise<[bigint, number][]> {
+  const writer = join(import.meta.dir, 'settling-writer.ts')
+  const child = Bun.spawn([process.execPath, writer, path, String(PETS), String(quantity)], {
+    stdout: 'pipe',
+    stderr: 'inherit',
+  })
+  const text = new Response(child.stdout).text()
+  await Bun.sleep(150 + Math.random() * 150)
+  child.kill('SIGKILL')
+  const lines = (await text).split('\n').slice(0, -1)
+  return lines.map((line) => {
+    const [petId = '', value = ''] = line.split(' ')
+    return [BigInt(petId), Number(value)]
+  })
+}

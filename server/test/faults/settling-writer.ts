@@ -1,0 +1,12 @@
+import { openSqliteStore } from '../../src/store/sqlite/store.ts'
+import { change } from '../store/plain-rows.ts'
+
+/** Changes the stock without end, settles all the time, and prints each change once it is acknowledged. */
+const [path = '', pets = '', first = ''] = process.argv.slice(2)
+const store = openSqliteStore(path, { mostLate: 30 })
+await store.loadStock(() => {})
+for (let quantity = Number(first); ; quantity++) {
+  const petIds = Array.from({ length: 5 }, () => BigInt(Math.floor(Math.random() * Number(pets))))
+  await store.setQuantities(petIds.map((petId) => change(petId, quantity)))
+  process.stdout.write(petIds.map((petId) => `${petId} ${quantity}\n`).join(''))
+}
