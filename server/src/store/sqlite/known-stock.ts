@@ -7,101 +7,106 @@ const WORDS = 2 ** 32
 /** 2^32 divided by the golden ratio: ids in a row end up far apart. */
 const SPREAD = 0x9e3779b1
 
+/** A place is three numbers: the pet's id, its quantity, and its last change and status in one; that is 0 where nobody is. */
+const SIZE = 3
+const QUANTITY = 1
+const STATE = 2
+/** A state is the id of the last change, or 0, times this, and one more than the index of the status. */
+const CHANGE = 4
+const STATES = Object.fromEntries(PET_STATUSES.map((status, index) => [status, index + 1])) as Record<
+  PetStatus,
+  number
+>
+
 /**
- * What the stock of pets is, by their ids: a hash table in flat arrays, 25 bytes a place. A Map of a million objects
+ * What the stock of pets is, by their ids: a hash table in one flat array, 24 bytes a place. A Map of a million objects
  * would take five times the memory, and each collection of garbage would walk through it.
  */
 export class KnownStock {
-  #places = FEWEST_PLACES
+  #places = 0
   #pets = 0
-  #ids = new BigInt64Array(FEWEST_PLACES)
-  #quantities = new Float64Array(FEWEST_PLACES)
-  /** Ids of the history; 0 for a pet whose stock has never changed. */
-  #lastChanges = new Float64Array(FEWEST_PLACES)
-  /** One more than the place in PET_STATUSES; 0 where nobody is. */
-  #statuses = new Uint8Array(FEWEST_PLACES)
+  #table = new Float64Array(0)
+  /** Where the pets stand whose ids no number can hold; in the table they have none. */
+  readonly #large = new Map<bigint, number>()
+
+  constructor() {
+    this.clear()
+  }
 
   /** Where the pet stands until others are added; undefined where it is not known. */
   placeOf(petId: bigint): number | undefined {
-    const place = this.#find(petId)
-    return this.#statuses[place] === 0 ? undefined : place
+    const id = Number(petId)
+    if (!Number.isSafeInteger(id)) return this.#large.get(petId)
+    const place = this.#find(id)
+    return this.#table[place + STATE] === 0 ? undefined : place
   }
 
   quantityAt(place: number): number {
-    return this.#quantities[place] ?? 0
+    return this.#table[place + QUANTITY] as number
   }
 
   statusAt(place: number): PetStatus {
-    return PET_STATUSES[(this.#statuses[place] ?? 0) - 1] as PetStatus
+    return PET_STATUSES[((this.#table[place + STATE] as number) % CHANGE) - 1] as PetStatus
   }
 
   lastChangeAt(place: number): number | null {
-    return this.#lastChanges[place] || null
+    return Math.floor((this.#table[place + STATE] as number) / CHANGE) || null
   }
 
   change(place: number, quantity: number, lastChange: number): void {
-    this.#quantities[place] = quantity
-    this.#lastChanges[place] = lastChange
+    this.#table[place + QUANTITY] = quantity
+    this.#table[place + STATE] = lastChange * CHANGE + ((this.#table[place + STATE] as number) % CHANGE)
   }
 
-  /** Adds a pet that is not known yet, and tells where it stands. */
+  /** Tells where the pet stands. It is added unless it is known: then it stays as it is. */
   add(petId: bigint, quantity: number, status: PetStatus, lastChange: number | null): number {
-    this.makeRoomFor(this.#pets + 1)
-    const place = this.#find(petId)
-    this.#ids[place] = petId
-    this.#quantities[place] = quantity
-    this.#lastChanges[place] = lastChange ?? 0
-    this.#statuses[place] = PET_STATUSES.indexOf(status) + 1
+    if (this.#pets >= FULLEST * this.#places) this.makeRoomFor(this.#pets + 1)
+    const id = Number(petId)
+    const isLarge = !Number.isSafeInteger(id)
+    const place = (isLarge ? this.#large.get(petId) : undefined) ?? this.#find(id)
+    if (this.#table[place + STATE] !== 0) return place
+    if (isLarge) this.#large.set(petId, place)
+    this.#table[place] = isLarge ? Number.NaN : id
+    this.#table[place + QUANTITY] = quantity
+    this.#table[place + STATE] = (lastChange ?? 0) * CHANGE + STATES[status]
     this.#pets++
     return place
   }
 
   /** To be told beforehand saves moving them several times. */
   makeRoomFor(pets: number): void {
-    const needed = Math.ceil(pets / FULLEST)
-    if (needed > this.#places) this.#moveTo(Math.max(needed, Math.ceil(this.#places * GROWTH)))
+    if (pets <= FULLEST * this.#places) return
+    const before = this.#table
+    this.#places = Math.ceil(Math.max(pets / FULLEST, this.#places * GROWTH))
+    this.#table = new Float64Array(SIZE * this.#places)
+    const move = (from: number, id: number): number => {
+      const place = this.#find(id)
+      this.#table.set(before.subarray(from, from + SIZE), place)
+      return place
+    }
+    for (let from = 0; from < before.length; from += SIZE) {
+      const id = before[from] as number
+      if (before[from + STATE] !== 0 && !Number.isNaN(id)) move(from, id)
+    }
+    for (const [petId, from] of this.#large) this.#large.set(petId, move(from, Number(petId)))
   }
 
   clear(): void {
-    if (this.#pets > 0) this.#begin(FEWEST_PLACES)
+    this.#places = FEWEST_PLACES
+    this.#pets = 0
+    this.#table = new Float64Array(SIZE * FEWEST_PLACES)
+    this.#large.clear()
   }
 
-  /** The pet's place, or the free one where it would stand. */
-  #find(petId: bigint): number {
-    const id = Number(petId)
+  /** The place of this id, or the free one where it would stand. */
+  #find(id: number): number {
+    const table = this.#table
     const mixed = Math.imul(id ^ (id / WORDS), SPREAD) >>> 0
-    let place = Math.floor((mixed / WORDS) * this.#places)
-    while (this.#statuses[place] !== 0 && this.#ids[place] !== petId) {
-      place = place + 1 === this.#places ? 0 : place + 1
+    let place = SIZE * Math.floor((mixed / WORDS) * this.#places)
+    while (table[place + STATE] !== 0 && table[place] !== id) {
+      place += SIZE
+      if (place === table.length) place = 0
     }
     return place
-  }
-
-  #begin(places: number): void {
-    this.#places = places
-    this.#pets = 0
-    this.#ids = new BigInt64Array(places)
-    this.#quantities = new Float64Array(places)
-    this.#lastChanges = new Float64Array(places)
-    this.#statuses = new Uint8Array(places)
-  }
-
-  #moveTo(places: number): void {
-    const [ids, quantities, lastChanges, statuses] = [
-      this.#ids,
-      this.#quantities,
-      this.#lastChanges,
-      this.#statuses,
-    ]
-    this.#begin(places)
-    for (const [from, status] of statuses.entries()) {
-      if (status === 0) continue
-      const place = this.#find(ids[from] ?? 0n)
-      this.#ids[place] = ids[from] ?? 0n
-      this.#quantities[place] = quantities[from] ?? 0
-      this.#lastChanges[place] = lastChanges[from] ?? 0
-      this.#statuses[place] = status
-      this.#pets++
-    }
   }
 }

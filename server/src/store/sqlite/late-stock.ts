@@ -137,10 +137,8 @@ export class LateStock {
     this.#known.makeRoomFor(pets)
     const memory = this.#memory
     return ({ petId, quantity, status }, lastChange) => {
-      // What is known already may be newer.
-      if (memory === this.#memory && this.#known.placeOf(petId) === undefined) {
-        this.#known.add(petId, quantity, status, numberOrNull(lastChange))
-      }
+      // Not over what is known already, which may be newer.
+      if (memory === this.#memory) this.#known.add(petId, quantity, status, numberOrNull(lastChange))
     }
   }
 
