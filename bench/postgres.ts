@@ -1,14 +1,14 @@
 import { PostgresServer } from '../server/test/support/postgres-server.ts'
-import { LOAD_CORE } from './processes.ts'
+import { SERVER_CORE } from './processes.ts'
 
 /** As PostgreSQL itself comes, where the tests have it otherwise. */
 const DEFAULTS = { fsync: 'on', max_connections: '100' }
 
 /**
- * On a disk, which /tmp need not be. It takes turns with wrk on one core: the other one is for the servers
- * that are compared.
+ * On a disk, which /tmp need not be. It takes turns with the server that it works for on one core, as an embedded
+ * database does: the other one is for wrk alone.
  */
-const PLACE = { parent: '/var/tmp', launcher: `taskset -c ${LOAD_CORE}` }
+const PLACE = { parent: '/var/tmp', launcher: `taskset -c ${SERVER_CORE}` }
 
 let server: Promise<PostgresServer> | undefined
 

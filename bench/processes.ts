@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 
-const SERVER_CORE = '0'
+export const SERVER_CORE = '0'
 export const LOAD_CORE = '1'
 const READY_WITHIN_MS = 60_000
 const STOP_WITHIN_MS = 3_000

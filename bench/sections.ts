@@ -15,7 +15,7 @@ export const SECTIONS: readonly { section: Section; title: string; explanation: 
     title: 'On PostgreSQL',
     explanation: [
       'One PostgreSQL with its default settings, so that each commit is on disk, and a database for each target.',
-      'It shares the core of wrk, for both alike. The peer sends one statement for each request.',
+      'It shares the core of the server that it works for. The peer sends one statement for each request.',
     ].join('\n'),
   },
 ]
