@@ -67,6 +67,9 @@ export async function startService(
   const hub = new EventHub(store, (error) => logger.failure({ requestId: 'event-hub', error }))
   const streams = new EventStreams({ hub, keys, clock, heartbeatMs: config.eventsHeartbeatSeconds * SECOND })
   const { setQuantities } = recordCommits(store, metrics)
+  const view = await LiveView.open(store)
+  // What loading has left would stay for long: 160 MB with 1,000,000 pets.
+  Bun.gc(true)
   const app = createApp({
     gate: {
       keys,
@@ -78,7 +81,7 @@ export async function startService(
     services: {
       store,
       clock,
-      view: await LiveView.open(store),
+      view,
       commits: new GroupCommit(
         async (changes) => {
           const outcomes = await setQuantities(changes)

@@ -33,6 +33,10 @@ export class KnownStock {
     this.clear()
   }
 
+  get pets(): number {
+    return this.#pets
+  }
+
   /** Where the pet stands until others are added; undefined where it is not known. */
   placeOf(petId: bigint): number | undefined {
     const id = Number(petId)

@@ -134,6 +134,7 @@ export class LateStock {
       this.#forget()
       this.#knownEnd = end
     }
+    if (this.#known.pets === pets) return () => {}
     this.#known.makeRoomFor(pets)
     const memory = this.#memory
     return ({ petId, quantity, status }, lastChange) => {
