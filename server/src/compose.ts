@@ -68,7 +68,7 @@ export async function startService(
   const streams = new EventStreams({ hub, keys, clock, heartbeatMs: config.eventsHeartbeatSeconds * SECOND })
   const { setQuantities } = recordCommits(store, metrics)
   const view = await LiveView.open(store)
-  // What loading has left would stay for long: 160 MB with 1,000,000 pets.
+  // What loading has left would stay for long: 44 MB with 1,000,000 pets.
   Bun.gc(true)
   const app = createApp({
     gate: {

@@ -1,16 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import type { InventoryItem } from '../../src/core/inventory.ts'
 import type { Store } from '../../src/core/store.ts'
+import { change, pet } from './plain-rows.ts'
 import type { StoreUnderTest } from './store-under-test.ts'
 
-const change = (petId: bigint, quantity: number) => ({ petId, quantity, keyId: 'key_a', at: 1 })
-const pet = (id: bigint, quantity: number) => ({
-  id,
-  name: 'Biscuit',
-  categoryId: 1n,
-  status: 'available' as const,
-  quantity,
-})
 const item = (petId: bigint, quantity: number): InventoryItem => ({ petId, quantity, status: 'available' })
 
 /** What every adapter of the port promises to those who keep up with the stock. */

@@ -1,25 +1,16 @@
-import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { expect, test } from 'bun:test'
+import { rmSync } from 'node:fs'
 import fc from 'fast-check'
 import { MAX_QUANTITY } from '../../src/core/inventory.ts'
 import type { Store } from '../../src/core/store.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
+import { freshFile } from './fresh-file.ts'
 import { change, pet } from './plain-rows.ts'
 
 /** So few that they are settled all the time. */
 const MOST_LATE = 4
 
-let folder = ''
-let path = ''
-
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'petstore-late-'))
-  path = join(folder, 'petstore.db')
-})
-
-afterEach(() => rmSync(folder, { recursive: true }))
+const file = freshFile()
 
 test('stock that is settled late is right for everybody at every moment, whoever writes and whatever fails', async () => {
   await fc.assert(
@@ -47,9 +38,9 @@ class Shop {
   #cursors: string[] = []
 
   async open(): Promise<void> {
-    rmSync(path, { force: true })
-    for (const suffix of ['-wal', '-shm']) rmSync(path + suffix, { force: true })
-    for (const _ of [1, 2]) this.stores.push(openSqliteStore(path, { mostLate: MOST_LATE }))
+    rmSync(file.path, { force: true })
+    for (const suffix of ['-wal', '-shm']) rmSync(file.path + suffix, { force: true })
+    for (const _ of [1, 2]) this.stores.push(openSqliteStore(file.path, { mostLate: MOST_LATE }))
     const first = PETS.slice(0, 4)
     await this.store(0).addPets(first.map((id) => pet(id, 0)))
     for (const id of first) this.quantities.set(id, 0)
@@ -171,7 +162,7 @@ const reopening = who.map(
   (index): Step =>
     async (shop) => {
       await shop.store(index).close()
-      shop.stores[index] = openSqliteStore(path, { mostLate: MOST_LATE })
+      shop.stores[index] = openSqliteStore(file.path, { mostLate: MOST_LATE })
     },
 )
 /** Both at once: the second begins before the first is told of its commit. */

@@ -1,43 +1,33 @@
 import { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import type { InventoryItem } from '../../src/core/inventory.ts'
 import type { Store } from '../../src/core/store.ts'
 import { Connection } from '../../src/store/sqlite/connection.ts'
 import { LateStock } from '../../src/store/sqlite/late-stock.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
+import { freshFile } from './fresh-file.ts'
 import { change, pet } from './plain-rows.ts'
 
 const MOST_LATE = 4
 
-let folder = ''
-let path = ''
-
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'petstore-late-'))
-  path = join(folder, 'petstore.db')
-})
-
-afterEach(() => rmSync(folder, { recursive: true }))
+const file = freshFile()
 
 describe('stock that is settled late', () => {
   test('is settled while changes go on, so that only the latest ones are late', async () => {
-    const store = openSqliteStore(path, { mostLate: MOST_LATE })
+    const store = openSqliteStore(file.path, { mostLate: MOST_LATE })
     await store.addPets(Array.from({ length: 10 }, (_, index) => pet(BigInt(index), 0)))
     for (let round = 1; round <= 50; round++) {
       await store.setQuantities([change(BigInt(round % 10), round)])
-      expect(rows('SELECT count(*) FROM history WHERE id > (SELECT up_to FROM settled)')).not.toBeGreaterThan(
-        3 * MOST_LATE,
-      )
+      expect(
+        numberFrom('SELECT count(*) FROM history WHERE id > (SELECT up_to FROM settled)'),
+      ).not.toBeGreaterThan(3 * MOST_LATE)
     }
-    expect(rows('SELECT up_to FROM settled')).toBeGreaterThan(50 - 3 * MOST_LATE)
+    expect(numberFrom('SELECT up_to FROM settled')).toBeGreaterThan(50 - 3 * MOST_LATE)
     await store.close()
   })
 
   test('does not remember what a batch that failed would have changed', async () => {
-    const store = openSqliteStore(path)
+    const store = openSqliteStore(file.path)
     await store.addPets([pet(1n, 0)])
     await store.setQuantities([change(1n, 2)])
     await expect(store.setQuantities([change(1n, 3), change(1n, -1)])).rejects.toThrow()
@@ -50,28 +40,28 @@ describe('stock that is settled late', () => {
   })
 
   test('that a process which ended has left is settled by the next one that serves from it', async () => {
-    const first = openSqliteStore(path)
+    const first = openSqliteStore(file.path)
     await first.addPets([pet(1n, 0), pet(2n, 0)])
     await first.setQuantities([change(1n, 7), change(2n, 8)])
     await first.close()
-    expect(rows('SELECT count(*) FROM late_changes')).toBe(2)
+    expect(numberFrom('SELECT count(*) FROM late_changes')).toBe(2)
 
-    const second = openSqliteStore(path)
+    const second = openSqliteStore(file.path)
     const items: InventoryItem[] = []
     await second.loadStock((batch) => items.push(...batch))
     expect(items.map(({ quantity }) => quantity)).toEqual([7, 8])
-    expect(rows('SELECT count(*) FROM late_changes')).toBe(0)
-    expect(rows('SELECT sum(quantity) FROM settled_stock')).toBe(15)
+    expect(numberFrom('SELECT count(*) FROM late_changes')).toBe(0)
+    expect(numberFrom('SELECT sum(quantity) FROM settled_stock')).toBe(15)
     await second.close()
   })
 
   test('that cannot be settled, since another process holds the lock, can be read nevertheless', async () => {
-    const first = openSqliteStore(path)
+    const first = openSqliteStore(file.path)
     await first.addPets([pet(1n, 0)])
     await first.setQuantities([change(1n, 7)])
     await first.close()
-    const second = openSqliteStore(path)
-    const other = new Database(path)
+    const second = openSqliteStore(file.path)
+    const other = new Database(file.path)
     other.run('BEGIN IMMEDIATE')
     const items: InventoryItem[] = []
     await second.loadStock((batch) => items.push(...batch))
@@ -88,9 +78,9 @@ describe('what is learned from a list that was read before', () => {
   let late: LateStock
 
   beforeEach(async () => {
-    store = openSqliteStore(path)
+    store = openSqliteStore(file.path)
     await store.addPets([pet(1n, 0)])
-    connection = Connection.open(path)
+    connection = Connection.open(file.path)
     late = new LateStock(connection)
   })
 
@@ -125,8 +115,8 @@ describe('what is learned from a list that was read before', () => {
   })
 })
 
-function rows(sql: string): number {
-  const database = new Database(path, { readonly: true })
+function numberFrom(sql: string): number {
+  const database = new Database(file.path, { readonly: true })
   try {
     return Number(database.query<Record<string, number>, []>(sql).values()[0]?.[0])
   } finally {

@@ -1,8 +1,8 @@
 import type { Database } from 'bun:sqlite'
 
 /**
- * Brings `settled_stock` up to the end of the history. Whoever writes to that table does this first, in the same
- * transaction: what is late goes to the pets that are there, and would otherwise reach one that was added since.
+ * Brings `settled_stock` up to the end of the history. Whoever changes or removes entries there does this first, in the
+ * same transaction: what is late goes to the pets that are there, and would otherwise reach one that came back since.
  */
 export function settle(database: Database): void {
   database.run(`
