@@ -6,6 +6,8 @@ import { settle } from './settle.ts'
 
 /** A store that is read, or opened after a crash, has so many changes to look at, and as many that are being settled. */
 const MOST_LATE = 50_000
+/** Where there are many pets, more may be late, so that ten changes or so still share a page that is written. */
+const MOST_LATE_OF_PETS = 1 / 8
 /** So that settling is done before as many are late again, and no commit takes long. */
 const SETTLED_FOR_EACH_CHANGE = 2
 
@@ -162,7 +164,7 @@ export class LateStock {
   #settleSome(changes: number): void {
     const pets = this.#settling
     if (this.#settlingFrom === pets.length) {
-      if (this.#late.length >= this.#mostLate) this.#startSettling()
+      if (this.#late.length >= Math.max(this.#mostLate, MOST_LATE_OF_PETS * this.#known.pets)) this.#startSettling()
       return
     }
     for (let left = SETTLED_FOR_EACH_CHANGE * changes; left > 0 && this.#settlingFrom < pets.length; left--) {
