@@ -28,12 +28,6 @@ const SAVE_LIMITS_EVERY_MS = 50
 /** So that a ban that an operator lifts ends within a second. */
 const HEED_LIFTED_BANS_EVERY_MS = 500
 
-/**
- * While PostgreSQL works on one batch, the next is gathered and sent: some 20 % more updates a second than with one
- * lane, in runs that varied by as much. A third and a fourth showed no gain.
- */
-const SHARED_LANES = 2
-
 export interface RunningService {
   readonly port: number
   /** `undefined` where metrics are off. */
@@ -88,8 +82,8 @@ export async function startService(
           hub.wake()
           return outcomes
         },
-        undefined,
-        store.isShared ? SHARED_LANES : 1,
+        // Those whose limits are being looked at are about to come.
+        limits instanceof SharedLimits ? limits.afterRound : undefined,
       ),
       streams,
       limits,

@@ -14,8 +14,7 @@ interface Waiting {
 
 /**
  * Puts updates that arrive together into one commit. Those that come while a commit is under way go into the next
- * one, in the order of their arrival; each is answered only after its commit is on disk. Where the store can work on
- * several at once, as many commits may be under way as there are lanes.
+ * one, in the order of their arrival; each is answered only after its commit is on disk.
  *
  * What arrives together is known at the end of a turn of the event loop. An update that seems to be alone does not
  * wait for that (50 µs, a quarter of its time): it does once a turn has brought a second one. Where this turn or the last
@@ -25,9 +24,8 @@ export class GroupCommit {
   readonly #commit: Store['setQuantities']
   /** Runs a function once the requests that have arrived by now have been taken in. */
   readonly #defer: (work: () => void) => void
-  readonly #lanes: number
   #waiting: Waiting[] = []
-  #underWay = 0
+  #isCommitting = false
   #isDeferred = false
   /** How many updates the last commit had. */
   #lastSize = 0
@@ -39,17 +37,15 @@ export class GroupCommit {
   constructor(
     commit: Store['setQuantities'],
     defer: (work: () => void) => void = (work) => setImmediate(work),
-    lanes = 1,
   ) {
     this.#commit = commit
     this.#defer = defer
-    this.#lanes = lanes
   }
 
   set(change: QuantityChange): Promise<QuantityOutcome> {
     const { promise, resolve, reject } = Promise.withResolvers<QuantityOutcome>()
     this.#waiting.push({ change, resolve, reject })
-    if (this.#isQuiet && !this.#hasSeenOne && !this.#isDeferred && this.#underWay < this.#lanes) {
+    if (this.#isQuiet && !this.#hasSeenOne && !this.#isDeferred && !this.#isCommitting) {
       this.#hasSeenOne = true
       this.#defer(() => {
         this.#hasSeenOne = false
@@ -62,7 +58,7 @@ export class GroupCommit {
   }
 
   #commitSoon(): void {
-    if (this.#isDeferred || this.#underWay === this.#lanes || this.#waiting.length === 0) return
+    if (this.#isDeferred || this.#isCommitting || this.#waiting.length === 0) return
     this.#isDeferred = true
     this.#defer(() => {
       if (Math.max(this.#waiting.length, this.#lastSize) < MANY) this.#commitGathered()
@@ -77,7 +73,7 @@ export class GroupCommit {
   }
 
   #commitWaiting(): void {
-    this.#underWay++
+    this.#isCommitting = true
     const batch = this.#waiting.splice(0, MOST_CHANGES)
     this.#lastSize = batch.length
     this.#commit(batch.map(({ change }) => change))
@@ -94,7 +90,7 @@ export class GroupCommit {
         },
       )
       .finally(() => {
-        this.#underWay--
+        this.#isCommitting = false
         this.#commitSoon()
       })
   }

@@ -35,6 +35,11 @@ export type EntryState = Pick<InventoryItem, 'quantity' | 'status'>
 /** The entry after the change; or why it was not made: there is no such pet, or it is in another state. */
 export type QuantityOutcome = InventoryItem | 'unknown_pet' | { readonly conflict: InventoryItem }
 
+/** Callers are told long before this: what is recorded is acknowledged before the stock itself could refuse it. */
+export function mustBeQuantity(quantity: number): void {
+  if (!(quantity >= 0 && quantity <= MAX_QUANTITY)) throw new RangeError(`${quantity} is no quantity`)
+}
+
 /** Whether a change may be made to an entry that is in this state. */
 export function isAllowed({ onlyIf }: QuantityChange, { quantity, status }: EntryState): boolean {
   return (

@@ -10,7 +10,7 @@ const outcome = ({ petId, quantity }: QuantityChange): QuantityOutcome => ({
 })
 
 /** A store whose commits end when the test says so. */
-function slowStore(lanes = 1, defer?: (work: () => void) => void) {
+function slowStore(defer?: (work: () => void) => void) {
   const batches: { changes: readonly QuantityChange[]; end: (error?: Error) => Promise<void> }[] = []
   const commit = (changes: readonly QuantityChange[]) => {
     const { promise, resolve, reject } = Promise.withResolvers<QuantityOutcome[]>()
@@ -22,7 +22,7 @@ function slowStore(lanes = 1, defer?: (work: () => void) => void) {
     batches.push({ changes, end })
     return promise
   }
-  return { batches, group: new GroupCommit(commit, defer, lanes) }
+  return { batches, group: new GroupCommit(commit, defer) }
 }
 
 const quantities = (changes: readonly QuantityChange[] | undefined) =>
@@ -77,7 +77,7 @@ describe('group commit', () => {
       work = []
       for (const run of due) run()
     }
-    const { batches, group } = slowStore(1, (run) => work.push(run))
+    const { batches, group } = slowStore((run) => work.push(run))
     const send = (count: number) => Array.from({ length: count }, (_, index) => group.set(change(index)))
     const sizes = () => batches.map(({ changes }) => changes.length)
     const answers = send(9)
@@ -125,20 +125,5 @@ describe('group commit', () => {
     }
     await all
     expect(batches.map(({ changes }) => changes.length)).toEqual([1, 1_000, 1_000, 499])
-  })
-
-  test('with two lanes two commits are under way, and the third waits for either', async () => {
-    const { batches, group } = slowStore(2)
-    const answers: Promise<QuantityOutcome>[] = []
-    for (const quantity of [1, 2, 3, 4]) {
-      answers.push(group.set(change(quantity)))
-      await Bun.sleep(1)
-    }
-    expect(batches.map(({ changes }) => quantities(changes))).toEqual([[1], [2]])
-    await batches[1]?.end()
-    expect(batches.map(({ changes }) => quantities(changes))).toEqual([[1], [2], [3, 4]])
-    await batches[2]?.end()
-    await batches[0]?.end()
-    expect(await Promise.all(answers)).toEqual([1, 2, 3, 4].map((quantity) => outcome(change(quantity))))
   })
 })

@@ -71,13 +71,13 @@ describe('connections to PostgreSQL', () => {
     proxy.close()
   })
 
-  test('an update waits for another that has its pet, and others are answered meanwhile', async () => {
+  test('an update waits for another that is being written, and reads are answered meanwhile', async () => {
     const service = await serve([], { cwd: '/', env: { DATABASE_URL: database.url } })
     const { username, hostname, port, pathname } = new URL(database.url)
     const other = new Bun.SQL({
       ...{ adapter: 'postgres', username, hostname, port, database: pathname.slice(1), max: 1 },
     })
-    await other.unsafe('BEGIN; SELECT 1 FROM stock WHERE pet_id = 1 FOR UPDATE')
+    await other.unsafe('BEGIN; SELECT 1 FROM log_head FOR UPDATE')
     const waiting = service.call('/inventory/1', key, change(30))
     expect((await service.call('/inventory', key)).status).toBe(200)
     expect(await Promise.race([waiting, Bun.sleep(200)])).toBeUndefined()

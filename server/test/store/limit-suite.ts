@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { admit, freshState, type LimitState } from '../../src/core/rate-windows.ts'
 import type { Store } from '../../src/core/store.ts'
-import { dayOf, type LimitRecord } from '../../src/core/usage.ts'
+import { dayOf, type LimitRecord, type RequestCount } from '../../src/core/usage.ts'
 import type { StoreUnderTest } from './store-under-test.ts'
 
 const NOW = 1_790_000_000_000
@@ -91,63 +91,71 @@ export function limitSuite(name: string, underTest: StoreUnderTest): void {
       expect(seen).toEqual([{ number: 1, beganAt: NOW, endsAt: NOW + 300_000 }, undefined])
     })
 
-    test('requests are counted at once where there is room for all of them', async () => {
-      const now = await timeOf(store)
-      const used = freshState()
-      admit(used, limits, now)
-      const banned = bannedState(now)
-      const over = bannedState(now - 61_000)
-      delete over.ban
-      await store.saveLimits([
-        record('key_used', used),
-        record('key_banned', banned),
-        record('key_over', over),
-      ])
-      const ask = (keyId: string, requests: number, perDay = 100) => ({
-        keyId,
-        requests,
-        limits: { perMinute: 10, perDay },
-      })
-      const counted = await store.countRequests([
-        ask('key_used', 9),
-        ask('key_banned', 1),
-        ask('key_over', 1),
-      ])
-      expect([...counted.keys()]).toEqual(['key_used'])
-      expect(counted.get('key_used')).toMatchObject({
-        minute: { startedAt: used.minute.startedAt, used: 10 },
-        day: { startedAt: used.day.startedAt, used: 10 },
-      })
-      expect((await store.countRequests([ask('key_used', 1)])).size).toBe(0)
-      expect((await store.countRequests([ask('key_new', 1)])).size).toBe(0)
+    test.each(['together', 'one by one'])(
+      'requests of keys, %s, are counted at once where there is room for all of them',
+      async (how) => {
+        const count = async (asked: readonly RequestCount[]) => {
+          if (how === 'together') return store.countRequests(asked)
+          const counted = await Promise.all(asked.map((one) => store.countRequests([one])))
+          return new Map(counted.flatMap((found) => [...found]))
+        }
+        const now = await timeOf(store)
+        const used = freshState()
+        admit(used, limits, now)
+        const banned = bannedState(now)
+        const over = bannedState(now - 61_000)
+        delete over.ban
+        await store.saveLimits([
+          record('key_used', used),
+          record('key_banned', banned),
+          record('key_over', over),
+        ])
+        const ask = (keyId: string, requests: number, perDay = 100) => ({
+          keyId,
+          requests,
+          limits: { perMinute: 10, perDay },
+        })
+        const counted = await count([ask('key_used', 9), ask('key_banned', 1), ask('key_over', 1)])
+        expect([...counted.keys()]).toEqual(['key_used'])
+        expect(counted.get('key_used')).toMatchObject({
+          minute: { startedAt: used.minute.startedAt, used: 10 },
+          day: { startedAt: used.day.startedAt, used: 10 },
+        })
+        expect((await store.countRequests([ask('key_used', 1)])).size).toBe(0)
+        expect((await store.countRequests([ask('key_new', 1)])).size).toBe(0)
 
-      await store.saveLimits([record('key_used', used)])
-      expect((await store.countRequests([ask('key_used', 2, 2)])).size).toBe(0)
-      const states = await store.loadLimits()
-      expect(states.get('key_used')).toEqual(used)
-      expect(states.get('key_banned')).toEqual(banned)
-      expect((await store.listUsage(dayOf(now))).filter(({ accepted }) => accepted > 0)).toEqual([
-        { keyId: 'key_used', day: dayOf(now), accepted: 9, rejected: 0 },
-      ])
-    })
+        await store.saveLimits([record('key_used', used)])
+        expect((await store.countRequests([ask('key_used', 2, 2)])).size).toBe(0)
+        const states = await store.loadLimits()
+        expect(states.get('key_used')).toEqual(used)
+        expect(states.get('key_banned')).toEqual(banned)
+        expect((await store.listUsage(dayOf(now))).filter(({ accepted }) => accepted > 0)).toEqual([
+          { keyId: 'key_used', day: dayOf(now), accepted: 9, rejected: 0 },
+        ])
+      },
+    )
 
-    test('requests that are counted at once from two sides add up', async () => {
-      const used = freshState()
-      admit(used, limits, await timeOf(store))
-      await store.saveLimits([record('key_a', used), record('key_b', used)])
-      const other = await underTest.open()
-      const counts = ['key_b', 'key_a'].map((keyId) => ({
-        keyId,
-        requests: 2,
-        limits: { perMinute: 1_000, perDay: 1_000 },
-      }))
-      await Promise.all(
-        Array.from({ length: 20 }, (_, index) => (index % 2 === 0 ? store : other).countRequests(counts)),
-      )
-      await other.close()
-      const states = await store.loadLimits()
-      expect([states.get('key_a')?.minute.used, states.get('key_b')?.day.used]).toEqual([41, 41])
-    })
+    test.each([1, 2])(
+      'requests of keys, %d together, that are counted at once from two sides add up',
+      async (keys) => {
+        const used = freshState()
+        admit(used, limits, await timeOf(store))
+        await store.saveLimits([record('key_a', used), record('key_b', used)])
+        const other = await underTest.open()
+        const counts = ['key_b', 'key_a'].slice(2 - keys).map((keyId) => ({
+          keyId,
+          requests: 2,
+          limits: { perMinute: 1_000, perDay: 1_000 },
+        }))
+        await Promise.all(
+          Array.from({ length: 20 }, (_, index) => (index % 2 === 0 ? store : other).countRequests(counts)),
+        )
+        await other.close()
+        const states = await store.loadLimits()
+        expect(states.get('key_a')?.minute.used).toBe(41)
+        expect(states.get('key_b')?.day.used).toBe(keys === 2 ? 41 : 1)
+      },
+    )
 
     test('usage adds up by day', async () => {
       const state = freshState()

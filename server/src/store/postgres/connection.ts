@@ -9,6 +9,8 @@ export interface PostgresSettings {
   readonly statementTimeoutSeconds: number
   /** What limits are told the time by: the database's own clock where none is given. */
   readonly clock?: Clock
+  /** How many changes may come before the stock is settled; tests have it settled all the time. */
+  readonly mostLate?: number
 }
 
 /** Between two attempts to reach a database that is away. */
@@ -18,6 +20,7 @@ const PROMPT_MS = 300
 /** How much later than the server's own time-out we give up: only where its answer cannot reach us. */
 const LATER_MS = 2 * SECOND
 
+const BEGIN = { durable: 'BEGIN', forgettable: 'BEGIN; SET LOCAL synchronous_commit = off' }
 const PATIENT = 'SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0'
 const LONG_WRITE = `BEGIN; ${PATIENT}`
 /** Begins a transaction that sees all of one moment, and may take its time. */
@@ -59,13 +62,17 @@ export class Connection {
 
   /**
    * A short transaction that goes to the database and back only twice: what `read` asks for goes with the BEGIN, what
-   * `write` does with the COMMIT. Not waited for on disk: a crash of the server may forget it, nobody sees it undone.
+   * `write` does with the COMMIT. One that is forgettable is not waited for on disk: a crash of the server may forget
+   * it, nobody sees it undone.
    */
   readThenWrite<Found>(
+    durability: 'durable' | 'forgettable',
     read: (session: Session) => Promise<Found>,
     write: (session: Session, found: Found) => Promise<unknown> | undefined,
   ): Promise<void> {
-    return this.#session((session) => inTime(exchange(session, read, write), this.#patienceMs))
+    return this.#session((session) =>
+      inTime(exchange(session, BEGIN[durability], read, write), this.#patienceMs),
+    )
   }
 
   /** A transaction for long work: no time-out but that of the network, and for reads all of one moment. */
@@ -212,14 +219,12 @@ async function transact<T>(
 
 async function exchange<Found>(
   session: Session,
+  begin: string,
   read: (session: Session) => Promise<Found>,
   write: (session: Session, found: Found) => Promise<unknown> | undefined,
 ): Promise<void> {
   try {
-    const [, found] = await Promise.all([
-      session.unsafe('BEGIN; SET LOCAL synchronous_commit = off').execute(),
-      read(session),
-    ])
+    const [, found] = await Promise.all([session.unsafe(begin).execute(), read(session)])
     // Both: the COMMIT of a transaction that has failed succeeds, and undoes it.
     await Promise.all([write(session, found), session`COMMIT`.execute()])
   } catch (error) {

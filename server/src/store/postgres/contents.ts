@@ -42,10 +42,12 @@ export function contentVerbs(connection: Connection): ContentVerbs {
     writeContents: (batches) =>
       connection.longTransaction('write', async (session) => {
         for await (const batch of batches) await insert(session, batch)
-        // Whoever serves from it already, and new rows of the logs, go on behind what was brought in.
+        // New rows of the logs go on behind what was brought in, of which nothing is late.
         await session`
-          SELECT setval('log_ids', greatest((SELECT max(id) FROM history), (SELECT last_value FROM log_ids)))`
-        await session`INSERT INTO stock_changes (kind) VALUES ('relist')`
+          UPDATE log_head SET position = greatest(position, (SELECT max(id) FROM history)) + 1`
+        await session`UPDATE settled SET up_to = position FROM log_head`
+        // For whoever serves from it already.
+        await session`INSERT INTO stock_changes (id, kind) SELECT position, 'relist' FROM log_head`
       }),
   }
 }
@@ -86,7 +88,7 @@ async function insert(session: Session, { kind, rows }: ContentBatch): Promise<v
   const arrays = columns.map(([, type], index) => columnOf(session, rows, TYPES[type], (row) => row[index]))
   const places = columns.map(([, type], index) => `$${index + 1}::${TYPES[type]}[]`)
   await session.unsafe(
-    `INSERT INTO ${kind} (${columns.map(([name]) => name).join()}) SELECT * FROM unnest(${places.join()})`,
+    `INSERT INTO ${kind === 'stock' ? 'settled_stock' : kind} (${columns.map(([name]) => name).join()}) SELECT * FROM unnest(${places.join()})`,
     arrays,
   )
 }

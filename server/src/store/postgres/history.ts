@@ -27,7 +27,6 @@ export function historyVerbs(connection: Connection): HistoryVerbs {
       return pageOfRows(rows, limit)
     },
 
-    // By id and not by transaction: ids are taken while the stock of the pet is locked, so they tell the order.
     listRecentHistory: async (limit, cursor) => {
       const before = cursor === undefined ? HIGHEST_ID : parseInt64(cursor)
       if (before === undefined) return 'unknown_cursor'

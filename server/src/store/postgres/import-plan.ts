@@ -16,13 +16,19 @@ export interface ImportPlan<Value> {
   ])[]
   readonly idOf: (value: Value) => bigint
   readonly toValue: (row: PlainRow, prefix: '' | 'old_') => Value
-  /** Fills `differing` with those rows of `sorted` that are not in the store as they are; `where` narrows them. */
-  readonly compare: (where: string) => string
-  /** Locks those rows of the store that are in `touched`, in the order of their ids. */
-  readonly lock: string
-  /** All of these write what is in `differing` with ids from $1 to $2. The history knows $3, when, and $4, by whom. */
+  /**
+   * Fills `differing` with those rows of `sorted` that are not in the store as they are; `where` narrows them. Fresh,
+   * where that may be, is what the store has never had: a pet that was removed and comes back goes on with its history.
+   */
+  readonly compare: (where: string, mayBeFresh: boolean) => string
+  /** Locks those rows of the store that are in `touched`, in the order of their ids, and all that goes before them. */
+  readonly locks: readonly string[]
+  /** All of these write what is in `differing` with ids from $1 to $2: what is new, fresh or not, as $3 says; */
+  readonly additions: readonly string[]
+  /** what is changed; */
+  readonly changes: readonly string[]
+  /** and its history, which knows $3, when, and $4, by whom. */
   readonly history?: string
-  readonly writes: readonly string[]
   /** Tells those who keep up with the stock. */
   readonly log?: string
 }
@@ -48,41 +54,65 @@ export const PET_PLAN: ImportPlan<StockedPet> = {
     quantity: Number(row[`${prefix}quantity`]),
   }),
   // A pet that was removed goes on with its history, so the quantity before is the last one in there.
-  compare: (where) => `
+  compare: (where, mayBeFresh) => `
     INSERT INTO differing
-    SELECT sorted.id, line, stock.pet_id IS NULL, sorted.name, sorted.category_id, sorted.status, sorted.quantity,
-      pets.name, pets.category_id, stock.status, coalesce(stock.quantity,
-        (SELECT after FROM history WHERE history.pet_id = sorted.id ORDER BY history.id DESC LIMIT 1))
+    SELECT sorted.id, line, stock.pet_id IS NULL, ${mayBeFresh} AND stock.pet_id IS NULL AND latest.after IS NULL,
+      sorted.name, sorted.category_id, sorted.status, sorted.quantity,
+      pets.name, pets.category_id, stock.status, coalesce(stock.quantity, latest.after)
     FROM sorted LEFT JOIN pets ON pets.id = sorted.id LEFT JOIN stock ON stock.pet_id = sorted.id
+    LEFT JOIN LATERAL (
+      SELECT after FROM history WHERE history.pet_id = sorted.id AND stock.pet_id IS NULL ORDER BY history.id DESC LIMIT 1
+    ) AS latest ON true
     WHERE ${where} AND (pets.name, pets.category_id, stock.status, stock.quantity)
       IS DISTINCT FROM (sorted.name, sorted.category_id, sorted.status, sorted.quantity)`,
-  lock: `SELECT count(*) FROM (
-    SELECT 1 FROM stock WHERE pet_id IN (SELECT id FROM touched) ORDER BY pet_id FOR UPDATE) AS locked`,
-  history: `
-    INSERT INTO history (pet_id, before, after, at, key_id, status)
-    SELECT id, old_quantity, quantity, $3::bigint, $4, status FROM differing
-    WHERE ${RANGE} AND old_quantity <> quantity ORDER BY id`,
-  // Apart, since an INSERT that looks out for conflicts takes a third longer. There are none: one import at a time.
-  writes: [
-    `INSERT INTO pets (id, name, category_id)
-    SELECT id, name, category_id FROM differing WHERE ${RANGE} AND old_name IS NULL ORDER BY id`,
-    `UPDATE pets SET name = now.name, category_id = now.category_id FROM differing AS now
-    WHERE pets.id = now.id AND now.${RANGE} AND old_name IS NOT NULL AND
-      (old_name, old_category_id) IS DISTINCT FROM (now.name, now.category_id)`,
-    `INSERT INTO stock (pet_id, quantity, status)
-    SELECT id, quantity, status FROM differing WHERE ${RANGE} AND is_new ORDER BY id`,
-    `UPDATE stock SET quantity = now.quantity, status = now.status FROM differing AS now
-    WHERE stock.pet_id = now.id AND now.${RANGE} AND NOT is_new AND
-      (old_status <> now.status OR old_quantity <> now.quantity)`,
+  locks: [
+    'SELECT position FROM log_head FOR UPDATE',
+    `SELECT count(*) FROM (
+      SELECT 1 FROM settled_stock WHERE pet_id IN (SELECT id FROM touched) ORDER BY pet_id FOR UPDATE) AS locked`,
   ],
+  additions: [
+    `INSERT INTO pets (id, name, category_id)
+    SELECT id, name, category_id FROM differing WHERE ${RANGE} AND is_new AND is_fresh = $3 ORDER BY id`,
+    // What is late of a pet that was removed is not for the one that comes back.
+    `INSERT INTO settled_stock (pet_id, quantity, status, last_change)
+    SELECT id, quantity, status, CASE WHEN old_quantity IS NULL THEN 0
+      ELSE (SELECT max(history.id) FROM history WHERE pet_id = differing.id) END
+    FROM differing WHERE ${RANGE} AND is_new AND is_fresh = $3 ORDER BY id`,
+  ],
+  changes: [
+    `UPDATE pets SET name = now.name, category_id = now.category_id FROM differing AS now
+    WHERE pets.id = now.id AND now.${RANGE} AND NOT is_new AND
+      (old_name, old_category_id) IS DISTINCT FROM (now.name, now.category_id)`,
+    `UPDATE settled_stock SET status = now.status FROM differing AS now
+    WHERE pet_id = now.id AND now.${RANGE} AND NOT is_new AND old_status <> now.status`,
+  ],
+  history: `
+    WITH made AS MATERIALIZED (
+      SELECT id, old_quantity, quantity, status, row_number() OVER (ORDER BY id) AS number
+      FROM differing WHERE ${RANGE} AND old_quantity <> quantity
+    ), taken AS MATERIALIZED (
+      SELECT take_log_ids(count(*)) AS position FROM made
+    ), recorded AS (
+      INSERT INTO history (id, pet_id, before, after, at, key_id, status)
+      SELECT position + number, id, old_quantity, quantity, $3::bigint, $4, status FROM made, taken ORDER BY number
+      RETURNING id, pet_id, after
+    )
+    UPDATE settled_stock SET quantity = after, last_change = recorded.id
+    FROM recorded WHERE settled_stock.pet_id = recorded.pet_id`,
   log: `
     WITH logged AS MATERIALIZED (
-      SELECT CASE WHEN is_new OR old_status <> status THEN 'entry' ELSE 'renamed' END, id, quantity, status
+      SELECT CASE WHEN is_new OR old_status <> status THEN 'entry' ELSE 'renamed' END AS kind, id, quantity, status
       FROM differing WHERE is_new OR old_status <> status OR ${OTHER_PET} LIMIT ${MOST_LOGGED + 1}
-    ), size AS (SELECT count(*) AS rows FROM logged)
-    INSERT INTO stock_changes (kind, pet_id, quantity, status)
-    SELECT logged.* FROM logged, size WHERE rows <= ${MOST_LOGGED}
-    UNION ALL SELECT 'relist', NULL, NULL, NULL FROM size WHERE rows > ${MOST_LOGGED}`,
+    ), size AS (
+      SELECT count(*) AS rows FROM logged
+    ), told AS MATERIALIZED (
+      SELECT logged.*, row_number() OVER () AS number FROM logged, size WHERE rows <= ${MOST_LOGGED}
+      UNION ALL SELECT 'relist', NULL, NULL, NULL, 1 FROM size WHERE rows > ${MOST_LOGGED}
+    ), taken AS MATERIALIZED (
+      SELECT take_log_ids(count(*)) AS position FROM told
+    )
+    INSERT INTO stock_changes (id, kind, pet_id, quantity, status)
+    SELECT position + number, kind, id, quantity, status FROM told, taken`,
 }
 
 export const ORDER_PLAN: ImportPlan<Order> = {
@@ -100,19 +130,25 @@ export const ORDER_PLAN: ImportPlan<Order> = {
     shipDate: Number(row[`${prefix}ship_date`]),
     complete: row[`${prefix}complete`] as boolean,
   }),
-  compare: (where) => `
+  compare: (where, mayBeFresh) => `
     INSERT INTO differing
-    SELECT sorted.id, line, orders.id IS NULL, sorted.pet_id, sorted.quantity, sorted.ship_date, sorted.complete,
+    SELECT sorted.id, line, orders.id IS NULL, ${mayBeFresh} AND orders.id IS NULL, sorted.pet_id, sorted.quantity, sorted.ship_date, sorted.complete,
       orders.pet_id, orders.quantity, orders.ship_date, orders.complete
     FROM sorted LEFT JOIN orders ON orders.id = sorted.id
     WHERE ${where} AND (orders.pet_id, orders.quantity, orders.ship_date, orders.complete)
       IS DISTINCT FROM (sorted.pet_id, sorted.quantity, sorted.ship_date, sorted.complete)`,
-  lock: `SELECT count(*) FROM (
-    SELECT 1 FROM orders WHERE id IN (SELECT id FROM touched) ORDER BY id FOR UPDATE) AS locked`,
-  writes: [
-    `INSERT INTO orders (id, pet_id, quantity, ship_date, complete)
-    SELECT id, pet_id, quantity, ship_date, complete FROM differing WHERE ${RANGE} ORDER BY id
-    ON CONFLICT (id) DO UPDATE SET pet_id = excluded.pet_id, quantity = excluded.quantity,
-      ship_date = excluded.ship_date, complete = excluded.complete`,
+  locks: [
+    `SELECT count(*) FROM (
+      SELECT 1 FROM orders WHERE id IN (SELECT id FROM touched) ORDER BY id FOR UPDATE) AS locked`,
   ],
+  additions: [writeOrders('is_new AND is_fresh = $3')],
+  changes: [writeOrders('NOT is_new')],
+}
+
+function writeOrders(which: string): string {
+  return `
+    INSERT INTO orders (id, pet_id, quantity, ship_date, complete)
+    SELECT id, pet_id, quantity, ship_date, complete FROM differing WHERE ${RANGE} AND ${which} ORDER BY id
+    ON CONFLICT (id) DO UPDATE SET pet_id = excluded.pet_id, quantity = excluded.quantity,
+      ship_date = excluded.ship_date, complete = excluded.complete`
 }

@@ -16,7 +16,7 @@ export function inspectionVerbs(connection: Connection): InspectionVerbs {
       connection.longTransaction('read', async (sql) => {
         const [found] = await sql<Counts[]>`
           SELECT
-            (SELECT count(*) FROM pets WHERE NOT EXISTS (SELECT 1 FROM stock WHERE pet_id = pets.id)) AS unstocked,
+            (SELECT count(*) FROM pets WHERE NOT EXISTS (SELECT 1 FROM settled_stock WHERE pet_id = pets.id)) AS unstocked,
             (SELECT count(*) FROM stock JOIN LATERAL
               (SELECT after FROM history WHERE pet_id = stock.pet_id ORDER BY id DESC LIMIT 1) AS latest
               ON latest.after <> stock.quantity) AS disagreeing,
@@ -34,7 +34,7 @@ export function inspectionVerbs(connection: Connection): InspectionVerbs {
     latestChangeAt: async () => {
       const [row] = await connection.run(
         (sql) => sql<{ at: bigint | null }[]>`
-          SELECT greatest((SELECT at FROM history ORDER BY xid DESC LIMIT 1), (SELECT max(at) FROM audit)) AS at`,
+          SELECT greatest((SELECT at FROM history ORDER BY id DESC LIMIT 1), (SELECT max(at) FROM audit)) AS at`,
       )
       return row === undefined || row.at === null ? undefined : Number(row.at)
     },

@@ -112,6 +112,7 @@ async function attempt(
 ): Promise<string[]> {
   let missing: string[] = []
   await connection.readThenWrite(
+    'forgettable',
     async (sql) => {
       const keys = () => columnOf(sql, keyIds, 'TEXT', (keyId) => keyId)
       // The bans and the time in statements of their own, which begin when the rows are locked and so see the latest.

@@ -2,6 +2,7 @@ import type { SQL } from 'bun'
 import type { Connection } from './connection.ts'
 import { FIRST_FUNCTIONS } from './first-functions.ts'
 import { FIRST_TABLES } from './first-tables.ts'
+import { ONE_LOG } from './one-log.ts'
 
 interface Migration {
   readonly number: number
@@ -27,14 +28,16 @@ const MIGRATIONS: readonly Migration[] = [
     number: 3,
     sql: 'CREATE INDEX history_by_id ON history (id)',
   },
+  { number: 4, sql: ONE_LOG },
 ]
+
+const NEWEST = MIGRATIONS.at(-1)?.number ?? 0
 
 /** Any number will do, if nobody else takes the same: the ASCII codes of "petstore". */
 const MIGRATION_LOCK = 0x70657473746f7265n
 
-/** Brings the database to the newest form. Safe when several processes start at once: one does it, the others wait. */
-export async function migrate(connection: Connection): Promise<void> {
-  const newest = MIGRATIONS.at(-1)?.number ?? 0
+/** Brings the database to the newest form, or to an earlier one. Safe when several processes start at once: one does it, the others wait. */
+export async function migrate(connection: Connection, newest = NEWEST): Promise<void> {
   if ((await connection.run((sql) => versionWithoutLock(sql))) === newest) return
   await connection.longTransaction('write', async (session) => {
     await session`SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`
@@ -50,7 +53,7 @@ export async function migrate(connection: Connection): Promise<void> {
       )
     }
     for (const migration of MIGRATIONS) {
-      if (migration.number <= version) continue
+      if (migration.number <= version || migration.number > newest) continue
       await session.unsafe(migration.sql)
       await session`INSERT INTO migrations (number) VALUES (${migration.number})`
     }

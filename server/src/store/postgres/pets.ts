@@ -3,6 +3,7 @@ import type { Pet, StockedPet } from '../../core/pet.ts'
 import type { Store } from '../../core/store.ts'
 import { columnOf } from './columns.ts'
 import type { Connection, Session } from './connection.ts'
+import { IMPORT_LOCK } from './staged-import.ts'
 
 interface PetRow {
   id: bigint
@@ -16,12 +17,13 @@ type PetVerbs = Pick<Store, 'findPet' | 'listPets' | 'countPets' | 'addPets' | '
 const LOWEST_ID = -(2n ** 63n)
 const HIGHEST_ID = 2n ** 63n - 1n
 
+/** A status is never late: only quantities are settled after the history. */
 export function petVerbs(connection: Connection): PetVerbs {
   return {
     findPet: async (petId) => {
       const [row] = await connection.run(
         (sql) => sql<PetRow[]>`
-          SELECT id, name, category_id, status FROM pets JOIN stock ON stock.pet_id = pets.id WHERE id = ${petId}`,
+          SELECT id, name, category_id, status FROM pets JOIN settled_stock ON pet_id = pets.id WHERE id = ${petId}`,
       )
       return row === undefined ? undefined : toPet(row)
     },
@@ -32,10 +34,10 @@ export function petVerbs(connection: Connection): PetVerbs {
       const rows = await connection.run((sql) =>
         status === undefined
           ? sql<PetRow[]>`
-            SELECT id, name, category_id, status FROM stock JOIN pets ON pets.id = stock.pet_id
+            SELECT id, name, category_id, status FROM settled_stock JOIN pets ON pets.id = pet_id
             WHERE pet_id >= ${from} ORDER BY pet_id LIMIT ${limit}::bigint`
           : sql<PetRow[]>`
-            SELECT id, name, category_id, status FROM stock JOIN pets ON pets.id = stock.pet_id
+            SELECT id, name, category_id, status FROM settled_stock JOIN pets ON pets.id = pet_id
             WHERE status = ${status} AND pet_id >= ${from} ORDER BY pet_id LIMIT ${limit}::bigint`,
       )
       return rows.map(toPet)
@@ -48,21 +50,28 @@ export function petVerbs(connection: Connection): PetVerbs {
 
     addPets: (pets) =>
       connection.transaction(async (session) => {
+        // Not beside an import: each could wait for pets that the other adds.
+        await session`SELECT pg_advisory_xact_lock(${IMPORT_LOCK})`
         await insertPets(session, pets)
         await session`
-          INSERT INTO stock_changes (kind, pet_id, quantity, status)
-          SELECT 'entry', * FROM unnest(
+          INSERT INTO stock_changes (id, kind, pet_id, quantity, status)
+          SELECT taken.position + number, 'entry', pet_id, quantity, status
+          FROM take_log_ids(${pets.length}) AS taken (position), unnest(
             ${columnOf(session, pets, 'BIGINT', ({ id }) => id)},
             ${columnOf(session, pets, 'BIGINT', ({ quantity }) => quantity)},
-            ${columnOf(session, pets, 'TEXT', ({ status }) => status)})`
+            ${columnOf(session, pets, 'TEXT', ({ status }) => status)}
+          ) WITH ORDINALITY AS added (pet_id, quantity, status, number)`
       }),
 
     removePet: (petId) =>
       connection.transaction(async (session) => {
-        // The stock first, as every writer does: whoever has a pet's stock has the pet.
-        await session`SELECT 1 FROM stock WHERE pet_id = ${petId} FOR UPDATE`
+        // The end of the log first: what is written behind it comes after all that is known of the pet.
+        const [taken] = await session<{ position: bigint }[]>`SELECT take_log_ids(1) AS position`
         const { count } = await session`DELETE FROM pets WHERE id = ${petId}`
-        if (count > 0) await session`INSERT INTO stock_changes (kind, pet_id) VALUES ('removed', ${petId})`
+        if (count > 0) {
+          await session`
+            INSERT INTO stock_changes (id, kind, pet_id) VALUES (${(taken?.position ?? 0n) + 1n}, 'removed', ${petId})`
+        }
         return count > 0
       }),
   }
@@ -78,7 +87,9 @@ export async function insertPets(session: Session, pets: readonly StockedPet[]):
   await session`
     INSERT INTO pets (id, name, category_id) SELECT * FROM unnest(${ids}, ${names}, ${categories}) ORDER BY 1`
   await session`
-    INSERT INTO stock (pet_id, quantity, status) SELECT * FROM unnest(${ids}, ${quantities}, ${statuses}) ORDER BY 1`
+    INSERT INTO settled_stock (pet_id, quantity, status, last_change)
+    SELECT added.*, coalesce((SELECT max(id) FROM history WHERE history.pet_id = added.pet_id), 0)
+    FROM unnest(${ids}, ${quantities}, ${statuses}) AS added (pet_id, quantity, status) ORDER BY 1`
 }
 
 function toPet(row: PetRow): Pet {

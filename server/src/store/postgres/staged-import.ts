@@ -15,12 +15,13 @@ import type { ImportPlan, PlainRow } from './import-plan.ts'
 const ROWS_A_STEP = 20_000
 const LOWEST_ID = -(2n ** 63n)
 /** One import writes at a time: two that bring the same new pets would wait for each other crosswise. */
-const IMPORT_LOCK = 0x696d706f7274n
+export const IMPORT_LOCK = 0x696d706f7274n
 
 /**
  * Rows go into temporary tables of a connection of their own, are sorted there by id and compared with the store.
- * What differs is written in one transaction, which locks it first, in the order of the ids, and compares it again.
- * A row that was found equal is not locked: a change to it that comes while the import is written comes after it.
+ * What differs is written in one transaction: first what the store has never had; then what it has is locked, in the
+ * order of the ids, compared again and written. A row that was found equal is not locked: a change to it that comes while
+ * the import is written comes after it.
  */
 export class PostgresStagedImport<Value> implements StagedImport<Value> {
   readonly #connection: Connection
@@ -115,8 +116,6 @@ export class PostgresStagedImport<Value> implements StagedImport<Value> {
       await session`BEGIN`
       try {
         await session`SELECT pg_advisory_xact_lock(${IMPORT_LOCK})`
-        await this.#compareAll()
-        await this.#lockAndCompareAgain()
         const written = await this.#write(options)
         if (this.#plan.log !== undefined) await session.unsafe(this.#plan.log)
         await session`COMMIT`
@@ -133,42 +132,60 @@ export class PostgresStagedImport<Value> implements StagedImport<Value> {
     await this.#session.close()
   }
 
-  async #compareAll(): Promise<void> {
+  async #compareAll(): Promise<number> {
     await this.#session`TRUNCATE differing`
-    await this.#session.unsafe(this.#plan.compare('true'))
-  }
-
-  async #lockAndCompareAgain(): Promise<void> {
-    await this.#session`TRUNCATE touched`
-    const { count } = await this.#session`INSERT INTO touched SELECT id FROM differing WHERE NOT is_new`
-    if (count === 0) return
-    await this.#session`ANALYZE touched`
-    await this.#session.unsafe(this.#plan.lock)
-    await this.#session`DELETE FROM differing WHERE NOT is_new`
-    await this.#session.unsafe(this.#plan.compare('sorted.id IN (SELECT id FROM touched)'))
-  }
-
-  async #write({ at, keyId, signal, onProgress }: ApplyOptions): Promise<ImportCounts> {
-    const { history, writes } = this.#plan
+    await this.#session.unsafe(this.#plan.compare('true', true))
     await this.#session`ANALYZE differing`
-    const added = await this.#count('differing', 'is_new')
-    const total = await this.#count('differing')
-    let from = LOWEST_ID
-    for (let done = 0; done < total; ) {
+    return this.#count('differing')
+  }
+
+  /** What the store has never had goes first: nobody else knows of it yet, so nobody has to wait while it is written. */
+  async #write({ at, keyId, signal, onProgress }: ApplyOptions): Promise<ImportCounts> {
+    const { additions, changes, history } = this.#plan
+    let total = await this.#compareAll()
+    let done = 0
+    const step = async (isFresh: boolean, write: (from: bigint, to: bigint) => Promise<void>) => {
+      for await (const { from, to, rows } of this.#steps(isFresh)) {
+        signal?.throwIfAborted()
+        for (const sql of additions) await this.#session.unsafe(sql, [from, to, isFresh])
+        await write(from, to)
+        done += rows
+        onProgress?.(done, total)
+      }
       signal?.throwIfAborted()
-      const [range] = await this.#session<{ last: bigint | null; rows: bigint }[]>`
-        SELECT max(id) AS last, count(*) AS rows
-        FROM (SELECT id FROM differing WHERE id >= ${from} ORDER BY id LIMIT ${ROWS_A_STEP}) AS step`
-      if (range === undefined || range.last === null)
-        throw new Error('rows went missing while they were written')
-      if (history !== undefined) await this.#session.unsafe(history, [from, range.last, at, keyId])
-      for (const write of writes) await this.#session.unsafe(write, [from, range.last])
-      from = range.last + 1n
-      done += Number(range.rows)
-      onProgress?.(done, total)
     }
-    signal?.throwIfAborted()
+    await step(true, async () => {})
+    total = await this.#lockAndCompareAgain()
+    await step(false, async (from, to) => {
+      for (const sql of changes) await this.#session.unsafe(sql, [from, to])
+      if (history !== undefined) await this.#session.unsafe(history, [from, to, at, keyId])
+    })
+    const added = await this.#count('differing', 'is_new')
     return { added, changed: total - added, unchanged: this.#rows - total }
+  }
+
+  async *#steps(isFresh: boolean): AsyncGenerator<{ from: bigint; to: bigint; rows: number }> {
+    for (let from = LOWEST_ID; ; ) {
+      const [range] = await this.#session<{ last: bigint | null; rows: bigint }[]>`
+        SELECT max(id) AS last, count(*) AS rows FROM (
+          SELECT id FROM differing WHERE id >= ${from} AND is_fresh = ${isFresh} ORDER BY id LIMIT ${ROWS_A_STEP}
+        ) AS step`
+      if (range === undefined || range.last === null) return
+      yield { from, to: range.last, rows: Number(range.rows) }
+      from = range.last + 1n
+    }
+  }
+
+  async #lockAndCompareAgain(): Promise<number> {
+    const { locks, compare } = this.#plan
+    await this.#session`TRUNCATE touched`
+    await this.#session`INSERT INTO touched SELECT id FROM differing WHERE NOT is_fresh`
+    await this.#session`ANALYZE touched`
+    for (const sql of locks) await this.#session.unsafe(sql)
+    await this.#session`DELETE FROM differing WHERE NOT is_fresh`
+    await this.#session.unsafe(compare('sorted.id IN (SELECT id FROM touched)', false))
+    await this.#session`ANALYZE differing`
+    return this.#count('differing')
   }
 
   async #count(table: 'sorted' | 'differing', condition = 'true'): Promise<number> {
@@ -193,7 +210,9 @@ async function createTables<Value>(session: Session, { columns }: ImportPlan<Val
     SET work_mem = '64MB';
     CREATE TEMP TABLE staged (line bigint, id bigint, ${now.join()});
     CREATE TEMP TABLE sorted (id bigint PRIMARY KEY, line bigint, ${now.join()});
-    CREATE TEMP TABLE differing (id bigint PRIMARY KEY, line bigint, is_new boolean, ${[...now, ...old].join()});
+    CREATE TEMP TABLE differing (
+      id bigint PRIMARY KEY, line bigint, is_new boolean, is_fresh boolean, ${[...now, ...old].join()}
+    );
     CREATE TEMP TABLE touched (id bigint);
   `)
 }

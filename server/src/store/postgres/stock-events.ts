@@ -2,9 +2,11 @@ import type { PetStatus } from '../../core/inventory.ts'
 import type { StockEvent } from '../../core/stock-event.ts'
 import type { Store } from '../../core/store.ts'
 import type { Connection } from './connection.ts'
+import { readLogEnd } from './log.ts'
 
 interface EventRow {
-  number: bigint
+  position: bigint
+  id: bigint | null
   is_quantity: boolean
   pet_id: bigint | null
   before: bigint
@@ -21,43 +23,39 @@ type StockEventVerbs = Pick<Store, 'latestEventCursor' | 'stockEventsAfter'>
 const MOST_BEHIND = 10_000
 const CURSOR = /^(0|[1-9]\d{0,17})$/
 
-/** The number of an event is its cursor. Numbers are given when somebody asks: see number_events. */
+/** The log is in the order of the commits, so the id of its rows is the cursor. */
 export function stockEventVerbs(connection: Connection): StockEventVerbs {
-  const last = async (): Promise<bigint> => {
-    const [row] = await connection.run(
-      (sql) => sql<{ last: bigint }[]>`SELECT number_events(${MOST_BEHIND}) AS last`,
-    )
-    if (row === undefined) throw new Error('the database did not number the events')
-    return row.last
-  }
-
   return {
-    latestEventCursor: async () => String(await last()),
+    latestEventCursor: async () => String((await connection.run(readLogEnd)).position),
 
     stockEventsAfter: async (cursor, limit) => {
       if (!CURSOR.test(cursor)) return 'unknown_cursor'
       const from = BigInt(cursor)
-      const behind = (await last()) - from
-      if (behind < 0n || behind > MOST_BEHIND) return 'too_far'
-      if (behind === 0n) return { events: [], cursor }
       const rows = await connection.run(
         (sql) => sql<EventRow[]>`
-          SELECT number, is_quantity, stock_events.pet_id,
-            before, after, at, key_id, quantity, coalesce(history.status, stock_changes.status) AS status
-          FROM stock_events
-          LEFT JOIN history ON is_quantity AND history.pet_id = stock_events.pet_id AND history.id = log_id
-          LEFT JOIN stock_changes ON NOT is_quantity AND stock_changes.id = log_id
-          WHERE number > ${from} ORDER BY number LIMIT ${limit}::bigint`,
+          WITH log AS MATERIALIZED (
+            (SELECT id, true AS is_quantity, pet_id, before, after, at, key_id, NULL::bigint AS quantity, status
+              FROM history WHERE id > ${from} ORDER BY id LIMIT ${limit}::bigint)
+            UNION ALL
+            (SELECT id, false, pet_id, NULL, NULL, NULL, NULL, quantity, status
+              FROM stock_changes WHERE id > ${from} AND kind <> 'renamed' ORDER BY id LIMIT ${limit}::bigint)
+          )
+          SELECT position, log.* FROM log_head LEFT JOIN log ON true ORDER BY id LIMIT ${limit}::bigint`,
       )
-      const events = rows.map(toEvent)
-      return { events, cursor: events.at(-1)?.cursor ?? cursor }
+      const [first] = rows
+      if (first === undefined) throw new Error('the database did not tell where its log ends')
+      const behind = first.position - from
+      if (behind < 0n || behind > MOST_BEHIND) return 'too_far'
+      const events = rows.flatMap((row) => (row.id === null ? [] : [toEvent(row, String(row.id))]))
+      // Where nothing is left, what is no event has been passed as well.
+      const end = events.length < limit ? String(first.position) : undefined
+      return { events, cursor: end ?? events.at(-1)?.cursor ?? cursor }
     },
   }
 }
 
-function toEvent(row: EventRow): StockEvent {
+function toEvent(row: EventRow, cursor: string): StockEvent {
   const { is_quantity, pet_id, quantity, status } = row
-  const cursor = String(row.number)
   if (pet_id === null) return { kind: 'relist', cursor }
   if (is_quantity && status !== null) {
     const [before, after, at] = [Number(row.before), Number(row.after), Number(row.at)]

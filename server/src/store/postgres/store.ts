@@ -5,6 +5,7 @@ import { exchangeVerbs } from './exchange.ts'
 import { historyVerbs } from './history.ts'
 import { inspectionVerbs } from './inspection.ts'
 import { keyVerbs } from './keys.ts'
+import { KnownLog } from './known-log.ts'
 import { limitVerbs } from './limits.ts'
 import { migrate } from './migrations.ts'
 import { orderVerbs } from './orders.ts'
@@ -13,6 +14,7 @@ import { requestCountVerbs } from './request-counts.ts'
 import { stockVerbs } from './stock.ts'
 import { stockChangeVerbs } from './stock-changes.ts'
 import { stockEventVerbs } from './stock-events.ts'
+import { StockWriter } from './stock-writer.ts'
 import { storeClock } from './store-clock.ts'
 
 export type { PostgresSettings } from './connection.ts'
@@ -33,13 +35,16 @@ export async function openPostgresStore(url: string, settings: PostgresSettings)
     await connection.close()
     throw error
   }
+  const known = new KnownLog()
+  const changes = stockChangeVerbs(connection, known)
+  const writer = new StockWriter(connection, known, () => changes.loadStock(() => {}), settings.mostLate)
   return {
     isShared: true,
     // Only the database knows what other instances did.
     version: () => undefined,
-    ...stockVerbs(connection),
+    ...stockVerbs(connection, writer),
     ...historyVerbs(connection),
-    ...stockChangeVerbs(connection),
+    ...changes,
     ...stockEventVerbs(connection),
     ...petVerbs(connection),
     ...orderVerbs(connection),

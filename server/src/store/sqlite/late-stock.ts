@@ -1,6 +1,6 @@
-import { type InventoryItem, MAX_QUANTITY, type PetStatus } from '../../core/inventory.ts'
+import { type InventoryItem, mustBeQuantity, type PetStatus } from '../../core/inventory.ts'
+import { KnownStock } from '../../core/known-stock.ts'
 import type { Connection } from './connection.ts'
-import { KnownStock } from './known-stock.ts'
 import { isSameEnd, type LogEnd, logEndReader } from './log-end.ts'
 import { settle } from './settle.ts'
 
@@ -106,8 +106,7 @@ export class LateStock {
 
   /** Sets the quantity of the pet at this place, and records who did it and when. */
   change(place: number, petId: bigint, quantity: number, at: number, keyId: string): void {
-    // It would be refused when it is settled, long after it was acknowledged.
-    if (!(quantity >= 0 && quantity <= MAX_QUANTITY)) throw new RangeError(`${quantity} is no quantity`)
+    mustBeQuantity(quantity)
     const known = this.#known
     const id = this.#lastId + 1
     const before = known.quantityAt(place)
@@ -164,7 +163,8 @@ export class LateStock {
   #settleSome(changes: number): void {
     const pets = this.#settling
     if (this.#settlingFrom === pets.length) {
-      if (this.#late.length >= Math.max(this.#mostLate, MOST_LATE_OF_PETS * this.#known.pets)) this.#startSettling()
+      if (this.#late.length >= Math.max(this.#mostLate, MOST_LATE_OF_PETS * this.#known.pets))
+        this.#startSettling()
       return
     }
     for (let left = SETTLED_FOR_EACH_CHANGE * changes; left > 0 && this.#settlingFrom < pets.length; left--) {

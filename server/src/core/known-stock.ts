@@ -1,4 +1,4 @@
-import { PET_STATUSES, type PetStatus } from '../../core/inventory.ts'
+import { PET_STATUSES, type PetStatus } from './inventory.ts'
 
 const FEWEST_PLACES = 1_024
 const FULLEST = 0.7
@@ -13,6 +13,8 @@ const QUANTITY = 1
 const STATE = 2
 /** A state is the id of the last change, or 0, times this, and one more than the index of the status. */
 const CHANGE = 4
+/** Of a pet that was removed: nobody else may stand there, since others were placed past it. */
+const REMOVED = CHANGE
 const STATES = Object.fromEntries(PET_STATUSES.map((status, index) => [status, index + 1])) as Record<
   PetStatus,
   number
@@ -42,7 +44,7 @@ export class KnownStock {
     const id = Number(petId)
     if (!Number.isSafeInteger(id)) return this.#large.get(petId)
     const place = this.#find(id)
-    return this.#table[place + STATE] === 0 ? undefined : place
+    return this.#isThere(place) ? place : undefined
   }
 
   quantityAt(place: number): number {
@@ -68,13 +70,26 @@ export class KnownStock {
     const id = Number(petId)
     const isLarge = !Number.isSafeInteger(id)
     const place = (isLarge ? this.#large.get(petId) : undefined) ?? this.#find(id)
-    if (this.#table[place + STATE] !== 0) return place
+    if (this.#isThere(place)) return place
+    if (this.#table[place + STATE] === 0) this.#pets++
     if (isLarge) this.#large.set(petId, place)
     this.#table[place] = isLarge ? Number.NaN : id
     this.#table[place + QUANTITY] = quantity
     this.#table[place + STATE] = (lastChange ?? 0) * CHANGE + STATES[status]
-    this.#pets++
     return place
+  }
+
+  /** Adds the pet, or makes it what is given. */
+  set(petId: bigint, quantity: number, status: PetStatus): void {
+    const place = this.add(petId, quantity, status, null)
+    this.#table[place + QUANTITY] = quantity
+    this.#table[place + STATE] = STATES[status]
+  }
+
+  remove(petId: bigint): void {
+    const place = this.placeOf(petId)
+    if (place !== undefined) this.#table[place + STATE] = REMOVED
+    this.#large.delete(petId)
   }
 
   /** To be told beforehand saves moving them several times. */
@@ -100,6 +115,10 @@ export class KnownStock {
     this.#pets = 0
     this.#table = new Float64Array(SIZE * FEWEST_PLACES)
     this.#large.clear()
+  }
+
+  #isThere(place: number): boolean {
+    return (this.#table[place + STATE] as number) % CHANGE !== 0
   }
 
   /** The place of this id, or the free one where it would stand. */

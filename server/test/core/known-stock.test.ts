@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { PET_STATUSES, type PetStatus } from '../../src/core/inventory.ts'
-import { KnownStock } from '../../src/store/sqlite/known-stock.ts'
+import { KnownStock } from '../../src/core/known-stock.ts'
 
 interface Entry {
   readonly quantity: number
@@ -18,17 +18,24 @@ const petIds = fc.oneof(
 const quantities = fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER })
 const lastChanges = fc.option(fc.integer({ min: 1, max: 2 ** 50 }))
 
-test('what is known of the stock is what was added and changed, for any ids', () => {
-  const step = fc.tuple(petIds, quantities, fc.constantFrom(...PET_STATUSES), lastChanges)
+test('what is known of the stock is what was added, changed, set and removed, for any ids', () => {
+  const what = fc.constantFrom('change', 'set', 'remove')
+  const step = fc.tuple(petIds, quantities, fc.constantFrom(...PET_STATUSES), lastChanges, what)
   fc.assert(
     fc.property(fc.array(step, { maxLength: 4_000, size: 'max' }), fc.array(petIds), (steps, others) => {
       const known = new KnownStock()
       const model = new Map<bigint, Entry>()
-      for (const [petId, quantity, status, lastChange] of steps) {
+      for (const [petId, quantity, status, lastChange, what] of steps) {
         const place = known.placeOf(petId)
         const entry = model.get(petId)
         expect(place === undefined).toBe(entry === undefined)
-        if (place === undefined || entry === undefined) {
+        if (what === 'set') {
+          known.set(petId, quantity, status)
+          model.set(petId, { quantity, status, lastChange: null })
+        } else if (what === 'remove') {
+          known.remove(petId)
+          model.delete(petId)
+        } else if (place === undefined || entry === undefined) {
           known.add(petId, quantity, status, lastChange)
           known.add(petId, 0, 'sold', 1)
           model.set(petId, { quantity, status, lastChange })

@@ -1,0 +1,62 @@
+import { expect, test } from 'bun:test'
+import { SharedLimits } from '../../src/core/shared-limits.ts'
+import type { Store } from '../../src/core/store.ts'
+
+const LIMITS = { perMinute: 1_000, perDay: 1_000 }
+
+/** A store whose rounds end when the test says so. */
+function slowStore() {
+  const rounds: { requests: number; end: () => Promise<void> }[] = []
+  let used = 0
+  const countRequests: Store['countRequests'] = async (counts) => {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const requests = counts.reduce((sum, count) => sum + count.requests, 0)
+    rounds.push({
+      requests,
+      end: async () => {
+        resolve()
+        await Bun.sleep(1)
+      },
+    })
+    await promise
+    used += requests
+    const window = { startedAt: 0, used }
+    return new Map(counts.map(({ keyId }) => [keyId, { minute: window, day: window, at: 1 }]))
+  }
+  const changeLimits = () => Promise.reject(new Error('all have room'))
+  return { rounds, limits: new SharedLimits({ countRequests, changeLimits }) }
+}
+
+test('those that come while a round is under way go into the next one together', async () => {
+  const { rounds, limits } = slowStore()
+  const ask = () => limits.admit('key_a', LIMITS)
+  const first = ask()
+  await Bun.sleep(1)
+  const others = [ask(), ask(), ask()]
+  await Bun.sleep(1)
+  expect(rounds.map(({ requests }) => requests)).toEqual([1])
+  await rounds[0]?.end()
+  expect(await first).toMatchObject({ remaining: 999 })
+  expect(rounds.map(({ requests }) => requests)).toEqual([1, 3])
+  await rounds[1]?.end()
+  expect((await Promise.all(others)).map(({ remaining }) => remaining)).toEqual([998, 997, 996])
+})
+
+test('what is to be done after the round waits for the one under way, and not for the next', async () => {
+  const { rounds, limits } = slowStore()
+  const done: string[] = []
+  limits.afterRound(() => done.push('at once'))
+  await Bun.sleep(1)
+  expect(done).toEqual(['at once'])
+  const first = limits.admit('key_a', LIMITS).then(() => done.push('first'))
+  await Bun.sleep(1)
+  limits.afterRound(() => done.push('after the first'))
+  const second = limits.admit('key_a', LIMITS).then(() => done.push('second'))
+  await Bun.sleep(1)
+  expect(done).toEqual(['at once'])
+  await rounds[0]?.end()
+  await first
+  expect(done).toEqual(['at once', 'first', 'after the first'])
+  await rounds[1]?.end()
+  await second
+})
