@@ -1,15 +1,19 @@
 import { afterAll, afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import type { StockedPet } from '../../src/core/pet.ts'
+import type { ApplyOptions } from '../../src/core/staged-import.ts'
 import type { Store } from '../../src/core/store.ts'
 import { DEFAULT_POSTGRES_SETTINGS, openPostgresStore } from '../../src/store/postgres/store.ts'
 import { lateStockSuite } from '../store/late-stock-suite.ts'
 import { change, pet } from '../store/plain-rows.ts'
-import { createDatabase, type TestDatabase } from '../support/postgres-databases.ts'
+import { createDatabase, type PostgresDatabase } from '../support/postgres-databases.ts'
 import { until } from '../support/until.ts'
 
 setDefaultTimeout(60_000)
 
 const MOST_LATE = 4
-let latest: TestDatabase | undefined
+const WAITING = `SELECT count(*) FROM pg_stat_activity
+  WHERE datname = current_database() AND wait_event_type = 'Lock'`
+let latest: PostgresDatabase | undefined
 const open = (url: string | undefined, mostLate = MOST_LATE): Promise<Store> =>
   openPostgresStore(url ?? '', { ...DEFAULT_POSTGRES_SETTINGS, mostLate })
 
@@ -24,7 +28,7 @@ afterAll(() => latest?.drop())
 lateStockSuite('PostgreSQL', postgres, { runs: 8, steps: 40 })
 
 describe('stock on PostgreSQL', () => {
-  let database: TestDatabase
+  let database: PostgresDatabase
   let store: Store
   let other: Store
   beforeEach(async () => {
@@ -95,33 +99,47 @@ describe('stock on PostgreSQL', () => {
     expect(await store.setQuantities([change(1n, 1)])).toEqual(['unknown_pet'])
   })
 
+  const importPets = async (pets: readonly StockedPet[], options: Partial<ApplyOptions> = {}) => {
+    const staged = await other.stagePets()
+    await staged.add(pets.map((value, index) => ({ line: index + 2, value })))
+    await staged.seal(0)
+    await staged.apply({ at: 5, keyId: 'import', ...options })
+    await staged.discard()
+  }
+  const newPets = (count: number) => Array.from({ length: count }, (_, index) => pet(BigInt(index + 10), 7))
+
   test('of more pets than are told one by one is read again', async () => {
     await store.setQuantities([change(1n, 1)])
-    const staged = await other.stagePets()
-    const rows = Array.from({ length: 1_500 }, (_, index) => pet(BigInt(index + 10), 7))
-    await staged.add(rows.map((value, index) => ({ line: index + 2, value })))
-    await staged.seal(0)
-    await staged.apply({ at: 5, keyId: 'import' })
-    await staged.discard()
+    await importPets(newPets(1_500))
     expect(await store.setQuantities([change(1_000n, 8)])).toMatchObject([{ petId: 1_000n, quantity: 8 }])
     expect(await historyOf(1_000n)).toEqual([[7, 8]])
   })
 
   test('can be changed while an import writes pets that are new', async () => {
     await store.setQuantities([change(1n, 1)])
-    const staged = await other.stagePets()
-    const rows = Array.from({ length: 45_000 }, (_, index) => pet(BigInt(index + 10), 7))
-    await staged.add(rows.map((value, index) => ({ line: index + 2, value })))
-    await staged.seal(0)
     const written: number[] = []
-    await staged.apply({
-      at: 5,
-      keyId: 'import',
-      onProgress: (done) => {
-        void store.setQuantities([change(1n, done)]).then(() => written.push(done))
-      },
-    })
+    const onProgress = (done: number) => {
+      void store.setQuantities([change(1n, done)]).then(() => written.push(done))
+    }
+    await importPets(newPets(45_000), { onProgress })
     expect(written.length).toBeGreaterThan(0)
-    await staged.discard()
+  })
+
+  test('cannot be changed while an import writes pets that are there', async () => {
+    await store.setQuantities([change(1n, 1)])
+    const somebody = database.connect()
+    await somebody.unsafe('BEGIN; SELECT 1 FROM pets WHERE id = 1 FOR UPDATE')
+    const importing = importPets([{ ...pet(1n, 7), name: 'Rex' }])
+    await until(async () => (await number(WAITING)) > 0)
+    const changing = store.setQuantities([change(1n, 5)])
+    expect(await Promise.race([changing, Bun.sleep(200)])).toBeUndefined()
+    await somebody.unsafe('COMMIT')
+    await somebody.close()
+    await Promise.all([importing, changing])
+    expect(await historyOf(1n)).toEqual([
+      [0, 1],
+      [1, 7],
+      [7, 5],
+    ])
   })
 })

@@ -2,12 +2,12 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import { openStore } from '../../src/open-store.ts'
 import { serve } from '../cli/running-petstore.ts'
 import { FreezingProxy } from '../support/freezing-proxy.ts'
-import { createDatabase, type TestDatabase } from '../support/postgres-databases.ts'
+import { createDatabase, type PostgresDatabase } from '../support/postgres-databases.ts'
 import { stockUp } from './shop.ts'
 
 setDefaultTimeout(30_000)
 
-let database: TestDatabase
+let database: PostgresDatabase
 let key: string
 beforeAll(async () => {
   database = await createDatabase()
@@ -73,10 +73,7 @@ describe('connections to PostgreSQL', () => {
 
   test('an update waits for another that is being written, and reads are answered meanwhile', async () => {
     const service = await serve([], { cwd: '/', env: { DATABASE_URL: database.url } })
-    const { username, hostname, port, pathname } = new URL(database.url)
-    const other = new Bun.SQL({
-      ...{ adapter: 'postgres', username, hostname, port, database: pathname.slice(1), max: 1 },
-    })
+    const other = database.connect()
     await other.unsafe('BEGIN; SELECT 1 FROM log_head FOR UPDATE')
     const waiting = service.call('/inventory/1', key, change(30))
     expect((await service.call('/inventory', key)).status).toBe(200)

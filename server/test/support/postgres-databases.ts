@@ -19,7 +19,12 @@ export interface TestDatabase {
   drop(): Promise<void>
 }
 
-export async function createDatabase(): Promise<TestDatabase> {
+export interface PostgresDatabase extends TestDatabase {
+  /** A connection for the caller alone, to be closed. */
+  connect(): Bun.SQL
+}
+
+export async function createDatabase(): Promise<PostgresDatabase> {
   const server = await serverUrl()
   const name = `petstore_${crypto.randomUUID().replaceAll('-', '')}`
   await once(server, `CREATE DATABASE ${name} TEMPLATE template0`)
@@ -28,17 +33,22 @@ export async function createDatabase(): Promise<TestDatabase> {
   return {
     url: url.href,
     run: (sql) => once(url.href, sql),
+    connect: () => connect(url.href),
     drop: async () => {
       await once(server, `DROP DATABASE ${name} WITH (FORCE)`)
     },
   }
 }
 
-async function once(url: string, sql: string): Promise<readonly Record<string, unknown>[]> {
+function connect(url: string): Bun.SQL {
   const { username, password, hostname, port, pathname } = new URL(url)
-  const client = new Bun.SQL({
+  return new Bun.SQL({
     ...{ adapter: 'postgres', username, password, hostname, port, database: pathname.slice(1), max: 1 },
   })
+}
+
+async function once(url: string, sql: string): Promise<readonly Record<string, unknown>[]> {
+  const client = connect(url)
   try {
     return await client.unsafe(sql)
   } finally {

@@ -73,11 +73,8 @@ export const PET_PLAN: ImportPlan<StockedPet> = {
   additions: [
     `INSERT INTO pets (id, name, category_id)
     SELECT id, name, category_id FROM differing WHERE ${RANGE} AND is_new AND is_fresh = $3 ORDER BY id`,
-    // What is late of a pet that was removed is not for the one that comes back.
-    `INSERT INTO settled_stock (pet_id, quantity, status, last_change)
-    SELECT id, quantity, status, CASE WHEN old_quantity IS NULL THEN 0
-      ELSE (SELECT max(history.id) FROM history WHERE pet_id = differing.id) END
-    FROM differing WHERE ${RANGE} AND is_new AND is_fresh = $3 ORDER BY id`,
+    `INSERT INTO settled_stock (pet_id, quantity, status)
+    SELECT id, quantity, status FROM differing WHERE ${RANGE} AND is_new AND is_fresh = $3 ORDER BY id`,
   ],
   changes: [
     `UPDATE pets SET name = now.name, category_id = now.category_id FROM differing AS now
@@ -95,10 +92,9 @@ export const PET_PLAN: ImportPlan<StockedPet> = {
     ), recorded AS (
       INSERT INTO history (id, pet_id, before, after, at, key_id, status)
       SELECT position + number, id, old_quantity, quantity, $3::bigint, $4, status FROM made, taken ORDER BY number
-      RETURNING id, pet_id, after
+      RETURNING pet_id, after
     )
-    UPDATE settled_stock SET quantity = after, last_change = recorded.id
-    FROM recorded WHERE settled_stock.pet_id = recorded.pet_id`,
+    UPDATE settled_stock SET quantity = after FROM recorded WHERE settled_stock.pet_id = recorded.pet_id`,
   log: `
     WITH logged AS MATERIALIZED (
       SELECT CASE WHEN is_new OR old_status <> status THEN 'entry' ELSE 'renamed' END AS kind, id, quantity, status

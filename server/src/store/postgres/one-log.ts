@@ -27,9 +27,7 @@ export const ONE_LOG = `
   ALTER TABLE stock_changes DROP COLUMN xid, ALTER COLUMN id DROP DEFAULT;
   DROP SEQUENCE log_ids;
 
-  -- The stock of each pet as its history up to last_change says.
   ALTER TABLE stock RENAME TO settled_stock;
-  ALTER TABLE settled_stock ADD COLUMN last_change bigint NOT NULL DEFAULT 0;
   -- Every row of the history up to this id has gone into settled_stock.
   CREATE TABLE settled (
     is_only boolean PRIMARY KEY CHECK (is_only),
@@ -38,7 +36,7 @@ export const ONE_LOG = `
   INSERT INTO settled SELECT true, position FROM log_head;
   -- Of each pet that has later ones, the latest. The order and the limit keep the planner from reading all of the history.
   CREATE VIEW late_changes AS
-    SELECT DISTINCT ON (pet_id) pet_id, id, after
+    SELECT DISTINCT ON (pet_id) pet_id, after
     FROM (
       SELECT pet_id, id, after FROM history WHERE id > (SELECT up_to FROM settled) ORDER BY id LIMIT 1000000000
     ) AS late
@@ -47,7 +45,7 @@ export const ONE_LOG = `
   CREATE VIEW stock AS
     SELECT settled_stock.pet_id, coalesce(after, quantity) AS quantity, status
     FROM settled_stock
-    LEFT JOIN late_changes ON late_changes.pet_id = settled_stock.pet_id AND late_changes.id > last_change;
+    LEFT JOIN late_changes ON late_changes.pet_id = settled_stock.pet_id;
 
   -- The time by the database's clock in milliseconds, or one that is given.
   CREATE FUNCTION store_time(given bigint) RETURNS bigint LANGUAGE sql AS $$

@@ -87,9 +87,8 @@ export async function insertPets(session: Session, pets: readonly StockedPet[]):
   await session`
     INSERT INTO pets (id, name, category_id) SELECT * FROM unnest(${ids}, ${names}, ${categories}) ORDER BY 1`
   await session`
-    INSERT INTO settled_stock (pet_id, quantity, status, last_change)
-    SELECT added.*, coalesce((SELECT max(id) FROM history WHERE history.pet_id = added.pet_id), 0)
-    FROM unnest(${ids}, ${quantities}, ${statuses}) AS added (pet_id, quantity, status) ORDER BY 1`
+    INSERT INTO settled_stock (pet_id, quantity, status)
+    SELECT * FROM unnest(${ids}, ${quantities}, ${statuses}) ORDER BY 1`
 }
 
 function toPet(row: PetRow): Pet {

@@ -52,16 +52,14 @@ async function settle(session: Session, mostLate: number): Promise<number | unde
     SELECT up_to, position FROM settled, log_head`
   if (span === undefined) throw new Error('the database did not tell how far its stock is settled')
   if (span.position - span.up_to < mostLate) return Number(span.up_to)
-  // Locked in the order of their ids, as an import does. What is settled further than up_to is none the worse for it.
+  // Locked in the order of their ids, as an import does. What comes meanwhile is late still, and so counts.
   await session`
     WITH locked AS MATERIALIZED (
-      SELECT settled_stock.pet_id, late_changes.id, late_changes.after
-      FROM settled_stock
-      JOIN late_changes ON late_changes.pet_id = settled_stock.pet_id AND late_changes.id > last_change
+      SELECT settled_stock.pet_id, late_changes.after
+      FROM settled_stock JOIN late_changes ON late_changes.pet_id = settled_stock.pet_id
       ORDER BY settled_stock.pet_id FOR NO KEY UPDATE OF settled_stock
     )
-    UPDATE settled_stock SET quantity = locked.after, last_change = locked.id
-    FROM locked WHERE settled_stock.pet_id = locked.pet_id`
+    UPDATE settled_stock SET quantity = locked.after FROM locked WHERE settled_stock.pet_id = locked.pet_id`
   await session`UPDATE settled SET up_to = ${span.position}`
   return Number(span.position)
 }
