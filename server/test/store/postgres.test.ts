@@ -62,6 +62,17 @@ describe('PostgreSQL database', () => {
     await discard()
   })
 
+  test('knows no cursor of another server, nor one from ahead of its log', async () => {
+    const store = await open()
+    const [position = '', database = ''] = (await store.loadStock(() => {})).split('@')
+    expect(await store.stockChangesSince(`${position}@${database}`)).toMatchObject({ set: [] })
+    for (const cursor of [`${position}@${database}0`, `${Number(position) + 1}@${database}`]) {
+      expect(await store.stockChangesSince(cursor)).toBe('too_many')
+    }
+    await store.close()
+    await discard()
+  })
+
   test('answers a ping as long as it can be read', async () => {
     const store = await open()
     await store.ping()
