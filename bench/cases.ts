@@ -56,8 +56,8 @@ const EMBEDDED: readonly Omit<Case, 'section'>[] = [
     load: spread,
     connections: 64,
     warmUpMs: updatesWarmUpMs,
-    seconds: 2,
-    rounds: 4,
+    seconds: 1,
+    rounds: 8,
   },
   {
     name: 'updates-one-connection',
@@ -65,8 +65,8 @@ const EMBEDDED: readonly Omit<Case, 'section'>[] = [
     pets: 10_000,
     load: spread,
     connections: 1,
-    seconds: 2,
-    rounds: 3,
+    seconds: 1,
+    rounds: 6,
   },
   {
     name: 'updates-one-pet',
@@ -119,8 +119,8 @@ const ON_POSTGRES: readonly Omit<Case, 'section'>[] = [
     load: spread,
     connections: 64,
     warmUpMs: updatesWarmUpMs,
-    seconds: 2,
-    rounds: 4,
+    seconds: 1,
+    rounds: 8,
   }),
 ]
 

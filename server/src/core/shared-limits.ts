@@ -76,8 +76,7 @@ export class SharedLimits implements LimitKeeper {
   }
 
   async #decideWaiting(): Promise<void> {
-    // Many come from callers who were answered together, and the next turn brings more of them.
-    if (Math.max(this.#lastSize, this.#waiting.length) >= MANY) await nextTurn()
+    if (Math.max(this.#lastSize, this.#waiting.length) >= MANY) await this.#gather()
     const batch = this.#waiting.splice(0, MOST_REQUESTS)
     this.#lastSize = batch.length
     let undecided = batch
@@ -87,6 +86,15 @@ export class SharedLimits implements LimitKeeper {
     } catch (error) {
       for (const { reject } of undecided) reject(error)
     }
+  }
+
+  /** Many come from callers who were answered together: as long as each turn brings more of them, they are waited for. */
+  async #gather(): Promise<void> {
+    let before: number
+    do {
+      before = this.#waiting.length
+      await nextTurn()
+    } while (this.#waiting.length > before && this.#waiting.length < MOST_REQUESTS)
   }
 
   /** The short way for keys with room for all that they ask for. Gives the requests that have to be decided. */
