@@ -57,7 +57,7 @@ const EMBEDDED: readonly Omit<Case, 'section'>[] = [
     connections: 64,
     warmUpMs: updatesWarmUpMs,
     seconds: 1,
-    rounds: 8,
+    rounds: 6,
   },
   {
     name: 'updates-one-connection',
@@ -66,7 +66,7 @@ const EMBEDDED: readonly Omit<Case, 'section'>[] = [
     load: spread,
     connections: 1,
     seconds: 1,
-    rounds: 6,
+    rounds: 5,
   },
   {
     name: 'updates-one-pet',
