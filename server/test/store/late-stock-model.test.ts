@@ -1,7 +1,10 @@
+import { setDefaultTimeout } from 'bun:test'
 import { rmSync } from 'node:fs'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { freshFile } from './fresh-file.ts'
 import { lateStockSuite } from './late-stock-suite.ts'
+
+setDefaultTimeout(30_000)
 
 const file = freshFile()
 const sqlite = {
