@@ -78,7 +78,7 @@ export function petVerbs(connection: Connection): PetVerbs {
 }
 
 /** In the order of their ids, so that two who add the same pets do not deadlock. */
-export async function insertPets(session: Session, pets: readonly StockedPet[]): Promise<void> {
+async function insertPets(session: Session, pets: readonly StockedPet[]): Promise<void> {
   const ids = columnOf(session, pets, 'BIGINT', ({ id }) => id)
   const names = columnOf(session, pets, 'TEXT', ({ name }) => name)
   const categories = columnOf(session, pets, 'BIGINT', ({ categoryId }) => categoryId)

@@ -8,10 +8,7 @@ import { settle } from './settle.ts'
 const MOST_LATE = 50_000
 /** Where there are many pets, more may be late, so that ten changes or so still share a page that is written. */
 const MOST_LATE_OF_PETS = 1 / 8
-/**
- * So that settling is done before as many are late again, and goes on most of the time: with 2, some commits settled
- * much and others nothing, and with 1,000,000 pets a second of updates was sometimes 47,000 and sometimes 29,000.
- */
+/** So that settling is done before as many are late again, and goes on most of the time: commits take about the same. */
 const SETTLED_FOR_EACH_CHANGE = 1.25
 
 interface SettledRow {
