@@ -1,7 +1,7 @@
 import { measure } from './measure.ts'
-import { alternate, type OwnStore, startStore } from './own-stores.ts'
+import { compareStores, type OwnStore, startStore } from './own-stores.ts'
 import { memoryOf, resetPeak } from './processes.ts'
-import type { GrowthResult } from './results.ts'
+import type { Comparison, GrowthResult } from './results.ts'
 import type { Session } from './rounds.ts'
 import type { RunningTarget } from './target.ts'
 import { ours } from './targets/ours.ts'
@@ -30,17 +30,16 @@ export async function runGrowth(session: Session): Promise<GrowthResult> {
     progress.finished(IMPORT_SECONDS[pace.mode])
     const memoryAfterStartMb = memoryOf(large.running.pid).nowMb
 
-    const [updatesSmall, updatesLarge] = await alternate(session, [small, large])
+    const updates = await compareStores(session, small, large)
     const memoryAfterUpdatesMb = memoryOf(large.running.pid).nowMb
     progress.tell('growth · the whole list while updates go on')
     large.running.resume()
     const listWhileUpdating = await readWhileUpdating(large)
     return {
-      ...lists,
+      lists,
       smallPets: SMALL_STORE,
       largePets: pace.largestStore,
-      updatesSmall,
-      updatesLarge,
+      updates,
       startSeconds: large.startSeconds,
       memoryAfterStartMb,
       memoryAfterUpdatesMb,
@@ -52,9 +51,7 @@ export async function runGrowth(session: Session): Promise<GrowthResult> {
 }
 
 /** A list of 10,000 that the caller has already, beside a whole list of 20. */
-async function compareLists(
-  session: Session,
-): Promise<Pick<GrowthResult, 'listOf20' | 'unchangedListOf10000'>> {
+async function compareLists(session: Session): Promise<Comparison> {
   const stores: OwnStore[] = []
   const rounds = LIST_PACE[session.pace.mode]
   try {
@@ -62,8 +59,7 @@ async function compareLists(
     stores.push(small)
     const large = await startStore(session, 10_000, { kind: 'unchanged-list' }, rounds)
     stores.push(large)
-    const [listOf20, unchangedListOf10000] = await alternate(session, [small, large])
-    return { listOf20, unchangedListOf10000 }
+    return await compareStores(session, small, large)
   } finally {
     await Promise.all(stores.map(({ running }) => running.stop()))
   }

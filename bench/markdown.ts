@@ -90,10 +90,12 @@ function growthSection(growth: GrowthResult): string[] {
     table(
       ['', ''],
       [
-        ['whole lists/s of 20 pets', withSpread(growth.listOf20, count)],
-        ['unchanged lists/s of 10,000 pets (304)', withSpread(growth.unchangedListOf10000, count)],
-        [`updates/s at ${count(growth.smallPets)} pets`, withSpread(growth.updatesSmall, count)],
-        [`updates/s at ${large} pets`, withSpread(growth.updatesLarge, count)],
+        ['whole lists/s of 20 pets', withSpread(growth.lists.first, count)],
+        ['unchanged lists/s of 10,000 pets (304)', withSpread(growth.lists.second, count)],
+        ['the second to the first, round by round', withSpread(growth.lists.ratio, times)],
+        [`updates/s at ${count(growth.smallPets)} pets`, withSpread(growth.updates.first, count)],
+        [`updates/s at ${large} pets`, withSpread(growth.updates.second, count)],
+        ['the second to the first, round by round', withSpread(growth.updates.ratio, times)],
         [`start with ${large} pets, to the first update on disk`, `${growth.startSeconds.toFixed(2)} s`],
         ['resident memory after the start', `${Math.round(growth.memoryAfterStartMb)} MB`],
         ['resident memory after the updates', `${Math.round(growth.memoryAfterUpdatesMb)} MB`],

@@ -1,5 +1,5 @@
 import type { Case } from './cases.ts'
-import { LOAD_CORE, pinned, run } from './processes.ts'
+import { begin, type Command, LOAD_CORE, pinned, run } from './processes.ts'
 import type { RunningTarget, Target } from './target.ts'
 
 /** What one run of wrk showed. */
@@ -44,7 +44,56 @@ export async function measure(
   seed: number,
 ): Promise<Sample> {
   const command = wrkCommand(target, running, loadCase, facts, { seconds: loadCase.seconds, seed })
-  const output = await run(command, import.meta.dir)
+  return toSample(await run(command, import.meta.dir))
+}
+
+/** A target with the load that it is to bear. */
+export interface Loaded {
+  readonly target: Target
+  readonly running: RunningTarget
+  readonly loadCase: Case
+  readonly facts: LoadFacts
+}
+
+/** So short that a slow second of the machine hits both alike. */
+const TURN_MS = 50
+
+/**
+ * Loads two targets for the time of one round of each, in short turns: while it is the other's, a target and its load are
+ * paused. Pauses are part of the times of some answers, so these mean nothing here; the number of answers does.
+ */
+export async function measureInTurns(first: Loaded, second: Loaded, seed: number): Promise<[Sample, Sample]> {
+  const seconds = first.loadCase.seconds + second.loadCase.seconds
+  const runs = [first, second].map(({ target, running, loadCase, facts }) => {
+    const wrk = begin(wrkCommand(target, running, loadCase, facts, { seconds, seed }), import.meta.dir)
+    wrk.pause()
+    return { running, wrk, usedMs: 0, output: undefined as string | undefined }
+  })
+  while (runs.some(({ output }) => output === undefined)) {
+    for (const run of runs) {
+      if (run.output !== undefined) continue
+      const began = performance.now()
+      run.output = await oneTurn(run.running, run.wrk)
+      run.usedMs += performance.now() - began
+    }
+  }
+  return runs.map(({ output = '', usedMs }) => {
+    const sample = toSample(output)
+    return { ...sample, requestsPerSecond: sample.requests / (usedMs / 1000) }
+  }) as [Sample, Sample]
+}
+
+/** What wrk printed, if it came to its end. */
+async function oneTurn(running: RunningTarget, wrk: Command): Promise<string | undefined> {
+  running.resume()
+  wrk.resume()
+  const output = await Promise.race([wrk.output, Bun.sleep(TURN_MS)])
+  wrk.pause()
+  running.pause()
+  return output ?? undefined
+}
+
+function toSample(output: string): Sample {
   const line = /^RESULT (.*)$/m.exec(output)?.[1]
   if (line === undefined) throw new Error(`wrk gave no result: ${output.slice(-1_000)}`)
   const report = JSON.parse(line) as WrkReport

@@ -2,18 +2,16 @@ import { join } from 'node:path'
 import type { Case, Load } from './cases.ts'
 import { checkSample, checkUpdate, findEtag } from './checks.ts'
 import { createDataset, type Dataset } from './dataset.ts'
-import { type LoadFacts, measure, warmUp } from './measure.ts'
+import { type Loaded, measureInTurns, type Sample, warmUp } from './measure.ts'
+import type { Comparison } from './results.ts'
 import type { Session } from './rounds.ts'
-import { type Spread, spreadOf } from './statistics.ts'
+import { spreadOf } from './statistics.ts'
 import type { RunningTarget } from './target.ts'
 import { ours } from './targets/ours.ts'
 
 /** One of several stores that ours serves in one comparison, each from a process of its own, with its load. */
-export interface OwnStore {
+export interface OwnStore extends Loaded {
   readonly dataset: Dataset
-  readonly running: RunningTarget
-  readonly loadCase: Case
-  readonly facts: LoadFacts
   readonly startSeconds: number
 }
 
@@ -40,7 +38,7 @@ export async function startStore(
     load,
   }
   const facts = { unknownSecret, ...(etag === undefined ? {} : { etag }) }
-  return { dataset, running, loadCase, facts, startSeconds }
+  return { target: ours, dataset, running, loadCase, facts, startSeconds }
 }
 
 /** Listening is not enough: it is ready when an update is on disk. */
@@ -50,27 +48,33 @@ async function firstUpdateMs(running: RunningTarget): Promise<number> {
   return performance.now() - sent
 }
 
-/** Requests a second of each store, whose rounds alternate: a slow minute of the machine hits all of them. */
-export async function alternate<Stores extends readonly OwnStore[]>(
+export async function compareStores(
   { pace, progress }: Session,
-  stores: Stores,
-): Promise<{ [Place in keyof Stores]: Spread }> {
-  const rates = stores.map((): number[] => [])
-  const rounds = Math.max(...stores.map(({ loadCase }) => loadCase.rounds))
-  for (let round = 0; round <= rounds; round++) {
-    for (const [place, { dataset, running, loadCase, facts }] of stores.entries()) {
-      progress.tell(`growth · ${loadCase.title} · ${round === 0 ? 'warm-up' : `round ${round} of ${rounds}`}`)
-      running.resume()
-      if (round === 0) {
-        await warmUp(ours, running, loadCase, facts, pace.firstWarmUpMs)
-      } else {
-        const sample = await measure(ours, running, loadCase, facts, round)
-        checkSample(ours, loadCase, facts, dataset, sample)
-        rates[place]?.push(sample.requestsPerSecond)
-      }
-      progress.finished(round === 0 ? pace.firstWarmUpMs / 1000 : loadCase.seconds)
-      running.pause()
-    }
+  first: OwnStore,
+  second: OwnStore,
+): Promise<Comparison> {
+  const stores = [first, second] as const
+  for (const { running, loadCase, facts } of stores) {
+    progress.tell(`growth · ${loadCase.title} · warm-up`)
+    running.resume()
+    await warmUp(ours, running, loadCase, facts, pace.firstWarmUpMs)
+    running.pause()
+    progress.finished(pace.firstWarmUpMs / 1000)
   }
-  return rates.map(spreadOf) as { [Place in keyof Stores]: Spread }
+  const rates: [number, number][] = []
+  const { rounds } = first.loadCase
+  for (let round = 1; round <= rounds; round++) {
+    progress.tell(`growth · ${first.loadCase.title}, ${second.loadCase.title} · round ${round} of ${rounds}`)
+    const samples = await measureInTurns(first, second, round)
+    for (const [place, { loadCase, facts, dataset }] of stores.entries()) {
+      checkSample(ours, loadCase, facts, dataset, samples[place] as Sample)
+    }
+    rates.push([samples[0].requestsPerSecond, samples[1].requestsPerSecond])
+    progress.finished(first.loadCase.seconds + second.loadCase.seconds)
+  }
+  return {
+    first: spreadOf(rates.map(([rate]) => rate)),
+    second: spreadOf(rates.map(([, rate]) => rate)),
+    ratio: spreadOf(rates.map(([one, other]) => other / one)),
+  }
 }

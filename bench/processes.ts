@@ -86,12 +86,15 @@ async function answers(url: string): Promise<boolean> {
   }
 }
 
-/** Runs a command to its end, and gives what it printed. */
-export async function run(
-  command: readonly string[],
-  cwd: string,
-  withinMs = COMMAND_WITHIN_MS,
-): Promise<string> {
+/** A command under way. */
+export interface Command {
+  /** What it printed, once it has ended well. */
+  readonly output: Promise<string>
+  pause(): void
+  resume(): void
+}
+
+export function begin(command: readonly string[], cwd: string, withinMs = COMMAND_WITHIN_MS): Command {
   const child = Bun.spawn([...command], {
     cwd,
     env: environment(),
@@ -102,15 +105,27 @@ export async function run(
     killSignal: 'SIGKILL',
   })
   running.add(child)
-  const [output, errors, exitCode] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-    child.exited,
-  ])
-  running.delete(child)
-  if (exitCode !== 0)
-    throw new Error(`${command.join(' ')} ended with ${exitCode}: ${(errors || output).slice(-2_000)}`)
-  return output
+  const finish = async (): Promise<string> => {
+    const [output, errors, exitCode] = await Promise.all([
+      new Response(child.stdout).text(),
+      new Response(child.stderr).text(),
+      child.exited,
+    ])
+    running.delete(child)
+    if (exitCode !== 0)
+      throw new Error(`${command.join(' ')} ended with ${exitCode}: ${(errors || output).slice(-2_000)}`)
+    return output
+  }
+  return {
+    output: finish(),
+    pause: () => child.kill('SIGSTOP'),
+    resume: () => child.kill('SIGCONT'),
+  }
+}
+
+/** Runs a command to its end, and gives what it printed. */
+export function run(command: readonly string[], cwd: string, withinMs?: number): Promise<string> {
+  return begin(command, cwd, withinMs).output
 }
 
 /** The `petstore` command is run by the `bun` that npm installed beside it. */

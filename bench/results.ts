@@ -27,14 +27,21 @@ export interface CaseResult {
   readonly results: readonly TargetResult[]
 }
 
+/** Requests a second of two stores, measured in turns. */
+export interface Comparison {
+  readonly first: Spread
+  readonly second: Spread
+  /** The second's to the first's, round by round. */
+  readonly ratio: Spread
+}
+
 export interface GrowthResult {
-  readonly listOf20: Spread
-  /** Answered with 304. */
-  readonly unchangedListOf10000: Spread
+  /** Whole lists of 20 pets; and lists of 10,000, answered with 304. */
+  readonly lists: Comparison
   readonly smallPets: number
   readonly largePets: number
-  readonly updatesSmall: Spread
-  readonly updatesLarge: Spread
+  /** With so few pets; and with so many. */
+  readonly updates: Comparison
   /** From the start of the process to the first answered update. */
   readonly startSeconds: number
   readonly memoryAfterStartMb: number
