@@ -5,18 +5,3 @@ export type Eventually<T> = T | Promise<T>
 export function whenHere<T, R>(value: Eventually<T>, next: (value: T) => Eventually<R>): Eventually<R> {
   return value instanceof Promise ? value.then(next) : next(value)
 }
-
-/** Like `whenHere`, for work that can fail, now or later: then it goes on with what `failed` makes of that. */
-export function attempt<T, R>(
-  work: () => Eventually<T>,
-  failed: (error: unknown) => T,
-  next: (value: T) => R,
-): Eventually<R> {
-  let result: Eventually<T>
-  try {
-    result = work()
-  } catch (error) {
-    return next(failed(error))
-  }
-  return result instanceof Promise ? result.then(next, (error) => next(failed(error))) : next(result)
-}

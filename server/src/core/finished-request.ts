@@ -20,7 +20,7 @@ export interface FinishedRequest {
   readonly status: number
   /** From the request's arrival until its answer is handed to the network. */
   readonly durationMs: number
-  readonly clientAddress: () => string
+  clientAddress(): string
   /** The public id of the key, never the key. */
   readonly keyId: string | undefined
   readonly limited: Limited | undefined

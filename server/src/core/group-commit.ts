@@ -6,10 +6,10 @@ const MOST_CHANGES = 1_000
 /** Where so many come together, they come from callers who were answered together, and the next turn brings more of them. */
 const MANY = 8
 
-interface Waiting {
-  readonly change: QuantityChange
-  readonly resolve: (outcome: QuantityOutcome) => void
-  readonly reject: (error: unknown) => void
+/** Updates that are committed together. */
+class Batch {
+  readonly changes: QuantityChange[] = []
+  readonly done = Promise.withResolvers<readonly QuantityOutcome[]>()
 }
 
 /**
@@ -24,7 +24,8 @@ export class GroupCommit {
   readonly #commit: Store['setQuantities']
   /** Runs a function once the requests that have arrived by now have been taken in. */
   readonly #defer: (work: () => void) => void
-  #waiting: Waiting[] = []
+  /** Those to come, of which only the last has room left. */
+  readonly #waiting: Batch[] = []
   #isCommitting = false
   #isDeferred = false
   /** How many updates the last commit had. */
@@ -42,9 +43,18 @@ export class GroupCommit {
     this.#defer = defer
   }
 
-  set(change: QuantityChange): Promise<QuantityOutcome> {
-    const { promise, resolve, reject } = Promise.withResolvers<QuantityOutcome>()
-    this.#waiting.push({ change, resolve, reject })
+  /** Gives what `answer` makes of the outcome, once that is on disk. */
+  set<T>(
+    change: QuantityChange,
+    answer: (outcome: QuantityOutcome, change: QuantityChange) => T,
+  ): Promise<T> {
+    const batch = this.#batchWithRoom()
+    const place = batch.changes.push(change) - 1
+    const answered = batch.done.promise.then((outcomes) => {
+      const outcome = outcomes[place]
+      if (outcome === undefined) throw new Error('the store gave no outcome for a change')
+      return answer(outcome, change)
+    })
     if (this.#isQuiet && !this.#hasSeenOne && !this.#isDeferred && !this.#isCommitting) {
       this.#hasSeenOne = true
       this.#defer(() => {
@@ -54,41 +64,45 @@ export class GroupCommit {
     } else {
       this.#commitSoon()
     }
-    return promise
+    return answered
+  }
+
+  #batchWithRoom(): Batch {
+    const last = this.#waiting.at(-1)
+    if (last !== undefined && last.changes.length < MOST_CHANGES) return last
+    const batch = new Batch()
+    this.#waiting.push(batch)
+    return batch
+  }
+
+  /** How many the next commit would have. */
+  get #gathered(): number {
+    return this.#waiting[0]?.changes.length ?? 0
   }
 
   #commitSoon(): void {
-    if (this.#isDeferred || this.#isCommitting || this.#waiting.length === 0) return
+    if (this.#isDeferred || this.#isCommitting || this.#gathered === 0) return
     this.#isDeferred = true
     this.#defer(() => {
-      if (Math.max(this.#waiting.length, this.#lastSize) < MANY) this.#commitGathered()
+      if (Math.max(this.#gathered, this.#lastSize) < MANY) this.#commitGathered()
       else this.#defer(() => this.#commitGathered())
     })
   }
 
   #commitGathered(): void {
     this.#isDeferred = false
-    this.#isQuiet = this.#waiting.length <= 1
-    if (this.#waiting.length > 0) this.#commitWaiting()
+    this.#isQuiet = this.#gathered <= 1
+    this.#commitWaiting()
   }
 
   #commitWaiting(): void {
+    const batch = this.#waiting.shift()
+    if (batch === undefined) return
+    const { changes, done } = batch
     this.#isCommitting = true
-    const batch = this.#waiting.splice(0, MOST_CHANGES)
-    this.#lastSize = batch.length
-    this.#commit(batch.map(({ change }) => change))
-      .then(
-        (outcomes) => {
-          batch.forEach(({ resolve, reject }, index) => {
-            const outcome = outcomes[index]
-            if (outcome === undefined) reject(new Error('the store gave no outcome for a change'))
-            else resolve(outcome)
-          })
-        },
-        (error: unknown) => {
-          for (const { reject } of batch) reject(error)
-        },
-      )
+    this.#lastSize = changes.length
+    this.#commit(changes)
+      .then(done.resolve, done.reject)
       .finally(() => {
         this.#isCommitting = false
         this.#commitSoon()

@@ -1,5 +1,4 @@
 import { ServiceError } from './errors.ts'
-import type { GroupCommit } from './group-commit.ts'
 
 export const PET_STATUSES = ['available', 'pending', 'sold'] as const
 export type PetStatus = (typeof PET_STATUSES)[number]
@@ -63,16 +62,8 @@ export interface HistoryEntry {
   readonly keyId: string
 }
 
-/** Sets the quantity of one pet; `answer` is called once the change is on disk. */
-export function setQuantity<T>(
-  commits: GroupCommit,
-  change: QuantityChange,
-  answer: (item: InventoryItem) => T,
-): Promise<T> {
-  return commits.set(change).then((outcome) => answer(madeChange(change, outcome)))
-}
-
-function madeChange(change: QuantityChange, outcome: QuantityOutcome): InventoryItem {
+/** The entry after a change; throws where that was not made. */
+export function entryAfter(change: QuantityChange, outcome: QuantityOutcome): InventoryItem {
   if (outcome === 'unknown_pet') throw noEntry(change.petId)
   if ('conflict' in outcome) {
     const { quantity, status } = outcome.conflict

@@ -1,16 +1,18 @@
 import { SECOND } from '../core/clock.ts'
 import { ServiceError } from '../core/errors.ts'
-import { attempt, type Eventually, whenHere } from '../core/eventually.ts'
-import type { FinishedRequest } from '../core/finished-request.ts'
+import type { Eventually } from '../core/eventually.ts'
+import type { FinishedRequest, Limited } from '../core/finished-request.ts'
 import type { Standing } from '../core/rate-windows.ts'
 import { type Answer, headerLines } from '../wire/answer.ts'
 import type { Handler } from '../wire/connection.ts'
 import type { HttpRequest } from '../wire/http-request.ts'
+import type { RequestHeaders } from '../wire/request-head.ts'
+import type { RequestProblem } from '../wire/request-problem.ts'
 import { clientAddress } from './client-address.ts'
 import { deprecationHeaders, refuseAfterSunset } from './deprecation.ts'
-import { type GateParts, type Passage, passGate, type Refusal, refuseMalformed } from './gate.ts'
-import type { Services } from './operation.ts'
-import { type PublicPageParts, publicPages } from './public-pages.ts'
+import { type GateParts, type Passage, passGate, type Refusal, refuseMalformed, type Sender } from './gate.ts'
+import type { Call, Operation, Services } from './operation.ts'
+import { type PublicPage, type PublicPageParts, publicPages } from './public-pages.ts'
 import { bugReply, errorReply, methodNotAllowedReply, type Reply } from './reply.ts'
 import { type Match, matchRoute } from './routes.ts'
 
@@ -24,162 +26,170 @@ export interface AppParts extends PublicPageParts {
   readonly observe: (request: FinishedRequest) => void
 }
 
-/** One request on its way through the service. */
-interface Exchange {
-  readonly method: string
-  readonly path: string
-  readonly requestId: string
-  readonly began: number
-  /** Looked up only where it is needed: for a request without a valid key, or a line in the log. */
-  readonly address: () => string
-  /** What went wrong inside, for the operator alone. */
-  error: unknown
-}
-
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/
 
 export function createApp(parts: AppParts): Handler {
   const pages = publicPages(parts)
-
   return {
     answer(request) {
-      const exchange = begin(parts, request)
-      const failed = (error: unknown) => failureReply(exchange, error)
-      const page = pages.get(exchange.path)
-      if (page !== undefined) {
-        return attempt(
-          () => page.answer(request),
-          failed,
-          (reply) => finish(parts, exchange, page.name, reply, undefined),
-        )
-      }
-      const match = matchRoute(request.method, exchange.path)
-      const passing = passGate(parts.gate, request.headers, exchange.address)
-      return whenHere(passing, (passage) =>
-        attempt(
-          () => answer(parts, request, exchange, match, passage),
-          failed,
-          (reply) => finish(parts, exchange, nameOf(match), reply, passage),
-        ),
-      )
+      const { method, path, headers, address } = request
+      const exchange = new Exchange(parts, method, path, headers, address)
+      const page = pages.get(path)
+      return page === undefined ? exchange.answer(request) : exchange.show(page, request)
     },
-    refuse(problem, address) {
-      const exchange = {
-        method: '-',
-        path: '-',
-        requestId: crypto.randomUUID(),
-        began: performance.now(),
-        address: () => clientAddress(address, null, 0),
-        error: undefined,
-      }
-      const passage = refuseMalformed(parts.gate, problem.message, exchange.address)
-      return finish(parts, exchange, 'none', refusedReply(exchange, passage), passage)
-    },
+    refuse: (problem, address) => new Exchange(parts, '-', '-', undefined, address).refuse(problem),
   }
 }
 
-function begin({ trustedProxies }: AppParts, request: HttpRequest): Exchange {
-  const { method, path, headers } = request
-  return {
-    method,
-    path,
-    requestId: requestIdOf(headers.get('x-request-id')),
-    began: performance.now(),
-    address: () =>
-      clientAddress(
-        request.address,
-        trustedProxies > 0 ? headers.get('x-forwarded-for') : null,
-        trustedProxies,
-      ),
-    error: undefined,
-  }
-}
+/** One request on its way through the service. Most are answered without a closure: fewer things to collect. */
+class Exchange implements FinishedRequest, Sender {
+  readonly method: string
+  readonly path: string
+  readonly requestId: string
+  operation = 'none'
+  status = 0
+  durationMs = 0
+  error: unknown
+  readonly #parts: AppParts
+  readonly #headers: RequestHeaders | undefined
+  readonly #address: string
+  readonly #began = performance.now()
+  #passage: Passage | undefined
 
-function answer(
-  parts: AppParts,
-  request: HttpRequest,
-  exchange: Exchange,
-  match: Match,
-  passage: Passage,
-): Eventually<Reply> {
-  if ('refusal' in passage) return refusedReply(exchange, passage)
-  if (match === 'unknown_path') {
-    const { path } = exchange
-    const shown = path.length > 80 ? `${path.slice(0, 80)}…` : path
-    return errorReply({
-      code: 'not_found',
-      message: `there is nothing at ${shown}; /openapi.json lists what is offered`,
-    })
+  /** Without headers where it is no request. */
+  constructor(
+    parts: AppParts,
+    method: string,
+    path: string,
+    headers: RequestHeaders | undefined,
+    address: string,
+  ) {
+    this.#parts = parts
+    this.method = method
+    this.path = path
+    this.requestId = requestIdOf(headers?.get('x-request-id') ?? null)
+    this.#headers = headers
+    this.#address = address
   }
-  if ('allowed' in match) return methodNotAllowedReply(request.method, match.allowed)
 
-  const { operation, params } = match
-  const { key, secretHash } = passage
-  const call = { request, params, key, secretHash }
-  if (operation.deprecatedSince === undefined) return operation.run(call, parts.services)
-  return attempt(
-    () => {
-      refuseAfterSunset(operation, parts.sunset, parts.services.clock)
-      return operation.run(call, parts.services)
-    },
-    (error) => failureReply(exchange, error),
-    ({ status, headers, body }) => ({
+  get keyId(): string | undefined {
+    const passage = this.#passage
+    return passage === undefined ? undefined : 'key' in passage ? passage.key.id : passage.keyId
+  }
+
+  get limited(): Limited | undefined {
+    const passage = this.#passage
+    return passage !== undefined && 'limited' in passage ? passage.limited : undefined
+  }
+
+  /** Looked up only where it is needed: for a request without a valid key, or a line in the log. */
+  clientAddress(): string {
+    const { trustedProxies } = this.#parts
+    const forwardedFor = trustedProxies > 0 ? this.#headers?.get('x-forwarded-for') : null
+    return clientAddress(this.#address, forwardedFor ?? null, trustedProxies)
+  }
+
+  show(page: PublicPage, request: HttpRequest): Eventually<Answer> {
+    this.operation = page.name
+    return this.#finishEventually(page.answer(request))
+  }
+
+  answer(request: HttpRequest): Eventually<Answer> {
+    const match = matchRoute(this.method, this.path)
+    if (match !== 'unknown_path' && 'operation' in match) this.operation = match.operation.operationId
+    const passing = passGate(this.#parts.gate, request.headers, this)
+    return passing instanceof Promise
+      ? passing.then((passage) => this.#proceed(request, match, passage))
+      : this.#proceed(request, match, passing)
+  }
+
+  refuse(problem: RequestProblem): Answer {
+    const refusal = refuseMalformed(this.#parts.gate, problem.message, this)
+    this.#passage = refusal
+    return this.#finish(this.#refused(refusal))
+  }
+
+  #proceed(request: HttpRequest, match: Match, passage: Passage): Eventually<Answer> {
+    this.#passage = passage
+    let reply: Eventually<Reply>
+    try {
+      reply = this.#reply(request, match, passage)
+    } catch (error) {
+      reply = this.#failed(error)
+    }
+    return this.#finishEventually(reply)
+  }
+
+  #reply(request: HttpRequest, match: Match, passage: Passage): Eventually<Reply> {
+    if ('refusal' in passage) return this.#refused(passage)
+    if (match === 'unknown_path') {
+      const { path } = this
+      const shown = path.length > 80 ? `${path.slice(0, 80)}…` : path
+      return errorReply({
+        code: 'not_found',
+        message: `there is nothing at ${shown}; /openapi.json lists what is offered`,
+      })
+    }
+    if ('allowed' in match) return methodNotAllowedReply(this.method, match.allowed)
+
+    const { operation, params } = match
+    const { key, secretHash } = passage
+    const call = { request, params, key, secretHash }
+    return operation.deprecatedSince === undefined
+      ? operation.run(call, this.#parts.services)
+      : this.#replyOfDeprecated(operation, call)
+  }
+
+  async #replyOfDeprecated(operation: Operation, call: Call): Promise<Reply> {
+    const { sunset, services } = this.#parts
+    let reply: Reply
+    try {
+      refuseAfterSunset(operation, sunset, services.clock)
+      reply = await operation.run(call, services)
+    } catch (error) {
+      reply = this.#failed(error)
+    }
+    return { ...reply, headers: { ...reply.headers, ...deprecationHeaders(operation, sunset) } }
+  }
+
+  #refused({ refusal, refusalHeaders }: Refusal): Reply {
+    const reply = this.#failed(refusal)
+    return { ...reply, headers: { ...reply.headers, ...refusalHeaders } }
+  }
+
+  #failed(thrown: unknown): Reply {
+    if (thrown instanceof ServiceError) {
+      this.error = thrown.cause
+      return errorReply(thrown)
+    }
+    this.error = thrown
+    return bugReply(this.requestId)
+  }
+
+  #finishEventually(reply: Eventually<Reply>): Eventually<Answer> {
+    if (!(reply instanceof Promise)) return this.#finish(reply)
+    return reply.then(
+      (made) => this.#finish(made),
+      (error) => this.#finish(this.#failed(error)),
+    )
+  }
+
+  #finish({ status, headers, body }: Reply): Answer {
+    this.status = status
+    this.durationMs = performance.now() - this.#began
+    this.#parts.observe(this)
+    const standing = this.#passage === undefined ? '' : standingLines(this.#passage.standing)
+    return {
       status,
-      headers: { ...headers, ...deprecationHeaders(operation, parts.sunset) },
+      lines: `${headerLines(headers)}${standing}X-Request-Id: ${this.requestId}\r\nX-Content-Type-Options: nosniff\r\n`,
       body,
-    }),
-  )
-}
-
-function refusedReply(exchange: Exchange, { refusal, refusalHeaders }: Refusal): Reply {
-  const reply = failureReply(exchange, refusal)
-  return { ...reply, headers: { ...reply.headers, ...refusalHeaders } }
-}
-
-function failureReply(exchange: Exchange, thrown: unknown): Reply {
-  if (thrown instanceof ServiceError) {
-    exchange.error = thrown.cause
-    return errorReply(thrown)
-  }
-  exchange.error = thrown
-  return bugReply(exchange.requestId)
-}
-
-function finish(
-  parts: AppParts,
-  exchange: Exchange,
-  operation: string,
-  reply: Reply,
-  passage: Passage | undefined,
-): Answer {
-  const { method, requestId, path, began, address, error } = exchange
-  parts.observe({
-    requestId,
-    operation,
-    method,
-    path,
-    status: reply.status,
-    durationMs: performance.now() - began,
-    clientAddress: address,
-    keyId: passage === undefined ? undefined : 'key' in passage ? passage.key.id : passage.keyId,
-    limited: passage !== undefined && 'limited' in passage ? passage.limited : undefined,
-    error,
-  })
-  const standing = passage === undefined ? '' : standingLines(passage.standing)
-  return {
-    status: reply.status,
-    lines: `${headerLines(reply.headers)}${standing}X-Request-Id: ${requestId}\r\nX-Content-Type-Options: nosniff\r\n`,
-    body: reply.body,
+    }
   }
 }
 
 /** What every answer of the interface carries. */
 function standingLines({ limit, remaining, resetAt }: Standing): string {
   return `X-RateLimit-Limit: ${limit}\r\nX-RateLimit-Remaining: ${remaining}\r\nX-RateLimit-Reset: ${Math.ceil(resetAt / SECOND)}\r\n`
-}
-
-function nameOf(match: Match): string {
-  return match !== 'unknown_path' && 'operation' in match ? match.operation.operationId : 'none'
 }
 
 function requestIdOf(given: string | null): string {

@@ -2,7 +2,7 @@ import type { AddressWindows } from '../core/address-windows.ts'
 import { type ApiKey, hashSecret, isWellFormedSecret, keyState } from '../core/api-key.ts'
 import { type Clock, SECOND } from '../core/clock.ts'
 import { ServiceError } from '../core/errors.ts'
-import { type Eventually, whenHere } from '../core/eventually.ts'
+import type { Eventually } from '../core/eventually.ts'
 import type { Limited } from '../core/finished-request.ts'
 import type { KeyRing } from '../core/key-ring.ts'
 import type { LimitKeeper } from '../core/limit-keeper.ts'
@@ -54,18 +54,22 @@ const NO_TOKEN = 'Bearer realm="petstore"'
 
 const BEARER = /^bearer +([A-Za-z0-9\-._~+/]+=*) *$/i
 
+/** Whoever sent the request. */
+export interface Sender {
+  clientAddress(): string
+}
+
 /** Who is it, and is it within its limits? */
-export function passGate(
-  parts: GateParts,
-  headers: RequestHeaders,
-  address: () => string,
-): Eventually<Passage> {
-  return whenHere(identify(parts, claimIn(headers)), (who) => decide(parts, who, address))
+export function passGate(parts: GateParts, headers: RequestHeaders, sender: Sender): Eventually<Passage> {
+  const identity = identify(parts, claimIn(headers))
+  return identity instanceof Promise
+    ? identity.then((who) => decide(parts, who, sender))
+    : decide(parts, identity, sender)
 }
 
 /** What is no request has no key either: it is counted by its address. */
-export function refuseMalformed({ addresses }: GateParts, problem: string, address: () => string): Refusal {
-  const admission = addresses.admit(address())
+export function refuseMalformed({ addresses }: GateParts, problem: string, sender: Sender): Refusal {
+  const admission = addresses.admit(sender.clientAddress())
   if (admission.refused !== undefined) return refusedPassage(admission, admission.refused, undefined)
   return {
     standing: admission,
@@ -74,19 +78,19 @@ export function refuseMalformed({ addresses }: GateParts, problem: string, addre
   }
 }
 
-function decide(parts: GateParts, who: Identity, address: () => string): Eventually<Passage> {
-  if ('failure' in who) return failedPassage(parts, who.failure, address())
-  if ('stranger' in who) return strangerPassage(parts, who, address())
+function decide(parts: GateParts, who: Identity, sender: Sender): Eventually<Passage> {
+  if ('failure' in who) return failedPassage(parts, who.failure, sender)
+  if ('stranger' in who) return strangerPassage(parts, who, sender)
   const admission = parts.limits.admit(who.key.id, who.key.limits)
   if (!(admission instanceof Promise)) return keyPassage(who, admission)
   return admission.then(
     (decided) => keyPassage(who, decided),
-    (failure) => failedPassage(parts, failure, address()),
+    (failure) => failedPassage(parts, failure, sender),
   )
 }
 
-function failedPassage({ addresses }: GateParts, refusal: unknown, address: string): Passage {
-  return { standing: addresses.standing(address), refusal, refusalHeaders: {} }
+function failedPassage({ addresses }: GateParts, refusal: unknown, sender: Sender): Passage {
+  return { standing: addresses.standing(sender.clientAddress()), refusal, refusalHeaders: {} }
 }
 
 function keyPassage(who: Extract<Identity, { key: ApiKey }>, admission: Admission): Passage {
@@ -98,9 +102,9 @@ function keyPassage(who: Extract<Identity, { key: ApiKey }>, admission: Admissio
 function strangerPassage(
   { addresses }: GateParts,
   { stranger, sentToken }: Stranger,
-  address: string,
+  sender: Sender,
 ): Passage {
-  const admission = addresses.admit(address)
+  const admission = addresses.admit(sender.clientAddress())
   if (admission.refused !== undefined) return refusedPassage(admission, admission.refused, undefined)
   return {
     standing: admission,

@@ -8,25 +8,21 @@ const MOST_NESTING = 64
 const UTF8 = new TextDecoder('utf-8', { fatal: true })
 const JSON_MEDIA_TYPE = /^application\/json\s*(?:;|$)/i
 
-/** Reads a JSON body and goes on with it, or says what is wrong with it. `example` shows callers what to send. */
-export function readJsonBody<T>(
-  request: HttpRequest,
-  example: string,
-  next: (value: unknown) => Eventually<T>,
-): Eventually<T> {
-  const proceed = (bytes: Uint8Array) => next(jsonOf(request, bytes, example))
+/** Reads a JSON body, or says what is wrong with it. `example` shows callers what to send. */
+export function readJsonBody(request: HttpRequest, example: string): Eventually<unknown> {
   let body: Eventually<Uint8Array>
   try {
     body = request.body()
   } catch (error) {
     unreadable(error)
   }
-  return body instanceof Promise ? body.then(proceed, unreadable) : proceed(body)
+  return body instanceof Promise
+    ? body.then((bytes) => jsonOf(request, bytes, example), unreadable)
+    : jsonOf(request, body, example)
 }
 
 function jsonOf({ headers }: HttpRequest, bytes: Uint8Array, example: string): unknown {
-  const howTo = `send a JSON object such as ${example} with Content-Type: application/json`
-  if (bytes.length === 0) throw invalid(`the request body is missing; ${howTo}`)
+  if (bytes.length === 0) throw invalid(`the request body is missing; ${howTo(example)}`)
 
   const mediaType = headers.get('content-type')
   if (mediaType === null || !JSON_MEDIA_TYPE.test(mediaType)) {
@@ -41,12 +37,18 @@ function jsonOf({ headers }: HttpRequest, bytes: Uint8Array, example: string): u
   }
 
   const text = decodeUtf8(bytes)
-  if (nestsTooDeep(text)) throw invalid(`the request body nests deeper than ${MOST_NESTING} levels; ${howTo}`)
+  if (nestsTooDeep(text)) {
+    throw invalid(`the request body nests deeper than ${MOST_NESTING} levels; ${howTo(example)}`)
+  }
   try {
     return parseJson(text)
   } catch {
-    throw invalid(`the request body is not valid JSON; ${howTo}`)
+    throw invalid(`the request body is not valid JSON; ${howTo(example)}`)
   }
+}
+
+function howTo(example: string): string {
+  return `send a JSON object such as ${example} with Content-Type: application/json`
 }
 
 function unreadable(error: unknown): never {

@@ -105,6 +105,8 @@ interface Input<
   readonly body: Static<Body>
 }
 
+const NO_QUERY = {}
+
 /** One definition gives the types of the handler, the checks of the request and the entry in the contract. */
 export function defineOperation<
   const Params extends Readonly<Record<string, TSchema>>,
@@ -118,23 +120,33 @@ export function defineOperation<
   const validate = bodySchema === undefined ? undefined : bodyValidator(bodySchema)
   const example = bodySchema === undefined ? '' : exampleOf(bodySchema)
 
+  function answer(
+    { request, key, secretHash }: Call,
+    params: Values<Params>,
+    query: QueryValues<Query>,
+    sent: unknown,
+    services: Services,
+  ): Eventually<Reply> {
+    const body = validate?.(sent) as Static<Body>
+    const input = { request, key, secretHash, params, query, body }
+    return reply === undefined ? valueReply(handle?.(input, services), request) : reply(input, services)
+  }
+
   return {
     ...facts,
     run(call, services) {
-      const { request, key, secretHash } = call
+      const { request, key } = call
       if (key.readOnly && facts.method !== 'GET') {
         throw new ServiceError('forbidden', 'this API key is read-only; use one that may change the stock')
       }
       const values: Record<string, bigint> = {}
       for (const name in facts.params) values[name] = readInt64(name, call.params[name] ?? '')
       const params = values as Values<Params>
-      const query = (readQuery?.(request.query) ?? {}) as QueryValues<Query>
-      const proceed = (body: Static<Body>) => {
-        const input = { request, key, secretHash, params, query, body }
-        return reply === undefined ? valueReply(handle?.(input, services), request) : reply(input, services)
-      }
-      if (validate === undefined) return proceed(undefined as Static<Body>)
-      return readJsonBody(request, example, (value) => proceed(validate(value)))
+      const query = (readQuery?.(request.query) ?? NO_QUERY) as QueryValues<Query>
+      const body = validate === undefined ? undefined : readJsonBody(request, example)
+      return body instanceof Promise
+        ? body.then((sent) => answer(call, params, query, sent, services))
+        : answer(call, params, query, body, services)
     },
   }
 }

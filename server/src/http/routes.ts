@@ -52,9 +52,7 @@ export function matchRoute(method: string, path: string): Match {
     const values = route.pattern.exec(path)
     if (values === null) continue
     const params: Record<string, string> = {}
-    route.names.forEach((name, index) => {
-      params[name] = decoded(values[index + 1] ?? '')
-    })
+    for (const [index, name] of route.names.entries()) params[name] = decoded(values[index + 1] ?? '')
     return matchMethod(route, method, params)
   }
   return 'unknown_path'

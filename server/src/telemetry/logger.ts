@@ -72,7 +72,7 @@ export class Logger {
 }
 
 function requestFields(request: Partial<FinishedRequest>): LogEntry['fields'] {
-  const { requestId, keyId, operation, method, path, status, durationMs, clientAddress } = request
+  const { requestId, keyId, operation, method, path, status, durationMs } = request
   return {
     requestId,
     keyId,
@@ -81,7 +81,7 @@ function requestFields(request: Partial<FinishedRequest>): LogEntry['fields'] {
     path: path?.slice(0, MOST_PATH_CHARACTERS),
     status,
     durationMs: durationMs === undefined ? undefined : Math.round(durationMs * 1_000) / 1_000,
-    clientAddress: clientAddress?.(),
+    clientAddress: request.clientAddress?.(),
   }
 }
 

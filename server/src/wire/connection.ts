@@ -73,7 +73,7 @@ export class Connection {
       },
       onDone: () => this.#proceed(),
       onCut: () => socket.terminate(),
-      onBug: (bug) => this.#fail(bug),
+      onBug: this.#fail,
     })
   }
 
@@ -104,7 +104,11 @@ export class Connection {
 
   drain(): void {
     this.#since = this.#parts.now()
-    this.#guard(() => this.#writer.flush())
+    try {
+      this.#writer.flush()
+    } catch (bug) {
+      this.#fail(bug)
+    }
   }
 
   close(): void {
@@ -133,16 +137,8 @@ export class Connection {
     return this.#exchange === undefined && this.#unread.length <= EMPTY_LINE.length
   }
 
-  #guard(work: () => void): void {
-    try {
-      work()
-    } catch (bug) {
-      this.#fail(bug)
-    }
-  }
-
   /** For what should never happen: nobody can tell what was sent, so nothing more is. */
-  #fail(bug: unknown): void {
+  readonly #fail = (bug: unknown): void => {
     console.error('petstore: an answer could not be given', bug)
     this.#socket.terminate()
   }
@@ -151,20 +147,26 @@ export class Connection {
   #proceed(): void {
     if (this.#isProceeding) return
     this.#isProceeding = true
-    this.#guard(() => {
-      for (let begun = 0; !this.#isLeaving; ) {
-        if (this.#exchange !== undefined) {
-          if (!this.#isDoneWith(this.#exchange)) return
-        } else if (begun++ === MOST_REQUESTS_IN_A_TURN) {
-          setImmediate(() => this.#proceed())
-          return
-        } else if (!this.#begin()) {
-          if (this.#hasHeardAll) this.#leave()
-          return
-        }
-      }
-    })
+    try {
+      this.#goOn()
+    } catch (bug) {
+      this.#fail(bug)
+    }
     this.#isProceeding = false
+  }
+
+  #goOn(): void {
+    for (let begun = 0; !this.#isLeaving; ) {
+      if (this.#exchange !== undefined) {
+        if (!this.#isDoneWith(this.#exchange)) return
+      } else if (begun++ === MOST_REQUESTS_IN_A_TURN) {
+        setImmediate(() => this.#proceed())
+        return
+      } else if (!this.#begin()) {
+        if (this.#hasHeardAll) this.#leave()
+        return
+      }
+    }
   }
 
   #begin(): boolean {
@@ -194,7 +196,7 @@ export class Connection {
   #answer(head: RequestHead, bodyStart: number): void {
     this.#headers = head.headers
     const incoming = new RequestBody(head.headers.bodyLength)
-    const request = new IncomingRequest(head, incoming, this.#address, () => this.#writer.writeContinue())
+    const request = new IncomingRequest(head, incoming, this.#address, this.#writer)
     this.#exchange = request
     this.#pass(bodyStart)
     this.#writer.begin()
@@ -219,15 +221,17 @@ export class Connection {
 
   #sendEventually(exchange: Exchange, answer: Eventually<Answer>): void {
     if (answer instanceof Promise) {
-      answer.then(
-        (made) =>
-          this.#guard(() => {
-            this.#send(exchange, made)
-            this.#proceed()
-          }),
-        (bug) => this.#fail(bug),
-      )
+      answer.then((made) => this.#sendLate(exchange, made), this.#fail)
     } else this.#send(exchange, answer)
+  }
+
+  #sendLate(exchange: Exchange, answer: Answer): void {
+    try {
+      this.#send(exchange, answer)
+      this.#proceed()
+    } catch (bug) {
+      this.#fail(bug)
+    }
   }
 
   #send(exchange: Exchange, answer: Answer): void {

@@ -1,4 +1,5 @@
 import type { Eventually } from '../core/eventually.ts'
+import type { AnswerWriter } from './answer-writer.ts'
 import type { RequestBody } from './request-body.ts'
 import type { RequestHead, RequestHeaders } from './request-head.ts'
 
@@ -27,11 +28,16 @@ export class IncomingRequest implements HttpRequest {
   readonly incoming: RequestBody
   /** Whether the connection is closed after its answer. */
   isLast: boolean
-  readonly #goOn: () => void
+  readonly #writer: Pick<AnswerWriter, 'writeContinue'>
   #awaitsContinue: boolean
 
-  /** `goOn` tells a sender that waits for it to send the body. */
-  constructor(head: RequestHead, incoming: RequestBody, address: string, goOn: () => void) {
+  /** A sender that waits for it is told by the writer to send the body. */
+  constructor(
+    head: RequestHead,
+    incoming: RequestBody,
+    address: string,
+    writer: Pick<AnswerWriter, 'writeContinue'>,
+  ) {
     this.method = head.method
     this.path = head.path
     this.query = head.query
@@ -40,7 +46,7 @@ export class IncomingRequest implements HttpRequest {
     this.isLast = !head.headers.isKeptAlive
     this.incoming = incoming
     this.address = address
-    this.#goOn = goOn
+    this.#writer = writer
     this.#awaitsContinue = !head.isHttp10 && head.headers.get('expect')?.toLowerCase() === '100-continue'
   }
 
@@ -53,7 +59,7 @@ export class IncomingRequest implements HttpRequest {
     const body = this.incoming.read()
     if (this.awaitsContinue) {
       this.#awaitsContinue = false
-      this.#goOn()
+      this.#writer.writeContinue()
     }
     return body
   }

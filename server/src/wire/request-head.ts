@@ -14,7 +14,7 @@ export interface RequestHead {
 /** What names are made of, those of methods and of headers. */
 const TOKEN_CHARACTER = "[!#$%&'*+\\-.^_`|~0-9A-Za-z]"
 const TOKEN = new RegExp(`^${TOKEN_CHARACTER}+$`)
-const REQUEST_LINE = new RegExp(`^(${TOKEN_CHARACTER}+) ([!-~]+) HTTP/1\\.([01])$`)
+const REQUEST_LINE = new RegExp(`^${TOKEN_CHARACTER}+ [!-~]+ HTTP/1\\.[01]\r\n`)
 /** A request begins with a method; nobody need wait for the end of what does not. */
 export const BEGINS_LIKE_A_REQUEST = new RegExp(`^${TOKEN_CHARACTER}`)
 const VERSION = / HTTP\/(?!1\.[01]$)\d/
@@ -56,8 +56,11 @@ export class RequestHeaders {
     return this.#values.get(name) ?? null
   }
 
-  isOf(text: string, isHttp10: boolean): boolean {
-    return text === this.#text && isHttp10 === this.#isHttp10
+  /** Whether they are what this text has from `start` on. */
+  areIn(text: string, start: number, isHttp10: boolean): boolean {
+    return (
+      text.length - start === this.#text.length && text.endsWith(this.#text) && isHttp10 === this.#isHttp10
+    )
   }
 
   #addLine(text: string, start: number, end: number): void {
@@ -82,18 +85,24 @@ export class RequestHeaders {
  */
 export function parseHead(text: string, before: RequestHeaders | undefined): RequestHead {
   const lineEnd = text.indexOf('\r\n')
-  const line = text.slice(0, lineEnd)
-  const [, method, target, minor] = REQUEST_LINE.exec(line) ?? []
-  if (method === undefined || target === undefined) throw wrongLine(line)
-  const isHttp10 = minor === '0'
-  const lines = text.slice(lineEnd + 2)
-  const headers = before?.isOf(lines, isHttp10) === true ? before : new RequestHeaders(lines, isHttp10)
-  return { method, ...parseTarget(method, target), isHttp10, headers }
+  if (!REQUEST_LINE.test(text)) throw wrongLine(text.slice(0, lineEnd))
+  const methodEnd = text.indexOf(' ')
+  const targetEnd = text.indexOf(' ', methodEnd + 1)
+  const method = text.slice(0, methodEnd)
+  const target = text.slice(methodEnd + 1, targetEnd)
+  const isHttp10 = text[lineEnd - 1] === '0'
+  const start = lineEnd + 2
+  const headers =
+    before?.areIn(text, start, isHttp10) === true ? before : new RequestHeaders(text.slice(start), isHttp10)
+  // A plain path, as almost always.
+  if (target.startsWith('/') && !target.includes('?')) {
+    return { method, path: target, query: '', isHttp10, headers }
+  }
+  const { path, query } = parseTarget(method, target)
+  return { method, path, query, isHttp10, headers }
 }
 
 function parseTarget(method: string, target: string): Pick<RequestHead, 'path' | 'query'> {
-  // A plain path, as almost always.
-  if (target.startsWith('/') && !target.includes('?')) return { path: target, query: '' }
   if (target === '*' && method === 'OPTIONS') return { path: target, query: '' }
   const [whole, path = '/', query = ''] = TARGET.exec(target) ?? []
   if (whole === undefined || whole.startsWith('?')) {

@@ -22,7 +22,8 @@ function slowStore(defer?: (work: () => void) => void) {
     batches.push({ changes, end })
     return promise
   }
-  return { batches, group: new GroupCommit(commit, defer) }
+  const group = new GroupCommit(commit, defer)
+  return { batches, set: (one: QuantityChange) => group.set(one, (made) => made) }
 }
 
 const quantities = (changes: readonly QuantityChange[] | undefined) =>
@@ -30,8 +31,8 @@ const quantities = (changes: readonly QuantityChange[] | undefined) =>
 
 describe('group commit', () => {
   test('an update that is alone is committed at once, the next in the same turn with those that follow', async () => {
-    const { batches, group } = slowStore()
-    const answers = Promise.all([group.set(change(1)), group.set(change(2, 7n)), group.set(change(3))])
+    const { batches, set } = slowStore()
+    const answers = Promise.all([set(change(1)), set(change(2, 7n)), set(change(3))])
     expect(batches.map(({ changes }) => quantities(changes))).toEqual([[1]])
     await batches[0]?.end()
     expect(batches.map(({ changes }) => quantities(changes))).toEqual([[1], [2, 3]])
@@ -40,12 +41,12 @@ describe('group commit', () => {
   })
 
   test('what arrives during a commit goes into the next one, and nothing is answered before its commit', async () => {
-    const { batches, group } = slowStore()
+    const { batches, set } = slowStore()
     const answered: number[] = []
-    const set = (quantity: number) => group.set(change(quantity)).then(() => answered.push(quantity))
-    const all = [set(1)]
+    const send = (quantity: number) => set(change(quantity)).then(() => answered.push(quantity))
+    const all = [send(1)]
     await Bun.sleep(1)
-    all.push(set(2), set(3))
+    all.push(send(2), send(3))
     await Bun.sleep(1)
     expect(batches).toHaveLength(1)
     expect(answered).toEqual([])
@@ -58,9 +59,9 @@ describe('group commit', () => {
   })
 
   test('while updates come together, none is committed alone', async () => {
-    const { batches, group } = slowStore()
+    const { batches, set } = slowStore()
     for (let turn = 0; turn < 3; turn++) {
-      const answers = Promise.all([group.set(change(1)), group.set(change(2)), group.set(change(3))])
+      const answers = Promise.all([set(change(1)), set(change(2)), set(change(3))])
       for (let ended = 0; ended < 2; ended++) {
         await Bun.sleep(1)
         await batches.at(-1)?.end()
@@ -77,8 +78,8 @@ describe('group commit', () => {
       work = []
       for (const run of due) run()
     }
-    const { batches, group } = slowStore((run) => work.push(run))
-    const send = (count: number) => Array.from({ length: count }, (_, index) => group.set(change(index)))
+    const { batches, set } = slowStore((run) => work.push(run))
+    const send = (count: number) => Array.from({ length: count }, (_, index) => set(change(index)))
     const sizes = () => batches.map(({ changes }) => changes.length)
     const answers = send(9)
     await batches[0]?.end()
@@ -106,10 +107,10 @@ describe('group commit', () => {
   })
 
   test('a commit that fails fails its own updates alone', async () => {
-    const { batches, group } = slowStore()
-    const failing = group.set(change(1)).catch((error: Error) => error.message)
+    const { batches, set } = slowStore()
+    const failing = set(change(1)).catch((error: Error) => error.message)
     await Bun.sleep(1)
-    const next = group.set(change(2))
+    const next = set(change(2))
     await batches[0]?.end(new Error('disk full'))
     expect(await failing).toBe('disk full')
     await batches[1]?.end()
@@ -117,8 +118,8 @@ describe('group commit', () => {
   })
 
   test('a flood is cut into commits of at most a thousand', async () => {
-    const { batches, group } = slowStore()
-    const all = Promise.all(Array.from({ length: 2_500 }, (_, index) => group.set(change(index))))
+    const { batches, set } = slowStore()
+    const all = Promise.all(Array.from({ length: 2_500 }, (_, index) => set(change(index))))
     for (let batch = 0; batch < 4; batch++) {
       await Bun.sleep(1)
       await batches[batch]?.end()

@@ -1,6 +1,7 @@
-import { itemJson, setQuantity } from '../../core/inventory.ts'
+import { entryAfter, itemJson, type QuantityChange, type QuantityOutcome } from '../../core/inventory.ts'
 import { entryTag, statesIn } from '../entry-tag.ts'
 import { defineOperation } from '../operation.ts'
+import type { Reply } from '../reply.ts'
 import { Int64, InventoryItem, InventoryUpdate } from '../resources.ts'
 
 export const updateInventory = defineOperation({
@@ -28,10 +29,15 @@ export const updateInventory = defineOperation({
       at: clock(),
       onlyIf: statesIn(request.headers.get('if-match')),
     }
-    return setQuantity(commits, change, (item) => ({
-      status: 200,
-      headers: { 'Content-Type': 'application/json', ETag: entryTag(item) },
-      body: itemJson(item),
-    }))
+    return commits.set(change, toReply)
   },
 })
+
+function toReply(outcome: QuantityOutcome, change: QuantityChange): Reply {
+  const item = entryAfter(change, outcome)
+  return {
+    status: 200,
+    headers: { 'Content-Type': 'application/json', ETag: entryTag(item) },
+    body: itemJson(item),
+  }
+}
