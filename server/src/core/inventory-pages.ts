@@ -21,6 +21,11 @@ export class InventoryPages {
   readonly #tag = new ContentTag()
   #snapshot: InventorySnapshot | undefined
 
+  /** How many entries there are. */
+  get count(): number {
+    return this.#pages.reduce((sum, page) => sum + page.count, 0)
+  }
+
   /** Adds an entry, or replaces the one with the same id. */
   set(item: InventoryItem): void {
     const index = this.#indexFor(item.petId)

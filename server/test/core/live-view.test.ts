@@ -107,4 +107,23 @@ describe('the live view', () => {
     await store.rounds[0]?.()
     expect(quantitiesIn(await reader)).toEqual([0])
   })
+
+  test('where loading everything anew fails, the next reader has it loaded', async () => {
+    const store = new AskedStore(true)
+    const view = await LiveView.open(store)
+    const original = store.loadStock.bind(store)
+    store.tooMany = true
+    store.loadStock = () => Promise.reject(new Error('away'))
+    store.versionNumber++
+    const failing = Promise.resolve(view.current()).catch(String)
+    await Bun.sleep(1)
+    await store.rounds[0]?.()
+    expect(await failing).toContain('away')
+    store.loadStock = original
+    // Even if the store is what it was when everything was let go.
+    store.versionNumber--
+    store.stock.set(1n, item(1n, 9))
+    expect(quantitiesIn(await view.current())).toEqual([9])
+    expect(store.rounds).toHaveLength(1)
+  })
 })
