@@ -1,13 +1,14 @@
 import { type InventoryItem, mustBeQuantity, type PetStatus } from '../../core/inventory.ts'
 import { KnownStock } from '../../core/known-stock.ts'
 import type { Connection } from './connection.ts'
+import { IdList } from './id-list.ts'
 import { isSameEnd, type LogEnd, logEndReader } from './log-end.ts'
 import { settle } from './settle.ts'
 
 /** A store that is read, or opened after a crash, has so many changes to look at, and as many that are being settled. */
 const MOST_LATE = 50_000
 /** Where there are many pets, more may be late, so that ten changes or so still share a page that is written. */
-const MOST_LATE_OF_PETS = 1 / 8
+const MOST_LATE_OF_PETS = 1 / 4
 /** So that settling is done before as many are late again, and goes on most of the time: commits take about the same. */
 const SETTLED_FOR_EACH_CHANGE = 1.25
 
@@ -40,8 +41,8 @@ export class LateStock {
   #memory = 0
   /** Whether `#late` and `#settling` name every pet that is late. All of them are known. */
   #namesAllLate = false
-  #late: bigint[] = []
-  #settling = new BigInt64Array(0)
+  #late = new IdList()
+  #settling: BigInt64Array = new BigInt64Array(0)
   #settlingFrom = 0
   #settlingUpTo = 0
   #lastId = 0
@@ -155,7 +156,7 @@ export class LateStock {
     this.#memory++
     this.#known.clear()
     this.#namesAllLate = false
-    this.#late = []
+    this.#late = new IdList()
     this.#settling = new BigInt64Array(0)
     this.#settlingFrom = 0
   }
@@ -178,10 +179,10 @@ export class LateStock {
   }
 
   #startSettling(): void {
-    this.#settling = BigInt64Array.from(this.#late).sort()
+    this.#settling = this.#late.sorted()
     this.#settlingFrom = 0
     this.#settlingUpTo = this.#lastId
-    this.#late = []
+    this.#late = new IdList()
   }
 }
 
