@@ -13,8 +13,8 @@ const READING_SECONDS = 2
 const BRACE = '{'.charCodeAt(0)
 const BRACKET = ']'.charCodeAt(0)
 const IMPORT_SECONDS = { full: 20, quick: 3 }
-const PACE = { full: { seconds: 1, rounds: 9 }, quick: { seconds: 1, rounds: 1 } }
-const LIST_PACE = { full: { seconds: 1, rounds: 5 }, quick: { seconds: 1, rounds: 1 } }
+const PACE = { full: { seconds: 1, rounds: 11 }, quick: { seconds: 1, rounds: 1 } }
+const LIST_PACE = { full: { seconds: 1, rounds: 4 }, quick: { seconds: 1, rounds: 1 } }
 const UPDATES = { kind: 'updates', onePet: false, readPercent: 0 } as const
 
 /** Ours alone: does a larger store cost more to change, to start, to hold, to ask whether it has changed? */

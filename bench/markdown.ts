@@ -1,5 +1,5 @@
 import { goalsOf, ratiosOf } from './goals.ts'
-import type { BenchResults, CaseResult, GrowthResult, TargetResult } from './results.ts'
+import type { BenchResults, CaseResult, Comparison, GrowthResult, TargetResult } from './results.ts'
 import { SECTIONS } from './sections.ts'
 import type { Spread } from './statistics.ts'
 
@@ -92,10 +92,10 @@ function growthSection(growth: GrowthResult): string[] {
       [
         ['whole lists/s of 20 pets', withSpread(growth.lists.first, count)],
         ['unchanged lists/s of 10,000 pets (304)', withSpread(growth.lists.second, count)],
-        ['the second to the first, round by round', withSpread(growth.lists.ratio, times)],
+        ['the second to the first', inAll(growth.lists)],
         [`updates/s at ${count(growth.smallPets)} pets`, withSpread(growth.updates.first, count)],
         [`updates/s at ${large} pets`, withSpread(growth.updates.second, count)],
-        ['the second to the first, round by round', withSpread(growth.updates.ratio, times)],
+        ['the second to the first', inAll(growth.updates)],
         [`start with ${large} pets, to the first update on disk`, `${growth.startSeconds.toFixed(2)} s`],
         ['resident memory after the start', `${Math.round(growth.memoryAfterStartMb)} MB`],
         ['resident memory after the updates', `${Math.round(growth.memoryAfterUpdatesMb)} MB`],
@@ -104,6 +104,10 @@ function growthSection(growth: GrowthResult): string[] {
       ],
     ),
   ]
+}
+
+function inAll({ ratio, ratios }: Comparison): string {
+  return `${times(ratio)} (rounds: ${times(ratios.min)} to ${times(ratios.max)})`
 }
 
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {

@@ -5,7 +5,7 @@ import { createDataset, type Dataset } from './dataset.ts'
 import { type Loaded, measureInTurns, type Sample, warmUp } from './measure.ts'
 import type { Comparison } from './results.ts'
 import type { Session } from './rounds.ts'
-import { spreadOf } from './statistics.ts'
+import { spreadOf, sum } from './statistics.ts'
 import type { RunningTarget } from './target.ts'
 import { ours } from './targets/ours.ts'
 
@@ -72,9 +72,11 @@ export async function compareStores(
     rates.push([samples[0].requestsPerSecond, samples[1].requestsPerSecond])
     progress.finished(first.loadCase.seconds + second.loadCase.seconds)
   }
+  const [ofFirst, ofSecond] = [rates.map(([rate]) => rate), rates.map(([, rate]) => rate)]
   return {
-    first: spreadOf(rates.map(([rate]) => rate)),
-    second: spreadOf(rates.map(([, rate]) => rate)),
-    ratio: spreadOf(rates.map(([one, other]) => other / one)),
+    first: spreadOf(ofFirst),
+    second: spreadOf(ofSecond),
+    ratio: sum(ofSecond) / sum(ofFirst),
+    ratios: spreadOf(rates.map(([one, other]) => other / one)),
   }
 }

@@ -1,6 +1,6 @@
 import type { Case } from './cases.ts'
 import type { Sample } from './measure.ts'
-import { type Spread, spreadOf } from './statistics.ts'
+import { type Spread, spreadOf, sum } from './statistics.ts'
 import type { Section, Target, TargetKind } from './target.ts'
 
 export interface TargetResult {
@@ -31,8 +31,10 @@ export interface CaseResult {
 export interface Comparison {
   readonly first: Spread
   readonly second: Spread
-  /** The second's to the first's, round by round. */
-  readonly ratio: Spread
+  /** The second's to the first's, of all rounds together: a large store settles its stock in most of them, not in all. */
+  readonly ratio: number
+  /** Of each round. */
+  readonly ratios: Spread
 }
 
 export interface GrowthResult {
@@ -71,7 +73,6 @@ export function summarise(
   samples: readonly Sample[],
   note: string | undefined,
 ): TargetResult {
-  const sum = (pick: (sample: Sample) => number) => samples.reduce((total, sample) => total + pick(sample), 0)
   return {
     target: target.name,
     label: target.label,
@@ -79,8 +80,8 @@ export function summarise(
     requestsPerSecond: spreadOf(samples.map((sample) => sample.requestsPerSecond)),
     p50Ms: spreadOf(samples.map((sample) => sample.p50Ms)),
     p99Ms: spreadOf(samples.map((sample) => sample.p99Ms)),
-    requests: sum((sample) => sample.requests),
-    refused: sum((sample) => sample.refused),
+    requests: sum(samples.map((sample) => sample.requests)),
+    refused: sum(samples.map((sample) => sample.refused)),
     ...(note === undefined ? {} : { note }),
   }
 }

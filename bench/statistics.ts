@@ -15,3 +15,7 @@ export function spreadOf(values: readonly number[]): Spread {
     max: at(sorted.length - 1),
   }
 }
+
+export function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0)
+}
