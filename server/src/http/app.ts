@@ -41,7 +41,7 @@ export function createApp(parts: AppParts): Handler {
   }
 }
 
-/** One request on its way through the service. Most are answered without a closure: fewer things to collect. */
+/** One request on its way through the service; then what is known of it. Closures for each step left more to collect. */
 class Exchange implements FinishedRequest, Sender {
   readonly method: string
   readonly path: string
