@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import type { Case, Load } from './cases.ts'
 import { checkSample, checkUpdate, findEtag } from './checks.ts'
 import { createDataset, type Dataset } from './dataset.ts'
-import { type Loaded, measureInTurns, type Sample, warmUp } from './measure.ts'
+import { type Loaded, measureInTurns, warmUp } from './measure.ts'
 import type { Comparison } from './results.ts'
 import type { Session } from './rounds.ts'
 import { spreadOf, sum } from './statistics.ts'
@@ -48,13 +48,13 @@ async function firstUpdateMs(running: RunningTarget): Promise<number> {
   return performance.now() - sent
 }
 
+/** Requests a second of two stores, in turns. */
 export async function compareStores(
   { pace, progress }: Session,
   first: OwnStore,
   second: OwnStore,
 ): Promise<Comparison> {
-  const stores = [first, second] as const
-  for (const { running, loadCase, facts } of stores) {
+  for (const { running, loadCase, facts } of [first, second]) {
     progress.tell(`growth · ${loadCase.title} · warm-up`)
     running.resume()
     await warmUp(ours, running, loadCase, facts, pace.firstWarmUpMs)
@@ -65,11 +65,10 @@ export async function compareStores(
   const { rounds } = first.loadCase
   for (let round = 1; round <= rounds; round++) {
     progress.tell(`growth · ${first.loadCase.title}, ${second.loadCase.title} · round ${round} of ${rounds}`)
-    const samples = await measureInTurns(first, second, round)
-    for (const [place, { loadCase, facts, dataset }] of stores.entries()) {
-      checkSample(ours, loadCase, facts, dataset, samples[place] as Sample)
-    }
-    rates.push([samples[0].requestsPerSecond, samples[1].requestsPerSecond])
+    const [one, other] = await measureInTurns(first, second, round)
+    checkSample(ours, first.loadCase, first.facts, first.dataset, one)
+    checkSample(ours, second.loadCase, second.facts, second.dataset, other)
+    rates.push([one.requestsPerSecond, other.requestsPerSecond])
     progress.finished(first.loadCase.seconds + second.loadCase.seconds)
   }
   const [ofFirst, ofSecond] = [rates.map(([rate]) => rate), rates.map(([, rate]) => rate)]

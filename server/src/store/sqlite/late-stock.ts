@@ -7,7 +7,7 @@ import { settle } from './settle.ts'
 
 /** A store that is read, or opened after a crash, has so many changes to look at, and as many that are being settled. */
 const MOST_LATE = 50_000
-/** Where there are many pets, more may be late, so that ten changes or so still share a page that is written. */
+/** Where there are many pets, more may be late, so that many changes still share a page that is written. */
 const MOST_LATE_OF_PETS = 1 / 4
 /** So that settling is done before as many are late again, and goes on most of the time: commits take about the same. */
 const SETTLED_FOR_EACH_CHANGE = 1.05
