@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { ServiceError } from '../../server/src/core/errors.ts'
+import { ServiceError } from '../../server/src/core/values/errors.ts'
 import { isPetstoreError, PetstoreClient, type PetstoreError } from '../src/index.ts'
 import { FaultyFetch } from './support/faulty-fetch.ts'
 import { clientOf, liveService, stopServicesAfterEach } from './support/live-service.ts'

@@ -1,6 +1,7 @@
 /** Writes openapi.json (`--write`), or fails when it is not what the operations say (`--check`). */
-import { readConfig } from '../src/config.ts'
+
 import { buildContract } from '../src/http/contract.ts'
+import { readConfig } from '../src/service/config.ts'
 
 const path = new URL('../../openapi.json', import.meta.url).pathname
 

@@ -2,12 +2,12 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PetstoreClient } from '@petstore/client'
-import { startService } from '../../server/src/compose.ts'
-import { readConfig } from '../../server/src/config.ts'
-import { createSecret, storedSecret } from '../../server/src/core/api-key.ts'
-import type { Store } from '../../server/src/core/store.ts'
-import { DEMO_SECRETS, prepareDemo } from '../../server/src/demo.ts'
-import { openStore } from '../../server/src/open-store.ts'
+import { createSecret, storedSecret } from '../../server/src/core/keys/api-key.ts'
+import { startService } from '../../server/src/service/compose.ts'
+import { readConfig } from '../../server/src/service/config.ts'
+import { DEMO_SECRETS, prepareDemo } from '../../server/src/service/demo.ts'
+import { openStore } from '../../server/src/store/open-store.ts'
+import type { Store } from '../../server/src/store/store.ts'
 
 const MINUTE = 60_000
 const DAYS = 18

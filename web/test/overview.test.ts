@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
-import type { InventoryItem } from '../../server/src/core/inventory.ts'
-import type { StockedPet } from '../../server/src/core/pet.ts'
+import type { StockedPet } from '../../server/src/core/catalog/pet.ts'
+import type { InventoryItem } from '../../server/src/core/stock/inventory.ts'
 import { BROWSER_TEST_MS, signIn, useShop } from './support/shop.ts'
 
 const STATUSES = ['available', 'pending', 'sold'] as const

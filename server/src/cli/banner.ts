@@ -1,5 +1,5 @@
-import { PLAN_LIMITS, PLANS } from '../core/plans.ts'
-import { DEMO_ENTERPRISE_LIMITS, DEMO_SECRETS } from '../demo.ts'
+import { PLAN_LIMITS, PLANS } from '../core/keys/plans.ts'
+import { DEMO_ENTERPRISE_LIMITS, DEMO_SECRETS } from '../service/demo.ts'
 
 export interface BannerFacts {
   readonly address: string

@@ -1,4 +1,4 @@
-import { ServiceError } from '../core/errors.ts'
+import { ServiceError } from '../core/values/errors.ts'
 
 /** What went wrong, for the operator: of a database in trouble also why, which callers of the service are not told. */
 export function failureText(error: unknown): string {

@@ -1,6 +1,6 @@
-import { quoted, type RowKind } from '../core/exchange-rows.ts'
-import type { ImportCounts, ImportPreview, Tally } from '../core/staged-import.ts'
-import type { RefusedLine } from '../core/staging.ts'
+import { quoted, type RowKind } from '../core/transfer/exchange-rows.ts'
+import type { ImportCounts, ImportPreview, Tally } from '../core/transfer/staged-import.ts'
+import type { RefusedLine } from '../core/transfer/staging.ts'
 import { grouped } from './progress.ts'
 
 /** `1 line`, `1,000 lines` */

@@ -1,7 +1,7 @@
 #!/usr/bin/env bun
 import { Command, CommanderError } from 'commander'
-import { hideSecrets } from '../core/api-key.ts'
-import { VERSION } from '../core/version.ts'
+import { hideSecrets } from '../core/keys/api-key.ts'
+import { VERSION } from '../core/values/version.ts'
 import { addBackupCommand } from './commands/backup.ts'
 import { addCopyCommand } from './commands/copy.ts'
 import { addDoctorCommand } from './commands/doctor.ts'

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { parseInt64 } from '../core/int64.ts'
+import { parseInt64 } from '../core/values/int64.ts'
 
 /** Reads an argument of the command line; anything but an int64 is wrong use. */
 export function readPetId(text: string, command: Command): bigint {

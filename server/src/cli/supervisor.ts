@@ -1,4 +1,4 @@
-import type { Config } from '../config.ts'
+import type { Config } from '../service/config.ts'
 
 /** What a process tells the one that started it, once it listens. */
 export const READY = 'ready'

@@ -1,8 +1,15 @@
 import { existsSync } from 'node:fs'
 import type { Command } from 'commander'
-import { type Config, flagOf, readConfig, SETTINGS, type SettingName } from '../config.ts'
-import type { Store } from '../core/store.ts'
-import { openStore, postgresSettings } from '../open-store.ts'
+import {
+  type Config,
+  flagOf,
+  postgresSettings,
+  readConfig,
+  SETTINGS,
+  type SettingName,
+} from '../service/config.ts'
+import { openStore } from '../store/open-store.ts'
+import type { Store } from '../store/store.ts'
 
 export type SettingFlags = Partial<Record<SettingName, string>>
 

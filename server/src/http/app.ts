@@ -1,15 +1,12 @@
-import { SECOND } from '../core/clock.ts'
-import { ServiceError } from '../core/errors.ts'
-import type { Eventually } from '../core/eventually.ts'
-import type { FinishedRequest, Limited } from '../core/finished-request.ts'
-import type { Standing } from '../core/rate-windows.ts'
-import { type Answer, headerLines } from '../wire/answer.ts'
-import type { Handler } from '../wire/connection.ts'
-import type { HttpRequest } from '../wire/http-request.ts'
-import type { RequestHeaders } from '../wire/request-head.ts'
-import type { RequestProblem } from '../wire/request-problem.ts'
+import type { Handler, HttpRequest, RequestHeaders, RequestProblem } from '@petstore/wire'
+import { type Answer, headerLines } from '@petstore/wire'
+import type { Standing } from '../core/limits/rate-windows.ts'
+import { SECOND } from '../core/values/clock.ts'
+import { ServiceError } from '../core/values/errors.ts'
+import type { MaybePromise } from '../core/values/maybe-promise.ts'
 import { clientAddress } from './client-address.ts'
 import { deprecationHeaders, refuseAfterSunset } from './deprecation.ts'
+import type { FinishedRequest, Limited } from './finished-request.ts'
 import { type GateParts, type Passage, passGate, type Refusal, refuseMalformed, type Sender } from './gate.ts'
 import type { Call, Operation, Services } from './operation.ts'
 import { type PublicPage, type PublicPageParts, publicPages } from './public-pages.ts'
@@ -89,12 +86,12 @@ class Exchange implements FinishedRequest, Sender {
     return clientAddress(this.#address, forwardedFor ?? null, trustedProxies)
   }
 
-  show(page: PublicPage, request: HttpRequest): Eventually<Answer> {
+  show(page: PublicPage, request: HttpRequest): MaybePromise<Answer> {
     this.operation = page.name
-    return this.#finishEventually(page.answer(request))
+    return this.#finishWhenMade(page.answer(request))
   }
 
-  answer(request: HttpRequest): Eventually<Answer> {
+  answer(request: HttpRequest): MaybePromise<Answer> {
     const match = matchRoute(this.method, this.path)
     if (match !== 'unknown_path' && 'operation' in match) this.operation = match.operation.operationId
     const passing = passGate(this.#parts.gate, request.headers, this)
@@ -109,18 +106,18 @@ class Exchange implements FinishedRequest, Sender {
     return this.#finish(this.#refused(refusal))
   }
 
-  #proceed(request: HttpRequest, match: Match, passage: Passage): Eventually<Answer> {
+  #proceed(request: HttpRequest, match: Match, passage: Passage): MaybePromise<Answer> {
     this.#passage = passage
-    let reply: Eventually<Reply>
+    let reply: MaybePromise<Reply>
     try {
       reply = this.#reply(request, match, passage)
     } catch (error) {
       reply = this.#failed(error)
     }
-    return this.#finishEventually(reply)
+    return this.#finishWhenMade(reply)
   }
 
-  #reply(request: HttpRequest, match: Match, passage: Passage): Eventually<Reply> {
+  #reply(request: HttpRequest, match: Match, passage: Passage): MaybePromise<Reply> {
     if ('refusal' in passage) return this.#refused(passage)
     if (match === 'unknown_path') {
       const { path } = this
@@ -166,7 +163,7 @@ class Exchange implements FinishedRequest, Sender {
     return bugReply(this.requestId)
   }
 
-  #finishEventually(reply: Eventually<Reply>): Eventually<Answer> {
+  #finishWhenMade(reply: MaybePromise<Reply>): MaybePromise<Answer> {
     if (!(reply instanceof Promise)) return this.#finish(reply)
     return reply.then(
       (made) => this.#finish(made),

@@ -1,5 +1,5 @@
-import { type Clock, SECOND } from '../core/clock.ts'
-import { ServiceError } from '../core/errors.ts'
+import { type Clock, SECOND } from '../core/values/clock.ts'
+import { ServiceError } from '../core/values/errors.ts'
 import type { Operation } from './operation.ts'
 
 /** RFC 9745 and RFC 8594: since when, until when, and where to read about it. */

@@ -1,5 +1,5 @@
-import { ServiceError } from '../core/errors.ts'
-import { type EntryState, MAX_QUANTITY, PET_STATUSES } from '../core/inventory.ts'
+import { type EntryState, MAX_QUANTITY, PET_STATUSES } from '../core/stock/inventory.ts'
+import { ServiceError } from '../core/values/errors.ts'
 
 /** One entity tag of a list (RFC 9110, 8.8.3) and what separates it from the next. */
 const LISTED_TAG = /[ \t]*(W\/)?"([\x21\x23-\x7e\x80-\xff]*)"[ \t]*(?:,|$)|[ \t]*,/y

@@ -1,6 +1,6 @@
-import type { EventHub, EventReader } from '../core/event-hub.ts'
-import type { StockEvent } from '../core/stock-event.ts'
-import type { LiveBody, Outflow } from '../wire/answer.ts'
+import type { LiveBody, Outflow } from '@petstore/wire'
+import type { EventHub, EventReader } from '../core/stock/event-hub.ts'
+import type { StockEvent } from '../core/stock/stock-event.ts'
 import { toJson } from './json.ts'
 
 /** A reader with more than this unsent is cut off; it can resume. */

@@ -1,8 +1,8 @@
-import { keyState } from '../core/api-key.ts'
-import type { Clock } from '../core/clock.ts'
-import { ServiceError } from '../core/errors.ts'
-import type { EventHub } from '../core/event-hub.ts'
-import type { KeyRing } from '../core/key-ring.ts'
+import { keyState } from '../core/keys/api-key.ts'
+import type { KeyRing } from '../core/keys/key-ring.ts'
+import type { EventHub } from '../core/stock/event-hub.ts'
+import type { Clock } from '../core/values/clock.ts'
+import { ServiceError } from '../core/values/errors.ts'
 import { EventStream } from './event-stream.ts'
 import { errorReply, type Reply } from './reply.ts'
 

@@ -1,13 +1,13 @@
-import type { AddressWindows } from '../core/address-windows.ts'
-import { type ApiKey, hashSecret, isWellFormedSecret, keyState } from '../core/api-key.ts'
-import { type Clock, SECOND } from '../core/clock.ts'
-import { ServiceError } from '../core/errors.ts'
-import type { Eventually } from '../core/eventually.ts'
-import type { Limited } from '../core/finished-request.ts'
-import type { KeyRing } from '../core/key-ring.ts'
-import type { LimitKeeper } from '../core/limit-keeper.ts'
-import type { Admission, Standing } from '../core/rate-windows.ts'
-import type { RequestHeaders } from '../wire/request-head.ts'
+import type { RequestHeaders } from '@petstore/wire'
+import { type ApiKey, hashSecret, isWellFormedSecret, keyState } from '../core/keys/api-key.ts'
+import type { KeyRing } from '../core/keys/key-ring.ts'
+import type { AddressWindows } from '../core/limits/address-windows.ts'
+import type { LimitKeeper } from '../core/limits/limit-keeper.ts'
+import type { Admission, Standing } from '../core/limits/rate-windows.ts'
+import { type Clock, SECOND } from '../core/values/clock.ts'
+import { ServiceError } from '../core/values/errors.ts'
+import type { MaybePromise } from '../core/values/maybe-promise.ts'
+import type { Limited } from './finished-request.ts'
 
 export interface GateParts {
   readonly keys: KeyRing
@@ -60,7 +60,7 @@ export interface Sender {
 }
 
 /** Who is it, and is it within its limits? */
-export function passGate(parts: GateParts, headers: RequestHeaders, sender: Sender): Eventually<Passage> {
+export function passGate(parts: GateParts, headers: RequestHeaders, sender: Sender): MaybePromise<Passage> {
   const identity = identify(parts, claimIn(headers))
   return identity instanceof Promise
     ? identity.then((who) => decide(parts, who, sender))
@@ -78,7 +78,7 @@ export function refuseMalformed({ addresses }: GateParts, problem: string, sende
   }
 }
 
-function decide(parts: GateParts, who: Identity, sender: Sender): Eventually<Passage> {
+function decide(parts: GateParts, who: Identity, sender: Sender): MaybePromise<Passage> {
   if ('failure' in who) return failedPassage(parts, who.failure, sender)
   if ('stranger' in who) return strangerPassage(parts, who, sender)
   const admission = parts.limits.admit(who.key.id, who.key.limits)
@@ -132,7 +132,7 @@ function readClaim(authorization: string | null): Claim {
   }
 }
 
-function identify(parts: GateParts, claim: Claim): Eventually<Identity> {
+function identify(parts: GateParts, claim: Claim): MaybePromise<Identity> {
   if ('stranger' in claim) return claim
   const { secret, hash } = claim
   const known = parts.keys.known(hash)

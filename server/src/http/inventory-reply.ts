@@ -1,5 +1,5 @@
-import type { InventorySnapshot } from '../core/inventory-pages.ts'
-import type { HttpRequest } from '../wire/http-request.ts'
+import type { HttpRequest } from '@petstore/wire'
+import type { InventorySnapshot } from '../core/stock/view/inventory-pages.ts'
 import { chosenCoding } from './accept-encoding.ts'
 import { type Coding, compressed } from './compressed-parts.ts'
 import { matchedTag } from './conditional.ts'

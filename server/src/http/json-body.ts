@@ -1,7 +1,7 @@
-import { ServiceError } from '../core/errors.ts'
-import type { Eventually } from '../core/eventually.ts'
-import type { HttpRequest } from '../wire/http-request.ts'
-import { RequestProblem } from '../wire/request-problem.ts'
+import type { HttpRequest } from '@petstore/wire'
+import { RequestProblem } from '@petstore/wire'
+import { ServiceError } from '../core/values/errors.ts'
+import type { MaybePromise } from '../core/values/maybe-promise.ts'
 import { parseJson } from './json.ts'
 
 const MOST_NESTING = 64
@@ -9,8 +9,8 @@ const UTF8 = new TextDecoder('utf-8', { fatal: true })
 const JSON_MEDIA_TYPE = /^application\/json\s*(?:;|$)/i
 
 /** Reads a JSON body, or says what is wrong with it. `example` shows callers what to send. */
-export function readJsonBody(request: HttpRequest, example: string): Eventually<unknown> {
-  let body: Eventually<Uint8Array>
+export function readJsonBody(request: HttpRequest, example: string): MaybePromise<unknown> {
+  let body: MaybePromise<Uint8Array>
   try {
     body = request.body()
   } catch (error) {

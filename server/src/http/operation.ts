@@ -1,13 +1,15 @@
+import type { HttpRequest } from '@petstore/wire'
 import type { Static, TObject, TSchema } from 'typebox'
-import type { ApiKey } from '../core/api-key.ts'
-import type { Clock } from '../core/clock.ts'
-import { type ErrorCode, ServiceError } from '../core/errors.ts'
-import type { Eventually } from '../core/eventually.ts'
-import type { GroupCommit } from '../core/group-commit.ts'
-import type { LimitKeeper } from '../core/limit-keeper.ts'
-import type { LiveView } from '../core/live-view.ts'
-import type { Store } from '../core/store.ts'
-import type { HttpRequest } from '../wire/http-request.ts'
+import type { CatalogStore } from '../core/catalog/catalog-store.ts'
+import type { ApiKey } from '../core/keys/api-key.ts'
+import type { LimitKeeper } from '../core/limits/limit-keeper.ts'
+import type { OrderStore } from '../core/orders/order-store.ts'
+import type { GroupCommit } from '../core/stock/group-commit.ts'
+import type { HistoryStore } from '../core/stock/stock-store.ts'
+import type { LiveView } from '../core/stock/view/live-view.ts'
+import type { Clock } from '../core/values/clock.ts'
+import { type ErrorCode, ServiceError } from '../core/values/errors.ts'
+import type { MaybePromise } from '../core/values/maybe-promise.ts'
 import { conditional } from './conditional.ts'
 import type { EventStreams } from './event-streams.ts'
 import { readJsonBody } from './json-body.ts'
@@ -17,7 +19,7 @@ import { bodyValidator, exampleOf, readInt64 } from './validation.ts'
 
 /** What operations work with. */
 export interface Services {
-  readonly store: Store
+  readonly store: CatalogStore & HistoryStore & OrderStore
   readonly view: LiveView
   readonly commits: GroupCommit
   readonly streams: EventStreams
@@ -73,7 +75,7 @@ export interface OperationFacts {
 
 export interface Operation extends OperationFacts {
   /** Checks the request against the definition, then answers with what `success` describes. */
-  run(call: Call, services: Services): Eventually<Reply>
+  run(call: Call, services: Services): MaybePromise<Reply>
 }
 
 type Values<Params extends Readonly<Record<string, TSchema>>> = {
@@ -92,7 +94,7 @@ interface Definition<
   readonly success: SuccessFacts<Success>
   /** Gives the value that is answered with, or, in `reply`, the answer itself, where its bytes are ready. */
   handle?(input: Input<Params, Query, Body>, services: Services): Promise<Static<Success>>
-  reply?(input: Input<Params, Query, Body>, services: Services): Eventually<Reply>
+  reply?(input: Input<Params, Query, Body>, services: Services): MaybePromise<Reply>
 }
 
 interface Input<
@@ -126,7 +128,7 @@ export function defineOperation<
     query: QueryValues<Query>,
     sent: unknown,
     services: Services,
-  ): Eventually<Reply> {
+  ): MaybePromise<Reply> {
     const body = validate?.(sent) as Static<Body>
     const input = { request, key, secretHash, params, query, body }
     return reply === undefined ? valueReply(handle?.(input, services), request) : reply(input, services)

@@ -1,5 +1,5 @@
+import type { HttpRequest } from '@petstore/wire'
 import Type from 'typebox'
-import type { HttpRequest } from '../wire/http-request.ts'
 import { conditional } from './conditional.ts'
 import { toJson } from './json.ts'
 import { jsonTextReply, type Reply } from './reply.ts'

@@ -1,5 +1,5 @@
-import { ServiceError } from '../core/errors.ts'
-import type { HttpRequest } from '../wire/http-request.ts'
+import type { HttpRequest } from '@petstore/wire'
+import { ServiceError } from '../core/values/errors.ts'
 import { conditional } from './conditional.ts'
 import { jsonReply, methodNotAllowedReply, type Reply } from './reply.ts'
 

@@ -1,7 +1,7 @@
 import type { Static, TOptional, TSchema } from 'typebox'
 import { IsOptional } from 'typebox'
 import { Compile } from 'typebox/compile'
-import { ServiceError } from '../core/errors.ts'
+import { ServiceError } from '../core/values/errors.ts'
 import { expected } from './validation.ts'
 
 /** The query parameters of an operation: strings and integers, optional or with a default. */

@@ -1,6 +1,6 @@
-import { hideSecrets } from '../core/api-key.ts'
-import { type ErrorCode, ServiceError } from '../core/errors.ts'
-import type { AnswerBody } from '../wire/answer.ts'
+import type { AnswerBody } from '@petstore/wire'
+import { hideSecrets } from '../core/keys/api-key.ts'
+import { type ErrorCode, ServiceError } from '../core/values/errors.ts'
 import { toJson } from './json.ts'
 import type { ErrorBody } from './resources.ts'
 

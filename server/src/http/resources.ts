@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox'
-import { ERROR_CODES } from '../core/errors.ts'
-import { MAX_QUANTITY, PET_STATUSES } from '../core/inventory.ts'
-import { PLANS } from '../core/plans.ts'
+import { PLANS } from '../core/keys/plans.ts'
+import { MAX_QUANTITY, PET_STATUSES } from '../core/stock/inventory.ts'
+import { ERROR_CODES } from '../core/values/errors.ts'
 
 /** Digits on the wire, `bigint` in the program. */
 export const Int64 = (description: string) =>

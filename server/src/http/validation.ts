@@ -1,7 +1,7 @@
 import type { Static, TObject, TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
-import { ServiceError } from '../core/errors.ts'
-import { parseInt64 } from '../core/int64.ts'
+import { ServiceError } from '../core/values/errors.ts'
+import { parseInt64 } from '../core/values/int64.ts'
 import { InexactNumber } from './json.ts'
 
 /** What the messages are made of; a TypeBox schema is plain JSON Schema. */

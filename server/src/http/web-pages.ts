@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { HttpRequest } from '../wire/http-request.ts'
+import type { HttpRequest } from '@petstore/wire'
 import { chosenCodingOf } from './accept-encoding.ts'
 import { matchesTag } from './conditional.ts'
 import { getOnly, type PublicPage } from './public-pages.ts'

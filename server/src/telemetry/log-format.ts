@@ -1,4 +1,4 @@
-import { hideSecrets } from '../core/api-key.ts'
+import { hideSecrets } from '../core/keys/api-key.ts'
 
 /** One thing worth telling. A field that is `undefined` is left out. */
 export interface LogEntry {

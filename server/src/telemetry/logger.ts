@@ -1,5 +1,5 @@
-import type { Clock } from '../core/clock.ts'
-import type { FinishedRequest } from '../core/finished-request.ts'
+import type { Clock } from '../core/values/clock.ts'
+import type { FinishedRequest } from '../http/finished-request.ts'
 import { LineWriter, type Sink } from './line-writer.ts'
 import { jsonLine, type LogEntry, textLine } from './log-format.ts'
 

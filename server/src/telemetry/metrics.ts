@@ -1,5 +1,5 @@
-import { type FinishedRequest, LIMIT_REASONS, type LimitReason } from '../core/finished-request.ts'
-import { PLANS, type Plan } from '../core/plans.ts'
+import { PLANS, type Plan } from '../core/keys/plans.ts'
+import { type FinishedRequest, LIMIT_REASONS, type LimitReason } from '../http/finished-request.ts'
 import { family, histogramFamily } from './exposition.ts'
 import { Histogram } from './histogram.ts'
 import type { OpenFiles } from './open-files.ts'

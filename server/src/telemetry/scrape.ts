@@ -1,15 +1,15 @@
-import type { Clock } from '../core/clock.ts'
-import type { Store } from '../core/store.ts'
-import { type Answer, headerLines } from '../wire/answer.ts'
-import type { Handler } from '../wire/connection.ts'
-import type { HttpRequest } from '../wire/http-request.ts'
+import type { Handler, HttpRequest } from '@petstore/wire'
+import { type Answer, headerLines } from '@petstore/wire'
+import type { CatalogStore } from '../core/catalog/catalog-store.ts'
+import type { KeyStore } from '../core/keys/key-store.ts'
+import type { Clock } from '../core/values/clock.ts'
 import { CONTENT_TYPE } from './exposition.ts'
 import type { Metrics } from './metrics.ts'
 import { openFiles } from './open-files.ts'
 
 export interface ScrapeParts {
   readonly metrics: Metrics
-  readonly store: Pick<Store, 'countPets' | 'countActiveKeys'>
+  readonly store: Pick<CatalogStore, 'countPets'> & Pick<KeyStore, 'countActiveKeys'>
   readonly clock: Clock
   /** Of the listener for callers. */
   readonly load: () => { readonly connections: number; readonly requests: number }

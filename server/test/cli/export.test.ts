@@ -10,8 +10,8 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { StockedPet } from '../../src/core/pet.ts'
-import { openStore } from '../../src/open-store.ts'
+import type { StockedPet } from '../../src/core/catalog/pet.ts'
+import { openStore } from '../../src/store/open-store.ts'
 import { petstore, startPetstore } from './petstore.ts'
 
 const NASTY = [

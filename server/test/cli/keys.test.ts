@@ -2,8 +2,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { hashSecret, isWellFormedSecret } from '../../src/core/api-key.ts'
-import { openStore } from '../../src/open-store.ts'
+import { hashSecret, isWellFormedSecret } from '../../src/core/keys/api-key.ts'
+import { openStore } from '../../src/store/open-store.ts'
 import { petstore } from './petstore.ts'
 
 let cwd: string

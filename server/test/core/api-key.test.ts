@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { createSecret, hashSecret, isWellFormedSecret } from '../../src/core/api-key.ts'
-import { crc32 } from '../../src/core/crc32.ts'
+import { createSecret, hashSecret, isWellFormedSecret } from '../../src/core/keys/api-key.ts'
+import { crc32 } from '../../src/core/values/crc32.ts'
 
 describe('API keys', () => {
   test('have a prefix for their environment, 30 random base62 characters and 6 of checksum', () => {

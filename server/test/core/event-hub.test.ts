@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { EventHub, type EventReader } from '../../src/core/event-hub.ts'
-import type { StockEvent, StockEvents } from '../../src/core/stock-event.ts'
+import { EventHub, type EventReader } from '../../src/core/stock/event-hub.ts'
+import type { StockEvent, StockEvents } from '../../src/core/stock/stock-event.ts'
 import { until } from '../support/until.ts'
 
 /** A log whose reads take a while, and in which something happens between any two of them. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { GroupCommit } from '../../src/core/group-commit.ts'
-import type { QuantityChange, QuantityOutcome } from '../../src/core/inventory.ts'
+import { GroupCommit } from '../../src/core/stock/group-commit.ts'
+import type { QuantityChange, QuantityOutcome } from '../../src/core/stock/inventory.ts'
 
 const change = (quantity: number, petId = 1n): QuantityChange => ({ petId, quantity, keyId: 'key', at: 0 })
 const outcome = ({ petId, quantity }: QuantityChange): QuantityOutcome => ({

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { PET_STATUSES, type PetStatus } from '../../src/core/inventory.ts'
-import { KnownStock } from '../../src/core/known-stock.ts'
+import { PET_STATUSES, type PetStatus } from '../../src/core/stock/inventory.ts'
+import { KnownStock } from '../../src/core/stock/known-stock.ts'
 
 interface Entry {
   readonly quantity: number

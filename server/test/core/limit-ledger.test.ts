@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { LimitLedger } from '../../src/core/limit-ledger.ts'
+import { LimitLedger } from '../../src/core/limits/limit-ledger.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 
 test('a key that goes on after its ban was lifted is banned again, and for good', async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
-import type { InventoryItem, StockChanges } from '../../src/core/inventory.ts'
-import type { InventorySnapshot } from '../../src/core/inventory-pages.ts'
-import { LiveView } from '../../src/core/live-view.ts'
+import type { InventoryItem, StockChanges } from '../../src/core/stock/inventory.ts'
+import type { InventorySnapshot } from '../../src/core/stock/view/inventory-pages.ts'
+import { LiveView } from '../../src/core/stock/view/live-view.ts'
 
 const item = (petId: bigint, quantity: number): InventoryItem => ({ petId, quantity, status: 'available' })
 const quantitiesIn = ({ parts }: InventorySnapshot): number[] =>

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { AddressWindows } from '../../src/core/address-windows.ts'
-import { admit, freshState } from '../../src/core/rate-windows.ts'
+import { AddressWindows } from '../../src/core/limits/address-windows.ts'
+import { admit, freshState } from '../../src/core/limits/rate-windows.ts'
 
 const START = Date.UTC(2026, 10, 15, 12)
 const HOUR = 3_600_000

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
-import { SharedLimits } from '../../src/core/shared-limits.ts'
-import type { Store } from '../../src/core/store.ts'
+import { SharedLimits } from '../../src/core/limits/shared-limits.ts'
+import type { Store } from '../../src/store/store.ts'
 
 const LIMITS = { perMinute: 1_000, perDay: 1_000 }
 

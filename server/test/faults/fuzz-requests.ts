@@ -1,4 +1,4 @@
-import { createSecret } from '../../src/core/api-key.ts'
+import { createSecret } from '../../src/core/keys/api-key.ts'
 import { CONTRACT_OPERATIONS, type ContractOperation } from './fuzz-contract.ts'
 import {
   bodyText,

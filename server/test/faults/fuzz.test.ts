@@ -1,5 +1,5 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
-import type { Store } from '../../src/core/store.ts'
+import type { Store } from '../../src/store/store.ts'
 import { fuzz } from './fuzz.ts'
 import { CONTRACT_OPERATIONS } from './fuzz-contract.ts'
 

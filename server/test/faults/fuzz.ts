@@ -1,6 +1,6 @@
 import { randomFrom } from '../../scripts/torture-task.ts'
-import type { StockedPet } from '../../src/core/pet.ts'
-import type { Store } from '../../src/core/store.ts'
+import type { StockedPet } from '../../src/core/catalog/pet.ts'
+import type { Store } from '../../src/store/store.ts'
 import { checkAgainstContract } from '../support/contract-check.ts'
 import { TestService } from '../support/test-service.ts'
 import { type FuzzRequest, nextRequest } from './fuzz-requests.ts'

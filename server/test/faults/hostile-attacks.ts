@@ -1,4 +1,4 @@
-import { createSecret } from '../../src/core/api-key.ts'
+import { createSecret } from '../../src/core/keys/api-key.ts'
 import { oneOf, type Random } from './fuzz-values.ts'
 import { conflictingRequests, malformedRequests } from './hostile-requests.ts'
 import { HostileSocket } from './hostile-socket.ts'

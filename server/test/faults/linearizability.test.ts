@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { randomFrom } from '../../scripts/torture-task.ts'
-import type { Store } from '../../src/core/store.ts'
+import type { Store } from '../../src/store/store.ts'
 import { contradictions } from '../postgres/register-check.ts'
 import { record } from '../postgres/workload.ts'
 import { TestService } from '../support/test-service.ts'

@@ -1,4 +1,4 @@
-import { createSecret } from '../../src/core/api-key.ts'
+import { createSecret } from '../../src/core/keys/api-key.ts'
 import { asText, type Outcome, type Plan, planFor } from './model-answers.ts'
 import type { Verdict } from './model-meter.ts'
 import type { Sender, Step } from './model-steps.ts'

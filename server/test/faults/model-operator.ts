@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { openStore } from '../../src/open-store.ts'
+import { openStore } from '../../src/store/open-store.ts'
 import { type Outcome, petstore } from '../cli/petstore.ts'
 import { asText, listOf, petIdOf } from './model-answers.ts'
 import { keyOf } from './model-judge.ts'

@@ -1,4 +1,4 @@
-import type { StockedPet } from '../../src/core/pet.ts'
+import type { StockedPet } from '../../src/core/catalog/pet.ts'
 import { START } from '../support/test-service.ts'
 import { type Allowance, KeyMeter, StrangerMeter, type Verdict } from './model-meter.ts'
 import { TagBook } from './model-tags.ts'

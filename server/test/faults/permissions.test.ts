@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from
 import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync, statSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { openStore } from '../../src/open-store.ts'
+import { openStore } from '../../src/store/open-store.ts'
 import { petstore } from '../cli/petstore.ts'
 import { serve } from '../cli/running-petstore.ts'
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { createSecret, hashSecret } from '../../src/core/api-key.ts'
+import { createSecret, hashSecret } from '../../src/core/keys/api-key.ts'
 import { TestService } from '../support/test-service.ts'
 
 setDefaultTimeout(60_000)

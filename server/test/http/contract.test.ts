@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createConfig, lint } from '@redocly/openapi-core'
-import { createSecret, hashSecret } from '../../src/core/api-key.ts'
+import { createSecret, hashSecret } from '../../src/core/keys/api-key.ts'
 import { documentedResponses } from '../support/contract-check.ts'
 import { type Answer, type CallOptions, TestService } from '../support/test-service.ts'
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { gunzipSync, zstdDecompressSync } from 'node:zlib'
-import type { StockedPet } from '../../src/core/pet.ts'
+import type { StockedPet } from '../../src/core/catalog/pet.ts'
 import { chosenCoding } from '../../src/http/accept-encoding.ts'
 import { toJson } from '../../src/http/json.ts'
 import { TestService } from '../support/test-service.ts'

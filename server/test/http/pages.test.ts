@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import type { StockedPet } from '../../src/core/pet.ts'
+import type { StockedPet } from '../../src/core/catalog/pet.ts'
 import { type Answer, START, TestService } from '../support/test-service.ts'
 
 const PETS: readonly StockedPet[] = Array.from({ length: 45 }, (_, index) => ({

@@ -1,7 +1,7 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
-import type { StockEvent } from '../../src/core/stock-event.ts'
-import type { Store } from '../../src/core/store.ts'
-import { openStore } from '../../src/open-store.ts'
+import type { StockEvent } from '../../src/core/stock/stock-event.ts'
+import { openStore } from '../../src/store/open-store.ts'
+import type { Store } from '../../src/store/store.ts'
 import { createDatabase } from '../support/postgres-databases.ts'
 import { PET_IDS, stockUp } from './shop.ts'
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { openStore } from '../../src/open-store.ts'
+import { openStore } from '../../src/store/open-store.ts'
 import { serve } from '../cli/running-petstore.ts'
 import { FreezingProxy } from '../support/freezing-proxy.ts'
 import { createDatabase, type PostgresDatabase } from '../support/postgres-databases.ts'

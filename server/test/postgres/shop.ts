@@ -1,6 +1,6 @@
-import { createKeyId, createSecret, storedSecret } from '../../src/core/api-key.ts'
-import type { Limits } from '../../src/core/plans.ts'
-import { openStore } from '../../src/open-store.ts'
+import { createKeyId, createSecret, storedSecret } from '../../src/core/keys/api-key.ts'
+import type { Limits } from '../../src/core/keys/plans.ts'
+import { openStore } from '../../src/store/open-store.ts'
 import { serve } from '../cli/running-petstore.ts'
 
 export const PET_IDS = [1, 2, 3, 4, 5]

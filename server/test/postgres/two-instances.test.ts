@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { PLAN_LIMITS } from '../../src/core/plans.ts'
-import { openStore } from '../../src/open-store.ts'
+import { PLAN_LIMITS } from '../../src/core/keys/plans.ts'
+import { openStore } from '../../src/store/open-store.ts'
 import { createDatabase, type TestDatabase } from '../support/postgres-databases.ts'
 import { contradictions } from './register-check.ts'
 import { addKey, PET_IDS, startInstances, stockUp } from './shop.ts'

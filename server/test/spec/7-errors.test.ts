@@ -1,7 +1,7 @@
 import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import contract from '../../../openapi.json'
-import { ERROR_CODES } from '../../src/core/errors.ts'
+import { ERROR_CODES } from '../../src/core/values/errors.ts'
 import { RawConnection } from '../support/raw-connection.ts'
 import { standingOf } from '../support/standing.ts'
 import { ON_POSTGRES } from '../support/test-database.ts'

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import type { InventoryItem } from '../../src/core/inventory.ts'
-import type { Store } from '../../src/core/store.ts'
+import type { InventoryItem } from '../../src/core/stock/inventory.ts'
+import type { Store } from '../../src/store/store.ts'
 import { change, pet } from './plain-rows.ts'
 import type { StoreUnderTest } from './store-under-test.ts'
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { admit, freshState } from '../../src/core/rate-windows.ts'
-import type { Store } from '../../src/core/store.ts'
-import { copyStore } from '../../src/core/store-copy.ts'
+import { admit, freshState } from '../../src/core/limits/rate-windows.ts'
+import { copyStore } from '../../src/core/transfer/store-copy.ts'
+import type { Store } from '../../src/store/store.ts'
 import type { StoreUnderTest } from './store-under-test.ts'
 
 const NOW = 1_790_000_000_000

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import type { PetStatus } from '../../src/core/inventory.ts'
-import type { StockedPet } from '../../src/core/pet.ts'
-import type { Store } from '../../src/core/store.ts'
+import type { StockedPet } from '../../src/core/catalog/pet.ts'
+import type { PetStatus } from '../../src/core/stock/inventory.ts'
+import type { Store } from '../../src/store/store.ts'
 import type { StoreUnderTest } from './store-under-test.ts'
 
 const change = (petId: bigint, quantity: number, at = 1) => ({ petId, quantity, keyId: 'key_a', at })

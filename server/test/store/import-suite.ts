@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import type { Order } from '../../src/core/order.ts'
-import type { StockedPet } from '../../src/core/pet.ts'
-import type { StagedImport } from '../../src/core/staged-import.ts'
-import type { Store } from '../../src/core/store.ts'
+import type { StockedPet } from '../../src/core/catalog/pet.ts'
+import type { Order } from '../../src/core/orders/order.ts'
+import type { StagedImport } from '../../src/core/transfer/staged-import.ts'
+import type { Store } from '../../src/store/store.ts'
 import type { StoreUnderTest } from './store-under-test.ts'
 
 const HIGHEST = 9223372036854775807n

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import type { ApiKey } from '../../src/core/api-key.ts'
-import type { Store } from '../../src/core/store.ts'
+import type { ApiKey } from '../../src/core/keys/api-key.ts'
+import type { Store } from '../../src/store/store.ts'
 import type { StoreUnderTest } from './store-under-test.ts'
 
 const NOW = 1_790_000_000_000

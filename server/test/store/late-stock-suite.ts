@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { MAX_QUANTITY } from '../../src/core/inventory.ts'
-import type { Store } from '../../src/core/store.ts'
+import { MAX_QUANTITY } from '../../src/core/stock/inventory.ts'
+import type { Store } from '../../src/store/store.ts'
 import { change, pet } from './plain-rows.ts'
 
 /** Where the stock is settled all the time. */

@@ -1,10 +1,10 @@
 import { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import type { InventoryItem } from '../../src/core/inventory.ts'
-import type { Store } from '../../src/core/store.ts'
+import type { InventoryItem } from '../../src/core/stock/inventory.ts'
 import { Connection } from '../../src/store/sqlite/connection.ts'
 import { LateStock } from '../../src/store/sqlite/late-stock.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
+import type { Store } from '../../src/store/store.ts'
 import { freshFile } from './fresh-file.ts'
 import { change, pet } from './plain-rows.ts'
 

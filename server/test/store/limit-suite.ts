@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { admit, freshState, type LimitState } from '../../src/core/rate-windows.ts'
-import type { Store } from '../../src/core/store.ts'
-import { dayOf, type LimitRecord, type RequestCount } from '../../src/core/usage.ts'
+import { admit, freshState, type LimitState } from '../../src/core/limits/rate-windows.ts'
+import { dayOf, type LimitRecord, type RequestCount } from '../../src/core/limits/usage.ts'
+import type { Store } from '../../src/store/store.ts'
 import type { StoreUnderTest } from './store-under-test.ts'
 
 const NOW = 1_790_000_000_000

@@ -1,5 +1,5 @@
-import type { QuantityChange } from '../../src/core/inventory.ts'
-import type { StockedPet } from '../../src/core/pet.ts'
+import type { StockedPet } from '../../src/core/catalog/pet.ts'
+import type { QuantityChange } from '../../src/core/stock/inventory.ts'
 
 export function pet(id: bigint, quantity: number): StockedPet {
   return { id, name: `Pet ${id}`, categoryId: 1n, status: 'available', quantity }

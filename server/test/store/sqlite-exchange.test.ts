@@ -3,9 +3,9 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { StockedPet } from '../../src/core/pet.ts'
-import type { Store } from '../../src/core/store.ts'
+import type { StockedPet } from '../../src/core/catalog/pet.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
+import type { Store } from '../../src/store/store.ts'
 
 const ACT = { at: 9, keyId: 'petstore-import' }
 const pet = (id: bigint, changes: Partial<StockedPet> = {}): StockedPet => ({

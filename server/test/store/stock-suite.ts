@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import type { StockedPet } from '../../src/core/pet.ts'
-import type { Store } from '../../src/core/store.ts'
+import type { StockedPet } from '../../src/core/catalog/pet.ts'
+import type { Store } from '../../src/store/store.ts'
 import type { StoreUnderTest } from './store-under-test.ts'
 
 const HIGHEST = 9223372036854775807n

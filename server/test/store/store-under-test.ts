@@ -1,4 +1,4 @@
-import type { Store } from '../../src/core/store.ts'
+import type { Store } from '../../src/store/store.ts'
 
 /** How a suite gets at an adapter of the storage port. */
 export interface StoreUnderTest {

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs'
 import type { Command } from 'commander'
-import { FileExists, writeNewFile } from '../../exchange/new-file.ts'
+import { FileExists, writeNewFile } from '../files/new-file.ts'
 import { addSettings, type SettingFlags, withExistingStore } from '../with-store.ts'
 
 export function addBackupCommand(program: Command): void {

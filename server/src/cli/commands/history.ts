@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
-import type { HistoryEntry } from '../../core/inventory.ts'
-import { IMPORT_KEY_ID } from '../../core/staged-import.ts'
+import type { HistoryEntry } from '../../core/stock/inventory.ts'
+import { IMPORT_KEY_ID } from '../../core/transfer/staged-import.ts'
 import { readPetId } from '../pet-id.ts'
 import { table } from '../table.ts'
 import { addSettings, type SettingFlags, withExistingStore } from '../with-store.ts'

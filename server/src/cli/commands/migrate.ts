@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { withoutPassword } from '../../setting-parsers.ts'
+import { withoutPassword } from '../../store/database-url.ts'
 import { addSettings, type SettingFlags, withStore } from '../with-store.ts'
 
 export function addMigrateCommand(program: Command): void {

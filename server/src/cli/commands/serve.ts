@@ -1,11 +1,20 @@
 import { type Command, type CommanderError, Option } from 'commander'
-import type { RunningService } from '../../compose.ts'
-import { type Config, flagOf, readConfig, SETTING_NAMES, SETTINGS, type SettingName } from '../../config.ts'
-import type { Store } from '../../core/store.ts'
-import { VERSION } from '../../core/version.ts'
-import { DEMO_SECRETS, prepareDemo } from '../../demo.ts'
-import { openStore, postgresSettings } from '../../open-store.ts'
-import { SettingError, withoutPassword } from '../../setting-parsers.ts'
+import { VERSION } from '../../core/values/version.ts'
+import type { RunningService } from '../../service/compose.ts'
+import {
+  type Config,
+  flagOf,
+  postgresSettings,
+  readConfig,
+  SETTING_NAMES,
+  SETTINGS,
+  type SettingName,
+} from '../../service/config.ts'
+import { DEMO_SECRETS, prepareDemo } from '../../service/demo.ts'
+import { SettingError } from '../../service/setting-parsers.ts'
+import { withoutPassword } from '../../store/database-url.ts'
+import { openStore } from '../../store/open-store.ts'
+import type { Store } from '../../store/store.ts'
 import { type BannerFacts, banner } from '../banner.ts'
 import { failureText } from '../failure-text.ts'
 import { exposureText } from '../file-permissions.ts'
@@ -79,7 +88,7 @@ async function start(
   try {
     const demoSecrets = new Set(demo ? Object.values(DEMO_SECRETS) : [])
     // Only now: without what serves requests, the other commands start in a third of the time.
-    const { startService } = await import('../../compose.ts')
+    const { startService } = await import('../../service/compose.ts')
     return await startService(config, store, { demoSecrets, sharesPort })
   } catch (error) {
     await store.close()

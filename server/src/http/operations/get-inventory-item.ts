@@ -1,5 +1,5 @@
-import { whenHere } from '../../core/eventually.ts'
-import { requireEntry } from '../../core/inventory.ts'
+import { requireEntry } from '../../core/stock/inventory.ts'
+import { andThen } from '../../core/values/maybe-promise.ts'
 import { matchesTag } from '../conditional.ts'
 import { entryTag } from '../entry-tag.ts'
 import { defineOperation } from '../operation.ts'
@@ -20,7 +20,7 @@ export const getInventoryItem = defineOperation({
   success: { description: 'The stock level of the pet.', schema: InventoryItem },
   errors: ['invalid_request', 'not_found'],
   reply: ({ params, request }, { view }) =>
-    whenHere(view.find(params.petId), (found) => {
+    andThen(view.find(params.petId), (found) => {
       const item = requireEntry(params.petId, found)
       const ETag = entryTag(item)
       return matchesTag(request.headers.get('if-none-match'), ETag)

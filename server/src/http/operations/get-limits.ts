@@ -1,5 +1,5 @@
-import { SECOND } from '../../core/clock.ts'
-import type { Standing } from '../../core/rate-windows.ts'
+import type { Standing } from '../../core/limits/rate-windows.ts'
+import { SECOND } from '../../core/values/clock.ts'
 import { defineOperation } from '../operation.ts'
 import { KeyLimits } from '../resources.ts'
 

@@ -1,4 +1,4 @@
-import { requirePet } from '../../core/pet.ts'
+import { requirePet } from '../../core/catalog/pet.ts'
 import { defineOperation } from '../operation.ts'
 import { Int64, Pet } from '../resources.ts'
 

@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import { whenHere } from '../../core/eventually.ts'
+import { andThen } from '../../core/values/maybe-promise.ts'
 import { inventoryReply } from '../inventory-reply.ts'
 import { defineOperation } from '../operation.ts'
 import { InventoryItem } from '../resources.ts'
@@ -15,5 +15,5 @@ export const listInventory = defineOperation({
   params: {},
   success: { description: 'The stock level of every pet.', schema: Type.Array(InventoryItem) },
   errors: [],
-  reply: ({ request }, { view }) => whenHere(view.current(), (snapshot) => inventoryReply(snapshot, request)),
+  reply: ({ request }, { view }) => andThen(view.current(), (snapshot) => inventoryReply(snapshot, request)),
 })

@@ -1,6 +1,6 @@
 import Type from 'typebox'
-import { PET_STATUSES } from '../../core/inventory.ts'
-import { listPetPage } from '../../core/pet.ts'
+import { listPetPage } from '../../core/catalog/pet.ts'
+import { PET_STATUSES } from '../../core/stock/inventory.ts'
 import { defineOperation } from '../operation.ts'
 import { cursorParameter, limitParameter, pageReply } from '../page.ts'
 import { Pet } from '../resources.ts'

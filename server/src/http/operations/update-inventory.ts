@@ -1,4 +1,9 @@
-import { entryAfter, itemJson, type QuantityChange, type QuantityOutcome } from '../../core/inventory.ts'
+import {
+  entryAfter,
+  itemJson,
+  type QuantityChange,
+  type QuantityOutcome,
+} from '../../core/stock/inventory.ts'
 import { entryTag, statesIn } from '../entry-tag.ts'
 import { defineOperation } from '../operation.ts'
 import type { Reply } from '../reply.ts'

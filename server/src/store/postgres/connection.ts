@@ -1,5 +1,5 @@
 import { type ReservedSQL, SQL } from 'bun'
-import { type Clock, SECOND } from '../../core/clock.ts'
+import { type Clock, SECOND } from '../../core/values/clock.ts'
 import { asServiceError, Hung, isLost, unavailable } from './failures.ts'
 
 export interface PostgresSettings {

@@ -1,4 +1,3 @@
-import type { Store } from '../../core/store.ts'
 import {
   CONTENT_KINDS,
   type ContentBatch,
@@ -7,7 +6,8 @@ import {
   type ContentType,
   type ContentValue,
   columnsOf,
-} from '../../core/store-contents.ts'
+} from '../../core/transfer/store-contents.ts'
+import type { Store } from '../store.ts'
 import { columnOf } from './columns.ts'
 import { type Connection, LONG_READ, type Session } from './connection.ts'
 

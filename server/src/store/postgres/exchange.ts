@@ -1,4 +1,4 @@
-import type { Store } from '../../core/store.ts'
+import type { Store } from '../store.ts'
 import { type Connection, LONG_READ } from './connection.ts'
 import { ORDER_PLAN, PET_PLAN, type PlainRow } from './import-plan.ts'
 import { PostgresStagedImport } from './staged-import.ts'

@@ -1,5 +1,5 @@
 import { SQL } from 'bun'
-import { ServiceError } from '../../core/errors.ts'
+import { ServiceError } from '../../core/values/errors.ts'
 
 /** The database gave no answer, not even that it took too long. */
 export class Hung extends Error {

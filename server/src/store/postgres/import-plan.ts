@@ -1,6 +1,6 @@
-import type { PetStatus } from '../../core/inventory.ts'
-import type { Order } from '../../core/order.ts'
-import type { StockedPet } from '../../core/pet.ts'
+import type { StockedPet } from '../../core/catalog/pet.ts'
+import type { Order } from '../../core/orders/order.ts'
+import type { PetStatus } from '../../core/stock/inventory.ts'
 
 export type PlainRow = Readonly<Record<string, bigint | string | boolean | number | null>>
 

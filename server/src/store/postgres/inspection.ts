@@ -1,4 +1,4 @@
-import type { Store } from '../../core/store.ts'
+import type { Store } from '../store.ts'
 import type { Connection } from './connection.ts'
 
 type InspectionVerbs = Pick<Store, 'findDamage' | 'latestChangeAt'>

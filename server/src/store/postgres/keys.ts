@@ -1,8 +1,8 @@
 import type { SQL } from 'bun'
-import type { ApiKey, StoredSecret } from '../../core/api-key.ts'
-import type { KeyAct, KeyActKind, KeyRecord } from '../../core/key-admin.ts'
-import type { Plan } from '../../core/plans.ts'
-import type { Store } from '../../core/store.ts'
+import type { ApiKey, StoredSecret } from '../../core/keys/api-key.ts'
+import type { KeyAct, KeyActKind, KeyRecord } from '../../core/keys/key-admin.ts'
+import type { Plan } from '../../core/keys/plans.ts'
+import type { Store } from '../store.ts'
 import type { Connection } from './connection.ts'
 import type { StoreClock } from './store-clock.ts'
 

@@ -5,8 +5,8 @@ import {
   type PetStatus,
   type QuantityChange,
   type QuantityOutcome,
-} from '../../core/inventory.ts'
-import { KnownStock } from '../../core/known-stock.ts'
+} from '../../core/stock/inventory.ts'
+import { KnownStock } from '../../core/stock/known-stock.ts'
 import type { LogEnd, LogRow } from './log.ts'
 
 /** Changes that are worked out, to be written behind this place in the log. */

@@ -1,5 +1,5 @@
 import type { SQL } from 'bun'
-import type { PetStatus } from '../../core/inventory.ts'
+import type { PetStatus } from '../../core/stock/inventory.ts'
 
 /**
  * A place in the log of what happened to the stock, which is `history` and `stock_changes` together. Their ids are

@@ -1,7 +1,7 @@
 import type { SQL } from 'bun'
-import type { Clock } from '../../core/clock.ts'
-import type { Store } from '../../core/store.ts'
-import type { RequestCount } from '../../core/usage.ts'
+import type { RequestCount } from '../../core/limits/usage.ts'
+import type { Clock } from '../../core/values/clock.ts'
+import type { Store } from '../store.ts'
 import { columnOf } from './columns.ts'
 import type { Connection } from './connection.ts'
 

@@ -6,7 +6,7 @@ import type {
   StagedImport,
   StagedRow,
   Tally,
-} from '../../core/staged-import.ts'
+} from '../../core/transfer/staged-import.ts'
 import { columnOf } from './columns.ts'
 import type { Connection, Session } from './connection.ts'
 import type { ImportPlan, PlainRow } from './import-plan.ts'

@@ -1,5 +1,5 @@
-import type { InventoryItem } from '../../core/inventory.ts'
-import type { Store } from '../../core/store.ts'
+import type { InventoryItem } from '../../core/stock/inventory.ts'
+import type { Store } from '../store.ts'
 import type { Connection } from './connection.ts'
 import type { KnownLog } from './known-log.ts'
 import { type LogEnd, readLogAfter, readLogEnd } from './log.ts'

@@ -1,6 +1,6 @@
-import type { PetStatus } from '../../core/inventory.ts'
-import type { StockEvent } from '../../core/stock-event.ts'
-import type { Store } from '../../core/store.ts'
+import type { PetStatus } from '../../core/stock/inventory.ts'
+import type { StockEvent } from '../../core/stock/stock-event.ts'
+import type { Store } from '../store.ts'
 import type { Connection } from './connection.ts'
 import { readLogEnd } from './log.ts'
 

@@ -1,5 +1,5 @@
 import type { SQL } from 'bun'
-import type { QuantityChange, QuantityOutcome } from '../../core/inventory.ts'
+import type { QuantityChange, QuantityOutcome } from '../../core/stock/inventory.ts'
 import type { Connection } from './connection.ts'
 import type { Batch, KnownLog, Made } from './known-log.ts'
 import { readLogAfter } from './log.ts'

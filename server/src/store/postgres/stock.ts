@@ -1,5 +1,5 @@
-import type { InventoryItem, PetStatus } from '../../core/inventory.ts'
-import type { Store } from '../../core/store.ts'
+import type { InventoryItem, PetStatus } from '../../core/stock/inventory.ts'
+import type { Store } from '../store.ts'
 import type { Connection } from './connection.ts'
 import type { StockWriter } from './stock-writer.ts'
 

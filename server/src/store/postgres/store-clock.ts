@@ -1,5 +1,5 @@
 import type { SQL } from 'bun'
-import type { Clock } from '../../core/clock.ts'
+import type { Clock } from '../../core/values/clock.ts'
 
 /** Tells the time by the one clock that all instances share. */
 export type StoreClock = (sql: SQL) => Promise<number>

@@ -1,4 +1,4 @@
-import type { Store } from '../../core/store.ts'
+import type { Store } from '../store.ts'
 import { Connection, type PostgresSettings } from './connection.ts'
 import { contentVerbs } from './contents.ts'
 import { exchangeVerbs } from './exchange.ts'

@@ -1,5 +1,4 @@
 import type { SQLQueryBindings } from 'bun:sqlite'
-import type { Store } from '../../core/store.ts'
 import {
   CONTENT_KINDS,
   type ContentBatch,
@@ -7,7 +6,8 @@ import {
   type ContentKind,
   type ContentValue,
   columnsOf,
-} from '../../core/store-contents.ts'
+} from '../../core/transfer/store-contents.ts'
+import type { Store } from '../store.ts'
 import { inBatches } from './batches.ts'
 import type { Connection } from './connection.ts'
 import { HISTORY_END } from './log-end.ts'

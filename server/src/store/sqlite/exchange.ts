@@ -1,5 +1,5 @@
 import { Database } from 'bun:sqlite'
-import type { Store } from '../../core/store.ts'
+import type { Store } from '../store.ts'
 import { inBatches } from './batches.ts'
 import type { Connection } from './connection.ts'
 import { type DifferingRow, ORDER_PLAN, PET_PLAN } from './import-plan.ts'

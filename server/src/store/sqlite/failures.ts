@@ -1,5 +1,5 @@
 import { SQLiteError } from 'bun:sqlite'
-import { ServiceError } from '../../core/errors.ts'
+import { ServiceError } from '../../core/values/errors.ts'
 
 /** Errors that say our own SQL or data is wrong: bugs, not a database in trouble. */
 const OUR_FAULT = /^SQLITE_(CONSTRAINT|MISUSE|RANGE|MISMATCH)/

@@ -1,6 +1,6 @@
-import { HIGHEST_ID, type HistoryRow, pageOfRows, toHistoryEntry } from '../../core/history.ts'
-import { parseInt64 } from '../../core/int64.ts'
-import type { Store } from '../../core/store.ts'
+import { HIGHEST_ID, type HistoryRow, pageOfRows, toHistoryEntry } from '../../core/stock/history.ts'
+import { parseInt64 } from '../../core/values/int64.ts'
+import type { Store } from '../store.ts'
 import type { Connection } from './connection.ts'
 import type { LateStock } from './late-stock.ts'
 

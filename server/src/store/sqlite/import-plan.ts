@@ -1,7 +1,7 @@
 import type { Database, SQLQueryBindings } from 'bun:sqlite'
-import type { PetStatus } from '../../core/inventory.ts'
-import type { Order } from '../../core/order.ts'
-import type { StockedPet } from '../../core/pet.ts'
+import type { StockedPet } from '../../core/catalog/pet.ts'
+import type { Order } from '../../core/orders/order.ts'
+import type { PetStatus } from '../../core/stock/inventory.ts'
 import { HISTORY_END } from './log-end.ts'
 
 /** A row of the temporary table `differing`. */

@@ -1,5 +1,5 @@
-import { type InventoryItem, mustBeQuantity, type PetStatus } from '../../core/inventory.ts'
-import { KnownStock } from '../../core/known-stock.ts'
+import { type InventoryItem, mustBeQuantity, type PetStatus } from '../../core/stock/inventory.ts'
+import { KnownStock } from '../../core/stock/known-stock.ts'
 import type { Connection } from './connection.ts'
 import { IdList } from './id-list.ts'
 import { isSameEnd, type LogEnd, logEndReader } from './log-end.ts'

@@ -1,6 +1,6 @@
-import { freshState, hasRoomFor, type LimitState } from '../../core/rate-windows.ts'
-import type { Store } from '../../core/store.ts'
-import { type CountedRequests, dayOf, type LimitRecord } from '../../core/usage.ts'
+import { freshState, hasRoomFor, type LimitState } from '../../core/limits/rate-windows.ts'
+import { type CountedRequests, dayOf, type LimitRecord } from '../../core/limits/usage.ts'
+import type { Store } from '../store.ts'
 import type { Connection } from './connection.ts'
 
 interface LimitRow {

@@ -1,5 +1,5 @@
-import type { Order } from '../../core/order.ts'
-import type { Store } from '../../core/store.ts'
+import type { Order } from '../../core/orders/order.ts'
+import type { Store } from '../store.ts'
 import type { Connection } from './connection.ts'
 
 interface OrderRow {

@@ -1,6 +1,6 @@
-import type { PetStatus } from '../../core/inventory.ts'
-import type { Pet } from '../../core/pet.ts'
-import type { Store } from '../../core/store.ts'
+import type { Pet } from '../../core/catalog/pet.ts'
+import type { PetStatus } from '../../core/stock/inventory.ts'
+import type { Store } from '../store.ts'
 import type { Connection } from './connection.ts'
 import { HISTORY_END } from './log-end.ts'
 

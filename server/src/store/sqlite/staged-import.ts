@@ -7,7 +7,7 @@ import type {
   StagedImport,
   StagedRow,
   Tally,
-} from '../../core/staged-import.ts'
+} from '../../core/transfer/staged-import.ts'
 import type { Connection } from './connection.ts'
 import type { DifferingRow, ImportPlan } from './import-plan.ts'
 import type { LogEnd } from './log-end.ts'

@@ -4,8 +4,8 @@ import {
   type PetStatus,
   type QuantityChange,
   type QuantityOutcome,
-} from '../../core/inventory.ts'
-import type { Store } from '../../core/store.ts'
+} from '../../core/stock/inventory.ts'
+import type { Store } from '../store.ts'
 import type { Connection } from './connection.ts'
 import type { LateStock } from './late-stock.ts'
 

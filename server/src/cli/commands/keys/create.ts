@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
-import { createKeyId, createSecret, storedSecret } from '../../../core/api-key.ts'
-import { type Limits, PLAN_LIMITS, PLANS, type Plan } from '../../../core/plans.ts'
+import { createKeyId, createSecret, storedSecret } from '../../../core/keys/api-key.ts'
+import { type Limits, PLAN_LIMITS, PLANS, type Plan } from '../../../core/keys/plans.ts'
 import { parseWhen } from '../../time-words.ts'
 import { addSettings, type SettingFlags, withStore } from '../../with-store.ts'
 import { handOver, thisAct } from './key-acts.ts'

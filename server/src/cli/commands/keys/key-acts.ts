@@ -1,6 +1,6 @@
 import { userInfo } from 'node:os'
-import type { KeyAct, KeyRecord } from '../../../core/key-admin.ts'
-import type { Store } from '../../../core/store.ts'
+import type { KeyAct, KeyRecord } from '../../../core/keys/key-admin.ts'
+import type { Store } from '../../../store/store.ts'
 
 /** Now, by whoever is logged in: for the audit. */
 export function thisAct(): KeyAct {

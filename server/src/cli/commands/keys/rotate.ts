@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { createSecret, storedSecret } from '../../../core/api-key.ts'
+import { createSecret, storedSecret } from '../../../core/keys/api-key.ts'
 import { moment } from '../../table.ts'
 import { parseDuration } from '../../time-words.ts'
 import { addSettings, type SettingFlags, withStore } from '../../with-store.ts'

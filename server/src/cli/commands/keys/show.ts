@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
-import { hashSecret } from '../../../core/api-key.ts'
-import type { Store } from '../../../core/store.ts'
+import { hashSecret } from '../../../core/keys/api-key.ts'
+import type { Store } from '../../../store/store.ts'
 import { moment, table } from '../../table.ts'
 import { addSettings, type SettingFlags, withStore } from '../../with-store.ts'
 import { requireKey } from './key-acts.ts'

@@ -1,0 +1,35 @@
+import { parseInt64 } from '../values/int64.ts'
+import { type PageRequest, unknownCursor } from '../values/page-request.ts'
+import type { CatalogStore } from './catalog-store.ts'
+import type { Pet } from './pet.ts'
+
+/** Pets read before others get a turn: a page may have thousands. */
+const BATCH = 1_000
+
+/** A page of names and categories by petId ascending, as JSON, and the cursor of the next one where there is one. */
+export async function catalogPage(
+  store: Pick<CatalogStore, 'listPets'>,
+  { limit, cursor }: PageRequest,
+): Promise<{ json: string; next: string | undefined }> {
+  const rows: string[] = []
+  let after = cursor === undefined ? undefined : parseInt64(cursor)
+  if (cursor !== undefined && after === undefined) throw unknownCursor(cursor)
+  for (;;) {
+    const wanted = Math.min(limit - rows.length, BATCH)
+    // One more than wanted tells whether there are any behind it.
+    const found = await store.listPets(after === undefined ? {} : { after }, wanted + 1)
+    const pets = found.slice(0, wanted)
+    for (const pet of pets) rows.push(rowJson(pet))
+    after = pets.at(-1)?.id
+    const isEnd = found.length <= wanted
+    if (isEnd || rows.length === limit) {
+      return { json: `[${rows.join()}]`, next: isEnd ? undefined : String(after) }
+    }
+    await new Promise(setImmediate)
+  }
+}
+
+/** Written out, like an entry of the inventory. */
+function rowJson({ id, name, categoryId }: Pet): string {
+  return `{"petId":${id},"name":${JSON.stringify(name)},"categoryId":${categoryId}}`
+}

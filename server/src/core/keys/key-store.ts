@@ -1,0 +1,21 @@
+import type { ApiKey, StoredSecret } from './api-key.ts'
+import type { KeyAct, KeyActEntry, KeyRecord } from './key-admin.ts'
+import type { Plan } from './plans.ts'
+
+/** The keys, and what was done with them. */
+export interface KeyStore {
+  addKey(key: ApiKey, secret: StoredSecret, act: KeyAct): Promise<void>
+  /** The key that a secret with this hash opens. Its expiry is the secret's, where that comes first. */
+  findKey(hash: string): Promise<ApiKey | undefined>
+  /** How many keys of each plan are neither revoked nor expired at `now`. */
+  countActiveKeys(now: number): Promise<Record<Plan, number>>
+  /** Every key, oldest first. */
+  listKeys(): Promise<KeyRecord[]>
+  /** Gives the key another secret; those it had end at `endAt`, or are forgotten where that is not in the future. */
+  rotateKey(keyId: string, secret: StoredSecret, endAt: number, act: KeyAct): Promise<void>
+  revokeKey(keyId: string, act: KeyAct): Promise<void>
+  /** Ends the ban of a key at once; false where there was none. */
+  liftBan(keyId: string, act: KeyAct): Promise<boolean>
+  /** What was done with the keys, oldest first. */
+  listKeyActs(): Promise<KeyActEntry[]>
+}

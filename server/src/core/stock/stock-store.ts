@@ -1,0 +1,47 @@
+import type { HistoryPage } from './history.ts'
+import type { InventoryItem, QuantityChange, QuantityOutcome, StockChanges } from './inventory.ts'
+import type { StockEvents } from './stock-event.ts'
+
+/** What is on the shelf. */
+export interface StockStore {
+  /**
+   * A number that is another one whenever anything but limits may have changed, by this process or any other;
+   * `undefined` where only asking can tell. Called for every request, so it must be cheap.
+   */
+  version(): number | undefined
+  /** Gives every entry, batch by batch, by petId ascending. Resolves to the cursor from which changes follow. */
+  loadStock(onBatch: (items: readonly InventoryItem[]) => void): Promise<string>
+  /** What is different since the cursor was given, or `too_many` where loading it all again is the better way. */
+  stockChangesSince(cursor: string): Promise<StockChanges | 'too_many'>
+  /**
+   * Sets each quantity in the order given, in one commit; answers in the same order. A quantity that
+   * really changes leaves one history row.
+   */
+  setQuantities(changes: readonly QuantityChange[]): Promise<QuantityOutcome[]>
+}
+
+/** What happened to the stock, for people. It can be removed without changing what is on the shelf. */
+export interface HistoryStore {
+  /** At most `limit` changes of one pet, newest first; those that are older than the cursor where there is one. */
+  listHistoryPage(
+    petId: bigint,
+    limit: number,
+    cursor: string | undefined,
+  ): Promise<HistoryPage | 'unknown_cursor'>
+  /** Likewise of all pets together; of one pet, in the order in which they were made. */
+  listRecentHistory(limit: number, cursor: string | undefined): Promise<HistoryPage | 'unknown_cursor'>
+}
+
+/** What happened to the stock, for those who follow it. */
+export interface EventStore {
+  version(): number | undefined
+  /** The cursor behind everything that has happened to the stock by now. */
+  latestEventCursor(): Promise<string>
+  /**
+   * At most `limit` of the things that happened to the stock after the cursor, in the order of their commits, each
+   * once, whoever did them. What is committed later never stands before what was given. `too_far` where the cursor is
+   * so far back, or ahead of everything, that reading the stock anew is the better way; `unknown_cursor` for a text
+   * that is no cursor of this store.
+   */
+  stockEventsAfter(cursor: string, limit: number): Promise<StockEvents | 'too_far' | 'unknown_cursor'>
+}

@@ -1,0 +1,111 @@
+import type { InventoryItem } from '../inventory.ts'
+import { ContentTag } from './content-tag.ts'
+import { InventoryPage } from './inventory-page.ts'
+
+/**
+ * The whole list at one moment, ready to send: the parts joined are the JSON array. As long as nothing changes it
+ * is the same object, so what is made of it can be kept beside it.
+ */
+export interface InventorySnapshot {
+  readonly parts: readonly Uint8Array[]
+  readonly byteLength: number
+  readonly tag: string
+}
+
+const OPENING = new TextEncoder().encode('[')
+const CLOSING = new TextEncoder().encode(']')
+
+/** All entries in petId order, cut into pages. A change serialises one page anew, never the list. */
+export class InventoryPages {
+  readonly #pages: InventoryPage[] = []
+  readonly #tag = new ContentTag()
+  #snapshot: InventorySnapshot | undefined
+
+  /** How many entries there are. */
+  get count(): number {
+    return this.#pages.reduce((sum, page) => sum + page.count, 0)
+  }
+
+  /** Adds an entry, or replaces the one with the same id. */
+  set(item: InventoryItem): void {
+    const index = this.#indexFor(item.petId)
+    const page = this.#pages[index]
+    if (page === undefined) {
+      const first = new InventoryPage()
+      this.#pages.push(first)
+      this.#insert(first, 0, item)
+      return
+    }
+    const place = page.placeOf(item.petId)
+    if (page.has(place, item.petId)) {
+      this.#tag.remove(page.wordsOf(place))
+      page.write(place, item)
+      this.#tag.add(page.wordsOf(place))
+      this.#snapshot = undefined
+    } else if (!page.isFull) {
+      this.#insert(page, place, item)
+    } else {
+      this.#insertIntoFull(index, page, item)
+    }
+  }
+
+  get(petId: bigint): InventoryItem | undefined {
+    const page = this.#pages[this.#indexFor(petId)]
+    const place = page?.placeOf(petId) ?? 0
+    return page?.has(place, petId) ? page.read(place) : undefined
+  }
+
+  remove(petId: bigint): void {
+    const index = this.#indexFor(petId)
+    const page = this.#pages[index]
+    const place = page?.placeOf(petId) ?? 0
+    if (page === undefined || !page.has(place, petId)) return
+    this.#tag.remove(page.wordsOf(place))
+    page.remove(place)
+    if (page.count === 0) this.#pages.splice(index, 1)
+    this.#snapshot = undefined
+  }
+
+  snapshot(): InventorySnapshot {
+    this.#snapshot ??= this.#takeSnapshot()
+    return this.#snapshot
+  }
+
+  #takeSnapshot(): InventorySnapshot {
+    const parts = this.#pages.map((page, index) => page.bytes(index === 0 ? '[' : ','))
+    if (parts.length === 0) parts.push(OPENING)
+    parts.push(CLOSING)
+    const byteLength = parts.reduce((sum, part) => sum + part.length, 0)
+    return { parts, byteLength, tag: this.#tag.toString() }
+  }
+
+  /** The last page that begins at or before the id; the first one for an id before all. */
+  #indexFor(petId: bigint): number {
+    const last = this.#pages.length - 1
+    // At the start they come in order, each behind all others.
+    if (last >= 0 && (this.#pages[last]?.firstId ?? 0n) <= petId) return last
+    let low = 0
+    let high = last
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if ((this.#pages[middle]?.firstId ?? 0n) <= petId) low = middle + 1
+      else high = middle
+    }
+    return Math.max(0, low - 1)
+  }
+
+  #insertIntoFull(index: number, page: InventoryPage, item: InventoryItem): void {
+    const isNewLast = index === this.#pages.length - 1 && page.placeOf(item.petId) === page.count
+    // Entries that come in order, as they do at the start, fill each page to the brim.
+    const other = isNewLast ? new InventoryPage() : page.split()
+    this.#pages.splice(index + 1, 0, other)
+    const target = isNewLast || item.petId > other.firstId ? other : page
+    this.#insert(target, target.placeOf(item.petId), item)
+  }
+
+  #insert(page: InventoryPage, place: number, item: InventoryItem): void {
+    page.insert(place, item)
+    this.#tag.add(page.wordsOf(place))
+    this.#snapshot = undefined
+  }
+}

@@ -1,0 +1,112 @@
+import { LONGEST_LINE } from './line-splitter.ts'
+import type { RawRow } from './staging.ts'
+
+/** The fields of one record, `open` where a quoted field goes on in the next line, or what is wrong. */
+type CsvRecord = readonly string[] | 'open' | { readonly reason: string }
+
+const UNCLOSED = { reason: 'a quote (") opens a field and is not closed' }
+
+/**
+ * Makes rows out of lines of CSV (RFC 4180; lines may end in "\n" or "\r\n", blank ones are passed over). A record
+ * that cannot be read costs its first line alone, and reading goes on with the next: whatever a stray quote would
+ * swallow is looked at again line by line, so that no line goes missing without being reported.
+ */
+export class CsvRows {
+  readonly #order: readonly number[]
+  /** Lines of a record that is still open. */
+  #held: string[] = []
+  #line: number
+
+  /** `order` gives for each wanted field its place in the file; `line` is the number of the first line to come. */
+  constructor(order: readonly number[], line: number) {
+    this.#order = order
+    this.#line = line
+  }
+
+  push(more: readonly string[], isEnd = false): RawRow[] {
+    const lines = this.#held.length === 0 ? more : [...this.#held, ...more]
+    const rows: RawRow[] = []
+    let at = 0
+    while (at < lines.length) {
+      const { record, taken } = recordAt(lines, at, isEnd)
+      if (record === 'open') break
+      const line = this.#line + at
+      if ('reason' in record) rows.push({ line, reason: record.reason })
+      else if (record.length > 1 || record[0] !== '') rows.push(this.#row(line, record))
+      at += taken
+    }
+    this.#held = lines.slice(at)
+    this.#line += at
+    return rows
+  }
+
+  #row(line: number, record: readonly string[]): RawRow {
+    if (record.length !== this.#order.length) {
+      return { line, reason: `must have ${this.#order.length} fields, got ${record.length}` }
+    }
+    return { line, fields: this.#order.map((place) => record[place] ?? '') }
+  }
+}
+
+/** `open` only while more lines may close it. */
+function recordAt(
+  lines: readonly string[],
+  at: number,
+  isEnd: boolean,
+): { readonly record: CsvRecord; readonly taken: number } {
+  let text = lines[at] ?? ''
+  if (text.length > LONGEST_LINE) {
+    return { record: { reason: `is longer than ${LONGEST_LINE} characters` }, taken: 1 }
+  }
+  let record = parseRecord(text)
+  let taken = 1
+  while (record === 'open' && text.length <= LONGEST_LINE) {
+    const next = lines[at + taken]
+    if (next === undefined) {
+      if (!isEnd) return { record, taken }
+      break
+    }
+    text += `\n${next}`
+    taken++
+    record = parseRecord(text)
+  }
+  if (record === 'open' || (taken > 1 && 'reason' in record)) return { record: UNCLOSED, taken: 1 }
+  return { record, taken }
+}
+
+/** `text` is one line, or several where a quoted field goes over line ends. */
+export function parseRecord(text: string): CsvRecord {
+  const end = text.endsWith('\r') ? text.length - 1 : text.length
+  if (!text.includes('"')) return text.slice(0, end).split(',')
+
+  const fields: string[] = []
+  let at = 0
+  for (;;) {
+    let next: number
+    if (text[at] === '"') {
+      const close = closingQuote(text, at + 1)
+      if (close === -1) return 'open'
+      fields.push(text.slice(at + 1, close).replaceAll('""', '"'))
+      next = close + 1
+      if (next < end && text[next] !== ',') {
+        return { reason: 'a quote (") inside a quoted field must be written twice ("")' }
+      }
+    } else {
+      const comma = text.indexOf(',', at)
+      next = comma === -1 ? end : comma
+      const field = text.slice(at, next)
+      if (field.includes('"')) return { reason: 'a field with a quote (") in it must stand in quotes' }
+      fields.push(field)
+    }
+    if (next >= end) return fields
+    at = next + 1
+  }
+}
+
+/** Where the field that begins at `from` is closed: the first quote that is not one of two. */
+function closingQuote(text: string, from: number): number {
+  for (let at = text.indexOf('"', from); at !== -1; at = text.indexOf('"', at + 2)) {
+    if (text[at + 1] !== '"') return at
+  }
+  return -1
+}

@@ -1,0 +1,34 @@
+import { type Column, headerOf, type RowKind } from './exchange-rows.ts'
+
+export const FORMATS = ['csv', 'jsonl'] as const
+export type Format = (typeof FORMATS)[number]
+
+/** The text of a file with these rows: what `openRows` reads gives the same rows again, to the last character. */
+export async function* textOf<Value>(
+  batches: AsyncIterable<readonly Value[]>,
+  kind: RowKind<Value>,
+  format: Format,
+): AsyncGenerator<string> {
+  const lineOf = format === 'csv' ? csvLine : jsonLine(kind.columns)
+  if (format === 'csv') yield `${headerOf(kind.columns)}\n`
+  for await (const batch of batches) {
+    let text = ''
+    for (const value of batch) text += lineOf(kind.write(value))
+    yield text
+  }
+}
+
+function csvLine(fields: readonly string[]): string {
+  return `${fields.map(csvField).join(',')}\n`
+}
+
+function csvField(text: string): string {
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+}
+
+function jsonLine(columns: readonly Column[]): (fields: readonly string[]) => string {
+  const before = columns.map(({ name }, index) => `${index === 0 ? '{' : ','}"${name}":`)
+  const isString = columns.map(({ json }) => json === 'string')
+  return (fields) =>
+    `${fields.map((text, index) => before[index] + (isString[index] ? JSON.stringify(text) : text)).join('')}}\n`
+}

@@ -1,0 +1,193 @@
+import type { Handler } from '@petstore/wire'
+import { type Listener, listen, readTls } from '@petstore/wire'
+import { KeyRing } from '../core/keys/key-ring.ts'
+import { AddressWindows } from '../core/limits/address-windows.ts'
+import { LimitLedger } from '../core/limits/limit-ledger.ts'
+import { SharedLimits } from '../core/limits/shared-limits.ts'
+import { EventHub } from '../core/stock/event-hub.ts'
+import { GroupCommit } from '../core/stock/group-commit.ts'
+import { LiveView } from '../core/stock/view/live-view.ts'
+import { type Clock, SECOND, systemClock } from '../core/values/clock.ts'
+import { ServiceError } from '../core/values/errors.ts'
+import { VERSION } from '../core/values/version.ts'
+import { createApp } from '../http/app.ts'
+import { buildContract } from '../http/contract.ts'
+import { EventStreams } from '../http/event-streams.ts'
+import { type WebFile, webPages } from '../http/web-pages.ts'
+import type { Store } from '../store/store.ts'
+import { recordCommits } from '../telemetry/commit-recorder.ts'
+import { type Sink, stdoutSink } from '../telemetry/line-writer.ts'
+import { Logger } from '../telemetry/logger.ts'
+import { Metrics } from '../telemetry/metrics.ts'
+import { createScrapeApp } from '../telemetry/scrape.ts'
+import type { Config } from './config.ts'
+
+/** A killed process forgets at most this much of what was counted against limits, and nothing else. */
+const SAVE_LIMITS_EVERY_MS = 50
+/** So that a ban that an operator lifts ends within a second. */
+const HEED_LIFTED_BANS_EVERY_MS = 500
+
+export interface RunningService {
+  readonly port: number
+  /** `undefined` where metrics are off. */
+  readonly metricsPort: number | undefined
+  readonly logger: Logger
+  /** Answers what is under way, saves, and closes the store. */
+  stop(): Promise<void>
+}
+
+export interface ServiceOptions {
+  readonly clock?: Clock
+  readonly demoSecrets?: ReadonlySet<string>
+  /** Standard output by default. */
+  readonly logSink?: Sink
+  /** Whether other processes serve on the same port. */
+  readonly sharesPort?: boolean
+}
+
+/** Wires everything up and listens. The store is the caller's until this resolves, then the service's. */
+export async function startService(
+  config: Config,
+  store: Store,
+  options: ServiceOptions = {},
+): Promise<RunningService> {
+  const { clock = systemClock, demoSecrets = new Set(), logSink = stdoutSink() } = options
+  const logger = new Logger({ format: config.logFormat, requests: config.logRequests }, logSink, clock)
+  const metrics = new Metrics(VERSION, performance.timeOrigin / SECOND)
+  let isStopping = false
+  const limits = store.isShared ? new SharedLimits(store) : await LimitLedger.open(store, clock)
+  const keys = new KeyRing(store, clock)
+  const hub = new EventHub(store, (error) => logger.failure({ requestId: 'event-hub', error }))
+  const streams = new EventStreams({ hub, keys, clock, heartbeatMs: config.eventsHeartbeatSeconds * SECOND })
+  const setQuantities = recordCommits(store, metrics)
+  const view = await LiveView.open(store)
+  // What loading has left would stay for long: 44 MB with 1,000,000 pets.
+  Bun.gc(true)
+  const app = createApp({
+    gate: {
+      keys,
+      limits,
+      clock,
+      demoSecrets,
+      addresses: new AddressWindows(config.anonymousPerMinute, clock),
+    },
+    services: {
+      store,
+      clock,
+      view,
+      commits: new GroupCommit(
+        async (changes) => {
+          const outcomes = await setQuantities(changes)
+          hub.wake()
+          return outcomes
+        },
+        // Those whose limits are being looked at are about to come.
+        limits instanceof SharedLimits ? limits.afterRound : undefined,
+      ),
+      streams,
+      limits,
+    },
+    webPages: await readWebPages(),
+    contract: buildContract({
+      baseUrl: config.baseUrl,
+      stagingBaseUrl: config.stagingBaseUrl,
+      sunset: config.petSunset,
+    }),
+    sunset: config.petSunset,
+    trustedProxies: config.trustProxy,
+    checkReady: async () => {
+      if (isStopping) throw new ServiceError('service_unavailable', 'the service is stopping')
+      await store.ping()
+    },
+    observe: (request) => {
+      metrics.countRequest(request)
+      logger.request(request)
+    },
+  })
+  const [listener, scrapes] = await openListeners(config, options.sharesPort === true, app, (load) =>
+    createScrapeApp({ metrics, store, clock, load }),
+  )
+  const every = (interval: number, work: () => Promise<void>) => {
+    let isFailing = false
+    const succeeded = () => {
+      isFailing = false
+    }
+    // Told once and not twenty times a second, until it has worked again.
+    const failed = (error: unknown) => {
+      if (!isFailing) logger.failure({ requestId: 'limit-ledger', error })
+      isFailing = true
+    }
+    return setInterval(() => void work().then(succeeded, failed), interval)
+  }
+  const saving = every(SAVE_LIMITS_EVERY_MS, () => limits.save())
+  const pardoning = every(HEED_LIFTED_BANS_EVERY_MS, () => limits.heedLiftedBans())
+
+  return {
+    port: listener.port,
+    metricsPort: scrapes?.port,
+    logger,
+    stop: async () => {
+      isStopping = true
+      logger.info('stopping')
+      streams.close()
+      await listener.stop(config.stopGraceSeconds * SECOND)
+      clearInterval(saving)
+      clearInterval(pardoning)
+      try {
+        await limits.save()
+      } finally {
+        await store.close()
+        await scrapes?.stop(0)
+        logger.info('stopped')
+        await logger.flush()
+      }
+    },
+  }
+}
+
+/** Read once for the whole process: a build that comes meanwhile is for the next one. */
+let pagesOfProcess: ReturnType<typeof webPages> | undefined
+
+function readWebPages(): ReturnType<typeof webPages> {
+  pagesOfProcess ??= builtWebFiles().then(webPages)
+  return pagesOfProcess
+}
+
+/** The staff page and the API docs, as web/build.ts made them; in the executable they are part of it. */
+async function builtWebFiles(): Promise<readonly WebFile[]> {
+  const { FILES } = await import('../../../web/dist/pages.ts').catch((error: unknown) => {
+    throw new Error('the staff page is not built; run "npm run build:web"', { cause: error })
+  })
+  return FILES.map(({ forms: { identity, br, gzip }, ...file }) => ({
+    ...file,
+    forms: {
+      identity: Bun.file(identity),
+      ...(br === undefined ? {} : { br: Bun.file(br) }),
+      ...(gzip === undefined ? {} : { gzip: Bun.file(gzip) }),
+    },
+  }))
+}
+
+/** Listens for callers and, where metrics are on, for those who scrape them. */
+async function openListeners(
+  config: Config,
+  isShared: boolean,
+  app: Handler,
+  scrapeApp: (load: Listener['load']) => Handler,
+): Promise<[Listener, Listener | undefined]> {
+  const { host, port, metricsHost, metricsPort, tlsCert, tlsKey } = config
+  const tls = tlsCert === undefined || tlsKey === undefined ? undefined : await readTls(tlsCert, tlsKey)
+  const flags = { host: '--host', port: '--port' }
+  const listener = listen(app, { host, port, flags, isShared, ...(tls === undefined ? {} : { tls }) })
+  if (metricsPort === 'off') return [listener, undefined]
+  try {
+    const scrapes = listen(
+      scrapeApp(() => listener.load()),
+      { host: metricsHost, port: metricsPort, flags: { host: '--metrics-host', port: '--metrics-port' } },
+    )
+    return [listener, scrapes]
+  } catch (error) {
+    await listener.stop(0)
+    throw error
+  }
+}

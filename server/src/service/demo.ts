@@ -1,0 +1,91 @@
+import type { StockedPet } from '../core/catalog/pet.ts'
+import { hashSecret, storedSecret } from '../core/keys/api-key.ts'
+import { type Limits, PLAN_LIMITS, type Plan } from '../core/keys/plans.ts'
+import type { Order } from '../core/orders/order.ts'
+import type { PetStatus } from '../core/stock/inventory.ts'
+import type { Store } from '../store/store.ts'
+
+/** Known to everybody, and not of the form of a key: outside demo mode the gate turns them away unseen. */
+export const DEMO_SECRETS: Readonly<Record<Plan, string>> = {
+  free: 'pst_demo_free',
+  pro: 'pst_demo_pro',
+  business: 'pst_demo_business',
+  enterprise: 'pst_demo_enterprise',
+}
+
+export const DEMO_ENTERPRISE_LIMITS: Limits = { perMinute: 1_000_000, perDay: 1_000_000_000 }
+
+/** Fills an empty store; one that the demo filled before is left as it is. */
+export async function prepareDemo(store: Store, now: number): Promise<void> {
+  const isDemoStore = (await store.findKey(hashSecret(DEMO_SECRETS.free))) !== undefined
+  if (isDemoStore) return
+  if ((await store.countPets()) > 0) {
+    throw new Error(
+      'the database holds a real store, and --demo would open it to keys that everybody knows; start without --demo, or with another DATABASE_URL',
+    )
+  }
+  await store.addPets(demoPets())
+  await store.addOrders(demoOrders())
+  for (const [plan, secret] of Object.entries(DEMO_SECRETS) as [Plan, string][]) {
+    const limits = plan === 'enterprise' ? DEMO_ENTERPRISE_LIMITS : PLAN_LIMITS[plan]
+    await store.addKey(
+      { id: `key_demo_${plan}`, name: `Demo ${plan}`, plan, limits, readOnly: false, createdAt: now },
+      storedSecret(secret, now),
+      { at: now, actor: 'petstore serve --demo' },
+    )
+  }
+}
+
+/** Name, category (1 dogs, 2 cats, 3 birds, 4 fish, 5 small animals), status, quantity; ids run from 1. */
+const PETS: readonly (readonly [string, number, PetStatus, number])[] = [
+  ['Labrador Retriever puppy', 1, 'available', 4],
+  ['Beagle puppy', 1, 'available', 3],
+  ['Miniature Schnauzer', 1, 'pending', 1],
+  ['Border Collie', 1, 'sold', 0],
+  ['French Bulldog', 1, 'available', 2],
+  ['British Shorthair kitten', 2, 'available', 5],
+  ['Maine Coon', 2, 'pending', 1],
+  ['Siamese kitten', 2, 'available', 3],
+  ['Ragdoll', 2, 'sold', 0],
+  ['Domestic Longhair', 2, 'available', 7],
+  ['Budgerigar, green', 3, 'available', 24],
+  ['Cockatiel', 3, 'available', 9],
+  ['African Grey Parrot', 3, 'pending', 1],
+  ['Zebra Finch pair', 3, 'available', 16],
+  ['Lovebird', 3, 'sold', 0],
+  ['Neon Tetra', 4, 'available', 240],
+  ['Clownfish', 4, 'available', 36],
+  ['Betta, crowntail', 4, 'available', 18],
+  ['Goldfish, comet', 4, 'available', 120],
+  ['Discus', 4, 'pending', 6],
+  ['Syrian Hamster', 5, 'available', 14],
+  ['Netherland Dwarf rabbit', 5, 'available', 8],
+  ['Guinea Pig', 5, 'available', 11],
+  ['Chinchilla', 5, 'pending', 2],
+  ['Hermann’s Tortoise', 5, 'sold', 0],
+]
+
+function demoPets(): StockedPet[] {
+  return PETS.map(([name, categoryId, status, quantity], index) => ({
+    id: BigInt(index + 1),
+    name,
+    categoryId: BigInt(categoryId),
+    status,
+    quantity,
+  }))
+}
+
+const ORDERS = 36
+const FIRST_SHIP_DATE = Date.UTC(2026, 8, 1, 9)
+const SHIP_EVERY = 37 * 3_600_000
+
+/** Spread over the pets and the weeks; the older two thirds have been fulfilled. */
+function demoOrders(): Order[] {
+  return Array.from({ length: ORDERS }, (_, index) => ({
+    id: BigInt(index + 1),
+    petId: BigInt(((index * 7) % PETS.length) + 1),
+    quantity: (index % 3) + 1,
+    shipDate: FIRST_SHIP_DATE + index * SHIP_EVERY,
+    complete: index < (ORDERS * 2) / 3,
+  }))
+}

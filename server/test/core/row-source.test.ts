@@ -1,0 +1,173 @@
+import { describe, expect, test } from 'bun:test'
+import { parse } from 'csv-parse/sync'
+import { array, asyncProperty, assert as check, constantFrom, integer, string } from 'fast-check'
+import { PET_ROWS } from '../../src/core/transfer/exchange-rows.ts'
+import { openRows } from '../../src/core/transfer/row-source.ts'
+import { textOf } from '../../src/core/transfer/row-text.ts'
+import type { RawRow } from '../../src/core/transfer/staging.ts'
+
+const HEADER = 'petId,name,categoryId,status,quantity\n'
+
+async function* inChunks(bytes: Uint8Array, size: number): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size)
+}
+
+async function readAll(
+  text: string | Uint8Array,
+  chunkSize = 1_000,
+): Promise<{ kind: string; rows: RawRow[] }> {
+  const bytes = typeof text === 'string' ? new TextEncoder().encode(text) : text
+  const { kind, batches } = await openRows(inChunks(bytes, chunkSize))
+  const rows: RawRow[] = []
+  for await (const batch of batches) rows.push(...batch)
+  return { kind, rows }
+}
+
+const told = (rows: readonly RawRow[]) =>
+  rows.map((row) => [row.line, 'fields' in row ? row.fields[1] : row.reason])
+
+describe('What a file holds', () => {
+  test.each([
+    ['a header of pets', HEADER, 'pets'],
+    ['a header of orders', 'id,petId,quantity,shipDate,complete\n', 'orders'],
+    ['a header in another order, in quotes', '"quantity",status,categoryId,name,petId\r\n', 'pets'],
+    ['a header after a byte order mark and blank lines', `\ufeff\n \n${HEADER}`, 'pets'],
+    ['JSON of a pet', '{"petId":1,"name":"\\"id\\": 5"}', 'pets'],
+    ['JSON of an order', '\n  {"petId":1, "id" : 5}', 'orders'],
+  ])('is told by %s', async (_, text, kind) => {
+    expect((await readAll(text, 3)).kind).toBe(kind)
+  })
+
+  test.each([
+    ['nothing', '', 'is empty'],
+    ['blank lines', ' \n\n', 'is empty'],
+    ['another header', 'petId;name\n', 'begins with "petId;name"; expected CSV with the header petId,'],
+    ['a column twice', 'petId,petId,categoryId,status,quantity\n', 'begins with'],
+    ['a column too many', `${HEADER.trim()},colour\n`, 'begins with'],
+    ['UTF-16', new Uint8Array([0xff, 0xfe, 0x70, 0]), 'is UTF-16; save it as UTF-8'],
+  ])('is not told by %s', async (_, text, message) => {
+    await expect(readAll(text)).rejects.toThrow(message)
+  })
+})
+
+describe('CSV', () => {
+  test('fields go by the header, and lines are counted as an editor counts them', async () => {
+    const text =
+      'quantity,status,categoryId,name,petId\r\n\r\n5,sold,1,"two\nlines",7\r\n"6","sold",1,,8\n\n7,sold,1,last,9'
+    expect((await readAll(text)).rows).toEqual([
+      { line: 3, fields: ['7', 'two\nlines', '1', 'sold', '5'] },
+      { line: 5, fields: ['8', '', '1', 'sold', '6'] },
+      { line: 7, fields: ['9', 'last', '1', 'sold', '7'] },
+    ])
+  })
+
+  test('a bad line costs itself alone: nothing after it goes missing', async () => {
+    const text = `${HEADER}1,a "b" c,1,sold,1
+2,two,1,sold,1
+3,"a"b,1,sold,1
+4,four,1,sold,1
+5,"not closed,1,sold,1
+6,six,1,sold,1
+7,"seven",1,sold,1
+8,eight,1,sold
+9,nine,1,sold,1,1
+10,"ten
+lines",1,sold,1
+11,"never closed,1,sold,1
+12,twelve,1,sold,1
+`
+    const unclosed = 'a quote (") opens a field and is not closed'
+    for (const chunkSize of [1, 7, 64, 10_000]) {
+      expect(told((await readAll(text, chunkSize)).rows)).toEqual([
+        [2, 'a field with a quote (") in it must stand in quotes'],
+        [3, 'two'],
+        [4, 'a quote (") inside a quoted field must be written twice ("")'],
+        [5, 'four'],
+        [6, unclosed],
+        [7, 'six'],
+        [8, 'seven'],
+        [9, 'must have 5 fields, got 4'],
+        [10, 'must have 5 fields, got 6'],
+        [11, 'ten\nlines'],
+        [13, unclosed],
+        [14, 'twelve'],
+      ])
+    }
+  })
+
+  test('a line without an end and a quote without one are not kept in memory', async () => {
+    const long = 'x'.repeat(3_000_000)
+    const { rows } = await readAll(`${HEADER}1,${long},1,sold,1\n2,"${'y\n'.repeat(20_000)}`, 65_536)
+    expect(told(rows.slice(0, 2))).toEqual([
+      [2, 'is longer than 8192 characters'],
+      [3, 'a quote (") opens a field and is not closed'],
+    ])
+    expect(rows).toHaveLength(20_001)
+  })
+
+  test('what is not UTF-8 is refused, not replaced', async () => {
+    const { rows } = await readAll(Buffer.from(`${HEADER}1,M\xfcller,1,sold,1\n`, 'latin1'))
+    const [row] = rows
+    if (row === undefined || 'reason' in row) throw new Error('the line itself can be read')
+    expect(() => PET_ROWS.read(row.fields)).toThrow('UTF-8')
+  })
+
+  test('reads any fields as another reader does, however they are cut', async () => {
+    const field = string({ unit: constantFrom('a', ' ', ',', '"', '\n', '\r', '\r\n', 'é', '🐶') })
+    const quoted = (text: string) => `"${text.replaceAll('"', '""')}"`
+    await check(
+      asyncProperty(
+        array(array(field, { minLength: 5, maxLength: 5 }), { minLength: 1, maxLength: 8 }),
+        constantFrom('\n', '\r\n'),
+        integer({ min: 1, max: 40 }),
+        async (records, lineEnd, chunkSize) => {
+          const text = HEADER + records.map((record) => record.map(quoted).join(',') + lineEnd).join('')
+          const { rows } = await readAll(text, chunkSize)
+          const oracle = parse(text, { from_line: 2, record_delimiter: ['\r\n', '\n'] })
+          expect(rows.map((row) => ('fields' in row ? row.fields : row.reason))).toEqual(oracle)
+        },
+      ),
+    )
+  })
+})
+
+describe('JSON Lines', () => {
+  test('each line is read on its own, blank ones passed over', async () => {
+    const good = (id: number) =>
+      JSON.stringify({ petId: id, name: `n${id}`, categoryId: 1, status: 'sold', quantity: 1 })
+    const text = `${good(1)}\r\n\n{"petId":\n${good(9007199254740991)}\n${'{"x":1}'.padEnd(9_000)}\n${good(3)}`
+    for (const chunkSize of [1, 50, 10_000]) {
+      expect(told((await readAll(text, chunkSize)).rows)).toEqual([
+        [1, 'n1'],
+        [3, 'must be a JSON object on one line, got "{\\"petId\\":"'],
+        [4, 'n9007199254740991'],
+        [5, 'is longer than 8192 characters'],
+        [6, 'n3'],
+      ])
+    }
+  })
+})
+
+describe('What is written', () => {
+  test.each(['csv', 'jsonl'] as const)('as %s is read as it was', async (format) => {
+    // U+FFFD stands for bytes that were not UTF-8, and is refused.
+    const name = string({ unit: 'grapheme', minLength: 1, maxLength: 60 }).filter(
+      (text) => !text.includes('\uFFFD'),
+    )
+    await check(
+      asyncProperty(array(name, { minLength: 1 }), integer({ min: 1, max: 99 }), async (names, chunkSize) => {
+        const pets = names.map((text, index) => ({
+          ...{ id: 9223372036854775807n - BigInt(index), name: ` ${text},"\r\n`, categoryId: -1n },
+          ...{ status: 'pending' as const, quantity: index },
+        }))
+        async function* batches() {
+          yield pets
+        }
+        let written = ''
+        for await (const part of textOf(batches(), PET_ROWS, format)) written += part
+        const { rows } = await readAll(written, chunkSize)
+        expect(rows.map((row) => ('fields' in row ? PET_ROWS.read(row.fields) : row.reason))).toEqual(pets)
+      }),
+    )
+  })
+})

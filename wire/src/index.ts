@@ -1,0 +1,7 @@
+export { type Answer, type AnswerBody, headerLines, type LiveBody, type Outflow } from './answer.ts'
+export type { Handler } from './connection.ts'
+export type { HttpRequest } from './http-request.ts'
+export type { RequestHeaders } from './request-head.ts'
+export { RequestProblem } from './request-problem.ts'
+export { type Listener, listen } from './server.ts'
+export { readTls, type Tls } from './tls.ts'

@@ -1,0 +1,178 @@
+import { afterAll, describe, expect, test } from 'bun:test'
+import { HostileSocket } from '../../server/test/faults/hostile-socket.ts'
+import type { AnswerBody } from '../src/answer.ts'
+import { ByteReader } from './byte-reader.ts'
+import { answerOf, listenWith } from './echo-server.ts'
+import { unchunked } from './unchunked.ts'
+import { until } from './until.ts'
+
+const KIB = 1024
+const MIB = 1024 * KIB
+
+/** What is answered to a target; a test offers it before it asks. */
+const bodies = new Map<string, () => AnswerBody>()
+const asked = new Set<string>()
+const listener = listenWith(({ path }) => {
+  asked.add(path)
+  return answerOf(bodies.get(path)?.() ?? null)
+})
+afterAll(() => listener.stop(0))
+
+function offer(target: string, body: () => AnswerBody): void {
+  asked.delete(target)
+  bodies.set(target, body)
+}
+
+/** No two places of it are alike, so that a piece that is lost, doubled or moved shows. */
+function numbered(size: number): Buffer {
+  const numbers = new Uint32Array(Math.ceil(size / 4))
+  for (let index = 0; index < numbers.length; index++) numbers[index] = Math.imul(index, 2654435761)
+  return Buffer.from(numbers.buffer, 0, size)
+}
+
+const requestFor = (target: string, version = '1.1') =>
+  `GET ${target} HTTP/${version}\r\nHost: a\r\nConnection: close\r\n\r\n`
+
+/** Takes nothing for a while, so that most of the answer has to wait. */
+async function readLate(target: string) {
+  const reader = await ByteReader.open(listener.port)
+  reader.send(requestFor(target))
+  await until(() => asked.has(target))
+  await Bun.sleep(20)
+  return reader.lastAnswer()
+}
+
+describe('a body of text', () => {
+  test.each([
+    ['nothing', ''],
+    ['ASCII', 'pets'],
+    ['characters of two bytes, one in memory', 'Zoë'],
+    ['characters of two bytes', 'Мурка'],
+    ['characters of three and four', '猫 and 🐶'],
+    ['many of two', 'é'.repeat(20_000)],
+    ['one of four at the end', `${'x'.repeat(30_000)}🐶`],
+  ])('arrives as UTF-8, with its length in bytes: %s', async (_, text) => {
+    offer('/text', () => text)
+    const socket = await HostileSocket.open(listener.port)
+    socket.send(requestFor('/text'))
+    const answer = await socket.answer()
+    expect(answer?.text).toBe(text)
+    expect(answer?.headers.get('Content-Length')).toBe(String(Buffer.byteLength(text)))
+    await socket.closed
+    expect(socket.received).toBe('')
+  })
+
+  test('with half a character in it is as long as it says', async () => {
+    offer('/half', () => 'a\ud83db')
+    const socket = await HostileSocket.open(listener.port)
+    socket.send(requestFor('/half'))
+    expect((await socket.answer())?.text).toBe('a\ufffdb')
+    await socket.closed
+    expect(socket.received).toBe('')
+  })
+
+  test.each([
+    ['one byte for each character in memory', 'é-'],
+    ['two', '猫🐶é-'],
+  ])('of 12 MiB arrives whole at a reader who waits first, with %s', async (_, letters) => {
+    const text = letters.repeat(Math.ceil((12 * MIB) / Buffer.byteLength(letters)))
+    offer('/long-text', () => text)
+    const { body } = await readLate('/long-text')
+    expect(body.equals(Buffer.from(text))).toBe(true)
+  })
+})
+
+describe('a body of bytes', () => {
+  test.each([0, 1, 16 * KIB, 16 * KIB + 1, MIB])('of %i arrives as it is', async (size) => {
+    const bytes = numbered(size)
+    offer('/bytes', () => bytes)
+    const reader = await ByteReader.open(listener.port)
+    reader.send(requestFor('/bytes'))
+    const { head, body } = await reader.lastAnswer()
+    expect(head).toContain(`\r\nContent-Length: ${size}`)
+    expect(body.equals(bytes)).toBe(true)
+  })
+
+  test('of 20 MiB arrives as it is at a reader who waits first', async () => {
+    const bytes = numbered(20 * MIB)
+    offer('/many-bytes', () => bytes)
+    expect((await readLate('/many-bytes')).body.equals(bytes)).toBe(true)
+  })
+})
+
+describe('small bodies', () => {
+  test('that wait for their reader are not changed by what is sent to others meanwhile', async () => {
+    const sent = 1_500
+    const size = 15_000
+    let made = 0
+    offer('/small', () => Buffer.alloc(size, String(made++ % 7)))
+    offer('/other', () => Buffer.alloc(size, 'x'))
+    const reader = await ByteReader.open(listener.port)
+    reader.send('GET /small HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(sent) + requestFor('/other'))
+    // Until the network takes no more: then one of the answers is out in part.
+    for (let before = -1; before < made; await Bun.sleep(15)) before = made
+    expect(made).toBeLessThan(sent)
+    const socket = await HostileSocket.open(listener.port)
+    socket.send(requestFor('/other'))
+    await socket.closed
+    const answers = (await reader.rest()).toString('latin1').split('HTTP/1.1 200 OK\r\n').slice(1)
+    expect(answers).toHaveLength(sent + 1)
+    const isRight = (answer: string, index: number) =>
+      answer.endsWith(`\r\n\r\n${(index === sent ? 'x' : String(index % 7)).repeat(size)}`)
+    expect(answers.findIndex((answer, index) => !isRight(answer, index))).toBe(-1)
+  })
+})
+
+describe('a body in parts', () => {
+  test.each([
+    ['none', []],
+    ['an empty one', [0]],
+    ['empty ones in between', [0, 5, 0, 0, 1, 0]],
+    ['small and large ones', [1, 15, 16, 255, 256, 70_000, 3, MIB, 1]],
+  ])('arrives in chunks with the same bytes: %s', async (_, sizes) => {
+    const parts = sizes.map((size) => numbered(size))
+    offer('/parts', () => parts)
+    const reader = await ByteReader.open(listener.port)
+    reader.send(requestFor('/parts'))
+    const { head, body } = await reader.lastAnswer()
+    expect(head).toContain('\r\nTransfer-Encoding: chunked')
+    expect(head).not.toContain('Content-Length')
+    expect(unchunked(body).equals(Buffer.concat(parts))).toBe(true)
+  })
+
+  test.each(['1.1', '1.0'])(
+    'is made as it is taken, and arrives whole at a reader of HTTP/%s who waits first',
+    async (version) => {
+      const whole = numbered(16 * MIB)
+      let made = 0
+      offer('/made', function* () {
+        for (made = 0; made < 256; made++) yield whole.subarray(made * 64 * KIB, (made + 1) * 64 * KIB)
+      })
+      const reader = await ByteReader.open(listener.port)
+      reader.send(requestFor('/made', version))
+      await until(() => made > 0)
+      await Bun.sleep(30)
+      expect(made).toBeLessThan(250)
+      const { body } = await reader.lastAnswer()
+      expect((version === '1.1' ? unchunked(body) : body).equals(whole)).toBe(true)
+    },
+  )
+
+  test('is given up when its reader goes away', async () => {
+    let isGivenUp = false
+    offer('/given-up', function* () {
+      try {
+        for (;;) yield Buffer.alloc(64 * KIB)
+      } finally {
+        isGivenUp = true
+      }
+    })
+    const reader = await ByteReader.open(listener.port)
+    reader.send(requestFor('/given-up'))
+    await until(() => asked.has('/given-up'))
+    await Bun.sleep(5)
+    expect(isGivenUp).toBe(false)
+    reader.leave()
+    await until(() => isGivenUp)
+  })
+})

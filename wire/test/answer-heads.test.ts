@@ -1,0 +1,86 @@
+import { afterAll, describe, expect, test } from 'bun:test'
+import { HostileSocket } from '../../server/test/faults/hostile-socket.ts'
+import { type Answer, headerLines } from '../src/answer.ts'
+import { answerOf, listenWith } from './echo-server.ts'
+
+const BODIES: Readonly<Record<string, Answer['body']>> = {
+  '/text': 'Zoë',
+  '/bytes': Buffer.alloc(100_000, 'b'),
+  '/none': null,
+  '/parts': [Buffer.from('parts')],
+}
+const PLAIN: Answer = { status: 200, lines: headerLines({ 'X-Own': 'kept', ETag: '"1"' }), body: 'plain' }
+
+const listener = listenWith(({ path }) => {
+  if (path === '/204' || path === '/304') return { ...PLAIN, status: Number(path.slice(1)), body: null }
+  if (path === '/599') return { ...PLAIN, status: 599 }
+  return path in BODIES ? answerOf(BODIES[path] ?? null) : PLAIN
+})
+afterAll(() => listener.stop(0))
+
+/** What follows the answer on the wire is the next one, and nothing else. */
+async function answerTo(method: string, target: string) {
+  const socket = await HostileSocket.open(listener.port)
+  socket.send(`${method} ${target} HTTP/1.1\r\nHost: a\r\n\r\nGET / HTTP/1.1\r\nHost: a\r\n\r\n`)
+  const answer = await socket.answer(method)
+  expect((await socket.answer())?.text).toBe('plain')
+  expect(socket.received).toBe('')
+  socket.end()
+  return answer
+}
+
+describe('an answer', () => {
+  test.each([
+    ['/text', '4'],
+    ['/bytes', '100000'],
+    ['/none', '0'],
+  ])('to HEAD has the length of the body and no body: %s', async (target, length) => {
+    for (const method of ['HEAD', 'GET']) {
+      expect((await answerTo(method, target))?.headers.get('Content-Length')).toBe(length)
+    }
+  })
+
+  test('to HEAD has the headers of a body of unknown length, and no body', async () => {
+    const headers = (await answerTo('HEAD', '/parts'))?.headers
+    expect(headers?.get('Transfer-Encoding')).toBe('chunked')
+    expect(headers?.has('Content-Length')).toBe(false)
+  })
+
+  test.each([
+    [204, 'GET'],
+    [304, 'GET'],
+    [304, 'HEAD'],
+  ])('of %d to %s has neither a body nor a length', async (status, method) => {
+    const answer = await answerTo(method, `/${status}`)
+    expect(answer?.status).toBe(status)
+    expect(answer?.headers.has('Content-Length')).toBe(false)
+    expect(answer?.headers.has('Transfer-Encoding')).toBe(false)
+    expect(answer?.headers.get('ETag')).toBe('"1"')
+  })
+
+  test('has its own headers and the time', async () => {
+    const headers = (await answerTo('GET', '/plain'))?.headers
+    expect(headers?.get('X-Own')).toBe('kept')
+    const date = headers?.get('Date') ?? ''
+    expect(new Date(date).toUTCString()).toBe(date)
+    expect(Math.abs(Date.parse(date) - Date.now())).toBeLessThan(2_000)
+  })
+
+  test('of a status without a name is still an answer', async () => {
+    expect(await answerTo('GET', '/599')).toMatchObject({ status: 599, text: 'plain' })
+  })
+})
+
+describe('header lines', () => {
+  test('are one line for each header, in their order', () => {
+    expect(headerLines({ 'X-B': 'a\tb ~', 'X-A': '' })).toBe('X-B: a\tb ~\r\nX-A: \r\n')
+    expect(headerLines({})).toBe('')
+  })
+
+  test.each(['a\r\nSet-Cookie: b', 'a\rb', 'a\nb', '\n', 'a\0b', '\x7f', 'Zoë', '\u{1f436}', 'a\u010ab'])(
+    'refuse a value that does not fit on one: %j',
+    (value) => {
+      expect(() => headerLines({ 'X-Fine': 'fine', 'X-Bad': value })).toThrow('X-Bad')
+    },
+  )
+})

@@ -1,0 +1,98 @@
+import { afterAll, describe, expect, test } from 'bun:test'
+import { connect } from 'node:net'
+import { HostileSocket } from '../../server/test/faults/hostile-socket.ts'
+import { ByteReader } from './byte-reader.ts'
+import { answerOf, echo, listenWith } from './echo-server.ts'
+
+const PARTS = ['unknown ', 'length'].map((text) => Buffer.from(text))
+
+const LONG = Buffer.alloc(200_000, 'long')
+
+const listener = listenWith(async (request) => {
+  if (request.path === '/late') await Bun.sleep(20)
+  if (request.path === '/parts') return answerOf(PARTS)
+  return request.path === '/long' ? answerOf(LONG) : echo(request)
+})
+afterAll(() => listener.stop(0))
+
+/** Sends them all at once: what comes after the last answer shows whether the connection went on. */
+async function send(...requests: string[]): Promise<HostileSocket> {
+  const socket = await HostileSocket.open(listener.port)
+  socket.send(requests.map((one) => `${one}\r\n\r\n`).join(''))
+  return socket
+}
+
+async function expectNothingMore(socket: HostileSocket): Promise<void> {
+  await socket.closed
+  expect(socket.received).toBe('')
+}
+
+const NEXT = 'GET /next HTTP/1.1\r\nHost: a\r\nConnection: close'
+
+describe('the end of a connection', () => {
+  test.each([
+    ['HTTP/1.0', 'GET / HTTP/1.0'],
+    ['HTTP/1.0 with another wish', 'GET / HTTP/1.0\r\nConnection: upgrade'],
+    ['HTTP/1.1 with Connection: close', 'GET / HTTP/1.1\r\nHost: a\r\nConnection: close'],
+    ['the wish in capitals, in a list', 'GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade , CLOSE'],
+    ['the wish in a second header', 'GET / HTTP/1.1\r\nHost: a\r\nConnection: te\r\nConnection: close'],
+  ])('comes after the answer, and the answer says so: %s', async (_, request) => {
+    const socket = await send(request, NEXT)
+    const answer = await socket.answer()
+    expect(answer?.status).toBe(200)
+    expect(answer?.headers.get('Connection')).toBe('close')
+    await expectNothingMore(socket)
+  })
+
+  test.each([
+    ['HTTP/1.0 with keep-alive', 'GET / HTTP/1.0\r\nConnection: keep-alive', 'keep-alive'],
+    ['HTTP/1.0 with Keep-Alive in a list', 'GET / HTTP/1.0\r\nConnection: x, Keep-Alive', 'keep-alive'],
+    ['HTTP/1.1', 'GET / HTTP/1.1\r\nHost: a', null],
+    ['HTTP/1.1 with keep-alive', 'GET / HTTP/1.1\r\nHost: a\r\nConnection: keep-alive', null],
+    ['a wish that only looks like close', 'GET / HTTP/1.1\r\nHost: a\r\nConnection: closed', null],
+  ])('does not come while more is wanted: %s', async (_, request, told) => {
+    const socket = await send(request, request, NEXT)
+    for (const _ of [1, 2]) expect((await socket.answer())?.headers.get('Connection')).toBe(told)
+    expect((await socket.answer())?.text).toContain('/next')
+    await expectNothingMore(socket)
+  })
+
+  test('a request without Host is one in HTTP/1.0', async () => {
+    const socket = await send('GET /old HTTP/1.0')
+    expect(JSON.parse((await socket.answer())?.text ?? '')).toMatchObject({
+      path: '/old',
+      headers: { host: null },
+    })
+  })
+
+  test.each(['GET /parts HTTP/1.0', 'GET /parts HTTP/1.0\r\nConnection: keep-alive'])(
+    'is the end of a body of unknown length to HTTP/1.0: %j',
+    async (request) => {
+      const socket = await send(request, NEXT)
+      const answer = await socket.answer()
+      expect(answer?.text).toBe('unknown length')
+      expect(answer?.headers.get('Connection')).toBe('close')
+      expect(answer?.headers.has('Content-Length')).toBe(false)
+      expect(answer?.headers.has('Transfer-Encoding')).toBe(false)
+      await expectNothingMore(socket)
+    },
+  )
+
+  test('a client that has sent more than is read gets the whole answer all the same', async () => {
+    const reader = await ByteReader.open(listener.port)
+    reader.send(`GET /long HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n${'x'.repeat(2_000_000)}`)
+    // A reset in the meantime would take with it what is not read yet.
+    await Bun.sleep(30)
+    expect((await reader.lastAnswer()).body.equals(LONG)).toBe(true)
+  })
+
+  test('a client that sends nothing more gets all answers, also those that come later', async () => {
+    const socket = connect({ port: listener.port, host: '127.0.0.1', allowHalfOpen: true })
+    const pieces: Buffer[] = []
+    socket.on('data', (piece) => void pieces.push(piece as Buffer))
+    const closed = new Promise((resolve) => socket.on('close', resolve))
+    socket.end('GET /late HTTP/1.1\r\nHost: a\r\n\r\nGET /parts HTTP/1.1\r\nHost: a\r\n\r\n')
+    await closed
+    expect(Buffer.concat(pieces).toString()).toMatch(/"path":"\/late".*unknown .*length\r\n0\r\n\r\n$/s)
+  })
+})

@@ -1,0 +1,58 @@
+import { type Answer, headerLines } from '../src/answer.ts'
+import type { HttpRequest } from '../src/http-request.ts'
+import { RequestProblem } from '../src/request-problem.ts'
+import { type Listener, listen } from '../src/server.ts'
+import type { Tls } from '../src/tls.ts'
+
+/** What the handler was given, as the client gets to see it. */
+export interface Echo {
+  readonly method: string
+  readonly path: string
+  readonly query: string
+  readonly headers: Readonly<Record<string, string | null>>
+  /** As base64: a body is bytes. */
+  readonly body: string
+}
+
+/** The headers that are echoed. */
+const NAMES = ['host', 'x-one', 'x-two', 'content-type', 'content-length', 'connection']
+
+export async function echo(request: HttpRequest): Promise<Answer> {
+  try {
+    return echoOf(request, await request.body())
+  } catch (error) {
+    return problemAnswer(error)
+  }
+}
+
+export function echoOf({ method, path, query, headers }: HttpRequest, body: Uint8Array): Answer {
+  const told: Echo = {
+    method,
+    path,
+    query,
+    headers: Object.fromEntries(NAMES.map((name) => [name, headers.get(name)])),
+    body: Buffer.from(body).toString('base64'),
+  }
+  return answerOf(JSON.stringify(told))
+}
+
+export function answerOf(body: Answer['body'], status = 200): Answer {
+  return { status, lines: headerLines({ 'Content-Type': 'application/json' }), body }
+}
+
+/** The kind of problem is the whole body. */
+export function problemAnswer(error: unknown): Answer {
+  if (!(error instanceof RequestProblem)) throw error
+  return answerOf(error.kind, error.kind === 'too_large' ? 413 : 400)
+}
+
+/** A real listener on a free port. */
+export function listenWith(
+  answer: (request: HttpRequest) => Answer | Promise<Answer>,
+  options: { readonly tls?: Tls } = {},
+): Listener {
+  return listen(
+    { answer, refuse: problemAnswer },
+    { host: '127.0.0.1', port: 0, flags: { host: '--host', port: '--port' }, ...options },
+  )
+}

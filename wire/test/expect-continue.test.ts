@@ -1,0 +1,98 @@
+import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
+import { HostileSocket } from '../../server/test/faults/hostile-socket.ts'
+import { answerOf, type Echo, echo, listenWith } from './echo-server.ts'
+import { until } from './until.ts'
+
+const GO_ON = 'HTTP/1.1 100 Continue\r\n\r\n'
+const NEXT = 'GET /next HTTP/1.1\r\nHost: a\r\n\r\n'
+
+const paths: string[] = []
+beforeEach(() => void paths.splice(0))
+const listener = listenWith(async (request) => {
+  paths.push(request.path)
+  if (request.path === '/unread') return answerOf('unread')
+  if (request.path === '/read-later') await Bun.sleep(5)
+  if (request.path === '/read-twice') void request.body()
+  return echo(request)
+})
+afterAll(() => listener.stop(0))
+
+const head = (target: string, framing: string, expectation = '100-continue') =>
+  `PATCH ${target} HTTP/1.1\r\nHost: a\r\nExpect: ${expectation}\r\n${framing}\r\n\r\n`
+
+const bodyIn = (text: string | undefined) =>
+  Buffer.from((JSON.parse(text ?? '{}') as Echo).body, 'base64').toString()
+
+describe('a client that waits to be told to send its body', () => {
+  test.each([
+    ['of known length', '/read', 'Content-Length: 4', 'pets', '100-continue'],
+    ['in chunks', '/read', 'Transfer-Encoding: chunked', '4\r\npets\r\n0\r\n\r\n', '100-continue'],
+    ['that is read later', '/read-later', 'Content-Length: 4', 'pets', '100-continue'],
+    ['that is read twice', '/read-twice', 'Content-Length: 4', 'pets', '100-continue'],
+    ['with the expectation in capitals', '/read', 'Content-Length: 4', 'pets', '100-Continue'],
+  ])('is told once, when the body is read: one %s', async (_, target, framing, body, expectation) => {
+    const socket = await HostileSocket.open(listener.port)
+    socket.send(head(target, framing, expectation))
+    await until(() => socket.received !== '')
+    expect(socket.received).toBe(GO_ON)
+    socket.send(body + NEXT)
+    const answer = await socket.answer('PATCH')
+    expect(bodyIn(answer?.text)).toBe('pets')
+    expect(answer?.headers.has('Connection')).toBe(false)
+    expect((await socket.answer())?.text).toContain('/next')
+    socket.end()
+  })
+
+  test('is not told, and is closed after the answer, when the body is not read', async () => {
+    const socket = await HostileSocket.open(listener.port)
+    socket.send(head('/unread', `Content-Length: ${NEXT.length}`))
+    await until(() => socket.received.endsWith('unread'))
+    expect(socket.received).not.toContain(GO_ON)
+    // It may be the body or, of a client that gave up, the next request: so it is taken for neither.
+    socket.send(NEXT)
+    const answer = await socket.answer('PATCH')
+    expect(answer?.headers.get('Connection')).toBe('close')
+    await socket.closed
+    expect(socket.received).toBe('')
+    expect(paths).toEqual(['/unread'])
+  })
+
+  test('is not told, and is closed after the answer, when the body would be too large', async () => {
+    const socket = await HostileSocket.open(listener.port)
+    socket.send(head('/read', 'Content-Length: 65537'))
+    await until(() => socket.received.endsWith('too_large'))
+    expect(socket.received).not.toContain(GO_ON)
+    expect((await socket.answer('PATCH'))?.headers.get('Connection')).toBe('close')
+    await socket.closed
+  })
+
+  test.each([
+    ['the body is here already', 'Content-Length: 4', 'pets'],
+    ['there is no body', 'Content-Length: 0', ''],
+  ])('is told nothing where %s, and the connection goes on', async (_, framing, body) => {
+    for (const target of ['/read', '/unread']) {
+      const socket = await HostileSocket.open(listener.port)
+      socket.send(head(target, framing) + body)
+      await until(() => socket.received !== '')
+      expect(socket.received).toStartWith('HTTP/1.1 200 OK\r\n')
+      expect((await socket.answer('PATCH'))?.headers.has('Connection')).toBe(false)
+      socket.send(NEXT)
+      expect((await socket.answer())?.text).toContain('/next')
+      socket.end()
+    }
+  })
+
+  test.each([
+    ['another expectation', head('/read', 'Content-Length: 4', 'miracles')],
+    ['that of HTTP/1.0', head('/read', 'Content-Length: 4').replace('HTTP/1.1', 'HTTP/1.0')],
+  ])('is told nothing where it cannot be: %s', async (_, text) => {
+    const socket = await HostileSocket.open(listener.port)
+    socket.send(text)
+    await until(() => paths.length > 0)
+    await Bun.sleep(5)
+    expect(socket.received).toBe('')
+    socket.send('pets')
+    expect(bodyIn((await socket.answer('PATCH'))?.text)).toBe('pets')
+    socket.end()
+  })
+})

@@ -1,0 +1,117 @@
+import {
+  afterAll,
+  afterEach,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  type Mock,
+  spyOn,
+  test,
+} from 'bun:test'
+import { HostileSocket } from '../../server/test/faults/hostile-socket.ts'
+import type { Answer, Outflow } from '../src/answer.ts'
+import type { Listener } from '../src/server.ts'
+import { answerOf, listenWith } from './echo-server.ts'
+import { until } from './until.ts'
+
+const bug = new Error('a bug of the handler')
+
+/** They take more than one turn. */
+const MANY_PARTS = 10
+const PART = Buffer.alloc(100_000)
+
+let outflow: Outflow | undefined
+const begin = (given: Outflow) => {
+  outflow = given
+}
+
+let listener: Listener
+const held: (() => void)[] = []
+beforeAll(() => {
+  listener = listenWith(({ path }) => {
+    if (path === '/throws') throw bug
+    if (path === '/rejects') return Promise.reject(bug)
+    if (path === '/rejects-later') return Bun.sleep(5).then(() => Promise.reject(bug))
+    if (path === '/breaks-in-its-body') return answerOf(brokenParts(1))
+    if (path === '/breaks-late') return answerOf(brokenParts(MANY_PARTS))
+    if (path === '/parts') return answerOf(Array.from({ length: MANY_PARTS }, () => PART))
+    if (path === '/live') return answerOf({ begin, onRoom: () => {}, onClose: () => {} })
+    if (path !== '/held') return answerOf('fine')
+    const { promise, resolve } = Promise.withResolvers<Answer>()
+    held.push(() => resolve(answerOf('held')))
+    return promise
+  })
+})
+afterAll(() => listener.stop(0))
+
+function* brokenParts(whole: number) {
+  for (let made = 0; made < whole; made++) yield PART
+  throw bug
+}
+
+/** Told to those who run the service; not meant to be seen in the output of the tests. */
+let told: Mock<typeof console.error>
+beforeEach(() => {
+  told = spyOn(console, 'error').mockImplementation(() => {})
+})
+afterEach(() => told.mockRestore())
+
+const request = (target: string) => `GET ${target} HTTP/1.1\r\nHost: a\r\n\r\n`
+
+describe('a handler that fails', () => {
+  test.each(['/throws', '/rejects', '/rejects-later', '/breaks-in-its-body', '/breaks-late'])(
+    'closes that connection alone, and the server goes on: %s',
+    async (target) => {
+      const other = await HostileSocket.open(listener.port)
+      other.send(request('/held'))
+      await until(() => held.length > 0)
+
+      const failing = await HostileSocket.open(listener.port)
+      failing.send(request(target) + request('/fine'))
+      expect(await failing.answer()).toBeUndefined()
+      await failing.closed
+      expect(failing.received).not.toContain('fine')
+      expect(told.mock.calls.map((call) => call.at(-1))).toEqual([bug])
+
+      held.pop()?.()
+      expect((await other.answer())?.text).toBe('held')
+      other.send(request('/fine'))
+      expect((await other.answer())?.text).toBe('fine')
+      other.end()
+      const later = await HostileSocket.open(listener.port)
+      later.send(request('/fine'))
+      expect((await later.answer())?.text).toBe('fine')
+      later.end()
+    },
+  )
+
+  test('does so behind parts that took their time', async () => {
+    const socket = await HostileSocket.open(listener.port)
+    socket.send(request('/parts') + request('/throws') + request('/fine'))
+    await socket.closed
+    expect(socket.received).not.toContain('fine')
+    expect(told.mock.calls.map((call) => call.at(-1))).toEqual([bug])
+  })
+
+  test('does so behind a live body, and the one who ends that is not told', async () => {
+    const socket = await HostileSocket.open(listener.port)
+    outflow = undefined
+    socket.send(request('/live') + request('/throws') + request('/fine'))
+    await until(() => outflow !== undefined)
+    expect(() => outflow?.end()).not.toThrow()
+    await socket.closed
+    expect(socket.received).not.toContain('fine')
+    expect(told.mock.calls.map((call) => call.at(-1))).toEqual([bug])
+  })
+
+  test('does so behind an answer that came later, too', async () => {
+    const socket = await HostileSocket.open(listener.port)
+    socket.send(request('/held') + request('/throws') + request('/fine'))
+    await until(() => held.length > 0)
+    held.pop()?.()
+    await socket.closed
+    expect(socket.received).not.toContain('fine')
+    expect(told.mock.calls.map((call) => call.at(-1))).toEqual([bug])
+  })
+})

@@ -1,0 +1,168 @@
+import { afterAll, describe, expect, test } from 'bun:test'
+import { HostileSocket } from '../../server/test/faults/hostile-socket.ts'
+import type { LiveBody, Outflow } from '../src/answer.ts'
+import { ByteReader } from './byte-reader.ts'
+import { answerOf, listenWith } from './echo-server.ts'
+import { unchunked } from './unchunked.ts'
+import { until } from './until.ts'
+
+/** What is sent is decided by the test; what it was told is kept. */
+class ToldBody implements LiveBody {
+  outflow: Outflow | undefined
+  rooms = 0
+  closes = 0
+
+  begin(outflow: Outflow): void {
+    this.outflow = outflow
+  }
+  onRoom(): void {
+    this.rooms++
+  }
+  onClose(): void {
+    this.closes++
+  }
+}
+
+const given: ToldBody[] = []
+let isAsked = false
+const listener = listenWith(async ({ path }) => {
+  if (path === '/next') return answerOf('next')
+  isAsked = true
+  if (path === '/later') await Bun.sleep(20)
+  const body = new ToldBody()
+  given.push(body)
+  return answerOf(body)
+})
+afterAll(() => listener.stop(0))
+
+const request = (target: string, version = '1.1', method = 'GET') =>
+  `${method} ${target} HTTP/${version}\r\nHost: a\r\n\r\n`
+
+async function begun(): Promise<{ body: ToldBody; outflow: Outflow }> {
+  await until(() => given.at(-1)?.outflow !== undefined)
+  const body = given.pop() as ToldBody
+  return { body, outflow: body.outflow as Outflow }
+}
+
+async function open(text: string) {
+  const socket = await HostileSocket.open(listener.port)
+  socket.send(text)
+  return { socket, ...(await begun()) }
+}
+
+describe('a live body', () => {
+  test('arrives as it is sent, and the next request is answered after its end', async () => {
+    const { socket, outflow, body } = await open(request('/live') + request('/next'))
+    await until(() => socket.received.endsWith('\r\n\r\n'))
+    expect(socket.received).toContain('Transfer-Encoding: chunked\r\n')
+    for (const text of ['first', 'second']) {
+      outflow.send(Buffer.from(text))
+      await until(() => socket.received.endsWith(`${text.length}\r\n${text}\r\n`))
+    }
+    // An empty chunk would be the end.
+    outflow.send(Buffer.alloc(0))
+    outflow.send(Buffer.from(', third'))
+    expect(outflow.unsentBytes).toBe(0)
+    outflow.end()
+    // By now the writer is at the next answer.
+    outflow.send(Buffer.from('too late'))
+    outflow.end()
+    outflow.cut()
+    expect((await socket.answer())?.text).toBe('firstsecond, third')
+    expect((await socket.answer())?.text).toBe('next')
+    expect(socket.received).toBe('')
+    expect(body.rooms).toBe(0)
+    socket.end()
+  })
+
+  test('ends with the connection in HTTP/1.0', async () => {
+    const { socket, outflow } = await open(request('/live', '1.0'))
+    outflow.send(Buffer.from('old, '))
+    outflow.send(Buffer.alloc(0))
+    outflow.send(Buffer.from('but whole'))
+    outflow.end()
+    const answer = await socket.answer()
+    expect(answer?.text).toBe('old, but whole')
+    expect(answer?.headers.get('Connection')).toBe('close')
+  })
+
+  test('tells what is unsent, and when there is room again; its end comes after all of it', async () => {
+    const reader = await ByteReader.open(listener.port)
+    reader.send(`GET /live HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`)
+    const { body, outflow } = await begun()
+    const sent: Buffer[] = []
+    // The buffer is used again at once, as a sender may.
+    const buffer = Buffer.alloc(256 * 1024)
+    for (let number = 0; number < 64; number++) {
+      buffer.fill(number + 1)
+      outflow.send(buffer)
+      sent.push(Buffer.from(buffer))
+    }
+    const unsent = outflow.unsentBytes
+    expect(unsent).toBeGreaterThan(0)
+    expect(unsent).toBeLessThan(64 * 257 * 1024)
+    const isRoomMade = until(() => body.rooms > 0).then(() => {
+      expect(outflow.unsentBytes).toBeLessThan(unsent)
+      outflow.end()
+    })
+    const { body: received } = await reader.lastAnswer()
+    await isRoomMade
+    expect(unchunked(received).equals(Buffer.concat(sent))).toBe(true)
+    expect(outflow.unsentBytes).toBe(0)
+  })
+
+  test('that is cut takes the connection with it, and is told once', async () => {
+    const { socket, outflow, body } = await open(request('/live') + request('/next'))
+    outflow.send(Buffer.from('half'))
+    outflow.cut()
+    outflow.cut()
+    expect(await socket.answer()).toBeUndefined()
+    expect(socket.isClosed).toBe(true)
+    expect(socket.received).not.toContain('0\r\n\r\n')
+    await until(() => body.closes > 0)
+    outflow.cut()
+    await Bun.sleep(5)
+    expect(body.closes).toBe(1)
+  })
+
+  test.each([
+    ['who has taken everything', 5],
+    ['to whom much is unsent', 16 * 1024 * 1024],
+  ])('is told once when a reader goes away %s, and what is sent then goes nowhere', async (_, size) => {
+    const reader = await ByteReader.open(listener.port)
+    reader.send(request('/live'))
+    const { body, outflow } = await begun()
+    outflow.send(Buffer.alloc(size))
+    await Bun.sleep(5)
+    expect(body.closes).toBe(0)
+    reader.leave()
+    await until(() => body.closes > 0)
+    outflow.send(Buffer.alloc(16 * 1024 * 1024))
+    expect(outflow.unsentBytes).toBe(0)
+    outflow.end()
+    outflow.cut()
+    await Bun.sleep(5)
+    expect(body.closes).toBe(1)
+  })
+
+  test('is told once that its reader went away before it was there', async () => {
+    const socket = await HostileSocket.open(listener.port)
+    isAsked = false
+    socket.send(request('/later'))
+    await until(() => isAsked)
+    socket.end()
+    await until(() => (given.at(-1)?.closes ?? 0) > 0)
+    await Bun.sleep(5)
+    expect(given.pop()?.closes).toBe(1)
+  })
+
+  test('never begins for HEAD, and is told once', async () => {
+    const socket = await HostileSocket.open(listener.port)
+    socket.send(request('/live', '1.1', 'HEAD') + request('/next'))
+    expect((await socket.answer('HEAD'))?.status).toBe(200)
+    expect((await socket.answer())?.text).toBe('next')
+    socket.end()
+    await Bun.sleep(5)
+    expect(given.pop()).toMatchObject({ outflow: undefined, closes: 1 })
+  })
+})

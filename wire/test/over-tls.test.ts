@@ -1,0 +1,68 @@
+import { afterAll, describe, expect, test } from 'bun:test'
+import { HostileSocket } from '../../server/test/faults/hostile-socket.ts'
+import { ByteReader } from './byte-reader.ts'
+import { answerOf, type Echo, echo, listenWith } from './echo-server.ts'
+import { CERTIFICATE, PRIVATE_KEY } from './test-certificate.ts'
+import { unchunked } from './unchunked.ts'
+
+const BIG = Buffer.from(Uint32Array.from({ length: (5 * 1024 * 1024) / 4 }, (_, index) => index).buffer)
+
+const listener = listenWith(
+  (request) => {
+    if (request.path === '/bytes') return answerOf(BIG)
+    if (request.path !== '/parts') return echo(request)
+    return answerOf(
+      Array.from({ length: 80 }, (_, index) => BIG.subarray(index * 65_536, (index + 1) * 65_536)),
+    )
+  },
+  { tls: { cert: CERTIFICATE, key: PRIVATE_KEY } },
+)
+afterAll(() => listener.stop(0))
+
+const address = `https://localhost:${listener.port}`
+const tls = { ca: CERTIFICATE }
+
+describe('over TLS', () => {
+  test('a request with a body is answered with what it sent', async () => {
+    for (const body of ['pets', 'x'.repeat(64 * 1024)]) {
+      const response = await fetch(`${address}/echo?a=b`, { method: 'PATCH', body, tls })
+      expect((await response.json()) as Echo).toMatchObject({
+        method: 'PATCH',
+        path: '/echo',
+        query: 'a=b',
+        body: Buffer.from(body).toString('base64'),
+      })
+    }
+  })
+
+  test('requests that are sent without waiting are answered in order', async () => {
+    const reader = await ByteReader.open(listener.port, CERTIFICATE)
+    reader.send('GET /1 HTTP/1.1\r\nHost: a\r\n\r\nGET /2 HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n')
+    const text = (await reader.rest()).toString('latin1')
+    expect(text.match(/"path":"[^"]*"/g)).toEqual(['"path":"/1"', '"path":"/2"'])
+  })
+
+  test.each(['/bytes', '/parts'])('5 MiB arrive as they are: %s', async (target) => {
+    const response = await fetch(address + target, { tls })
+    expect(Buffer.from(await response.arrayBuffer()).equals(BIG)).toBe(true)
+  })
+
+  test.each(['/bytes', '/parts'])(
+    '5 MiB arrive as they are at a reader who waits first: %s',
+    async (target) => {
+      const reader = await ByteReader.open(listener.port, CERTIFICATE)
+      reader.send(`GET ${target} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`)
+      await Bun.sleep(30)
+      const { body } = await reader.lastAnswer()
+      expect((target === '/parts' ? unchunked(body) : body).equals(BIG)).toBe(true)
+    },
+  )
+
+  test('one who does not speak it is closed, and the others are served', async () => {
+    const socket = await HostileSocket.open(listener.port)
+    socket.send('GET / HTTP/1.1\r\nHost: a\r\n\r\n')
+    await socket.closed
+    expect(socket.received).not.toContain('HTTP/1.1 200')
+    expect((await fetch(address, { tls })).status).toBe(200)
+  })
+})

@@ -1,0 +1,140 @@
+import { afterAll, describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { HostileSocket } from '../../server/test/faults/hostile-socket.ts'
+import type { Answer } from '../src/answer.ts'
+import type { HttpRequest } from '../src/http-request.ts'
+import { ByteReader } from './byte-reader.ts'
+import { answerOf, type Echo, echo, echoOf, listenWith } from './echo-server.ts'
+import { cutSequence, type SentRequest } from './request-sequences.ts'
+
+const echoing = listenWith(echo)
+afterAll(() => echoing.stop(0))
+
+async function expectEchoes(socket: HostileSocket, requests: readonly SentRequest[]): Promise<void> {
+  for (const { method, path, query, body } of requests) {
+    const answer = await socket.answer(method)
+    expect(answer?.status).toBe(200)
+    if (method === 'HEAD') continue
+    const { headers, ...seen } = JSON.parse(answer?.text ?? '') as Echo
+    expect(seen).toEqual({ method, path, query, body: body.toString('base64') })
+    expect(headers.host).toBe('a')
+  }
+}
+
+describe('requests that are sent without waiting for answers', () => {
+  test('however they are cut into pieces, each is answered in its turn with what it sent', async () => {
+    await fc.assert(
+      fc.asyncProperty(cutSequence, async ({ requests, pieces }) => {
+        const socket = await HostileSocket.open(echoing.port)
+        for (const piece of pieces) {
+          socket.send(piece)
+          // The server gets to read in between.
+          await new Promise(setImmediate)
+        }
+        await expectEchoes(socket, requests)
+        expect(socket.received).toBe('')
+        expect(socket.isClosed).toBe(false)
+        socket.end()
+      }),
+      { numRuns: 150 },
+    )
+  })
+
+  test('one byte at a time', async () => {
+    const socket = await HostileSocket.open(echoing.port)
+    const requests = fc.sample(cutSequence, { numRuns: 40, seed: 1 }).flatMap((one) => one.requests)
+    const small = requests.filter(({ bytes }) => bytes.length < 400).slice(0, 12)
+    expect(new Set(small.map(({ method }) => method)).size).toBe(3)
+    for (const byte of Buffer.concat(small.map(({ bytes }) => bytes))) {
+      socket.send(Buffer.of(byte))
+      await new Promise(setImmediate)
+    }
+    await expectEchoes(socket, small)
+    socket.end()
+  })
+})
+
+describe('handlers that answer at once and later', () => {
+  const WAYS: Readonly<Record<string, (request: HttpRequest) => Answer | Promise<Answer>>> = {
+    '/at-once': (request) => echoOf(request, Buffer.alloc(0)),
+    '/next-turn': async (request) => echoOf(request, Buffer.alloc(0)),
+    '/in-3-ms': async (request) => {
+      await Bun.sleep(3)
+      return echoOf(request, Buffer.alloc(0))
+    },
+    '/in-parts': () => answerOf(Array.from({ length: 4 }, () => Buffer.alloc(100_000, 'p'))),
+    '/after-the-body': echo,
+  }
+  let underWay = 0
+  let mostUnderWay = 0
+  const mixed = listenWith((request) => {
+    mostUnderWay = Math.max(mostUnderWay, ++underWay)
+    const answer = (WAYS[request.path] ?? echo)(request)
+    if (answer instanceof Promise) return answer.finally(() => underWay--)
+    underWay--
+    return answer
+  })
+  afterAll(() => mixed.stop(0))
+
+  test('are answered in the order of the requests, one at a time', async () => {
+    const way = fc.constantFrom(...Object.keys(WAYS))
+    await fc.assert(
+      fc.asyncProperty(fc.array(way, { minLength: 2, maxLength: 12 }), async (ways) => {
+        const socket = await HostileSocket.open(mixed.port)
+        const targets = ways.map((one, index) => `${one}?${index}`)
+        socket.send(targets.map((one) => `GET ${one} HTTP/1.1\r\nHost: a\r\n\r\n`).join(''))
+        for (const target of targets) {
+          const text = (await socket.answer())?.text ?? ''
+          if (target.startsWith('/in-parts')) expect(text).toBe('p'.repeat(400_000))
+          else expect(JSON.parse(text)).toMatchObject({ query: target.split('?')[1] })
+        }
+        socket.end()
+      }),
+      { numRuns: 25 },
+    )
+    expect(mostUnderWay).toBe(1)
+  })
+
+  test('go on after more has come than is kept waiting', async () => {
+    const reader = await ByteReader.open(mixed.port)
+    const rest = reader.rest()
+    const padding = `X-Long: ${'l'.repeat(1_000)}\r\n`
+    const targets = Array.from({ length: 3_000 }, (_, index) =>
+      index % 100 === 0 ? `/in-3-ms?${index}` : `/at-once?${index}`,
+    )
+    reader.send(targets.map((one) => `GET ${one} HTTP/1.1\r\nHost: a\r\n${padding}\r\n`).join(''))
+    reader.send('GET /at-once?last HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n')
+    const seen = [...(await rest).toString('latin1').matchAll(/"path":"([^"]*)","query":"([^"]*)"/g)].map(
+      ([, path, query]) => `${path}?${query}`,
+    )
+    expect(seen).toEqual([...targets, '/at-once?last'])
+  })
+
+  test('whose bodies are over as they begin do not pile up on the stack', async () => {
+    const quick = listenWith(() =>
+      answerOf({ begin: (outflow) => outflow.end(), onRoom: () => {}, onClose: () => {} }),
+    )
+    const reader = await ByteReader.open(quick.port)
+    const rest = reader.rest()
+    reader.send('GET / HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(8_000))
+    reader.send('GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n')
+    expect((await rest).toString('latin1').match(/HTTP\/1\.1 200/g)).toHaveLength(8_001)
+    await quick.stop(0)
+  })
+
+  test('take no more off the network than can be kept waiting', async () => {
+    const holding = listenWith(() => new Promise<Answer>(() => {}))
+    const socket = await HostileSocket.open(holding.port)
+    const megabyte = Buffer.from(
+      `GET / HTTP/1.1\r\nHost: a\r\nX-Long: ${'l'.repeat(962)}\r\n\r\n`.repeat(1_000),
+    )
+    let isAllSent = false
+    const sending = socket.sendAll(megabyte, 12).then(() => {
+      isAllSent = true
+    })
+    await Bun.sleep(250)
+    expect(isAllSent).toBe(false)
+    await holding.stop(0)
+    await sending
+  })
+})

@@ -1,0 +1,129 @@
+import { afterAll, describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { HostileSocket } from '../../server/test/faults/hostile-socket.ts'
+import { type Echo, echo, listenWith } from './echo-server.ts'
+
+const listener = listenWith(echo)
+afterAll(() => listener.stop(0))
+
+async function echoTo(text: string): Promise<Echo> {
+  const socket = await HostileSocket.open(listener.port)
+  socket.send(text)
+  const answer = await socket.answer()
+  socket.end()
+  return JSON.parse(answer?.text ?? '') as Echo
+}
+
+const echoOfLines = async (...lines: string[]) =>
+  (await echoTo(`GET / HTTP/1.1\r\n${['Host: a', ...lines].map((line) => `${line}\r\n`).join('')}\r\n`))
+    .headers
+
+describe('the head of a request', () => {
+  test.each([
+    ['/', '/', ''],
+    ['/?', '/', ''],
+    ['/a%20b?c=%zz&d=[]|{}', '/a%20b', 'c=%zz&d=[]|{}'],
+    ['//two?a?b', '//two', 'a?b'],
+    ['/a/../b', '/a/../b', ''],
+    ['http://petstore.test/v1/inventory?limit=2', '/v1/inventory', 'limit=2'],
+    ['http://petstore.test/v1/inventory', '/v1/inventory', ''],
+    ['HTTPS://petstore.test:8443', '/', ''],
+    ['http://petstore.test?a', '/', 'a'],
+  ])('has a path and a query, with or without an address: %s', async (target, path, query) => {
+    expect(await echoTo(`GET ${target} HTTP/1.1\r\nHost: a\r\n\r\n`)).toMatchObject({
+      method: 'GET',
+      path,
+      query,
+    })
+  })
+
+  test.each(['GET', 'DELETE', 'OPTIONS', 'TRACE', 'M-SEARCH', 'get', 'x', "!#$%&'*+-.^_`|~09azAZ"])(
+    'brings any method: %s',
+    async (method) => {
+      expect(await echoTo(`${method} / HTTP/1.1\r\nHost: a\r\n\r\n`)).toMatchObject({ method, path: '/' })
+    },
+  )
+
+  test.each(['X-One', 'x-one', 'X-ONE', 'x-oNe'])('has names in any case: %s', async (name) => {
+    expect(await echoOfLines(`${name}: 1`)).toMatchObject({ 'x-one': '1', 'x-two': null })
+  })
+
+  test('joins what is sent several times, in its order, whatever is in between', async () => {
+    expect(await echoOfLines('X-One: b', 'X-Two: x', 'x-one: a, c', 'X-ONE:')).toMatchObject({
+      'x-one': 'b, a, c, ',
+      'x-two': 'x',
+    })
+  })
+
+  test.each([
+    ['X-One:tight', 'tight'],
+    ['X-One: \t  wide \t ', 'wide'],
+    ['X-One:', ''],
+    ['X-One: \t ', ''],
+    ['X-One: a \t b', 'a \t b'],
+    ['X-One: http://a:80/', 'http://a:80/'],
+    ['X-One: Zo\xeb', 'Zoë'],
+  ])('has values without the blanks around them: %j', async (line, value) => {
+    expect((await echoOfLines(line))['x-one']).toBe(value)
+  })
+
+  test('has up to 100 headers', async () => {
+    const lines = Array.from({ length: 98 }, (_, index) => `X-${index}: ${index}`)
+    expect((await echoOfLines(...lines, 'X-One: last'))['x-one']).toBe('last')
+  })
+})
+
+/** They differ in what is told, in where the request ends, and in little else. */
+const BLOCKS = [
+  { lines: ['Host: a'], body: '' },
+  { lines: ['Host: b'], body: '' },
+  { lines: ['Host: a', 'X-One: 1'], body: '' },
+  { lines: ['Host: a', 'X-One: 2'], body: '' },
+  { lines: ['Host: a', 'X-Two: 1'], body: '' },
+  { lines: ['Host: a', 'Content-Length: 3'], body: 'pet' },
+  { lines: ['Host: a', 'Content-Length: 4'], body: 'pets' },
+  { lines: ['Host: a', 'Transfer-Encoding: chunked'], body: 'pets' },
+]
+
+function onTheWire({ lines, body }: (typeof BLOCKS)[number]): string {
+  const sent = lines.includes('Transfer-Encoding: chunked') ? `4\r\n${body}\r\n0\r\n\r\n` : body
+  return `PATCH / HTTP/1.1\r\n${lines.map((line) => `${line}\r\n`).join('')}\r\n${sent}`
+}
+
+describe('headers that are sent again and again on one connection', () => {
+  test('are always those of the request at hand', async () => {
+    const socket = await HostileSocket.open(listener.port)
+    const blocks = fc.array(fc.constantFrom(...BLOCKS), { minLength: 1, maxLength: 20 })
+    await fc.assert(
+      fc.asyncProperty(blocks, async (sequence) => {
+        socket.send(sequence.map(onTheWire).join(''))
+        for (const { lines, body } of sequence) {
+          const told = JSON.parse((await socket.answer())?.text ?? '') as Echo
+          const sentAs = (name: string) =>
+            lines.find((line) => line.startsWith(`${name}: `))?.slice(name.length + 2) ?? null
+          expect(told).toMatchObject({
+            headers: {
+              host: sentAs('Host'),
+              'x-one': sentAs('X-One'),
+              'x-two': sentAs('X-Two'),
+              'content-length': sentAs('Content-Length'),
+            },
+            body: Buffer.from(body).toString('base64'),
+          })
+        }
+      }),
+      { numRuns: 60 },
+    )
+    socket.end()
+  })
+
+  test('mean what they mean in the version of the request at hand', async () => {
+    const socket = await HostileSocket.open(listener.port)
+    const request = (version: string) => `GET / HTTP/${version}\r\nHost: a\r\n\r\n`
+    socket.send(request('1.1') + request('1.1') + request('1.0') + request('1.1'))
+    const told = [await socket.answer(), await socket.answer(), await socket.answer()]
+    expect(told.map((answer) => answer?.headers.get('Connection'))).toEqual([null, null, 'close'])
+    await socket.closed
+    expect(socket.received).toBe('')
+  })
+})

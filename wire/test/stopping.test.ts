@@ -1,0 +1,168 @@
+import { describe, expect, test } from 'bun:test'
+import { HostileSocket } from '../../server/test/faults/hostile-socket.ts'
+import type { Answer, LiveBody, Outflow } from '../src/answer.ts'
+import { ByteReader } from './byte-reader.ts'
+import { answerOf, listenWith } from './echo-server.ts'
+import { until } from './until.ts'
+
+const REQUEST = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n'
+/** Far longer than a stop takes that waits for nobody. */
+const LONG_GRACE_MS = 20_000
+const SOON_MS = 1_000
+
+/** Answers when the test says so. */
+function listenHeld() {
+  const held: (() => void)[] = []
+  const listener = listenWith(() => {
+    const { promise, resolve } = Promise.withResolvers<Answer>()
+    held.push(() => resolve(answerOf('held')))
+    return promise
+  })
+  return { listener, held }
+}
+
+class CountedBody implements LiveBody {
+  outflow: Outflow | undefined
+  closes = 0
+
+  begin(outflow: Outflow): void {
+    this.outflow = outflow
+  }
+  onRoom(): void {}
+  onClose(): void {
+    this.closes++
+  }
+}
+
+describe('the stop of a listener', () => {
+  test('closes idle connections, before and after a request, and takes no new ones', async () => {
+    const listener = listenWith(() => answerOf('at once'))
+    const [fresh, used] = [await HostileSocket.open(listener.port), await HostileSocket.open(listener.port)]
+    used.send(REQUEST)
+    expect((await used.answer())?.headers.has('Connection')).toBe(false)
+    expect(listener.load()).toEqual({ connections: 2, requests: 0 })
+    const start = performance.now()
+    await listener.stop(LONG_GRACE_MS)
+    await Promise.all([fresh.closed, used.closed])
+    expect(performance.now() - start).toBeLessThan(SOON_MS)
+    expect(fresh.received + used.received).toBe('')
+    await expect(HostileSocket.open(listener.port)).rejects.toThrow()
+  })
+
+  test('waits for the request under way, whose answer says that it is the last', async () => {
+    const { listener, held } = listenHeld()
+    const socket = await HostileSocket.open(listener.port)
+    // The second one comes too late: the answer to the first says so.
+    socket.send(REQUEST + REQUEST)
+    await until(() => held.length > 0)
+    expect(listener.load()).toEqual({ connections: 1, requests: 1 })
+    let isStopped = false
+    const start = performance.now()
+    const stopping = listener.stop(LONG_GRACE_MS).then(() => {
+      isStopped = true
+    })
+    await Bun.sleep(80)
+    expect(isStopped).toBe(false)
+    expect(socket.isClosed).toBe(false)
+    held[0]?.()
+    const answer = await socket.answer()
+    expect(answer?.text).toBe('held')
+    expect(answer?.headers.get('Connection')).toBe('close')
+    await socket.closed
+    socket.end()
+    await stopping
+    expect(performance.now() - start).toBeLessThan(SOON_MS)
+    expect(held).toHaveLength(1)
+    expect(socket.received).toBe('')
+  })
+
+  test('lets in a request that was on its way, and the rest of one that had begun', async () => {
+    const listener = listenWith(() => answerOf('at once'))
+    const [idle, begun] = [await HostileSocket.open(listener.port), await HostileSocket.open(listener.port)]
+    begun.send(REQUEST.slice(0, 20))
+    await Bun.sleep(10)
+    const stopping = listener.stop(LONG_GRACE_MS)
+    idle.send(REQUEST)
+    expect((await idle.answer())?.headers.get('Connection')).toBe('close')
+    await Bun.sleep(60)
+    begun.send(REQUEST.slice(20))
+    expect((await begun.answer())?.headers.get('Connection')).toBe('close')
+    await stopping
+  })
+
+  test('cuts what is left after the grace time', async () => {
+    const { listener, held } = listenHeld()
+    const sockets = await Promise.all(Array.from({ length: 3 }, () => HostileSocket.open(listener.port)))
+    sockets[0]?.send(REQUEST)
+    sockets[1]?.send(REQUEST.slice(0, 20))
+    sockets[2]?.send(REQUEST.replace('\r\n\r\n', '\r\nContent-Length: 9\r\n\r\nhalf'))
+    await until(() => held.length === 2)
+    const start = performance.now()
+    await listener.stop(150)
+    const took = performance.now() - start
+    expect(took).toBeGreaterThan(140)
+    expect(took).toBeLessThan(SOON_MS)
+    await Promise.all(sockets.map(({ closed }) => closed))
+    expect(sockets.map(({ received }) => received)).toEqual(['', '', ''])
+    // Answers for nobody do no harm.
+    for (const release of held) release()
+    await Bun.sleep(5)
+  })
+
+  test('waits for a large answer that had begun, and for no longer', async () => {
+    const bytes = Buffer.alloc(20 * 1024 * 1024)
+    const listener = listenWith(() => answerOf(bytes))
+    const reader = await ByteReader.open(listener.port)
+    reader.send(REQUEST)
+    await until(() => listener.load().requests === 1)
+    const start = performance.now()
+    const stopping = listener.stop(LONG_GRACE_MS)
+    await Bun.sleep(50)
+    const [received] = await Promise.all([reader.rest(), stopping])
+    expect(received.length).toBeGreaterThan(bytes.length)
+    expect(performance.now() - start).toBeLessThan(SOON_MS)
+  })
+
+  test('waits for a live body that had begun, and for no longer', async () => {
+    const body = new CountedBody()
+    const listener = listenWith(() => answerOf(body))
+    const socket = await HostileSocket.open(listener.port)
+    socket.send(REQUEST)
+    await until(() => body.outflow !== undefined)
+    const start = performance.now()
+    const stopping = listener.stop(LONG_GRACE_MS)
+    await Bun.sleep(50)
+    body.outflow?.send(Buffer.from('last words'))
+    body.outflow?.end()
+    expect((await socket.answer())?.text).toBe('last words')
+    await Promise.all([socket.closed, stopping])
+    expect(performance.now() - start).toBeLessThan(SOON_MS)
+  })
+
+  test('tells live bodies once that they are cut', async () => {
+    const body = new CountedBody()
+    const listener = listenWith(() => answerOf(body))
+    const socket = await HostileSocket.open(listener.port)
+    socket.send(REQUEST)
+    await until(() => body.outflow !== undefined)
+    const stopping = listener.stop(60)
+    await Bun.sleep(30)
+    expect(body.closes).toBe(0)
+    body.outflow?.send(Buffer.from('still there'))
+    await until(() => socket.received.includes('still there'))
+    await stopping
+    await socket.closed
+    expect(body.closes).toBe(1)
+  })
+
+  test('without grace is over at once', async () => {
+    const { listener, held } = listenHeld()
+    const socket = await HostileSocket.open(listener.port)
+    socket.send(REQUEST)
+    await until(() => held.length > 0)
+    const start = performance.now()
+    await listener.stop(0)
+    await socket.closed
+    expect(performance.now() - start).toBeLessThan(100)
+  })
+})
