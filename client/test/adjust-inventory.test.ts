@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { historyOf } from '../../server/test/support/whole-store.ts'
 import { isPetstoreError, type PetstoreError } from '../src/index.ts'
 import { byAdjustment, byPlainUpdate, growth } from './support/concurrent-adjustments.ts'
 import { FaultyFetch } from './support/faulty-fetch.ts'
@@ -72,7 +73,7 @@ test('a request that never arrived is made after all, once', async () => {
   const faulty = new FaultyFetch(['none', 'before'])
   const client = clientOf(service, { fetch: faulty.fetch })
   expect(await client.adjustInventory(1n, 3)).toMatchObject({ quantity: 7 })
-  expect(await service.store.listHistory(1n)).toHaveLength(1)
+  expect(await historyOf(service.store, 1n)).toHaveLength(1)
 })
 
 test('where the answer was lost, it is never made twice: the error says that it cannot be told', async () => {
@@ -94,7 +95,7 @@ test('so it is where the history cannot be read either', async () => {
     'outcome_unknown',
     expect.stringContaining('its history cannot be read'),
   ])
-  expect(await service.store.listHistory(1n)).toHaveLength(1)
+  expect(await historyOf(service.store, 1n)).toHaveLength(1)
 })
 
 test('an equal change of long ago does not count as this one', async () => {

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import { ServiceError } from '../../server/src/core/values/errors.ts'
+import { historyOf } from '../../server/test/support/whole-store.ts'
 import { isPetstoreError, PetstoreClient, type PetstoreError } from '../src/index.ts'
 import { FaultyFetch } from './support/faulty-fetch.ts'
 import { clientOf, liveService, stopServicesAfterEach } from './support/live-service.ts'
@@ -119,7 +120,7 @@ test('an update with ifMatch whose answer was lost is found to have been made', 
   const changed = await client.updateInventory(1n, { quantity: 5 }, { ifMatch: '"4-available"' })
   expect(changed).toEqual({ petId: 1n, quantity: 5, status: 'available', etag: '"5-available"' })
   expect(faulty.calls).toBe(3)
-  expect(await service.store.listHistory(1n)).toHaveLength(1)
+  expect(await historyOf(service.store, 1n)).toHaveLength(1)
 })
 
 test('where somebody changed it again since, the 412 says that the first attempt broke off', async () => {

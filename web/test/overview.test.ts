@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import type { StockedPet } from '../../server/src/core/catalog/pet.ts'
 import type { InventoryItem } from '../../server/src/core/stock/inventory.ts'
+import { stockOf } from '../../server/test/support/whole-store.ts'
 import { BROWSER_TEST_MS, signIn, useShop } from './support/shop.ts'
 
 const STATUSES = ['available', 'pending', 'sold'] as const
@@ -34,7 +35,7 @@ test(
   async () => {
     const page = await shop.signedIn({ path: '/#/overview' })
     await tile(page, 'All units').waitFor()
-    const stored = await shop.service.store.listInventory()
+    const stored = await stockOf(shop.service.store)
     expect(stored).toHaveLength(60)
     expect(await tile(page, 'All units').innerText()).toMatch(tileText(stored))
     for (const status of STATUSES) {
@@ -44,9 +45,7 @@ test(
     const before = await tile(page, 'Available').innerText()
     await set(58n, 100_000)
     await page.waitForFunction((text) => !document.body.innerText.includes(text), before)
-    expect(await tile(page, 'All units').innerText()).toMatch(
-      tileText(await shop.service.store.listInventory()),
-    )
+    expect(await tile(page, 'All units').innerText()).toMatch(tileText(await stockOf(shop.service.store)))
     expect(
       await page.getByRole('list', { name: 'Largest stock' }).getByRole('listitem').first().innerText(),
     ).toMatch(/^Pet no\. 58\s+100,000\s+units$/)

@@ -81,8 +81,11 @@ export async function startService(
           hub.wake()
           return outcomes
         },
-        // Those whose limits are being looked at are about to come.
-        limits instanceof SharedLimits ? limits.afterRound : undefined,
+        {
+          slots: store.concurrentCommits,
+          // Those whose limits are being looked at are about to come.
+          defer: limits instanceof SharedLimits ? limits.afterRound : (work) => void setImmediate(work),
+        },
       ),
       streams,
       limits,

@@ -2,7 +2,6 @@ import type { CatalogStore } from '../core/catalog/catalog-store.ts'
 import type { KeyStore } from '../core/keys/key-store.ts'
 import type { LedgerStore, SharedLimitStore, UsageStore } from '../core/limits/limit-store.ts'
 import type { OrderStore } from '../core/orders/order-store.ts'
-import type { HistoryEntry, InventoryItem } from '../core/stock/inventory.ts'
 import type { EventStore, HistoryStore, StockStore } from '../core/stock/stock-store.ts'
 import type { ContentStore, TransferStore } from '../core/transfer/transfer-store.ts'
 
@@ -24,10 +23,6 @@ export interface Store
     ContentStore {
   /** Whether several instances of the service work on it at once: then limits are counted in it, together. */
   readonly isShared: boolean
-  /** Every entry, by petId ascending. */
-  listInventory(): Promise<InventoryItem[]>
-  /** The changes of one pet, oldest first. */
-  listHistory(petId: bigint): Promise<HistoryEntry[]>
   /** Reads everything once and tells what is damaged: nothing, where all is well. */
   findDamage(): Promise<string[]>
   /** The latest time that a change was recorded with. */

@@ -52,10 +52,9 @@ describe('petstore doctor', () => {
     await makeDatabase()
     change(`
       INSERT INTO pets VALUES (1, 'a', 1), (2, 'b', 1);
-      INSERT INTO settled_stock (pet_id, quantity, status) VALUES (1, 5, 'sold');
-      INSERT INTO history (pet_id, before, after, at, key_id, status) VALUES (1, 5, 6, 1, 'k', 'sold');
-      UPDATE settled_stock SET last_change = 1;
-      UPDATE settled SET up_to = 1;
+      INSERT INTO stock (pet_id, quantity, status) VALUES (1, 5, 'sold');
+      INSERT INTO log (id, kind, pet_id, before, after, at, key_id, status) VALUES (1, 'change', 1, 5, 6, 1, 'k', 'sold');
+      UPDATE stock SET last_change = 1;
     `)
     const { exitCode, stdout } = await doctor()
     expect(exitCode).toBe(1)

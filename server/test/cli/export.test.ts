@@ -12,6 +12,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { StockedPet } from '../../src/core/catalog/pet.ts'
 import { openStore } from '../../src/store/open-store.ts'
+import { stockOf } from '../support/whole-store.ts'
 import { petstore, startPetstore } from './petstore.ts'
 
 const NASTY = [
@@ -79,7 +80,7 @@ describe('petstore export', () => {
     const stores = await Promise.all(
       ['data/petstore.db', 'empty.db'].map((name) => openStore(`sqlite:${join(cwd, name)}`)),
     )
-    const [before, after] = await Promise.all(stores.map((store) => store.listInventory()))
+    const [before, after] = await Promise.all(stores.map((store) => stockOf(store)))
     for (const store of stores) await store.close()
     expect(after).toEqual(before as NonNullable<typeof before>)
     expect(after).toHaveLength(PETS.length)

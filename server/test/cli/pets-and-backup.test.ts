@@ -6,6 +6,7 @@ import { storedSecret } from '../../src/core/keys/api-key.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import type { Store } from '../../src/store/store.ts'
 import { TestService } from '../support/test-service.ts'
+import { historyOf, stockOf } from '../support/whole-store.ts'
 import { petstore, petstoreInTerminal } from './petstore.ts'
 
 const AT = Date.UTC(2026, 10, 15, 12, 34, 56, 789)
@@ -79,7 +80,7 @@ describe('petstore pets remove', () => {
   test('--yes removes the pet and its stock; its history stays', async () => {
     const { exitCode, stdout } = await run('pets', 'remove', String(BIG), '--yes')
     expect([exitCode, stdout]).toEqual([0, expect.stringContaining(`Removed pet ${BIG} ("Last", sold).`)])
-    expect((await store.listInventory()).map(({ petId }) => petId)).toEqual([-7n, 1n])
+    expect((await stockOf(store)).map(({ petId }) => petId)).toEqual([-7n, 1n])
     expect((await run('history', String(BIG))).stdout).toContain('The till')
     const again = await run('pets', 'remove', String(BIG), '--yes')
     expect([again.exitCode, again.stderr]).toEqual([
@@ -143,8 +144,8 @@ describe('petstore backup', () => {
       expect(statSync(copy).mode & 0o777).toBe(0o600)
 
       const restored = await openStore(`sqlite:${copy}`)
-      const history = await restored.listHistory(1n)
-      const [item] = await restored.listInventory()
+      const history = await historyOf(restored, 1n)
+      const [item] = await stockOf(restored)
       expect(item?.quantity).toBe(history.at(-1)?.after ?? 4)
       expect(await restored.findDamage()).toEqual([])
       await restored.close()

@@ -50,7 +50,7 @@ describe('petstore serve, told to stop', () => {
         'SELECT quantity FROM stock WHERE pet_id = ?',
       )
       const changes = database.query<{ after: number }, [number]>(
-        'SELECT after FROM history WHERE pet_id = ? ORDER BY id',
+        "SELECT after FROM log WHERE kind = 'change' AND pet_id = ? ORDER BY id",
       )
       for (const { petId, sent, acknowledged } of await Promise.all(updating)) {
         expect(acknowledged).toBeGreaterThan(3)

@@ -10,7 +10,7 @@ const outcome = ({ petId, quantity }: QuantityChange): QuantityOutcome => ({
 })
 
 /** A store whose commits end when the test says so. */
-function slowStore(defer?: (work: () => void) => void) {
+function slowStore(defer: (work: () => void) => void = (work) => setImmediate(work), slots = 1) {
   const batches: { changes: readonly QuantityChange[]; end: (error?: Error) => Promise<void> }[] = []
   const commit = (changes: readonly QuantityChange[]) => {
     const { promise, resolve, reject } = Promise.withResolvers<QuantityOutcome[]>()
@@ -22,7 +22,7 @@ function slowStore(defer?: (work: () => void) => void) {
     batches.push({ changes, end })
     return promise
   }
-  const group = new GroupCommit(commit, defer)
+  const group = new GroupCommit(commit, { slots, defer })
   return { batches, set: (one: QuantityChange) => group.set(one, (made) => made) }
 }
 
@@ -126,5 +126,51 @@ describe('group commit', () => {
     }
     await all
     expect(batches.map(({ changes }) => changes.length)).toEqual([1, 1_000, 1_000, 499])
+  })
+
+  describe('with several slots', () => {
+    const slots = () => slowStore((work) => setImmediate(work), 2)
+    const pets = (changes: readonly QuantityChange[] | undefined) => changes?.map(({ petId }) => petId)
+
+    test('commits of different pets are under way at once, no more than there are slots', async () => {
+      const { batches, set } = slots()
+      const all = [set(change(1, 1n))]
+      await Bun.sleep(1)
+      all.push(set(change(1, 2n)))
+      await Bun.sleep(1)
+      all.push(set(change(1, 3n)))
+      await Bun.sleep(1)
+      expect(batches.map(({ changes }) => pets(changes))).toEqual([[1n], [2n]])
+      await batches[1]?.end()
+      expect(batches.map(({ changes }) => pets(changes))).toEqual([[1n], [2n], [3n]])
+      await batches[0]?.end()
+      await batches[2]?.end()
+      await Promise.all(all)
+    })
+
+    test('an update waits for the commit under way of its pet, and so do those of other pets behind it only for a slot', async () => {
+      const { batches, set } = slots()
+      const all = [set(change(1, 1n))]
+      await Bun.sleep(1)
+      all.push(set(change(2, 1n)), set(change(3, 2n)), set(change(4, 1n)))
+      await Bun.sleep(1)
+      expect(batches.map(({ changes }) => quantities(changes))).toEqual([[1], [3]])
+      await batches[0]?.end()
+      expect(batches.map(({ changes }) => quantities(changes))).toEqual([[1], [3], [2, 4]])
+      await batches[1]?.end()
+      await batches[2]?.end()
+      await Promise.all(all)
+    })
+
+    test('a pet whose commit failed is free again', async () => {
+      const { batches, set } = slots()
+      const first = set(change(1, 1n)).catch((error: Error) => error.message)
+      await Bun.sleep(1)
+      const second = set(change(2, 1n))
+      await batches[0]?.end(new Error('the disk is full'))
+      await batches[1]?.end()
+      expect(await first).toBe('the disk is full')
+      expect(await second).toEqual(outcome(change(2, 1n)))
+    })
   })
 })

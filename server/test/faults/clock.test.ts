@@ -1,13 +1,4 @@
-import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { openStore } from '../../src/store/open-store.ts'
-import { FIRST_FUNCTIONS } from '../../src/store/postgres/first-functions.ts'
-import { FIRST_TABLES } from '../../src/store/postgres/first-tables.ts'
-import { migrate } from '../../src/store/sqlite/migrations.ts'
-import { createDatabase } from '../support/postgres-databases.ts'
 import { ClockShop, resetOf, waitOf } from './clock-shop.ts'
 
 setDefaultTimeout(20_000)
@@ -196,42 +187,5 @@ describe('two instances on PostgreSQL whose clocks differ by an hour', () => {
     }
     expect(waitOf(await real.list(secret, 1))).toBeLessThanOrEqual(300)
     await real.close()
-  })
-})
-
-describe('bans of a database of the first version', () => {
-  const BANS = `INSERT INTO bans VALUES ('key_b', 5, 6, NULL), ('key_a', 20, 30, 25), ('key_a', 1, 2, NULL)`
-  const numbered = async (url: string) => {
-    const store = await openStore(url)
-    const bans = await store.listBans(0)
-    await store.close()
-    return bans.map(({ keyId, number, beganAt, liftedAt }) => [keyId, number, beganAt, liftedAt])
-  }
-  const expected = [
-    ['key_a', 1, 1, undefined],
-    ['key_b', 1, 5, undefined],
-    ['key_a', 2, 20, 25],
-  ]
-
-  test('are numbered on PostgreSQL', async () => {
-    const database = await createDatabase()
-    await database.run(
-      `${FIRST_TABLES}${FIRST_FUNCTIONS};
-      CREATE TABLE migrations (number integer PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now());
-      INSERT INTO migrations (number) VALUES (1); ${BANS}`,
-    )
-    expect(await numbered(database.url)).toEqual(expected)
-    await database.drop()
-  })
-
-  test('are numbered on SQLite', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'petstore-bans-'))
-    const path = join(folder, 'petstore.db')
-    const file = new Database(path)
-    migrate(file, 1)
-    file.run(BANS)
-    file.close()
-    expect(await numbered(`sqlite:${path}`)).toEqual(expected)
-    rmSync(folder, { recursive: true })
   })
 })

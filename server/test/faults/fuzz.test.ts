@@ -1,5 +1,6 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import type { Store } from '../../src/store/store.ts'
+import { stockOf } from '../support/whole-store.ts'
 import { fuzz } from './fuzz.ts'
 import { CONTRACT_OPERATIONS } from './fuzz-contract.ts'
 
@@ -38,7 +39,7 @@ describe('the fuzzing catches', () => {
       setQuantities: async (changes) => {
         updates++
         if (updates % 20 !== 0) return store.setQuantities(changes)
-        const items = await store.listInventory()
+        const items = await stockOf(store)
         return changes.map(({ petId, quantity }) => {
           const item = items.find((one) => one.petId === petId)
           return item === undefined ? 'unknown_pet' : { ...item, quantity }

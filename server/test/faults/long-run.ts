@@ -186,9 +186,9 @@ async function stockUp(url: string): Promise<string> {
 
 async function countChanges(url: string): Promise<number> {
   const store = await openStore(url)
-  const { history } = await store.countContents()
+  const { log } = await store.countContents()
   await store.close()
-  return history
+  return log
 }
 
 /** A core each, so that what the generator needs is not taken from the service; left alone where that cannot be. */

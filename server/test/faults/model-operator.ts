@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { openStore } from '../../src/store/open-store.ts'
 import { type Outcome, petstore } from '../cli/petstore.ts'
+import { historyOf, stockOf } from '../support/whole-store.ts'
 import { asText, listOf, petIdOf } from './model-answers.ts'
 import { keyOf } from './model-judge.ts'
 import type { ModelRun } from './model-run.ts'
@@ -162,10 +163,10 @@ async function backUp(run: ModelRun): Promise<void> {
   await cli(run, 0, ['backup', file])
   const copy = await openStore(`sqlite:${file}`)
   try {
-    const items = (await copy.listInventory()).map((item) => ({ ...item, quantity: BigInt(item.quantity) }))
+    const items = (await stockOf(copy)).map((item) => ({ ...item, quantity: BigInt(item.quantity) }))
     if (!Bun.deepEquals(items, listOf(run.world))) throw new Error(`the backup holds ${asText(items)}`)
     for (const [petId, changes] of run.world.histories) {
-      const kept = (await copy.listHistory(petId)).map(({ before, after, at, keyId }) => [
+      const kept = (await historyOf(copy, petId)).map(({ before, after, at, keyId }) => [
         before,
         after,
         at,

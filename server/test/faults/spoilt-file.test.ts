@@ -88,7 +88,7 @@ describe('a file', () => {
     const backup = join(shop.folder, 'backup.db')
     const env = { DATABASE_URL: shop.url }
     expect((await petstore(['backup', backup], { env })).exitCode).toBe(0)
-    damageTable(shop.path, 'settled_stock')
+    damageTable(shop.path, 'stock')
     await expectRefusedStart('database disk image is malformed')
     overwrite(shop.path, 0, 100)
     await expectRefusedStart('file is not a database')

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { EventReader, type ReceivedEvent } from '../support/event-reader.ts'
 import { TestService } from '../support/test-service.ts'
+import { historyOf } from '../support/whole-store.ts'
 
 const CHANGES = 5_000
 const PET_IDS = [1n, 2n, 3n, 9007199254740993n, 9223372036854775807n]
@@ -61,7 +62,7 @@ describe('events under load', () => {
     for (const petId of PET_IDS) {
       made.set(
         petId,
-        (await service.store.listHistory(petId)).map(({ after }) => after),
+        (await historyOf(service.store, petId)).map(({ after }) => after),
       )
     }
     await steady.until(() => steady.events.length === CHANGES + 1)

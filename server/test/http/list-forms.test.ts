@@ -4,6 +4,7 @@ import type { StockedPet } from '../../src/core/catalog/pet.ts'
 import { chosenCoding } from '../../src/http/accept-encoding.ts'
 import { toJson } from '../../src/http/json.ts'
 import { TestService } from '../support/test-service.ts'
+import { stockOf } from '../support/whole-store.ts'
 
 const pets = (count: number): StockedPet[] =>
   Array.from({ length: count }, (_, index) => ({
@@ -34,7 +35,7 @@ describe.each([
   ['streamed', 60_000],
 ])('a list that is %s (%d pets)', (_, count) => {
   let service: TestService
-  const listed = async () => toJson(await service.store.listInventory())
+  const listed = async () => toJson(await stockOf(service.store))
   beforeAll(async () => {
     service = await TestService.start({ pets: pets(count) })
   })

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { StockedPet } from '../../src/core/catalog/pet.ts'
 import { type Answer, START, TestService } from '../support/test-service.ts'
+import { historyOf } from '../support/whole-store.ts'
 
 const PETS: readonly StockedPet[] = Array.from({ length: 45 }, (_, index) => ({
   id: BigInt(index + 1),
@@ -179,7 +180,7 @@ describe('GET /inventory/history', () => {
       expect.objectContaining({ petId: 6, before: 0, after: 7, keyName: 'petstore-import' }),
     ])
     const all = await Promise.all(
-      PETS.map(async ({ id }) => (await service.store.listHistory(id)).length),
+      PETS.map(async ({ id }) => (await historyOf(service.store, id)).length),
     ).then((lengths) => lengths.reduce((sum, length) => sum + length, 0))
     expect(all).toBeGreaterThan(48)
     expect(new Set(each(pages, 'id')).size).toBe(all)

@@ -3,6 +3,7 @@ import type { StockEvent } from '../../src/core/stock/stock-event.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import type { Store } from '../../src/store/store.ts'
 import { createDatabase } from '../support/postgres-databases.ts'
+import { historyOf } from '../support/whole-store.ts'
 import { PET_IDS, stockUp } from './shop.ts'
 
 setDefaultTimeout(30_000)
@@ -49,7 +50,7 @@ describe('events of two instances that write at once', () => {
       const told = (first ?? []).flatMap((event) =>
         event.kind === 'change' && event.petId === BigInt(petId) ? [event.after] : [],
       )
-      expect(told).toEqual((await one.listHistory(BigInt(petId))).map(({ after }) => after))
+      expect(told).toEqual((await historyOf(one, BigInt(petId))).map(({ after }) => after))
     }
     for (const store of stores) await store.close()
     await database.drop()

@@ -71,12 +71,13 @@ describe('connections to PostgreSQL', () => {
     proxy.close()
   })
 
-  test('an update waits for another that is being written, and reads are answered meanwhile', async () => {
+  test('an update waits for another of its pet that is being written, and reads and other pets do not', async () => {
     const service = await serve([], { cwd: '/', env: { DATABASE_URL: database.url } })
     const other = database.connect()
-    await other.unsafe('BEGIN; SELECT 1 FROM log_head FOR UPDATE')
+    await other.unsafe('BEGIN; SELECT 1 FROM stock WHERE pet_id = 1 FOR UPDATE')
     const waiting = service.call('/inventory/1', key, change(30))
     expect((await service.call('/inventory', key)).status).toBe(200)
+    expect((await service.call('/inventory/2', key, change(31))).status).toBe(200)
     expect(await Promise.race([waiting, Bun.sleep(200)])).toBeUndefined()
     await other.unsafe('COMMIT')
     await other.close()

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import { PLAN_LIMITS } from '../../src/core/keys/plans.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import { createDatabase, type TestDatabase } from '../support/postgres-databases.ts'
+import { historyOf } from '../support/whole-store.ts'
 import { contradictions } from './register-check.ts'
 import { addKey, PET_IDS, startInstances, stockUp } from './shop.ts'
 import { record } from './workload.ts'
@@ -40,7 +41,7 @@ describe('two instances on one PostgreSQL', () => {
     // The history is a chain without a gap, and every acknowledged update is a link of it.
     const store = await openStore(database.url)
     for (const petId of PET_IDS) {
-      const history = await store.listHistory(BigInt(petId))
+      const history = await historyOf(store, BigInt(petId))
       const written = operations.filter((one) => one.kind === 'write' && one.petId === petId)
       expect(new Set(history.map(({ after }) => after))).toEqual(new Set(written.map((one) => one.value)))
       expect(history).toHaveLength(written.length)

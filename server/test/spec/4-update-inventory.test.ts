@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { START, TestService } from '../support/test-service.ts'
+import { historyOf } from '../support/whole-store.ts'
 
 let service: TestService
 beforeAll(async () => {
@@ -50,7 +51,7 @@ describe('section 4: PATCH /inventory/{petId}', () => {
     service.now += 5_000
     await service.setQuantity(2n, '{"quantity": 8}', { key: secret })
     await service.setQuantity(2n, '{"quantity": 8}', { key: secret })
-    expect(await service.store.listHistory(2n)).toEqual([
+    expect(await historyOf(service.store, 2n)).toEqual([
       { petId: 2n, before: 1, after: 10, at: START, keyId: id },
       { petId: 2n, before: 10, after: 8, at: START + 5_000, keyId: id },
     ])
@@ -62,7 +63,7 @@ describe('section 4: PATCH /inventory/{petId}', () => {
     )
     expect(answers.map(({ status }) => status)).toEqual([200, 200])
     expect(answers.map(({ item }) => item.quantity)).toEqual([41, 42])
-    const history = await service.store.listHistory(3n)
+    const history = await historyOf(service.store, 3n)
     const [first, second] = history
     expect(new Set(history.map(({ after }) => after))).toEqual(new Set([41, 42]))
     expect(second?.before).toBe(first?.after as number)
@@ -197,7 +198,7 @@ describe('section 4: a refused update says what was wrong and changes nothing', 
       expect([status, error.code]).toEqual([404, 'not_found'])
       expect(error.message).toContain(petId)
       expect(await service.contents()).toEqual(before)
-      expect(await service.store.listHistory(BigInt(petId))).toEqual([])
+      expect(await historyOf(service.store, BigInt(petId))).toEqual([])
     },
   )
 

@@ -97,7 +97,7 @@ describe('section 7: every error response carries an Error body', () => {
   test('a failing database is 503 with Retry-After, and it recovers by itself', async () => {
     const failing = await TestService.start()
     const { key } = failing
-    await failing.run('ALTER TABLE history RENAME TO away')
+    await failing.run('ALTER TABLE log RENAME TO away')
     for (const answer of [
       await failing.call('GET', '/inventory', { key }),
       await failing.setQuantity(1n, '{"quantity": 9}'),
@@ -113,7 +113,7 @@ describe('section 7: every error response carries an Error body', () => {
     expect([unknown.status, standingOf(unknown).limit]).toEqual([503, 300])
 
     await failing.run('ALTER TABLE gone RENAME TO keys')
-    await failing.run('ALTER TABLE away RENAME TO history')
+    await failing.run('ALTER TABLE away RENAME TO log')
     expect((await failing.setQuantity(1n, '{"quantity": 9}')).status).toBe(200)
     await failing.stop()
   })

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { admit, freshState } from '../../src/core/limits/rate-windows.ts'
 import { copyStore } from '../../src/core/transfer/store-copy.ts'
 import type { Store } from '../../src/store/store.ts'
+import { historyOf, stockOf } from '../support/whole-store.ts'
 import type { StoreUnderTest } from './store-under-test.ts'
 
 const NOW = 1_790_000_000_000
@@ -49,8 +50,8 @@ async function fill(store: Store): Promise<void> {
 
 async function everything(store: Store): Promise<unknown> {
   return {
-    inventory: await store.listInventory(),
-    histories: await Promise.all([1n, 2n, 3n].map((petId) => store.listHistory(petId))),
+    inventory: await stockOf(store),
+    histories: await Promise.all([1n, 2n, 3n].map((petId) => historyOf(store, petId))),
     orders: await store.listOrders(),
     keys: await store.listKeys(),
     found: [await store.findKey('a'), await store.findKey('a2'), await store.findKey('b')],
@@ -84,7 +85,7 @@ export function contentsSuite(name: string, from: StoreUnderTest, to: StoreUnder
       expect(counts).toMatchObject({
         pets: 5_999,
         stock: 5_999,
-        history: 4,
+        log: 6_007,
         keys: 2,
         key_secrets: 3,
         bans: 1,
@@ -92,7 +93,7 @@ export function contentsSuite(name: string, from: StoreUnderTest, to: StoreUnder
       expect(tag).toStartWith((5_999).toString(36))
       expect(await everything(target)).toEqual(await everything(source))
       await target.setQuantities([{ petId: 1n, quantity: 80, keyId: 'key_a', at: NOW + 5 }])
-      expect((await target.listHistory(1n)).map(({ after }) => after)).toEqual([77, 78, 80])
+      expect((await historyOf(target, 1n)).map(({ after }) => after)).toEqual([77, 78, 80])
       await target.saveLimits([
         { keyId: 'key_a', state: freshState(), day: '2026-09-21', accepted: 1, rejected: 0 },
       ])

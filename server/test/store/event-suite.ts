@@ -181,5 +181,29 @@ export function eventSuite(name: string, underTest: StoreUnderTest): void {
         expect(steps).toEqual(expected)
       }
     })
+
+    test('from before what was removed of the log, the stock is to be listed again; from behind it all goes on', async () => {
+      const early = await store.latestEventCursor()
+      await store.setQuantities([change(1n, 10), change(2n, 20)])
+      const late = await store.latestEventCursor()
+      await other.setQuantities([change(1n, 11)])
+      expect(await other.pruneHistory({ keep: 1 }, 2)).toBe(2)
+      expect(await other.pruneHistory({ keep: 1 }, 100)).toBe(2)
+      expect(await store.stockEventsAfter(early, 10)).toBe('too_far')
+      expect(await eventsAfter(late)).toEqual([quantity(1n, 10, 11)])
+      expect(await other.pruneHistory({ keep: 0 }, 100)).toBe(1)
+      expect(await store.stockEventsAfter(late, 10)).toBe('too_far')
+      const latest = await store.latestEventCursor()
+      await store.setQuantities([change(1n, 12)])
+      expect(await eventsAfter(latest)).toEqual([quantity(1n, 11, 12)])
+    })
+
+    test('what was recorded before a time is removed, but for what comes behind something later', async () => {
+      await store.setQuantities([change(1n, 10, 2_000_000_000_000), change(1n, 11, 5)])
+      const { prunable, total } = await store.countPrunable({ before: 1_900_000_000_000 })
+      expect([prunable, total]).toEqual([2, 4])
+      expect(await store.pruneHistory({ before: 1_900_000_000_000 }, 100)).toBe(2)
+      expect(await store.pruneHistory({ before: 1_900_000_000_000 }, 100)).toBe(0)
+    })
   })
 }

@@ -3,6 +3,7 @@ import type { StockedPet } from '../../src/core/catalog/pet.ts'
 import type { Order } from '../../src/core/orders/order.ts'
 import type { StagedImport } from '../../src/core/transfer/staged-import.ts'
 import type { Store } from '../../src/store/store.ts'
+import { historyOf, stockOf } from '../support/whole-store.ts'
 import type { StoreUnderTest } from './store-under-test.ts'
 
 const HIGHEST = 9223372036854775807n
@@ -105,9 +106,9 @@ export function importSuite(name: string, underTest: StoreUnderTest): void {
     test('a changed quantity leaves one history row; a new pet, a name and a status leave none', async () => {
       await store.addPets([pet(1n), pet(2n)])
       await apply(pet(1n, { quantity: 8 }), pet(2n, { name: 'Another', status: 'sold' }), pet(3n))
-      expect(await store.listHistory(1n)).toEqual([{ petId: 1n, before: 5, after: 8, ...ACT }])
-      expect(await store.listHistory(2n)).toEqual([])
-      expect(await store.listHistory(3n)).toEqual([])
+      expect(await historyOf(store, 1n)).toEqual([{ petId: 1n, before: 5, after: 8, ...ACT }])
+      expect(await historyOf(store, 2n)).toEqual([])
+      expect(await historyOf(store, 3n)).toEqual([])
     })
 
     test('those who keep up with the stock are told of every pet added or changed', async () => {
@@ -192,7 +193,7 @@ export function importSuite(name: string, underTest: StoreUnderTest): void {
       await staged.discard()
       expect(progress).toHaveLength(1)
       expect(await pets()).toEqual([pet(1n)])
-      expect(await store.listHistory(1n)).toEqual([])
+      expect(await historyOf(store, 1n)).toEqual([])
       await store.setQuantities([{ petId: 1n, quantity: 6, keyId: 'key_a', at: 1 }])
     })
 
@@ -215,11 +216,11 @@ export function importSuite(name: string, underTest: StoreUnderTest): void {
       await store.removePet(3n)
       expect(await staged.apply(ACT)).toEqual({ added: 1, changed: 1, unchanged: 1 })
       await staged.discard()
-      expect(await store.listHistory(1n)).toEqual([
+      expect(await historyOf(store, 1n)).toEqual([
         { petId: 1n, before: 5, after: 1, at: 1, keyId: 'key_a' },
         { petId: 1n, before: 1, after: 5, ...ACT },
       ])
-      expect((await store.listHistory(2n)).map(({ after }) => after)).toEqual([7])
+      expect((await historyOf(store, 2n)).map(({ after }) => after)).toEqual([7])
       expect(await pets()).toEqual([pet(1n), pet(2n, { quantity: 7 }), pet(3n)])
     })
 
@@ -230,12 +231,16 @@ export function importSuite(name: string, underTest: StoreUnderTest): void {
       expect(await store.removePet(1n)).toBe(true)
       expect(await store.removePet(1n)).toBe(false)
       expect(await store.findPet(1n)).toBeUndefined()
-      expect((await store.listInventory()).map(({ petId }) => petId)).toEqual([2n])
+      expect((await stockOf(store)).map(({ petId }) => petId)).toEqual([2n])
       expect(await store.stockChangesSince(cursor)).toMatchObject({ set: [], removed: [1n] })
-      expect(await store.listHistory(1n)).toHaveLength(1)
+      expect(await historyOf(store, 1n)).toHaveLength(1)
 
       expect(await apply(pet(1n, { quantity: 9 }))).toEqual({ added: 1, changed: 0, unchanged: 0 })
-      expect((await store.listHistory(1n)).at(-1)).toEqual({ petId: 1n, before: 6, after: 9, ...ACT })
+      await store.setQuantities([{ petId: 1n, quantity: 10, keyId: 'key_a', at: 2 }])
+      expect((await historyOf(store, 1n)).map(({ before, after }) => [before, after])).toEqual([
+        [5, 6],
+        [9, 10],
+      ])
     })
 
     test('orders are added, changed and left alone likewise', async () => {

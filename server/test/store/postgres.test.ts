@@ -6,6 +6,7 @@ import { DEFAULT_POSTGRES_SETTINGS, openPostgresStore } from '../../src/store/po
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import type { Store } from '../../src/store/store.ts'
 import { createDatabase, type TestDatabase } from '../support/postgres-databases.ts'
+import { until } from '../support/until.ts'
 import { changeSuite } from './change-suite.ts'
 import { contentsSuite } from './contents-suite.ts'
 import { eventSuite } from './event-suite.ts'
@@ -51,24 +52,46 @@ contentsSuite('SQLite to PostgreSQL', sqlite, underTest)
 contentsSuite('PostgreSQL to SQLite', underTest, sqlite)
 
 describe('PostgreSQL database', () => {
-  test('does not let the history be edited or erased', async () => {
+  test('does not let the log be edited, nor emptied past those who follow it', async () => {
     const store = await open()
     await store.addPets([{ id: 1n, name: 'Biscuit', categoryId: 1n, status: 'sold', quantity: 1 }])
     await store.setQuantities([{ petId: 1n, quantity: 2, keyId: 'key_a', at: 3 }])
-    for (const sql of ['UPDATE history SET after = 9', 'DELETE FROM history', 'TRUNCATE history']) {
+    for (const sql of ['UPDATE log SET after = 9', 'TRUNCATE log']) {
       await expect(database?.run(sql) ?? Promise.resolve()).rejects.toThrow('append-only')
     }
     await store.close()
     await discard()
   })
 
-  test('knows no cursor of another server, nor one from ahead of its log', async () => {
+  test('knows no cursor of another server, nor one from before a connection was lost', async () => {
     const store = await open()
-    const [position = '', database = ''] = (await store.loadStock(() => {})).split('@')
-    expect(await store.stockChangesSince(`${position}@${database}`)).toMatchObject({ set: [] })
-    for (const cursor of [`${position}@${database}0`, `${Number(position) + 1}@${database}`]) {
-      expect(await store.stockChangesSince(cursor)).toBe('too_many')
-    }
+    const cursor = await store.loadStock(() => {})
+    const [snapshot, server, prunings, losses] = cursor.split('@')
+    expect(await store.stockChangesSince(cursor)).toMatchObject({ set: [] })
+    expect(await store.stockChangesSince([snapshot, `${server}0`, prunings, losses].join('@'))).toBe(
+      'too_many',
+    )
+    await database?.run(
+      'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()',
+    )
+    await until(async () => (await store.stockChangesSince(cursor).catch(() => undefined)) === 'too_many')
+    await store.close()
+    await discard()
+  })
+
+  test('that was restored from a dump is another one for those who follow it', async () => {
+    const store = await open()
+    await store.addPets([{ id: 1n, name: 'Biscuit', categoryId: 1n, status: 'sold', quantity: 1 }])
+    const cursor = await store.latestEventCursor()
+    // As in a dump: the rows are the same, the table is another one, and numbers of transactions are those of elsewhere.
+    await database?.run(`
+      ALTER TABLE log RENAME TO dumped;
+      CREATE TABLE log (LIKE dumped INCLUDING ALL);
+      INSERT INTO log SELECT id, kind, pet_id, before, after, status, at, key_id, previous, '1000000000' FROM dumped`)
+    expect(await store.stockEventsAfter(cursor, 10)).toBe('too_far')
+    const anew = await store.latestEventCursor()
+    await store.setQuantities([{ petId: 1n, quantity: 2, keyId: 'key_a', at: 3 }])
+    expect(await store.stockEventsAfter(anew, 10)).toMatchObject({ events: [{ kind: 'change', after: 2 }] })
     await store.close()
     await discard()
   })
@@ -76,9 +99,9 @@ describe('PostgreSQL database', () => {
   test('answers a ping as long as it can be read', async () => {
     const store = await open()
     await store.ping()
-    await database?.run('ALTER TABLE history RENAME TO away')
+    await database?.run('ALTER TABLE log RENAME TO away')
     await expect(store.ping()).rejects.toMatchObject({ code: 'service_unavailable' })
-    await database?.run('ALTER TABLE away RENAME TO history')
+    await database?.run('ALTER TABLE away RENAME TO log')
     await store.ping()
     await store.close()
     await expect(store.ping()).rejects.toMatchObject({ code: 'service_unavailable' })

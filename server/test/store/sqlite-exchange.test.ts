@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import type { StockedPet } from '../../src/core/catalog/pet.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import type { Store } from '../../src/store/store.ts'
+import { historyOf, stockOf } from '../support/whole-store.ts'
 
 const ACT = { at: 9, keyId: 'petstore-import' }
 const pet = (id: bigint, changes: Partial<StockedPet> = {}): StockedPet => ({
@@ -56,18 +57,18 @@ describe('An import into SQLite', () => {
   test('that had compared already compares again what was changed before it got the lock', async () => {
     const wanted = [pet(1n), pet(2n, { quantity: 7 }), pet(3n)]
     const counts = await importAround(wanted, [
-      "INSERT INTO history (pet_id, before, after, at, key_id, status) VALUES (1, 5, 1, 8, 'key_a', 'sold')",
-      "INSERT INTO history (pet_id, before, after, at, key_id, status) VALUES (2, 5, 7, 8, 'key_a', 'sold')",
+      "INSERT INTO log (id, kind, pet_id, before, after, at, key_id) VALUES (10, 'change', 1, 5, 1, 8, 'key_a'), (11, 'change', 2, 5, 7, 8, 'key_a')",
+      'UPDATE stock SET quantity = after, last_change = log.id FROM log WHERE log.id >= 10 AND log.pet_id = stock.pet_id',
       'DELETE FROM pets WHERE id = 3',
-      "INSERT INTO stock_changes (after_history, kind, pet_id) VALUES (0, 'removed', 3)",
+      "INSERT INTO log (id, kind, pet_id, at, key_id) VALUES (12, 'removed', 3, 8, 'key_a')",
     ])
     expect(counts).toEqual({ added: 1, changed: 1, unchanged: 1 })
     expect(await exported()).toEqual(wanted)
-    expect((await store.listHistory(1n)).map(({ before, after }) => [before, after])).toEqual([
+    expect((await historyOf(store, 1n)).map(({ before, after }) => [before, after])).toEqual([
       [5, 1],
       [1, 5],
     ])
-    expect(await store.listHistory(2n)).toHaveLength(1)
+    expect(await historyOf(store, 2n)).toHaveLength(1)
   })
 
   test('that had compared already compares everything where the log says that much was changed', async () => {
@@ -75,7 +76,7 @@ describe('An import into SQLite', () => {
       [pet(1n), pet(2n), pet(3n)],
       [
         "UPDATE pets SET name = 'Another' WHERE id = 2",
-        "INSERT INTO stock_changes (after_history, kind) VALUES (0, 'relist')",
+        "INSERT INTO log (id, kind, at, key_id) VALUES (10, 'relist', 8, 'key_a')",
       ],
     )
     expect(counts).toEqual({ added: 0, changed: 1, unchanged: 2 })
@@ -92,7 +93,7 @@ describe('An import into SQLite', () => {
 
   test('mends a pet that has lost its stock', async () => {
     const other = new Database(path)
-    other.run('DELETE FROM settled_stock WHERE pet_id = 2')
+    other.run('DELETE FROM stock WHERE pet_id = 2')
     other.close()
     expect(await importAround([pet(1n), pet(2n)], [])).toEqual({ added: 1, changed: 0, unchanged: 1 })
     expect(await exported()).toEqual([pet(1n), pet(2n), pet(3n)])
@@ -124,8 +125,8 @@ describe('A backup of SQLite', () => {
     expect(statSync(copy).mode & 0o777).toBe(0o600)
     expect([existsSync(`${copy}-wal`), existsSync(`${copy}-shm`)]).toEqual([false, false])
     const restored = openSqliteStore(copy)
-    expect(await restored.listInventory()).toEqual(await store.listInventory())
-    expect(await restored.listHistory(1n)).toEqual(await store.listHistory(1n))
+    expect(await stockOf(restored)).toEqual(await stockOf(store))
+    expect(await historyOf(restored, 1n)).toEqual(await historyOf(store, 1n))
     await restored.close()
   })
 

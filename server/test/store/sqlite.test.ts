@@ -1,9 +1,8 @@
 import { Database } from 'bun:sqlite'
 import { afterEach, describe, expect, test } from 'bun:test'
-import { mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs'
+import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { migrate } from '../../src/store/sqlite/migrations.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { changeSuite } from './change-suite.ts'
 import { eventSuite } from './event-suite.ts'
@@ -11,6 +10,7 @@ import { importSuite } from './import-suite.ts'
 import { keySuite } from './key-suite.ts'
 import { limitSuite } from './limit-suite.ts'
 import { pageSuite } from './page-suite.ts'
+import { change, pet } from './plain-rows.ts'
 import { stockSuite } from './stock-suite.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'petstore-sqlite-'))
@@ -39,21 +39,34 @@ describe('SQLite file', () => {
     await store.close()
   })
 
-  test('does not let the history be edited or erased', async () => {
+  test('does not let the log be edited', async () => {
     const store = openSqliteStore(path)
     await store.addPets([{ id: 1n, name: 'Biscuit', categoryId: 1n, status: 'sold', quantity: 1 }])
     await store.setQuantities([{ petId: 1n, quantity: 2, keyId: 'key_a', at: 3 }])
     const other = new Database(path)
-    expect(() => other.run('UPDATE history SET after = 9')).toThrow('append-only')
-    expect(() => other.run('DELETE FROM history')).toThrow('append-only')
+    expect(() => other.run('UPDATE log SET after = 9')).toThrow('append-only')
     other.close()
     await store.close()
   })
 
   test('that is an older copy of what a reader of events saw lets it list again', async () => {
     const store = openSqliteStore(path)
-    expect(await store.latestEventCursor()).toBe('0.0')
-    for (const cursor of ['1.0', '0.1']) expect(await store.stockEventsAfter(cursor, 10)).toBe('too_far')
+    const [position, identity] = (await store.latestEventCursor()).split('.')
+    expect(await store.stockEventsAfter(`${Number(position) + 1}.${identity}`, 10)).toBe('too_far')
+    await store.close()
+  })
+
+  test('that is a backup is another database: whoever followed the original lists again', async () => {
+    const store = openSqliteStore(path)
+    await store.addPets([pet(1n, 0)])
+    const cursor = await store.latestEventCursor()
+    const copy = join(dirname(path), 'backup.db')
+    await store.backupTo(copy)
+    const restored = openSqliteStore(copy)
+    await restored.setQuantities([change(1n, 1)])
+    expect(await store.stockEventsAfter(cursor, 10)).toMatchObject({ events: [] })
+    expect(await restored.stockEventsAfter(cursor, 10)).toBe('too_far')
+    await restored.close()
     await store.close()
   })
 
@@ -61,37 +74,30 @@ describe('SQLite file', () => {
     const store = openSqliteStore(path)
     await store.ping()
     const other = new Database(path)
-    other.run('ALTER TABLE history RENAME TO away')
+    other.run('ALTER TABLE log RENAME TO away')
     await expect(store.ping()).rejects.toMatchObject({ code: 'service_unavailable' })
-    other.run('ALTER TABLE away RENAME TO history')
+    other.run('ALTER TABLE away RENAME TO log')
     await store.ping()
     other.close()
     await store.close()
     await expect(store.ping()).rejects.toMatchObject({ code: 'service_unavailable' })
   })
 
-  test('whose history was numbered by SQLite keeps it, and goes on after its last number', async () => {
-    mkdirSync(dirname(path), { recursive: true })
+  test('gives no id of the log twice, also once all of it is removed and it is opened anew', async () => {
+    const first = openSqliteStore(path)
+    await first.addPets([pet(1n, 0)])
+    await first.setQuantities([change(1n, 1), change(1n, 2)])
+    const cursor = await first.latestEventCursor()
+    await first.close()
     const file = new Database(path)
-    migrate(file, 2)
-    file.run(`
-      INSERT INTO pets VALUES (1, 'Biscuit', 1);
-      INSERT INTO stock VALUES (1, 1, 'sold', NULL);
-      INSERT INTO stock_changes VALUES (1, 0, 'entry', 1, 1, 'sold');
-      INSERT INTO history VALUES (7, 1, 1, 2, 30, 'key_a', 'sold', NULL), (9, 1, 2, 3, 40, 'key_b', 'sold', 7)`)
+    file.run('DELETE FROM log')
     file.close()
 
     const store = openSqliteStore(path)
-    const cursor = await store.latestEventCursor()
-    await store.setQuantities([{ petId: 1n, quantity: 4, keyId: 'key_c', at: 50 }])
-    const changes = [
-      { petId: 1n, before: 1, after: 2, at: 30, keyId: 'key_a' },
-      { petId: 1n, before: 2, after: 3, at: 40, keyId: 'key_b' },
-      { petId: 1n, before: 3, after: 4, at: 50, keyId: 'key_c' },
-    ]
-    expect(await store.listHistory(1n)).toEqual(changes)
-    expect(await store.listInventory()).toEqual([{ petId: 1n, quantity: 4, status: 'sold' }])
-    expect([cursor, await store.latestEventCursor()]).toEqual(['9.1', '10.1'])
+    expect(await store.latestEventCursor()).toBe(cursor)
+    await store.setQuantities([change(1n, 3)])
+    expect(await store.stockEventsAfter(cursor, 10)).toMatchObject({ events: [{ before: 2, after: 3 }] })
+    expect(await store.findDamage()).toEqual([])
     await store.close()
   })
 

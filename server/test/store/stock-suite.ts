@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import type { StockedPet } from '../../src/core/catalog/pet.ts'
 import type { Store } from '../../src/store/store.ts'
+import { historyOf, stockOf } from '../support/whole-store.ts'
 import type { StoreUnderTest } from './store-under-test.ts'
 
 const HIGHEST = 9223372036854775807n
@@ -31,7 +32,7 @@ export function stockSuite(name: string, underTest: StoreUnderTest): void {
     })
 
     test('lists the stock by petId ascending, exact for every int64', async () => {
-      expect(await store.listInventory()).toEqual([
+      expect(await stockOf(store)).toEqual([
         { petId: LOWEST, quantity: 0, status: 'available' },
         { petId: 2n, quantity: MOST, status: 'available' },
         { petId: 10n, quantity: 5, status: 'available' },
@@ -49,7 +50,7 @@ export function stockSuite(name: string, underTest: StoreUnderTest): void {
       ])
       const item = (petId: bigint, quantity: number) => ({ petId, quantity, status: 'available' as const })
       expect(outcomes).toEqual([item(10n, 6), 'unknown_pet', item(2n, 0), item(10n, MOST), item(10n, 8)])
-      expect((await store.listInventory()).map(({ quantity }) => quantity)).toEqual([0, 0, 8, 3])
+      expect((await stockOf(store)).map(({ quantity }) => quantity)).toEqual([0, 0, 8, 3])
     })
 
     test('changes an entry only if it is in one of the states named, decided inside the commit', async () => {
@@ -71,7 +72,7 @@ export function stockSuite(name: string, underTest: StoreUnderTest): void {
         'unknown_pet',
         { conflict: item(9) },
       ])
-      expect((await store.listHistory(10n)).map(({ after }) => after)).toEqual([6, 9])
+      expect((await historyOf(store, 10n)).map(({ after }) => after)).toEqual([6, 9])
     })
 
     test('records each change of quantity in order, and nothing where nothing changed', async () => {
@@ -84,20 +85,20 @@ export function stockSuite(name: string, underTest: StoreUnderTest): void {
         at,
         keyId,
       })
-      expect(await store.listHistory(10n)).toEqual([
+      expect(await historyOf(store, 10n)).toEqual([
         entry(5, 6, 100),
         entry(6, MOST, 102),
         entry(MOST, 1, 103, 'key_b'),
       ])
-      expect(await store.listHistory(2n)).toEqual([])
-      expect(await store.listHistory(404n)).toEqual([])
+      expect(await historyOf(store, 2n)).toEqual([])
+      expect(await historyOf(store, 404n)).toEqual([])
     })
 
     test('a batch that cannot be stored changes nothing at all', async () => {
-      const before = await store.listInventory()
+      const before = await stockOf(store)
       await expect(store.setQuantities([change(10n, 6), change(2n, -1)])).rejects.toThrow()
-      expect(await store.listInventory()).toEqual(before)
-      expect(await store.listHistory(10n)).toEqual([])
+      expect(await stockOf(store)).toEqual(before)
+      expect(await historyOf(store, 10n)).toEqual([])
     })
 
     test('finds pets, with the status of their stock', async () => {
@@ -129,10 +130,10 @@ export function stockSuite(name: string, underTest: StoreUnderTest): void {
 
     test('keeps everything when it is closed and opened again', async () => {
       await store.setQuantities([change(10n, 6)])
-      const before = [await store.listInventory(), await store.listHistory(10n)]
+      const before = [await stockOf(store), await historyOf(store, 10n)]
       await store.close()
       store = await underTest.open()
-      expect([await store.listInventory(), await store.listHistory(10n)]).toEqual(before)
+      expect([await stockOf(store), await historyOf(store, 10n)]).toEqual(before)
     })
   })
 }

@@ -12,6 +12,7 @@ import type { Store } from '../../src/store/store.ts'
 import { checkAgainstContract } from './contract-check.ts'
 import type { TestDatabase } from './postgres-databases.ts'
 import { createTestDatabase } from './test-database.ts'
+import { historyOf, stockOf } from './whole-store.ts'
 
 /** On a whole second, so that windows begin exactly where tests expect it. */
 export const START = Date.UTC(2026, 10, 15, 12)
@@ -198,8 +199,8 @@ export class TestService {
 
   /** Everything that an update could change. */
   async contents(): Promise<unknown> {
-    const histories = await Promise.all(PETS.map(({ id }) => this.store.listHistory(id)))
-    return { inventory: await this.store.listInventory(), histories }
+    const histories = await Promise.all(PETS.map(({ id }) => historyOf(this.store, id)))
+    return { inventory: await stockOf(this.store), histories }
   }
 
   /** Stops it as an operator would, and starts it again on the same file. */

@@ -49,7 +49,7 @@ async function copy(flags: Flags, command: Command): Promise<void> {
         progress.end()
         const seconds = ((performance.now() - began) / 1_000).toFixed(1)
         console.log(
-          `Copied ${grouped(counts.pets)} pets, ${grouped(counts.orders)} orders, ${grouped(counts.history)} changes and ${grouped(counts.keys)} keys to ${withoutPassword(to.databaseUrl)} in ${seconds} s. Counts and stock agree: ${tag}`,
+          `Copied ${grouped(counts.pets)} pets, ${grouped(counts.orders)} orders, ${grouped(counts.log)} rows of the log and ${grouped(counts.keys)} keys to ${withoutPassword(to.databaseUrl)} in ${seconds} s. Counts and stock agree: ${tag}`,
         )
       } finally {
         await target.close()

@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
-import type { HistoryEntry } from '../../core/stock/inventory.ts'
+import type { HistoryEntry } from '../../core/stock/history.ts'
+import type { HistoryStore } from '../../core/stock/stock-store.ts'
 import { IMPORT_KEY_ID } from '../../core/transfer/staged-import.ts'
 import { readPetId } from '../pet-id.ts'
 import { table } from '../table.ts'
@@ -23,7 +24,7 @@ async function showHistory(text: string, flags: Flags, command: Command): Promis
   const petId = readPetId(text, command)
   const { pet, entries, names } = await withExistingStore(flags, async (store) => ({
     pet: await store.findPet(petId),
-    entries: await store.listHistory(petId),
+    entries: await wholeHistory(store, petId),
     names: new Map((await store.listKeys()).map(({ key }) => [key.id, key.name])),
   }))
   if (pet === undefined && entries.length === 0)
@@ -42,6 +43,18 @@ async function showHistory(text: string, flags: Flags, command: Command): Promis
       ),
     )
   }
+}
+
+async function wholeHistory(store: HistoryStore, petId: bigint): Promise<HistoryEntry[]> {
+  const entries: HistoryEntry[] = []
+  let cursor: string | undefined
+  do {
+    const page = await store.listHistoryPage(petId, 1_000, cursor)
+    if (page === 'unknown_cursor') throw new Error('the database does not know its own cursor')
+    entries.push(...page.entries)
+    cursor = page.next
+  } while (cursor !== undefined)
+  return entries.reverse()
 }
 
 function signed(change: number): string {

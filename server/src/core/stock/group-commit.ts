@@ -2,31 +2,40 @@ import type { QuantityChange, QuantityOutcome } from './inventory.ts'
 import type { StockStore } from './stock-store.ts'
 
 /** Keeps a commit short: readers and the next batch wait for it. */
-const MOST_CHANGES = 1_000
-/** Where so many come together, they come from callers who were answered together, and the next turn brings more of them. */
-const MANY = 8
+const MAX_BATCH = 1_000
+/** From so many on, they come from callers who were answered together, and the next turn brings more of them. */
+const CROWD = 8
 
-/** Updates that are committed together. */
-class Batch {
-  readonly changes: QuantityChange[] = []
-  readonly done = Promise.withResolvers<readonly QuantityOutcome[]>()
+export interface GroupCommitOptions {
+  /** How many commits may be under way at once; those name different pets. */
+  readonly slots: number
+  /** Runs a function once the requests that have arrived by now have been taken in. */
+  readonly defer: (work: () => void) => void
+}
+
+/** A change that waits for its commit. */
+interface Waiting {
+  readonly change: QuantityChange
+  settle(outcome: QuantityOutcome): void
+  fail(error: unknown): void
 }
 
 /**
- * Puts updates that arrive together into one commit. Those that come while a commit is under way go into the next
- * one, in the order of their arrival; each is answered only after its commit is on disk.
+ * Puts updates that arrive together into one commit. Those that come while all slots are taken go into the next
+ * one, in the order of their arrival; each is answered only after its commit is on disk. An update of a pet that is in a
+ * commit under way waits for that one, so what happens to a pet happens in the order of arrival.
  *
  * What arrives together is known at the end of a turn of the event loop. An update that seems to be alone does not
- * wait for that (50 µs, a quarter of its time): it does once a turn has brought a second one. Where this turn or the last
- * commit had many, the next turn is waited for as well: with 64 connections, 52 updates in a commit instead of 37.
+ * wait for that: it does once a turn has brought a second one. Where this turn or the last commit had a crowd, the next
+ * turn is waited for as well. Measured in docs/decisions/2026-11-16-one-truth.md.
  */
 export class GroupCommit {
   readonly #commit: StockStore['setQuantities']
-  /** Runs a function once the requests that have arrived by now have been taken in. */
-  readonly #defer: (work: () => void) => void
-  /** Those to come, of which only the last has room left. */
-  readonly #waiting: Batch[] = []
-  #isCommitting = false
+  readonly #options: GroupCommitOptions
+  #waiting: Waiting[] = []
+  /** The pets of commits under way, where there can be several. */
+  readonly #pending = new Set<bigint>()
+  #freeSlots: number
   #isDeferred = false
   /** How many updates the last commit had. */
   #lastSize = 0
@@ -35,12 +44,10 @@ export class GroupCommit {
   /** This turn has brought one already. */
   #hasSeenOne = false
 
-  constructor(
-    commit: StockStore['setQuantities'],
-    defer: (work: () => void) => void = (work) => setImmediate(work),
-  ) {
+  constructor(commit: StockStore['setQuantities'], options: GroupCommitOptions) {
     this.#commit = commit
-    this.#defer = defer
+    this.#options = options
+    this.#freeSlots = options.slots
   }
 
   /** Gives what `answer` makes of the outcome, once that is on disk. */
@@ -48,64 +55,93 @@ export class GroupCommit {
     change: QuantityChange,
     answer: (outcome: QuantityOutcome, change: QuantityChange) => T,
   ): Promise<T> {
-    const batch = this.#batchWithRoom()
-    const place = batch.changes.push(change) - 1
-    const answered = batch.done.promise.then((outcomes) => {
-      const outcome = outcomes[place]
-      if (outcome === undefined) throw new Error('the store gave no outcome for a change')
-      return answer(outcome, change)
+    const answered = new Promise<T>((resolve, reject) => {
+      this.#waiting.push({
+        change,
+        settle: (outcome) => {
+          try {
+            resolve(answer(outcome, change))
+          } catch (error) {
+            reject(error)
+          }
+        },
+        fail: reject,
+      })
     })
-    if (this.#isQuiet && !this.#hasSeenOne && !this.#isDeferred && !this.#isCommitting) {
+    if (this.#isQuiet && !this.#hasSeenOne && !this.#isDeferred && this.#freeSlots === this.#options.slots) {
       this.#hasSeenOne = true
-      this.#defer(() => {
+      this.#options.defer(() => {
         this.#hasSeenOne = false
       })
-      this.#commitWaiting()
+      this.#startCommit()
     } else {
       this.#commitSoon()
     }
     return answered
   }
 
-  #batchWithRoom(): Batch {
-    const last = this.#waiting.at(-1)
-    if (last !== undefined && last.changes.length < MOST_CHANGES) return last
-    const batch = new Batch()
-    this.#waiting.push(batch)
-    return batch
-  }
-
-  /** How many the next commit would have. */
-  get #gathered(): number {
-    return this.#waiting[0]?.changes.length ?? 0
-  }
-
   #commitSoon(): void {
-    if (this.#isDeferred || this.#isCommitting || this.#gathered === 0) return
+    if (this.#isDeferred || this.#freeSlots === 0 || this.#waiting.length === 0) return
     this.#isDeferred = true
-    this.#defer(() => {
-      if (Math.max(this.#gathered, this.#lastSize) < MANY) this.#commitGathered()
-      else this.#defer(() => this.#commitGathered())
+    this.#options.defer(() => {
+      if (Math.max(this.#waiting.length, this.#lastSize) < CROWD) this.#commitGathered()
+      else this.#options.defer(() => this.#commitGathered())
     })
   }
 
   #commitGathered(): void {
     this.#isDeferred = false
-    this.#isQuiet = this.#gathered <= 1
-    this.#commitWaiting()
+    this.#isQuiet = this.#waiting.length <= 1
+    this.#startCommit()
   }
 
-  #commitWaiting(): void {
-    const batch = this.#waiting.shift()
-    if (batch === undefined) return
-    const { changes, done } = batch
-    this.#isCommitting = true
-    this.#lastSize = changes.length
+  #startCommit(): void {
+    const batch = this.#takeBatch()
+    if (batch.length === 0) return
+    this.#freeSlots--
+    this.#lastSize = batch.length
+    const changes = batch.map(({ change }) => change)
+    const tracksPets = this.#options.slots > 1
+    if (tracksPets) for (const { petId } of changes) this.#pending.add(petId)
     this.#commit(changes)
-      .then(done.resolve, done.reject)
+      .then(
+        (outcomes) => settleAll(batch, outcomes),
+        (error: unknown) => {
+          for (const { fail } of batch) fail(error)
+        },
+      )
       .finally(() => {
-        this.#isCommitting = false
+        this.#freeSlots++
+        if (tracksPets) for (const { petId } of changes) this.#pending.delete(petId)
         this.#commitSoon()
       })
+    // What is left may name other pets, or be more than one commit takes.
+    this.#commitSoon()
+  }
+
+  /** The first of those that wait, but for pets of commits under way. */
+  #takeBatch(): Waiting[] {
+    if (this.#pending.size === 0) return this.#waiting.splice(0, MAX_BATCH)
+    const taken: Waiting[] = []
+    const left: Waiting[] = []
+    const passedOver = new Set<bigint>()
+    for (const waiting of this.#waiting) {
+      const { petId } = waiting.change
+      if (taken.length < MAX_BATCH && !this.#pending.has(petId) && !passedOver.has(petId)) taken.push(waiting)
+      else {
+        passedOver.add(petId)
+        left.push(waiting)
+      }
+    }
+    this.#waiting = left
+    return taken
+  }
+}
+
+function settleAll(batch: readonly Waiting[], outcomes: readonly QuantityOutcome[]): void {
+  for (const [index, { settle, fail }] of batch.entries()) {
+    const outcome = outcomes[index]
+    if (outcome === undefined) fail(new Error('the store gave no outcome for a change'))
+    else settle(outcome)
   }
 }

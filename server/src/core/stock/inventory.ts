@@ -13,7 +13,7 @@ export interface InventoryItem {
   readonly status: PetStatus
 }
 
-/** An entry as JSON, written out: 0.1 µs, where the general way takes 1.6 µs. */
+/** An entry as JSON, written out: it is the answer to every update. */
 export function itemJson({ petId, quantity, status }: InventoryItem): string {
   return `{"petId":${petId},"quantity":${quantity},"status":"${status}"}`
 }
@@ -34,32 +34,11 @@ export type EntryState = Pick<InventoryItem, 'quantity' | 'status'>
 /** The entry after the change; or why it was not made: there is no such pet, or it is in another state. */
 export type QuantityOutcome = InventoryItem | 'unknown_pet' | { readonly conflict: InventoryItem }
 
-/** Callers are told long before this: what is recorded is acknowledged before the stock itself could refuse it. */
-export function mustBeQuantity(quantity: number): void {
-  if (!(quantity >= 0 && quantity <= MAX_QUANTITY)) throw new RangeError(`${quantity} is no quantity`)
-}
-
-/** Whether a change may be made to an entry that is in this state. */
-export function isAllowed({ onlyIf }: QuantityChange, { quantity, status }: EntryState): boolean {
-  return (
-    onlyIf === undefined || onlyIf.some((state) => state.quantity === quantity && state.status === status)
-  )
-}
-
 /** How the stock differs from what it was at an earlier cursor: each pet once, as it is now. */
 export interface StockChanges {
   readonly set: readonly InventoryItem[]
   readonly removed: readonly bigint[]
   readonly cursor: string
-}
-
-/** One row of the append-only history: written in the same commit as the change it records. */
-export interface HistoryEntry {
-  readonly petId: bigint
-  readonly before: number
-  readonly after: number
-  readonly at: number
-  readonly keyId: string
 }
 
 /** The entry after a change; throws where that was not made. */

@@ -1,4 +1,4 @@
-import type { HistoryPage } from './history.ts'
+import type { HistoryPage, PruneLimit } from './history.ts'
 import type { InventoryItem, QuantityChange, QuantityOutcome, StockChanges } from './inventory.ts'
 import type { StockEvents } from './stock-event.ts'
 
@@ -9,13 +9,15 @@ export interface StockStore {
    * `undefined` where only asking can tell. Called for every request, so it must be cheap.
    */
   version(): number | undefined
+  /** How many calls of `setQuantities` for different pets it is worth having under way at once. */
+  readonly concurrentCommits: number
   /** Gives every entry, batch by batch, by petId ascending. Resolves to the cursor from which changes follow. */
   loadStock(onBatch: (items: readonly InventoryItem[]) => void): Promise<string>
   /** What is different since the cursor was given, or `too_many` where loading it all again is the better way. */
   stockChangesSince(cursor: string): Promise<StockChanges | 'too_many'>
   /**
    * Sets each quantity in the order given, in one commit; answers in the same order. A quantity that
-   * really changes leaves one history row.
+   * really changes is written to the stock and to the log in that same commit.
    */
   setQuantities(changes: readonly QuantityChange[]): Promise<QuantityOutcome[]>
 }
@@ -30,6 +32,13 @@ export interface HistoryStore {
   ): Promise<HistoryPage | 'unknown_cursor'>
   /** Likewise of all pets together; of one pet, in the order in which they were made. */
   listRecentHistory(limit: number, cursor: string | undefined): Promise<HistoryPage | 'unknown_cursor'>
+  /** How many rows of the log there are, and how many of them `pruneHistory` would remove. */
+  countPrunable(limit: PruneLimit): Promise<{ readonly prunable: number; readonly total: number }>
+  /**
+   * Removes at most `batch` of the oldest rows of the log that the limit lets go, in one commit; gives how many. No
+   * quantity changes by it.
+   */
+  pruneHistory(limit: PruneLimit, batch: number): Promise<number>
 }
 
 /** What happened to the stock, for those who follow it. */

@@ -4,7 +4,7 @@
  */
 export const CONTENTS = {
   pets: { id: 'integer', name: 'text', category_id: 'integer' },
-  stock: { pet_id: 'integer', quantity: 'integer', status: 'text' },
+  stock: { pet_id: 'integer', quantity: 'integer', status: 'text', last_change: 'integer' },
   orders: {
     id: 'integer',
     pet_id: 'integer',
@@ -12,14 +12,16 @@ export const CONTENTS = {
     ship_date: 'integer',
     complete: 'boolean',
   },
-  history: {
+  log: {
     id: 'integer',
+    kind: 'text',
     pet_id: 'integer',
     before: 'integer',
     after: 'integer',
+    status: 'text',
     at: 'integer',
     key_id: 'text',
-    status: 'text',
+    previous: 'integer',
   },
   keys: {
     id: 'text',

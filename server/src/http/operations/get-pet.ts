@@ -1,4 +1,4 @@
-import { requirePet } from '../../core/catalog/pet.ts'
+import { requirePet } from '../../core/catalog/list-pets.ts'
 import { defineOperation } from '../operation.ts'
 import { Int64, Pet } from '../resources.ts'
 

@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import { catalogPage } from '../../core/catalog/catalog.ts'
+import { catalogPage } from '../../core/catalog/list-pets.ts'
 import { defineOperation } from '../operation.ts'
 import { cursorParameter, limitParameterUpTo, pageTextReply } from '../page.ts'
 import { CatalogEntry } from '../resources.ts'

@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import { listChanges } from '../../core/stock/history.ts'
+import { listChanges } from '../../core/stock/list-history.ts'
 import { defineOperation } from '../operation.ts'
 import { cursorParameter, limitParameter, pageReply } from '../page.ts'
 import { HistoryEntry, Int64 } from '../resources.ts'

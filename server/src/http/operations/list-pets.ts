@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import { listPetPage } from '../../core/catalog/pet.ts'
+import { listPetPage } from '../../core/catalog/list-pets.ts'
 import { PET_STATUSES } from '../../core/stock/inventory.ts'
 import { defineOperation } from '../operation.ts'
 import { cursorParameter, limitParameter, pageReply } from '../page.ts'

@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import { listChangesOfAll } from '../../core/stock/history.ts'
+import { listChangesOfAll } from '../../core/stock/list-history.ts'
 import { defineOperation } from '../operation.ts'
 import { cursorParameter, limitParameter, pageReply } from '../page.ts'
 import { RecentChange } from '../resources.ts'

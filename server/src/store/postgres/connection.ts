@@ -1,5 +1,6 @@
 import { type ReservedSQL, SQL } from 'bun'
 import { type Clock, SECOND } from '../../core/values/clock.ts'
+import type { SqlValue } from '../sql.ts'
 import { asServiceError, Hung, isLost, unavailable } from './failures.ts'
 
 export interface PostgresSettings {
@@ -9,8 +10,6 @@ export interface PostgresSettings {
   readonly statementTimeoutSeconds: number
   /** What limits are told the time by: the database's own clock where none is given. */
   readonly clock?: Clock
-  /** How many changes may come before the stock is settled; tests have it settled all the time. */
-  readonly mostLate?: number
 }
 
 /** Between two attempts to reach a database that is away. */
@@ -42,12 +41,22 @@ export class Connection {
   #isAway = false
   #isProbing = false
   #isClosed = false
+  #losses = 0
 
   constructor(url: string, settings: PostgresSettings) {
     this.#options = optionsFrom(url, settings)
     this.#connectMs = settings.connectTimeoutSeconds * SECOND
     this.#patienceMs = settings.statementTimeoutSeconds * SECOND + LATER_MS
-    this.#pool = new SQL(this.#options)
+    this.#pool = this.#newPool()
+  }
+
+  /** Another number after a connection was lost: then the server may have crashed. */
+  get losses(): number {
+    return this.#losses
+  }
+
+  async rows<Row>(text: string, values: readonly SqlValue[] = []): Promise<Row[]> {
+    return this.run((sql) => sql.unsafe<Row[]>(text, [...values]))
   }
 
   /** Runs one statement; on its own it is a transaction. */
@@ -71,8 +80,13 @@ export class Connection {
     write: (session: Session, found: Found) => Promise<unknown> | undefined,
   ): Promise<void> {
     return this.#session((session) =>
-      inTime(exchange(session, BEGIN[durability], read, write), this.#patienceMs),
+      inTime(transactInTwoTrips(session, BEGIN[durability], read, write), this.#patienceMs),
     )
+  }
+
+  /** Statements that go out together on one connection, each a transaction of its own. */
+  pipeline<T>(work: (session: Session) => Promise<T>): Promise<T> {
+    return this.#session((session) => inTime(work(session), this.#patienceMs))
   }
 
   /** A transaction for long work: no time-out but that of the network, and for reads all of one moment. */
@@ -85,6 +99,13 @@ export class Connection {
   /** A connection for the caller alone, until it is released. */
   session(): Promise<Session> {
     return this.#attempt((pool) => inTime(pool.reserve(), this.#patienceMs))
+  }
+
+  /** A connection beside the pool, of the caller's own, which is gone once that is closed. */
+  async separateSession(): Promise<{ readonly session: Session; close(): Promise<void> }> {
+    const pool = new SQL({ ...this.#options, max: 1 })
+    const session = await this.guard(() => inTime(pool.reserve(), this.#patienceMs))
+    return { session, close: () => pool.close({ timeout: 0 }) }
   }
 
   /** Turns what a session of the caller's failed with into what callers understand. */
@@ -154,7 +175,16 @@ export class Connection {
   /** Connections that hang would be handed out again; what waits for them is refused. */
   #replacePool(): void {
     this.#pool.close({ timeout: 0 }).catch(() => {})
-    this.#pool = new SQL(this.#options)
+    this.#pool = this.#newPool()
+  }
+
+  #newPool(): SQL {
+    return new SQL({
+      ...this.#options,
+      onclose: () => {
+        this.#losses++
+      },
+    })
   }
 }
 
@@ -217,7 +247,7 @@ async function transact<T>(
   }
 }
 
-async function exchange<Found>(
+async function transactInTwoTrips<Found>(
   session: Session,
   begin: string,
   read: (session: Session) => Promise<Found>,

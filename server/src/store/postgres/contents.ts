@@ -7,11 +7,9 @@ import {
   type ContentValue,
   columnsOf,
 } from '../../core/transfer/store-contents.ts'
-import type { Store } from '../store.ts'
+import type { ContentStore } from '../../core/transfer/transfer-store.ts'
 import { columnOf } from './columns.ts'
 import { type Connection, LONG_READ, type Session } from './connection.ts'
-
-type ContentVerbs = Pick<Store, 'countContents' | 'readContents' | 'writeContents'>
 
 /** Rows that come in one piece. */
 const BATCH = 5_000
@@ -23,7 +21,7 @@ const TYPES: Readonly<Record<ContentType, 'BIGINT' | 'TEXT' | 'BOOLEAN'>> = {
 /** Where the order of the rows means something that their columns do not tell. */
 const ORDER: Partial<Record<ContentKind, string>> = { audit: 'id', keys: 'number' }
 
-export function contentVerbs(connection: Connection): ContentVerbs {
+export function contentVerbs(connection: Connection): ContentStore {
   return {
     countContents: () =>
       connection.longTransaction('read', async (session) => {
@@ -42,12 +40,12 @@ export function contentVerbs(connection: Connection): ContentVerbs {
     writeContents: (batches) =>
       connection.longTransaction('write', async (session) => {
         for await (const batch of batches) await insert(session, batch)
-        // New rows of the logs go on behind what was brought in, of which nothing is late.
+        // New rows of the log go on behind what was brought in.
+        await session`SELECT setval('log_ids', greatest((SELECT max(id) FROM log), 0) + 1000)`
+        // Whoever serves from it already reads it anew.
         await session`
-          UPDATE log_head SET position = greatest(position, (SELECT max(id) FROM history)) + 1`
-        await session`UPDATE settled SET up_to = position FROM log_head`
-        // For whoever serves from it already.
-        await session`INSERT INTO stock_changes (id, kind) SELECT position, 'relist' FROM log_head`
+          UPDATE log_state SET identity = gen_random_uuid(), prunings = prunings + 1, pruned_xid = pg_current_xact_id()`
+        await session`UPDATE log_numbering SET server = ''`
       }),
   }
 }
@@ -88,7 +86,7 @@ async function insert(session: Session, { kind, rows }: ContentBatch): Promise<v
   const arrays = columns.map(([, type], index) => columnOf(session, rows, TYPES[type], (row) => row[index]))
   const places = columns.map(([, type], index) => `$${index + 1}::${TYPES[type]}[]`)
   await session.unsafe(
-    `INSERT INTO ${kind === 'stock' ? 'settled_stock' : kind} (${columns.map(([name]) => name).join()}) SELECT * FROM unnest(${places.join()})`,
+    `INSERT INTO ${kind} (${columns.map(([name]) => name).join()}) SELECT * FROM unnest(${places.join()})`,
     arrays,
   )
 }

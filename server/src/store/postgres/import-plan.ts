@@ -18,7 +18,7 @@ export interface ImportPlan<Value> {
   readonly toValue: (row: PlainRow, prefix: '' | 'old_') => Value
   /**
    * Fills `differing` with those rows of `sorted` that are not in the store as they are; `where` narrows them. Fresh,
-   * where that may be, is what the store has never had: a pet that was removed and comes back goes on with its history.
+   * where that may be, is what the store does not have: nobody else knows of it yet.
    */
   readonly compare: (where: string, mayBeFresh: boolean) => string
   /** Locks those rows of the store that are in `touched`, in the order of their ids, and all that goes before them. */
@@ -27,14 +27,14 @@ export interface ImportPlan<Value> {
   readonly additions: readonly string[]
   /** what is changed; */
   readonly changes: readonly string[]
-  /** and its history, which knows $3, when, and $4, by whom. */
-  readonly history?: string
-  /** Tells those who keep up with the stock. */
-  readonly log?: string
+  /** and quantities, with their rows of the log: when, $3, and by whom, $4. */
+  readonly quantities?: string
+  /** Tells those who follow the stock what else is new: when, $1, and by whom, $2. */
+  readonly entries?: string
 }
 
 /** With more pets than this added or changed, the log says so in one row: all of the stock is to be read again. */
-const MOST_LOGGED = 1_000
+const MAX_LOGGED = 1_000
 const RANGE = 'id BETWEEN $1 AND $2'
 const OTHER_PET = '(old_name, old_category_id) IS DISTINCT FROM (name, category_id)'
 
@@ -53,62 +53,56 @@ export const PET_PLAN: ImportPlan<StockedPet> = {
     status: row[`${prefix}status`] as PetStatus,
     quantity: Number(row[`${prefix}quantity`]),
   }),
-  // A pet that was removed goes on with its history, so the quantity before is the last one in there.
   compare: (where, mayBeFresh) => `
     INSERT INTO differing
-    SELECT sorted.id, line, stock.pet_id IS NULL, ${mayBeFresh} AND stock.pet_id IS NULL AND latest.after IS NULL,
+    SELECT sorted.id, line, stock.pet_id IS NULL, ${mayBeFresh} AND stock.pet_id IS NULL,
       sorted.name, sorted.category_id, sorted.status, sorted.quantity,
-      pets.name, pets.category_id, stock.status, coalesce(stock.quantity, latest.after)
+      pets.name, pets.category_id, stock.status, stock.quantity
     FROM sorted LEFT JOIN pets ON pets.id = sorted.id LEFT JOIN stock ON stock.pet_id = sorted.id
-    LEFT JOIN LATERAL (
-      SELECT after FROM history WHERE history.pet_id = sorted.id AND stock.pet_id IS NULL ORDER BY history.id DESC LIMIT 1
-    ) AS latest ON true
     WHERE ${where} AND (pets.name, pets.category_id, stock.status, stock.quantity)
       IS DISTINCT FROM (sorted.name, sorted.category_id, sorted.status, sorted.quantity)`,
   locks: [
-    'SELECT position FROM log_head FOR UPDATE',
     `SELECT count(*) FROM (
-      SELECT 1 FROM settled_stock WHERE pet_id IN (SELECT id FROM touched) ORDER BY pet_id FOR UPDATE) AS locked`,
+      SELECT 1 FROM stock WHERE pet_id IN (SELECT id FROM touched) ORDER BY pet_id FOR UPDATE) AS locked`,
   ],
   additions: [
     `INSERT INTO pets (id, name, category_id)
     SELECT id, name, category_id FROM differing WHERE ${RANGE} AND is_new AND is_fresh = $3 ORDER BY id`,
-    `INSERT INTO settled_stock (pet_id, quantity, status)
-    SELECT id, quantity, status FROM differing WHERE ${RANGE} AND is_new AND is_fresh = $3 ORDER BY id`,
+    // A pet that was removed and comes back goes on with its history.
+    `INSERT INTO stock (pet_id, quantity, status, last_change)
+    SELECT id, quantity, status, (SELECT max(log.id) FROM log WHERE pet_id = differing.id AND kind <> 'change')
+    FROM differing WHERE ${RANGE} AND is_new AND is_fresh = $3 ORDER BY id`,
   ],
   changes: [
     `UPDATE pets SET name = now.name, category_id = now.category_id FROM differing AS now
     WHERE pets.id = now.id AND now.${RANGE} AND NOT is_new AND
       (old_name, old_category_id) IS DISTINCT FROM (now.name, now.category_id)`,
-    `UPDATE settled_stock SET status = now.status FROM differing AS now
+    `UPDATE stock SET status = now.status FROM differing AS now
     WHERE pet_id = now.id AND now.${RANGE} AND NOT is_new AND old_status <> now.status`,
   ],
-  history: `
-    WITH made AS MATERIALIZED (
-      SELECT id, old_quantity, quantity, status, row_number() OVER (ORDER BY id) AS number
-      FROM differing WHERE ${RANGE} AND old_quantity <> quantity
-    ), taken AS MATERIALIZED (
-      SELECT take_log_ids(count(*)) AS position FROM made
-    ), recorded AS (
-      INSERT INTO history (id, pet_id, before, after, at, key_id, status)
-      SELECT position + number, id, old_quantity, quantity, $3::bigint, $4, status FROM made, taken ORDER BY number
-      RETURNING pet_id, after
+  quantities: `
+    WITH made AS (
+      INSERT INTO log (id, kind, pet_id, before, after, status, at, key_id, previous)
+      SELECT nextval('log_ids'), 'change', id, old_quantity, now.quantity, now.status, $3::bigint, $4, last_change
+      FROM differing AS now JOIN stock ON pet_id = now.id
+      WHERE now.${RANGE} AND NOT is_new AND old_quantity <> now.quantity
+      RETURNING id, pet_id, after
     )
-    UPDATE settled_stock SET quantity = after FROM recorded WHERE settled_stock.pet_id = recorded.pet_id`,
-  log: `
-    WITH logged AS MATERIALIZED (
+    UPDATE stock SET quantity = after, last_change = made.id FROM made WHERE stock.pet_id = made.pet_id`,
+  entries: `
+    WITH told AS MATERIALIZED (
       SELECT CASE WHEN is_new OR old_status <> status THEN 'entry' ELSE 'renamed' END AS kind, id, quantity, status
-      FROM differing WHERE is_new OR old_status <> status OR ${OTHER_PET} LIMIT ${MOST_LOGGED + 1}
+      FROM differing WHERE is_new OR old_status <> status OR ${OTHER_PET} LIMIT ${MAX_LOGGED + 1}
     ), size AS (
-      SELECT count(*) AS rows FROM logged
-    ), told AS MATERIALIZED (
-      SELECT logged.*, row_number() OVER () AS number FROM logged, size WHERE rows <= ${MOST_LOGGED}
-      UNION ALL SELECT 'relist', NULL, NULL, NULL, 1 FROM size WHERE rows > ${MOST_LOGGED}
-    ), taken AS MATERIALIZED (
-      SELECT take_log_ids(count(*)) AS position FROM told
+      SELECT count(*) AS rows FROM told
+    ), made AS (
+      INSERT INTO log (id, kind, pet_id, after, status, at, key_id, previous)
+      SELECT nextval('log_ids'), kind, told.id, told.quantity, told.status, $1::bigint, $2, last_change
+      FROM told JOIN stock ON pet_id = told.id, size WHERE rows <= ${MAX_LOGGED}
+      UNION ALL SELECT nextval('log_ids'), 'relist', NULL, NULL, NULL, $1, $2, NULL FROM size WHERE rows > ${MAX_LOGGED}
+      RETURNING id, pet_id
     )
-    INSERT INTO stock_changes (id, kind, pet_id, quantity, status)
-    SELECT position + number, kind, id, quantity, status FROM told, taken`,
+    UPDATE stock SET last_change = made.id FROM made WHERE stock.pet_id = made.pet_id`,
 }
 
 export const ORDER_PLAN: ImportPlan<Order> = {

@@ -16,10 +16,9 @@ export function inspectionVerbs(connection: Connection): InspectionVerbs {
       connection.longTransaction('read', async (sql) => {
         const [found] = await sql<Counts[]>`
           SELECT
-            (SELECT count(*) FROM pets WHERE NOT EXISTS (SELECT 1 FROM settled_stock WHERE pet_id = pets.id)) AS unstocked,
-            (SELECT count(*) FROM stock JOIN LATERAL
-              (SELECT after FROM history WHERE pet_id = stock.pet_id ORDER BY id DESC LIMIT 1) AS latest
-              ON latest.after <> stock.quantity) AS disagreeing,
+            (SELECT count(*) FROM pets WHERE NOT EXISTS (SELECT 1 FROM stock WHERE pet_id = pets.id)) AS unstocked,
+            (SELECT count(*) FROM stock JOIN log ON log.id = last_change
+              WHERE log.after <> stock.quantity OR log.pet_id <> stock.pet_id) AS disagreeing,
             (SELECT count(*) FROM keys WHERE NOT EXISTS (SELECT 1 FROM key_secrets WHERE key_id = keys.id)) AS unkeyed`
         const damage: string[] = []
         const tell = (count: bigint | undefined, text: (count: bigint) => string) => {
@@ -34,7 +33,7 @@ export function inspectionVerbs(connection: Connection): InspectionVerbs {
     latestChangeAt: async () => {
       const [row] = await connection.run(
         (sql) => sql<{ at: bigint | null }[]>`
-          SELECT greatest((SELECT at FROM history ORDER BY id DESC LIMIT 1), (SELECT max(at) FROM audit)) AS at`,
+          SELECT greatest((SELECT at FROM log ORDER BY id DESC LIMIT 1), (SELECT max(at) FROM audit)) AS at`,
       )
       return row === undefined || row.at === null ? undefined : Number(row.at)
     },

@@ -1,60 +1,79 @@
-import type { SQL } from 'bun'
-import type { PetStatus } from '../../core/stock/inventory.ts'
+import type { EventStore, HistoryStore } from '../../core/stock/stock-store.ts'
+import { fromCursor, toCursor } from '../cursor.ts'
+import { prunableIds } from '../history.ts'
+import { type LogRow, MAX_BEHIND, toEvent } from '../log-rows.ts'
+import type { Connection, Session } from './connection.ts'
 
-/**
- * A place in the log of what happened to the stock, which is `history` and `stock_changes` together. Their ids are
- * taken from the one row of `log_head`, which stays locked until the commit: so whoever sees a row sees all before it,
- * and an id is a place. In another database than before (a fail-over, a restored dump) it may be the place of something
- * else; hence the time when the server started, and which table it is.
- */
-export interface LogEnd {
-  readonly position: number
-  readonly database: string
+interface Numbering {
+  identity: string
+  last: bigint
 }
 
-/** Something that happened to a pet. A pet that is null: so much that all of the stock is to be read again. */
-export interface LogRow {
-  readonly pet_id: bigint | null
-  /** Both null where the pet was removed. */
-  readonly quantity: bigint | null
-  readonly status: PetStatus | null
+interface PlaceRow extends Omit<LogRow, 'id'> {
+  place: bigint
+  log_id: bigint | null
+  id: bigint | null
 }
 
-type EndRow = { position: bigint; database: string }
-type LogAnswer = EndRow & LogRow & { is_row: boolean | null }
+type LogVerbs = Omit<EventStore, 'version'> & Pick<HistoryStore, 'pruneHistory'>
 
-export async function readLogEnd(sql: SQL): Promise<LogEnd> {
-  const [row] = await sql<EndRow[]>`SELECT position, database FROM log_end`
-  return toEnd(row)
+/** An event's place in the log is its cursor. Places are given when somebody asks: see number_log. */
+export function logVerbs(connection: Connection): LogVerbs {
+  return {
+    latestEventCursor: () =>
+      connection.pipeline(async (session) => {
+        const { identity, last } = await numbering(session)
+        return toCursor({ position: last, identity })
+      }),
+
+    stockEventsAfter: async (cursor, limit) => {
+      const from = fromCursor(cursor)
+      if (from === undefined) return 'unknown_cursor'
+      const [{ identity, last }, rows] = await connection.pipeline((session) =>
+        // The second begins when the first is done, and so sees the places that it gave.
+        Promise.all([numbering(session), placesAfter(session, from.position, limit)]),
+      )
+      const behind = last - from.position
+      if (from.identity !== identity || behind < 0n || behind > MAX_BEHIND) return 'too_far'
+      // Places that are gone, or whose rows are, have been removed.
+      if (behind > 0n && rows[0]?.place !== from.position + 1n) return 'too_far'
+      if (rows.some(({ log_id, id }) => log_id !== null && id === null)) return 'too_far'
+      const events = rows.map(({ place, id, ...row }) => {
+        const at = toCursor({ position: place, identity })
+        return id === null ? ({ kind: 'relist', cursor: at } as const) : toEvent({ ...row, id }, at)
+      })
+      return { events, cursor: events.at(-1)?.cursor ?? cursor }
+    },
+
+    pruneHistory: async (limit, batch) => {
+      // What has no place yet would be missing among the events.
+      await connection.pipeline(numbering)
+      return connection.transaction(async (session) => {
+        const [text, value] = prunableIds(limit, `LIMIT ${Math.floor(batch)}`)
+        const { count } = await session.unsafe(
+          `DELETE FROM log WHERE id IN (${text})
+            AND pg_visible_in_snapshot(xid, (SELECT snapshot FROM log_numbering))`,
+          [value],
+        )
+        await session`
+          DELETE FROM log_places WHERE place < coalesce(
+            (SELECT place FROM log_places WHERE EXISTS (SELECT FROM log WHERE id = log_id) ORDER BY place LIMIT 1),
+            (SELECT last FROM log_numbering))`
+        return count
+      })
+    },
+  }
 }
 
-/**
- * What happened after this place, in its order, and where the log ends now. No rows where there are more than `most`, or
- * something else says that all of the stock is to be read again.
- */
-export async function readLogAfter(
-  sql: SQL,
-  { position, database }: LogEnd,
-  most: number,
-): Promise<{ readonly end: LogEnd; readonly rows: readonly LogRow[] | undefined }> {
-  const answer = await sql<LogAnswer[]>`
-    WITH log AS MATERIALIZED (
-      (SELECT id, pet_id, after AS quantity, status FROM history
-        WHERE id > ${position}::bigint ORDER BY id LIMIT ${most + 1}::bigint)
-      UNION ALL
-      (SELECT id, pet_id, quantity, status FROM stock_changes
-        WHERE id > ${position}::bigint AND kind <> 'renamed' ORDER BY id LIMIT ${most + 1}::bigint)
-    )
-    SELECT position, database, id IS NOT NULL AS is_row, pet_id, quantity, status
-    FROM log_end LEFT JOIN log ON true ORDER BY id`.execute()
-  const end = toEnd(answer[0])
-  const rows = answer.filter(({ is_row }) => is_row)
-  const isAnother = end.database !== database || end.position < position
-  const readsAll = isAnother || rows.length > most || rows.some(({ pet_id }) => pet_id === null)
-  return { end, rows: readsAll ? undefined : rows }
+async function numbering(session: Session): Promise<Numbering> {
+  const [row] = await session<Numbering[]>`SELECT identity, last FROM number_log(${MAX_BEHIND})`.execute()
+  if (row === undefined) throw new Error('the database did not number its log')
+  return row
 }
 
-function toEnd(row: EndRow | undefined): LogEnd {
-  if (row === undefined) throw new Error('the database did not tell where its log ends')
-  return { position: Number(row.position), database: row.database }
+function placesAfter(session: Session, from: bigint, limit: number) {
+  return session<PlaceRow[]>`
+    SELECT place, log_id, id, kind, pet_id, before, after, status, at, key_id
+    FROM log_places LEFT JOIN log ON id = log_id
+    WHERE place > ${from} ORDER BY place LIMIT ${limit}::bigint`.execute()
 }

@@ -1,8 +1,6 @@
 import type { SQL } from 'bun'
 import type { Connection } from './connection.ts'
-import { FIRST_FUNCTIONS } from './first-functions.ts'
-import { FIRST_TABLES } from './first-tables.ts'
-import { ONE_LOG } from './one-log.ts'
+import { FIRST_TABLES } from './tables.ts'
 
 interface Migration {
   readonly number: number
@@ -10,35 +8,16 @@ interface Migration {
 }
 
 /** Append only: a migration that has been released is never edited. */
-const MIGRATIONS: readonly Migration[] = [
-  { number: 1, sql: FIRST_TABLES + FIRST_FUNCTIONS },
-  {
-    // Bans are numbered, since a clock that is set back moves their times.
-    number: 2,
-    sql: `
-      ALTER TABLE bans ADD COLUMN number bigint;
-      UPDATE bans SET number = numbered.number FROM (
-        SELECT key_id, began_at, row_number() OVER (PARTITION BY key_id ORDER BY began_at) AS number FROM bans
-      ) numbered WHERE bans.key_id = numbered.key_id AND bans.began_at = numbered.began_at;
-      ALTER TABLE bans ALTER COLUMN number SET NOT NULL, DROP CONSTRAINT bans_pkey, ADD PRIMARY KEY (key_id, number);
-    `,
-  },
-  {
-    // For the latest changes of all pets: the primary key finds those of one pet alone.
-    number: 3,
-    sql: 'CREATE INDEX history_by_id ON history (id)',
-  },
-  { number: 4, sql: ONE_LOG },
-]
+const MIGRATIONS: readonly Migration[] = [{ number: 1, sql: FIRST_TABLES }]
 
 const NEWEST = MIGRATIONS.at(-1)?.number ?? 0
 
 /** Any number will do, if nobody else takes the same: the ASCII codes of "petstore". */
 const MIGRATION_LOCK = 0x70657473746f7265n
 
-/** Brings the database to the newest form, or to an earlier one. Safe when several processes start at once: one does it, the others wait. */
-export async function migrate(connection: Connection, newest = NEWEST): Promise<void> {
-  if ((await connection.run((sql) => versionWithoutLock(sql))) === newest) return
+/** Brings the database to the newest form. Safe when several processes start at once: one does it, the others wait. */
+export async function migrate(connection: Connection): Promise<void> {
+  if ((await connection.run((sql) => versionWithoutLock(sql))) === NEWEST) return
   await connection.longTransaction('write', async (session) => {
     await session`SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`
     await session`
@@ -47,13 +26,13 @@ export async function migrate(connection: Connection, newest = NEWEST): Promise<
         applied_at timestamptz NOT NULL DEFAULT now()
       )`
     const version = await versionOf(session)
-    if (version > newest) {
+    if (version > NEWEST) {
       throw new Error(
-        `the database is of a newer version (${version}) than this program knows (${newest}); start the newer program`,
+        `the database is of a newer version (${version}) than this program knows (${NEWEST}); start the newer program`,
       )
     }
     for (const migration of MIGRATIONS) {
-      if (migration.number <= version || migration.number > newest) continue
+      if (migration.number <= version) continue
       await session.unsafe(migration.sql)
       await session`INSERT INTO migrations (number) VALUES (${migration.number})`
     }

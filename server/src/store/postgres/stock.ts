@@ -1,29 +1,176 @@
-import type { InventoryItem, PetStatus } from '../../core/stock/inventory.ts'
-import type { Store } from '../store.ts'
+import type { SQL } from 'bun'
+import { type Decision, decide } from '../../core/stock/decide.ts'
+import type { InventoryItem, PetStatus, QuantityChange } from '../../core/stock/inventory.ts'
+import type { StockStore } from '../../core/stock/stock-store.ts'
+import { type ChangeRow, changeRows } from '../log-rows.ts'
 import type { Connection } from './connection.ts'
-import type { StockWriter } from './stock-writer.ts'
 
-export interface StockRow {
+interface StockRow {
   pet_id: bigint
   quantity: bigint
   status: PetStatus
 }
 
-type StockVerbs = Pick<Store, 'listInventory' | 'setQuantities'>
+interface LockedRow extends StockRow {
+  last_change: bigint | null
+}
 
-export function stockVerbs(connection: Connection, writer: StockWriter): StockVerbs {
+/** What a snapshot can be compared by, and the snapshot. */
+interface SnapshotRow {
+  server: string
+  snapshot: string
+  prunings: bigint
+}
+
+interface ChangedRow extends SnapshotRow {
+  is_cut: boolean
+  log_rows: bigint
+  reads_all: boolean | null
+  pet_id: bigint | null
+  quantity: bigint | null
+  status: PetStatus | null
+}
+
+/** Each has a connection while it waits for the database. */
+const CONCURRENT_COMMITS = 4
+/** Rows that come in one piece. */
+const BATCH = 5_000
+/** With more changes than this, loading everything is not slower. */
+const MAX_CHANGES = 10_000
+
+/**
+ * Every change leaves a row in the log with the transaction that wrote it. Such transactions commit in any order, so a
+ * number that grows is no cursor: one with a lower number may commit after a higher one was read. A snapshot is: it names the
+ * transactions that were under way (`xip`) and the first that had not begun (`xmax`). What is seen now and was not seen
+ * then was written by one of these, and by no other. Cursors are of this process alone: one whose connections were lost
+ * may have missed a crash, after which transactions are numbered anew.
+ */
+export function stockVerbs(connection: Connection): StockStore {
+  const toCursor = ({ server, snapshot, prunings }: SnapshotRow) =>
+    [snapshot, server, prunings, connection.losses].join('@')
+
   return {
-    listInventory: async () => {
-      const rows = await connection.run(
-        (sql) => sql<StockRow[]>`SELECT pet_id, quantity, status FROM stock ORDER BY pet_id`,
-      )
-      return rows.map(toItem)
+    // Only the database knows what other instances did.
+    version: () => undefined,
+    concurrentCommits: CONCURRENT_COMMITS,
+
+    loadStock: (onBatch) =>
+      connection.longTransaction('read', async (session) => {
+        const [now] = await session<SnapshotRow[]>`
+          SELECT log_server() AS server, pg_current_snapshot()::text AS snapshot, prunings FROM log_state`
+        if (now === undefined) throw new Error('the database does not tell its snapshot')
+        const cursor = toCursor(now)
+        await session`
+          DECLARE entries NO SCROLL CURSOR FOR SELECT pet_id, quantity, status FROM stock ORDER BY pet_id`
+        for (;;) {
+          const rows = await session.unsafe<StockRow[]>(`FETCH ${BATCH} FROM entries`)
+          if (rows.length > 0) onBatch(rows.map(toItem))
+          if (rows.length < BATCH) return cursor
+        }
+      }),
+
+    stockChangesSince: async (cursor) => {
+      const [snapshot = '', server, prunings = '0', losses] = cursor.split('@')
+      if (losses !== String(connection.losses)) return 'too_many'
+      const rows = await connection.run((sql) => changedSince(sql, snapshot, prunings))
+      const [first] = rows
+      if (first === undefined || first.server !== server || losses !== String(connection.losses))
+        return 'too_many'
+      if (first.is_cut || first.reads_all === true || first.log_rows > MAX_CHANGES) return 'too_many'
+      const set: InventoryItem[] = []
+      const removed: bigint[] = []
+      for (const { pet_id, quantity, status } of rows) {
+        if (pet_id === null) continue
+        if (quantity === null || status === null) removed.push(pet_id)
+        else set.push(toItem({ pet_id, quantity, status }))
+      }
+      return { set, removed, cursor: toCursor(first) }
     },
 
-    setQuantities: (changes) => writer.write(changes),
+    setQuantities: async (changes) => {
+      let decision: Decision | undefined
+      await connection.readThenWrite(
+        'durable',
+        (sql) => lockRows(sql, changes),
+        (sql, rows) => {
+          const found = new Map(
+            rows.map((row) => [row.pet_id, { ...toItem(row), lastChange: row.last_change }]),
+          )
+          decision = decide(changes, found)
+          const { made } = decision
+          if (made.length === 0) return undefined
+          return write(
+            sql,
+            changeRows(made, (petId) => found.get(petId)?.lastChange ?? null),
+          )
+        },
+      )
+      if (decision === undefined) throw new Error('a commit was made without a decision')
+      return decision.outcomes
+    },
   }
 }
 
-export function toItem(row: StockRow): InventoryItem {
+/** One statement, hence one snapshot: what changed, and from where to go on. */
+function changedSince(sql: SQL, snapshot: string, prunings: string) {
+  return sql<ChangedRow[]>`
+    WITH changed AS MATERIALIZED (
+      SELECT pet_id FROM log_since(${snapshot}::pg_snapshot, ${MAX_CHANGES + 1}::bigint)
+    ), total AS (SELECT count(*) AS log_rows, bool_or(pet_id IS NULL) AS reads_all FROM changed)
+    SELECT log_server() AS server, pg_current_snapshot()::text AS snapshot, prunings,
+      prunings <> ${prunings}::bigint AND pruned_xid >= pg_snapshot_xmin(${snapshot}::pg_snapshot) AS is_cut,
+      log_rows, reads_all, each.pet_id, stock.quantity, stock.status
+    FROM log_state CROSS JOIN total
+    LEFT JOIN (SELECT DISTINCT pet_id FROM changed) AS each ON log_rows <= ${MAX_CHANGES}::bigint
+    LEFT JOIN stock ON stock.pet_id = each.pet_id`.execute()
+}
+
+/** In the order of their ids, whatever the order of the changes: two commits that name the same pets never deadlock. */
+function lockRows(sql: SQL, changes: readonly QuantityChange[]) {
+  const petIds = arrayOf(changes, ({ petId }) => petId)
+  return sql<LockedRow[]>`
+    SELECT pet_id, quantity, status, last_change FROM stock
+    WHERE pet_id = ANY (${petIds}::bigint[]) ORDER BY pet_id FOR NO KEY UPDATE`.execute()
+}
+
+/** The number is taken while the pets are locked, so that ids tell the order of what happened to each. */
+function write(sql: SQL, rows: readonly ChangeRow[]) {
+  const last = rows.flatMap((row, index) => (row.isLast ? [{ row, index }] : []))
+  return sql`
+    WITH taken AS MATERIALIZED (
+      SELECT nextval('log_ids') AS id
+    ), recorded AS (
+      INSERT INTO log (id, kind, pet_id, before, after, status, at, key_id, previous)
+      SELECT id + number - 1, 'change', pet_id, before, after, status, at, key_id, coalesce(id + follows, previous)
+      FROM taken, unnest(
+        ${arrayOf(rows, ({ change }) => change.petId)}::bigint[],
+        ${arrayOf(rows, ({ before }) => before)}::bigint[],
+        ${arrayOf(rows, ({ change }) => change.quantity)}::bigint[],
+        ${arrayOf(rows, ({ status }) => status)}::text[],
+        ${arrayOf(rows, ({ change }) => change.at)}::bigint[],
+        ${arrayOf(rows, ({ change }) => quoted(change.keyId))}::text[],
+        ${arrayOf(rows, ({ previous }) => previous)}::bigint[],
+        ${arrayOf(rows, ({ follows }) => follows)}::bigint[]
+      ) WITH ORDINALITY AS made (pet_id, before, after, status, at, key_id, previous, follows, number)
+    )
+    UPDATE stock SET quantity = made.quantity, last_change = id + index
+    FROM taken, unnest(
+      ${arrayOf(last, ({ row }) => row.change.petId)}::bigint[],
+      ${arrayOf(last, ({ row }) => row.change.quantity)}::bigint[],
+      ${arrayOf(last, ({ index }) => index)}::bigint[]
+    ) AS made (pet_id, quantity, index)
+    WHERE stock.pet_id = made.pet_id`.execute()
+}
+
+/** In PostgreSQL's own words: what Bun makes of an array takes several times as long. */
+function arrayOf<Row>(rows: readonly Row[], pick: (row: Row) => bigint | number | string | null): string {
+  return `{${rows.map((row) => pick(row) ?? 'NULL').join()}}`
+}
+
+function quoted(text: string): string {
+  return `"${text.replaceAll(/["\\]/g, '\\$&')}"`
+}
+
+function toItem(row: StockRow): InventoryItem {
   return { petId: row.pet_id, quantity: Number(row.quantity), status: row.status }
 }

@@ -1,20 +1,18 @@
+import { historyVerbs } from '../history.ts'
+import { petVerbs } from '../pets.ts'
 import type { Store } from '../store.ts'
 import { Connection, type PostgresSettings } from './connection.ts'
 import { contentVerbs } from './contents.ts'
-import { exchangeVerbs } from './exchange.ts'
-import { historyVerbs } from './history.ts'
+import { transferVerbs } from './export.ts'
 import { inspectionVerbs } from './inspection.ts'
 import { keyVerbs } from './keys.ts'
-import { KnownLog } from './known-log.ts'
 import { limitVerbs } from './limits.ts'
+import { logVerbs } from './log.ts'
 import { migrate } from './migrations.ts'
 import { orderVerbs } from './orders.ts'
-import { petVerbs } from './pets.ts'
+import { petWriteVerbs } from './pets.ts'
 import { requestCountVerbs } from './request-counts.ts'
 import { stockVerbs } from './stock.ts'
-import { stockChangeVerbs } from './stock-changes.ts'
-import { stockEventVerbs } from './stock-events.ts'
-import { StockWriter } from './stock-writer.ts'
 import { storeClock } from './store-clock.ts'
 
 export type { PostgresSettings } from './connection.ts'
@@ -35,28 +33,23 @@ export async function openPostgresStore(url: string, settings: PostgresSettings)
     await connection.close()
     throw error
   }
-  const known = new KnownLog()
-  const changes = stockChangeVerbs(connection, known)
-  const writer = new StockWriter(connection, known, () => changes.loadStock(() => {}), settings.mostLate)
   return {
     isShared: true,
-    // Only the database knows what other instances did.
-    version: () => undefined,
-    ...stockVerbs(connection, writer),
+    ...stockVerbs(connection),
+    ...logVerbs(connection),
     ...historyVerbs(connection),
-    ...changes,
-    ...stockEventVerbs(connection),
     ...petVerbs(connection),
+    ...petWriteVerbs(connection),
     ...orderVerbs(connection),
     ...keyVerbs(connection, clock),
     ...limitVerbs(connection, clock),
     ...requestCountVerbs(connection, settings.clock),
-    ...exchangeVerbs(connection),
+    ...transferVerbs(connection),
     ...contentVerbs(connection),
     ...inspectionVerbs(connection),
     // Not a bare SELECT 1, which would answer on a database that has lost its tables.
     ping: async () => {
-      await connection.run((sql) => sql`SELECT 1 FROM history LIMIT 1`)
+      await connection.run((sql) => sql`SELECT 1 FROM log LIMIT 1`)
     },
     close: () => connection.close(),
   }

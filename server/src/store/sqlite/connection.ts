@@ -1,6 +1,7 @@
-import { Database } from 'bun:sqlite'
+import { Database, type SQLQueryBindings } from 'bun:sqlite'
 import { existsSync, mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
+import type { SqlValue } from '../sql.ts'
 import { asServiceError, isLocked } from './failures.ts'
 import { createPrivateFile } from './private-file.ts'
 import { alignSideFiles } from './side-files.ts'
@@ -102,18 +103,21 @@ export class Connection {
     return Connection.open(this.#path, PASSING_CACHE_PAGES)
   }
 
+  async rows<Row>(text: string, values: readonly SqlValue[] = []): Promise<Row[]> {
+    const statement = this.database.query<Row, SQLQueryBindings[]>(text.replaceAll('$', '?'))
+    return this.read(() => statement.all(...values))
+  }
+
   async read<T>(work: () => T): Promise<T> {
     const began = performance.now()
     return this.#whenUnlocked(work, () => began)
   }
 
-  /** Runs `work` in one transaction that is on disk when the promise resolves, and before that `committed`. */
-  async write<T>(work: () => T, committed?: () => void): Promise<T> {
+  /** Runs `work` in one transaction that is on disk when the promise resolves. */
+  async write<T>(work: () => T): Promise<T> {
     return this.#writeWhenUnlocked(() => {
       try {
-        const result = this.#inTransaction(work)
-        committed?.()
-        return result
+        return this.#inTransaction(work)
       } finally {
         this.#version++
       }

@@ -10,15 +10,15 @@ export function inspectionVerbs(connection: Connection): InspectionVerbs {
   const orphans = database.query<{ table: string }, []>('SELECT "table" FROM pragma_foreign_key_check')
   // A pet without stock, or a quantity that is not what the history says last, was not written by us.
   const unstocked = database.query<{ pets: bigint }, []>(
-    'SELECT count(*) AS pets FROM pets WHERE NOT EXISTS (SELECT 1 FROM settled_stock WHERE pet_id = pets.id)',
+    'SELECT count(*) AS pets FROM pets WHERE NOT EXISTS (SELECT 1 FROM stock WHERE pet_id = pets.id)',
   )
   const disagreeing = database.query<{ pets: bigint }, []>(`
-    SELECT count(*) AS pets FROM stock JOIN history ON history.id = last_change
-    WHERE history.after <> stock.quantity OR history.pet_id <> stock.pet_id
+    SELECT count(*) AS pets FROM stock JOIN log ON log.id = last_change
+    WHERE log.after <> stock.quantity OR log.pet_id <> stock.pet_id
   `)
   const latest = database.query<{ at: bigint | null }, []>(`
     SELECT max(at) AS at FROM
-      (SELECT at FROM history WHERE id = (SELECT max(id) FROM history) UNION ALL SELECT max(at) FROM audit)
+      (SELECT at FROM log WHERE id = (SELECT max(id) FROM log) UNION ALL SELECT max(at) FROM audit)
   `)
 
   return {

@@ -1,71 +1,48 @@
-import type { Pet } from '../../core/catalog/pet.ts'
+import type { CatalogStore } from '../../core/catalog/catalog-store.ts'
 import type { PetStatus } from '../../core/stock/inventory.ts'
-import type { Store } from '../store.ts'
+import { STORE_KEY_ID } from '../pets.ts'
 import type { Connection } from './connection.ts'
-import { HISTORY_END } from './log-end.ts'
+import { readLogEnd } from './log.ts'
 
-interface PetRow {
-  id: bigint
-  name: string
-  category_id: bigint
-  status: PetStatus
-}
-
-type PetVerbs = Pick<Store, 'findPet' | 'listPets' | 'countPets' | 'addPets'>
-
-const LOWEST_ID = -(2n ** 63n)
-const HIGHEST_ID = 2n ** 63n - 1n
-
-export function petVerbs(connection: Connection): PetVerbs {
+export function petWriteVerbs(connection: Connection): Pick<CatalogStore, 'addPets' | 'removePet'> {
   const { database } = connection
-  // A status is never late.
-  const PETS = 'SELECT id, name, category_id, status FROM settled_stock JOIN pets ON pets.id = pet_id'
-  const one = database.query<PetRow, [bigint]>(`${PETS} WHERE pet_id = ?`)
-  const page = database.query<PetRow, [bigint, number]>(`${PETS} WHERE pet_id >= ? ORDER BY pet_id LIMIT ?`)
-  const pageOfStatus = database.query<PetRow, [PetStatus, bigint, number]>(
-    `${PETS} WHERE status = ? AND pet_id >= ? ORDER BY pet_id LIMIT ?`,
-  )
-  const count = database.query<{ pets: bigint }, []>('SELECT count(*) AS pets FROM pets')
+  const logEnd = readLogEnd(database)
   const addPet = database.query<unknown, [bigint, string, bigint]>(
     'INSERT INTO pets (id, name, category_id) VALUES (?, ?, ?)',
   )
-  const addStock = database.query<unknown, [bigint, number, PetStatus]>(
-    `INSERT INTO settled_stock (pet_id, quantity, status, last_change)
-    VALUES (?1, ?2, ?3, (SELECT last_change FROM removed_stock WHERE pet_id = ?1))`,
+  const addStock = database.query<unknown, [bigint, number, PetStatus, bigint]>(
+    'INSERT INTO stock (pet_id, quantity, status, last_change) VALUES (?, ?, ?, ?)',
   )
-  const recordEntry = database.query<unknown, [bigint, number, PetStatus]>(`
-    INSERT INTO stock_changes (after_history, kind, pet_id, quantity, status)
-    VALUES (${HISTORY_END}, 'entry', ?, ?, ?)
+  // A pet that was removed and comes back goes on with its history.
+  const recordEntry = database.query<unknown, [bigint, bigint, number, PetStatus, number, string]>(`
+    INSERT INTO log (id, kind, pet_id, after, status, at, key_id, previous)
+    VALUES (?1, 'entry', ?2, ?3, ?4, ?5, ?6, (SELECT max(id) FROM log WHERE pet_id = ?2 AND kind <> 'change'))
   `)
+  const recordRemoval = database.query<unknown, [bigint, bigint, number, string]>(`
+    INSERT INTO log (id, kind, pet_id, before, status, at, key_id, previous)
+    SELECT ?1, 'removed', pet_id, quantity, status, ?3, ?4, last_change FROM stock WHERE pet_id = ?2
+  `)
+  const remove = database.query<unknown, [bigint]>('DELETE FROM pets WHERE id = ?')
 
   return {
-    findPet: (petId) =>
-      connection.read(() => {
-        const row = one.get(petId)
-        return row === null ? undefined : toPet(row)
-      }),
-
-    listPets: ({ status, after }, limit) =>
-      connection.read(() => {
-        if (after === HIGHEST_ID) return []
-        const from = after === undefined ? LOWEST_ID : after + 1n
-        const rows = status === undefined ? page.all(from, limit) : pageOfStatus.all(status, from, limit)
-        return rows.map(toPet)
-      }),
-
-    countPets: () => connection.read(() => Number(count.get()?.pets ?? 0)),
-
     addPets: (pets) =>
       connection.write(() => {
+        let id = logEnd().position
+        const at = Date.now()
         for (const pet of pets) {
+          id++
           addPet.run(pet.id, pet.name, pet.categoryId)
-          addStock.run(pet.id, pet.quantity, pet.status)
-          recordEntry.run(pet.id, pet.quantity, pet.status)
+          recordEntry.run(id, pet.id, pet.quantity, pet.status, at, STORE_KEY_ID)
+          addStock.run(pet.id, pet.quantity, pet.status, id)
         }
       }),
-  }
-}
 
-function toPet(row: PetRow): Pet {
-  return { id: row.id, name: row.name, categoryId: row.category_id, status: row.status }
+    removePet: (petId) =>
+      connection.write(() => {
+        const isThere = recordRemoval.run(logEnd().position + 1n, petId, Date.now(), STORE_KEY_ID).changes > 0
+        // The stock goes with its pet.
+        remove.run(petId)
+        return isThere
+      }),
+  }
 }

@@ -1,13 +1,11 @@
-import {
-  type InventoryItem,
-  isAllowed,
-  type PetStatus,
-  type QuantityChange,
-  type QuantityOutcome,
-} from '../../core/stock/inventory.ts'
-import type { Store } from '../store.ts'
+import { decide } from '../../core/stock/decide.ts'
+import type { InventoryItem, PetStatus } from '../../core/stock/inventory.ts'
+import type { StockStore } from '../../core/stock/stock-store.ts'
+import { fromCursor, toCursor } from '../cursor.ts'
+import { changeRows } from '../log-rows.ts'
+import { inBatches } from './batches.ts'
 import type { Connection } from './connection.ts'
-import type { LateStock } from './late-stock.ts'
+import { readLogEnd } from './log.ts'
 
 interface StockRow {
   pet_id: bigint
@@ -15,27 +13,108 @@ interface StockRow {
   status: PetStatus
 }
 
-type StockVerbs = Pick<Store, 'listInventory' | 'setQuantities'>
+interface Found {
+  readonly quantity: number
+  readonly status: PetStatus
+  readonly lastChange: bigint | null
+}
 
-export function stockVerbs(connection: Connection, late: LateStock): StockVerbs {
-  const all = connection.database.query<StockRow, []>(
-    'SELECT pet_id, quantity, status FROM stock ORDER BY pet_id',
+/** With more changes than this, loading everything is not slower. */
+const MAX_CHANGES = 10_000n
+
+export function stockVerbs(connection: Connection): StockStore {
+  const { database } = connection
+  const logEnd = readLogEnd(database)
+  const find = database.query<{ quantity: bigint; status: PetStatus; last_change: bigint | null }, [bigint]>(
+    'SELECT quantity, status, last_change FROM stock WHERE pet_id = ?',
   )
+  const update = database.query<unknown, [number, bigint, bigint]>(
+    'UPDATE stock SET quantity = ?, last_change = ? WHERE pet_id = ?',
+  )
+  const record = database.query<
+    unknown,
+    [bigint, bigint, number, number, PetStatus, number, string, bigint | null]
+  >(
+    `INSERT INTO log (id, kind, pet_id, before, after, status, at, key_id, previous)
+    VALUES (?, 'change', ?, ?, ?, ?, ?, ?, ?)`,
+  )
+  const changed = database.query<
+    { pet_id: bigint | null; quantity: bigint | null; status: PetStatus | null },
+    [bigint]
+  >(`
+    SELECT changed.pet_id, quantity, status FROM (SELECT DISTINCT pet_id FROM log WHERE id > ?) AS changed
+    LEFT JOIN stock ON stock.pet_id = changed.pet_id
+  `)
 
-  function set(change: QuantityChange): QuantityOutcome {
-    const { petId, quantity, keyId, at } = change
-    const place = late.find(petId)
-    if (place === undefined) return 'unknown_pet'
-    const found = { petId, quantity: late.quantityAt(place), status: late.statusAt(place) }
-    if (!isAllowed(change, found)) return { conflict: found }
-    if (found.quantity === quantity) return found
-    late.change(place, petId, quantity, at, keyId)
-    return { petId, quantity, status: found.status }
+  const found = (petIds: Iterable<bigint>): Map<bigint, Found> => {
+    const entries = new Map<bigint, Found>()
+    for (const petId of petIds) {
+      const row = entries.has(petId) ? null : find.get(petId)
+      if (row === null) continue
+      entries.set(petId, {
+        quantity: Number(row.quantity),
+        status: row.status,
+        lastChange: row.last_change,
+      })
+    }
+    return entries
   }
 
   return {
-    listInventory: () => connection.read(() => all.all().map(toItem)),
-    setQuantities: (changes) => late.write(() => changes.map(set)),
+    version: () => connection.version(),
+    // A file has one writer at a time.
+    concurrentCommits: 1,
+
+    async loadStock(onBatch) {
+      const reader = connection.another()
+      try {
+        // One transaction, so that the cursor and the entries are of the same moment.
+        await reader.read(() => reader.database.run('BEGIN'))
+        const end = await reader.read(readLogEnd(reader.database))
+        const rows = reader.database
+          .query<StockRow, []>('SELECT pet_id, quantity, status FROM stock ORDER BY pet_id')
+          .iterate()
+        for await (const items of inBatches(reader, rows, toItem)) onBatch(items)
+        return toCursor(end)
+      } finally {
+        reader.close()
+      }
+    },
+
+    stockChangesSince: (cursor) =>
+      connection.read(
+        database.transaction(() => {
+          const seen = fromCursor(cursor)
+          const now = logEnd()
+          if (seen === undefined || seen.identity !== now.identity) return 'too_many'
+          if (seen.position < now.prunedUpTo || now.position - seen.position > MAX_CHANGES) return 'too_many'
+          const set: InventoryItem[] = []
+          const removed: bigint[] = []
+          for (const { pet_id, quantity, status } of changed.all(seen.position)) {
+            if (pet_id === null) return 'too_many'
+            if (quantity === null || status === null) removed.push(pet_id)
+            else set.push(toItem({ pet_id, quantity, status }))
+          }
+          return { set, removed, cursor: toCursor(now) }
+        }),
+      ),
+
+    setQuantities: (changes) =>
+      connection.write(() => {
+        const entries = found(changes.map(({ petId }) => petId))
+        const { outcomes, made } = decide(changes, entries)
+        if (made.length === 0) return outcomes
+        const first = logEnd().position + 1n
+        const rows = changeRows(made, (petId) => entries.get(petId)?.lastChange ?? null)
+        for (const [index, { change, before, status, previous, follows, isLast }] of rows.entries()) {
+          const { petId, quantity, at, keyId } = change
+          const id = first + BigInt(index)
+          const earlier = follows === null ? previous : first + BigInt(follows)
+          record.run(id, petId, before, quantity, status, at, keyId, earlier)
+          if (isLast) update.run(quantity, id, petId)
+        }
+        return outcomes
+      }),
   }
 }
 

@@ -1,39 +1,36 @@
+import { historyVerbs } from '../history.ts'
+import { petVerbs } from '../pets.ts'
 import type { Store } from '../store.ts'
 import { Connection } from './connection.ts'
 import { contentVerbs } from './contents.ts'
-import { exchangeVerbs } from './exchange.ts'
-import { historyVerbs } from './history.ts'
+import { transferVerbs } from './export.ts'
 import { inspectionVerbs } from './inspection.ts'
 import { keyVerbs } from './keys.ts'
-import { LateStock } from './late-stock.ts'
 import { limitVerbs } from './limits.ts'
+import { logVerbs } from './log.ts'
 import { migrate } from './migrations.ts'
 import { orderVerbs } from './orders.ts'
-import { petVerbs } from './pets.ts'
+import { petWriteVerbs } from './pets.ts'
 import { stockVerbs } from './stock.ts'
-import { stockChangeVerbs } from './stock-changes.ts'
-import { stockEventVerbs } from './stock-events.ts'
 
 /** Opens the file at `path`, makes it if there is none, and brings its tables up to date. */
-export function openSqliteStore(path: string, options: { readonly mostLate?: number } = {}): Store {
+export function openSqliteStore(path: string): Store {
   const connection = Connection.open(path)
   migrate(connection.database)
   connection.stopBlocking()
-  const late = new LateStock(connection, options.mostLate)
   // Not a bare SELECT 1, which would answer without a look at the file.
-  const anyChange = connection.database.query('SELECT 1 FROM history LIMIT 1')
+  const anyChange = connection.database.query('SELECT 1 FROM log LIMIT 1')
   return {
     isShared: false,
-    version: () => connection.version(),
-    ...stockVerbs(connection, late),
-    ...historyVerbs(connection, late),
-    ...stockChangeVerbs(connection, late),
-    ...stockEventVerbs(connection),
+    ...stockVerbs(connection),
+    ...logVerbs(connection),
+    ...historyVerbs(connection),
     ...petVerbs(connection),
+    ...petWriteVerbs(connection),
     ...orderVerbs(connection),
     ...keyVerbs(connection),
     ...limitVerbs(connection),
-    ...exchangeVerbs(connection),
+    ...transferVerbs(connection),
     ...contentVerbs(connection),
     ...inspectionVerbs(connection),
     ping: () => connection.read(() => void anyChange.get()),

@@ -10,9 +10,9 @@ const STATUS_TEXTS = PET_STATUSES.map((status) => bytesOf(`,"status":"${status}"
 const NO_TEXT = new Uint8Array()
 const COMMA = ','.charCodeAt(0)
 /** More than an entry with the longest id, quantity and status takes. */
-const MOST_ENTRY_BYTES = 96
+const MAX_ENTRY_BYTES = 96
 /** Shared by all pages: each is written in one go and then copied out. */
-const buffer = new Uint8Array(1 + PAGE_CAPACITY * MOST_ENTRY_BYTES)
+const buffer = new Uint8Array(1 + PAGE_CAPACITY * MAX_ENTRY_BYTES)
 const STATUS_INDEX: Readonly<Record<PetStatus, number>> = Object.fromEntries(
   PET_STATUSES.map((status, index) => [status, index]),
 ) as Record<PetStatus, number>
@@ -38,7 +38,7 @@ export class InventoryPage {
   }
 
   /** Where the id is, or where it would have to go. */
-  placeOf(petId: bigint): number {
+  slotOf(petId: bigint): number {
     if (this.count > 0 && (this.ids[this.count - 1] ?? 0n) < petId) return this.count
     let low = 0
     let high = this.count
@@ -50,33 +50,33 @@ export class InventoryPage {
     return low
   }
 
-  has(place: number, petId: bigint): boolean {
-    return place < this.count && this.ids[place] === petId
+  has(slot: number, petId: bigint): boolean {
+    return slot < this.count && this.ids[slot] === petId
   }
 
-  read(place: number): InventoryItem {
+  read(slot: number): InventoryItem {
     return {
-      petId: this.ids[place] ?? 0n,
-      quantity: this.quantities[place] ?? 0,
-      status: PET_STATUSES[this.statuses[place] ?? 0] ?? PET_STATUSES[0],
+      petId: this.ids[slot] ?? 0n,
+      quantity: this.quantities[slot] ?? 0,
+      status: PET_STATUSES[this.statuses[slot] ?? 0] ?? PET_STATUSES[0],
     }
   }
 
-  write(place: number, item: InventoryItem): void {
-    this.ids[place] = item.petId
-    this.quantities[place] = item.quantity
-    this.statuses[place] = STATUS_INDEX[item.status]
+  write(slot: number, item: InventoryItem): void {
+    this.ids[slot] = item.petId
+    this.quantities[slot] = item.quantity
+    this.statuses[slot] = STATUS_INDEX[item.status]
     this.#bytes = undefined
   }
 
-  insert(place: number, item: InventoryItem): void {
-    if (place < this.count) this.#shift(place, place + 1)
+  insert(slot: number, item: InventoryItem): void {
+    if (slot < this.count) this.#shift(slot, slot + 1)
     this.count++
-    this.write(place, item)
+    this.write(slot, item)
   }
 
-  remove(place: number): void {
-    this.#shift(place + 1, place)
+  remove(slot: number): void {
+    this.#shift(slot + 1, slot)
     this.count--
     this.#bytes = undefined
   }
@@ -95,13 +95,13 @@ export class InventoryPage {
   }
 
   /** The bits of one entry, for the content tag. Valid until the next call. */
-  wordsOf(place: number): Uint32Array {
+  wordsOf(slot: number): Uint32Array {
     const words = this.#words
-    words[0] = this.#idWords[place * 2] ?? 0
-    words[1] = this.#idWords[place * 2 + 1] ?? 0
-    words[2] = this.#quantityWords[place * 2] ?? 0
-    words[3] = this.#quantityWords[place * 2 + 1] ?? 0
-    words[4] = this.statuses[place] ?? 0
+    words[0] = this.#idWords[slot * 2] ?? 0
+    words[1] = this.#idWords[slot * 2 + 1] ?? 0
+    words[2] = this.#quantityWords[slot * 2] ?? 0
+    words[3] = this.#quantityWords[slot * 2 + 1] ?? 0
+    words[4] = this.statuses[slot] ?? 0
     return words
   }
 
@@ -120,22 +120,22 @@ export class InventoryPage {
   #serialise(lead: string): Uint8Array {
     buffer[0] = lead.charCodeAt(0)
     let at = 1
-    for (let place = 0; place < this.count; place++) {
-      if (place > 0) buffer[at++] = COMMA
+    for (let slot = 0; slot < this.count; slot++) {
+      if (slot > 0) buffer[at++] = COMMA
       at = putBytes(buffer, at, ID_TEXT)
-      at = this.#putId(at, place)
+      at = this.#putId(at, slot)
       at = putBytes(buffer, at, QUANTITY_TEXT)
-      at = putInteger(buffer, at, this.quantities[place] ?? 0)
-      at = putBytes(buffer, at, STATUS_TEXTS[this.statuses[place] ?? 0] ?? NO_TEXT)
+      at = putInteger(buffer, at, this.quantities[slot] ?? 0)
+      at = putBytes(buffer, at, STATUS_TEXTS[this.statuses[slot] ?? 0] ?? NO_TEXT)
     }
     return buffer.slice(0, at)
   }
 
   /** A small id is taken for the number it is, without a bigint in between. */
-  #putId(at: number, place: number): number {
-    return this.#idWords[place * 2 + 1] === 0
-      ? putInteger(buffer, at, this.#idWords[place * 2] ?? 0)
-      : putBytes(buffer, at, bytesOf(String(this.ids[place])))
+  #putId(at: number, slot: number): number {
+    return this.#idWords[slot * 2 + 1] === 0
+      ? putInteger(buffer, at, this.#idWords[slot * 2] ?? 0)
+      : putBytes(buffer, at, bytesOf(String(this.ids[slot])))
   }
 
   #shift(from: number, to: number): void {

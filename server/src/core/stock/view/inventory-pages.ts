@@ -36,14 +36,14 @@ export class InventoryPages {
       this.#insert(first, 0, item)
       return
     }
-    const place = page.placeOf(item.petId)
-    if (page.has(place, item.petId)) {
-      this.#tag.remove(page.wordsOf(place))
-      page.write(place, item)
-      this.#tag.add(page.wordsOf(place))
+    const slot = page.slotOf(item.petId)
+    if (page.has(slot, item.petId)) {
+      this.#tag.remove(page.wordsOf(slot))
+      page.write(slot, item)
+      this.#tag.add(page.wordsOf(slot))
       this.#snapshot = undefined
     } else if (!page.isFull) {
-      this.#insert(page, place, item)
+      this.#insert(page, slot, item)
     } else {
       this.#insertIntoFull(index, page, item)
     }
@@ -51,17 +51,17 @@ export class InventoryPages {
 
   get(petId: bigint): InventoryItem | undefined {
     const page = this.#pages[this.#indexFor(petId)]
-    const place = page?.placeOf(petId) ?? 0
-    return page?.has(place, petId) ? page.read(place) : undefined
+    const slot = page?.slotOf(petId) ?? 0
+    return page?.has(slot, petId) ? page.read(slot) : undefined
   }
 
   remove(petId: bigint): void {
     const index = this.#indexFor(petId)
     const page = this.#pages[index]
-    const place = page?.placeOf(petId) ?? 0
-    if (page === undefined || !page.has(place, petId)) return
-    this.#tag.remove(page.wordsOf(place))
-    page.remove(place)
+    const slot = page?.slotOf(petId) ?? 0
+    if (page === undefined || !page.has(slot, petId)) return
+    this.#tag.remove(page.wordsOf(slot))
+    page.remove(slot)
     if (page.count === 0) this.#pages.splice(index, 1)
     this.#snapshot = undefined
   }
@@ -95,17 +95,17 @@ export class InventoryPages {
   }
 
   #insertIntoFull(index: number, page: InventoryPage, item: InventoryItem): void {
-    const isNewLast = index === this.#pages.length - 1 && page.placeOf(item.petId) === page.count
+    const isNewLast = index === this.#pages.length - 1 && page.slotOf(item.petId) === page.count
     // Entries that come in order, as they do at the start, fill each page to the brim.
     const other = isNewLast ? new InventoryPage() : page.split()
     this.#pages.splice(index + 1, 0, other)
     const target = isNewLast || item.petId > other.firstId ? other : page
-    this.#insert(target, target.placeOf(item.petId), item)
+    this.#insert(target, target.slotOf(item.petId), item)
   }
 
-  #insert(page: InventoryPage, place: number, item: InventoryItem): void {
-    page.insert(place, item)
-    this.#tag.add(page.wordsOf(place))
+  #insert(page: InventoryPage, slot: number, item: InventoryItem): void {
+    page.insert(slot, item)
+    this.#tag.add(page.wordsOf(slot))
     this.#snapshot = undefined
   }
 }

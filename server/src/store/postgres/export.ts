@@ -1,14 +1,12 @@
-import type { Store } from '../store.ts'
+import type { TransferStore } from '../../core/transfer/transfer-store.ts'
 import { type Connection, LONG_READ } from './connection.ts'
+import { PostgresStagedImport } from './import.ts'
 import { ORDER_PLAN, PET_PLAN, type PlainRow } from './import-plan.ts'
-import { PostgresStagedImport } from './staged-import.ts'
-
-type ExchangeVerbs = Pick<Store, 'stagePets' | 'stageOrders' | 'exportPets' | 'exportOrders' | 'backupTo'>
 
 /** Rows that come in one piece. */
 const BATCH = 5_000
 
-export function exchangeVerbs(connection: Connection): ExchangeVerbs {
+export function transferVerbs(connection: Connection): TransferStore {
   return {
     stagePets: () => PostgresStagedImport.open(connection, PET_PLAN),
     stageOrders: () => PostgresStagedImport.open(connection, ORDER_PLAN),

@@ -1,3 +1,5 @@
+import type { PetStatus } from '../stock/inventory.ts'
+import { ServiceError } from '../values/errors.ts'
 import { parseInt64 } from '../values/int64.ts'
 import { type PageRequest, unknownCursor } from '../values/page-request.ts'
 import type { CatalogStore } from './catalog-store.ts'
@@ -5,6 +7,26 @@ import type { Pet } from './pet.ts'
 
 /** Pets read before others get a turn: a page may have thousands. */
 const BATCH = 1_000
+
+/** A page of pets by id ascending, and the cursor of the next one where there is one. */
+export async function listPetPage(
+  store: Pick<CatalogStore, 'listPets'>,
+  { status, limit, cursor }: PageRequest & { readonly status: PetStatus | undefined },
+): Promise<{ pets: readonly Pet[]; next: string | undefined }> {
+  const after = cursor === undefined ? undefined : parseInt64(cursor)
+  if (cursor !== undefined && after === undefined) throw unknownCursor(cursor)
+  const filter = { ...(status === undefined ? {} : { status }), ...(after === undefined ? {} : { after }) }
+  // One more than asked for tells whether there is a next page.
+  const found = await store.listPets(filter, limit + 1)
+  const pets = found.slice(0, limit)
+  return { pets, next: found.length > limit ? String(pets.at(-1)?.id) : undefined }
+}
+
+export async function requirePet(store: Pick<CatalogStore, 'findPet'>, petId: bigint): Promise<Pet> {
+  const pet = await store.findPet(petId)
+  if (pet === undefined) throw new ServiceError('not_found', `there is no pet with petId ${petId}`)
+  return pet
+}
 
 /** A page of names and categories by petId ascending, as JSON, and the cursor of the next one where there is one. */
 export async function catalogPage(

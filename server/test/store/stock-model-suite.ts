@@ -2,10 +2,10 @@ import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { MAX_QUANTITY } from '../../src/core/stock/inventory.ts'
 import type { Store } from '../../src/store/store.ts'
+import { historyOf, stockOf } from '../support/whole-store.ts'
 import { change, pet } from './plain-rows.ts'
 
-/** Where the stock is settled all the time. */
-export interface LateStockUnderTest {
+export interface StockUnderTest {
   /** Each time an empty store. */
   create(): Promise<void>
   /** A process on the latest one. */
@@ -18,15 +18,15 @@ interface Extent {
   readonly steps: number
 }
 
-export function lateStockSuite(
+export function stockModelSuite(
   title: string,
-  place: LateStockUnderTest,
+  database: StockUnderTest,
   { runs, steps: most }: Extent,
 ): void {
-  test(`${title}: stock that is settled late is right for everybody at every moment, whoever writes and whatever fails`, async () => {
+  test(`${title}: the stock is right for everybody at every moment, whoever writes, whatever fails, and however much of the log is gone`, async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: most, size: 'max' }), async (steps) => {
-        const shop = new Shop(place)
+        const shop = new Shop(database)
         await shop.open()
         try {
           for (const take of steps) {
@@ -47,16 +47,18 @@ class Shop {
   readonly stores: Store[] = []
   readonly quantities = new Map<bigint, number>()
   readonly history = new Map<bigint, [before: number, after: number][]>()
-  readonly #place: LateStockUnderTest
+  readonly #database: StockUnderTest
   #cursors: string[] = []
+  /** Whether a part of the log is gone since the cursor was given. */
+  readonly #isPruned = [false, false]
 
-  constructor(place: LateStockUnderTest) {
-    this.#place = place
+  constructor(database: StockUnderTest) {
+    this.#database = database
   }
 
   async open(): Promise<void> {
-    await this.#place.create()
-    for (const _ of [1, 2]) this.stores.push(await this.#place.open())
+    await this.#database.create()
+    for (const _ of [1, 2]) this.stores.push(await this.#database.open())
     const first = PETS.slice(0, 4)
     await this.store(0).addPets(first.map((id) => pet(id, 0)))
     for (const id of first) this.quantities.set(id, 0)
@@ -69,7 +71,7 @@ class Shop {
 
   async reopen(index: number): Promise<void> {
     await this.store(index).close()
-    this.stores[index] = await this.#place.open()
+    this.stores[index] = await this.#database.open()
   }
 
   store(index: number): Store {
@@ -83,19 +85,37 @@ class Shop {
     this.history.set(petId, [...(this.history.get(petId) ?? []), [before, quantity]])
   }
 
+  /** Takes over what the store has of it, which must be the end of what is known. */
+  async forgetHistory(): Promise<void> {
+    this.#isPruned.fill(true)
+    for (const id of PETS) {
+      const known = this.history.get(id) ?? []
+      const left = (await historyOf(this.store(0), id)).map(
+        ({ before, after }) => [before, after] as [number, number],
+      )
+      expect(left).toEqual(left.length === 0 ? [] : known.slice(-left.length))
+      this.history.set(id, left)
+    }
+  }
+
   async check(): Promise<void> {
     const expected = [...this.quantities].sort(([one], [other]) => Number(one - other))
     for (const [index, store] of this.stores.entries()) {
-      const items = await store.listInventory()
+      const items = await stockOf(store)
       expect(items.map(({ petId, quantity }) => [petId, quantity])).toEqual(expected)
       const changes = await store.stockChangesSince(this.#cursors[index] ?? '')
-      if (changes === 'too_many') throw new Error('few changes are too many')
+      if (changes === 'too_many') {
+        expect(this.#isPruned[index]).toBe(true)
+        this.#cursors[index] = await store.loadStock(() => {})
+        this.#isPruned[index] = false
+        continue
+      }
       for (const { petId, quantity } of changes.set)
         expect(quantity).toBe(this.quantities.get(petId) as number)
       for (const petId of changes.removed) expect(this.quantities.has(petId)).toBe(false)
       this.#cursors[index] = changes.cursor
       for (const petId of PETS) {
-        const found = (await store.listHistory(petId)).map(({ before, after }) => [before, after])
+        const found = (await historyOf(store, petId)).map(({ before, after }) => [before, after])
         expect(found).toEqual(this.history.get(petId) ?? [])
       }
       expect(await store.findDamage()).toEqual([])
@@ -132,8 +152,7 @@ const failing = fc.tuple(who, batch, petId).map(
 const adding = fc.tuple(who, petId, quantity).map(
   ([index, id, value]): Step =>
     async (shop) => {
-      // One that comes back with another quantity than its history is for an import.
-      if (shop.quantities.has(id) || shop.history.has(id)) return
+      if (shop.quantities.has(id)) return
       await shop.store(index).addPets([pet(id, value)])
       shop.quantities.set(id, value)
     },
@@ -154,12 +173,21 @@ const importing = fc.tuple(who, batch).map(
       await staged.apply({ at: 5, keyId: 'import' })
       await staged.discard()
       for (const [id, value] of wanted) {
-        const isBack = !shop.quantities.has(id) && shop.history.has(id)
-        // A pet that comes back goes on with its history.
-        if (isBack) shop.quantities.set(id, shop.history.get(id)?.at(-1)?.[1] as number)
         if (shop.quantities.has(id)) shop.record(id, value)
         else shop.quantities.set(id, value)
       }
+    },
+)
+/** Of the history, what is left is the end of what was there; of the stock nothing changes. */
+const pruning = fc.tuple(who, fc.integer({ min: 0, max: 5 })).map(
+  ([index, keep]): Step =>
+    async (shop) => {
+      const store = shop.store(index)
+      const { prunable, total } = await store.countPrunable({ keep })
+      expect(prunable).toBe(Math.max(0, total - keep))
+      const removed = [await store.pruneHistory({ keep }, 2), await store.pruneHistory({ keep }, 1_000)]
+      expect((removed[0] as number) + (removed[1] as number)).toBe(prunable)
+      await shop.forgetHistory()
     },
 )
 const loading = who.map(
@@ -184,10 +212,11 @@ const reopening = who.map(
     (shop) =>
       shop.reopen(index),
 )
-/** Both at once: the second begins before the first is told of its commit. */
+/** Both at once, of different pets: the second begins before the first is told of its commit. */
 const crossing = fc.tuple(batch, batch).map(
-  ([one, two]): Step =>
+  ([one, all]): Step =>
     async (shop) => {
+      const two = all.filter(([id]) => one.every(([other]) => other !== id))
       const { setQuantities } = shop.store(0)
       await Promise.all([one, two].map((rows) => setQuantities(rows.map(([id, value]) => change(id, value)))))
       for (const [id, value] of [...one, ...two]) shop.record(id, value)
@@ -199,6 +228,7 @@ const step = fc.oneof(
   { weight: 2, arbitrary: adding },
   { weight: 1, arbitrary: removing },
   { weight: 1, arbitrary: importing },
+  { weight: 1, arbitrary: pruning },
   { weight: 1, arbitrary: loading },
   { weight: 2, arbitrary: loadingMeanwhile },
   { weight: 1, arbitrary: reopening },

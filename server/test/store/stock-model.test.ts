@@ -2,7 +2,7 @@ import { setDefaultTimeout } from 'bun:test'
 import { rmSync } from 'node:fs'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { freshFile } from './fresh-file.ts'
-import { lateStockSuite } from './late-stock-suite.ts'
+import { stockModelSuite } from './stock-model-suite.ts'
 
 setDefaultTimeout(30_000)
 
@@ -11,8 +11,7 @@ const sqlite = {
   create: async () => {
     for (const suffix of ['', '-wal', '-shm']) rmSync(file.path + suffix, { force: true })
   },
-  // So few that they are settled all the time.
-  open: async () => openSqliteStore(file.path, { mostLate: 4 }),
+  open: async () => openSqliteStore(file.path),
 }
 
-lateStockSuite('SQLite', sqlite, { runs: 60, steps: 60 })
+stockModelSuite('SQLite', sqlite, { runs: 60, steps: 60 })

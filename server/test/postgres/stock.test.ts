@@ -3,19 +3,19 @@ import type { StockedPet } from '../../src/core/catalog/pet.ts'
 import type { ApplyOptions } from '../../src/core/transfer/staged-import.ts'
 import { DEFAULT_POSTGRES_SETTINGS, openPostgresStore } from '../../src/store/postgres/store.ts'
 import type { Store } from '../../src/store/store.ts'
-import { lateStockSuite } from '../store/late-stock-suite.ts'
 import { change, pet } from '../store/plain-rows.ts'
+import { stockModelSuite } from '../store/stock-model-suite.ts'
 import { createDatabase, type PostgresDatabase } from '../support/postgres-databases.ts'
 import { until } from '../support/until.ts'
+import { historyOf } from '../support/whole-store.ts'
 
 setDefaultTimeout(60_000)
 
-const MOST_LATE = 4
 const WAITING = `SELECT count(*) FROM pg_stat_activity
   WHERE datname = current_database() AND wait_event_type = 'Lock'`
 let latest: PostgresDatabase | undefined
-const open = (url: string | undefined, mostLate = MOST_LATE): Promise<Store> =>
-  openPostgresStore(url ?? '', { ...DEFAULT_POSTGRES_SETTINGS, mostLate })
+const open = (url: string | undefined): Promise<Store> =>
+  openPostgresStore(url ?? '', DEFAULT_POSTGRES_SETTINGS)
 
 const postgres = {
   create: async () => {
@@ -25,7 +25,7 @@ const postgres = {
   open: () => open(latest?.url),
 }
 afterAll(() => latest?.drop())
-lateStockSuite('PostgreSQL', postgres, { runs: 8, steps: 40 })
+stockModelSuite('PostgreSQL', postgres, { runs: 8, steps: 40 })
 
 describe('stock on PostgreSQL', () => {
   let database: PostgresDatabase
@@ -43,34 +43,22 @@ describe('stock on PostgreSQL', () => {
     await database.drop()
   })
   const number = async (sql: string) => Number((await database.run(`SELECT (${sql}) AS found`))[0]?.found)
-  const historyOf = async (petId: bigint) =>
-    (await store.listHistory(petId)).map(({ before, after }) => [before, after])
+  const changesOf = async (petId: bigint) =>
+    (await historyOf(store, petId)).map(({ before, after }) => [before, after])
 
-  test('is settled while changes go on, so that few are late', async () => {
-    let quantity = 0
-    const changeAll = () => store.setQuantities([1n, 2n, 3n].map((petId) => change(petId, ++quantity)))
-    for (let round = 0; round < 20; round++) await changeAll()
-    await until(async () => {
-      await changeAll()
-      return (await number('SELECT position - up_to FROM log_head, settled')) <= MOST_LATE
-    })
-    expect(await number('SELECT sum(quantity) FROM stock')).toBe(3 * quantity - 3)
-    expect(await number('SELECT min(quantity) FROM settled_stock')).toBeGreaterThan(quantity - 2 * MOST_LATE)
-  })
-
-  test('does not remember what a batch that failed in the database would have changed', async () => {
+  test('is as it was after a batch that failed in the database', async () => {
     await store.setQuantities([change(1n, 2)])
     const unstorable = { ...change(2n, 9), keyId: 'key\0' }
     await expect(store.setQuantities([change(1n, 3), unstorable])).rejects.toThrow()
     await store.setQuantities([change(1n, 4), change(2n, 5)])
-    expect(await historyOf(1n)).toEqual([
+    expect(await changesOf(1n)).toEqual([
       [0, 2],
       [2, 4],
     ])
-    expect(await historyOf(2n)).toEqual([[0, 5]])
+    expect(await changesOf(2n)).toEqual([[0, 5]])
   })
 
-  test('that another instance changed is known before the next change is made', async () => {
+  test('that another instance changed is what the next change finds', async () => {
     await store.setQuantities([change(1n, 1)])
     await other.setQuantities([change(1n, 2), change(2n, 2)])
     await other.removePet(3n)
@@ -90,7 +78,7 @@ describe('stock on PostgreSQL', () => {
     await store.setQuantities([change(1n, 1)])
     await other.setQuantities([change(1n, 5)])
     expect(await store.setQuantities([change(1n, 1)])).toMatchObject([{ quantity: 1 }])
-    expect(await historyOf(1n)).toEqual([
+    expect(await changesOf(1n)).toEqual([
       [0, 1],
       [1, 5],
       [5, 1],
@@ -112,7 +100,7 @@ describe('stock on PostgreSQL', () => {
     await store.setQuantities([change(1n, 1)])
     await importPets(newPets(1_500))
     expect(await store.setQuantities([change(1_000n, 8)])).toMatchObject([{ petId: 1_000n, quantity: 8 }])
-    expect(await historyOf(1_000n)).toEqual([[7, 8]])
+    expect(await changesOf(1_000n)).toEqual([[7, 8]])
   })
 
   test('can be changed while an import writes pets that are new', async () => {
@@ -136,7 +124,7 @@ describe('stock on PostgreSQL', () => {
     await somebody.unsafe('COMMIT')
     await somebody.close()
     await Promise.all([importing, changing])
-    expect(await historyOf(1n)).toEqual([
+    expect(await changesOf(1n)).toEqual([
       [0, 1],
       [1, 7],
       [7, 5],

@@ -1,9 +1,9 @@
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { change } from '../store/plain-rows.ts'
 
-/** Changes the stock without end, settles all the time, and prints each change once it is acknowledged. */
+/** Changes the stock without end, and prints each change once it is acknowledged. */
 const [path = '', pets = '', first = ''] = process.argv.slice(2)
-const store = openSqliteStore(path, { mostLate: 30 })
+const store = openSqliteStore(path)
 await store.loadStock(() => {})
 for (let quantity = Number(first); ; quantity++) {
   const petIds = Array.from({ length: 5 }, () => BigInt(Math.floor(Math.random() * Number(pets))))

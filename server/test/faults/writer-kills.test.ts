@@ -4,14 +4,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { pet } from '../store/plain-rows.ts'
+import { historyOf, stockOf } from '../support/whole-store.ts'
 
 const PETS = 300
 const KILLS = 10
 /** Updates of one process take at most so many quantities. */
 const ROUND = 1_000_000
 
-test('whoever is killed while it settles the stock has lost nothing that it acknowledged', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'petstore-settling-'))
+test('whoever is killed while it writes has lost nothing that it acknowledged, and stock and log agree', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'petstore-killed-'))
   const path = join(folder, 'petstore.db')
   const first = openSqliteStore(path)
   await first.addPets(Array.from({ length: PETS }, (_, index) => pet(BigInt(index), 0)))
@@ -25,8 +26,8 @@ test('whoever is killed while it settles the stock has lost nothing that it ackn
     }
     const store = openSqliteStore(path)
     const wrong: string[] = []
-    for (const { petId, quantity } of await store.listInventory()) {
-      const history = await store.listHistory(petId)
+    for (const { petId, quantity } of await stockOf(store)) {
+      const history = await historyOf(store, petId)
       // What was not acknowledged any more may have been made.
       if (quantity < (acknowledged.get(petId) ?? 0)) wrong.push(`pet ${petId} has lost a change`)
       if (quantity !== (history.at(-1)?.after ?? 0)) wrong.push(`pet ${petId} is not as in its history`)
@@ -41,7 +42,7 @@ test('whoever is killed while it settles the stock has lost nothing that it ackn
 }, 60_000)
 
 async function writeUntilKilled(path: string, quantity: number): Promise<[bigint, number][]> {
-  const writer = join(import.meta.dir, 'settling-writer.ts')
+  const writer = join(import.meta.dir, 'killed-writer.ts')
   const child = Bun.spawn([process.execPath, writer, path, String(PETS), String(quantity)], {
     stdout: 'pipe',
     stderr: 'inherit',

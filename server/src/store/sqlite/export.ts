@@ -1,29 +1,12 @@
 import { Database } from 'bun:sqlite'
-import type { Store } from '../store.ts'
+import type { TransferStore } from '../../core/transfer/transfer-store.ts'
 import { inBatches } from './batches.ts'
 import type { Connection } from './connection.ts'
+import { SqliteStagedImport } from './import.ts'
 import { type DifferingRow, ORDER_PLAN, PET_PLAN } from './import-plan.ts'
-import { HISTORY_END } from './log-end.ts'
 import { createPrivateFile } from './private-file.ts'
-import { settle } from './settle.ts'
-import { SqliteStagedImport } from './staged-import.ts'
 
-type ExchangeVerbs = Pick<
-  Store,
-  'stagePets' | 'stageOrders' | 'exportPets' | 'exportOrders' | 'removePet' | 'backupTo'
->
-
-export function exchangeVerbs(connection: Connection): ExchangeVerbs {
-  const { database } = connection
-  const remove = database.query<unknown, [bigint]>('DELETE FROM pets WHERE id = ?')
-  const rememberHistory = database.query<unknown, [bigint]>(`
-    INSERT OR REPLACE INTO removed_stock
-    SELECT pet_id, last_change FROM settled_stock WHERE pet_id = ? AND last_change IS NOT NULL
-  `)
-  const log = database.query<unknown, [bigint]>(
-    `INSERT INTO stock_changes (after_history, kind, pet_id) VALUES (${HISTORY_END}, 'removed', ?)`,
-  )
-
+export function transferVerbs(connection: Connection): TransferStore {
   return {
     stagePets: async () => new SqliteStagedImport(connection, PET_PLAN),
     stageOrders: async () => new SqliteStagedImport(connection, ORDER_PLAN),
@@ -37,22 +20,14 @@ export function exchangeVerbs(connection: Connection): ExchangeVerbs {
     exportOrders: () =>
       pages(connection, 'SELECT id, pet_id, quantity, ship_date, complete FROM orders', ORDER_PLAN.toValue),
 
-    removePet: (petId) =>
-      connection.write(() => {
-        settle(database)
-        rememberHistory.run(petId)
-        // The stock goes with its pet.
-        const isGone = remove.run(petId).changes > 0
-        if (isGone) log.run(petId)
-        return isGone
-      }),
-
     backupTo: (path) =>
       connection.read(() => {
         createPrivateFile(path, { mustBeNew: true })
-        database.run('VACUUM INTO ?', [path])
-        const copy = new Database(path, { readonly: true })
+        connection.database.run('VACUUM INTO ?', [path])
+        const copy = new Database(path)
         try {
+          // Where it is served, it goes another way than the original: cursors of that one mean nothing in it.
+          copy.run('UPDATE log_state SET identity = lower(hex(randomblob(8)))')
           const found = copy.query<{ integrity_check: string }, []>('PRAGMA integrity_check(1)').get()
           if (found?.integrity_check !== 'ok') {
             throw new Error(

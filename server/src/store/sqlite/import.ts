@@ -9,9 +9,8 @@ import type {
   Tally,
 } from '../../core/transfer/staged-import.ts'
 import type { Connection } from './connection.ts'
-import type { DifferingRow, ImportPlan } from './import-plan.ts'
-import type { LogEnd } from './log-end.ts'
-import { settle } from './settle.ts'
+import { type DifferingRow, type ImportPlan, MAX_LOGGED } from './import-plan.ts'
+import { readLogEnd } from './log.ts'
 
 /** Bound at once: a statement for each row takes twice as long. */
 const ROWS_A_STATEMENT = 50
@@ -30,6 +29,7 @@ export class SqliteStagedImport<Value> implements StagedImport<Value> {
   readonly #plan: ImportPlan<Value>
   readonly #addMany
   readonly #addOne
+  readonly #logEnd
   #rows = 0
 
   constructor(main: Connection, plan: ImportPlan<Value>) {
@@ -37,6 +37,7 @@ export class SqliteStagedImport<Value> implements StagedImport<Value> {
     this.#connection.stopBlocking()
     this.#database = this.#connection.database
     this.#plan = plan
+    this.#logEnd = readLogEnd(this.#database)
     createTables(this.#database, plan.columns)
     const places = `(${['line', 'id', ...plan.columns].map(() => '?').join()})`
     const insert = (rows: number) =>
@@ -109,13 +110,12 @@ export class SqliteStagedImport<Value> implements StagedImport<Value> {
   }
 
   async apply(options: ApplyOptions): Promise<ImportCounts> {
-    const logEnd = await this.#compareAll()
+    const logged = await this.#compareAll()
     options.signal?.throwIfAborted()
     const counts = await this.#connection.writeInSteps(async () => {
-      this.#settle()
-      this.#compareChanged(logEnd)
+      this.#compareChanged(logged)
       const written = await this.#write(options)
-      this.#plan.log?.record(this.#database)
+      this.#recordEntries(options)
       return written
     })
     this.#shrinkLog()
@@ -126,25 +126,23 @@ export class SqliteStagedImport<Value> implements StagedImport<Value> {
     this.#connection.close()
   }
 
-  /** Compares every row as of one moment, and tells where the log of changes stood then. */
-  #compareAll(): Promise<LogEnd | undefined> {
-    const { log, compare } = this.#plan
+  /** Compares every row as of one moment, and tells where the log stood then. */
+  #compareAll(): Promise<bigint> {
     return this.#connection.read(
       this.#database.transaction(() => {
-        const logEnd = log && this.#database.query<LogEnd, []>(log.end).get()
         this.#database.run('DELETE FROM differing')
-        this.#database.run(compare('true'))
-        return logEnd ?? undefined
+        this.#database.run(this.#plan.compare('true'))
+        return this.#logEnd().position
       }),
     )
   }
 
-  /** Under the lock: compares again what was changed after `logEnd`, and everything where no log can tell. */
-  #compareChanged(logEnd: LogEnd | undefined): void {
+  /** Under the lock: compares again what was changed after this row of the log, and everything where no log can tell. */
+  #compareChanged(logged: bigint): void {
     const { log, compare } = this.#plan
-    if (log !== undefined && logEnd !== undefined) {
+    if (log !== undefined && logged >= this.#logEnd().prunedUpTo) {
       this.#database.run('DELETE FROM touched')
-      this.#database.run(log.touched, [logEnd.history, logEnd.changes])
+      this.#database.run(log.touched, [logged])
       if (this.#database.query('SELECT 1 FROM touched WHERE id IS NULL').get() === null) {
         this.#database.run('DELETE FROM differing WHERE id IN (SELECT id FROM touched)')
         this.#database.run(compare('sorted.id IN (SELECT id FROM touched)'))
@@ -161,17 +159,19 @@ export class SqliteStagedImport<Value> implements StagedImport<Value> {
     const step = this.#database.query<{ last: bigint | null; rows: bigint }, [bigint, number]>(`
       SELECT max(id) AS last, count(*) AS rows FROM (SELECT id FROM differing WHERE id >= ? ORDER BY id LIMIT ?)
     `)
-    const { history: historySql } = this.#plan
-    const history = historySql === undefined ? undefined : this.#database.query(historySql)
+    const { log } = this.#plan
+    const changes = log === undefined ? undefined : this.#database.query(log.changes)
+    const quantities = log === undefined ? undefined : this.#database.query(log.quantities)
     const writes = this.#plan.writes.map((sql) => this.#database.query(sql))
     let from = LOWEST_ID
     for (let done = 0; done < total; ) {
       signal?.throwIfAborted()
       const range = step.get(from, ROWS_A_STEP)
       if (range === null || range.last === null) throw new Error('rows went missing while they were written')
+      const { position } = this.#logEnd()
       for (const write of writes) write.run(from, range.last)
-      history?.run(from, range.last, at, keyId)
-      this.#settle()
+      changes?.run(from, range.last, at, keyId, position)
+      quantities?.run(position)
       from = range.last + 1n
       done += Number(range.rows)
       onProgress?.(done, total)
@@ -181,8 +181,15 @@ export class SqliteStagedImport<Value> implements StagedImport<Value> {
     return { added, changed: total - added, unchanged: this.#rows - total }
   }
 
-  #settle(): void {
-    if (this.#plan.history !== undefined) settle(this.#database)
+  /** Tells those who follow the stock what else is new. */
+  #recordEntries({ at, keyId }: ApplyOptions): void {
+    const { log } = this.#plan
+    if (log === undefined) return
+    const { position } = this.#logEnd()
+    const entries = Number(this.#database.query<{ rows: bigint }, []>(log.countEntries).get()?.rows ?? 0)
+    if (entries === 0) return
+    this.#database.run(entries > MAX_LOGGED ? log.relist : log.entries, [at, keyId, position])
+    this.#database.run(log.lastChanges, [position])
   }
 
   #countDiffering(condition: string): number {

@@ -26,6 +26,7 @@ export const IMPORT_LOCK = 0x696d706f7274n
 export class PostgresStagedImport<Value> implements StagedImport<Value> {
   readonly #connection: Connection
   readonly #session: Session
+  readonly #close: () => Promise<void>
   readonly #plan: ImportPlan<Value>
   #rows = 0
 
@@ -33,15 +34,21 @@ export class PostgresStagedImport<Value> implements StagedImport<Value> {
     connection: Connection,
     plan: ImportPlan<Value>,
   ): Promise<PostgresStagedImport<Value>> {
-    const session = await connection.session()
-    const staged = new PostgresStagedImport(connection, session, plan)
+    const { session, close } = await connection.separateSession()
+    const staged = new PostgresStagedImport(connection, session, close, plan)
     await connection.guard(() => createTables(session, plan))
     return staged
   }
 
-  private constructor(connection: Connection, session: Session, plan: ImportPlan<Value>) {
+  private constructor(
+    connection: Connection,
+    session: Session,
+    close: () => Promise<void>,
+    plan: ImportPlan<Value>,
+  ) {
     this.#connection = connection
     this.#session = session
+    this.#close = close
     this.#plan = plan
   }
 
@@ -117,7 +124,8 @@ export class PostgresStagedImport<Value> implements StagedImport<Value> {
       try {
         await session`SELECT pg_advisory_xact_lock(${IMPORT_LOCK})`
         const written = await this.#write(options)
-        if (this.#plan.log !== undefined) await session.unsafe(this.#plan.log)
+        const { entries } = this.#plan
+        if (entries !== undefined) await session.unsafe(entries, [options.at, options.keyId])
         await session`COMMIT`
         return written
       } catch (error) {
@@ -129,7 +137,7 @@ export class PostgresStagedImport<Value> implements StagedImport<Value> {
 
   /** The temporary tables go with the connection. */
   async discard(): Promise<void> {
-    await this.#session.close()
+    await this.#close()
   }
 
   async #compareAll(): Promise<number> {
@@ -141,7 +149,7 @@ export class PostgresStagedImport<Value> implements StagedImport<Value> {
 
   /** What the store has never had goes first: nobody else knows of it yet, so nobody has to wait while it is written. */
   async #write({ at, keyId, signal, onProgress }: ApplyOptions): Promise<ImportCounts> {
-    const { additions, changes, history } = this.#plan
+    const { additions, changes, quantities } = this.#plan
     let total = await this.#compareAll()
     let done = 0
     const step = async (isFresh: boolean, write: (from: bigint, to: bigint) => Promise<void>) => {
@@ -158,7 +166,7 @@ export class PostgresStagedImport<Value> implements StagedImport<Value> {
     total = await this.#lockAndCompareAgain()
     await step(false, async (from, to) => {
       for (const sql of changes) await this.#session.unsafe(sql, [from, to])
-      if (history !== undefined) await this.#session.unsafe(history, [from, to, at, keyId])
+      if (quantities !== undefined) await this.#session.unsafe(quantities, [from, to, at, keyId])
     })
     const added = await this.#count('differing', 'is_new')
     return { added, changed: total - added, unchanged: this.#rows - total }

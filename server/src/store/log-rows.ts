@@ -1,0 +1,60 @@
+import type { MadeChange } from '../core/stock/decide.ts'
+import type { PetStatus } from '../core/stock/inventory.ts'
+import type { StockEvent } from '../core/stock/stock-event.ts'
+
+/** With more events than this to tell, reading the stock anew is the better way. */
+export const MAX_BEHIND = 10_000n
+
+/** A row of the log that is told to those who follow it. */
+export interface LogRow {
+  readonly id: bigint
+  readonly kind: 'change' | 'entry' | 'removed' | 'relist'
+  readonly pet_id: bigint | null
+  readonly before: bigint | null
+  readonly after: bigint | null
+  readonly status: PetStatus | null
+  readonly at: bigint
+  readonly key_id: string
+}
+
+export function toEvent(row: LogRow, cursor: string): StockEvent {
+  const { kind, pet_id, before, after, status } = row
+  if (kind === 'relist') return { kind, cursor }
+  if (pet_id !== null && kind === 'removed') return { kind, petId: pet_id, cursor }
+  if (pet_id !== null && after !== null && status !== null) {
+    if (kind === 'entry') return { kind, petId: pet_id, quantity: Number(after), status, cursor }
+    if (before !== null) {
+      const [at, keyId] = [Number(row.at), row.key_id]
+      return { kind, petId: pet_id, before: Number(before), after: Number(after), status, at, keyId, cursor }
+    }
+  }
+  throw new Error(`row ${row.id} of the log is no ${kind}`)
+}
+
+/** A change on its way into the log. */
+export interface ChangeRow extends MadeChange {
+  /** The pet's latest row before this commit; null where it has none. */
+  readonly previous: bigint | null
+  /** The index of the pet's row before this one in the same commit; null where there is none. */
+  readonly follows: number | null
+  /** Whether it is the pet's last one in this commit: what the stock then is. */
+  isLast: boolean
+}
+
+/** Each change with the pet's row before it, so that the log can be followed back from the stock. */
+export function changeRows(
+  made: readonly MadeChange[],
+  lastChangeOf: (petId: bigint) => bigint | null,
+): readonly ChangeRow[] {
+  const latest = new Map<bigint, number>()
+  const rows: ChangeRow[] = []
+  for (const [index, { change, before, status }] of made.entries()) {
+    const { petId } = change
+    const follows = latest.get(petId) ?? null
+    const earlier = follows === null ? undefined : rows[follows]
+    if (earlier !== undefined) earlier.isLast = false
+    rows.push({ change, before, status, previous: lastChangeOf(petId), follows, isLast: true })
+    latest.set(petId, index)
+  }
+  return rows
+}

@@ -1,0 +1,219 @@
+/** Any number that nobody else takes: one caller at a time gives places in the log. */
+const NUMBERING_LOCK = 0x6e756d626572
+
+/** The tables as the first release makes them. */
+export const FIRST_TABLES = `
+  CREATE TABLE pets (
+    id          bigint PRIMARY KEY,
+    name        text NOT NULL,
+    category_id bigint NOT NULL
+  );
+
+  -- What is on the shelf, right at every commit. The status stands here, not in pets, so that listing the stock reads
+  -- one narrow table. The room in each page lets a new quantity be written beside the old one, without a touch of the
+  -- index. The last change is the pet's latest row in the log, from which its earlier ones follow.
+  CREATE TABLE stock (
+    pet_id      bigint PRIMARY KEY REFERENCES pets (id) ON DELETE CASCADE,
+    quantity    bigint NOT NULL CHECK (quantity BETWEEN 0 AND 9007199254740991),
+    status      text NOT NULL CHECK (status IN ('available', 'pending', 'sold')),
+    last_change bigint
+  ) WITH (fillfactor = 80);
+  CREATE INDEX stock_by_status ON stock (status, pet_id);
+
+  -- A commit takes one number for its rows while their pets are locked: so ids tell the order of what happened to a pet.
+  CREATE SEQUENCE log_ids INCREMENT BY 1000;
+
+  -- What happened, and never what is: rows may be removed, oldest first. A change: of a quantity. An entry: added or of
+  -- another status, with its state right after that. Relist, without a pet: so many at once that the whole list is to be
+  -- read again. No foreign key: the log outlives the pet. The transaction that wrote a row tells who has seen it.
+  CREATE TABLE log (
+    id       bigint PRIMARY KEY,
+    kind     text NOT NULL CHECK (kind IN ('change', 'entry', 'removed', 'renamed', 'relist')),
+    pet_id   bigint,
+    before   bigint,
+    after    bigint,
+    status   text,
+    at       bigint NOT NULL,
+    key_id   text COLLATE "C" NOT NULL,
+    -- The pet's row before this one.
+    previous bigint,
+    xid      xid8 NOT NULL DEFAULT pg_current_xact_id()
+  );
+  CREATE INDEX log_by_xid ON log (xid);
+  CREATE INDEX log_of_entries ON log (pet_id, id) WHERE kind <> 'change';
+
+  CREATE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN RAISE EXCEPTION 'the log is append-only; petstore history prune removes what is old'; END $$;
+  CREATE TRIGGER log_is_not_edited BEFORE UPDATE OR TRUNCATE ON log
+    FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+
+  -- Made with the database. How often rows were removed, and the latest transaction of which some were: so that nobody
+  -- goes on from before that.
+  CREATE TABLE log_state (
+    is_only    boolean PRIMARY KEY CHECK (is_only),
+    identity   text NOT NULL,
+    prunings   bigint NOT NULL,
+    pruned_xid xid8 NOT NULL
+  );
+  INSERT INTO log_state VALUES (true, gen_random_uuid(), 0, '0');
+  CREATE FUNCTION note_pruning() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+      UPDATE log_state SET prunings = prunings + 1, pruned_xid = greatest(pruned_xid, gone.xid)
+        FROM (SELECT xid FROM removed ORDER BY xid DESC LIMIT 1) AS gone;
+      RETURN NULL;
+    END $$;
+  CREATE TRIGGER log_is_pruned AFTER DELETE ON log
+    REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION note_pruning();
+
+  -- Snapshots can be compared as long as this is the same: another start of the server, or a table restored from a dump,
+  -- may number its transactions otherwise.
+  CREATE FUNCTION log_server() RETURNS text LANGUAGE sql STABLE AS $$
+    SELECT concat(extract(epoch FROM pg_postmaster_start_time()), '/', 'log'::regclass::oid)
+  $$;
+
+  -- What a snapshot does not show and we see: written by a transaction that was under way then, or had not begun.
+  CREATE FUNCTION log_since(seen pg_snapshot, most bigint)
+  RETURNS TABLE (id bigint, pet_id bigint, kind text) LANGUAGE sql STABLE AS $$
+    (SELECT id, pet_id, kind FROM log WHERE xid >= pg_snapshot_xmax(seen)
+      AND xid < pg_snapshot_xmax(pg_current_snapshot()) ORDER BY xid LIMIT most)
+    UNION ALL
+    (SELECT id, pet_id, kind FROM log WHERE xid = ANY (ARRAY(SELECT pg_snapshot_xip(seen))) ORDER BY xid LIMIT most)
+  $$;
+
+  -- Places without gaps for those who follow the log, given after the commit. One without a row: read the list again.
+  CREATE TABLE log_places (
+    place  bigint PRIMARY KEY,
+    log_id bigint
+  );
+  -- How far places have been given. The identity is that of cursors: a fail-over goes on in another timeline, a restored
+  -- dump in another table or server, where a place may be of something else. Rows up to the floor came with such a dump.
+  CREATE TABLE log_numbering (
+    is_only  boolean PRIMARY KEY CHECK (is_only),
+    server   text NOT NULL,
+    identity text NOT NULL,
+    snapshot pg_snapshot NOT NULL,
+    prunings bigint NOT NULL,
+    floor    bigint NOT NULL,
+    last     bigint NOT NULL
+  );
+  INSERT INTO log_numbering VALUES (true, '', '', pg_current_snapshot(), 0, 0, 0);
+
+  -- Gives places to what has happened by now, one caller at a time. Where more came than is worth telling, or some of it
+  -- has been removed, or it is another database than before, all that can be said is to read the list again. The lock
+  -- takes no transaction number: the one that writes is younger than all that its snapshot counts as over, so once it is
+  -- on disk no crash gives one of those out again.
+  CREATE FUNCTION number_log(most bigint) RETURNS log_numbering LANGUAGE plpgsql AS $$
+  DECLARE
+    state log_numbering;
+    seen  pg_snapshot;
+    fresh bigint[];
+    ours  text;
+    cut   record;
+  BEGIN
+    SELECT * INTO state FROM log_numbering;
+    IF state.server = log_server() AND state.prunings = (SELECT prunings FROM log_state)
+      AND NOT EXISTS (SELECT FROM log_since(state.snapshot, 1)) THEN
+      RETURN state;
+    END IF;
+    PERFORM pg_advisory_xact_lock(${NUMBERING_LOCK});
+    -- One statement, hence one snapshot: what gets a place is what the next caller counts as seen.
+    SELECT numbering.*, pg_current_snapshot() AS now, log_server() AS here, log_state.prunings AS cuts,
+      log_state.prunings <> numbering.prunings AND pruned_xid >= pg_snapshot_xmin(snapshot) AS is_cut,
+      ARRAY(SELECT id FROM log_since(snapshot, most + 1) WHERE id > floor AND kind <> 'renamed' ORDER BY id) AS fresh
+      INTO cut FROM log_numbering AS numbering, log_state;
+    ours := cut.identity;
+    IF cut.server <> cut.here THEN
+      SELECT to_hex(hashtextextended(concat_ws('/', identity, (SELECT system_identifier FROM pg_control_system()),
+        'log'::regclass::oid, substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8)), 0)) INTO ours FROM log_state;
+    END IF;
+    fresh := cut.fresh;
+    IF ours <> cut.identity THEN
+      SELECT coalesce(max(id), cut.floor) INTO cut.floor FROM log WHERE xid >= pg_snapshot_xmax(cut.now);
+    END IF;
+    IF ours <> cut.identity OR cut.is_cut OR cardinality(fresh) > most THEN fresh := ARRAY[NULL]::bigint[]; END IF;
+    INSERT INTO log_places SELECT cut.last + number, log_id FROM unnest(fresh) WITH ORDINALITY AS given (log_id, number);
+    UPDATE log_numbering SET server = cut.here, identity = ours, snapshot = cut.now, prunings = cut.cuts,
+      floor = cut.floor, last = cut.last + cardinality(fresh)
+      RETURNING * INTO state;
+    RETURN state;
+  END $$;
+
+  CREATE TABLE orders (
+    id        bigint PRIMARY KEY,
+    pet_id    bigint NOT NULL,
+    quantity  bigint NOT NULL,
+    ship_date bigint NOT NULL,
+    complete  boolean NOT NULL
+  );
+
+  -- A key outlives its secrets: rotating gives it a new one, and limits and history go on.
+  CREATE TABLE keys (
+    number     bigint GENERATED ALWAYS AS IDENTITY,
+    id         text COLLATE "C" PRIMARY KEY,
+    name       text NOT NULL,
+    plan       text NOT NULL,
+    per_minute bigint NOT NULL,
+    per_day    bigint NOT NULL,
+    read_only  boolean NOT NULL,
+    created_at bigint NOT NULL,
+    expires_at bigint,
+    revoked_at bigint
+  );
+
+  CREATE TABLE key_secrets (
+    hash       text COLLATE "C" PRIMARY KEY,
+    key_id     text COLLATE "C" NOT NULL REFERENCES keys (id),
+    hint       text NOT NULL,
+    created_at bigint NOT NULL,
+    expires_at bigint
+  );
+  CREATE INDEX key_secrets_by_key ON key_secrets (key_id);
+
+  CREATE TABLE audit (
+    id     bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    at     bigint NOT NULL,
+    actor  text NOT NULL,
+    action text NOT NULL,
+    key_id text COLLATE "C" NOT NULL,
+    detail text NOT NULL
+  );
+
+  -- Written for every request, and read by every instance: half of each page is room for the next version.
+  CREATE TABLE limit_windows (
+    key_id            text COLLATE "C" PRIMARY KEY,
+    minute_started_at bigint NOT NULL,
+    minute_used       bigint NOT NULL,
+    minute_rejected   bigint NOT NULL,
+    day_started_at    bigint NOT NULL,
+    day_used          bigint NOT NULL,
+    day_rejected      bigint NOT NULL,
+    last_used_at      bigint
+  ) WITH (fillfactor = 50);
+
+  -- Numbered, since a clock that is set back moves their times.
+  CREATE TABLE bans (
+    key_id    text COLLATE "C" NOT NULL,
+    number    bigint NOT NULL,
+    began_at  bigint NOT NULL,
+    ends_at   bigint NOT NULL,
+    lifted_at bigint,
+    PRIMARY KEY (key_id, number)
+  );
+
+  -- Requests of one key on one day (UTC), for the usage report.
+  CREATE TABLE usage_days (
+    key_id   text COLLATE "C" NOT NULL,
+    day      text COLLATE "C" NOT NULL,
+    accepted bigint NOT NULL,
+    rejected bigint NOT NULL,
+    PRIMARY KEY (key_id, day)
+  ) WITH (fillfactor = 50);
+
+  -- The time by the database's clock in milliseconds, or one that is given.
+  CREATE FUNCTION store_time(given bigint) RETURNS bigint LANGUAGE sql AS $$
+    SELECT coalesce(given, floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint)
+  $$;
+  CREATE FUNCTION day_of(at bigint) RETURNS text LANGUAGE sql STABLE AS $$
+    SELECT to_char(to_timestamp(at / 1000) AT TIME ZONE 'UTC', 'YYYY-MM-DD')
+  $$;
+`

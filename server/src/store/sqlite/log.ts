@@ -1,0 +1,68 @@
+import type { Database } from 'bun:sqlite'
+import type { EventStore, HistoryStore } from '../../core/stock/stock-store.ts'
+import { fromCursor, type LogCursor, toCursor } from '../cursor.ts'
+import { prunableIds } from '../history.ts'
+import { type LogRow, MAX_BEHIND, toEvent } from '../log-rows.ts'
+import type { Connection } from './connection.ts'
+
+/** Where the log ends, and up to where it has been removed. */
+export interface LogEnd extends LogCursor {
+  readonly prunedUpTo: bigint
+}
+
+/** The next row gets the position after this one. Ids are those of the commits, since there is one writer at a time. */
+export function readLogEnd(database: Database): () => LogEnd {
+  const end = database.query<{ identity: string; last: bigint | null; pruned: bigint }, []>(
+    'SELECT identity, (SELECT max(id) FROM log) AS last, pruned_up_to AS pruned FROM log_state',
+  )
+  return () => {
+    const row = end.get()
+    if (row === null) throw new Error('the database does not tell its identity: log_state is empty')
+    const { identity, last, pruned } = row
+    return { identity, position: last === null || last < pruned ? pruned : last, prunedUpTo: pruned }
+  }
+}
+
+type LogVerbs = Omit<EventStore, 'version'> & Pick<HistoryStore, 'pruneHistory'>
+
+/** Events are the rows of the log, and their ids the cursors. */
+export function logVerbs(connection: Connection): LogVerbs {
+  const { database } = connection
+  const end = readLogEnd(database)
+  // Another name is no event of the stock.
+  const rowsAfter = database.query<LogRow, [bigint, number]>(`
+    SELECT id, kind, pet_id, before, after, status, at, key_id FROM log
+    WHERE id > ? AND kind <> 'renamed' ORDER BY id LIMIT ?
+  `)
+
+  return {
+    latestEventCursor: () => connection.read(() => toCursor(end())),
+
+    stockEventsAfter: (cursor, limit) =>
+      connection.read(
+        database.transaction(() => {
+          const from = fromCursor(cursor)
+          if (from === undefined) return 'unknown_cursor'
+          const now = end()
+          const behind = now.position - from.position
+          const isGone = from.identity !== now.identity || from.position < now.prunedUpTo
+          if (isGone || behind < 0n || behind > MAX_BEHIND) return 'too_far'
+          if (behind === 0n) return { events: [], cursor }
+          const { identity } = now
+          const events = rowsAfter
+            .all(from.position, limit)
+            .map((row) => toEvent(row, toCursor({ position: row.id, identity })))
+          const last = events.length < limit ? toCursor(now) : events.at(-1)?.cursor
+          return { events, cursor: last ?? cursor }
+        }),
+      ),
+
+    pruneHistory: (limit, batch) =>
+      connection.write(() => {
+        const [text, value] = prunableIds(limit, `LIMIT ${Math.floor(batch)}`)
+        return database
+          .query<unknown, [number]>(`DELETE FROM log WHERE id IN (${text.replaceAll('$', '?')})`)
+          .run(value).changes
+      }),
+  }
+}

@@ -1,0 +1,117 @@
+/** The tables as the first release makes them. */
+export const FIRST_TABLES = `
+  CREATE TABLE pets (
+    id          INTEGER PRIMARY KEY,
+    name        TEXT NOT NULL,
+    category_id INTEGER NOT NULL
+  ) STRICT;
+
+  -- What is on the shelf, right at every commit. The status stands here, not in pets, so that listing the stock reads
+  -- one narrow table. The last change is the pet's latest row in the log, from which its earlier ones follow: an index by
+  -- pet would do as well, but every update would write to a random page of it.
+  CREATE TABLE stock (
+    pet_id      INTEGER PRIMARY KEY REFERENCES pets (id) ON DELETE CASCADE,
+    quantity    INTEGER NOT NULL CHECK (quantity BETWEEN 0 AND 9007199254740991),
+    status      TEXT NOT NULL CHECK (status IN ('available', 'pending', 'sold')),
+    last_change INTEGER
+  ) STRICT;
+  CREATE INDEX stock_by_status ON stock (status, pet_id);
+
+  -- What happened, in the order of the commits, and never what is: rows may be removed, oldest first. A change: of a
+  -- quantity. An entry: added or of another status, with its state right after that. Relist, without a pet: so many at
+  -- once that the whole list is to be read again. No foreign key: the log outlives the pet.
+  CREATE TABLE log (
+    id       INTEGER PRIMARY KEY,
+    kind     TEXT NOT NULL CHECK (kind IN ('change', 'entry', 'removed', 'renamed', 'relist')),
+    pet_id   INTEGER,
+    before   INTEGER,
+    after    INTEGER,
+    status   TEXT,
+    at       INTEGER NOT NULL,
+    key_id   TEXT NOT NULL,
+    -- The pet's row before this one.
+    previous INTEGER
+  ) STRICT;
+  CREATE INDEX log_of_entries ON log (pet_id, id) WHERE kind <> 'change';
+  CREATE TRIGGER log_is_not_edited BEFORE UPDATE ON log
+    BEGIN SELECT RAISE(ABORT, 'the log is append-only'); END;
+
+  -- Which database it is, so that a cursor of another one is known for what it is; and how far the log has been removed,
+  -- so that no id is given twice and nobody goes on from before that.
+  CREATE TABLE log_state (
+    identity     TEXT NOT NULL,
+    pruned_up_to INTEGER NOT NULL
+  ) STRICT;
+  INSERT INTO log_state VALUES (lower(hex(randomblob(8))), 0);
+  CREATE TRIGGER log_is_pruned AFTER DELETE ON log
+    BEGIN UPDATE log_state SET pruned_up_to = max(pruned_up_to, OLD.id); END;
+
+  CREATE TABLE orders (
+    id        INTEGER PRIMARY KEY,
+    pet_id    INTEGER NOT NULL,
+    quantity  INTEGER NOT NULL,
+    ship_date INTEGER NOT NULL,
+    complete  INTEGER NOT NULL CHECK (complete IN (0, 1))
+  ) STRICT;
+
+  -- A key outlives its secrets: rotating gives it a new one, and limits and history go on.
+  CREATE TABLE keys (
+    id         TEXT PRIMARY KEY,
+    name       TEXT NOT NULL,
+    plan       TEXT NOT NULL,
+    per_minute INTEGER NOT NULL,
+    per_day    INTEGER NOT NULL,
+    read_only  INTEGER NOT NULL CHECK (read_only IN (0, 1)),
+    created_at INTEGER NOT NULL,
+    expires_at INTEGER,
+    revoked_at INTEGER
+  ) STRICT;
+
+  CREATE TABLE key_secrets (
+    hash       TEXT PRIMARY KEY,
+    key_id     TEXT NOT NULL REFERENCES keys (id),
+    hint       TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    expires_at INTEGER
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX key_secrets_by_key ON key_secrets (key_id);
+
+  CREATE TABLE audit (
+    id     INTEGER PRIMARY KEY AUTOINCREMENT,
+    at     INTEGER NOT NULL,
+    actor  TEXT NOT NULL,
+    action TEXT NOT NULL,
+    key_id TEXT NOT NULL,
+    detail TEXT NOT NULL
+  ) STRICT;
+
+  CREATE TABLE limit_windows (
+    key_id            TEXT PRIMARY KEY,
+    minute_started_at INTEGER NOT NULL,
+    minute_used       INTEGER NOT NULL,
+    minute_rejected   INTEGER NOT NULL,
+    day_started_at    INTEGER NOT NULL,
+    day_used          INTEGER NOT NULL,
+    day_rejected      INTEGER NOT NULL,
+    last_used_at      INTEGER NOT NULL
+  ) STRICT;
+
+  -- Numbered, since a clock that is set back moves their times.
+  CREATE TABLE bans (
+    key_id    TEXT NOT NULL,
+    number    INTEGER NOT NULL,
+    began_at  INTEGER NOT NULL,
+    ends_at   INTEGER NOT NULL,
+    lifted_at INTEGER,
+    PRIMARY KEY (key_id, number)
+  ) STRICT, WITHOUT ROWID;
+
+  -- Requests of one key on one day (UTC), for the usage report.
+  CREATE TABLE usage_days (
+    key_id   TEXT NOT NULL,
+    day      TEXT NOT NULL,
+    accepted INTEGER NOT NULL,
+    rejected INTEGER NOT NULL,
+    PRIMARY KEY (key_id, day)
+  ) STRICT, WITHOUT ROWID;
+`

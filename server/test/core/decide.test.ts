@@ -1,0 +1,179 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { decide } from '../../src/core/stock/decide.ts'
+import {
+  type EntryState,
+  MAX_QUANTITY,
+  PET_STATUSES,
+  type QuantityChange,
+  type QuantityOutcome,
+} from '../../src/core/stock/inventory.ts'
+
+const set = (petId: bigint, quantity: number, onlyIf?: readonly EntryState[]): QuantityChange => ({
+  petId,
+  quantity,
+  keyId: 'key_a',
+  at: 7,
+  onlyIf,
+})
+const state = (quantity: number, status: EntryState['status'] = 'available'): EntryState => ({
+  quantity,
+  status,
+})
+const item = (petId: bigint, quantity: number, status: EntryState['status'] = 'available') => ({
+  petId,
+  quantity,
+  status,
+})
+
+/** What is asked for, what is found, what comes out, and which of them are made: index and quantity before. */
+const CASES: readonly [
+  title: string,
+  changes: readonly QuantityChange[],
+  found: readonly [bigint, EntryState][],
+  outcomes: readonly QuantityOutcome[],
+  made: readonly [index: number, before: number][],
+][] = [
+  ['nothing is asked for', [], [[1n, state(3)]], [], []],
+  ['a quantity is set', [set(1n, 5)], [[1n, state(3, 'sold')]], [item(1n, 5, 'sold')], [[0, 3]]],
+  ['the same quantity changes nothing', [set(1n, 3)], [[1n, state(3)]], [item(1n, 3)], []],
+  ['a pet that is not there', [set(2n, 5)], [[1n, state(3)]], ['unknown_pet'], []],
+  [
+    'the lowest and the highest',
+    [set(1n, 0), set(1n, MAX_QUANTITY)],
+    [[1n, state(3)]],
+    [item(1n, 0), item(1n, MAX_QUANTITY)],
+    [
+      [0, 3],
+      [1, 0],
+    ],
+  ],
+  [
+    'twice the same pet: the second finds the first',
+    [set(1n, 5), set(1n, 6)],
+    [[1n, state(3)]],
+    [item(1n, 5), item(1n, 6)],
+    [
+      [0, 3],
+      [1, 5],
+    ],
+  ],
+  [
+    'there and back again leaves both',
+    [set(1n, 5), set(1n, 3)],
+    [[1n, state(3)]],
+    [item(1n, 5), item(1n, 3)],
+    [
+      [0, 3],
+      [1, 5],
+    ],
+  ],
+  ['the state that is named', [set(1n, 5, [state(3)])], [[1n, state(3)]], [item(1n, 5)], [[0, 3]]],
+  [
+    'one of the states that are named',
+    [set(1n, 5, [state(9), state(3)])],
+    [[1n, state(3)]],
+    [item(1n, 5)],
+    [[0, 3]],
+  ],
+  [
+    'another quantity than named',
+    [set(1n, 5, [state(4)])],
+    [[1n, state(3)]],
+    [{ conflict: item(1n, 3) }],
+    [],
+  ],
+  [
+    'another status than named',
+    [set(1n, 5, [state(3, 'sold')])],
+    [[1n, state(3)]],
+    [{ conflict: item(1n, 3) }],
+    [],
+  ],
+  ['no state at all is allowed', [set(1n, 3, [])], [[1n, state(3)]], [{ conflict: item(1n, 3) }], []],
+  ['a condition on what is not there', [set(2n, 5, [state(3)])], [], ['unknown_pet'], []],
+  [
+    'of two with the same condition one is made',
+    [set(1n, 5, [state(3)]), set(1n, 6, [state(3)])],
+    [[1n, state(3)]],
+    [item(1n, 5), { conflict: item(1n, 5) }],
+    [[0, 3]],
+  ],
+  [
+    'a condition that the one before it brought about',
+    [set(1n, 5), set(1n, 6, [state(5)])],
+    [[1n, state(3)]],
+    [item(1n, 5), item(1n, 6)],
+    [
+      [0, 3],
+      [1, 5],
+    ],
+  ],
+  [
+    'others are made beside one that is not',
+    [set(1n, 5, [state(9)]), set(2n, 4), set(3n, 1)],
+    [
+      [1n, state(3)],
+      [2n, state(0)],
+    ],
+    [{ conflict: item(1n, 3) }, item(2n, 4), 'unknown_pet'],
+    [[1, 0]],
+  ],
+]
+
+describe('what is decided in a commit', () => {
+  test.each(CASES)('%s', (_, changes, found, outcomes, made) => {
+    const decision = decide(changes, new Map(found))
+    expect(decision.outcomes).toEqual([...outcomes])
+    expect(decision.made.map(({ change, before }) => [changes.indexOf(change), before])).toEqual(
+      made.map((one) => [...one]),
+    )
+  })
+
+  test.each([-1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, MAX_QUANTITY + 1])(
+    '%p is no quantity, and whoever lets it come so far is told',
+    (quantity) => {
+      expect(() => decide([set(1n, quantity)], new Map([[1n, state(3)]]))).toThrow(RangeError)
+    },
+  )
+
+  test('it is what making one change after the other would come to, and leaves what it was given alone', () => {
+    const pet = fc.constantFrom(1n, 2n, 3n, 2n ** 62n)
+    const states = fc.record({
+      quantity: fc.integer({ min: 0, max: 3 }),
+      status: fc.constantFrom(...PET_STATUSES),
+    })
+    const change = fc
+      .tuple(
+        pet,
+        fc.integer({ min: 0, max: 3 }),
+        fc.option(fc.array(states, { maxLength: 3 }), { nil: undefined }),
+      )
+      .map(([petId, quantity, onlyIf]) => set(petId, quantity, onlyIf))
+    fc.assert(
+      fc.property(fc.array(change), fc.array(fc.tuple(pet, states)), (changes, entries) => {
+        const found = new Map(entries)
+        const before = structuredClone(found)
+        const { outcomes, made } = decide(changes, found)
+        expect(found).toEqual(before)
+
+        const stock = new Map(entries.map(([petId, entry]) => [petId, { ...entry }]))
+        const kept: [QuantityChange, number][] = []
+        for (const [index, one] of changes.entries()) {
+          const entry = stock.get(one.petId)
+          const is = (wanted: EntryState) =>
+            wanted.quantity === entry?.quantity && wanted.status === entry.status
+          if (entry === undefined) expect(outcomes[index]).toBe('unknown_pet')
+          else if (one.onlyIf !== undefined && !one.onlyIf.some(is)) {
+            expect(outcomes[index]).toEqual({ conflict: { petId: one.petId, ...entry } })
+          } else {
+            if (entry.quantity !== one.quantity) kept.push([one, entry.quantity])
+            entry.quantity = one.quantity
+            expect(outcomes[index]).toEqual({ petId: one.petId, ...entry })
+          }
+        }
+        expect(made.map(({ change: one, before: was }) => [one, was])).toEqual(kept)
+      }),
+    )
+  })
+})

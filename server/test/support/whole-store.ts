@@ -1,0 +1,26 @@
+import type { HistoryEntry } from '../../src/core/stock/history.ts'
+import type { InventoryItem } from '../../src/core/stock/inventory.ts'
+import type { HistoryStore, StockStore } from '../../src/core/stock/stock-store.ts'
+
+/** Every entry, by petId ascending. */
+export async function stockOf(store: Pick<StockStore, 'loadStock'>): Promise<InventoryItem[]> {
+  const entries: InventoryItem[] = []
+  await store.loadStock((items) => entries.push(...items))
+  return entries
+}
+
+/** The changes of one pet, oldest first. */
+export async function historyOf(
+  store: Pick<HistoryStore, 'listHistoryPage'>,
+  petId: bigint,
+): Promise<Omit<HistoryEntry, 'id' | 'keyName'>[]> {
+  const entries: Omit<HistoryEntry, 'id' | 'keyName'>[] = []
+  let cursor: string | undefined
+  do {
+    const page = await store.listHistoryPage(petId, 500, cursor)
+    if (page === 'unknown_cursor') throw new Error('a cursor that the store gave is not known to it')
+    for (const { id: _, keyName: __, ...entry } of page.entries) entries.push(entry)
+    cursor = page.next
+  } while (cursor !== undefined)
+  return entries.reverse()
+}
