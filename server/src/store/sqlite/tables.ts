@@ -22,7 +22,8 @@ export const FIRST_TABLES = `
   -- once that the whole list is to be read again. No foreign key: the log outlives the pet.
   CREATE TABLE log (
     id       INTEGER PRIMARY KEY,
-    kind     TEXT NOT NULL CHECK (kind IN ('change', 'entry', 'removed', 'renamed', 'relist')),
+    -- Changes by far the most: SQLite makes a table of the others each time that it looks at them.
+    kind     TEXT NOT NULL CHECK (kind = 'change' OR kind IN ('entry', 'removed', 'renamed', 'relist')),
     pet_id   INTEGER,
     before   INTEGER,
     after    INTEGER,
