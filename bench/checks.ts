@@ -6,7 +6,7 @@ import type { RunningTarget, Target } from './target.ts'
 const LIMIT_HEADERS = ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset']
 const FREE_PER_MINUTE = 60
 /** A status line and headers: an answer without a body is not larger. */
-const MOST_HEADER_BYTES = 2_000
+const MAX_HEADER_BYTES = 2_000
 
 /** A figure that does not mean what the table says is worse than none: the run ends here. */
 export class WrongAnswer extends Error {
@@ -101,7 +101,7 @@ export function checkSample(
   if (kind === 'list' && bytesPerRequest < dataset.body.length) {
     wrong(`an answer has ${Math.round(bytesPerRequest)} bytes, the list has ${dataset.body.length}`)
   }
-  if (facts.etag !== undefined && bytesPerRequest > MOST_HEADER_BYTES) {
+  if (facts.etag !== undefined && bytesPerRequest > MAX_HEADER_BYTES) {
     wrong(`an answer has ${Math.round(bytesPerRequest)} bytes, which is no 304`)
   }
 }
