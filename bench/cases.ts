@@ -109,19 +109,10 @@ const EMBEDDED: readonly Omit<Case, 'section'>[] = [
   },
 ]
 
+/** Updates on PostgreSQL are those of several instances, which instances.ts measures. */
 const ON_POSTGRES: readonly Omit<Case, 'section'>[] = [
   onPostgres(list(20, { connections: 64, seconds: 1, rounds: 4 })),
   onPostgres(list(10_000, { connections: 8, seconds: 2, rounds: 3 })),
-  onPostgres({
-    name: 'updates',
-    title: 'updates, 64 connections',
-    pets: 10_000,
-    load: spread,
-    connections: 64,
-    warmUpMs: updatesWarmUpMs,
-    seconds: 1,
-    rounds: 8,
-  }),
 ]
 
 /** In the order in which they are reported; a store's cases are run in this order, lists before updates. */

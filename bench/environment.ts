@@ -2,7 +2,7 @@ import { cpus, release } from 'node:os'
 import { join } from 'node:path'
 import { run } from './processes.ts'
 
-const PACKAGES = ['hono', 'fastify', 'express', 'better-sqlite3', 'json-server'] as const
+const PACKAGES = ['hono', 'elysia', 'fastify', 'express', 'better-sqlite3', 'json-server'] as const
 const PROJECT = join(import.meta.dir, '..')
 
 /** What somebody needs to know to run it again and compare. */

@@ -1,7 +1,15 @@
-import type { BenchResults, CaseResult, GrowthResult, TargetResult } from './results.ts'
+import { DELAY_MS } from './instance-rows.ts'
+import {
+  type BenchResults,
+  type CaseResult,
+  type GrowthResult,
+  type InstanceResult,
+  isInstanceResult,
+  type TargetResult,
+} from './results.ts'
 
 /** With the largest store, whatever it does. */
-const MOST_MEMORY_MB = 500
+const MAX_MEMORY_MB = 500
 
 /** How ours stands in one case: against the best of the peers, and against nginx. */
 export interface Ratio {
@@ -34,24 +42,80 @@ export function ratiosOf({ cases }: BenchResults): Ratio[] {
   })
 }
 
-/** The speed that is promised. What was not measured in this run is left out. */
+/**
+ * The speed that is promised; docs/decisions/2026-11-16-goals.md says why so much and no more. What was not measured in
+ * this run is left out.
+ */
 export function goalsOf(results: BenchResults): Goal[] {
   const ratios = new Map(ratiosOf(results).map((ratio) => [ratio.name, ratio]))
   const { cases, growth } = results
   return [
-    atLeast('list of 20: ours / best peer', ratios.get('list-20')?.toPeer, 2),
-    atLeast('list of 20: ours / nginx', ratios.get('list-20')?.toNginx, 0.5),
-    atLeast('list of 10,000: ours / best peer', ratios.get('list-10000')?.toPeer, 15),
-    atLeast('list of 10,000: ours / nginx', ratios.get('list-10000')?.toNginx, 0.6),
-    atLeast('updates, 64 connections: ours / best peer', ratios.get('updates')?.toPeer, 5),
+    atLeast('list of 20: ours / best peer', ratios.get('list-20')?.toPeer, 1.8),
+    atLeast('list of 20: ours / nginx', ratios.get('list-20')?.toNginx, 0.55),
+    atLeast('list of 10,000: ours / best peer', ratios.get('list-10000')?.toPeer, 20),
+    atLeast('list of 10,000: ours / nginx', ratios.get('list-10000')?.toNginx, 0.9),
+    atLeast('updates, 64 connections: ours / best peer', ratios.get('updates')?.toPeer, 4.5),
     atMost('updates, 64 connections: our p99 / lowest p99 of a peer', slowestUpdates(cases), 1, 'x'),
     atLeast('updates, 1 connection: ours / best peer', ratios.get('updates-one-connection')?.toPeer, 1),
     atLeast('90/10 mix at 10,000: ours / best peer', ratios.get('mixed')?.toPeer, 10),
     atLeast('list of 20, PostgreSQL: ours / peer', ratios.get('postgres-list-20')?.toPeer, 1),
     atLeast('list of 10,000, PostgreSQL: ours / peer', ratios.get('postgres-list-10000')?.toPeer, 5),
-    atLeast('updates, 64 connections, PostgreSQL: ours / peer', ratios.get('postgres-updates')?.toPeer, 3),
+    ...instanceGoals(cases.filter(isInstanceResult)),
     ...growthGoals(growth),
   ].filter((goal) => goal !== undefined)
+}
+
+/** No second of a run may have fewer answers than this part of the median second. */
+const SLOWEST_SECOND = 1 / 3
+
+function instanceGoals(results: readonly InstanceResult[]): (Goal | undefined)[] {
+  const ofCallers = (callers: number) => results.filter(({ row }) => row.callers === callers)
+  const delayed = ofCallers(256).filter(({ row }) => row.commitDelayMs === DELAY_MS)
+  const rateOf = (instances: number) => {
+    const mine = oursIn(delayed.find(({ row }) => row.instances === instances))
+    return mine === undefined ? undefined : rate(mine)
+  }
+  const [one, four] = [rateOf(1), rateOf(4)]
+  return [
+    lowest('updates, 64 callers, PostgreSQL: ours / peer', ofCallers(64), toPeer, 1.5),
+    lowest('updates, 256 callers, PostgreSQL: ours / peer', ofCallers(256), toPeer, 2),
+    atLeast(
+      `updates, 256 callers, commits + ${DELAY_MS} ms: 4 instances / 1 instance`,
+      one === undefined || four === undefined ? undefined : four / one,
+      1.1,
+    ),
+    lowest('updates, PostgreSQL: our slowest second / median second', results, slowestSecond, SLOWEST_SECOND),
+  ]
+}
+
+/** Asked of every row: the one that is furthest from it is shown. */
+function lowest(
+  what: string,
+  results: readonly InstanceResult[],
+  figure: (result: InstanceResult) => number | undefined,
+  wanted: number,
+): Goal | undefined {
+  const figures = results.flatMap((result) => {
+    const got = figure(result)
+    return got === undefined ? [] : { got, title: result.title }
+  })
+  const [worst] = figures.toSorted((one, other) => one.got - other.got)
+  if (worst === undefined) return undefined
+  return {
+    what: `${what}, lowest of ${figures.length}`,
+    wanted: `at least ${Number(wanted.toFixed(2))}x`,
+    got: `${worst.got.toFixed(2)}x (${worst.title})`,
+    met: worst.got >= wanted,
+  }
+}
+
+function toPeer(result: InstanceResult): number | undefined {
+  const [mine, peer] = [oursIn(result), bestPeer(result)]
+  return mine === undefined || peer === undefined ? undefined : rate(mine) / rate(peer)
+}
+
+function slowestSecond(result: InstanceResult): number | undefined {
+  return oursIn(result)?.bySecond?.slowestToMedian
 }
 
 function growthGoals(growth: GrowthResult | undefined): (Goal | undefined)[] {
@@ -62,13 +126,13 @@ function growthGoals(growth: GrowthResult | undefined): (Goal | undefined)[] {
     atLeast(
       `updates at ${pets} pets / at ${growth.smallPets.toLocaleString('en-US')}`,
       growth.updates.ratio,
-      0.8,
+      0.7,
     ),
     atMost(`start with ${pets} pets, to the first update on disk`, growth.startSeconds, 3, ' s'),
     atMost(
       `resident memory with ${pets} pets, after updates`,
       growth.memoryAfterUpdatesMb,
-      MOST_MEMORY_MB,
+      MAX_MEMORY_MB,
       ' MB',
     ),
     readersGoal(growth),
@@ -79,11 +143,11 @@ function readersGoal({ largePets, listWhileUpdating }: GrowthResult): Goal {
   const { readers, entries, seconds, updates, memoryPeakMb } = listWhileUpdating
   return {
     what: `${readers} readers of ${largePets.toLocaleString('en-US')} pets while updates go on`,
-    wanted: `whole lists, updates meanwhile, memory under ${MOST_MEMORY_MB} MB`,
+    wanted: `whole lists, updates meanwhile, memory under ${MAX_MEMORY_MB} MB`,
     got:
       `${entries.toLocaleString('en-US')} entries each in ${seconds.toFixed(1)} s, ` +
       `${updates.toLocaleString('en-US')} updates, ${Math.round(memoryPeakMb)} MB`,
-    met: entries === largePets && updates > 0 && memoryPeakMb < MOST_MEMORY_MB,
+    met: entries === largePets && updates > 0 && memoryPeakMb < MAX_MEMORY_MB,
   }
 }
 

@@ -1,9 +1,8 @@
+import { count, milliseconds, NONE, table, times, withSpread } from './format.ts'
 import { goalsOf, ratiosOf } from './goals.ts'
+import { instancesTable } from './instances-table.ts'
 import type { BenchResults, CaseResult, Comparison, GrowthResult, TargetResult } from './results.ts'
 import { SECTIONS } from './sections.ts'
-import type { Spread } from './statistics.ts'
-
-const NONE = '-'
 
 /** The whole run as one page, for the README to take its table from. */
 export function toMarkdown(results: BenchResults): string {
@@ -29,7 +28,9 @@ export function toMarkdown(results: BenchResults): string {
     ),
     ...SECTIONS.flatMap(({ section, title, explanation }) => {
       const cases = results.cases.filter((result) => result.section === section)
-      return cases.length === 0 ? [] : [`## ${title}`, explanation, ...cases.flatMap(caseSection)]
+      if (cases.length === 0) return []
+      const figures = section === 'instances' ? [instancesTable(cases)] : cases.flatMap(caseSection)
+      return [`## ${title}`, explanation, ...figures]
     }),
     ...(results.growth === undefined ? [] : growthSection(results.growth)),
     '## Where it ran',
@@ -45,9 +46,9 @@ function introduction({ mode, seconds }: BenchResults): string {
       : 'A quick run: one short round of each case. It shows that all works; its figures prove nothing.'
   return [
     `${how} It took ${Math.round(seconds)} s.`,
-    'The server is pinned to one core, wrk to another. Whoever is not measured is paused. The peers make the',
-    'same checks as ours (key, limits, validation) and write a history row with each update, except',
-    'json-server. Every answer was checked: the lists are the same, and no status but the expected one came.',
+    'The server is pinned to one core, wrk to another, where nothing else is said. Whoever is not measured is',
+    'paused. The peers make the same checks as ours (key, limits, validation) and write a history row with each',
+    'update, except json-server. The lists are the same, and no status but the expected one came.',
   ].join('\n')
 }
 
@@ -108,27 +109,4 @@ function growthSection(growth: GrowthResult): string[] {
 
 function inAll({ ratio, ratios }: Comparison): string {
   return `${times(ratio)} (rounds: ${times(ratios.min)} to ${times(ratios.max)})`
-}
-
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`
-  return [line(head), line(head.map((_, column) => (column === 0 ? '---' : '---:'))), ...rows.map(line)].join(
-    '\n',
-  )
-}
-
-function withSpread({ median, min, max }: Spread, show: (value: number) => string): string {
-  return min === max ? show(median) : `${show(median)} (${show(min)} to ${show(max)})`
-}
-
-export function count(value: number): string {
-  return value < 10 && !Number.isInteger(value) ? value.toFixed(1) : Math.round(value).toLocaleString('en-US')
-}
-
-function milliseconds(value: number): string {
-  return value < 10 ? value.toFixed(2) : value < 100 ? value.toFixed(1) : count(value)
-}
-
-function times(ratio: number | undefined): string {
-  return ratio === undefined ? NONE : `${ratio < 10 ? ratio.toFixed(2) : Math.round(ratio)}x`
 }

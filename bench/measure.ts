@@ -93,7 +93,8 @@ async function oneTurn(running: RunningTarget, wrk: Command): Promise<string | u
   return output ?? undefined
 }
 
-function toSample(output: string): Sample {
+/** What wrk printed, as figures. */
+export function toSample(output: string): Sample {
   const line = /^RESULT (.*)$/m.exec(output)?.[1]
   if (line === undefined) throw new Error(`wrk gave no result: ${output.slice(-1_000)}`)
   const report = JSON.parse(line) as WrkReport
@@ -117,7 +118,12 @@ export async function warmUp(
   milliseconds: number,
 ): Promise<void> {
   const seed = Date.now() % 1_000_000
-  const wrk = Bun.spawn(wrkCommand(target, running, loadCase, facts, { seconds: 60, seed }), {
+  await endAfter(milliseconds, wrkCommand(target, running, loadCase, facts, { seconds: 60, seed }))
+}
+
+/** Runs a command for so long and no longer; what it prints is lost. */
+export async function endAfter(milliseconds: number, command: string[]): Promise<void> {
+  const child = Bun.spawn(command, {
     cwd: import.meta.dir,
     stdin: 'ignore',
     stdout: 'ignore',
@@ -125,7 +131,7 @@ export async function warmUp(
     timeout: milliseconds,
     killSignal: 'SIGKILL',
   })
-  await wrk.exited
+  await child.exited
 }
 
 function wrkCommand(

@@ -1,7 +1,9 @@
 import { parseArgs } from 'node:util'
 import { CASES, type Case, takesPart } from './cases.ts'
+import { FEW_INSTANCE_ROWS, INSTANCE_ROWS, INSTANCES, type InstanceRow } from './instance-rows.ts'
 import { FULL, type Pace, QUICK } from './pace.ts'
-import type { Target } from './target.ts'
+import type { SharedTarget, Target } from './target.ts'
+import { SHARED_TARGETS } from './targets/on-postgres.ts'
 import { TARGETS } from './targets.ts'
 
 export interface Options {
@@ -9,19 +11,21 @@ export interface Options {
   readonly cases: readonly Case[]
   readonly targets: readonly Target[]
   readonly growth: boolean
+  readonly instances: { readonly rows: readonly InstanceRow[]; readonly targets: readonly SharedTarget[] }
   /** A quick run, or one without some cases or targets, must not replace the published results. */
   readonly publish: boolean
 }
 
 const GROWTH = 'growth'
+const NAMES = [...CASES.map(({ name }) => name), INSTANCES, GROWTH]
 
 export const HELP = `bun bench/run.ts [--quick] [--only CASE,...] [--targets TARGET,...]
 
-  --quick    one short round of most, under two minutes; without it, under ten
-  --only     some cases alone: ${[...CASES.map(({ name }) => name), GROWTH].join(', ')}
+  --quick    one short round of most, under three minutes; without it, under 14
+  --only     some cases alone: ${NAMES.join(', ')}
   --targets  some targets alone: ${TARGETS.map(({ name }) => name).join(', ')}
 
-Cases and targets whose names have "postgres" in them go together, and the others do.
+Cases and targets whose names have "postgres" in them go together, with instances, and the others do.
 Results go to bench/results/; those of a quick run, or of some cases or targets alone, to bench/data/results/.`
 
 /** Undefined when help was asked for. */
@@ -37,7 +41,7 @@ export function readOptions(args: readonly string[]): Options | undefined {
   })
   if (values.help) return undefined
   const pace = values.quick ? QUICK : FULL
-  const chosenCases = chosen('--only', values.only, [...CASES.map(({ name }) => name), GROWTH])
+  const chosenCases = chosen('--only', values.only, NAMES)
   const chosenTargets = chosen(
     '--targets',
     values.targets,
@@ -50,7 +54,10 @@ export function readOptions(args: readonly string[]): Options | undefined {
   const targets = TARGETS.filter(({ name }) => chosenTargets.includes(name))
   const cases = asked.filter((loadCase) => targets.some((target) => takesPart(target, loadCase)))
   const growth = chosenCases.includes(GROWTH) && chosenTargets.includes('ours')
-  if (cases.length === 0 && !growth) {
+  const shared = SHARED_TARGETS.filter(({ name }) => chosenTargets.includes(name))
+  const rows = values.quick && values.only === undefined ? FEW_INSTANCE_ROWS : INSTANCE_ROWS
+  const hasInstances = chosenCases.includes(INSTANCES) && shared.length > 0
+  if (cases.length === 0 && !growth && !hasInstances) {
     throw new Error(`none of ${chosenTargets.join(', ')} takes part in ${chosenCases.join(', ')}; see --help`)
   }
   return {
@@ -58,6 +65,7 @@ export function readOptions(args: readonly string[]): Options | undefined {
     cases: pace.cases(cases),
     targets,
     growth,
+    instances: { rows: hasInstances ? rows : [], targets: shared },
     publish: !values.quick && values.only === undefined && values.targets === undefined,
   }
 }

@@ -1,4 +1,4 @@
-import { count } from './markdown.ts'
+import { count } from './format.ts'
 import type { BenchResults, CaseResult, TargetResult } from './results.ts'
 import { SECTIONS } from './sections.ts'
 

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 
 export const SERVER_CORE = '0'
 export const LOAD_CORE = '1'
+export const BOTH_CORES = '0,1'
 const READY_WITHIN_MS = 60_000
 const STOP_WITHIN_MS = 3_000
 const COMMAND_WITHIN_MS = 180_000
@@ -26,20 +27,30 @@ export function killAll(): void {
   for (const child of running) child.kill('SIGKILL')
 }
 
-/** On one core, and gone as soon as this process is, however that ends: no run leaves anything behind. */
-export function pinned(core: string): string[] {
-  return ['setpriv', '--pdeathsig', 'KILL', 'taskset', '-c', core]
+/** On these cores, and gone as soon as this process is, however that ends: no run leaves anything behind. */
+export function pinned(cores: string): string[] {
+  return ['setpriv', '--pdeathsig', 'KILL', 'taskset', '-c', cores]
+}
+
+export interface ServerOptions {
+  readonly port: number
+  /** For its log. */
+  readonly folder: string
+  readonly readyPath: string
+  readonly environment?: Readonly<Record<string, string>>
+  /** The one core of servers where nothing else is said. */
+  readonly cores?: string
 }
 
 /** Starts a server pinned to its core, and waits for its first answer. */
 export async function startServer(
   name: string,
   command: readonly string[],
-  options: { port: number; folder: string; readyPath: string; environment?: Record<string, string> },
+  options: ServerOptions,
 ): Promise<ServerProcess> {
   const log = join(options.folder, `${name}.log`)
   const started = performance.now()
-  const child = Bun.spawn([...pinned(SERVER_CORE), ...command], {
+  const child = Bun.spawn([...pinned(options.cores ?? SERVER_CORE), ...command], {
     cwd: import.meta.dir,
     env: { ...environment(), ...options.environment },
     stdin: 'ignore',

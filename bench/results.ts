@@ -1,4 +1,5 @@
 import type { Case } from './cases.ts'
+import type { InstanceRow } from './instance-rows.ts'
 import type { Sample } from './measure.ts'
 import { type Spread, spreadOf, sum } from './statistics.ts'
 import type { Section, Target, TargetKind } from './target.ts'
@@ -14,6 +15,16 @@ export interface TargetResult {
   /** Answers with a status of 400 or more: all of them in a flood, none elsewhere. */
   readonly refused: number
   readonly note?: string
+  /** Where answers were counted second by second. */
+  readonly bySecond?: Seconds
+}
+
+/** Of all rounds of a case together. */
+export interface Seconds {
+  /** Answers in the median second. */
+  readonly median: number
+  /** The second with the fewest, as a part of the median. */
+  readonly slowestToMedian: number
 }
 
 export interface CaseResult {
@@ -27,11 +38,22 @@ export interface CaseResult {
   readonly results: readonly TargetResult[]
 }
 
+/** Several instances on one PostgreSQL. */
+export interface InstanceResult extends CaseResult {
+  readonly row: InstanceRow
+  /** What a commit of one connection takes while nothing else goes on: the delay included. */
+  readonly commitMs: number
+}
+
+export function isInstanceResult(result: CaseResult): result is InstanceResult {
+  return result.section === 'instances'
+}
+
 /** Requests a second of two stores, measured in turns. */
 export interface Comparison {
   readonly first: Spread
   readonly second: Spread
-  /** The second's to the first's, of all rounds together: a large store settles its stock in most of them, not in all. */
+  /** The second's to the first's, of all rounds together: what a large store does now and then, such as a checkpoint, falls into some of them. */
   readonly ratio: number
   /** Of each round. */
   readonly ratios: Spread
@@ -84,6 +106,11 @@ export function summarise(
     refused: sum(samples.map((sample) => sample.refused)),
     ...(note === undefined ? {} : { note }),
   }
+}
+
+export function secondsOf(counts: readonly number[]): Seconds {
+  const { median, min } = spreadOf(counts)
+  return { median, slowestToMedian: min / median }
 }
 
 export function caseResult(loadCase: Case, rounds: number, results: readonly TargetResult[]): CaseResult {

@@ -5,6 +5,8 @@ import { describeEnvironment } from './environment.ts'
 import { goalsOf, ratiosOf } from './goals.ts'
 import { growthSeconds, runGrowth } from './growth.ts'
 import { installWhatIsMissing } from './install.ts'
+import { instancesSeconds } from './instance-rows.ts'
+import { runInstances } from './instances.ts'
 import { toMarkdown } from './markdown.ts'
 import { HELP, type Options, readOptions } from './options.ts'
 import { plannedSeconds } from './pace.ts'
@@ -51,13 +53,18 @@ async function bench(options: Options): Promise<void> {
 }
 
 async function measureAll(options: Options, folder: string): Promise<BenchResults> {
-  const { pace, cases, targets } = options
+  const { pace, cases, targets, instances } = options
   const progress = new Progress(
-    plannedSeconds(cases, targets, pace) + (options.growth ? growthSeconds(pace) : 0),
+    plannedSeconds(cases, targets, pace) +
+      instancesSeconds(instances.rows, instances.targets.length, pace) +
+      (options.growth ? growthSeconds(pace) : 0),
   )
   const session: Session = { folder, pace, progress, unknownSecret: await createUnknownKey(folder) }
   const results: CaseResult[] = []
   for (const store of storesOf(cases)) results.push(...(await runStore(session, store, targets)))
+  await endPostgres()
+  const ofInstances =
+    instances.rows.length === 0 ? [] : await runInstances(session, instances.rows, instances.targets)
   await endPostgres()
   const growth = options.growth ? await runGrowth(session) : undefined
   progress.end()
@@ -65,7 +72,7 @@ async function measureAll(options: Options, folder: string): Promise<BenchResult
     mode: pace.mode,
     environment: await describeEnvironment(),
     seconds: progress.seconds,
-    cases: cases.flatMap(({ name }) => results.filter((result) => result.name === name)),
+    cases: [...cases.flatMap(({ name }) => results.filter((result) => result.name === name)), ...ofInstances],
     ...(growth === undefined ? {} : { growth }),
   }
 }
@@ -83,7 +90,7 @@ function summary(results: BenchResults): string {
   const ratios = ratiosOf(results).map(({ title, bestPeer, toPeer, toNginx }) => {
     const peer = toPeer === undefined ? '' : `  ${toPeer.toFixed(2)}x ${bestPeer}`
     const nginx = toNginx === undefined ? '' : `  ${toNginx.toFixed(2)}x nginx`
-    return `  ${title.padEnd(38)}${peer}${nginx}`
+    return `  ${title.padEnd(52)}${peer}${nginx}`
   })
   const goals = goalsOf(results).map(
     ({ what, wanted, got, met }) => `  ${met ? 'met    ' : 'NOT MET'}  ${what}: ${got}, wanted ${wanted}`,

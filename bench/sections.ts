@@ -18,4 +18,17 @@ export const SECTIONS: readonly { section: Section; title: string; explanation: 
       'It shares the core of the server that it works for. The peer sends one statement for each request.',
     ].join('\n'),
   },
+  {
+    section: 'instances',
+    title: 'Several instances on PostgreSQL',
+    explanation: [
+      'Updates of 10,000 pets, drawn at random, from callers that are spread evenly over the instances; ours beside',
+      'the peer with as many instances and as many connections to PostgreSQL. The instances, PostgreSQL and wrk share',
+      'two cores, as the kernel sees fit: more instances are there to use more than one. Delayed are commits by',
+      "PostgreSQL's own `commit_delay` with `commit_siblings` = 0: it waits for so long before it writes to disk what is",
+      'then to be committed. In brackets is what a commit of one connection took. The slowest second is that of all',
+      'rounds with the fewest answers, as a part of the median second. Two callers beside the load look at each',
+      'answer; after each round every instance lists what the database holds, and that is what was acknowledged last.',
+    ].join('\n'),
+  },
 ]

@@ -4,8 +4,11 @@ import type { ServerProcess } from './processes.ts'
 /** Ours is compared with the peers; ceilings only show what the machine gives for the same bytes. */
 export type TargetKind = 'ours' | 'peer' | 'ceiling'
 
-/** Only targets of one section are compared with each other: those with their data in the process, and on PostgreSQL. */
-export type Section = 'embedded' | 'postgres'
+/**
+ * Only targets of one section are compared: those with their data in the process, those on PostgreSQL, and several
+ * instances of those.
+ */
+export type Section = 'embedded' | 'postgres' | 'instances'
 
 export interface Target {
   readonly name: string
@@ -20,6 +23,26 @@ export interface Target {
   start(dataset: Dataset): Promise<RunningTarget>
 }
 
+export interface Secrets {
+  readonly unlimited: string
+  readonly free: string
+}
+
 export interface RunningTarget extends ServerProcess {
-  readonly secrets: { readonly unlimited: string; readonly free: string }
+  readonly secrets: Secrets
+}
+
+/** One that several instances can serve together, on one database. */
+export interface SharedTarget extends Target {
+  /** Where its stock is: a table with the columns pet_id, quantity and status. */
+  readonly stockTable: string
+  /** Fills an empty database. */
+  prepare(dataset: Dataset, database: string): Promise<Secrets>
+  /** One more instance. `name` is for its log. */
+  startInstance(name: string, database: string, where: InstancePlace): Promise<ServerProcess>
+}
+
+export interface InstancePlace {
+  readonly folder: string
+  readonly cores?: string
 }

@@ -11,13 +11,13 @@ const app = express()
 app.disable('x-powered-by')
 
 app.use((request, response, next) => {
-  const passage = pass(request.headers.authorization, request.ip ?? 'unknown')
-  response.set(passage.headers)
-  if (passage.refused !== undefined) {
-    response.status(passage.refused.status).json(passage.refused)
+  const result = pass(request.headers.authorization, request.ip ?? 'unknown')
+  response.set(result.headers)
+  if (result.refused !== undefined) {
+    response.status(result.refused.status).json(result.refused)
     return
   }
-  response.locals.keyId = passage.key?.id
+  response.locals.keyId = result.key?.id
   next()
 })
 

@@ -25,13 +25,13 @@ const error = {
 const app = Fastify()
 app.decorateRequest('keyId', '')
 app.addHook('onRequest', (request, reply, done) => {
-  const passage = pass(request.headers.authorization, request.ip)
-  reply.headers(passage.headers)
-  if (passage.refused !== undefined) {
-    reply.code(passage.refused.status).send(passage.refused)
+  const result = pass(request.headers.authorization, request.ip)
+  reply.headers(result.headers)
+  if (result.refused !== undefined) {
+    reply.code(result.refused.status).send(result.refused)
     return
   }
-  request.keyId = passage.key?.id ?? ''
+  request.keyId = result.key?.id ?? ''
   done()
 })
 

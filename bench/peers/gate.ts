@@ -7,7 +7,7 @@ export interface PeerKey {
   readonly perDay: number
 }
 
-export interface Passage {
+export interface GateResult {
   readonly headers: Readonly<Record<string, string>>
   readonly key?: PeerKey
   readonly refused?: { readonly status: 401 | 429; readonly code: string; readonly message: string }
@@ -22,8 +22,8 @@ const MINUTE_SECONDS = 60
 const DAY_SECONDS = 86_400
 const BEARER = /^bearer +(\S+)$/i
 
-/** Strangers are counted by address, as ours does; the harness lifts the limit of ours to this as well. */
-const STRANGER = { perMinute: 1_000_000_000, perDay: 1_000_000_000 }
+/** Requests without a valid key are counted by address, as ours does; the harness lifts the limit of ours to this as well. */
+const UNAUTHENTICATED = { perMinute: 1_000_000_000, perDay: 1_000_000_000 }
 
 /**
  * The checks that every peer makes before its handler: the key, looked up by its SHA-256, and two windows
@@ -33,10 +33,10 @@ export function createGate(findKey: (hash: string) => PeerKey | undefined) {
   const minutes = new Map<string, Window>()
   const days = new Map<string, Window>()
 
-  return (authorization: string | undefined, address: string): Passage => {
+  return (authorization: string | undefined, address: string): GateResult => {
     const secret = BEARER.exec(authorization ?? '')?.[1]
     const key = secret === undefined ? undefined : findKey(sha256(secret))
-    const { perMinute, perDay } = key ?? STRANGER
+    const { perMinute, perDay } = key ?? UNAUTHENTICATED
     const now = Math.floor(Date.now() / 1000)
     const minute = windowOf(minutes, key?.id ?? address, MINUTE_SECONDS, now)
     const day = windowOf(days, key?.id ?? address, DAY_SECONDS, now)

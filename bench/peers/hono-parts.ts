@@ -7,10 +7,10 @@ import { createGate, type PeerKey } from './gate.ts'
 export function honoGate(findKey: (hash: string) => PeerKey | undefined) {
   const pass = createGate(findKey)
   return createMiddleware<{ Variables: { keyId: string } }>(async (c, next) => {
-    const passage = pass(c.req.header('authorization'), getConnInfo(c).remote.address ?? 'unknown')
-    for (const [name, value] of Object.entries(passage.headers)) c.header(name, value)
-    if (passage.refused !== undefined) return c.json(passage.refused, passage.refused.status)
-    c.set('keyId', passage.key?.id ?? '')
+    const result = pass(c.req.header('authorization'), getConnInfo(c).remote.address ?? 'unknown')
+    for (const [name, value] of Object.entries(result.headers)) c.header(name, value)
+    if (result.refused !== undefined) return c.json(result.refused, result.refused.status)
+    c.set('keyId', result.key?.id ?? '')
     return next()
   })
 }

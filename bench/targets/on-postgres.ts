@@ -1,27 +1,28 @@
 import { join } from 'node:path'
-import { PEER_SECRETS, writePeerPostgres } from '../dataset.ts'
+import { type Dataset, PEER_SECRETS, writePeerPostgres } from '../dataset.ts'
 import { createPostgresDatabase, vacuum } from '../postgres.ts'
 import { freePort, startServer } from '../processes.ts'
-import type { Target } from '../target.ts'
-import { ours, startOurs } from './ours.ts'
+import type { RunningTarget, SharedTarget } from '../target.ts'
+import { ours, prepareOurs, serveOurs } from './ours.ts'
 
-/** Of 10, which is Bun.SQL's own, and 20 the one with which PostgreSQL spent less processor time on each request. */
+/**
+ * As many for each instance of ours, by default. Of 10, which is Bun.SQL's own as well, and 20 the one with which
+ * PostgreSQL spent less processor time on each request.
+ */
 const PEER_POOL_SIZE = '10'
 
 /** What `petstore serve` starts with the address of a PostgreSQL. */
-export const oursOnPostgres: Target = {
+export const oursOnPostgres: SharedTarget = {
   ...ours,
   name: 'ours-postgres',
   section: 'postgres',
-  start: async (dataset) => {
-    const database = await createPostgresDatabase(`ours_${dataset.pets}`)
-    const running = await startOurs(dataset, database)
-    await vacuum(database)
-    return running
-  },
+  stockTable: 'stock',
+  prepare: prepareOurs,
+  startInstance: serveOurs,
+  start: (dataset) => startAlone(oursOnPostgres, `ours_${dataset.pets}`, dataset),
 }
 
-export const honoOnPostgres: Target = {
+export const honoOnPostgres: SharedTarget = {
   name: 'hono-postgres',
   label: 'Hono on Bun, Bun.SQL',
   kind: 'peer',
@@ -30,14 +31,30 @@ export const honoOnPostgres: Target = {
   listEquals: 'bytes',
   takesUpdates: true,
   checksKeys: true,
-  start: async (dataset) => {
-    const database = await createPostgresDatabase(`hono_${dataset.pets}`)
+  stockTable: 'inventory',
+  prepare: async (dataset, database) => {
     await writePeerPostgres(dataset, database)
-    await vacuum(database)
+    return PEER_SECRETS
+  },
+  startInstance: async (name, database, where) => {
     const port = await freePort()
     const program = join(import.meta.dir, '..', 'peers', 'hono-postgres.ts')
     const command = [process.execPath, program, database, String(port), PEER_POOL_SIZE]
-    const place = { port, folder: dataset.folder, readyPath: '/', environment: { NODE_ENV: 'production' } }
-    return { ...(await startServer('hono-postgres', command, place)), secrets: PEER_SECRETS }
+    return startServer(name, command, {
+      ...where,
+      port,
+      readyPath: '/',
+      environment: { NODE_ENV: 'production' },
+    })
   },
+  start: (dataset) => startAlone(honoOnPostgres, `hono_${dataset.pets}`, dataset),
+}
+
+export const SHARED_TARGETS: readonly SharedTarget[] = [oursOnPostgres, honoOnPostgres]
+
+async function startAlone(target: SharedTarget, name: string, dataset: Dataset): Promise<RunningTarget> {
+  const database = await createPostgresDatabase(name)
+  const secrets = await target.prepare(dataset, database)
+  await vacuum(database)
+  return { ...(await target.startInstance(target.name, database, { folder: dataset.folder })), secrets }
 }

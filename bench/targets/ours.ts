@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { type Dataset, writeCsv } from '../dataset.ts'
-import { freePort, run, startServer } from '../processes.ts'
-import type { RunningTarget, Target } from '../target.ts'
+import { freePort, run, type ServerProcess, startServer } from '../processes.ts'
+import type { InstancePlace, Secrets, Target } from '../target.ts'
 
 const PROJECT = join(import.meta.dir, '..', '..')
 const PETSTORE = join(PROJECT, 'node_modules', '.bin', 'petstore')
@@ -17,20 +17,33 @@ export const ours: Target = {
   listEquals: 'bytes',
   takesUpdates: true,
   checksKeys: true,
-  start: (dataset) => startOurs(dataset, `sqlite:${join(dataset.folder, 'ours.db')}`),
+  start: async (dataset) => {
+    const database = `sqlite:${join(dataset.folder, 'ours.db')}`
+    const secrets = await prepareOurs(dataset, database)
+    return { ...(await serveOurs('ours', database, { folder: dataset.folder })), secrets }
+  },
 }
 
-/** On an empty database, wherever that is. */
-export async function startOurs(dataset: Dataset, database: string): Promise<RunningTarget> {
+/** Fills an empty database, wherever that is. */
+export async function prepareOurs(dataset: Dataset, database: string): Promise<Secrets> {
+  await run([PETSTORE, 'migrate', '--database-url', database], PROJECT)
   await run([PETSTORE, 'import', await writeCsv(dataset), '--database-url', database], PROJECT)
   const limits = ['--per-minute', UNLIMITED, '--per-day', UNLIMITED]
-  const secrets = {
+  return {
     unlimited: await createKey(database, ['--plan', 'enterprise', ...limits]),
     free: await createKey(database, ['--plan', 'free']),
   }
+}
+
+/** An instance. `name` is for its log. */
+export async function serveOurs(
+  name: string,
+  database: string,
+  where: InstancePlace,
+): Promise<ServerProcess> {
   const port = await freePort()
-  const server = await startServer(
-    'ours',
+  return startServer(
+    name,
     [
       ...[PETSTORE, 'serve', '--database-url', database, '--port', String(port)],
       // Several of ours are started in one run: each takes a port of its own for its metrics.
@@ -38,14 +51,15 @@ export async function startOurs(dataset: Dataset, database: string): Promise<Run
       // Else a flood of unknown keys would turn into 429 after 300 requests.
       ...['--anonymous-per-minute', UNLIMITED],
     ],
-    { port, folder: dataset.folder, readyPath: '/readyz' },
+    { ...where, port, readyPath: '/readyz' },
   )
-  return { ...server, secrets }
 }
 
 /** A key of the right form that no target knows, because it belongs to another database. */
-export function createUnknownKey(folder: string): Promise<string> {
-  return createKey(`sqlite:${join(folder, 'elsewhere.db')}`, ['--plan', 'free'])
+export async function createUnknownKey(folder: string): Promise<string> {
+  const database = `sqlite:${join(folder, 'elsewhere.db')}`
+  await run([PETSTORE, 'migrate', '--database-url', database], PROJECT)
+  return createKey(database, ['--plan', 'free'])
 }
 
 async function createKey(database: string, plan: readonly string[]): Promise<string> {

@@ -21,6 +21,12 @@ export const hono = peer({
   command: (database, port) => [process.execPath, join(BENCH, 'peers', 'hono.ts'), database, port],
 })
 
+export const elysia = peer({
+  name: 'elysia',
+  label: 'Elysia on Bun, bun:sqlite',
+  command: (database, port) => [process.execPath, join(BENCH, 'peers', 'elysia.ts'), database, port],
+})
+
 export const fastify = peer({
   name: 'fastify',
   label: 'Fastify, better-sqlite3',

@@ -1,28 +1,92 @@
 import { describe, expect, test } from 'bun:test'
-import { violations } from '../scripts/dependency-rule.ts'
+import { circles, circleViolations, importsOf, readImports, violations } from '../scripts/dependency-rule.ts'
+
+const found = (path: string, source: string) => violations(path, importsOf(path, source))
 
 describe('the dependency rule fails when', () => {
   test.each([
-    ['the core imports an adapter', 'core/x.ts', "import { y } from '../store/sqlite/store.ts'"],
-    ['the core imports a type of http', 'core/x.ts', "import type { App } from '../http/app.ts'"],
-    ['the core imports a package', 'core/x.ts', "import Type from 'typebox'"],
-    ['the core reads files', 'core/x.ts', "import { readFileSync } from 'node:fs'"],
-    ['http imports the store', 'http/operations/x.ts', "import { y } from '../../store/sqlite/store.ts'"],
-    ['the store imports http', 'store/sqlite/x.ts', "export { y } from '../../http/app.ts'"],
-    ['http imports the telemetry', 'http/x.ts', "import { Metrics } from '../telemetry/metrics.ts'"],
-    ['the wire imports http', 'wire/x.ts', "import type { Reply } from '../http/reply.ts'"],
-    ['the telemetry imports http', 'telemetry/x.ts', "import type { App } from '../http/app.ts'"],
-    ['the telemetry imports a package', 'telemetry/x.ts', "import pino from 'pino'"],
     [
-      'the command line goes past compose',
-      'cli/commands/x.ts',
+      'the wire imports the server',
+      'wire/src/x.ts',
+      "import type { Reply } from '../../server/src/http/reply.ts'",
+    ],
+    ['the wire imports a package', 'wire/src/x.ts', "import Type from 'typebox'"],
+    [
+      'a test of the wire imports the server',
+      'wire/test/x.test.ts',
+      "import { y } from '../../server/test/support/y.ts'",
+    ],
+    [
+      'a value imports a subject',
+      'server/src/core/values/x.ts',
+      "import type { Pet } from '../catalog/pet.ts'",
+    ],
+    [
+      'the core imports an adapter',
+      'server/src/core/stock/x.ts',
       "import { y } from '../../store/sqlite/store.ts'",
     ],
-    ['http imports the built pages', 'http/x.ts', "import { FILES } from '../../../web/dist/pages.ts'"],
+    [
+      'the core imports a type of http',
+      'server/src/core/keys/x.ts',
+      "import type { App } from '../../http/app.ts'",
+    ],
+    ['the core imports a package', 'server/src/core/x.ts', "import Type from 'typebox'"],
+    ['the core reads files', 'server/src/core/x.ts', "import { readFileSync } from 'node:fs'"],
+    [
+      'the core takes all ports',
+      'server/src/core/stock/x.ts',
+      "import type { Store } from '../../store/store.ts'",
+    ],
+    ['an adapter imports the other', 'server/src/store/sqlite/x.ts', "import { y } from '../postgres/y.ts'"],
+    ['the other imports that one', 'server/src/store/postgres/x.ts', "import { y } from '../sqlite/y.ts'"],
+    ['an adapter imports http', 'server/src/store/sqlite/x.ts', "export { y } from '../../http/app.ts'"],
+    ['what adapters share knows one of them', 'server/src/store/x.ts', "import { y } from './sqlite/y.ts'"],
+    ['a store is opened by http', 'server/src/store/open-store.ts', "import { y } from '../http/y.ts'"],
+    [
+      'http imports an adapter',
+      'server/src/http/operations/x.ts',
+      "import { y } from '../../store/sqlite/y.ts'",
+    ],
+    ['http opens a store', 'server/src/http/x.ts', "import { openStore } from '../store/open-store.ts'"],
+    ['http takes all ports', 'server/src/http/x.ts', "import type { Store } from '../store/store.ts'"],
+    [
+      'http imports the telemetry',
+      'server/src/http/x.ts',
+      "import { Metrics } from '../telemetry/metrics.ts'",
+    ],
+    ['http imports the service', 'server/src/http/x.ts', "import { SETTINGS } from '../service/config.ts'"],
+    [
+      'http imports the built pages',
+      'server/src/http/x.ts',
+      "import { FILES } from '../../../web/dist/pages.ts'",
+    ],
+    ['http reaches into the wire', 'server/src/http/x.ts', "import { y } from '../../../wire/src/y.ts'"],
+    ['the telemetry imports http', 'server/src/telemetry/x.ts', "import type { App } from '../http/app.ts'"],
+    [
+      'the telemetry takes all ports',
+      'server/src/telemetry/x.ts',
+      "import type { Store } from '../store/store.ts'",
+    ],
+    ['the telemetry imports a package', 'server/src/telemetry/x.ts', "import pino from 'pino'"],
+    ['compose imports a command', 'server/src/service/compose.ts', "import { y } from '../cli/y.ts'"],
+    ['compose knows an adapter', 'server/src/service/compose.ts', "import { y } from '../store/sqlite/y.ts'"],
+    [
+      'another than compose knows the pages',
+      'server/src/service/demo.ts',
+      "const { FILES } = await import('../../../web/dist/pages.ts')",
+    ],
+    [
+      'a command goes past open-store',
+      'server/src/cli/commands/x.ts',
+      "import { y } from '../../store/sqlite/store.ts'",
+    ],
+    ['a command imports http', 'server/src/cli/commands/x.ts', "import { y } from '../../http/app.ts'"],
+    ['the client imports a package', 'client/src/x.ts', "import { y } from 'undici'"],
     [
       'the staff page goes past the client',
       'web/src/stock-page/x.ts',
-      "import type { Pet } from '../../../server/src/core/pet.ts'",
+      "import type { Pet } from '../../../server/src/core/catalog/pet.ts'",
     ],
     [
       'the staff page reaches into the client',
@@ -30,24 +94,106 @@ describe('the dependency rule fails when', () => {
       "import { y } from '../../../client/src/y.ts'",
     ],
     ['a page imports another package', 'web/src/docs-page/x.tsx', "import { marked } from 'marked'"],
-    ['an import over several lines', 'core/x.ts', "import {\n  y,\n  z,\n} from '../http/app.ts'"],
-    ['an import at run time', 'core/x.ts', "const y = await import('../http/app.ts')"],
-    ['a file belongs to no part', 'other/x.ts', ''],
+    [
+      'an import goes over several lines',
+      'server/src/core/x.ts',
+      "import {\n  y,\n  z,\n} from '../http/app.ts'",
+    ],
+    ['an import is made at run time', 'server/src/core/x.ts', "const y = await import('../http/app.ts')"],
+    ['an import is of a type in passing', 'server/src/core/x.ts', "let y: import('../http/app.ts').App"],
+    ['a file is on no floor', 'server/src/other/x.ts', ''],
   ])('%s', (_, path, source) => {
-    expect(violations(path, source)).toHaveLength(1)
+    expect(found(path, source)).toHaveLength(1)
   })
 
-  test('and is content with what is allowed', () => {
-    expect(violations('core/x.ts', "import { y } from './y.ts'\nexport const a = 'http'")).toEqual([])
-    expect(violations('http/x.ts', "import { y } from '../core/y.ts'\nimport Type from 'typebox'")).toEqual(
-      [],
-    )
-    expect(violations('compose.ts', "const { FILES } = await import('../../web/dist/pages.ts')")).toEqual([])
-    expect(
-      violations(
-        'web/src/docs-page/x.tsx',
-        "import { useState } from 'react'\nimport { PetstoreClient } from '@petstore/client'\nimport '../design/base.css'",
-      ),
-    ).toEqual([])
+  test.each([
+    ['server/src/core/values/x.ts', "import { y } from './y.ts'"],
+    ['server/src/core/stock/x.ts', "import { y } from '../values/y.ts'\nexport const a = 'http'"],
+    ['server/src/store/sqlite/x.ts', "import type { Store } from '../store.ts'\nimport 'bun:sqlite'"],
+    ['server/src/store/open-store.ts', "import { y } from './sqlite/store.ts'\nimport './postgres/store.ts'"],
+    ['server/src/http/x.ts', "import { y } from '../core/keys/y.ts'\nimport Type from 'typebox'"],
+    ['server/src/telemetry/x.ts', "import type { FinishedRequest } from '../http/finished-request.ts'"],
+    ['server/src/service/compose.ts', "const { FILES } = await import('../../../web/dist/pages.ts')"],
+    ['server/src/service/demo.ts', "import type { Store } from '../store/store.ts'"],
+    ['server/src/cli/commands/x.ts', "import { openStore } from '../../store/open-store.ts'"],
+    ['wire/test/x.test.ts', "import { listen } from '../src/index.ts'\nimport { test } from 'bun:test'"],
+    [
+      'web/src/docs-page/x.tsx',
+      "import { useState } from 'react'\nimport { PetstoreClient } from '@petstore/client'\nimport '../design/base.css'",
+    ],
+  ])('and is content with what %s may import', (path, source) => {
+    expect(found(path, source)).toEqual([])
+  })
+
+  test('and says what to do', () => {
+    expect(found('server/src/http/x.ts', "import { openStore } from '../store/open-store.ts'")).toEqual([
+      'server/src/http/x.ts may not import server/src/store/open-store.ts: http takes what it needs as an argument, ' +
+        'by a port of core; service/compose.ts hands it in',
+    ])
+    expect(found('server/src/http/x.ts', "import type { Store } from '../store/store.ts'")).toEqual([
+      'server/src/http/x.ts may not import server/src/store/store.ts: take the one port you need, ' +
+        'core/<subject>/<subject>-store.ts',
+    ])
+  })
+})
+
+describe('a circle of imports', () => {
+  const filesOf = (sources: Record<string, string>) =>
+    new Map(Object.entries(sources).map(([path, source]) => [path, importsOf(path, source)]))
+  const three = filesOf({
+    'core/b.ts': "import type { C } from './c.ts'\nimport './outside.ts'",
+    'core/c.ts': "export { a } from './a.ts'",
+    'core/a.ts': "import { b } from './b.ts'",
+  })
+
+  test('of three files is found, types included, and printed from file to file', () => {
+    expect(circles(three)).toEqual(['core/a.ts → core/b.ts → core/c.ts → core/a.ts'])
+    expect(circleViolations(three, {})).toEqual([
+      'core/a.ts → core/b.ts → core/c.ts → core/a.ts is a circle: ' +
+        'move what both ends need into a file that imports neither',
+    ])
+  })
+
+  test('is found where it begins behind other files, and where there are two', () => {
+    const several = filesOf({
+      'a.ts': "import './m.ts'",
+      'm.ts': "import './n.ts'\nimport './x.ts'",
+      'n.ts': "import './m.ts'",
+      'x.ts': "import './x.ts'",
+    })
+    expect(circles(several)).toEqual(['m.ts → n.ts → m.ts', 'x.ts → x.ts'])
+  })
+
+  test('is not seen where two ways lead to the same file', () => {
+    const diamond = filesOf({
+      'a.ts': "import './b.ts'\nimport './c.ts'",
+      'b.ts': "import './d.ts'",
+      'c.ts': "import './d.ts'",
+      'd.ts': '',
+    })
+    expect(circles(diamond)).toEqual([])
+  })
+
+  test('may stand where it is known, and must leave the list when it is gone', () => {
+    const known = { 'core/a.ts → core/b.ts → core/c.ts → core/a.ts': 'a reason' }
+    expect(circleViolations(three, known)).toEqual([])
+    expect(circleViolations(new Map(), known)).toEqual([
+      'core/a.ts → core/b.ts → core/c.ts → core/a.ts is no circle any more: take it off KNOWN_CIRCLES',
+    ])
+  })
+})
+
+describe('the rule is asked of', () => {
+  test('every source file of the server, the wire, the client and the pages', async () => {
+    const read = await readImports()
+    expect(read.has('server/src/service/compose.ts')).toBe(true)
+    expect([...read.keys()].filter((path) => path.startsWith('web/src/')).length).toBeGreaterThan(50)
+    for (const folder of ['wire/src/', 'wire/test/', 'client/src/']) {
+      expect([...read.keys()].some((path) => path.startsWith(folder))).toBe(true)
+    }
+  })
+
+  test('nothing at all is a failure', async () => {
+    await expect(readImports(['server/gone'])).rejects.toThrow('server/gone has no source file')
   })
 })

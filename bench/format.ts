@@ -1,0 +1,26 @@
+import type { Spread } from './statistics.ts'
+
+export const NONE = '-'
+
+export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`
+  return [line(head), line(head.map((_, column) => (column === 0 ? '---' : '---:'))), ...rows.map(line)].join(
+    '\n',
+  )
+}
+
+export function withSpread({ median, min, max }: Spread, show: (value: number) => string): string {
+  return min === max ? show(median) : `${show(median)} (${show(min)} to ${show(max)})`
+}
+
+export function count(value: number): string {
+  return value < 10 && !Number.isInteger(value) ? value.toFixed(1) : Math.round(value).toLocaleString('en-US')
+}
+
+export function milliseconds(value: number): string {
+  return value < 10 ? value.toFixed(2) : value < 100 ? value.toFixed(1) : count(value)
+}
+
+export function times(ratio: number | undefined): string {
+  return ratio === undefined ? NONE : `${ratio < 10 ? ratio.toFixed(2) : Math.round(ratio)}x`
+}

@@ -1,0 +1,96 @@
+import { describe, expect, test } from 'bun:test'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+const ROOT = join(import.meta.dir, '..', '..')
+
+/** The folders of a map drawn as a tree, with what is said of each. Two spaces more are one level deeper. */
+function foldersOf(map: string): Map<string, string> {
+  const folders = new Map<string, string>()
+  const above: string[] = []
+  for (const line of map.split('\n').filter((text) => text.trim() !== '')) {
+    const [, indent = '', name, text = ''] = /^( *)(\S+\/)(?: +(.*))?$/.exec(line) ?? []
+    if (name === undefined) throw new Error(`the map has a line that names no folder: ${line}`)
+    above.length = indent.length / 2
+    folders.set([...above, name].join('').slice(0, -1), text.trim())
+    above.push(name)
+  }
+  return folders
+}
+
+/** What differs between the map and the folders that there are. */
+function differences(map: ReadonlyMap<string, string>, folders: readonly string[]): string[] {
+  return [
+    ...folders.filter((folder) => !map.has(folder)).map((folder) => `${folder} is not in the map`),
+    ...[...map.keys()].filter((name) => !folders.includes(name)).map((name) => `${name} is not there`),
+    // Where all is in the folders below it, they say what may live there.
+    ...[...map]
+      .filter(([name, text]) => text === '' && holdsFiles(name))
+      .map(([name]) => `${name}: what may live there?`),
+  ]
+}
+
+function holdsFiles(folder: string): boolean {
+  const path = join(ROOT, folder)
+  return existsSync(path) && readdirSync(path, { withFileTypes: true }).some((entry) => entry.isFile())
+}
+
+/** All folders with a file in or below them, but for what git ignores. */
+function foldersIn(folder: string, ignored: readonly string[]): string[] {
+  return readdirSync(join(ROOT, folder), { withFileTypes: true })
+    .filter((entry) => entry.isDirectory() && entry.name !== '.git' && !ignored.includes(entry.name))
+    .map(({ name }) => (folder === '' ? name : `${folder}/${name}`))
+    .filter((path) => !ignored.includes(path))
+    .flatMap((path) => {
+      const below = foldersIn(path, ignored)
+      return below.length > 0 || holdsFiles(path) ? [path, ...below] : []
+    })
+}
+
+const ignoredFolders = readFileSync(join(ROOT, '.gitignore'), 'utf8')
+  .split('\n')
+  .filter((line) => line.endsWith('/'))
+  .map((line) => line.slice(0, -1))
+const contributing = readFileSync(join(ROOT, 'CONTRIBUTING.md'), 'utf8')
+const map = foldersOf(/## Where things are\n\n```\n(.*?)```/s.exec(contributing)?.[1] ?? '')
+
+describe('CONTRIBUTING.md', () => {
+  test('names every folder of the repository and no other, and says what may live there', () => {
+    expect(differences(map, foldersIn('', ignoredFolders))).toEqual([])
+  })
+
+  test('names no file that is not there', () => {
+    const paths = [...contributing.matchAll(/`([\w./-]+\/[\w.-]+\.(?:ts|json|md))`/g)].map(
+      (match) => match[1] ?? '',
+    )
+    expect(paths.length).toBeGreaterThan(5)
+    expect(paths.filter((path) => !existsSync(join(ROOT, path)))).toEqual([])
+    const named = [...map.values()].flatMap((text) => text.match(/[\w-]+\.ts\b/g) ?? [])
+    expect(named.length).toBeGreaterThan(5)
+    const isThere = (name: string) => [...map.keys()].some((folder) => existsSync(join(ROOT, folder, name)))
+    expect(named.filter((name) => !isThere(name))).toEqual([])
+  })
+})
+
+describe('the map is wrong when', () => {
+  const tree = 'server/src/\n  core/  the domain\n    values/  below all\n  http/  what callers see'
+  const names = ['server/src', 'server/src/core', 'server/src/core/values', 'server/src/http']
+
+  test('a folder that exists is not in it', () => {
+    expect(differences(foldersOf(tree), names)).toEqual([])
+    expect(differences(foldersOf(tree), [...names, 'server/src/new'])).toEqual([
+      'server/src/new is not in the map',
+    ])
+  })
+
+  test('it names a folder that does not exist', () => {
+    expect(differences(foldersOf(`${tree}\n  gone/  what was`), names)).toEqual([
+      'server/src/gone is not there',
+    ])
+  })
+
+  test('it does not say what may live in a folder with files', () => {
+    const silent = foldersOf(tree.replace('  what callers see', ''))
+    expect(differences(silent, names)).toEqual(['server/src/http: what may live there?'])
+  })
+})
