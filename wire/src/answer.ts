@@ -28,18 +28,46 @@ export interface Outflow {
   cut(): void
 }
 
+/** What of a request the form of its answer depends on. */
+export interface AnswerContext {
+  readonly method: string
+  readonly isHttp10: boolean
+  /** Whether the connection is closed after the answer. */
+  isLast: boolean
+}
+
+/** How a reader knows where a body ends: by its length, by its last chunk, or by the end of the connection. */
+export type Framing = number | 'chunked' | 'until_close'
+
 const SECOND = 1_000
 const NOT_IN_A_LINE = /[^\t -~]/
 
+/** Throws where a value does not fit on one line of ASCII. */
 export function headerLines(headers: Readonly<Record<string, string>>): string {
   let lines = ''
   for (const name in headers) {
-    const value = headers[name] as string
-    if (NOT_IN_A_LINE.test(value))
+    const value = headers[name]
+    if (value === undefined || NOT_IN_A_LINE.test(value))
       throw new Error(`the header ${name} cannot have the value ${JSON.stringify(value)}`)
     lines += `${name}: ${value}\r\n`
   }
   return lines
+}
+
+/** The status line and all headers, with the empty line after them; ASCII alone. */
+export function answerHead({ status, lines }: Answer, framing: Framing, context: AnswerContext): string {
+  return `${statusLine(status)}${lines}${dateLine()}${connectionLine(context)}${framingLine(status, framing)}\r\n`
+}
+
+export function isLive(body: AnswerBody): body is LiveBody {
+  return body !== null && typeof body === 'object' && 'begin' in body
+}
+
+export function framingOf(body: AnswerBody, isHttp10: boolean): Framing {
+  if (body === null) return 0
+  if (typeof body === 'string') return Buffer.byteLength(body)
+  if (body instanceof Uint8Array) return body.length
+  return isHttp10 ? 'until_close' : 'chunked'
 }
 
 const statusLines = new Map(
@@ -49,7 +77,7 @@ const statusLines = new Map(
   ]),
 )
 
-export function statusLine(status: number): string {
+function statusLine(status: number): string {
   return statusLines.get(status) ?? `HTTP/1.1 ${status} \r\n`
 }
 
@@ -57,11 +85,20 @@ let dateSecond = 0
 let dateText = ''
 
 /** Made once a second. */
-export function dateLine(): string {
+function dateLine(): string {
   const second = Math.floor(Date.now() / SECOND)
   if (second !== dateSecond) {
     dateSecond = second
     dateText = `Date: ${new Date(second * SECOND).toUTCString()}\r\n`
   }
   return dateText
+}
+
+function connectionLine({ isLast, isHttp10 }: AnswerContext): string {
+  return isLast ? 'Connection: close\r\n' : isHttp10 ? 'Connection: keep-alive\r\n' : ''
+}
+
+function framingLine(status: number, framing: Framing): string {
+  if (framing === 'chunked') return 'Transfer-Encoding: chunked\r\n'
+  return framing === 'until_close' || status === 204 || status === 304 ? '' : `Content-Length: ${framing}\r\n`
 }

@@ -1,7 +1,7 @@
 import { malformed } from './request-problem.ts'
 
 const LINE_FEED = 0x0a
-const MOST_LINE_BYTES = 256
+const MAX_LINE_BYTES = 256
 /** A size, and extensions, which mean nothing to us. Eight digits are 4 GiB. */
 const SIZE_LINE = /^([0-9A-Fa-f]{1,8})(?:;[\t -~]*)?\r\n$/
 
@@ -11,12 +11,12 @@ export class ChunkReader {
   /** What has come of a line. */
   #line = ''
   #left = 0
-  isWhole = false
+  isComplete = false
 
   /** Hands the data on, and gives how many bytes belong to the body. */
   take(bytes: Uint8Array, onData: (data: Uint8Array) => void): number {
     let at = 0
-    while (at < bytes.length && !this.isWhole) {
+    while (at < bytes.length && !this.isComplete) {
       if (this.#awaits === 'data') {
         const data = bytes.subarray(at, at + this.#left)
         onData(data)
@@ -26,8 +26,7 @@ export class ChunkReader {
       } else {
         const lineFeed = bytes.indexOf(LINE_FEED, at)
         const end = lineFeed === -1 ? bytes.length : lineFeed + 1
-        if (this.#line.length + end - at > MOST_LINE_BYTES)
-          throw malformed('a chunk of the body is malformed')
+        if (this.#line.length + end - at > MAX_LINE_BYTES) throw malformed('a chunk of the body is malformed')
         this.#line += Buffer.from(bytes.buffer, bytes.byteOffset + at, end - at).toString('latin1')
         at = end
         if (lineFeed !== -1) this.#readLine()
@@ -53,7 +52,7 @@ export class ChunkReader {
           : 'a chunk of the body is longer than its size',
       )
     }
-    if (this.#awaits === 'end') this.isWhole = true
+    if (this.#awaits === 'end') this.isComplete = true
     else this.#awaits = 'size'
   }
 }

@@ -1,11 +1,9 @@
 import type { Socket } from 'bun'
-import type { Answer } from './answer.ts'
-import { type Addressee, AnswerWriter } from './answer-writer.ts'
-import { type HttpRequest, IncomingRequest } from './http-request.ts'
-import type { MaybePromise } from './maybe-promise.ts'
-import { RequestBody } from './request-body.ts'
-import { BEGINS_LIKE_A_REQUEST, parseHead, type RequestHead, type RequestHeaders } from './request-head.ts'
-import { malformed, RequestProblem } from './request-problem.ts'
+import type { Answer, AnswerContext } from './answer.ts'
+import { AnswerWriter } from './answer-writer.ts'
+import { type HttpRequest, IncomingRequest, type MaybePromise, RequestBody } from './request.ts'
+import { type RequestHead, RequestInput } from './request-head.ts'
+import { RequestProblem } from './request-problem.ts'
 
 /** Answers requests; never throws or rejects. */
 export interface Handler {
@@ -14,31 +12,33 @@ export interface Handler {
   refuse(problem: RequestProblem, address: string): MaybePromise<Answer>
 }
 
+/** What all connections of a listener share. */
 export interface ConnectionParts {
   readonly handler: Handler
   /** In whole seconds, from anywhere. */
   readonly now: () => number
-  /** Whether answers ask for the next request to be sent elsewhere. */
-  readonly isClosing: () => boolean
+  /** Whether each answer is the last one of its connection. */
+  readonly isStopping: () => boolean
 }
 
-/** What is being received or answered. */
-interface Exchange extends Addressee {
+/** The request that is being received or answered; a connection has one at a time. */
+interface PendingRequest extends AnswerContext {
   readonly incoming: RequestBody
   readonly awaitsContinue: boolean
 }
 
-const MOST_HEAD_BYTES = 16 * 1024
 /** Of requests that wait for the one before them. */
-const MOST_UNREAD_BYTES = 64 * 1024
-/** Requests that came together and are answered before others get a turn. */
-const MOST_REQUESTS_IN_A_TURN = 100
-/** How long the other side may take to send a request whole, to take an answer, and to come back with a request. */
-const PATIENCE_SECONDS = 10
-
-const NOTHING = Buffer.alloc(0)
-const EMPTY_LINE = Buffer.from('\r\n')
-const HEAD_END = Buffer.from('\r\n\r\n')
+const MAX_UNREAD_BYTES = 64 * 1024
+/** Requests that came together and are answered before other connections get a turn. */
+const MAX_REQUESTS_IN_A_TURN = 100
+/** Between an answer, or the opening, and the first byte of the next request. */
+const KEEP_ALIVE_SECONDS = 10
+/** From the first byte of a request until all of it is here. */
+const READ_TIMEOUT_SECONDS = 10
+/** For a reader that takes nothing of what there is to send. */
+const WRITE_TIMEOUT_SECONDS = 10
+/** For the other side to close, once we have. */
+const CLOSE_TIMEOUT_SECONDS = 10
 
 /** One request after the other over one socket: what has come of the next waits until the one before is answered. */
 export class Connection {
@@ -47,145 +47,140 @@ export class Connection {
   readonly #address: string
   readonly #parts: ConnectionParts
   readonly #writer: AnswerWriter
-  #unread: Buffer = NOTHING
-  /** Of the last request. */
-  #headers: RequestHeaders | undefined
-  #exchange: Exchange | undefined
+  readonly #input = new RequestInput()
+  #pending: PendingRequest | undefined
   /** Whether nothing more is read, since it cannot be told where the next request would begin. */
-  #isDeaf = false
+  #ignoresInput = false
   /** Whether the other side sends nothing more. */
-  #hasHeardAll = false
-  /** Whether we have said all that we will. */
-  #isLeaving = false
+  #peerEnded = false
+  /** Whether we send nothing more. */
+  #isClosing = false
   #isPaused = false
-  #isProceeding = false
+  #isProcessing = false
   /** Since when the other side has been keeping us waiting, if it has. */
-  #since: number
+  #waitingSince: number
 
   constructor(socket: Socket<Connection>, parts: ConnectionParts) {
     this.#socket = socket
     this.#address = socket.remoteAddress
     this.#parts = parts
-    this.#since = parts.now()
+    this.#waitingSince = parts.now()
     this.#writer = new AnswerWriter(socket, {
       onStall: () => {
-        this.#since = parts.now()
+        this.#waitingSince = parts.now()
       },
-      onDone: () => this.#proceed(),
+      onDone: () => this.#process(),
       onCut: () => socket.terminate(),
-      onBug: this.#fail,
+      onFailure: this.#fail,
     })
   }
 
   get isBusy(): boolean {
-    return this.#exchange !== undefined && !this.#writer.isDone
+    return this.#pending !== undefined && !this.#writer.isDone
   }
 
-  receive(bytes: Buffer): void {
-    if (this.#isLeaving || this.#isDeaf) return
-    if (this.#exchange === undefined && this.#unread.length === 0) this.#since = this.#parts.now()
-    this.#unread = this.#unread.length === 0 ? bytes : Buffer.concat([this.#unread, bytes])
-    this.#proceed()
+  onData(bytes: Buffer): void {
+    if (this.#isClosing || this.#ignoresInput) return
+    if (this.#pending === undefined && this.#input.length === 0) this.#waitingSince = this.#parts.now()
+    this.#input.add(bytes)
+    this.#process()
   }
 
   /** The other side sends nothing more. It may still read, unless it follows a stream: then it is gone. */
-  receiveEnd(): void {
-    this.#hasHeardAll = true
-    if (this.#isLeaving || this.#writer.isLive) {
+  onEnd(): void {
+    this.#peerEnded = true
+    if (this.#isClosing || this.#writer.isLive) {
       this.#socket.end()
       return
     }
-    if (this.#exchange?.incoming.isWhole === false) {
-      this.#exchange.isLast = true
-      this.#exchange.incoming.breakOff()
+    if (this.#pending?.incoming.isComplete === false) {
+      this.#pending.isLast = true
+      this.#pending.incoming.abort()
     }
-    this.#proceed()
+    this.#process()
   }
 
-  drain(): void {
-    this.#since = this.#parts.now()
+  /** The network takes more again. */
+  onDrain(): void {
+    this.#waitingSince = this.#parts.now()
     try {
       this.#writer.flush()
-    } catch (bug) {
-      this.#fail(bug)
+    } catch (error) {
+      this.#fail(error)
     }
   }
 
-  close(): void {
-    this.#isLeaving = true
-    this.#exchange?.incoming.breakOff()
+  onClosed(): void {
+    this.#isClosing = true
+    this.#pending?.incoming.abort()
     this.#writer.close()
   }
 
-  /** Ends once what is under way, if anything is, is answered. */
-  leaveSoon(): void {
-    if (this.#exchange !== undefined) this.#exchange.isLast = true
-    else if (this.#isIdle()) this.#leave()
+  /** Closes once what is under way, if anything is, is answered. */
+  closeWhenAnswered(): void {
+    if (this.#pending !== undefined) this.#pending.isLast = true
+    else if (this.#isIdle()) this.#close()
   }
 
   /** Gives up where the other side has kept us waiting for too long. */
-  checkPatience(): void {
-    const isWaiting =
-      this.#isLeaving || this.#writer.unsentBytes > 0 || this.#exchange?.incoming.isWhole !== true
-    if (!isWaiting || this.#parts.now() - this.#since <= PATIENCE_SECONDS) return
-    if (this.#isIdle() && !this.#isLeaving) this.#leave()
+  checkTimeouts(): void {
+    const seconds = this.#timeoutSeconds()
+    if (seconds === undefined || this.#parts.now() - this.#waitingSince <= seconds) return
+    if (this.#isIdle() && !this.#isClosing) this.#close()
     else this.#socket.terminate()
   }
 
-  /** An empty line is no request. */
+  /** Of what the other side has to do next; `undefined` where it is our turn. */
+  #timeoutSeconds(): number | undefined {
+    if (this.#isClosing) return CLOSE_TIMEOUT_SECONDS
+    if (this.#writer.unsentBytes > 0) return WRITE_TIMEOUT_SECONDS
+    if (this.#isIdle()) return KEEP_ALIVE_SECONDS
+    return this.#pending?.incoming.isComplete === true ? undefined : READ_TIMEOUT_SECONDS
+  }
+
   #isIdle(): boolean {
-    return this.#exchange === undefined && this.#unread.length <= EMPTY_LINE.length
+    return this.#pending === undefined && this.#input.isBlank
   }
 
   /** For what should never happen: nobody can tell what was sent, so nothing more is. */
-  readonly #fail = (bug: unknown): void => {
-    console.error('petstore: an answer could not be given', bug)
+  readonly #fail = (error: unknown): void => {
+    console.error('wire: an answer could not be given', error)
     this.#socket.terminate()
   }
 
   /** Goes as far as it can with what has come. An answer that is done while this goes on is seen by it. */
-  #proceed(): void {
-    if (this.#isProceeding) return
-    this.#isProceeding = true
+  #process(): void {
+    if (this.#isProcessing) return
+    this.#isProcessing = true
     try {
-      this.#goOn()
-    } catch (bug) {
-      this.#fail(bug)
+      this.#processRequests()
+    } catch (error) {
+      this.#fail(error)
     }
-    this.#isProceeding = false
+    this.#isProcessing = false
   }
 
-  #goOn(): void {
-    for (let begun = 0; !this.#isLeaving; ) {
-      if (this.#exchange !== undefined) {
-        if (!this.#isDoneWith(this.#exchange)) return
-      } else if (begun++ === MOST_REQUESTS_IN_A_TURN) {
-        setImmediate(() => this.#proceed())
+  #processRequests(): void {
+    for (let begun = 0; !this.#isClosing; ) {
+      if (this.#pending !== undefined) {
+        if (!this.#finish(this.#pending)) return
+      } else if (begun++ === MAX_REQUESTS_IN_A_TURN) {
+        setImmediate(() => this.#process())
         return
-      } else if (!this.#begin()) {
-        if (this.#hasHeardAll) this.#leave()
+      } else if (!this.#beginRequest()) {
+        if (this.#peerEnded) this.#close()
         return
       }
     }
   }
 
-  #begin(): boolean {
+  /** Whether there was a request to begin with, or what is none and was refused. */
+  #beginRequest(): boolean {
     try {
-      // Some senders end a body with an empty line that does not belong to it (RFC 9112, 2.2).
-      const start = startsWith(this.#unread, EMPTY_LINE) ? EMPTY_LINE.length : 0
-      const end = this.#unread.indexOf(HEAD_END, start)
-      const size = (end === -1 ? this.#unread.length : end) - start
-      if (size > MOST_HEAD_BYTES) {
-        throw malformed(`request line and headers are larger than ${MOST_HEAD_BYTES} bytes`)
-      }
-      if (end !== -1) {
-        const text = this.#unread.toString('latin1', start, end + EMPTY_LINE.length)
-        this.#answer(parseHead(text, this.#headers), end + HEAD_END.length)
-        return true
-      }
-      const text = this.#unread.toString('latin1', start)
-      if (text === '' || text === '\r' || BEGINS_LIKE_A_REQUEST.test(text)) return false
-      throw malformed('this is not an HTTP request')
+      const head = this.#input.readHead()
+      if (head === undefined) return false
+      this.#answer(head)
+      return true
     } catch (error) {
       if (!(error instanceof RequestProblem)) throw error
       this.#refuse(error)
@@ -193,97 +188,94 @@ export class Connection {
     }
   }
 
-  #answer(head: RequestHead, bodyStart: number): void {
-    this.#headers = head.headers
-    const incoming = new RequestBody(head.headers.bodyLength)
-    const request = new IncomingRequest(head, incoming, this.#address, this.#writer)
-    this.#exchange = request
-    this.#pass(bodyStart)
+  #answer(head: RequestHead): void {
+    const request = new IncomingRequest(head, this.#address, this.#writer)
+    this.#pending = request
     this.#writer.begin()
-    this.#take(request)
+    this.#readBody(request)
     this.#sendWhenMade(request, this.#parts.handler.answer(request))
   }
 
   #refuse(problem: RequestProblem): void {
-    this.#isDeaf = true
-    this.#unread = NOTHING
-    const exchange = {
+    this.#ignoreInput()
+    const refused = {
       method: '',
       isHttp10: false,
       isLast: true,
       incoming: new RequestBody(0),
       awaitsContinue: false,
     }
-    this.#exchange = exchange
+    this.#pending = refused
     this.#writer.begin()
-    this.#sendWhenMade(exchange, this.#parts.handler.refuse(problem, this.#address))
+    this.#sendWhenMade(refused, this.#parts.handler.refuse(problem, this.#address))
   }
 
-  #sendWhenMade(exchange: Exchange, answer: MaybePromise<Answer>): void {
+  #sendWhenMade(pending: PendingRequest, answer: MaybePromise<Answer>): void {
     if (answer instanceof Promise) {
-      answer.then((made) => this.#sendLate(exchange, made), this.#fail)
-    } else this.#send(exchange, answer)
+      answer.then((made) => this.#sendLate(pending, made), this.#fail)
+    } else this.#send(pending, answer)
   }
 
-  #sendLate(exchange: Exchange, answer: Answer): void {
+  #sendLate(pending: PendingRequest, answer: Answer): void {
     try {
-      this.#send(exchange, answer)
-      this.#proceed()
-    } catch (bug) {
-      this.#fail(bug)
+      this.#send(pending, answer)
+      this.#process()
+    } catch (error) {
+      this.#fail(error)
     }
   }
 
-  #send(exchange: Exchange, answer: Answer): void {
-    if (this.#parts.isClosing() || exchange.awaitsContinue) exchange.isLast = true
-    exchange.incoming.passOver()
-    this.#since = this.#parts.now()
-    this.#writer.write(answer, exchange)
+  #send(pending: PendingRequest, answer: Answer): void {
+    if (this.#parts.isStopping() || pending.awaitsContinue) pending.isLast = true
+    pending.incoming.discard()
+    this.#waitingSince = this.#parts.now()
+    this.#writer.write(answer, pending)
   }
 
-  #take(exchange: Exchange): void {
-    const { incoming } = exchange
-    if (incoming.isWhole || this.#unread.length === 0) return
+  #readBody(pending: PendingRequest): void {
+    const { incoming } = pending
+    if (incoming.isComplete || this.#input.length === 0) return
     try {
-      this.#pass(incoming.take(this.#unread))
+      this.#input.readInto(incoming)
     } catch (error) {
       if (!(error instanceof RequestProblem)) throw error
-      this.#isDeaf = true
-      this.#unread = NOTHING
-      exchange.isLast = true
-      incoming.breakOff(error)
+      this.#ignoreInput()
+      pending.isLast = true
+      incoming.abort(error)
     }
   }
 
-  #pass(bytes: number): void {
-    this.#unread = bytes === this.#unread.length ? NOTHING : this.#unread.subarray(bytes)
+  #ignoreInput(): void {
+    this.#ignoresInput = true
+    this.#input.clear()
   }
 
-  #isDoneWith(exchange: Exchange): boolean {
-    this.#take(exchange)
+  /** Whether all of it is received and answered, and the next one can begin. */
+  #finish(pending: PendingRequest): boolean {
+    this.#readBody(pending)
     const isAnswered = this.#writer.isDone
-    if (isAnswered && exchange.isLast) {
-      this.#leave()
+    if (isAnswered && pending.isLast) {
+      this.#close()
       return false
     }
-    if (!isAnswered || !exchange.incoming.isWhole) {
-      if (this.#unread.length > MOST_UNREAD_BYTES) this.#pause(true)
+    if (!isAnswered || !pending.incoming.isComplete) {
+      if (this.#input.length > MAX_UNREAD_BYTES) this.#pause(true)
       return false
     }
-    this.#exchange = undefined
-    this.#since = this.#parts.now()
+    this.#pending = undefined
+    this.#waitingSince = this.#parts.now()
     this.#pause(false)
     return true
   }
 
-  /** The other side ends it as well, then it is closed: an end at once could overtake the answer (RFC 9112, 9.6). */
-  #leave(): void {
-    if (this.#isLeaving) return
-    this.#isLeaving = true
-    this.#since = this.#parts.now()
-    this.#unread = NOTHING
+  /** The other side closes as well, then the socket is gone: to drop it at once could overtake the answer (RFC 9112, 9.6). */
+  #close(): void {
+    if (this.#isClosing) return
+    this.#isClosing = true
+    this.#waitingSince = this.#parts.now()
+    this.#input.clear()
     this.#pause(false)
-    if (this.#hasHeardAll) this.#socket.end()
+    if (this.#peerEnded) this.#socket.end()
     else this.#socket.shutdown()
   }
 
@@ -293,8 +285,4 @@ export class Connection {
     if (isPaused) this.#socket.pause()
     else this.#socket.resume()
   }
-}
-
-function startsWith(bytes: Buffer, start: Buffer): boolean {
-  return bytes[0] === start[0] && bytes[1] === start[1]
 }

@@ -16,14 +16,71 @@ const TOKEN_CHARACTER = "[!#$%&'*+\\-.^_`|~0-9A-Za-z]"
 const TOKEN = new RegExp(`^${TOKEN_CHARACTER}+$`)
 const REQUEST_LINE = new RegExp(`^${TOKEN_CHARACTER}+ [!-~]+ HTTP/1\\.[01]\r\n`)
 /** A request begins with a method; nobody need wait for the end of what does not. */
-export const BEGINS_LIKE_A_REQUEST = new RegExp(`^${TOKEN_CHARACTER}`)
+const BEGINS_LIKE_A_REQUEST = new RegExp(`^${TOKEN_CHARACTER}`)
 const VERSION = / HTTP\/(?!1\.[01]$)\d/
 const NOT_IN_A_VALUE = /[^\t -~\u0080-\u00ff]/
 /** A path, or, as to a proxy, a whole address; and what is behind the `?`. */
 const TARGET = /^(?:https?:\/\/[^/?]+)?(\/[^?]*)?(?:\?(.*))?$/i
-const MOST_HEADERS = 100
+const MAX_HEADERS = 100
+const MAX_HEAD_BYTES = 16 * 1024
 /** 15 digits are exact as a number. */
 const LENGTH = /^\d{1,15}$/
+const NOTHING = Buffer.alloc(0)
+const EMPTY_LINE = Buffer.from('\r\n')
+const HEAD_END = Buffer.from('\r\n\r\n')
+
+/** What has come over a connection and belongs to no request yet. */
+export class RequestInput {
+  #unread: Buffer = NOTHING
+  /** Of the last request. */
+  #headers: RequestHeaders | undefined
+
+  get length(): number {
+    return this.#unread.length
+  }
+
+  /** Whether nothing of a request has come: an empty line is none. */
+  get isBlank(): boolean {
+    return this.#unread.length <= EMPTY_LINE.length
+  }
+
+  add(bytes: Buffer): void {
+    this.#unread = this.#unread.length === 0 ? bytes : Buffer.concat([this.#unread, bytes])
+  }
+
+  clear(): void {
+    this.#unread = NOTHING
+  }
+
+  /** The next head, if all of it is here; throws a RequestProblem where there is none to wait for. */
+  readHead(): RequestHead | undefined {
+    const unread = this.#unread
+    // Some senders end a body with an empty line that does not belong to it (RFC 9112, 2.2).
+    const start = unread[0] === EMPTY_LINE[0] && unread[1] === EMPTY_LINE[1] ? EMPTY_LINE.length : 0
+    const end = unread.indexOf(HEAD_END, start)
+    if ((end === -1 ? unread.length : end) - start > MAX_HEAD_BYTES) {
+      throw malformed(`request line and headers are larger than ${MAX_HEAD_BYTES} bytes`)
+    }
+    if (end !== -1) {
+      const head = parseHead(unread.toString('latin1', start, end + EMPTY_LINE.length), this.#headers)
+      this.#headers = head.headers
+      this.#consume(end + HEAD_END.length)
+      return head
+    }
+    const text = unread.toString('latin1', start)
+    if (text === '' || text === '\r' || BEGINS_LIKE_A_REQUEST.test(text)) return undefined
+    throw malformed('this is not an HTTP request')
+  }
+
+  /** Gives a body what belongs to it. */
+  readInto(body: { take(bytes: Uint8Array): number }): void {
+    this.#consume(body.take(this.#unread))
+  }
+
+  #consume(bytes: number): void {
+    this.#unread = bytes === this.#unread.length ? NOTHING : this.#unread.subarray(bytes)
+  }
+}
 
 /** All headers of a request. */
 export class RequestHeaders {
@@ -40,7 +97,7 @@ export class RequestHeaders {
     this.#text = text
     this.#isHttp10 = isHttp10
     for (let start = 0, count = 1; start < text.length; count++) {
-      if (count > MOST_HEADERS) throw malformed(`the request has more than ${MOST_HEADERS} headers`)
+      if (count > MAX_HEADERS) throw malformed(`the request has more than ${MAX_HEADERS} headers`)
       const end = text.indexOf('\r\n', start)
       this.#addLine(text, start, end)
       start = end + 2
@@ -83,7 +140,7 @@ export class RequestHeaders {
  * refused: a request must not be able to hide another one. Where the headers are those of the request before, as they
  * are on almost every connection, they are not read again.
  */
-export function parseHead(text: string, before: RequestHeaders | undefined): RequestHead {
+function parseHead(text: string, before: RequestHeaders | undefined): RequestHead {
   const lineEnd = text.indexOf('\r\n')
   if (!REQUEST_LINE.test(text)) throw wrongLine(text.slice(0, lineEnd))
   const methodEnd = text.indexOf(' ')
@@ -115,7 +172,7 @@ function wrongLine(line: string): Error {
   return malformed(
     VERSION.test(line)
       ? 'this version of HTTP is not spoken here; send HTTP/1.1'
-      : 'the request must begin with a line such as "GET /v1/inventory HTTP/1.1"; blanks and other special characters in the path are sent percent-encoded',
+      : 'the request must begin with a line such as "GET /path HTTP/1.1"; blanks and other special characters in the path are sent percent-encoded',
   )
 }
 

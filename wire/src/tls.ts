@@ -6,13 +6,20 @@ export interface Tls {
   readonly key: string
 }
 
-/** Reads both files and makes sure that they fit, so that a mistake shows at the start and not in a handshake. */
-export async function readTls(certPath: string, keyPath: string): Promise<Tls> {
-  const cert = await read(certPath, '--tls-cert')
-  const key = await read(keyPath, '--tls-key')
-  if (!certificateOf(cert, certPath).checkPrivateKey(privateKeyOf(key, keyPath))) {
+/**
+ * Reads both files and makes sure that they fit, so that a mistake shows at the start and not in a handshake. `flags` are
+ * what to tell people who have to choose other files.
+ */
+export async function readTls(
+  certPath: string,
+  keyPath: string,
+  flags: { readonly cert: string; readonly key: string },
+): Promise<Tls> {
+  const cert = await read(certPath, flags.cert)
+  const key = await read(keyPath, flags.key)
+  if (!certificateOf(cert, certPath, flags.cert).checkPrivateKey(privateKeyOf(key, keyPath, flags.key))) {
     throw new Error(
-      `the private key in ${keyPath} does not belong to the certificate in ${certPath}; check --tls-cert and --tls-key`,
+      `the private key in ${keyPath} does not belong to the certificate in ${certPath}; check ${flags.cert} and ${flags.key}`,
     )
   }
   return { cert, key }
@@ -27,19 +34,19 @@ async function read(path: string, flag: string): Promise<string> {
   }
 }
 
-function certificateOf(text: string, path: string): X509Certificate {
+function certificateOf(text: string, path: string, flag: string): X509Certificate {
   try {
     return new X509Certificate(text)
   } catch (error) {
-    throw new Error(`${path} holds no certificate in PEM format; check --tls-cert`, { cause: error })
+    throw new Error(`${path} holds no certificate in PEM format; check ${flag}`, { cause: error })
   }
 }
 
-function privateKeyOf(text: string, path: string): KeyObject {
+function privateKeyOf(text: string, path: string, flag: string): KeyObject {
   try {
     return createPrivateKey(text)
   } catch (error) {
-    throw new Error(`${path} holds no private key in PEM format without a passphrase; check --tls-key`, {
+    throw new Error(`${path} holds no private key in PEM format without a passphrase; check ${flag}`, {
       cause: error,
     })
   }

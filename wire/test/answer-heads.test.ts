@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from 'bun:test'
-import { HostileSocket } from '../../server/test/faults/hostile-socket.ts'
 import { type Answer, headerLines } from '../src/answer.ts'
 import { answerOf, listenWith } from './echo-server.ts'
+import { HostileSocket } from './hostile-socket.ts'
 
 const BODIES: Readonly<Record<string, Answer['body']>> = {
   '/text': 'Zoë',

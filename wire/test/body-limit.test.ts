@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from 'bun:test'
-import { HostileSocket } from '../../server/test/faults/hostile-socket.ts'
-import { RequestBody } from '../src/request-body.ts'
+import { RequestBody } from '../src/request.ts'
 import { type Echo, echo, listenWith } from './echo-server.ts'
+import { HostileSocket } from './hostile-socket.ts'
 import { until } from './until.ts'
 
 const LIMIT = 64 * 1024

@@ -1,8 +1,8 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { connect } from 'node:net'
-import { HostileSocket } from '../../server/test/faults/hostile-socket.ts'
 import { ByteReader } from './byte-reader.ts'
 import { answerOf, echo, listenWith } from './echo-server.ts'
+import { HostileSocket } from './hostile-socket.ts'
 
 const PARTS = ['unknown ', 'length'].map((text) => Buffer.from(text))
 

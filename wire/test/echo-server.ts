@@ -1,7 +1,7 @@
 import { type Answer, headerLines } from '../src/answer.ts'
-import type { HttpRequest } from '../src/http-request.ts'
+import { type Listener, listen } from '../src/listen.ts'
+import type { HttpRequest } from '../src/request.ts'
 import { RequestProblem } from '../src/request-problem.ts'
-import { type Listener, listen } from '../src/server.ts'
 import type { Tls } from '../src/tls.ts'
 
 /** What the handler was given, as the client gets to see it. */

@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
-import { HostileSocket } from '../../server/test/faults/hostile-socket.ts'
 import { answerOf, type Echo, echo, listenWith } from './echo-server.ts'
+import { HostileSocket } from './hostile-socket.ts'
 import { until } from './until.ts'
 
 const GO_ON = 'HTTP/1.1 100 Continue\r\n\r\n'

@@ -9,10 +9,10 @@ import {
   spyOn,
   test,
 } from 'bun:test'
-import { HostileSocket } from '../../server/test/faults/hostile-socket.ts'
 import type { Answer, Outflow } from '../src/answer.ts'
-import type { Listener } from '../src/server.ts'
+import type { Listener } from '../src/listen.ts'
 import { answerOf, listenWith } from './echo-server.ts'
+import { HostileSocket } from './hostile-socket.ts'
 import { until } from './until.ts'
 
 const bug = new Error('a bug of the handler')

@@ -1,8 +1,8 @@
 import { afterAll, describe, expect, test } from 'bun:test'
-import { HostileSocket } from '../../server/test/faults/hostile-socket.ts'
 import type { LiveBody, Outflow } from '../src/answer.ts'
 import { ByteReader } from './byte-reader.ts'
 import { answerOf, listenWith } from './echo-server.ts'
+import { HostileSocket } from './hostile-socket.ts'
 import { unchunked } from './unchunked.ts'
 import { until } from './until.ts'
 

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from 'bun:test'
-import { HostileSocket } from '../../server/test/faults/hostile-socket.ts'
 import { ByteReader } from './byte-reader.ts'
 import { answerOf, type Echo, echo, listenWith } from './echo-server.ts'
+import { HostileSocket } from './hostile-socket.ts'
 import { CERTIFICATE, PRIVATE_KEY } from './test-certificate.ts'
 import { unchunked } from './unchunked.ts'
 

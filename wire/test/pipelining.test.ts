@@ -1,10 +1,10 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { HostileSocket } from '../../server/test/faults/hostile-socket.ts'
 import type { Answer } from '../src/answer.ts'
-import type { HttpRequest } from '../src/http-request.ts'
+import type { HttpRequest } from '../src/request.ts'
 import { ByteReader } from './byte-reader.ts'
 import { answerOf, type Echo, echo, echoOf, listenWith } from './echo-server.ts'
+import { HostileSocket } from './hostile-socket.ts'
 import { cutSequence, type SentRequest } from './request-sequences.ts'
 
 const echoing = listenWith(echo)

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { HostileSocket } from '../../server/test/faults/hostile-socket.ts'
 import { type Echo, echo, listenWith } from './echo-server.ts'
+import { HostileSocket } from './hostile-socket.ts'
 
 const listener = listenWith(echo)
 afterAll(() => listener.stop(0))

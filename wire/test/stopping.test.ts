@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
-import { HostileSocket } from '../../server/test/faults/hostile-socket.ts'
 import type { Answer, LiveBody, Outflow } from '../src/answer.ts'
 import { ByteReader } from './byte-reader.ts'
 import { answerOf, listenWith } from './echo-server.ts'
+import { HostileSocket } from './hostile-socket.ts'
 import { until } from './until.ts'
 
 const REQUEST = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n'

@@ -179,7 +179,10 @@ async function openListeners(
   scrapeApp: (load: Listener['load']) => Handler,
 ): Promise<[Listener, Listener | undefined]> {
   const { host, port, metricsHost, metricsPort, tlsCert, tlsKey } = config
-  const tls = tlsCert === undefined || tlsKey === undefined ? undefined : await readTls(tlsCert, tlsKey)
+  const tls =
+    tlsCert === undefined || tlsKey === undefined
+      ? undefined
+      : await readTls(tlsCert, tlsKey, { cert: '--tls-cert', key: '--tls-key' })
   const flags = { host: '--host', port: '--port' }
   const listener = listen(app, { host, port, flags, isShared, ...(tls === undefined ? {} : { tls }) })
   if (metricsPort === 'off') return [listener, undefined]

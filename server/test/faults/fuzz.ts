@@ -1,3 +1,4 @@
+import { HostileSocket, type WireAnswer } from '../../../wire/test/hostile-socket.ts'
 import { randomFrom } from '../../scripts/torture-task.ts'
 import type { StockedPet } from '../../src/core/catalog/pet.ts'
 import type { Store } from '../../src/store/store.ts'
@@ -5,7 +6,6 @@ import { checkAgainstContract } from '../support/contract-check.ts'
 import { TestService } from '../support/test-service.ts'
 import { type FuzzRequest, nextRequest } from './fuzz-requests.ts'
 import type { Random } from './fuzz-values.ts'
-import { HostileSocket, type WireAnswer } from './hostile-socket.ts'
 
 /** Each has pets of its own, so that what the stock has to be is known though they send at the same time. */
 const LANES = 8

@@ -1,7 +1,7 @@
+import { HostileSocket } from '../../../wire/test/hostile-socket.ts'
 import { createSecret } from '../../src/core/keys/api-key.ts'
 import { oneOf, type Random } from './fuzz-values.ts'
 import { conflictingRequests, malformedRequests } from './hostile-requests.ts'
-import { HostileSocket } from './hostile-socket.ts'
 
 export interface Target {
   readonly port: number

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { HostileSocket } from '../../../wire/test/hostile-socket.ts'
 import { parsePrometheusText } from '../support/prometheus-text.ts'
 import { TestService } from '../support/test-service.ts'
 import { until } from '../support/until.ts'
 import { conflictingRequests, malformedRequests, requestsWithUnreadBodies } from './hostile-requests.ts'
-import { HostileSocket } from './hostile-socket.ts'
 
 setDefaultTimeout(60_000)
 

@@ -27,10 +27,10 @@ export interface ListenOptions {
 /**
  * A connection that is idle when it is closed may have its next request on the way. So before the stop the answers say
  * `Connection: close` for a moment, and busy connections end by themselves: it is over when nothing has come for
- * QUIET_MS, or after LONGEST_FAREWELL_MS.
+ * QUIET_MS, or after MAX_WAIT_FOR_QUIET_MS.
  */
 const QUIET_MS = 20
-const LONGEST_FAREWELL_MS = 200
+const MAX_WAIT_FOR_QUIET_MS = 200
 
 /** HTTP/1.1 on a port. The only file that knows how Bun listens. */
 export function listen(
@@ -40,8 +40,8 @@ export function listen(
   const connections = new Set<Connection>()
   let seconds = 0
   let arrived = 0
-  let isClosing = false
-  const parts = { handler, now: () => seconds, isClosing: () => isClosing }
+  let isStopping = false
+  const parts = { handler, now: () => seconds, isStopping: () => isStopping }
   let onEmpty: (() => void) | undefined
   const listenOptions = {
     hostname: host,
@@ -59,12 +59,12 @@ export function listen(
       handshake() {},
       data({ data }: Bun.Socket<Connection>, bytes: Buffer) {
         arrived++
-        data.receive(bytes)
+        data.onData(bytes)
       },
-      end: ({ data }: Bun.Socket<Connection>) => data.receiveEnd(),
-      drain: ({ data }: Bun.Socket<Connection>) => data.drain(),
+      end: ({ data }: Bun.Socket<Connection>) => data.onEnd(),
+      drain: ({ data }: Bun.Socket<Connection>) => data.onDrain(),
       close({ data }: Bun.Socket<Connection>) {
-        data.close()
+        data.onClosed()
         connections.delete(data)
         if (connections.size === 0) onEmpty?.()
       },
@@ -84,7 +84,7 @@ export function listen(
   }
   const ticking = setInterval(() => {
     seconds++
-    for (const connection of connections) connection.checkPatience()
+    for (const connection of connections) connection.checkTimeouts()
   }, SECOND)
 
   return {
@@ -94,11 +94,11 @@ export function listen(
       requests: [...connections].filter(({ isBusy }) => isBusy).length,
     }),
     stop: async (graceMs) => {
-      isClosing = true
+      isStopping = true
       const cut = setTimeout(() => server.stop(true), graceMs)
-      if (graceMs > 0) await farewell(() => arrived, Math.min(graceMs, LONGEST_FAREWELL_MS))
+      if (graceMs > 0) await waitForQuiet(() => arrived, Math.min(graceMs, MAX_WAIT_FOR_QUIET_MS))
       server.stop()
-      for (const connection of connections) connection.leaveSoon()
+      for (const connection of connections) connection.closeWhenAnswered()
       if (connections.size > 0) await new Promise<void>((resolve) => (onEmpty = resolve))
       clearTimeout(cut)
       clearInterval(ticking)
@@ -106,8 +106,8 @@ export function listen(
   }
 }
 
-async function farewell(arrived: () => number, longestMs: number): Promise<void> {
-  const deadline = performance.now() + longestMs
+async function waitForQuiet(arrived: () => number, maxMs: number): Promise<void> {
+  const deadline = performance.now() + maxMs
   let before: number
   do {
     before = arrived()

@@ -1,0 +1,158 @@
+import { ChunkReader } from './chunk-reader.ts'
+import type { RequestHead, RequestHeaders } from './request-head.ts'
+import { RequestProblem } from './request-problem.ts'
+
+/** A value that may be here already. */
+export type MaybePromise<T> = T | Promise<T>
+
+/** One request, as those who answer it see it. */
+export interface HttpRequest {
+  readonly method: string
+  /** Still percent-encoded. */
+  readonly path: string
+  /** What is behind the `?`; nothing where there is none. */
+  readonly query: string
+  readonly headers: RequestHeaders
+  /** Of the other end of the connection. */
+  readonly address: string
+  /** All of the body, at once where it is here; throws or rejects with a RequestProblem. */
+  body(): MaybePromise<Uint8Array>
+}
+
+const MAX_BODY_BYTES = 64 * 1024
+const NOTHING = new Uint8Array()
+
+/** A request whose head is here, while its body comes. */
+export class IncomingRequest implements HttpRequest {
+  readonly method: string
+  readonly path: string
+  readonly query: string
+  readonly headers: RequestHeaders
+  readonly address: string
+  readonly isHttp10: boolean
+  readonly incoming: RequestBody
+  /** Whether the connection is closed after its answer. */
+  isLast: boolean
+  readonly #writer: { writeContinue(): void }
+  #expectsContinue: boolean
+
+  /** A sender that waits for it is told by the writer to send the body. */
+  constructor(head: RequestHead, address: string, writer: { writeContinue(): void }) {
+    this.method = head.method
+    this.path = head.path
+    this.query = head.query
+    this.headers = head.headers
+    this.isHttp10 = head.isHttp10
+    this.isLast = !head.headers.isKeptAlive
+    this.incoming = new RequestBody(head.headers.bodyLength)
+    this.address = address
+    this.#writer = writer
+    this.#expectsContinue = !head.isHttp10 && head.headers.get('expect')?.toLowerCase() === '100-continue'
+  }
+
+  /** One that waits to be told to go on may send its body or leave it: what comes next could be either. */
+  get awaitsContinue(): boolean {
+    return this.#expectsContinue && !this.incoming.isComplete
+  }
+
+  body(): MaybePromise<Uint8Array> {
+    const body = this.incoming.read()
+    if (this.awaitsContinue) {
+      this.#expectsContinue = false
+      this.#writer.writeContinue()
+    }
+    return body
+  }
+}
+
+/** The body of a request while it comes. What is larger than allowed, and what nobody wants, is read and dropped. */
+export class RequestBody {
+  readonly #chunks: ChunkReader | undefined
+  /** Bytes still to come of a body whose length is known. */
+  #left: number
+  #kept: Uint8Array = NOTHING
+  #size = 0
+  #problem: RequestProblem | undefined
+  #reader: PromiseWithResolvers<Uint8Array> | undefined
+  #isWanted = true
+
+  constructor(length: RequestHeaders['bodyLength']) {
+    this.#chunks = length === 'chunked' ? new ChunkReader() : undefined
+    this.#left = length === 'chunked' ? 0 : length
+    if (this.#left > MAX_BODY_BYTES) this.#fail(tooLarge())
+  }
+
+  get isComplete(): boolean {
+    return this.#chunks?.isComplete ?? this.#left === 0
+  }
+
+  /** Gives how many of the bytes belong to it. */
+  take(bytes: Uint8Array): number {
+    const taken =
+      this.#chunks === undefined
+        ? this.#takeKnown(bytes)
+        : this.#chunks.take(bytes, (data) => this.#keep(data))
+    if (this.isComplete && this.#problem === undefined) this.#reader?.resolve(this.#bytes())
+    return taken
+  }
+
+  /** All of it, at once where it is here; throws or rejects with a RequestProblem. */
+  read(): MaybePromise<Uint8Array> {
+    if (this.#problem !== undefined) throw this.#problem
+    if (this.isComplete) return this.#bytes()
+    this.#reader ??= Promise.withResolvers<Uint8Array>()
+    return this.#reader.promise
+  }
+
+  /** Nobody will read it any more. */
+  discard(): void {
+    this.#isWanted = false
+    this.#kept = NOTHING
+  }
+
+  /** No more of it can come. */
+  abort(
+    problem = new RequestProblem('broken_off', 'the request body ended before it was whole; send it again'),
+  ): void {
+    if (!this.isComplete) this.#fail(problem)
+  }
+
+  #takeKnown(bytes: Uint8Array): number {
+    const data = bytes.length > this.#left ? bytes.subarray(0, this.#left) : bytes
+    this.#left -= data.length
+    this.#keep(data)
+    return data.length
+  }
+
+  #keep(data: Uint8Array): void {
+    if (this.#problem !== undefined || !this.#isWanted) return
+    const size = this.#size + data.length
+    if (size > MAX_BODY_BYTES) this.#fail(tooLarge())
+    // Almost every body comes in one piece.
+    else if (this.#size === 0 && this.#chunks === undefined && this.#left === 0) this.#kept = data
+    else {
+      // Copied, since a piece holds on to all that came with it.
+      if (size > this.#kept.length) {
+        const larger = new Uint8Array(Math.min(MAX_BODY_BYTES, Math.max(size, 2 * this.#kept.length)))
+        larger.set(this.#bytes())
+        this.#kept = larger
+      }
+      this.#kept.set(data, this.#size)
+    }
+    this.#size = size
+  }
+
+  #bytes(): Uint8Array {
+    return this.#kept.length === this.#size ? this.#kept : this.#kept.subarray(0, this.#size)
+  }
+
+  #fail(problem: RequestProblem): void {
+    this.#problem ??= problem
+    this.#kept = NOTHING
+    this.#reader?.reject(this.#problem)
+  }
+}
+
+function tooLarge(): RequestProblem {
+  return new RequestProblem('too_large', `the request body is larger than ${MAX_BODY_BYTES} bytes`)
+}

@@ -1,0 +1,36 @@
+import { expect, test } from 'bun:test'
+import { Glob } from 'bun'
+
+const ROOT = new URL('../', import.meta.url).pathname
+
+test('the example of the README runs as it is printed, and prints what it says', async () => {
+  const readme = await Bun.file(`${ROOT}README.md`).text()
+  const code = /```ts\n(.*?)```/s.exec(readme)?.[1] ?? ''
+  const run = Bun.spawn([process.execPath, 'run', '-'], {
+    cwd: ROOT,
+    stdin: Buffer.from(code),
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  const [printed, complaints] = await Promise.all([
+    new Response(run.stdout).text(),
+    new Response(run.stderr).text(),
+  ])
+  expect(complaints).toBe('')
+  expect(printed.trim()).toBe(/console\.log\(.*\) \/\/ (.*)/.exec(code)?.[1] ?? 'nothing')
+})
+
+test('neither the sources nor the tests import anything of the other workspaces', async () => {
+  const imported: string[] = []
+  for await (const path of new Glob('{src,test,scripts}/**/*.ts').scan(ROOT)) {
+    const source = await Bun.file(ROOT + path).text()
+    for (const [, target = ''] of source.matchAll(/^(?:import|export)\b[^'"]*from ['"]([^'"]+)['"]/gm)) {
+      const isInside =
+        target.startsWith('.') && new URL(target, `file://${ROOT}${path}`).pathname.startsWith(ROOT)
+      if (!isInside) imported.push(target)
+    }
+  }
+  const allowed = /^(?:bun|bun:test|node:[a-z]+|fast-check)$/
+  expect(imported.filter((target) => !allowed.test(target))).toEqual([])
+  expect(imported).toContain('fast-check')
+})
