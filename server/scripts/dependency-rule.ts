@@ -112,14 +112,7 @@ const ALL_PORTS = `${STORE}store.ts`
 const TAKES_ALL_PORTS = [STORE, 'server/src/service/', 'server/src/cli/']
 
 /** Circles that stand for now, each as it is printed, with the reason. */
-export const KNOWN_CIRCLES: Readonly<Record<string, string>> = {
-  'server/src/core/catalog/catalog-store.ts → server/src/core/catalog/pet.ts → server/src/core/catalog/catalog-store.ts':
-    'goes with the pages of the catalogue, which move out of pet.ts',
-  'server/src/core/stock/history.ts → server/src/core/stock/stock-store.ts → server/src/core/stock/history.ts':
-    'goes with the pages of the history, which move out of history.ts',
-  'server/src/core/stock/history.ts → server/src/core/stock/view/live-view.ts → server/src/core/stock/stock-store.ts → server/src/core/stock/history.ts':
-    'goes with the pages of the history, which move out of history.ts',
-}
+export const KNOWN_CIRCLES: Readonly<Record<string, string>> = {}
 
 const IMPORT = /^\s*(?:import|export)\b[\w\s{},*]*['"]([^'"]+)['"]|\bimport\(\s*['"]([^'"]+)['"]\s*\)/gm
 
