@@ -17,7 +17,7 @@ let store: Store
 beforeEach(async () => {
   cwd = mkdtempSync(join(tmpdir(), 'petstore-pets-'))
   url = `sqlite:${join(cwd, 'petstore.db')}`
-  store = await openStore(url)
+  store = await openStore(url, { tables: 'make' })
   await store.addPets([
     { id: 1n, name: 'Biscuit', categoryId: 1n, status: 'available', quantity: 4 },
     { id: BIG, name: 'Last', categoryId: 1n, status: 'sold', quantity: 0 },
@@ -142,7 +142,7 @@ describe('petstore backup', () => {
       expect([made.exitCode, made.stderr]).toEqual([0, ''])
       expect(statSync(copy).mode & 0o777).toBe(0o600)
 
-      const restored = await openStore(`sqlite:${copy}`)
+      const restored = await openStore(`sqlite:${copy}`, { tables: 'make' })
       const history = await restored.listHistory(1n)
       const [item] = await restored.listInventory()
       expect(item?.quantity).toBe(history.at(-1)?.after ?? 4)

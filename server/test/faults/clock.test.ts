@@ -202,7 +202,7 @@ describe('two instances on PostgreSQL whose clocks differ by an hour', () => {
 describe('bans of a database of the first version', () => {
   const BANS = `INSERT INTO bans VALUES ('key_b', 5, 6, NULL), ('key_a', 20, 30, 25), ('key_a', 1, 2, NULL)`
   const numbered = async (url: string) => {
-    const store = await openStore(url)
+    const store = await openStore(url, { tables: 'make' })
     const bans = await store.listBans(0)
     await store.close()
     return bans.map(({ keyId, number, beganAt, liftedAt }) => [keyId, number, beganAt, liftedAt])
@@ -228,7 +228,7 @@ describe('bans of a database of the first version', () => {
     const folder = mkdtempSync(join(tmpdir(), 'petstore-bans-'))
     const path = join(folder, 'petstore.db')
     const file = new Database(path)
-    migrate(file, 1)
+    migrate(file, 'make', 1)
     file.run(BANS)
     file.close()
     expect(await numbered(`sqlite:${path}`)).toEqual(expected)

@@ -10,7 +10,7 @@ setDefaultTimeout(30_000)
 test('a database from before there was one log goes on with its stock, its history and its numbers', async () => {
   const database = await createDatabase()
   const connection = new Connection(database.url, DEFAULT_POSTGRES_SETTINGS)
-  await migrate(connection, 3)
+  await migrate(connection, 'make', 3)
   await connection.close()
   await database.run(`
     INSERT INTO pets VALUES (1, 'Biscuit', 7), (2, 'Rex', 7);

@@ -73,7 +73,7 @@ describe('SQLite file', () => {
   test('whose history was numbered by SQLite keeps it, and goes on after its last number', async () => {
     mkdirSync(dirname(path), { recursive: true })
     const file = new Database(path)
-    migrate(file, 2)
+    migrate(file, 'make', 2)
     file.run(`
       INSERT INTO pets VALUES (1, 'Biscuit', 1);
       INSERT INTO stock VALUES (1, 1, 'sold', NULL);

@@ -3,6 +3,7 @@ import { dirname, resolve } from 'node:path'
 import type { Command } from 'commander'
 import { type Config, postgresSettings, readConfig, SETTING_NAMES } from '../../service/config.ts'
 import { openStore } from '../../store/open-store.ts'
+import { OpenRefused } from '../../store/opening.ts'
 import type { Store } from '../../store/store.ts'
 import { failureText } from '../failure-text.ts'
 import { exposureText } from '../file-permissions.ts'
@@ -122,10 +123,11 @@ async function contents(config: Config): Promise<Finding[]> {
   const kind = config.databaseUrl.startsWith('sqlite:') ? 'sqlite' : 'postgres'
   let store: Store
   try {
-    store = await openStore(config.databaseUrl, postgresSettings(config))
+    store = await openStore(config.databaseUrl, { tables: 'expect' }, postgresSettings(config))
   } catch (error) {
     const text = failureText(error)
-    const advice = kind === 'sqlite' ? {} : { advice: 'psql "$DATABASE_URL" from this machine tells more' }
+    const isReached = kind === 'sqlite' || error instanceof OpenRefused
+    const advice = isReached ? {} : { advice: 'psql "$DATABASE_URL" from this machine tells more' }
     return [{ level: 'problem', text, ...advice }]
   }
   try {

@@ -56,7 +56,7 @@ async function serve(flags: Flags): Promise<void> {
     demo ? { metricsPort: 'off' } : {},
   )
   if (flags.worker !== undefined) return serveAsWorker(config, Number(flags.worker), demo)
-  const store = await openStore(config.databaseUrl, postgresSettings(config))
+  const store = await openStore(config.databaseUrl, { tables: 'make' }, postgresSettings(config))
   try {
     if (demo) await prepareDemo(store, Date.now())
     if (config.processes > 1 && store.isShared) {
@@ -120,7 +120,7 @@ async function serveFromMany(config: Config, demo: boolean): Promise<void> {
 }
 
 async function serveAsWorker(config: Config, index: number, demo: boolean): Promise<void> {
-  const store = await openStore(config.databaseUrl, postgresSettings(config))
+  const store = await openStore(config.databaseUrl, { tables: 'expect' }, postgresSettings(config))
   const service = await start({ ...config, metricsPort: metricsPortOf(config, index) }, store, demo, true)
   const stop = stopOnSignal(() => service.stop())
   // Nobody is left who would stop us.

@@ -1,4 +1,5 @@
 import type { Database } from 'bun:sqlite'
+import { needsMigration, type TablesMode } from '../opening.ts'
 
 interface Migration {
   readonly number: number
@@ -200,25 +201,23 @@ const MIGRATIONS: readonly Migration[] = [
 
 const NEWEST = MIGRATIONS.at(-1)?.number ?? 0
 
-/** Brings the file to the newest form, or to an earlier one. Safe when several processes start at once. */
-export function migrate(database: Database, newest = NEWEST): void {
+/** Brings the file to the newest form, or to an earlier one, if `tables` allows it. Safe when several processes start at once. */
+export function migrate(database: Database, tables: TablesMode, newest = NEWEST): void {
   const apply = database.transaction(() => {
     const version = versionOf(database)
-    if (version > newest) {
-      throw new Error(
-        `the database is of a newer version (${version}) than this program knows (${newest}); start the newer program`,
-      )
-    }
+    if (!needsMigration(version, newest, tables)) return
     for (const migration of MIGRATIONS) {
-      if (migration.number <= version || migration.number > newest) continue
+      if (migration.number <= (version ?? 0) || migration.number > newest) continue
       database.run(migration.sql)
       database.run(`PRAGMA user_version = ${migration.number}`)
     }
   })
-  if (versionOf(database) !== newest) apply.immediate()
+  if (needsMigration(versionOf(database), newest, tables)) apply.immediate()
 }
 
-function versionOf(database: Database): number {
+/** `undefined` where there are no tables at all. */
+function versionOf(database: Database): number | undefined {
   const row = database.query<{ user_version: bigint }, []>('PRAGMA user_version').get()
-  return Number(row?.user_version ?? 0)
+  const isEmpty = database.query('SELECT 1 FROM sqlite_schema LIMIT 1').get() === null
+  return isEmpty ? undefined : Number(row?.user_version ?? 0)
 }

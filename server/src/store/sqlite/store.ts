@@ -1,3 +1,4 @@
+import type { OpenOptions } from '../opening.ts'
 import type { Store } from '../store.ts'
 import { Connection } from './connection.ts'
 import { contentVerbs } from './contents.ts'
@@ -14,10 +15,18 @@ import { stockVerbs } from './stock.ts'
 import { stockChangeVerbs } from './stock-changes.ts'
 import { stockEventVerbs } from './stock-events.ts'
 
-/** Opens the file at `path`, makes it if there is none, and brings its tables up to date. */
-export function openSqliteStore(path: string, options: { readonly mostLate?: number } = {}): Store {
+/** Opens the file at `path`, and makes it if there is none; its tables are brought up to date unless told otherwise. */
+export function openSqliteStore(
+  path: string,
+  options: Partial<OpenOptions> & { readonly mostLate?: number } = {},
+): Store {
   const connection = Connection.open(path)
-  migrate(connection.database)
+  try {
+    migrate(connection.database, options.tables ?? 'make')
+  } catch (error) {
+    connection.close()
+    throw error
+  }
   connection.stopBlocking()
   const late = new LateStock(connection, options.mostLate)
   // Not a bare SELECT 1, which would answer without a look at the file.
