@@ -6,6 +6,8 @@ export type TablesMode = 'make' | 'make_if_none' | 'expect'
 
 export interface OpenOptions {
   readonly tables: TablesMode
+  /** For whoever serves it: refused where another process does, and the store can be served by one alone. */
+  readonly exclusive?: boolean
 }
 
 /** The database is sound, but not to be used like this; the message says what to do. */

@@ -56,7 +56,11 @@ async function serve(flags: Flags): Promise<void> {
     demo ? { metricsPort: 'off' } : {},
   )
   if (flags.worker !== undefined) return serveAsWorker(config, Number(flags.worker), demo)
-  const store = await openStore(config.databaseUrl, { tables: 'make' }, postgresSettings(config))
+  const store = await openStore(
+    config.databaseUrl,
+    { tables: 'make', exclusive: true },
+    postgresSettings(config),
+  )
   try {
     if (demo) await prepareDemo(store, Date.now())
     if (config.processes > 1 && store.isShared) {

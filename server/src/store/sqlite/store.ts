@@ -11,6 +11,7 @@ import { limitVerbs } from './limits.ts'
 import { migrate } from './migrations.ts'
 import { orderVerbs } from './orders.ts'
 import { petVerbs } from './pets.ts'
+import { lockForServing } from './serve-lock.ts'
 import { stockVerbs } from './stock.ts'
 import { stockChangeVerbs } from './stock-changes.ts'
 import { stockEventVerbs } from './stock-events.ts'
@@ -21,9 +22,13 @@ export function openSqliteStore(
   options: Partial<OpenOptions> & { readonly mostLate?: number } = {},
 ): Store {
   const connection = Connection.open(path)
+  let lock: ReturnType<typeof lockForServing> | undefined
   try {
+    // Before the tables are touched: an older program may serve them.
+    if (options.exclusive === true && path !== ':memory:') lock = lockForServing(path)
     migrate(connection.database, options.tables ?? 'make')
   } catch (error) {
+    lock?.close()
     connection.close()
     throw error
   }
@@ -46,6 +51,9 @@ export function openSqliteStore(
     ...contentVerbs(connection),
     ...inspectionVerbs(connection),
     ping: () => connection.read(() => void anyChange.get()),
-    close: async () => connection.close(),
+    close: async () => {
+      connection.close()
+      lock?.close()
+    },
   }
 }
