@@ -65,6 +65,7 @@ describe.each([
     'keys unban a',
     'usage',
     'history 1',
+    'history prune --keep 1 --yes',
     'export',
     'backup copy.db',
     'import pets.csv',

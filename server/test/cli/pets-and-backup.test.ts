@@ -166,7 +166,7 @@ describe('petstore backup', () => {
 })
 
 describe('Each of these commands', () => {
-  test.each(['import', 'export', 'history', 'pets', 'pets remove', 'backup'])(
+  test.each(['import', 'export', 'history', 'history prune', 'pets', 'pets remove', 'backup'])(
     '%s explains itself with --help',
     async (command) => {
       const { exitCode, stdout, stderr } = await petstore([...command.split(' '), '--help'], { cwd })

@@ -17,6 +17,9 @@ export interface HistoryPage {
   readonly next: string | undefined
 }
 
+/** Which of the oldest rows of the log may go: those from before a time, or all but so many of the newest. */
+export type PruneLimit = { readonly before: number } | { readonly keep: number }
+
 /** A change as both stores keep it, with the name of its key. */
 export interface HistoryRow {
   readonly id: bigint

@@ -1,4 +1,4 @@
-import type { HistoryPage } from './history.ts'
+import type { HistoryPage, PruneLimit } from './history.ts'
 import type { InventoryItem, QuantityChange, QuantityOutcome, StockChanges } from './inventory.ts'
 import type { StockEvents } from './stock-event.ts'
 
@@ -30,6 +30,10 @@ export interface HistoryStore {
   ): Promise<HistoryPage | 'unknown_cursor'>
   /** Likewise of all pets together; of one pet, in the order in which they were made. */
   listRecentHistory(limit: number, cursor: string | undefined): Promise<HistoryPage | 'unknown_cursor'>
+  /** How many rows of the log there are, and how many of them `prune` would remove. */
+  countPrunable(limit: PruneLimit): Promise<{ readonly prunable: number; readonly total: number }>
+  /** Removes at most `batch` of the oldest rows of the log that the limit lets go, in one commit; gives how many. No quantity changes by it. */
+  pruneHistory(limit: PruneLimit, batch: number): Promise<number>
 }
 
 /** What happened to the stock, for those who follow it. */
