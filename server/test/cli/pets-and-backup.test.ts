@@ -65,6 +65,13 @@ describe('petstore history', () => {
     expect((await run('history', '1', '--json')).stdout).toBe('[]\n')
   })
 
+  test('shows all of it, oldest first, however long it is', async () => {
+    const quantities = Array.from({ length: 2_300 }, (_, index) => index + 10)
+    await store.setQuantities(quantities.map((quantity) => ({ petId: 1n, quantity, keyId: 'key_a', at: AT })))
+    const entries = JSON.parse((await run('history', '1', '--json')).stdout) as { after: number }[]
+    expect(entries.map(({ after }) => after)).toEqual(quantities)
+  })
+
   test('says so where nothing changed, and fails where there is no such pet', async () => {
     expect((await run('history', '1')).stdout).toBe(
       'The stock of pet 1 has not changed since it was added.\n',

@@ -22,7 +22,7 @@ const RESTORE = {
   postgres: 'stop the instances, and restore the database from your last backup of PostgreSQL',
 } as const
 const SIGNS = { ok: '✓', note: '!', problem: '✗' } as const
-const LEAST_FREE_BYTES = 256 * 1024 * 1024
+const MIN_FREE_BYTES = 256 * 1024 * 1024
 const EARLIEST_CLOCK = Date.UTC(2026, 0)
 
 export function addDoctorCommand(program: Command): void {
@@ -75,7 +75,7 @@ function folder(path: string): Finding[] {
   const { bavail, bsize } = statfsSync(nearest)
   const free = bavail * bsize
   const text = `${Math.round(free / 1024 / 1024).toLocaleString('en-US')} MB free for ${path}`
-  return free >= LEAST_FREE_BYTES
+  return free >= MIN_FREE_BYTES
     ? [{ level: 'ok', text }]
     : [{ level: 'problem', text, advice: 'make room: on a full disk, updates are refused with 503' }]
 }

@@ -91,7 +91,7 @@ async function start(
 ): Promise<RunningService> {
   try {
     const demoSecrets = new Set(demo ? Object.values(DEMO_SECRETS) : [])
-    // Only now: without what serves requests, the other commands start in a third of the time.
+    // Only now: the other commands start faster without what serves requests.
     const { startService } = await import('../../service/compose.ts')
     return await startService(config, store, { demoSecrets, sharesPort })
   } catch (error) {

@@ -19,7 +19,7 @@ type PrunableStore = Pick<HistoryStore, 'countPrunable' | 'pruneHistory'>
 
 /** Removed in one commit, which updates wait for. */
 const BATCH = 1_000
-const LEAST_PAUSE_MS = 5
+const MIN_PAUSE_MS = 5
 
 export function addPrune(history: Command): void {
   const prune = history
@@ -107,6 +107,6 @@ export async function removeInBatches(
     removed += count
     onProgress(removed)
     if (count < BATCH) return removed
-    await Bun.sleep(Math.max(LEAST_PAUSE_MS, performance.now() - began))
+    await Bun.sleep(Math.max(MIN_PAUSE_MS, performance.now() - began))
   }
 }
