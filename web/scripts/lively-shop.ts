@@ -26,7 +26,7 @@ export interface LivelyShop {
  */
 export async function startLivelyShop(): Promise<LivelyShop> {
   const folder = mkdtempSync(join(tmpdir(), 'petstore-screenshots-'))
-  const store = await openStore(`sqlite:${join(folder, 'demo.db')}`)
+  const store = await openStore(`sqlite:${join(folder, 'demo.db')}`, { tables: 'make' })
   let now: number | undefined = Date.now() - (DAYS + 1) * 24 * 60 * MINUTE
   const clock = () => now ?? Date.now()
   await prepareDemo(store, clock())

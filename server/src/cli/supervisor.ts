@@ -5,7 +5,7 @@ export const READY = 'ready'
 
 /** A process that dies again and again is started ever later, up to this. */
 const FIRST_PAUSE_MS = 100
-const LONGEST_PAUSE_MS = 10_000
+const MAX_PAUSE_MS = 10_000
 /** One that has run for so long had a good start. */
 const SETTLED_MS = 10_000
 
@@ -81,8 +81,7 @@ export class Supervisor {
         }
         return
       }
-      pause =
-        performance.now() - startedAt > SETTLED_MS ? FIRST_PAUSE_MS : Math.min(pause * 2, LONGEST_PAUSE_MS)
+      pause = performance.now() - startedAt > SETTLED_MS ? FIRST_PAUSE_MS : Math.min(pause * 2, MAX_PAUSE_MS)
       console.error(
         `petstore: process ${index + 1} (pid ${child.pid}) ended (${child.signalCode ?? code}); starting it again`,
       )

@@ -7,10 +7,14 @@ export function parseDuration(text: string): number | undefined {
   return count === undefined || unit === undefined ? undefined : Number(count) * (UNITS[unit] ?? 0)
 }
 
-/** A duration from now, or a day or time in ISO 8601 (UTC where it names no zone). */
+/** A duration from now, or a day or time. */
 export function parseWhen(text: string, now: number): number | undefined {
   const duration = parseDuration(text)
-  if (duration !== undefined) return now + duration
+  return duration === undefined ? parseTime(text) : now + duration
+}
+
+/** A day or time in ISO 8601, in UTC where it names no zone. */
+export function parseTime(text: string): number | undefined {
   if (!/^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})?)?$/.test(text)) return undefined
   const time = Date.parse(/T.*\d$/.test(text) && !/[+-]\d{2}:\d{2}$/.test(text) ? `${text}Z` : text)
   return Number.isNaN(time) ? undefined : time

@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs'
 import type { Command } from 'commander'
 import {
   type Config,
@@ -9,6 +8,7 @@ import {
   type SettingName,
 } from '../service/config.ts'
 import { openStore } from '../store/open-store.ts'
+import type { TablesMode } from '../store/opening.ts'
 import type { Store } from '../store/store.ts'
 
 export type SettingFlags = Partial<Record<SettingName, string>>
@@ -22,13 +22,17 @@ export function addSettings(command: Command, ...names: readonly SettingName[]):
   return command
 }
 
-/** Opens the database that the flags and the environment name, for as long as the work takes. */
+/**
+ * Opens the database that the flags and the environment name, for as long as the work takes. One that has no tables
+ * yet gets them; only `serve` and `migrate` bring older ones up to date, since an older service may run on them.
+ */
 export async function withStore<Result>(
   flags: SettingFlags,
   work: (store: Store, config: Config) => Promise<Result>,
+  tables: TablesMode = 'make_if_none',
 ): Promise<Result> {
   const config = readConfig(flags)
-  const store = await openStore(config.databaseUrl, postgresSettings(config))
+  const store = await openStore(config.databaseUrl, { tables }, postgresSettings(config))
   try {
     return await work(store, config)
   } finally {
@@ -37,18 +41,9 @@ export async function withStore<Result>(
 }
 
 /** Like `withStore`, for commands that have nothing to do in a database that is only just made. */
-export async function withExistingStore<Result>(
+export function withExistingStore<Result>(
   flags: SettingFlags,
   work: (store: Store, config: Config) => Promise<Result>,
 ): Promise<Result> {
-  requireFile(readConfig(flags).databaseUrl)
-  return withStore(flags, work)
-}
-
-/** Opening a SQLite file that is not there would make it. */
-export function requireFile(databaseUrl: string): void {
-  const path = databaseUrl.replace(/^sqlite:/, '')
-  if (path !== databaseUrl && !existsSync(path)) {
-    throw new Error(`there is no database at ${path}; --database-url or DATABASE_URL says where it is`)
-  }
+  return withStore(flags, work, 'expect')
 }

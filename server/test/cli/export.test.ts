@@ -48,7 +48,7 @@ const ORDERS = [1n, 9223372036854775807n].map((id, index) => ({
 let cwd: string
 beforeEach(async () => {
   cwd = mkdtempSync(join(tmpdir(), 'petstore-export-'))
-  const store = await openStore(`sqlite:${join(cwd, 'data/petstore.db')}`)
+  const store = await openStore(`sqlite:${join(cwd, 'data/petstore.db')}`, { tables: 'make' })
   await store.addPets(PETS)
   await store.addOrders(ORDERS)
   await store.close()
@@ -78,7 +78,9 @@ describe('petstore export', () => {
     await run('export', 'pets.csv')
     await run('import', 'pets.csv', '--database-url', 'sqlite:empty.db')
     const stores = await Promise.all(
-      ['data/petstore.db', 'empty.db'].map((name) => openStore(`sqlite:${join(cwd, name)}`)),
+      ['data/petstore.db', 'empty.db'].map((name) =>
+        openStore(`sqlite:${join(cwd, name)}`, { tables: 'make' }),
+      ),
     )
     const [before, after] = await Promise.all(stores.map((store) => stockOf(store)))
     for (const store of stores) await store.close()

@@ -19,7 +19,7 @@ const keys = (...args: string[]) =>
 const create = (...args: string[]) => keys('create', ...args)
 
 async function find(secret: string) {
-  const store = await openStore(`sqlite:${database}`)
+  const store = await openStore(`sqlite:${database}`, { tables: 'make' })
   const key = await store.findKey(hashSecret(secret))
   await store.close()
   return key

@@ -18,7 +18,7 @@ let store: Store
 beforeEach(async () => {
   cwd = mkdtempSync(join(tmpdir(), 'petstore-pets-'))
   url = `sqlite:${join(cwd, 'petstore.db')}`
-  store = await openStore(url)
+  store = await openStore(url, { tables: 'make' })
   await store.addPets([
     { id: 1n, name: 'Biscuit', categoryId: 1n, status: 'available', quantity: 4 },
     { id: BIG, name: 'Last', categoryId: 1n, status: 'sold', quantity: 0 },
@@ -64,6 +64,13 @@ describe('petstore history', () => {
       expect.objectContaining({ change: -7, keyId: 'key_gone', keyName: null }),
     ])
     expect((await run('history', '1', '--json')).stdout).toBe('[]\n')
+  })
+
+  test('shows all of it, oldest first, however long it is', async () => {
+    const quantities = Array.from({ length: 2_300 }, (_, index) => index + 10)
+    await store.setQuantities(quantities.map((quantity) => ({ petId: 1n, quantity, keyId: 'key_a', at: AT })))
+    const entries = JSON.parse((await run('history', '1', '--json')).stdout) as { after: number }[]
+    expect(entries.map(({ after }) => after)).toEqual(quantities)
   })
 
   test('says so where nothing changed, and fails where there is no such pet', async () => {
@@ -143,7 +150,7 @@ describe('petstore backup', () => {
       expect([made.exitCode, made.stderr]).toEqual([0, ''])
       expect(statSync(copy).mode & 0o777).toBe(0o600)
 
-      const restored = await openStore(`sqlite:${copy}`)
+      const restored = await openStore(`sqlite:${copy}`, { tables: 'make' })
       const history = await historyOf(restored, 1n)
       const [item] = await stockOf(restored)
       expect(item?.quantity).toBe(history.at(-1)?.after ?? 4)
@@ -167,7 +174,7 @@ describe('petstore backup', () => {
 })
 
 describe('Each of these commands', () => {
-  test.each(['import', 'export', 'history', 'pets', 'pets remove', 'backup'])(
+  test.each(['import', 'export', 'history', 'history prune', 'pets', 'pets remove', 'backup'])(
     '%s explains itself with --help',
     async (command) => {
       const { exitCode, stdout, stderr } = await petstore([...command.split(' '), '--help'], { cwd })

@@ -32,11 +32,12 @@ describe('petstore serve: metrics', () => {
   test('are off when told so, and in the demo unless a port is given', async () => {
     const off = await serve(['--metrics-port', 'off'], { cwd })
     const demo = await serve(['--demo'], { cwd, env: { METRICS_PORT: '' } })
-    const demoWithPort = await serve(['--demo', '--metrics-port', '0'], { cwd })
     expect(off.banner).not.toContain('/metrics')
     expect(demo.banner).not.toContain('/metrics')
+    await Promise.all([off.stop(), demo.stop()])
+    const demoWithPort = await serve(['--demo', '--metrics-port', '0'], { cwd })
     expect(demoWithPort.banner).toContain('/metrics')
-    await Promise.all([off.stop(), demo.stop(), demoWithPort.stop()])
+    await demoWithPort.stop()
   })
 
   test('on a port that is taken: one clear line that names the flag, and exit code 1', async () => {

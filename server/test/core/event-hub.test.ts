@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
 import { EventHub, type EventReader } from '../../src/core/stock/event-hub.ts'
 import type { StockEvent, StockEvents } from '../../src/core/stock/stock-event.ts'
 import { until } from '../support/until.ts'
@@ -50,6 +51,43 @@ class BusyLog {
   }
 }
 
+/** A log whose reads are answered when the test says so, out of what stood in it at the call or stands in it then. */
+class HeldLog {
+  length = 0
+  readonly #waiting: ((isFresh: boolean) => void)[] = []
+
+  version(): undefined {
+    return undefined
+  }
+
+  async latestEventCursor(): Promise<string> {
+    return `at ${this.length}`
+  }
+
+  stockEventsAfter(cursor: string, limit: number): Promise<StockEvents> {
+    const from = Number(cursor.replace('at ', ''))
+    const lengthAtCall = this.length
+    const { promise, resolve } = Promise.withResolvers<StockEvents>()
+    this.#waiting.push((isFresh) => {
+      const end = Math.min(isFresh ? this.length : lengthAtCall, from + limit)
+      resolve({
+        events: upTo(from + 1, end).map((id) => ({ kind: 'removed', petId: BigInt(id), cursor: `at ${id}` })),
+        cursor: `at ${end}`,
+      })
+    })
+    return promise
+  }
+
+  get isAsked(): boolean {
+    return this.#waiting.length > 0
+  }
+
+  /** Answers the oldest read that waits. */
+  answer(isFresh: boolean): void {
+    this.#waiting.shift()?.(isFresh)
+  }
+}
+
 class Reader implements EventReader {
   readonly taken: StockEvent[] = []
   isOpen = true
@@ -73,6 +111,7 @@ const upTo = (first: number, last: number) => Array.from({ length: last - first 
 const failed = (error: unknown) => {
   throw error
 }
+const turn = () => new Promise((resume) => setImmediate(resume))
 
 describe('the event hub', () => {
   test('readers who come, leave and come back at random get every event once and in order', async () => {
@@ -101,6 +140,95 @@ describe('the event hub', () => {
     }
     expect(restless.petIds).toEqual(upTo(1, restless.taken.length))
     for (const reader of [...stays, restless]) hub.leave(reader)
+  })
+
+  test('one that joins while the others are read for is given nothing from before it joined', async () => {
+    const log = new HeldLog()
+    const hub = new EventHub(log, failed)
+    const [follower, joining] = [new Reader(), new Reader()]
+    const settle = async () => {
+      for (let turns = 0; turns < 20; turns++) {
+        if (log.isAsked) log.answer(false)
+        await turn()
+      }
+    }
+    hub.join(follower, 'at 0')
+    await settle()
+    hub.wake()
+    await until(() => log.isAsked)
+    log.length = 1
+    hub.join(joining, await hub.startingPoint(undefined))
+    await settle()
+    log.length = 2
+    hub.wake()
+    await settle()
+    expect(follower.petIds).toEqual([1, 2])
+    expect(joining.petIds).toEqual([2])
+    for (const reader of [follower, joining]) hub.leave(reader)
+  })
+
+  test('whoever joins, leaves and writes, and however long reads take, a reader gets every event after its start once and in order', async () => {
+    const slot = fc.nat({ max: 2 })
+    const step = fc.oneof(
+      fc.record({ act: fc.constant('join' as const), slot, back: fc.constantFrom(0, 0, 1, 3, 600) }),
+      fc.record({ act: fc.constant('leave' as const), slot }),
+      fc.record({ act: fc.constantFrom('pause' as const, 'go on' as const), slot }),
+      fc.record({ act: fc.constant('write' as const), count: fc.constantFrom(1, 1, 2, 499, 500, 700) }),
+      fc.record({ act: fc.constant('answer' as const), isFresh: fc.boolean() }),
+      fc.record({ act: fc.constant('answer' as const), isFresh: fc.boolean() }),
+    )
+    const steps = fc.array(fc.tuple(step, fc.nat({ max: 3 })), { maxLength: 40, size: 'max' })
+    await fc.assert(
+      fc.asyncProperty(steps, async (taken) => {
+        const log = new HeldLog()
+        const hub = new EventHub(log, failed)
+        const readers = [new Reader(), new Reader(), new Reader()]
+        const starts = new Map<Reader, number>()
+        const expectInOrder = (reader: Reader) => {
+          const start = starts.get(reader)
+          expect(reader.petIds).toEqual(
+            start === undefined ? [] : upTo(start + 1, start + reader.taken.length),
+          )
+        }
+        const leave = (reader: Reader) => {
+          expectInOrder(reader)
+          hub.leave(reader)
+          starts.delete(reader)
+          reader.taken.length = 0
+        }
+        for (const [one, turns] of taken) {
+          const reader = 'slot' in one ? readers[one.slot] : undefined
+          if (one.act === 'write') {
+            log.length += one.count
+            hub.wake()
+          } else if (one.act === 'answer') log.answer(one.isFresh)
+          else if (reader === undefined) throw new Error('there is no such reader')
+          else if (one.act === 'join') {
+            leave(reader)
+            const start = Math.max(0, log.length - one.back)
+            starts.set(reader, start)
+            hub.join(reader, `at ${start}`)
+          } else if (one.act === 'leave') leave(reader)
+          else {
+            reader.isOpen = one.act === 'go on'
+            hub.ready(reader)
+          }
+          for (let count = 0; count < turns; count++) await turn()
+          for (const each of readers) expectInOrder(each)
+        }
+        for (const reader of readers) {
+          reader.isOpen = true
+          hub.ready(reader)
+        }
+        const isBehind = () => [...starts].some(([reader, start]) => start + reader.taken.length < log.length)
+        while (log.isAsked || isBehind()) {
+          log.answer(true)
+          await turn()
+        }
+        for (const reader of readers) leave(reader)
+      }),
+      { numRuns: 500 },
+    )
   })
 
   test('readers who have caught up share one read, also where something happens all the time', async () => {

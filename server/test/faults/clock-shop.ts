@@ -73,10 +73,14 @@ export class ClockShop {
     const url = this.databaseUrl
     const config = readConfig({ port: '0', metricsPort: 'off', anonymousPerMinute: '3', ...settings }, {})
     for (const skew of skews) {
-      const store = await openStore(url, {
-        ...DEFAULT_POSTGRES_SETTINGS,
-        ...(databaseClock ? {} : { clock: () => this.now }),
-      })
+      const store = await openStore(
+        url,
+        { tables: 'make' },
+        {
+          ...DEFAULT_POSTGRES_SETTINGS,
+          ...(databaseClock ? {} : { clock: () => this.now }),
+        },
+      )
       this.#stores.push(store)
       this.#instances.push(
         await startService(config, store, { clock: () => this.now + skew, logSink: QUIET }),

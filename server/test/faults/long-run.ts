@@ -163,7 +163,7 @@ function shown(slices: readonly Slice[]): string {
 }
 
 async function stockUp(url: string): Promise<string> {
-  const store = await openStore(url)
+  const store = await openStore(url, { tables: 'make' })
   await store.addPets(
     Array.from({ length: PETS }, (_, index) => ({
       id: BigInt(index + 1),
@@ -185,7 +185,7 @@ async function stockUp(url: string): Promise<string> {
 }
 
 async function countChanges(url: string): Promise<number> {
-  const store = await openStore(url)
+  const store = await openStore(url, { tables: 'make' })
   const { log } = await store.countContents()
   await store.close()
   return log

@@ -161,7 +161,7 @@ async function backUp(run: ModelRun): Promise<void> {
   if (run.store === 'postgres') return
   const file = join(run.shop.folder, `backup-${crypto.randomUUID()}.db`)
   await cli(run, 0, ['backup', file])
-  const copy = await openStore(`sqlite:${file}`)
+  const copy = await openStore(`sqlite:${file}`, { tables: 'make' })
   try {
     const items = (await stockOf(copy)).map((item) => ({ ...item, quantity: BigInt(item.quantity) }))
     if (!Bun.deepEquals(items, listOf(run.world))) throw new Error(`the backup holds ${asText(items)}`)

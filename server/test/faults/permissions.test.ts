@@ -32,7 +32,7 @@ describe('a database is for its owner alone', () => {
   ])('from its first byte, where the umask %s', async (_, mask) => {
     const before = process.umask(mask)
     try {
-      const store = await openStore(`sqlite:${path}`)
+      const store = await openStore(`sqlite:${path}`, { tables: 'make' })
       await store.addPets([{ id: 1n, name: 'a', categoryId: 1n, status: 'sold', quantity: 1 }])
       expect(modes()).toEqual({ 'petstore.db': '600', 'petstore.db-shm': '600', 'petstore.db-wal': '600' })
       await store.backupTo(join(folder, 'backup.db'))
@@ -46,16 +46,16 @@ describe('a database is for its owner alone', () => {
   test('where a link leads to it', async () => {
     symlinkSync(join(folder, 'elsewhere.db'), path)
     const before = process.umask(0)
-    const store = await openStore(`sqlite:${path}`)
+    const store = await openStore(`sqlite:${path}`, { tables: 'make' })
     process.umask(before)
     expect(modeOf(join(folder, 'elsewhere.db'))).toBe('600')
     await store.close()
   })
 
   test('a database that is there keeps the rights that its owner gave it', async () => {
-    await (await openStore(`sqlite:${path}`)).close()
+    await (await openStore(`sqlite:${path}`, { tables: 'make' })).close()
     chmodSync(path, 0o640)
-    await (await openStore(`sqlite:${path}`)).close()
+    await (await openStore(`sqlite:${path}`, { tables: 'make' })).close()
     expect(modeOf(path)).toBe('640')
   })
 })
@@ -78,7 +78,7 @@ describe('a database that others can read', () => {
 
   test('is told by the doctor, the files beside it too', async () => {
     await exposed()
-    const store = await openStore(`sqlite:${path}`)
+    const store = await openStore(`sqlite:${path}`, { tables: 'make' })
     await store.ping()
     expect(existsSync(`${path}-wal`)).toBe(true)
     chmodSync(path, 0o600)

@@ -25,7 +25,10 @@ describe('events of two instances that write at once', () => {
   test('come to every reader once, in one order, which for each pet is that of its changes', async () => {
     const database = await createDatabase()
     await stockUp(database.url)
-    const stores = await Promise.all([openStore(database.url), openStore(database.url)])
+    const stores = await Promise.all([
+      openStore(database.url, { tables: 'make' }),
+      openStore(database.url, { tables: 'make' }),
+    ])
     const [one, other] = stores as [Store, Store]
     const start = await one.latestEventCursor()
     let expected = Number.POSITIVE_INFINITY

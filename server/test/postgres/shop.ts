@@ -8,7 +8,7 @@ const ROOMY: Limits = { perMinute: 1_000_000_000, perDay: 1_000_000_000 }
 
 /** Fills an empty database with a few pets, all of quantity 0, and gives a key that no limit stops. */
 export async function stockUp(databaseUrl: string): Promise<string> {
-  const store = await openStore(databaseUrl)
+  const store = await openStore(databaseUrl, { tables: 'make' })
   await store.addPets(
     PET_IDS.map((id) => ({
       id: BigInt(id),
@@ -23,7 +23,7 @@ export async function stockUp(databaseUrl: string): Promise<string> {
 }
 
 export async function addKey(databaseUrl: string, limits: Limits): Promise<string> {
-  const store = await openStore(databaseUrl)
+  const store = await openStore(databaseUrl, { tables: 'make' })
   const secret = createSecret('production')
   const now = Date.now()
   await store.addKey(

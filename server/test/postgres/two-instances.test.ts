@@ -39,7 +39,7 @@ describe('two instances on one PostgreSQL', () => {
     expect([...statuses]).toEqual([[200, 5_000]])
     expect(contradictions(operations, new Map(PET_IDS.map((petId) => [petId, 0])))).toEqual([])
     // The history is a chain without a gap, and every acknowledged update is a link of it.
-    const store = await openStore(database.url)
+    const store = await openStore(database.url, { tables: 'make' })
     for (const petId of PET_IDS) {
       const history = await historyOf(store, BigInt(petId))
       const written = operations.filter((one) => one.kind === 'write' && one.petId === petId)
@@ -76,7 +76,7 @@ describe('two instances on one PostgreSQL', () => {
   test('a key that is revoked on one stops working on the other within a second', async () => {
     const secret = await addKey(database.url, PLAN_LIMITS.pro)
     expect((await other.call('/inventory', secret)).status).toBe(200)
-    const store = await openStore(database.url)
+    const store = await openStore(database.url, { tables: 'make' })
     const newest = (await store.listKeys()).at(-1)?.key.id ?? ''
     await store.revokeKey(newest, { at: Date.now(), actor: 'test' })
     await store.close()
@@ -93,7 +93,7 @@ describe('two instances on one PostgreSQL', () => {
     expect([await status(0), await status(1)]).toEqual([200, 200])
     expect([await status(0), await status(1)]).toEqual(['rate_limit_exceeded', 'key_banned'])
     expect(await status(0)).toBe('key_banned')
-    const store = await openStore(database.url)
+    const store = await openStore(database.url, { tables: 'make' })
     const newest = (await store.listKeys()).at(-1)?.key.id ?? ''
     expect(await store.liftBan(newest, { at: Date.now(), actor: 'test' })).toBe(true)
     await store.close()
@@ -101,7 +101,10 @@ describe('two instances on one PostgreSQL', () => {
   })
 
   test('batches that cross do not deadlock', async () => {
-    const stores = await Promise.all([openStore(database.url), openStore(database.url)])
+    const stores = await Promise.all([
+      openStore(database.url, { tables: 'make' }),
+      openStore(database.url, { tables: 'make' }),
+    ])
     const ids = PET_IDS.map(BigInt)
     const batch = (petIds: readonly bigint[], quantity: number) =>
       petIds.map((petId) => ({ petId, quantity, keyId: 'key_a', at: 1 }))

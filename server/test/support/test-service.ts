@@ -115,10 +115,14 @@ export class TestService {
 
   async #open(): Promise<void> {
     const { settings, wrapStore = (store: Store) => store, demoSecrets, realTime } = this.#options
-    this.store = await openStore(this.#database.url, {
-      ...DEFAULT_POSTGRES_SETTINGS,
-      ...(realTime ? {} : { clock: () => this.now }),
-    })
+    this.store = await openStore(
+      this.#database.url,
+      { tables: 'make' },
+      {
+        ...DEFAULT_POSTGRES_SETTINGS,
+        ...(realTime ? {} : { clock: () => this.now }),
+      },
+    )
     this.#running = await startService(
       readConfig({ port: '0', metricsPort: 'off', ...settings }, {}),
       wrapStore(this.store),

@@ -5,7 +5,6 @@ import { withoutPassword } from '../../store/database-url.ts'
 import { openStore } from '../../store/open-store.ts'
 import { interruptible } from '../interruption.ts'
 import { grouped, Progress } from '../progress.ts'
-import { requireFile } from '../with-store.ts'
 
 interface Flags {
   readonly from?: string
@@ -34,13 +33,12 @@ async function copy(flags: Flags, command: Command): Promise<void> {
     readConfig(databaseUrl === undefined ? {} : { databaseUrl }),
   )
   if (from === undefined || to === undefined) return
-  requireFile(from.databaseUrl)
   await interruptible('nothing was copied', async (signal) => {
     const began = performance.now()
     const progress = new Progress()
-    const source = await openStore(from.databaseUrl, postgresSettings(from))
+    const source = await openStore(from.databaseUrl, { tables: 'expect' }, postgresSettings(from))
     try {
-      const target = await openStore(to.databaseUrl, postgresSettings(to))
+      const target = await openStore(to.databaseUrl, { tables: 'make_if_none' }, postgresSettings(to))
       try {
         const { counts, tag } = await copyStore(source, target, {
           signal,

@@ -3,6 +3,7 @@ import { dirname, resolve } from 'node:path'
 import type { Command } from 'commander'
 import { type Config, postgresSettings, readConfig, SETTING_NAMES } from '../../service/config.ts'
 import { openStore } from '../../store/open-store.ts'
+import { OpenRefused } from '../../store/opening.ts'
 import type { Store } from '../../store/store.ts'
 import { failureText } from '../failure-text.ts'
 import { exposureText } from '../file-permissions.ts'
@@ -21,7 +22,7 @@ const RESTORE = {
   postgres: 'stop the instances, and restore the database from your last backup of PostgreSQL',
 } as const
 const SIGNS = { ok: '✓', note: '!', problem: '✗' } as const
-const LEAST_FREE_BYTES = 256 * 1024 * 1024
+const MIN_FREE_BYTES = 256 * 1024 * 1024
 const EARLIEST_CLOCK = Date.UTC(2026, 0)
 
 export function addDoctorCommand(program: Command): void {
@@ -74,7 +75,7 @@ function folder(path: string): Finding[] {
   const { bavail, bsize } = statfsSync(nearest)
   const free = bavail * bsize
   const text = `${Math.round(free / 1024 / 1024).toLocaleString('en-US')} MB free for ${path}`
-  return free >= LEAST_FREE_BYTES
+  return free >= MIN_FREE_BYTES
     ? [{ level: 'ok', text }]
     : [{ level: 'problem', text, advice: 'make room: on a full disk, updates are refused with 503' }]
 }
@@ -122,10 +123,11 @@ async function contents(config: Config): Promise<Finding[]> {
   const kind = config.databaseUrl.startsWith('sqlite:') ? 'sqlite' : 'postgres'
   let store: Store
   try {
-    store = await openStore(config.databaseUrl, postgresSettings(config))
+    store = await openStore(config.databaseUrl, { tables: 'expect' }, postgresSettings(config))
   } catch (error) {
     const text = failureText(error)
-    const advice = kind === 'sqlite' ? {} : { advice: 'psql "$DATABASE_URL" from this machine tells more' }
+    const isReached = kind === 'sqlite' || error instanceof OpenRefused
+    const advice = isReached ? {} : { advice: 'psql "$DATABASE_URL" from this machine tells more' }
     return [{ level: 'problem', text, ...advice }]
   }
   try {

@@ -1,5 +1,7 @@
 import type { Command } from 'commander'
+import type { Config } from '../../service/config.ts'
 import { withoutPassword } from '../../store/database-url.ts'
+import type { Store } from '../../store/store.ts'
 import { addSettings, type SettingFlags, withStore } from '../with-store.ts'
 
 export function addMigrateCommand(program: Command): void {
@@ -13,8 +15,9 @@ export function addMigrateCommand(program: Command): void {
 }
 
 async function migrate(flags: SettingFlags): Promise<void> {
-  await withStore(flags, async (store, { databaseUrl }) => {
+  const report = async (store: Store, { databaseUrl }: Config) => {
     await store.ping()
     console.log(`The tables in ${withoutPassword(databaseUrl)} are up to date.`)
-  })
+  }
+  await withStore(flags, report, 'make')
 }

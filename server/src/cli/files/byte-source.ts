@@ -1,7 +1,7 @@
 import { createReadStream, statSync } from 'node:fs'
 import { addAbortSignal } from 'node:stream'
 
-/** Some 5,000 rows: enough to be quick, little enough to be heard in between. */
+/** Enough to be quick, little enough that a signal is heard in between. */
 const CHUNK_BYTES = 256 * 1024
 
 /** A file or standard input, read as it is asked for. */

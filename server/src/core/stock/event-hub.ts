@@ -12,8 +12,8 @@ export interface EventReader {
 
 /** How soon a change by another process is noticed. */
 const POLL_MS = 100
-/** Some 60 KB as they are sent: then the network gets a turn. */
-const MOST_AT_ONCE = 500
+/** Then the network gets a turn. */
+const MAX_EVENTS_PER_READ = 500
 
 /**
  * Tells readers what happens to the stock. Those who have everything follow together: what is new is read once for
@@ -105,17 +105,20 @@ export class EventHub {
   async #round(): Promise<void> {
     // Taken before asking: a change in between is asked for once more, never missed.
     this.#version = this.#store.version()
+    // Likewise: one that joins later may be ahead of where the others are after this round, and would fall behind itself.
+    const late = [...this.#late]
     let common: StockEvents | undefined
     if (this.#followers.size > 0) {
       common = await this.#readOn(this.#cursor)
       this.#cursor = common.cursor
       if (common.events.length > 0) for (const reader of this.#followers) reader.take(common.events)
-      if (common.events.length >= MOST_AT_ONCE) this.#isDue = true
+      if (common.events.length >= MAX_EVENTS_PER_READ) this.#isDue = true
     }
-    for (const [reader, cursor] of [...this.#late]) {
-      if (!reader.isReady()) continue
+    for (const [reader, cursor] of late) {
+      if (!reader.isReady() || this.#late.get(reader) !== cursor) continue
       const own = await this.#readOn(cursor)
-      if (!this.#late.has(reader)) continue
+      // It may have left meanwhile, and even come back at another cursor.
+      if (this.#late.get(reader) !== cursor) continue
       const given = common === undefined ? allOf(own) : upToMeeting(own, common)
       if (given === undefined) {
         this.#late.set(reader, own.cursor)
@@ -134,7 +137,7 @@ export class EventHub {
   }
 
   async #readOn(cursor: string): Promise<StockEvents> {
-    const found = await this.#store.stockEventsAfter(cursor, MOST_AT_ONCE)
+    const found = await this.#store.stockEventsAfter(cursor, MAX_EVENTS_PER_READ)
     if (typeof found !== 'string') return found
     const latest = await this.#store.latestEventCursor()
     return { events: [{ kind: 'relist', cursor: latest }], cursor: latest }
@@ -142,17 +145,18 @@ export class EventHub {
 }
 
 function allOf({ events }: StockEvents): readonly StockEvent[] | undefined {
-  return events.length < MOST_AT_ONCE ? events : undefined
+  return events.length < MAX_EVENTS_PER_READ ? events : undefined
 }
 
 /**
  * What a late reader still has to be given to be where `common` ends; `undefined` where they do not meet yet. Cursors
- * cannot be compared, but `own` was read after `common`: if it holds the last event of it, they meet there. If there
- * was nothing to read, there was nothing up to the end of `common` either, unless that was cut short.
+ * cannot be compared, but the reader joined before `common` was read, and `own` was read after it: if it holds the last
+ * event of `common`, they meet there. If there was nothing to read, there was nothing up to the end of `common` either,
+ * unless that was cut short.
  */
 function upToMeeting(own: StockEvents, common: StockEvents): readonly StockEvent[] | undefined {
-  if (own.events.length === 0) return common.events.length < MOST_AT_ONCE ? [] : undefined
+  if (own.events.length === 0) return common.events.length < MAX_EVENTS_PER_READ ? [] : undefined
   const last = common.events.at(-1)?.cursor
-  const place = own.events.findLastIndex(({ cursor }) => cursor === last)
-  return place === -1 ? undefined : own.events.slice(0, place + 1)
+  const index = own.events.findLastIndex(({ cursor }) => cursor === last)
+  return index === -1 ? undefined : own.events.slice(0, index + 1)
 }

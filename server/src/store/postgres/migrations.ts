@@ -1,4 +1,5 @@
 import type { SQL } from 'bun'
+import { needsMigration, type TablesMode } from '../opening.ts'
 import type { Connection } from './connection.ts'
 import { FIRST_TABLES } from './tables.ts'
 
@@ -15,9 +16,12 @@ const NEWEST = MIGRATIONS.at(-1)?.number ?? 0
 /** Any number will do, if nobody else takes the same: the ASCII codes of "petstore". */
 const MIGRATION_LOCK = 0x70657473746f7265n
 
-/** Brings the database to the newest form. Safe when several processes start at once: one does it, the others wait. */
-export async function migrate(connection: Connection): Promise<void> {
-  if ((await connection.run((sql) => versionWithoutLock(sql))) === NEWEST) return
+/**
+ * Brings the database to the newest form, if `tables` allows it. Safe when several processes start
+ * at once: one does it, the others wait.
+ */
+export async function migrate(connection: Connection, tables: TablesMode): Promise<void> {
+  if (!needsMigration(await connection.run(versionWithoutLock), NEWEST, tables)) return
   await connection.longTransaction('write', async (session) => {
     await session`SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`
     await session`
@@ -26,11 +30,7 @@ export async function migrate(connection: Connection): Promise<void> {
         applied_at timestamptz NOT NULL DEFAULT now()
       )`
     const version = await versionOf(session)
-    if (version > NEWEST) {
-      throw new Error(
-        `the database is of a newer version (${version}) than this program knows (${NEWEST}); start the newer program`,
-      )
-    }
+    if (!needsMigration(version || undefined, NEWEST, tables)) return
     for (const migration of MIGRATIONS) {
       if (migration.number <= version) continue
       await session.unsafe(migration.sql)
@@ -39,10 +39,18 @@ export async function migrate(connection: Connection): Promise<void> {
   })
 }
 
-/** Not for the locked part: a connection that has once found no such table may go on believing so. */
-async function versionWithoutLock(sql: SQL): Promise<number> {
-  const [table] = await sql<{ name: string | null }[]>`SELECT to_regclass('migrations')::text AS name`
-  return table === undefined || table.name === null ? 0 : versionOf(sql)
+/**
+ * `undefined` where there are no tables at all. Not for the locked part: a connection that has once found no such table
+ * may go on believing so.
+ */
+async function versionWithoutLock(sql: SQL): Promise<number | undefined> {
+  const [found] = await sql<{ isOurs: boolean; isEmpty: boolean }[]>`
+    SELECT to_regclass('migrations') IS NOT NULL AS "isOurs",
+      NOT EXISTS (
+        SELECT FROM pg_class WHERE relnamespace = to_regnamespace(current_schema()) AND relkind IN ('r', 'p')
+      ) AS "isEmpty"`
+  if (found?.isOurs) return versionOf(sql)
+  return found?.isEmpty ? undefined : 0
 }
 
 async function versionOf(sql: SQL): Promise<number> {

@@ -1,4 +1,5 @@
 import { historyVerbs } from '../history.ts'
+import type { TablesMode } from '../opening.ts'
 import { petVerbs } from '../pets.ts'
 import type { Store } from '../store.ts'
 import { Connection, type PostgresSettings } from './connection.ts'
@@ -23,12 +24,16 @@ export const DEFAULT_POSTGRES_SETTINGS: PostgresSettings = {
   statementTimeoutSeconds: 10,
 }
 
-/** Opens the database at `url`, and brings its tables up to date. */
-export async function openPostgresStore(url: string, settings: PostgresSettings): Promise<Store> {
+/** Opens the database at `url`; its tables are brought up to date unless told otherwise. */
+export async function openPostgresStore(
+  url: string,
+  settings: PostgresSettings,
+  tables: TablesMode = 'make',
+): Promise<Store> {
   const connection = new Connection(url, settings)
   const clock = storeClock(settings.clock)
   try {
-    await migrate(connection)
+    await migrate(connection, tables)
   } catch (error) {
     await connection.close()
     throw error

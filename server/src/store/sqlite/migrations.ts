@@ -1,4 +1,5 @@
 import type { Database } from 'bun:sqlite'
+import { needsMigration, type TablesMode } from '../opening.ts'
 import { FIRST_TABLES } from './tables.ts'
 
 interface Migration {
@@ -11,25 +12,23 @@ const MIGRATIONS: readonly Migration[] = [{ number: 1, sql: FIRST_TABLES }]
 
 const NEWEST = MIGRATIONS.at(-1)?.number ?? 0
 
-/** Brings the file to the newest form. Safe when several processes start at once. */
-export function migrate(database: Database): void {
+/** Brings the file to the newest form, if `tables` allows it. Safe when several processes start at once. */
+export function migrate(database: Database, tables: TablesMode): void {
   const apply = database.transaction(() => {
     const version = versionOf(database)
-    if (version > NEWEST) {
-      throw new Error(
-        `the database is of a newer version (${version}) than this program knows (${NEWEST}); start the newer program`,
-      )
-    }
+    if (!needsMigration(version, NEWEST, tables)) return
     for (const migration of MIGRATIONS) {
-      if (migration.number <= version) continue
+      if (migration.number <= (version ?? 0)) continue
       database.run(migration.sql)
       database.run(`PRAGMA user_version = ${migration.number}`)
     }
   })
-  if (versionOf(database) !== NEWEST) apply.immediate()
+  if (needsMigration(versionOf(database), NEWEST, tables)) apply.immediate()
 }
 
-function versionOf(database: Database): number {
+/** `undefined` where there are no tables at all. */
+function versionOf(database: Database): number | undefined {
   const row = database.query<{ user_version: bigint }, []>('PRAGMA user_version').get()
-  return Number(row?.user_version ?? 0)
+  const isEmpty = database.query('SELECT 1 FROM sqlite_schema LIMIT 1').get() === null
+  return isEmpty ? undefined : Number(row?.user_version ?? 0)
 }

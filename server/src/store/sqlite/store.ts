@@ -1,4 +1,5 @@
 import { historyVerbs } from '../history.ts'
+import type { OpenOptions } from '../opening.ts'
 import { petVerbs } from '../pets.ts'
 import type { Store } from '../store.ts'
 import { Connection } from './connection.ts'
@@ -11,12 +12,22 @@ import { logVerbs } from './log.ts'
 import { migrate } from './migrations.ts'
 import { orderVerbs } from './orders.ts'
 import { petWriteVerbs } from './pets.ts'
+import { lockForServing } from './serve-lock.ts'
 import { stockVerbs } from './stock.ts'
 
-/** Opens the file at `path`, makes it if there is none, and brings its tables up to date. */
-export function openSqliteStore(path: string): Store {
+/** Opens the file at `path`, and makes it if there is none; its tables are brought up to date unless told otherwise. */
+export function openSqliteStore(path: string, options: Partial<OpenOptions> = {}): Store {
   const connection = Connection.open(path)
-  migrate(connection.database)
+  let lock: ReturnType<typeof lockForServing> | undefined
+  try {
+    // Before the tables are touched: an older program may serve them.
+    if (options.exclusive === true && path !== ':memory:') lock = lockForServing(path)
+    migrate(connection.database, options.tables ?? 'make')
+  } catch (error) {
+    lock?.close()
+    connection.close()
+    throw error
+  }
   connection.stopBlocking()
   // Not a bare SELECT 1, which would answer without a look at the file.
   const anyChange = connection.database.query('SELECT 1 FROM log LIMIT 1')
@@ -34,6 +45,9 @@ export function openSqliteStore(path: string): Store {
     ...contentVerbs(connection),
     ...inspectionVerbs(connection),
     ping: () => connection.read(() => void anyChange.get()),
-    close: async () => connection.close(),
+    close: async () => {
+      connection.close()
+      lock?.close()
+    },
   }
 }

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { addSettings, type SettingFlags, withStore } from '../../with-store.ts'
+import { addSettings, type SettingFlags, withExistingStore } from '../../with-store.ts'
 import { requireKey, thisAct } from './key-acts.ts'
 
 export function addRevoke(keys: Command): void {
@@ -12,7 +12,7 @@ export function addRevoke(keys: Command): void {
 }
 
 async function revokeKey(reference: string, flags: SettingFlags): Promise<void> {
-  await withStore(flags, async (store) => {
+  await withExistingStore(flags, async (store) => {
     const { key } = await requireKey(store, reference)
     if (key.revokedAt !== undefined) throw new Error(`${key.id} was revoked before; nothing was changed`)
     await store.revokeKey(key.id, thisAct())

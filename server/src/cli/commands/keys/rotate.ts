@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { createSecret, storedSecret } from '../../../core/keys/api-key.ts'
 import { moment } from '../../table.ts'
 import { parseDuration } from '../../time-words.ts'
-import { addSettings, type SettingFlags, withStore } from '../../with-store.ts'
+import { addSettings, type SettingFlags, withExistingStore } from '../../with-store.ts'
 import { handOver, requireKey, thisAct } from './key-acts.ts'
 
 interface Flags extends SettingFlags {
@@ -23,7 +23,7 @@ async function rotateKey(reference: string, flags: Flags, command: Command): Pro
   const grace =
     parseDuration(flags.grace) ?? command.error(`--grace must be like 24h, 30m or 0s, got "${flags.grace}"`)
   const act = thisAct()
-  const { secret, id } = await withStore(flags, async (store, { environment }) => {
+  const { secret, id } = await withExistingStore(flags, async (store, { environment }) => {
     const { key } = await requireKey(store, reference)
     if (key.revokedAt !== undefined) {
       throw new Error(`${key.id} is revoked; make a new key with petstore keys create`)

@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { hashSecret } from '../../../core/keys/api-key.ts'
 import type { Store } from '../../../store/store.ts'
 import { moment, table } from '../../table.ts'
-import { addSettings, type SettingFlags, withStore } from '../../with-store.ts'
+import { addSettings, type SettingFlags, withExistingStore } from '../../with-store.ts'
 import { requireKey } from './key-acts.ts'
 import { stateOf } from './key-state.ts'
 import { forMachines } from './list.ts'
@@ -27,7 +27,7 @@ async function showKey(reference: string | undefined, flags: Flags, command: Com
   if ((reference === undefined) === (flags.keyStdin === undefined)) {
     command.error('give either the key (its id or name) or --key-stdin')
   }
-  await withStore(flags, async (store) => {
+  await withExistingStore(flags, async (store) => {
     const record = await requireKey(store, reference ?? (await idOfSecretOnStdin(store)))
     const { key, secrets, lastUsedAt } = record
     const acts = (await store.listKeyActs()).filter(({ keyId }) => keyId === key.id)

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { addSettings, type SettingFlags, withStore } from '../../with-store.ts'
+import { addSettings, type SettingFlags, withExistingStore } from '../../with-store.ts'
 import { requireKey, thisAct } from './key-acts.ts'
 
 export function addUnban(keys: Command): void {
@@ -12,7 +12,7 @@ export function addUnban(keys: Command): void {
 }
 
 async function unbanKey(reference: string, flags: SettingFlags): Promise<void> {
-  await withStore(flags, async (store) => {
+  await withExistingStore(flags, async (store) => {
     const { key } = await requireKey(store, reference)
     if (!(await store.liftBan(key.id, thisAct()))) {
       throw new Error(`${key.id} ("${key.name}") is not banned; nothing was changed`)

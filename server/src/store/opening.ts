@@ -1,0 +1,35 @@
+/**
+ * What opening a database may do to its tables: make them or bring them up to date; make them where there are none at
+ * all, and nothing else; or nothing.
+ */
+export type TablesMode = 'make' | 'make_if_none' | 'expect'
+
+export interface OpenOptions {
+  readonly tables: TablesMode
+  /** For whoever serves it: refused where another process does, and the store can be served by one alone. */
+  readonly exclusive?: boolean
+}
+
+/** The database is sound, but not to be used like this; the message says what to do. */
+export class OpenRefused extends Error {
+  override readonly name = 'OpenRefused'
+}
+
+/**
+ * Whether the tables are to be made or brought up to date. `version` is theirs: 0 where the tables are not of this
+ * program, `undefined` where there are none. Throws where they do not fit and may not be changed.
+ */
+export function needsMigration(version: number | undefined, newest: number, mode: TablesMode): boolean {
+  if (version === newest) return false
+  if (version !== undefined && version > newest) {
+    throw new OpenRefused(
+      `the database is of a newer version (${version}) than this program knows (${newest}); start the newer program`,
+    )
+  }
+  if (mode === 'make' || (mode === 'make_if_none' && version === undefined)) return true
+  throw new OpenRefused(
+    version === undefined || version === 0
+      ? 'the database has no tables of this program: run petstore migrate, or start petstore serve'
+      : `the database is of version ${version}, this program needs ${newest}: stop the service and run petstore migrate, or start petstore serve`,
+  )
+}

@@ -1,0 +1,49 @@
+import { Database } from 'bun:sqlite'
+import { existsSync, readFileSync, realpathSync } from 'node:fs'
+import { OpenRefused } from '../opening.ts'
+import { isLocked } from './failures.ts'
+import { createPrivateFile } from './private-file.ts'
+
+/** Of several that start in one moment, one gets it. */
+const PATIENCE_MS = 200
+/** Where a SQLite file holds the number that PRAGMA user_version sets. */
+const USER_VERSION_OFFSET = 60
+
+/**
+ * Keeps a second process from serving the database at `path`, which would give each key its limits once more. It is
+ * SQLite's own lock, on a file beside the database, so it ends with the process however that ends, and works wherever
+ * the database does. The file stays: whoever removed it might remove the lock of somebody who starts in that moment.
+ */
+export function lockForServing(path: string): { close(): void } {
+  const lockPath = `${realpathSync(path)}-serving`
+  if (!existsSync(lockPath)) createPrivateFile(lockPath, { mustBeNew: false })
+  const lock = new Database(lockPath)
+  try {
+    lock.run(`PRAGMA busy_timeout = ${PATIENCE_MS}`)
+    // A killed process leaves no journal behind.
+    lock.run('PRAGMA journal_mode = MEMORY')
+    lock.run('BEGIN EXCLUSIVE')
+    // Beyond the commit, which is there to let others read the pid.
+    lock.run('PRAGMA locking_mode = EXCLUSIVE')
+    lock.run(`PRAGMA user_version = ${process.pid}`)
+    lock.run('COMMIT')
+    return lock
+  } catch (error) {
+    lock.close()
+    if (!isLocked(error)) {
+      throw new OpenRefused(
+        `its lock file ${lockPath} cannot be used (${error instanceof Error ? error.message : error}); see that it can be written, or remove it while nothing serves the database`,
+        { cause: error },
+      )
+    }
+    throw new OpenRefused(
+      `another process serves it${pidIn(lockPath)}; stop that one, or give this one another DATABASE_URL`,
+    )
+  }
+}
+
+/** Not by SQLite, which waits for the lock. */
+function pidIn(lockPath: string): string {
+  const bytes = readFileSync(lockPath)
+  return bytes.length < USER_VERSION_OFFSET + 4 ? '' : ` (pid ${bytes.readInt32BE(USER_VERSION_OFFSET)})`
+}

@@ -1,0 +1,180 @@
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { openStore } from '../../src/store/open-store.ts'
+import type { Store } from '../../src/store/store.ts'
+import { EventReader } from '../support/event-reader.ts'
+import type { TestDatabase } from '../support/postgres-databases.ts'
+import { createTestDatabase } from '../support/test-database.ts'
+import { historyOf, stockOf } from '../support/whole-store.ts'
+import { petstore, petstoreInTerminal } from './petstore.ts'
+import { serve } from './running-petstore.ts'
+
+setDefaultTimeout(30_000)
+
+const CHANGES = 2_500
+
+describe.each([
+  ['SQLite', false],
+  ['PostgreSQL', true],
+])('petstore history prune on %s', (_, onPostgres) => {
+  let cwd: string
+  let database: TestDatabase
+  let store: Store
+  let running: Awaited<ReturnType<typeof serve>> | undefined
+  beforeEach(async () => {
+    cwd = mkdtempSync(join(tmpdir(), 'petstore-prune-'))
+    database = await createTestDatabase(cwd, onPostgres)
+    store = await openStore(database.url, { tables: 'make' })
+    await store.addPets([
+      { id: 1n, name: 'Biscuit', categoryId: 1n, status: 'available', quantity: 0 },
+      { id: 2n, name: 'Rex', categoryId: 1n, status: 'sold', quantity: 7 },
+    ])
+    const at = Date.now() - 60_000
+    for (let made = 0; made < CHANGES; made += 500) {
+      await store.setQuantities(
+        Array.from({ length: 500 }, (_, index) => ({
+          petId: 1n,
+          quantity: made + index + 1,
+          keyId: 'k',
+          at,
+        })),
+      )
+    }
+  })
+  afterEach(async () => {
+    await running?.stop()
+    running = undefined
+    await store.close()
+    await database.drop()
+    rmSync(cwd, { recursive: true, force: true })
+  })
+
+  const env = () => ({ DATABASE_URL: database.url })
+  const prune = (...args: string[]) => petstore(['history', 'prune', ...args], { cwd, env: env() })
+  const historyOf = async (petId: string) =>
+    JSON.parse((await petstore(['history', petId, '--json'], { cwd, env: env() })).stdout) as {
+      after: number
+    }[]
+  const quantities = async () => (await stockOf(store)).map(({ quantity }) => quantity)
+
+  async function dryRun(...args: string[]) {
+    const { exitCode, stdout } = await prune(...args, '--dry-run')
+    expect(exitCode).toBe(0)
+    expect(stdout).toEndWith('Nothing was changed.\n')
+    const [, prunable = '', total = ''] = /^Would remove ([\d,]+) of ([\d,]+) changes/.exec(stdout) ?? []
+    return { prunable, total, counts: [prunable, total].map((text) => Number(text.replaceAll(',', ''))) }
+  }
+
+  test('removes all but the newest, and no quantity changes', async () => {
+    const before = await quantities()
+    const { prunable, counts } = await dryRun('--keep', '10')
+    expect(counts[0]).toBe((counts[1] ?? 0) - 10)
+    expect(await historyOf('1')).toHaveLength(CHANGES)
+
+    const { exitCode, stdout } = await prune('--keep', '10', '--yes')
+    expect([exitCode, stdout]).toEqual([0, `Removed ${prunable} changes; 10 changes are left.\n`])
+    expect((await historyOf('1')).map(({ after }) => after)).toEqual(
+      Array.from({ length: 10 }, (_, index) => CHANGES - 9 + index),
+    )
+    expect(await quantities()).toEqual(before)
+    const doctor = await petstore(['doctor'], { cwd, env: env() })
+    expect([doctor.exitCode, doctor.stdout]).toEqual([0, expect.stringContaining('the database is whole')])
+  })
+
+  test('removes what is older than a duration or a time, and says so where there is nothing', async () => {
+    const old = await prune('--before', '30d', '--yes')
+    expect([old.exitCode, old.stdout]).toEqual([0, expect.stringContaining('There is nothing before')])
+    expect(await historyOf('1')).toHaveLength(CHANGES)
+    const { exitCode, stdout } = await prune('--before', '0s', '--yes')
+    expect([exitCode, stdout]).toEqual([0, expect.stringMatching(/^Removed .*; 0 changes are left\.\n$/)])
+    expect(await historyOf('1')).toEqual([])
+    expect((await petstore(['history', '1'], { cwd, env: env() })).exitCode).toBe(0)
+    expect(await quantities()).toEqual([CHANGES, 7])
+  })
+
+  test.each([
+    ['y\n', 0, 1],
+    ['n\n', 1, CHANGES],
+  ])('on a terminal it asks, and the answer %j counts', async (answer, code, left) => {
+    const { exitCode, shown } = await petstoreInTerminal(
+      ['history', 'prune', '--keep', '1', '--database-url', database.url],
+      'for good?',
+      (program) => program.type(answer),
+    )
+    expect(shown).toContain(code === 0 ? '1 change is left' : 'nothing was changed')
+    expect([exitCode, (await historyOf('1')).length]).toEqual([code, left])
+  })
+
+  test('while the service runs: updates go on, and who follows from before what is left lists again', async () => {
+    const made = await petstore(
+      [
+        'keys',
+        'create',
+        '--name',
+        'a',
+        '--plan',
+        'enterprise',
+        '--per-minute',
+        '999999',
+        '--per-day',
+        '999999',
+      ],
+      { cwd, env: env() },
+    )
+    const key = made.stdout.trim()
+    const service = await serve([], { cwd, env: env() })
+    running = service
+    const set = async (quantity: number) => {
+      const answer = await service.call('/inventory/2', key, {
+        method: 'PATCH',
+        body: `{"quantity": ${quantity}}`,
+      })
+      expect(answer.status).toBe(200)
+    }
+    const events = `${service.address}/v1/inventory/events`
+    const follower = await EventReader.open(events, key)
+    await follower.until(() => follower.lastId !== undefined)
+    const from = follower.lastId ?? ''
+    await set(100)
+    let quantity = 100
+    let isOver = false
+    const updating = (async () => {
+      while (!isOver) await set(++quantity)
+    })()
+    const { exitCode } = await prune('--keep', '0', '--yes')
+    isOver = true
+    await updating
+    expect(exitCode).toBe(0)
+    await prune('--keep', '0', '--yes')
+    await set(++quantity)
+    // One that was behind when the rest went is told to list again, like those who come later.
+    await follower.until(() => {
+      const last = follower.events.at(-1)
+      return last?.name === 'relist' || last?.data.includes(`"after":${quantity},`) === true
+    })
+    follower.close()
+
+    const late = await EventReader.open(events, key, { 'Last-Event-ID': from })
+    await late.until(() => late.events.length > 0)
+    expect(late.events[0]?.name).toBe('relist')
+    late.close()
+    const items = (await (await service.call('/inventory', key)).json()) as { quantity: number }[]
+    expect(items.map((item) => item.quantity)).toEqual([CHANGES, quantity])
+  })
+})
+
+test.each([
+  [[], 'give either --before or --keep'],
+  [['--keep', '1', '--before', '1d'], 'give either --before or --keep'],
+  [['--keep', '-1'], '--keep must be a whole number of 0 or more, got "-1"'],
+  [['--keep', '1.5'], '--keep must be a whole number of 0 or more'],
+  [['--before', 'soon'], '--before must be like 90d, 12h or 2027-01-31, got "soon"'],
+  [['--before', '2127-01-31'], '--before must not be in the future'],
+  [['--keep', '1'], 'there is no terminal to ask on; --yes removes the changes without asking'],
+])('petstore history prune %j is wrong use: one line and exit code 2', async (args, message) => {
+  const { exitCode, stdout, stderr } = await petstore(['history', 'prune', ...args])
+  expect([exitCode, stdout, stderr]).toEqual([2, '', expect.stringContaining(message)])
+  expect(stderr.trimEnd().split('\n')).toHaveLength(1)
+})

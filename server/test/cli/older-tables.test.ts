@@ -1,0 +1,136 @@
+import { Database } from 'bun:sqlite'
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createDatabase, type PostgresDatabase } from '../support/postgres-databases.ts'
+import { petstore } from './petstore.ts'
+
+setDefaultTimeout(30_000)
+
+/** A database of this program whose tables, it says, are of the version before. */
+interface OlderDatabase {
+  readonly url: string
+  version(): Promise<unknown>
+}
+
+let cwd: string
+let server: PostgresDatabase
+beforeAll(async () => {
+  cwd = mkdtempSync(join(tmpdir(), 'petstore-older-'))
+  writeFileSync(join(cwd, 'pets.csv'), 'petId,name,categoryId,status,quantity\n1,Biscuit,1,sold,4\n')
+  server = await createDatabase()
+})
+afterAll(async () => {
+  await server.drop()
+  rmSync(cwd, { recursive: true, force: true })
+})
+
+const run = (url: string, ...args: string[]) => petstore(args, { cwd, env: { DATABASE_URL: url } })
+
+async function olderFile(): Promise<OlderDatabase> {
+  const path = join(cwd, 'older.db')
+  const query = (sql: string) => {
+    const database = new Database(path)
+    const [row] = database.query<{ user_version: number }, []>(sql).all()
+    database.close()
+    return row?.user_version ?? 0
+  }
+  await run(`sqlite:${path}`, 'import', 'pets.csv')
+  query(`PRAGMA user_version = ${query('PRAGMA user_version') - 1}`)
+  return { url: `sqlite:${path}`, version: async () => query('PRAGMA user_version') }
+}
+
+async function olderServer(): Promise<OlderDatabase> {
+  await run(server.url, 'import', 'pets.csv')
+  await server.run('DELETE FROM migrations WHERE number = (SELECT max(number) FROM migrations)')
+  return { url: server.url, version: () => server.run('SELECT number FROM migrations ORDER BY number') }
+}
+
+describe.each([
+  ['SQLite', olderFile],
+  ['PostgreSQL', olderServer],
+])('on older tables in %s', (_, make) => {
+  let older: OlderDatabase
+  beforeAll(async () => {
+    older = await make()
+  })
+
+  test.each([
+    'keys list',
+    'keys create --name a --plan free',
+    'keys show a',
+    'keys rotate a',
+    'keys revoke a',
+    'keys unban a',
+    'usage',
+    'history 1',
+    'history prune --keep 1 --yes',
+    'export',
+    'backup copy.db',
+    'import pets.csv',
+    'pets remove 1 --yes',
+    'copy --to sqlite:fresh.db',
+    'copy --from sqlite:other.db',
+    'doctor',
+  ])('petstore %s changes nothing and says what to do', async (command) => {
+    if (command.includes('other.db')) await run('sqlite:other.db', 'import', 'pets.csv')
+    const before = await older.version()
+    const { exitCode, stdout, stderr } = await run(older.url, ...command.split(' '))
+    expect(stdout + stderr).toMatch(
+      /cannot open the database .*run petstore migrate, or start petstore serve/,
+    )
+    expect(stderr.trimEnd().split('\n')).toHaveLength(1)
+    expect(exitCode).toBe(1)
+    expect(await older.version()).toEqual(before)
+    expect(existsSync(join(cwd, 'copy.db'))).toBe(false)
+  })
+})
+
+describe('a PostgreSQL database without tables', () => {
+  test('gets them from petstore import, and not from commands that have nothing to do there', async () => {
+    const empty = await createDatabase()
+    const tables = () => empty.run("SELECT FROM pg_class WHERE relnamespace = 'public'::regnamespace")
+    for (const command of [['export'], ['history', '1'], ['keys', 'revoke', 'a'], ['doctor']]) {
+      const { exitCode, stdout, stderr } = await run(empty.url, ...command)
+      expect([exitCode, stdout + stderr]).toEqual([
+        1,
+        expect.stringContaining('has no tables of this program'),
+      ])
+    }
+    expect(await tables()).toHaveLength(0)
+    expect((await run(empty.url, 'import', 'pets.csv')).exitCode).toBe(0)
+    expect((await run(empty.url, 'doctor')).exitCode).toBe(0)
+    await empty.drop()
+  })
+
+  test('that holds tables of something else is left alone by petstore import', async () => {
+    const foreign = await createDatabase()
+    await foreign.run('CREATE TABLE something (id integer)')
+    const { exitCode, stderr } = await run(foreign.url, 'import', 'pets.csv')
+    expect([exitCode, stderr]).toEqual([1, expect.stringContaining('has no tables of this program')])
+    await foreign.drop()
+  })
+})
+
+test('a SQLite file that holds tables of something else is left alone by petstore import', async () => {
+  const database = new Database(join(cwd, 'notes.db'))
+  database.run('CREATE TABLE notes (text TEXT)')
+  const { exitCode, stderr } = await run('sqlite:notes.db', 'import', 'pets.csv')
+  expect([exitCode, stderr]).toEqual([1, expect.stringContaining('has no tables of this program')])
+  expect(database.query('SELECT name FROM sqlite_schema').all()).toEqual([{ name: 'notes' }])
+  database.close()
+})
+
+test('a SQLite file that is not there is not made by a command that has nothing to do in it', async () => {
+  for (const command of [
+    ['export'],
+    ['history', '1'],
+    ['keys', 'revoke', 'a'],
+    ['pets', 'remove', '1', '--yes'],
+  ]) {
+    const { exitCode, stderr } = await run('sqlite:none.db', ...command)
+    expect([exitCode, stderr]).toEqual([1, expect.stringContaining('there is no database at none.db')])
+  }
+  expect(existsSync(join(cwd, 'none.db'))).toBe(false)
+})

@@ -1,0 +1,107 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { petstore } from './petstore.ts'
+import { serve } from './running-petstore.ts'
+
+let cwd: string
+beforeEach(() => {
+  cwd = mkdtempSync(join(tmpdir(), 'petstore-lock-'))
+})
+afterEach(() => rmSync(cwd, { recursive: true, force: true }))
+
+const start = (database: string, ...args: string[]) =>
+  serve(['--database-url', `sqlite:${database}`, ...args], { cwd })
+
+async function expectRefused(database: string, pid: number, ...args: string[]) {
+  const outcome = await petstore(['serve', '--port', '0', '--database-url', `sqlite:${database}`, ...args], {
+    cwd,
+  })
+  expect(outcome).toEqual({
+    exitCode: 1,
+    stdout: '',
+    stderr: `petstore: cannot open the database ${database}: another process serves it (pid ${pid}); stop that one, or give this one another DATABASE_URL\n`,
+  })
+}
+
+describe('a SQLite file is served by one process', () => {
+  test('a second one is refused in one line, also by another path, and also the demo', async () => {
+    const first = await start('data/shop.db')
+    symlinkSync('data/shop.db', join(cwd, 'link.db'))
+    await expectRefused('data/shop.db', first.program.pid)
+    await expectRefused('link.db', first.program.pid)
+    await expectRefused('data/shop.db', first.program.pid, '--demo')
+    expect((await fetch(`${first.address}/readyz`)).status).toBe(200)
+    expect(await first.stop()).toBe(0)
+
+    const demo = await start('data/demo.db', '--demo')
+    await expectRefused('data/demo.db', demo.program.pid, '--demo')
+    expect(await demo.stop()).toBe(0)
+  })
+
+  test('of several that start at once, one serves', async () => {
+    await petstore(['migrate', '--database-url', 'sqlite:shop.db'], { cwd })
+    const starts = await Promise.allSettled(Array.from({ length: 5 }, () => start('shop.db')))
+    const running = starts.filter((one) => one.status === 'fulfilled')
+    expect(running).toHaveLength(1)
+    for (const one of starts) {
+      if (one.status === 'rejected') expect(String(one.reason)).toContain('another process serves it (pid ')
+    }
+    expect(await running[0]?.value.stop()).toBe(0)
+  })
+
+  test('the next one starts at once where the first was killed', async () => {
+    const first = await start('shop.db')
+    first.program.kill('SIGKILL')
+    await first.program.exited
+    const second = await start('shop.db')
+    await expectRefused('shop.db', second.program.pid)
+    expect(await second.stop()).toBe(0)
+  })
+
+  test('the other commands go on beside it', async () => {
+    const { stop } = await start('shop.db')
+    writeFileSync(join(cwd, 'pets.csv'), 'petId,name,categoryId,status,quantity\n1,Biscuit,1,sold,4\n')
+    for (const command of [
+      'import pets.csv',
+      'keys create --name a --plan free',
+      'export',
+      'usage',
+      'backup copy.db',
+      'migrate',
+      'doctor',
+    ]) {
+      const { exitCode, stderr } = await petstore(
+        [...command.split(' '), '--database-url', 'sqlite:shop.db'],
+        { cwd },
+      )
+      expect([command, exitCode, stderr]).toEqual([command, 0, expect.any(String)])
+    }
+    const copy = await start('copy.db')
+    expect(await copy.stop()).toBe(0)
+    expect(await stop()).toBe(0)
+  })
+
+  test('the lock file is for its owner alone, and one that is left over is no obstacle', async () => {
+    expect(await (await start('data/shop.db')).stop()).toBe(0)
+    const left = statSync(join(cwd, 'data/shop.db-serving'))
+    expect(left.mode & 0o777).toBe(0o600)
+    expect(await (await start('data/shop.db')).stop()).toBe(0)
+  })
+
+  test('a lock file that cannot be used is told in one line, with what to do', async () => {
+    await petstore(['migrate', '--database-url', 'sqlite:shop.db'], { cwd })
+    writeFileSync(
+      join(cwd, 'shop.db-serving'),
+      'not a database, but long enough to look like a file'.repeat(40),
+    )
+    const { exitCode, stderr } = await petstore(
+      ['serve', '--port', '0', '--database-url', 'sqlite:shop.db'],
+      { cwd },
+    )
+    expect(exitCode).toBe(1)
+    expect(stderr).toContain('shop.db-serving cannot be used (file is not a database)')
+    expect(stderr.trimEnd().split('\n')).toHaveLength(1)
+  })
+})
