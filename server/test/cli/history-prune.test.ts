@@ -7,7 +7,7 @@ import type { Store } from '../../src/store/store.ts'
 import { EventReader } from '../support/event-reader.ts'
 import type { TestDatabase } from '../support/postgres-databases.ts'
 import { createTestDatabase } from '../support/test-database.ts'
-import { historyOf, stockOf } from '../support/whole-store.ts'
+import { stockOf } from '../support/whole-store.ts'
 import { petstore, petstoreInTerminal } from './petstore.ts'
 import { serve } from './running-petstore.ts'
 

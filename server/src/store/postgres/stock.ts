@@ -135,14 +135,11 @@ function lockRows(sql: SQL, changes: readonly QuantityChange[]) {
 
 /** The number is taken while the pets are locked, so that ids tell the order of what happened to each. */
 function write(sql: SQL, rows: readonly ChangeRow[]) {
-  const last = rows.flatMap((row, index) => (row.isLast ? [{ row, index }] : []))
   return sql`
     WITH taken AS MATERIALIZED (
       SELECT nextval('log_ids') AS id
-    ), recorded AS (
-      INSERT INTO log (id, kind, pet_id, before, after, status, at, key_id, previous)
-      SELECT id + number - 1, 'change', pet_id, before, after, status, at, key_id, coalesce(id + follows, previous)
-      FROM taken, unnest(
+    ), made AS MATERIALIZED (
+      SELECT * FROM unnest(
         ${arrayOf(rows, ({ change }) => change.petId)}::bigint[],
         ${arrayOf(rows, ({ before }) => before)}::bigint[],
         ${arrayOf(rows, ({ change }) => change.quantity)}::bigint[],
@@ -150,16 +147,16 @@ function write(sql: SQL, rows: readonly ChangeRow[]) {
         ${arrayOf(rows, ({ change }) => change.at)}::bigint[],
         ${arrayOf(rows, ({ change }) => quoted(change.keyId))}::text[],
         ${arrayOf(rows, ({ previous }) => previous)}::bigint[],
-        ${arrayOf(rows, ({ follows }) => follows)}::bigint[]
-      ) WITH ORDINALITY AS made (pet_id, before, after, status, at, key_id, previous, follows, number)
+        ${arrayOf(rows, ({ follows }) => follows)}::bigint[],
+        ${arrayOf(rows, ({ isLast }) => (isLast ? 't' : 'f'))}::boolean[]
+      ) WITH ORDINALITY AS made (pet_id, before, after, status, at, key_id, previous, follows, is_last, number)
+    ), recorded AS (
+      INSERT INTO log (id, kind, pet_id, before, after, status, at, key_id, previous)
+      SELECT id + number - 1, 'change', pet_id, before, after, status, at, key_id, coalesce(id + follows, previous)
+      FROM taken, made
     )
-    UPDATE stock SET quantity = made.quantity, last_change = id + index
-    FROM taken, unnest(
-      ${arrayOf(last, ({ row }) => row.change.petId)}::bigint[],
-      ${arrayOf(last, ({ row }) => row.change.quantity)}::bigint[],
-      ${arrayOf(last, ({ index }) => index)}::bigint[]
-    ) AS made (pet_id, quantity, index)
-    WHERE stock.pet_id = made.pet_id`.execute()
+    UPDATE stock SET quantity = after, last_change = id + number - 1
+    FROM taken, made WHERE is_last AND stock.pet_id = made.pet_id`.execute()
 }
 
 /** In PostgreSQL's own words: what Bun makes of an array takes several times as long. */
