@@ -1,7 +1,7 @@
 import type { LiveBody, Outflow } from '@petstore/wire'
 import type { EventHub, EventReader } from '../core/stock/event-hub.ts'
 import type { StockEvent } from '../core/stock/stock-event.ts'
-import { toJson } from './json.ts'
+import { toJson } from './reply.ts'
 
 /** A reader with more than this unsent is cut off; it can resume. */
 export const MOST_UNSENT_BYTES = 256 * 1024

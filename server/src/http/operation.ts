@@ -9,13 +9,11 @@ import type { HistoryStore } from '../core/stock/stock-store.ts'
 import type { LiveView } from '../core/stock/view/live-view.ts'
 import type { Clock } from '../core/values/clock.ts'
 import { type ErrorCode, ServiceError } from '../core/values/errors.ts'
-import type { MaybePromise } from '../core/values/maybe-promise.ts'
-import { conditional } from './conditional.ts'
+import { andThen, type MaybePromise } from '../core/values/maybe-promise.ts'
 import type { EventStreams } from './event-streams.ts'
-import { readJsonBody } from './json-body.ts'
-import { type QuerySchemas, type QueryValues, queryReader } from './query.ts'
 import { jsonReply, type Reply } from './reply.ts'
-import { bodyValidator, exampleOf, readInt64 } from './validation.ts'
+import { conditional } from './representation.ts'
+import { bodyReader, type QuerySchemas, type QueryValues, queryReader, readInt64 } from './request-input.ts'
 
 /** What operations work with. */
 export interface Services {
@@ -118,26 +116,18 @@ export function defineOperation<
 >(definition: Definition<Params, Query, Body, Success>): Operation {
   const { handle, reply, ...facts } = definition
   const readQuery = definition.query === undefined ? undefined : queryReader(definition.query)
-  const bodySchema = definition.body
-  const validate = bodySchema === undefined ? undefined : bodyValidator(bodySchema)
-  const example = bodySchema === undefined ? '' : exampleOf(bodySchema)
+  const readBody = definition.body === undefined ? undefined : bodyReader(definition.body)
 
-  function answer(
-    { request, key, secretHash }: Call,
-    params: Values<Params>,
-    query: QueryValues<Query>,
-    sent: unknown,
-    services: Services,
-  ): MaybePromise<Reply> {
-    const body = validate?.(sent) as Static<Body>
-    const input = { request, key, secretHash, params, query, body }
-    return reply === undefined ? valueReply(handle?.(input, services), request) : reply(input, services)
+  function respond(input: Input<Params, Query, Body>, services: Services): MaybePromise<Reply> {
+    if (reply !== undefined) return reply(input, services)
+    if (handle !== undefined) return valueReply(handle(input, services), input.request)
+    throw new Error(`${facts.operationId} has neither a handle nor a reply`)
   }
 
   return {
     ...facts,
     run(call, services) {
-      const { request, key } = call
+      const { request, key, secretHash } = call
       if (key.readOnly && facts.method !== 'GET') {
         throw new ServiceError('forbidden', 'this API key is read-only; use one that may change the stock')
       }
@@ -145,15 +135,15 @@ export function defineOperation<
       for (const name in facts.params) values[name] = readInt64(name, call.params[name] ?? '')
       const params = values as Values<Params>
       const query = (readQuery?.(request.query) ?? NO_QUERY) as QueryValues<Query>
-      const body = validate === undefined ? undefined : readJsonBody(request, example)
-      return body instanceof Promise
-        ? body.then((sent) => answer(call, params, query, sent, services))
-        : answer(call, params, query, body, services)
+      return andThen(readBody?.(request), (sent) => {
+        const body = sent as Static<Body>
+        return respond({ request, key, secretHash, params, query, body }, services)
+      })
     },
   }
 }
 
-async function valueReply(value: Promise<unknown> | undefined, request: HttpRequest): Promise<Reply> {
+async function valueReply(value: Promise<unknown>, request: HttpRequest): Promise<Reply> {
   const reply = jsonReply(await value)
   return request.method === 'PATCH' ? reply : conditional(reply, request.headers.get('if-none-match'))
 }

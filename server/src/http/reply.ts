@@ -1,7 +1,6 @@
 import type { AnswerBody } from '@petstore/wire'
 import { hideSecrets } from '../core/keys/api-key.ts'
 import { type ErrorCode, ServiceError } from '../core/values/errors.ts'
-import { toJson } from './json.ts'
 import type { ErrorBody } from './resources.ts'
 
 /** An answer before the headers that every answer carries are added. */
@@ -25,6 +24,20 @@ export const STATUS: Readonly<Record<ErrorCode, number>> = {
   key_banned: 429,
   internal_error: 500,
   service_unavailable: 503,
+}
+
+declare global {
+  interface JSON {
+    /** In the language since ES2026, not yet in TypeScript's library. */
+    rawJSON(text: string): unknown
+  }
+}
+
+/** JSON with every `bigint` as its digits. */
+export function toJson(value: unknown): string {
+  return JSON.stringify(value, (_, part: unknown) =>
+    typeof part === 'bigint' ? JSON.rawJSON(String(part)) : part,
+  )
 }
 
 /** How long a caller waits before it tries a failing database again. */

@@ -1,9 +1,8 @@
 import { requireEntry } from '../../core/stock/inventory.ts'
 import { andThen } from '../../core/values/maybe-promise.ts'
-import { matchesTag } from '../conditional.ts'
-import { entryTag } from '../entry-tag.ts'
 import { defineOperation } from '../operation.ts'
 import { jsonReply } from '../reply.ts'
+import { entryTag, matchesTag } from '../representation.ts'
 import { Int64, InventoryItem } from '../resources.ts'
 
 export const getInventoryItem = defineOperation({
