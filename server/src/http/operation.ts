@@ -1,7 +1,6 @@
 import type { HttpRequest } from '@petstore/wire'
 import type { Static, TObject, TSchema } from 'typebox'
 import type { CatalogStore } from '../core/catalog/catalog-store.ts'
-import type { ApiKey } from '../core/keys/api-key.ts'
 import type { LimitKeeper } from '../core/limits/limit-keeper.ts'
 import type { OrderStore } from '../core/orders/order-store.ts'
 import type { GroupCommit } from '../core/stock/group-commit.ts'
@@ -11,6 +10,7 @@ import type { Clock } from '../core/values/clock.ts'
 import { type ErrorCode, ServiceError } from '../core/values/errors.ts'
 import { andThen, type MaybePromise } from '../core/values/maybe-promise.ts'
 import type { EventStreams } from './event-streams.ts'
+import type { Authenticated } from './gate.ts'
 import { jsonReply, type Reply } from './reply.ts'
 import { conditional } from './representation.ts'
 import { bodyReader, type QuerySchemas, type QueryValues, queryReader, readInt64 } from './request-input.ts'
@@ -26,13 +26,10 @@ export interface Services {
 }
 
 /** One admitted request on its way into an operation. */
-export interface Call {
+export interface Call extends Authenticated {
   readonly request: HttpRequest
   /** Still as they stood in the path. */
   readonly params: Readonly<Record<string, string>>
-  readonly key: ApiKey
-  /** The hash of the secret that was sent: under it, whether the key still holds can be asked again. */
-  readonly secretHash: string
 }
 
 export type Stability = 'experimental' | 'beta' | 'stable'

@@ -8,6 +8,8 @@ export interface Reply {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly body: AnswerBody
+  /** The headers as they are sent, where the same reply is sent again and again. */
+  readonly lines?: string
 }
 
 /** Typed so that a code without a status does not compile. */
@@ -75,6 +77,13 @@ export function bugReply(requestId: string): Reply {
       'internal_error',
       `something went wrong on our side; when you report it, give the request id ${requestId}`,
     ),
+  )
+}
+
+export function notFoundReply(path: string): Reply {
+  const shown = path.length > 80 ? `${path.slice(0, 80)}…` : path
+  return errorReply(
+    new ServiceError('not_found', `there is nothing at ${shown}; /openapi.json lists what is offered`),
   )
 }
 

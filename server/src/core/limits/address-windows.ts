@@ -31,21 +31,21 @@ export class AddressWindows {
     const now = this.#clock()
     const window = current(this.#windowOf(address, now), MINUTE, now)
     if (window.used >= this.#perMinute) {
-      return { ...this.#standing(window), at: now, refused: 'rate_limit_exceeded' }
+      return { ...this.#statusOf(window), at: now, refused: 'rate_limit_exceeded' }
     }
     count(window, now)
-    return { ...this.#standing(window), at: now }
+    return { ...this.#statusOf(window), at: now }
   }
 
   /** What the headers say when a request is not counted, because nobody could tell whose it was. */
-  standing(address: string): WindowStatus {
+  status(address: string): WindowStatus {
     const now = this.#clock()
     const window = current({ ...(this.#windows.get(address) ?? freshWindow()) }, MINUTE, now)
     if (window.used === 0) window.startedAt = wholeSecond(now)
-    return this.#standing(window)
+    return this.#statusOf(window)
   }
 
-  #standing(window: Window): WindowStatus {
+  #statusOf(window: Window): WindowStatus {
     return {
       limit: this.#perMinute,
       remaining: Math.max(0, this.#perMinute - window.used),

@@ -1,5 +1,5 @@
 import { gzipSync, zstdCompressSync } from 'node:zlib'
-import type { HttpRequest } from '@petstore/wire'
+import { type HttpRequest, headerLines } from '@petstore/wire'
 import Type from 'typebox'
 import type { InventorySnapshot } from '../../core/stock/view/inventory-pages.ts'
 import { andThen } from '../../core/values/maybe-promise.ts'
@@ -115,7 +115,8 @@ function keptOf(snapshot: InventorySnapshot): Kept {
 function kept<Key>(replies: Map<Key, Reply>, key: Key, make: () => Reply): Reply {
   let reply = replies.get(key)
   if (reply === undefined) {
-    reply = make()
+    const made = make()
+    reply = { ...made, lines: headerLines(made.headers) }
     replies.set(key, reply)
   }
   return reply
