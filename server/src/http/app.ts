@@ -3,11 +3,19 @@ import { type Answer, headerLines } from '@petstore/wire'
 import type { WindowStatus } from '../core/limits/rate-windows.ts'
 import { SECOND } from '../core/values/clock.ts'
 import { ServiceError } from '../core/values/errors.ts'
-import { andThen, type MaybePromise } from '../core/values/maybe-promise.ts'
+import { andThen, isPending, type MaybePromise } from '../core/values/maybe-promise.ts'
 import { clientAddress } from './client-address.ts'
 import { deprecationHeaders, refuseAfterSunset } from './deprecation.ts'
 import type { FinishedRequest, Limited } from './finished-request.ts'
-import { admit, type GateParts, type GateResult, identify, type Refused, refuseMalformed } from './gate.ts'
+import {
+  admit,
+  type GateParts,
+  type GateResult,
+  type Identity,
+  identify,
+  type Refused,
+  refuseMalformed,
+} from './gate.ts'
 import type { Call, Operation, Services } from './operation.ts'
 import { type PublicPage, type PublicPageParts, publicPages } from './public-pages.ts'
 import { bugReply, errorReply, methodNotAllowedReply, notFoundReply, type Reply } from './reply.ts'
@@ -91,9 +99,12 @@ class RequestInProgress implements FinishedRequest {
     const { gate } = this.#parts
     const match = matchRoute(this.method, this.path)
     if ('operation' in match) this.operation = match.operation.operationId
-    const identity = identify(gate, request.headers)
-    const admission = andThen(identity, (caller) => admit(gate, caller, this))
-    const reply = andThen(admission, (result) => this.#run(request, match, result))
+    const reply = andThen(identify(gate, request.headers), (identity) => {
+      const admission = admit(gate, identity, this)
+      // Where the limits are counted elsewhere, the operation begins meanwhile: a read is then one round trip.
+      const goOn = isPending(admission) ? this.#prepare(request, match, identity) : undefined
+      return andThen(admission, (result) => this.#run(request, match, result, goOn))
+    })
     return this.#finishWhenMade(reply)
   }
 
@@ -110,7 +121,19 @@ class RequestInProgress implements FinishedRequest {
     return this.#finish(this.#refused(refused))
   }
 
-  #run(request: HttpRequest, match: Match, result: GateResult): MaybePromise<Reply> {
+  #prepare(request: HttpRequest, match: Match, identity: Identity): (() => MaybePromise<Reply>) | undefined {
+    if (!('operation' in match && 'key' in identity)) return undefined
+    const { operation, params } = match
+    const { key, secretHash } = identity
+    return operation.prepare?.({ request, params, key, secretHash }, this.#parts.services)
+  }
+
+  #run(
+    request: HttpRequest,
+    match: Match,
+    result: GateResult,
+    goOn: (() => MaybePromise<Reply>) | undefined,
+  ): MaybePromise<Reply> {
     this.#gateResult = result
     if ('error' in result) return this.#refused(result)
     if (!('operation' in match)) {
@@ -121,6 +144,7 @@ class RequestInProgress implements FinishedRequest {
     const { key, secretHash } = result
     const call = { request, params, key, secretHash }
     try {
+      if (goOn !== undefined) return goOn()
       return operation.deprecatedSince === undefined
         ? operation.run(call, this.#parts.services)
         : this.#runDeprecated(operation, call)

@@ -71,6 +71,11 @@ export interface OperationFacts {
 export interface Operation extends OperationFacts {
   /** Checks the request against the definition, then answers with what `success` describes. */
   run(call: Call, services: Services): MaybePromise<Reply>
+  /**
+   * Starts what `run` would have to wait for, while it is still being decided whether the request is admitted; what it
+   * gives goes on from there. It never throws, and whoever is not admitted need not go on.
+   */
+  prepare?(call: Call, services: Services): () => MaybePromise<Reply>
 }
 
 type Values<Params extends Readonly<Record<string, TSchema>>> = {
@@ -82,14 +87,17 @@ interface Definition<
   Query extends QuerySchemas,
   Body extends TObject,
   Success extends TSchema,
+  Prepared,
 > extends OperationFacts {
   readonly params: Params
   readonly query?: Query
   readonly body?: Body
   readonly success: SuccessFacts<Success>
+  /** Asks for what is answered with: at the same time as the limits are counted, where both take a round trip. */
+  prepare?(params: Values<Params>, services: Services): MaybePromise<Prepared>
   /** Gives the value that is answered with, or, in `reply`, the answer itself, where its bytes are ready. */
-  handle?(input: Input<Params, Query, Body>, services: Services): Promise<Static<Success>>
-  reply?(input: Input<Params, Query, Body>, services: Services): MaybePromise<Reply>
+  handle?(input: Input<Params, Query, Body>, services: Services, prepared: Prepared): Promise<Static<Success>>
+  reply?(input: Input<Params, Query, Body>, services: Services, prepared: Prepared): MaybePromise<Reply>
 }
 
 interface Input<
@@ -110,32 +118,59 @@ export function defineOperation<
   const Query extends QuerySchemas,
   Body extends TObject,
   Success extends TSchema,
->(definition: Definition<Params, Query, Body, Success>): Operation {
-  const { handle, reply, ...facts } = definition
+  Prepared,
+>(definition: Definition<Params, Query, Body, Success, Prepared>): Operation {
+  const { prepare, handle, reply, ...facts } = definition
   const readQuery = definition.query === undefined ? undefined : queryReader(definition.query)
   const readBody = definition.body === undefined ? undefined : bodyReader(definition.body)
 
-  function respond(input: Input<Params, Query, Body>, services: Services): MaybePromise<Reply> {
-    if (reply !== undefined) return reply(input, services)
-    if (handle !== undefined) return valueReply(handle(input, services), input.request)
+  function readParams(call: Call): Values<Params> {
+    const values: Record<string, bigint> = {}
+    for (const name in facts.params) values[name] = readInt64(name, call.params[name] ?? '')
+    return values as Values<Params>
+  }
+
+  function readInput(call: Call): MaybePromise<Input<Params, Query, Body>> {
+    const { request, key, secretHash } = call
+    if (key.readOnly && facts.method !== 'GET') {
+      throw new ServiceError('forbidden', 'this API key is read-only; use one that may change the stock')
+    }
+    const params = readParams(call)
+    const query = (readQuery?.(request.query) ?? NO_QUERY) as QueryValues<Query>
+    return andThen(readBody?.(request), (sent) => {
+      const body = sent as Static<Body>
+      return { request, key, secretHash, params, query, body }
+    })
+  }
+
+  function respond(
+    input: Input<Params, Query, Body>,
+    services: Services,
+    prepared: Prepared,
+  ): MaybePromise<Reply> {
+    if (reply !== undefined) return reply(input, services, prepared)
+    if (handle !== undefined) return valueReply(handle(input, services, prepared), input.request)
     throw new Error(`${facts.operationId} has neither a handle nor a reply`)
   }
 
-  return {
+  const operation: Operation = {
     ...facts,
-    run(call, services) {
-      const { request, key, secretHash } = call
-      if (key.readOnly && facts.method !== 'GET') {
-        throw new ServiceError('forbidden', 'this API key is read-only; use one that may change the stock')
-      }
-      const values: Record<string, bigint> = {}
-      for (const name in facts.params) values[name] = readInt64(name, call.params[name] ?? '')
-      const params = values as Values<Params>
-      const query = (readQuery?.(request.query) ?? NO_QUERY) as QueryValues<Query>
-      return andThen(readBody?.(request), (sent) => {
-        const body = sent as Static<Body>
-        return respond({ request, key, secretHash, params, query, body }, services)
-      })
+    run: (call, services) =>
+      andThen(readInput(call), (input) =>
+        andThen(prepare?.(input.params, services) as MaybePromise<Prepared>, (prepared) =>
+          respond(input, services, prepared),
+        ),
+      ),
+  }
+  if (prepare === undefined) return operation
+  return {
+    ...operation,
+    prepare(call, services) {
+      const preparing = Promise.try(() => prepare(readParams(call), services))
+      // Its failure is for those who wait for it, and one that is refused does not.
+      preparing.catch(() => {})
+      return () =>
+        andThen(readInput(call), (input) => preparing.then((prepared) => respond(input, services, prepared)))
     },
   }
 }

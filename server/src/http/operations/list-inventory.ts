@@ -2,7 +2,6 @@ import { gzipSync, zstdCompressSync } from 'node:zlib'
 import { type HttpRequest, headerLines } from '@petstore/wire'
 import Type from 'typebox'
 import type { InventorySnapshot } from '../../core/stock/view/inventory-pages.ts'
-import { andThen } from '../../core/values/maybe-promise.ts'
 import { defineOperation } from '../operation.ts'
 import type { Reply } from '../reply.ts'
 import { chosenCoding, entityTag, matchedTag } from '../representation.ts'
@@ -47,7 +46,8 @@ export const listInventory = defineOperation({
   params: {},
   success: { description: 'The stock level of every pet.', schema: Type.Array(InventoryItem) },
   errors: [],
-  reply: ({ request }, { view }) => andThen(view.current(), (snapshot) => inventoryReply(snapshot, request)),
+  prepare: (_, { view }) => view.current(),
+  reply: ({ request }, _, snapshot) => inventoryReply(snapshot, request),
 })
 
 /** The list as an answer: from ready bytes, compressed where the caller takes it, 304 where he has it. */
