@@ -99,7 +99,7 @@ class RequestInProgress implements FinishedRequest {
     const { gate } = this.#parts
     const match = matchRoute(this.method, this.path)
     if ('operation' in match) this.operation = match.operation.operationId
-    const reply = andThen(identify(gate, request.headers), (identity) => {
+    const reply = andThen(identify(gate, request.headers, this), (identity) => {
       const admission = admit(gate, identity, this)
       // Where the limits are counted elsewhere, the operation begins meanwhile: a read is then one round trip.
       const goOn = isPending(admission) ? this.#prepare(request, match, identity) : undefined

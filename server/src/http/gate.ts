@@ -33,8 +33,12 @@ interface Unauthenticated {
   readonly sentToken: boolean
 }
 
-/** Whose request it is, or why that cannot be told. */
-export type Identity = Authenticated | Unauthenticated | { readonly failure: unknown }
+/** Whose request it is, or why that cannot be told: the store failed, or is not asked for such an address. */
+export type Identity =
+  | Authenticated
+  | Unauthenticated
+  | { readonly failure: unknown }
+  | { readonly addressRefusal: Admission }
 
 /** What a request has left of its limits, and whose it is or why it goes no further. */
 export type GateResult = Admitted | Refused
@@ -63,10 +67,14 @@ const NO_TOKEN = 'Bearer realm="petstore"'
 
 const BEARER = /^bearer +([A-Za-z0-9\-._~+/]+=*) *$/i
 
-/** Who is it? Never throws or rejects. */
+/**
+ * Who is it? Never throws or rejects. A key that has never been seen is looked up only where its address has requests
+ * left: a guess that is to be refused costs no look-up.
+ */
 export function identify(
-  { keys, clock, demoSecrets }: GateParts,
+  { keys, clock, demoSecrets, addresses }: GateParts,
   headers: RequestHeaders,
+  client: Client,
 ): MaybePromise<Identity> {
   const sent = credentialsIn(headers)
   if ('unauthenticated' in sent) return sent
@@ -76,6 +84,8 @@ export function identify(
   if (!isWellFormedSecret(secret) && !demoSecrets.has(secret)) {
     return invalidKey('the API key is not valid: it is mistyped or cut off')
   }
+  const addressRefusal = keys.hasSeen(hash) ? undefined : addresses.refusal(client.clientAddress())
+  if (addressRefusal !== undefined) return { addressRefusal }
   return andThen(
     keys.find(hash),
     (found): Identity =>
@@ -86,8 +96,7 @@ export function identify(
 
 /** Is it within its limits? Counts the request, by its key or else by its address. Never throws or rejects. */
 export function admit(parts: GateParts, identity: Identity, client: Client): MaybePromise<GateResult> {
-  if ('failure' in identity) return notAsked(parts, identity.failure, client)
-  if ('unauthenticated' in identity) return refuseUnauthenticated(parts, identity, client)
+  if (!('key' in identity)) return refuseUnknown(parts, identity, client)
   const { key, secretHash } = identity
   return andThen(
     parts.limits.admit(key.id, key.limits),
@@ -137,11 +146,16 @@ function notAsked({ addresses }: GateParts, error: unknown, client: Client): Ref
   return { windowStatus: addresses.status(client.clientAddress()), error, headers: {} }
 }
 
-function refuseUnauthenticated(
+function refuseUnknown(
   parts: GateParts,
-  { unauthenticated, sentToken }: Unauthenticated,
+  identity: Exclude<Identity, Authenticated>,
   client: Client,
 ): Refused {
+  if ('failure' in identity) return notAsked(parts, identity.failure, client)
+  if ('addressRefusal' in identity) {
+    return refuseLimited(identity.addressRefusal, 'rate_limit_exceeded', undefined)
+  }
+  const { unauthenticated, sentToken } = identity
   const advice = 'send "Authorization: Bearer <API_KEY>" with a valid key'
   return refuseByAddress(parts, client, new ServiceError('unauthorized', `${unauthenticated}; ${advice}`), {
     'WWW-Authenticate': sentToken ? WRONG_TOKEN : NO_TOKEN,

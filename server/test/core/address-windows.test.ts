@@ -91,6 +91,17 @@ describe('an address is counted for a whole minute', () => {
   })
 })
 
+test('where the clock goes back by an hour, asking alone does not keep an address out for that hour', () => {
+  const windows = new AddressWindows(1, () => now)
+  windows.admit('address')
+  now -= 60 * MINUTE
+  expect(windows.refusal('address')?.resetAt).toBe(now + MINUTE)
+  now += MINUTE / 2
+  expect(windows.refusal('address')?.resetAt).toBe(now + MINUTE / 2)
+  now += MINUTE / 2
+  expect(windows.refusal('address')).toBeUndefined()
+})
+
 test('asking whether an address would be refused counts nothing', () => {
   const windows = new AddressWindows(2, () => now)
   expect(windows.refusal('address')).toBeUndefined()

@@ -69,9 +69,9 @@ export class AddressWindows {
     }
   }
 
-  /** A copy. */
+  /** As it is now; one that is not there yet stays so. */
   #look(address: string, now: number): Window {
-    return current({ ...(this.#find(address) ?? freshWindow()) }, MINUTE, now)
+    return current(this.#find(address) ?? freshWindow(), MINUTE, now)
   }
 
   #find(address: string): Window | undefined {
