@@ -6,7 +6,7 @@ import { ServiceError } from '../core/values/errors.ts'
 import { andThen, isPending, type MaybePromise } from '../core/values/maybe-promise.ts'
 import { clientAddress } from './client-address.ts'
 import { deprecationHeaders, refuseAfterSunset } from './deprecation.ts'
-import type { FinishedRequest, Limited } from './finished-request.ts'
+import type { FinishedRequest, Limited, RequestObserver } from './finished-request.ts'
 import {
   admit,
   type GateParts,
@@ -27,8 +27,7 @@ export interface AppParts extends PublicPageParts {
   /** When deprecated operations end. */
   readonly sunset: Date
   readonly trustedProxies: number
-  /** Told of every request once its answer stands, with what the caller must not see. */
-  readonly observe: (request: FinishedRequest) => void
+  readonly observers: readonly RequestObserver[]
 }
 
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/
@@ -191,7 +190,7 @@ class RequestInProgress implements FinishedRequest {
   #finish({ status, headers, body, lines = headerLines(headers) }: Reply): Answer {
     this.status = status
     this.durationMs = performance.now() - this.#began
-    this.#parts.observe(this)
+    for (const observer of this.#parts.observers) observer.requestFinished(this)
     const limits = this.#gateResult === undefined ? '' : limitLines(this.#gateResult.windowStatus)
     return {
       status,
