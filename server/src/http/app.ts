@@ -1,16 +1,24 @@
 import type { Handler, HttpRequest, RequestHeaders, RequestProblem } from '@petstore/wire'
 import { type Answer, headerLines } from '@petstore/wire'
-import type { Standing } from '../core/limits/rate-windows.ts'
+import type { WindowStatus } from '../core/limits/rate-windows.ts'
 import { SECOND } from '../core/values/clock.ts'
 import { ServiceError } from '../core/values/errors.ts'
-import type { MaybePromise } from '../core/values/maybe-promise.ts'
+import { andThen, isPending, type MaybePromise } from '../core/values/maybe-promise.ts'
 import { clientAddress } from './client-address.ts'
 import { deprecationHeaders, refuseAfterSunset } from './deprecation.ts'
-import type { FinishedRequest, Limited } from './finished-request.ts'
-import { type GateParts, type Passage, passGate, type Refusal, refuseMalformed, type Sender } from './gate.ts'
+import type { FinishedRequest, Limited, RequestObserver } from './finished-request.ts'
+import {
+  admit,
+  type GateParts,
+  type GateResult,
+  type Identity,
+  identify,
+  type Refused,
+  refuseMalformed,
+} from './gate.ts'
 import type { Call, Operation, Services } from './operation.ts'
 import { type PublicPage, type PublicPageParts, publicPages } from './public-pages.ts'
-import { bugReply, errorReply, methodNotAllowedReply, type Reply } from './reply.ts'
+import { bugReply, errorReply, methodNotAllowedReply, notFoundReply, type Reply } from './reply.ts'
 import { type Match, matchRoute } from './routes.ts'
 
 export interface AppParts extends PublicPageParts {
@@ -19,8 +27,7 @@ export interface AppParts extends PublicPageParts {
   /** When deprecated operations end. */
   readonly sunset: Date
   readonly trustedProxies: number
-  /** Told of every request once its answer stands, with what the caller must not see. */
-  readonly observe: (request: FinishedRequest) => void
+  readonly observers: readonly RequestObserver[]
 }
 
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/
@@ -30,16 +37,16 @@ export function createApp(parts: AppParts): Handler {
   return {
     answer(request) {
       const { method, path, headers, address } = request
-      const exchange = new Exchange(parts, method, path, headers, address)
+      const progress = new RequestInProgress(parts, method, path, headers, address)
       const page = pages.get(path)
-      return page === undefined ? exchange.answer(request) : exchange.show(page, request)
+      return page === undefined ? progress.answer(request) : progress.show(page, request)
     },
-    refuse: (problem, address) => new Exchange(parts, '-', '-', undefined, address).refuse(problem),
+    refuse: (problem, address) => new RequestInProgress(parts, '-', '-', undefined, address).refuse(problem),
   }
 }
 
-/** One request on its way through the service; then what is known of it. Closures for each step left more to collect. */
-class Exchange implements FinishedRequest, Sender {
+/** One request on its way through the service; then what is known of it. */
+class RequestInProgress implements FinishedRequest {
   readonly method: string
   readonly path: string
   readonly requestId: string
@@ -51,7 +58,7 @@ class Exchange implements FinishedRequest, Sender {
   readonly #headers: RequestHeaders | undefined
   readonly #address: string
   readonly #began = performance.now()
-  #passage: Passage | undefined
+  #gateResult: GateResult | undefined
 
   /** Without headers where it is no request. */
   constructor(
@@ -70,13 +77,13 @@ class Exchange implements FinishedRequest, Sender {
   }
 
   get keyId(): string | undefined {
-    const passage = this.#passage
-    return passage === undefined ? undefined : 'key' in passage ? passage.key.id : passage.keyId
+    const result = this.#gateResult
+    return result === undefined ? undefined : 'key' in result ? result.key.id : result.keyId
   }
 
   get limited(): Limited | undefined {
-    const passage = this.#passage
-    return passage !== undefined && 'limited' in passage ? passage.limited : undefined
+    const result = this.#gateResult
+    return result !== undefined && 'limited' in result ? result.limited : undefined
   }
 
   /** Looked up only where it is needed: for a request without a valid key, or a line in the log. */
@@ -86,58 +93,66 @@ class Exchange implements FinishedRequest, Sender {
     return clientAddress(this.#address, forwardedFor ?? null, trustedProxies)
   }
 
+  /** The way of a request: match the route, identify the key, admit it, run the operation, finish. */
+  answer(request: HttpRequest): MaybePromise<Answer> {
+    const { gate } = this.#parts
+    const match = matchRoute(this.method, this.path)
+    if ('operation' in match) this.operation = match.operation.operationId
+    const reply = andThen(identify(gate, request.headers, this), (identity) => {
+      const admission = admit(gate, identity, this)
+      // Where the limits are counted elsewhere, the operation begins meanwhile: a read is then one round trip.
+      const goOn = isPending(admission) ? this.#prepare(request, match, identity) : undefined
+      return andThen(admission, (result) => this.#run(request, match, result, goOn))
+    })
+    return this.#finishWhenMade(reply)
+  }
+
+  /** A page that needs no key. */
   show(page: PublicPage, request: HttpRequest): MaybePromise<Answer> {
     this.operation = page.name
     return this.#finishWhenMade(page.answer(request))
   }
 
-  answer(request: HttpRequest): MaybePromise<Answer> {
-    const match = matchRoute(this.method, this.path)
-    if (match !== 'unknown_path' && 'operation' in match) this.operation = match.operation.operationId
-    const passing = passGate(this.#parts.gate, request.headers, this)
-    return passing instanceof Promise
-      ? passing.then((passage) => this.#proceed(request, match, passage))
-      : this.#proceed(request, match, passing)
-  }
-
+  /** What is no request has no route either. */
   refuse(problem: RequestProblem): Answer {
-    const refusal = refuseMalformed(this.#parts.gate, problem.message, this)
-    this.#passage = refusal
-    return this.#finish(this.#refused(refusal))
+    const refused = refuseMalformed(this.#parts.gate, problem.message, this)
+    this.#gateResult = refused
+    return this.#finish(this.#refused(refused))
   }
 
-  #proceed(request: HttpRequest, match: Match, passage: Passage): MaybePromise<Answer> {
-    this.#passage = passage
-    let reply: MaybePromise<Reply>
-    try {
-      reply = this.#reply(request, match, passage)
-    } catch (error) {
-      reply = this.#failed(error)
-    }
-    return this.#finishWhenMade(reply)
-  }
-
-  #reply(request: HttpRequest, match: Match, passage: Passage): MaybePromise<Reply> {
-    if ('refusal' in passage) return this.#refused(passage)
-    if (match === 'unknown_path') {
-      const { path } = this
-      const shown = path.length > 80 ? `${path.slice(0, 80)}…` : path
-      return errorReply({
-        code: 'not_found',
-        message: `there is nothing at ${shown}; /openapi.json lists what is offered`,
-      })
-    }
-    if ('allowed' in match) return methodNotAllowedReply(this.method, match.allowed)
-
+  #prepare(request: HttpRequest, match: Match, identity: Identity): (() => MaybePromise<Reply>) | undefined {
+    if (!('operation' in match && 'key' in identity)) return undefined
     const { operation, params } = match
-    const { key, secretHash } = passage
-    const call = { request, params, key, secretHash }
-    return operation.deprecatedSince === undefined
-      ? operation.run(call, this.#parts.services)
-      : this.#replyOfDeprecated(operation, call)
+    const { key, secretHash } = identity
+    return operation.prepare?.({ request, params, key, secretHash }, this.#parts.services)
   }
 
-  async #replyOfDeprecated(operation: Operation, call: Call): Promise<Reply> {
+  #run(
+    request: HttpRequest,
+    match: Match,
+    result: GateResult,
+    goOn: (() => MaybePromise<Reply>) | undefined,
+  ): MaybePromise<Reply> {
+    this.#gateResult = result
+    if ('error' in result) return this.#refused(result)
+    if (!('operation' in match)) {
+      const { allowed } = match
+      return allowed === undefined ? notFoundReply(this.path) : methodNotAllowedReply(this.method, allowed)
+    }
+    const { operation, params } = match
+    const { key, secretHash } = result
+    const call = { request, params, key, secretHash }
+    try {
+      if (goOn !== undefined) return goOn()
+      return operation.deprecatedSince === undefined
+        ? operation.run(call, this.#parts.services)
+        : this.#runDeprecated(operation, call)
+    } catch (error) {
+      return this.#failed(error)
+    }
+  }
+
+  async #runDeprecated(operation: Operation, call: Call): Promise<Reply> {
     const { sunset, services } = this.#parts
     let reply: Reply
     try {
@@ -146,12 +161,13 @@ class Exchange implements FinishedRequest, Sender {
     } catch (error) {
       reply = this.#failed(error)
     }
-    return { ...reply, headers: { ...reply.headers, ...deprecationHeaders(operation, sunset) } }
+    const { status, body } = reply
+    return { status, headers: { ...reply.headers, ...deprecationHeaders(operation, sunset) }, body }
   }
 
-  #refused({ refusal, refusalHeaders }: Refusal): Reply {
-    const reply = this.#failed(refusal)
-    return { ...reply, headers: { ...reply.headers, ...refusalHeaders } }
+  #refused({ error, headers }: Refused): Reply {
+    const reply = this.#failed(error)
+    return { ...reply, headers: { ...reply.headers, ...headers } }
   }
 
   #failed(thrown: unknown): Reply {
@@ -164,28 +180,28 @@ class Exchange implements FinishedRequest, Sender {
   }
 
   #finishWhenMade(reply: MaybePromise<Reply>): MaybePromise<Answer> {
-    if (!(reply instanceof Promise)) return this.#finish(reply)
-    return reply.then(
+    return andThen(
+      reply,
       (made) => this.#finish(made),
       (error) => this.#finish(this.#failed(error)),
     )
   }
 
-  #finish({ status, headers, body }: Reply): Answer {
+  #finish({ status, headers, body, lines = headerLines(headers) }: Reply): Answer {
     this.status = status
     this.durationMs = performance.now() - this.#began
-    this.#parts.observe(this)
-    const standing = this.#passage === undefined ? '' : standingLines(this.#passage.standing)
+    for (const observer of this.#parts.observers) observer.requestFinished(this)
+    const limits = this.#gateResult === undefined ? '' : limitLines(this.#gateResult.windowStatus)
     return {
       status,
-      lines: `${headerLines(headers)}${standing}X-Request-Id: ${this.requestId}\r\nX-Content-Type-Options: nosniff\r\n`,
+      lines: `${lines}${limits}X-Request-Id: ${this.requestId}\r\nX-Content-Type-Options: nosniff\r\n`,
       body,
     }
   }
 }
 
 /** What every answer of the interface carries. */
-function standingLines({ limit, remaining, resetAt }: Standing): string {
+function limitLines({ limit, remaining, resetAt }: WindowStatus): string {
   return `X-RateLimit-Limit: ${limit}\r\nX-RateLimit-Remaining: ${remaining}\r\nX-RateLimit-Reset: ${Math.ceil(resetAt / SECOND)}\r\n`
 }
 

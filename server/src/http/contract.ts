@@ -148,11 +148,11 @@ function describeOperation(operation: Operation, sunset: Date) {
 }
 
 function describeParameters({ params, query = {}, headers = {} }: Operation) {
-  const fromSchema = (place: 'path' | 'query', schemas: Readonly<Record<string, TSchema>>) =>
+  const fromSchema = (location: 'path' | 'query', schemas: Readonly<Record<string, TSchema>>) =>
     Object.entries(schemas).map(([name, schema]) => ({
       name,
-      in: place,
-      required: place === 'path',
+      in: location,
+      required: location === 'path',
       description: (schema as { description?: string }).description,
       schema: withReferences(schema),
     }))
@@ -187,11 +187,8 @@ function describeResponses(operation: Operation) {
   }
   const codesByStatus = Object.groupBy([...errors, ...COMMON_ERRORS], (code) => STATUS[code])
   for (const [status, codes = []] of Object.entries(codesByStatus)) {
-    responses[status] = describeError(
-      Number(status),
-      codes,
-      errors.includes(codes[0] as ErrorCode) ? marks : [],
-    )
+    const isOwn = codes.some((code) => errors.includes(code))
+    responses[status] = describeError(Number(status), codes, isOwn ? marks : [])
   }
   return responses
 }

@@ -1,12 +1,12 @@
 import type { LiveBody, Outflow } from '@petstore/wire'
 import type { EventHub, EventReader } from '../core/stock/event-hub.ts'
 import type { StockEvent } from '../core/stock/stock-event.ts'
-import { toJson } from './json.ts'
+import { toJson } from './reply.ts'
 
 /** A reader with more than this unsent is cut off; it can resume. */
-export const MOST_UNSENT_BYTES = 256 * 1024
+const MAX_UNSENT_BYTES = 256 * 1024
 /** One that catches up is given no more than this at a time, at its own pace. */
-const ENOUGH_UNSENT_BYTES = 64 * 1024
+const MAX_CATCH_UP_BYTES = 64 * 1024
 
 const encoder = new TextEncoder()
 const HEARTBEAT = encoder.encode(': heartbeat\n\n')
@@ -53,7 +53,7 @@ export class EventStream implements EventReader, LiveBody {
   }
 
   isReady(): boolean {
-    return this.#unsentBytes() < ENOUGH_UNSENT_BYTES
+    return this.#unsentBytes() < MAX_CATCH_UP_BYTES
   }
 
   take(events: readonly StockEvent[]): void {
@@ -94,7 +94,7 @@ export class EventStream implements EventReader, LiveBody {
   #send(bytes: Uint8Array): void {
     if (this.#hasEnded) return
     this.#outflow?.send(bytes)
-    if (this.#unsentBytes() > MOST_UNSENT_BYTES) this.#outflow?.cut()
+    if (this.#unsentBytes() > MAX_UNSENT_BYTES) this.#outflow?.cut()
   }
 
   #unsentBytes(): number {

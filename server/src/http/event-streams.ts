@@ -21,7 +21,7 @@ export interface StreamRequest {
 }
 
 /** For each key, in this process. */
-export const MOST_STREAMS = 20
+const MAX_STREAMS_PER_KEY = 20
 const RETRY_AFTER_SECONDS = 5
 /** A stream ends within a second after its key does. */
 const CHECK_KEYS_EVERY_MS = 500
@@ -48,7 +48,7 @@ export class EventStreams {
 
   async open({ keyId, secretHash, after }: StreamRequest): Promise<Reply> {
     const { hub } = this.#parts
-    if ((this.#counts.get(keyId) ?? 0) >= MOST_STREAMS) return tooManyStreams()
+    if ((this.#counts.get(keyId) ?? 0) >= MAX_STREAMS_PER_KEY) return tooManyStreams()
     this.#count(keyId, 1)
     try {
       const cursor = await hub.startingPoint(after)
@@ -118,7 +118,7 @@ function tooManyStreams(): Reply {
   return errorReply(
     new ServiceError(
       'rate_limit_exceeded',
-      `this API key has ${MOST_STREAMS} streams open, which is as many as it may; close one first`,
+      `this API key has ${MAX_STREAMS_PER_KEY} streams open, which is as many as it may; close one first`,
     ),
     { 'Retry-After': String(RETRY_AFTER_SECONDS) },
   )

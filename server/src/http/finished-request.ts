@@ -27,3 +27,8 @@ export interface FinishedRequest {
   /** What went wrong inside, for the operator alone; `undefined` where nothing did. */
   readonly error: unknown
 }
+
+/** Is told of every request once its answer stands. */
+export interface RequestObserver {
+  requestFinished(request: FinishedRequest): void
+}

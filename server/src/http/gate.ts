@@ -3,11 +3,11 @@ import { type ApiKey, hashSecret, isWellFormedSecret, keyState } from '../core/k
 import type { KeyRing } from '../core/keys/key-ring.ts'
 import type { AddressWindows } from '../core/limits/address-windows.ts'
 import type { LimitKeeper } from '../core/limits/limit-keeper.ts'
-import type { Admission, Standing } from '../core/limits/rate-windows.ts'
+import type { Admission, WindowStatus } from '../core/limits/rate-windows.ts'
 import { type Clock, SECOND } from '../core/values/clock.ts'
 import { ServiceError } from '../core/values/errors.ts'
-import type { MaybePromise } from '../core/values/maybe-promise.ts'
-import type { Limited } from './finished-request.ts'
+import { andThen, type MaybePromise } from '../core/values/maybe-promise.ts'
+import type { FinishedRequest, Limited } from './finished-request.ts'
 
 export interface GateParts {
   readonly keys: KeyRing
@@ -18,35 +18,48 @@ export interface GateParts {
   readonly demoSecrets: ReadonlySet<string>
 }
 
-/** Whose request it is, or why it goes no further; and how its limits stand either way. */
-export type Passage =
-  | { readonly standing: Standing; readonly key: ApiKey; readonly secretHash: string }
-  | Refusal
+/** What is known of the sender of a request without a key. */
+type Client = Pick<FinishedRequest, 'clientAddress'>
 
-export interface Refusal {
-  readonly standing: Standing
-  readonly refusal: unknown
-  /** Whose request was refused, where it had a valid key. */
-  readonly keyId?: string
-  readonly limited?: Limited
-  readonly refusalHeaders: Readonly<Record<string, string>>
+export interface Authenticated {
+  readonly key: ApiKey
+  /** The hash of the secret that was sent: under it, whether the key still holds can be asked again. */
+  readonly secretHash: string
 }
 
-interface Stranger {
-  readonly stranger: string
+interface Unauthenticated {
+  /** Why: the key is missing, or not valid. */
+  readonly unauthenticated: string
   readonly sentToken: boolean
 }
 
-type Identity =
-  | { readonly key: ApiKey; readonly secretHash: string }
-  | Stranger
+/** Whose request it is, or why that cannot be told: the store failed, or is not asked for such an address. */
+export type Identity =
+  | Authenticated
+  | Unauthenticated
   | { readonly failure: unknown }
+  | { readonly addressRefusal: Admission }
 
-/** What the headers of a request say of its sender. */
-type Claim = { readonly secret: string; readonly hash: string } | Stranger
+/** What a request has left of its limits, and whose it is or why it goes no further. */
+export type GateResult = Admitted | Refused
 
-/** A connection has the same headers again and again: what they say is found out once. */
-const claims = new WeakMap<RequestHeaders, Claim>()
+interface Admitted extends Authenticated {
+  readonly windowStatus: WindowStatus
+}
+
+export interface Refused {
+  readonly windowStatus: WindowStatus
+  readonly error: unknown
+  readonly headers: Readonly<Record<string, string>>
+  /** Whose request was refused, where it had a valid key. */
+  readonly keyId?: string
+  readonly limited?: Limited
+}
+
+type Credentials = { readonly secret: string; readonly hash: string } | Unauthenticated
+
+/** A connection has the same headers again and again: what they hold is found out once. */
+const credentials = new WeakMap<RequestHeaders, Credentials>()
 
 /** RFC 6750: the error code only where a bearer token was sent. */
 const WRONG_TOKEN = 'Bearer realm="petstore", error="invalid_token"'
@@ -54,133 +67,131 @@ const NO_TOKEN = 'Bearer realm="petstore"'
 
 const BEARER = /^bearer +([A-Za-z0-9\-._~+/]+=*) *$/i
 
-/** Whoever sent the request. */
-export interface Sender {
-  clientAddress(): string
-}
-
-/** Who is it, and is it within its limits? */
-export function passGate(parts: GateParts, headers: RequestHeaders, sender: Sender): MaybePromise<Passage> {
-  const identity = identify(parts, claimIn(headers))
-  return identity instanceof Promise
-    ? identity.then((who) => decide(parts, who, sender))
-    : decide(parts, identity, sender)
-}
-
-/** What is no request has no key either: it is counted by its address. */
-export function refuseMalformed({ addresses }: GateParts, problem: string, sender: Sender): Refusal {
-  const admission = addresses.admit(sender.clientAddress())
-  if (admission.refused !== undefined) return refusedPassage(admission, admission.refused, undefined)
-  return {
-    standing: admission,
-    refusal: new ServiceError('invalid_request', problem),
-    refusalHeaders: {},
+/**
+ * Who is it? Never throws or rejects. A key that has never been seen is looked up only where its address has requests
+ * left: a guess that is to be refused costs no look-up.
+ */
+export function identify(
+  { keys, clock, demoSecrets, addresses }: GateParts,
+  headers: RequestHeaders,
+  client: Client,
+): MaybePromise<Identity> {
+  const sent = credentialsIn(headers)
+  if ('unauthenticated' in sent) return sent
+  const { secret, hash } = sent
+  const known = keys.known(hash)
+  if (known !== undefined) return identityOf(known, hash, clock)
+  if (!isWellFormedSecret(secret) && !demoSecrets.has(secret)) {
+    return invalidKey('the API key is not valid: it is mistyped or cut off')
   }
-}
-
-function decide(parts: GateParts, who: Identity, sender: Sender): MaybePromise<Passage> {
-  if ('failure' in who) return failedPassage(parts, who.failure, sender)
-  if ('stranger' in who) return strangerPassage(parts, who, sender)
-  const admission = parts.limits.admit(who.key.id, who.key.limits)
-  if (!(admission instanceof Promise)) return keyPassage(who, admission)
-  return admission.then(
-    (decided) => keyPassage(who, decided),
-    (failure) => failedPassage(parts, failure, sender),
+  const addressRefusal = keys.hasSeen(hash) ? undefined : addresses.refusal(client.clientAddress())
+  if (addressRefusal !== undefined) return { addressRefusal }
+  return andThen(
+    keys.find(hash),
+    (found): Identity =>
+      found === undefined ? invalidKey('the API key is not known here') : identityOf(found, hash, clock),
+    (failure): Identity => ({ failure }),
   )
 }
 
-function failedPassage({ addresses }: GateParts, refusal: unknown, sender: Sender): Passage {
-  return { standing: addresses.standing(sender.clientAddress()), refusal, refusalHeaders: {} }
+/** Is it within its limits? Counts the request, by its key or else by its address. Never throws or rejects. */
+export function admit(parts: GateParts, identity: Identity, client: Client): MaybePromise<GateResult> {
+  if (!('key' in identity)) return refuseUnknown(parts, identity, client)
+  const { key, secretHash } = identity
+  return andThen(
+    parts.limits.admit(key.id, key.limits),
+    (admission): GateResult =>
+      admission.refused === undefined
+        ? { windowStatus: admission, key, secretHash }
+        : refuseLimited(admission, admission.refused, key.id),
+    (failure) => notAsked(parts, failure, client),
+  )
 }
 
-function keyPassage(who: Extract<Identity, { key: ApiKey }>, admission: Admission): Passage {
-  return admission.refused === undefined
-    ? { standing: admission, key: who.key, secretHash: who.secretHash }
-    : refusedPassage(admission, admission.refused, who.key.id)
+/** What is no request has no key either: it is counted by its address. */
+export function refuseMalformed(parts: GateParts, problem: string, client: Client): Refused {
+  return refuseByAddress(parts, client, new ServiceError('invalid_request', problem), {})
 }
 
-function strangerPassage(
-  { addresses }: GateParts,
-  { stranger, sentToken }: Stranger,
-  sender: Sender,
-): Passage {
-  const admission = addresses.admit(sender.clientAddress())
-  if (admission.refused !== undefined) return refusedPassage(admission, admission.refused, undefined)
-  return {
-    standing: admission,
-    refusal: unauthorized(stranger),
-    refusalHeaders: { 'WWW-Authenticate': sentToken ? WRONG_TOKEN : NO_TOKEN },
+function credentialsIn(headers: RequestHeaders): Credentials {
+  let sent = credentials.get(headers)
+  if (sent === undefined) {
+    sent = readCredentials(headers.get('authorization'))
+    credentials.set(headers, sent)
   }
+  return sent
 }
 
-function claimIn(headers: RequestHeaders): Claim {
-  let claim = claims.get(headers)
-  if (claim === undefined) {
-    claim = readClaim(headers.get('authorization'))
-    claims.set(headers, claim)
-  }
-  return claim
-}
-
-function readClaim(authorization: string | null): Claim {
-  if (authorization === null) return { stranger: 'the API key is missing', sentToken: false }
+function readCredentials(authorization: string | null): Credentials {
+  if (authorization === null) return { unauthenticated: 'the API key is missing', sentToken: false }
   const secret = BEARER.exec(authorization)?.[1]
   if (secret !== undefined) return { secret, hash: hashSecret(secret) }
   return {
-    stranger: 'the Authorization header does not hold a bearer key',
+    unauthenticated: 'the Authorization header does not hold a bearer key',
     sentToken: /^bearer\b/i.test(authorization),
   }
 }
 
-function identify(parts: GateParts, claim: Claim): MaybePromise<Identity> {
-  if ('stranger' in claim) return claim
-  const { secret, hash } = claim
-  const known = parts.keys.known(hash)
-  if (known !== undefined) return standingKey(known, hash, parts.clock())
-  if (!isWellFormedSecret(secret) && !parts.demoSecrets.has(secret)) {
-    return wrongKey('the API key is not valid: it is mistyped or cut off')
+function identityOf(key: ApiKey, secretHash: string, clock: Clock): Identity {
+  const state = keyState(key, clock())
+  return state === 'active' ? { key, secretHash } : invalidKey(`the API key is ${state}`)
+}
+
+function invalidKey(reason: string): Unauthenticated {
+  return { unauthenticated: reason, sentToken: true }
+}
+
+/** Nobody could tell whose it was, or what is left of its limits: it is not counted. */
+function notAsked({ addresses }: GateParts, error: unknown, client: Client): Refused {
+  return { windowStatus: addresses.status(client.clientAddress()), error, headers: {} }
+}
+
+function refuseUnknown(
+  parts: GateParts,
+  identity: Exclude<Identity, Authenticated>,
+  client: Client,
+): Refused {
+  if ('failure' in identity) return notAsked(parts, identity.failure, client)
+  if ('addressRefusal' in identity) {
+    return refuseLimited(identity.addressRefusal, 'rate_limit_exceeded', undefined)
   }
-  return parts.keys.find(hash).then(
-    (found): Identity =>
-      found === undefined
-        ? wrongKey('the API key is not known here')
-        : standingKey(found, hash, parts.clock()),
-    (failure: unknown): Identity => ({ failure }),
-  )
-}
-
-function standingKey(key: ApiKey, secretHash: string, now: number): Identity {
-  const state = keyState(key, now)
-  return state === 'active' ? { key, secretHash } : wrongKey(`the API key is ${state}`)
-}
-
-function wrongKey(stranger: string): Stranger {
-  return { stranger, sentToken: true }
-}
-
-function unauthorized(reason: string): ServiceError {
+  const { unauthenticated, sentToken } = identity
   const advice = 'send "Authorization: Bearer <API_KEY>" with a valid key'
-  return new ServiceError('unauthorized', `${reason}; ${advice}`)
+  return refuseByAddress(parts, client, new ServiceError('unauthorized', `${unauthenticated}; ${advice}`), {
+    'WWW-Authenticate': sentToken ? WRONG_TOKEN : NO_TOKEN,
+  })
 }
 
-function refusedPassage(
+function refuseByAddress(
+  { addresses }: GateParts,
+  client: Client,
+  error: ServiceError,
+  headers: Refused['headers'],
+): Refused {
+  const admission = addresses.admit(client.clientAddress())
+  return admission.refused === undefined
+    ? { windowStatus: admission, error, headers }
+    : refuseLimited(admission, admission.refused, undefined)
+}
+
+function refuseLimited(
   admission: Admission,
-  refused: NonNullable<Admission['refused']>,
+  code: NonNullable<Admission['refused']>,
   keyId: string | undefined,
-): Refusal {
+): Refused {
   const seconds = Math.max(1, Math.ceil((admission.resetAt - admission.at) / SECOND))
   const what =
-    refused === 'key_banned'
+    code === 'key_banned'
       ? 'this API key is banned for a while, because it went on sending after its limit was exceeded'
       : `the limit of ${admission.limit} requests is exceeded`
   return {
-    standing: admission,
+    windowStatus: admission,
+    error: new ServiceError(code, `${what}; wait ${seconds} s before the next request`),
+    headers: { 'Retry-After': String(seconds) },
     ...(keyId === undefined ? {} : { keyId }),
     limited: {
-      reason: keyId === undefined ? 'anonymous' : refused,
+      reason: keyId === undefined ? 'anonymous' : code,
       beginsBan: admission.beginsBan === true,
     },
-    refusal: new ServiceError(refused, `${what}; wait ${seconds} s before the next request`),
-    refusalHeaders: { 'Retry-After': String(seconds) },
   }
 }

@@ -1,7 +1,6 @@
 import type { HttpRequest } from '@petstore/wire'
 import type { Static, TObject, TSchema } from 'typebox'
 import type { CatalogStore } from '../core/catalog/catalog-store.ts'
-import type { ApiKey } from '../core/keys/api-key.ts'
 import type { LimitKeeper } from '../core/limits/limit-keeper.ts'
 import type { OrderStore } from '../core/orders/order-store.ts'
 import type { GroupCommit } from '../core/stock/group-commit.ts'
@@ -9,13 +8,12 @@ import type { HistoryStore } from '../core/stock/stock-store.ts'
 import type { LiveView } from '../core/stock/view/live-view.ts'
 import type { Clock } from '../core/values/clock.ts'
 import { type ErrorCode, ServiceError } from '../core/values/errors.ts'
-import type { MaybePromise } from '../core/values/maybe-promise.ts'
-import { conditional } from './conditional.ts'
+import { andThen, type MaybePromise } from '../core/values/maybe-promise.ts'
 import type { EventStreams } from './event-streams.ts'
-import { readJsonBody } from './json-body.ts'
-import { type QuerySchemas, type QueryValues, queryReader } from './query.ts'
+import type { Authenticated } from './gate.ts'
 import { jsonReply, type Reply } from './reply.ts'
-import { bodyValidator, exampleOf, readInt64 } from './validation.ts'
+import { conditional } from './representation.ts'
+import { bodyReader, type QuerySchemas, type QueryValues, queryReader, readInt64 } from './request-input.ts'
 
 /** What operations work with. */
 export interface Services {
@@ -28,13 +26,10 @@ export interface Services {
 }
 
 /** One admitted request on its way into an operation. */
-export interface Call {
+export interface Call extends Authenticated {
   readonly request: HttpRequest
   /** Still as they stood in the path. */
   readonly params: Readonly<Record<string, string>>
-  readonly key: ApiKey
-  /** The hash of the secret that was sent: under it, whether the key still holds can be asked again. */
-  readonly secretHash: string
 }
 
 export type Stability = 'experimental' | 'beta' | 'stable'
@@ -76,6 +71,11 @@ export interface OperationFacts {
 export interface Operation extends OperationFacts {
   /** Checks the request against the definition, then answers with what `success` describes. */
   run(call: Call, services: Services): MaybePromise<Reply>
+  /**
+   * Starts what `run` would have to wait for, while it is still being decided whether the request is admitted; what it
+   * gives goes on from there. It never throws, and whoever is not admitted need not go on.
+   */
+  prepare?(call: Call, services: Services): () => MaybePromise<Reply>
 }
 
 type Values<Params extends Readonly<Record<string, TSchema>>> = {
@@ -87,14 +87,17 @@ interface Definition<
   Query extends QuerySchemas,
   Body extends TObject,
   Success extends TSchema,
+  Prepared,
 > extends OperationFacts {
   readonly params: Params
   readonly query?: Query
   readonly body?: Body
   readonly success: SuccessFacts<Success>
+  /** Asks for what is answered with: at the same time as the limits are counted, where both take a round trip. */
+  prepare?(params: Values<Params>, services: Services): MaybePromise<Prepared>
   /** Gives the value that is answered with, or, in `reply`, the answer itself, where its bytes are ready. */
-  handle?(input: Input<Params, Query, Body>, services: Services): Promise<Static<Success>>
-  reply?(input: Input<Params, Query, Body>, services: Services): MaybePromise<Reply>
+  handle?(input: Input<Params, Query, Body>, services: Services, prepared: Prepared): Promise<Static<Success>>
+  reply?(input: Input<Params, Query, Body>, services: Services, prepared: Prepared): MaybePromise<Reply>
 }
 
 interface Input<
@@ -115,45 +118,64 @@ export function defineOperation<
   const Query extends QuerySchemas,
   Body extends TObject,
   Success extends TSchema,
->(definition: Definition<Params, Query, Body, Success>): Operation {
-  const { handle, reply, ...facts } = definition
+  Prepared,
+>(definition: Definition<Params, Query, Body, Success, Prepared>): Operation {
+  const { prepare, handle, reply, ...facts } = definition
   const readQuery = definition.query === undefined ? undefined : queryReader(definition.query)
-  const bodySchema = definition.body
-  const validate = bodySchema === undefined ? undefined : bodyValidator(bodySchema)
-  const example = bodySchema === undefined ? '' : exampleOf(bodySchema)
+  const readBody = definition.body === undefined ? undefined : bodyReader(definition.body)
 
-  function answer(
-    { request, key, secretHash }: Call,
-    params: Values<Params>,
-    query: QueryValues<Query>,
-    sent: unknown,
-    services: Services,
-  ): MaybePromise<Reply> {
-    const body = validate?.(sent) as Static<Body>
-    const input = { request, key, secretHash, params, query, body }
-    return reply === undefined ? valueReply(handle?.(input, services), request) : reply(input, services)
+  function readParams(call: Call): Values<Params> {
+    const values: Record<string, bigint> = {}
+    for (const name in facts.params) values[name] = readInt64(name, call.params[name] ?? '')
+    return values as Values<Params>
   }
 
-  return {
+  function readInput(call: Call): MaybePromise<Input<Params, Query, Body>> {
+    const { request, key, secretHash } = call
+    if (key.readOnly && facts.method !== 'GET') {
+      throw new ServiceError('forbidden', 'this API key is read-only; use one that may change the stock')
+    }
+    const params = readParams(call)
+    const query = (readQuery?.(request.query) ?? NO_QUERY) as QueryValues<Query>
+    return andThen(readBody?.(request), (sent) => {
+      const body = sent as Static<Body>
+      return { request, key, secretHash, params, query, body }
+    })
+  }
+
+  function respond(
+    input: Input<Params, Query, Body>,
+    services: Services,
+    prepared: Prepared,
+  ): MaybePromise<Reply> {
+    if (reply !== undefined) return reply(input, services, prepared)
+    if (handle !== undefined) return valueReply(handle(input, services, prepared), input.request)
+    throw new Error(`${facts.operationId} has neither a handle nor a reply`)
+  }
+
+  const operation: Operation = {
     ...facts,
-    run(call, services) {
-      const { request, key } = call
-      if (key.readOnly && facts.method !== 'GET') {
-        throw new ServiceError('forbidden', 'this API key is read-only; use one that may change the stock')
-      }
-      const values: Record<string, bigint> = {}
-      for (const name in facts.params) values[name] = readInt64(name, call.params[name] ?? '')
-      const params = values as Values<Params>
-      const query = (readQuery?.(request.query) ?? NO_QUERY) as QueryValues<Query>
-      const body = validate === undefined ? undefined : readJsonBody(request, example)
-      return body instanceof Promise
-        ? body.then((sent) => answer(call, params, query, sent, services))
-        : answer(call, params, query, body, services)
+    run: (call, services) =>
+      andThen(readInput(call), (input) =>
+        andThen(prepare?.(input.params, services) as MaybePromise<Prepared>, (prepared) =>
+          respond(input, services, prepared),
+        ),
+      ),
+  }
+  if (prepare === undefined) return operation
+  return {
+    ...operation,
+    prepare(call, services) {
+      const preparing = Promise.try(() => prepare(readParams(call), services))
+      // Its failure is for those who wait for it, and one that is refused does not.
+      preparing.catch(() => {})
+      return () =>
+        andThen(readInput(call), (input) => preparing.then((prepared) => respond(input, services, prepared)))
     },
   }
 }
 
-async function valueReply(value: Promise<unknown> | undefined, request: HttpRequest): Promise<Reply> {
+async function valueReply(value: Promise<unknown>, request: HttpRequest): Promise<Reply> {
   const reply = jsonReply(await value)
   return request.method === 'PATCH' ? reply : conditional(reply, request.headers.get('if-none-match'))
 }

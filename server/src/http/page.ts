@@ -1,8 +1,7 @@
 import type { HttpRequest } from '@petstore/wire'
 import Type from 'typebox'
-import { conditional } from './conditional.ts'
-import { toJson } from './json.ts'
-import { jsonTextReply, type Reply } from './reply.ts'
+import { jsonTextReply, type Reply, toJson } from './reply.ts'
+import { conditional } from './representation.ts'
 
 export const limitParameterUpTo = (maximum: number, fallback: number) =>
   Type.Integer({ minimum: 1, maximum, default: fallback, description: 'How many to return at most.' })

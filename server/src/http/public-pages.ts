@@ -1,7 +1,7 @@
 import type { HttpRequest } from '@petstore/wire'
 import { ServiceError } from '../core/values/errors.ts'
-import { conditional } from './conditional.ts'
 import { jsonReply, methodNotAllowedReply, type Reply } from './reply.ts'
+import { conditional } from './representation.ts'
 
 /** A page outside the base address that needs no key. */
 export interface PublicPage {

@@ -1,7 +1,6 @@
 import type { AnswerBody } from '@petstore/wire'
 import { hideSecrets } from '../core/keys/api-key.ts'
 import { type ErrorCode, ServiceError } from '../core/values/errors.ts'
-import { toJson } from './json.ts'
 import type { ErrorBody } from './resources.ts'
 
 /** An answer before the headers that every answer carries are added. */
@@ -9,6 +8,8 @@ export interface Reply {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly body: AnswerBody
+  /** The headers as they are sent, where the same reply is sent again and again. */
+  readonly lines?: string
 }
 
 /** Typed so that a code without a status does not compile. */
@@ -25,6 +26,20 @@ export const STATUS: Readonly<Record<ErrorCode, number>> = {
   key_banned: 429,
   internal_error: 500,
   service_unavailable: 503,
+}
+
+declare global {
+  interface JSON {
+    /** In the language since ES2026, not yet in TypeScript's library. */
+    rawJSON(text: string): unknown
+  }
+}
+
+/** JSON with every `bigint` as its digits. */
+export function toJson(value: unknown): string {
+  return JSON.stringify(value, (_, part: unknown) =>
+    typeof part === 'bigint' ? JSON.rawJSON(String(part)) : part,
+  )
 }
 
 /** How long a caller waits before it tries a failing database again. */
@@ -62,6 +77,13 @@ export function bugReply(requestId: string): Reply {
       'internal_error',
       `something went wrong on our side; when you report it, give the request id ${requestId}`,
     ),
+  )
+}
+
+export function notFoundReply(path: string): Reply {
+  const shown = path.length > 80 ? `${path.slice(0, 80)}…` : path
+  return errorReply(
+    new ServiceError('not_found', `there is nothing at ${shown}; /openapi.json lists what is offered`),
   )
 }
 

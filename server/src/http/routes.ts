@@ -22,9 +22,8 @@ export const OPERATIONS: readonly Operation[] = [
 
 export type Match =
   | { readonly operation: Operation; readonly params: Readonly<Record<string, string>> }
-  /** The path exists, but not for this method. */
-  | { readonly allowed: readonly string[] }
-  | 'unknown_path'
+  /** The methods that the path offers instead; `undefined` where there is no such path. */
+  | { readonly allowed: readonly string[] | undefined }
 
 interface Route {
   /** Base path included. */
@@ -36,6 +35,7 @@ interface Route {
   readonly byMethod: ReadonlyMap<string, Operation>
 }
 
+const UNKNOWN_PATH: Match = { allowed: undefined }
 const NO_PARAMS: Readonly<Record<string, string>> = {}
 const ROUTES: readonly Route[] = [...Map.groupBy(OPERATIONS, ({ path }) => path)].map(toRoute)
 /** Paths without parameters are found without trying patterns, and win over those with. */
@@ -55,7 +55,7 @@ export function matchRoute(method: string, path: string): Match {
     for (const [index, name] of route.names.entries()) params[name] = decoded(values[index + 1] ?? '')
     return matchMethod(route, method, params)
   }
-  return 'unknown_path'
+  return UNKNOWN_PATH
 }
 
 function matchMethod(route: Route, method: string, params: Readonly<Record<string, string>>): Match {

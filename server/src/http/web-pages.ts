@@ -1,9 +1,7 @@
-import { createHash } from 'node:crypto'
 import type { HttpRequest } from '@petstore/wire'
-import { chosenCodingOf } from './accept-encoding.ts'
-import { matchesTag } from './conditional.ts'
 import { getOnly, type PublicPage } from './public-pages.ts'
 import type { Reply } from './reply.ts'
+import { chosenCoding, contentHash, entityTag, matchesTag } from './representation.ts'
 
 type PageCoding = 'br' | 'gzip'
 
@@ -65,7 +63,7 @@ function nameOf({ path, isHashed }: WebFile): string {
 
 async function shown({ type, isHashed, forms }: WebFile): Promise<(request: HttpRequest) => Promise<Reply>> {
   const { identity, ...others } = await inMemory(forms)
-  const tag = createHash('sha256').update(identity).digest('base64url').slice(0, 22)
+  const tag = contentHash(identity)
   const codings = OFFERED.filter((coding) => others[coding] !== undefined)
   const common = {
     ...SECURITY_HEADERS,
@@ -73,18 +71,17 @@ async function shown({ type, isHashed, forms }: WebFile): Promise<(request: Http
     ...(codings.length === 0 ? {} : { Vary: 'Accept-Encoding' }),
   }
   return async ({ headers }) => {
-    const coding = chosenCodingOf(codings, headers.get('accept-encoding'))
-    // The content decides the tag; each coding of it is a representation of its own (RFC 9110, 8.8.3).
-    const etag = coding === undefined ? `"${tag}"` : `"${tag}-${coding}"`
-    if (matchesTag(headers.get('if-none-match'), etag)) {
-      return { status: 304, headers: { ...common, ETag: etag }, body: null }
+    const coding = chosenCoding(codings, headers.get('accept-encoding'))
+    const ETag = entityTag(tag, coding)
+    if (matchesTag(headers.get('if-none-match'), ETag)) {
+      return { status: 304, headers: { ...common, ETag }, body: null }
     }
     return {
       status: 200,
       headers: {
         ...common,
         'Content-Type': type,
-        ETag: etag,
+        ETag,
         ...(coding === undefined ? {} : { 'Content-Encoding': coding }),
       },
       body: (coding === undefined ? undefined : others[coding]) ?? identity,

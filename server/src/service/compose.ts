@@ -15,7 +15,6 @@ import { buildContract } from '../http/contract.ts'
 import { EventStreams } from '../http/event-streams.ts'
 import { type WebFile, webPages } from '../http/web-pages.ts'
 import type { Store } from '../store/store.ts'
-import { recordCommits } from '../telemetry/commit-recorder.ts'
 import { type Sink, stdoutSink } from '../telemetry/line-writer.ts'
 import { Logger } from '../telemetry/logger.ts'
 import { Metrics } from '../telemetry/metrics.ts'
@@ -59,7 +58,6 @@ export async function startService(
   const keys = new KeyRing(store, clock)
   const hub = new EventHub(store, (error) => logger.failure({ requestId: 'event-hub', error }))
   const streams = new EventStreams({ hub, keys, clock, heartbeatMs: config.eventsHeartbeatSeconds * SECOND })
-  const setQuantities = recordCommits(store, metrics)
   const view = await LiveView.open(store)
   // What loading has left would stay for long: 44 MB with 1,000,000 pets.
   Bun.gc(true)
@@ -77,7 +75,7 @@ export async function startService(
       view,
       commits: new GroupCommit(
         async (changes) => {
-          const outcomes = await setQuantities(changes)
+          const outcomes = await metrics.timeCommit(changes.length, () => store.setQuantities(changes))
           hub.wake()
           return outcomes
         },
@@ -102,10 +100,7 @@ export async function startService(
       if (isStopping) throw new ServiceError('service_unavailable', 'the service is stopping')
       await store.ping()
     },
-    observe: (request) => {
-      metrics.countRequest(request)
-      logger.request(request)
-    },
+    observers: [metrics, logger],
   })
   const [listener, scrapes] = await openListeners(config, options.sharesPort === true, app, (load) =>
     createScrapeApp({ metrics, store, clock, load }),

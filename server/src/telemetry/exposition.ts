@@ -1,4 +1,10 @@
-import type { Histogram } from './histogram.ts'
+/** Observations by size. The counts are not cumulative, as Prometheus wants them, until they are written. */
+export interface HistogramCounts {
+  /** Upper bounds, ascending; what is above the last one is counted behind them, as +Inf. */
+  readonly bounds: readonly number[]
+  readonly counts: Float64Array
+  readonly sum: number
+}
 
 type Labels = Readonly<Record<string, string>>
 type Sample = readonly [labels: Labels, value: number]
@@ -20,12 +26,12 @@ export function family(
 export function histogramFamily(
   name: string,
   help: string,
-  series: readonly (readonly [labels: Labels, histogram: Histogram])[],
+  series: readonly (readonly [labels: Labels, histogram: HistogramCounts])[],
 ): string {
   return heading(name, 'histogram', help) + series.map((one) => histogramLines(name, ...one)).join('')
 }
 
-function histogramLines(name: string, labels: Labels, { bounds, counts, sum }: Histogram): string {
+function histogramLines(name: string, labels: Labels, { bounds, counts, sum }: HistogramCounts): string {
   let text = ''
   let total = 0
   for (const [index, count] of counts.entries()) {

@@ -7,10 +7,10 @@ export interface Sink {
 }
 
 /** A reader that stands still must not fill the memory: beyond this, lines are dropped and counted. */
-const MOST_WAITING_LINES = 20_000
+const MAX_WAITING_LINES = 20_000
 
 /** How long the end of the service waits for the last lines to be read. */
-const FLUSH_PATIENCE_MS = 1_000
+const FLUSH_TIMEOUT_MS = 1_000
 
 /** Collects lines and writes them once for each turn of the event loop, one write at a time. */
 export class LineWriter {
@@ -26,7 +26,7 @@ export class LineWriter {
   }
 
   add(line: string): void {
-    if (this.#waiting.length >= MOST_WAITING_LINES) {
+    if (this.#waiting.length >= MAX_WAITING_LINES) {
       this.#dropped++
       return
     }
@@ -36,7 +36,7 @@ export class LineWriter {
 
   /** Resolves when everything so far is written, or when nobody reads it. */
   async flush(): Promise<void> {
-    await Promise.race([this.#writing, Bun.sleep(FLUSH_PATIENCE_MS)])
+    await Promise.race([this.#writing, Bun.sleep(FLUSH_TIMEOUT_MS)])
   }
 
   async #writeAll(): Promise<void> {

@@ -1,5 +1,5 @@
 import type { Clock } from '../core/values/clock.ts'
-import type { FinishedRequest } from '../http/finished-request.ts'
+import type { FinishedRequest, RequestObserver } from '../http/finished-request.ts'
 import { LineWriter, type Sink } from './line-writer.ts'
 import { jsonLine, type LogEntry, textLine } from './log-format.ts'
 
@@ -13,14 +13,14 @@ export interface LogSettings {
 export type Failure = Pick<FinishedRequest, 'requestId' | 'error'> & Partial<FinishedRequest>
 
 /** From this status on a request is looked at more closely. Below it, a request that is quick costs nothing. */
-const LEAST_STATUS = { all: 0, errors: 400, failures: 500, none: 500 } as const
+const MIN_STATUS = { all: 0, errors: 400, failures: 500, none: 500 } as const
 const SLOW_MS = { all: 1_000, errors: 1_000, failures: 1_000, none: Number.POSITIVE_INFINITY } as const
-const MOST_PATH_CHARACTERS = 200
+const MAX_PATH_LENGTH = 200
 
 /** Says what happens, one line each. Keys are never told, only their ids. */
-export class Logger {
+export class Logger implements RequestObserver {
   readonly #settings: LogSettings
-  readonly #leastStatus: number
+  readonly #minStatus: number
   readonly #slowMs: number
   readonly #clock: Clock
   readonly #format: (entry: LogEntry) => string
@@ -30,7 +30,7 @@ export class Logger {
     const { format, requests } = settings
     const asText = format === 'text' || (format === 'auto' && sink.isTerminal)
     this.#settings = settings
-    this.#leastStatus = LEAST_STATUS[requests]
+    this.#minStatus = MIN_STATUS[requests]
     this.#slowMs = SLOW_MS[requests]
     this.#clock = clock
     this.#format = asText ? (entry) => textLine(entry, sink.hasColours) : jsonLine
@@ -40,8 +40,8 @@ export class Logger {
   }
 
   /** Logs a request if the settings ask for it; one that failed inside is logged whatever they say. */
-  request(request: FinishedRequest): void {
-    if (request.status < this.#leastStatus && request.durationMs < this.#slowMs) return
+  requestFinished(request: FinishedRequest): void {
+    if (request.status < this.#minStatus && request.durationMs < this.#slowMs) return
     if (request.error !== undefined) this.failure(request)
     else if (this.#settings.requests !== 'none') {
       this.#add(this.#entry(levelOf(request), 'request', requestFields(request)))
@@ -78,7 +78,7 @@ function requestFields(request: Partial<FinishedRequest>): LogEntry['fields'] {
     keyId,
     operation,
     method,
-    path: path?.slice(0, MOST_PATH_CHARACTERS),
+    path: path?.slice(0, MAX_PATH_LENGTH),
     status,
     durationMs: durationMs === undefined ? undefined : Math.round(durationMs * 1_000) / 1_000,
     clientAddress: request.clientAddress?.(),

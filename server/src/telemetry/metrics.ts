@@ -1,7 +1,11 @@
 import { PLANS, type Plan } from '../core/keys/plans.ts'
-import { type FinishedRequest, LIMIT_REASONS, type LimitReason } from '../http/finished-request.ts'
-import { family, histogramFamily } from './exposition.ts'
-import { Histogram } from './histogram.ts'
+import {
+  type FinishedRequest,
+  LIMIT_REASONS,
+  type LimitReason,
+  type RequestObserver,
+} from '../http/finished-request.ts'
+import { family, type HistogramCounts, histogramFamily } from './exposition.ts'
 import type { OpenFiles } from './open-files.ts'
 
 /** What is looked up when somebody asks, instead of being counted along the way. */
@@ -23,7 +27,7 @@ interface OperationSeries {
 }
 
 /** One past the largest status there is. */
-const STATUSES = 600
+const STATUS_COUNT = 600
 
 /** From an answer out of memory to one that waits for a locked database. */
 const REQUEST_SECONDS = [
@@ -32,8 +36,31 @@ const REQUEST_SECONDS = [
 const COMMIT_SECONDS = [0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1, 5]
 const BATCH_SIZES = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024]
 
+/** One observation touches one bucket. */
+class Histogram implements HistogramCounts {
+  readonly bounds: readonly number[]
+  readonly counts: Float64Array
+  sum = 0
+
+  constructor(bounds: readonly number[]) {
+    this.bounds = bounds
+    this.counts = new Float64Array(bounds.length + 1)
+  }
+
+  observe(value: number): void {
+    let bucket = 0
+    // Most observations are small, so that a plain walk beats a binary search.
+    for (const bound of this.bounds) {
+      if (value <= bound) break
+      bucket++
+    }
+    increment(this.counts, bucket)
+    this.sum += value
+  }
+}
+
 /** Everything that is counted while the service runs. */
-export class Metrics {
+export class Metrics implements RequestObserver {
   readonly #startedAt: number
   readonly #version: string
   readonly #operations = new Map<string, OperationSeries>()
@@ -48,18 +75,22 @@ export class Metrics {
     this.#startedAt = startedAt
   }
 
-  countRequest({ operation, status, durationMs, limited }: FinishedRequest): void {
+  requestFinished({ operation, status, durationMs, limited }: FinishedRequest): void {
     const { requests, seconds } = this.#operations.get(operation) ?? this.#add(operation)
-    requests[status] = (requests[status] as number) + 1
+    increment(requests, status)
     seconds.observe(durationMs / 1_000)
     if (limited === undefined) return
     this.#limited[limited.reason]++
     if (limited.beginsBan) this.#bans++
   }
 
-  countCommit(updates: number, durationMs: number): void {
+  /** Counts a commit of so many updates, and how long it takes, unless it fails. */
+  async timeCommit<T>(updates: number, commit: () => Promise<T>): Promise<T> {
+    const began = performance.now()
+    const outcome = await commit()
     this.#batchSizes.observe(updates)
-    this.#commitSeconds.observe(durationMs / 1_000)
+    this.#commitSeconds.observe((performance.now() - began) / 1_000)
+    return outcome
   }
 
   render({ keys, inventoryEntries, load, residentBytes, files }: Gauges): string {
@@ -125,7 +156,7 @@ export class Metrics {
         'process_max_fds',
         'gauge',
         'How many files and connections the process may have open.',
-        files?.most === undefined ? [] : [[{}, files.most]],
+        files?.max === undefined ? [] : [[{}, files.max]],
       ),
       family('process_start_time_seconds', 'gauge', 'Start time of the process in Unix seconds.', [
         [{}, this.#startedAt],
@@ -134,8 +165,14 @@ export class Metrics {
   }
 
   #add(operation: string): OperationSeries {
-    const series = { requests: new Float64Array(STATUSES), seconds: new Histogram(REQUEST_SECONDS) }
+    const series = { requests: new Float64Array(STATUS_COUNT), seconds: new Histogram(REQUEST_SECONDS) }
     this.#operations.set(operation, series)
     return series
   }
+}
+
+function increment(counts: Float64Array, index: number): void {
+  const before = counts[index]
+  if (before === undefined) throw new RangeError(`there is no count ${index} of ${counts.length}`)
+  counts[index] = before + 1
 }

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 export interface OpenFiles {
   readonly open: number
   /** `undefined` where there is no limit. */
-  readonly most: number | undefined
+  readonly max: number | undefined
 }
 
 /**
@@ -12,11 +12,11 @@ export interface OpenFiles {
  */
 export function openFiles(): OpenFiles | undefined {
   try {
-    const most = /^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1]
+    const max = /^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1]
     return {
       // Less the one that reads the folder.
       open: readdirSync('/proc/self/fd').length - 1,
-      most: most === undefined ? undefined : Number(most),
+      max: max === undefined ? undefined : Number(max),
     }
   } catch {
     return undefined

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { type InventoryItem, PET_STATUSES } from '../../src/core/stock/inventory.ts'
 import { InventoryPages, type InventorySnapshot } from '../../src/core/stock/view/inventory-pages.ts'
-import { toJson } from '../../src/http/json.ts'
+import { toJson } from '../../src/http/reply.ts'
 
 const textOf = ({ parts }: InventorySnapshot): string => new TextDecoder().decode(Buffer.concat(parts))
 

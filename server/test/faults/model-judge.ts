@@ -30,7 +30,7 @@ export function judge(
 ): Judgement {
   const now = world.at(instance)
   const plan = planFor(step.call, { world, now, tags: step.tags, isHead: step.isHead })
-  const { authorization, key } = senderOf(world, step.sender, now)
+  const { authorization, key } = senderOf(world, step.sender, now, instance)
   const verdict = key === undefined ? world.meetStranger(instance) : key.meter.ask(world.now)
   const outcome = outcomeOf(plan, verdict, key)
   const challenge =
@@ -53,6 +53,7 @@ function senderOf(
   world: ModelWorld,
   sender: Sender,
   now: number,
+  instance: number,
 ): { authorization: string | undefined; key: ModelKey | undefined } {
   if (sender.kind !== 'key') {
     const texts = {
@@ -66,7 +67,8 @@ function senderOf(
   const key = keyOf(world, sender.key)
   const secret = key.secrets[sender.secret % key.secrets.length]
   if (secret === undefined) throw new Error(`${key.id} has no secret`)
-  const isValid = !key.isRevoked && now < key.expiresAt && now < secret.endsAt
+  const isValid =
+    world.looksUp(instance, secret) && !key.isRevoked && now < key.expiresAt && now < secret.endsAt
   return { authorization: `Bearer ${secret.text}`, key: isValid ? key : undefined }
 }
 

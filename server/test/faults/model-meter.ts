@@ -143,10 +143,14 @@ export class StrangerMeter {
     this.#limit = limit
   }
 
-  ask(now: number): Verdict {
+  isOver(now: number): boolean {
     this.#minute.look(now)
     this.#minute.reopen(now)
-    const isOver = this.#minute.served >= this.#limit
+    return this.#minute.served >= this.#limit
+  }
+
+  ask(now: number): Verdict {
+    const isOver = this.isOver(now)
     if (!isOver) this.#minute.serve(now)
     return {
       limit: this.#limit,

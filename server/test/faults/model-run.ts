@@ -53,6 +53,7 @@ export async function runSteps(steps: readonly Step[], store: StoreKind, counts:
   const run: ModelRun = { shop, world, store, counts, send: (step) => send(run, step) }
   try {
     await addFirstKeys(run)
+    await lookAtClock(run)
     for (const [number, step] of steps.entries()) {
       try {
         await runStep(run, step)
@@ -96,6 +97,7 @@ async function runStep(run: ModelRun, step: Step): Promise<void> {
       counts.restarts++
       await shop.restart()
       world.restart()
+      await lookAtClock(run)
       break
     case 'command':
       counts.commands++
@@ -109,6 +111,11 @@ async function runStep(run: ModelRun, step: Step): Promise<void> {
 async function moveClock(run: ModelRun, by: number): Promise<void> {
   run.shop.now += by
   run.world.moveClock(by)
+  await lookAtClock(run)
+}
+
+/** By a request of the first key, which is seen from the beginning and so never refused for its address. */
+async function lookAtClock(run: ModelRun): Promise<void> {
   const sender: Sender = { kind: 'key', key: 0, secret: 0 }
   const look = { kind: 'request', sender, tags: 'none', isHead: false, instance: 0, times: 1 } as const
   await send(run, { ...look, call: { kind: 'list', coding: 'identity' } })

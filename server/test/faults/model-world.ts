@@ -83,6 +83,8 @@ export class ModelWorld {
   /** Whether one process sees every move of the clock at once, for all keys. */
   readonly #hasLedger: boolean
   #strangers: StrangerMeter[] = []
+  /** The secrets that each instance has found in the store: these it looks up whatever their address has used. */
+  #seen: Set<string>[] = []
 
   constructor(skews: readonly number[], hasLedger: boolean) {
     this.#skews = skews
@@ -100,15 +102,33 @@ export class ModelWorld {
     if (this.#hasLedger) for (const { meter } of this.keys) meter.clockWentBack(-by)
   }
 
-  /** Keys and what they used are remembered; addresses are not. */
+  /** Keys and what they used are remembered; addresses and which keys were seen are not. */
   restart(): void {
+    this.#seen = this.#skews.map(() => new Set())
     this.#strangers = this.#skews.map(() => new StrangerMeter(STRANGERS_PER_MINUTE))
   }
 
   meetStranger(instance: number): Verdict {
+    return this.#strangersAt(instance).ask(this.at(instance))
+  }
+
+  hasSeen(instance: number, secret: ModelSecret | undefined): boolean {
+    return secret !== undefined && this.#seen[instance]?.has(secret.text) === true
+  }
+
+  /** Whether an instance looks a secret up in the store; if it does, it remembers whether that has it. */
+  looksUp(instance: number, secret: ModelSecret): boolean {
+    const isRefused = !this.hasSeen(instance, secret) && this.#strangersAt(instance).isOver(this.at(instance))
+    if (isRefused) return false
+    if (secret.endsAt === Number.NEGATIVE_INFINITY) this.#seen[instance]?.delete(secret.text)
+    else this.#seen[instance]?.add(secret.text)
+    return true
+  }
+
+  #strangersAt(instance: number): StrangerMeter {
     const meter = this.#strangers[instance]
     if (meter === undefined) throw new Error(`there is no instance ${instance}`)
-    return meter.ask(this.at(instance))
+    return meter
   }
 
   addKey(

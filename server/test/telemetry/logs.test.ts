@@ -132,7 +132,7 @@ function loggerTo(sink: Partial<Sink>, settings: Partial<LogSettings> = {}) {
 describe('the logger', () => {
   test('writes the lines of one turn at once, in order', async () => {
     const { logger, writes } = loggerTo({})
-    for (const requestId of ['a', 'b', 'c']) logger.request({ ...request, requestId })
+    for (const requestId of ['a', 'b', 'c']) logger.requestFinished({ ...request, requestId })
     expect(writes).toEqual([])
     await logger.flush()
     expect(writes).toHaveLength(1)
@@ -146,7 +146,7 @@ describe('the logger', () => {
 
   test('is readable on a terminal: a line each, in colour, and nothing that steers the terminal', async () => {
     const { logger, writes } = loggerTo({ isTerminal: true, hasColours: true })
-    logger.request({ ...request, path: '/v1/\u001b[2Jboo', status: 404 })
+    logger.requestFinished({ ...request, path: '/v1/\u001b[2Jboo', status: 404 })
     await logger.flush()
     const [text = ''] = writes
     expect(text).toContain('\u001b[33m404\u001b[0m 1.235 ms')
@@ -180,8 +180,8 @@ describe('the logger', () => {
     'with LOG_REQUESTS=%s a request slower than a second is told with %p',
     async (requests, levels) => {
       const { logger, writes } = loggerTo({}, { requests })
-      logger.request(request)
-      logger.request({ ...request, durationMs: 1_500 })
+      logger.requestFinished(request)
+      logger.requestFinished({ ...request, durationMs: 1_500 })
       await logger.flush()
       const lines = writes.join('').trimEnd().split('\n')
       expect(lines.flatMap((line) => (line === '' ? [] : [JSON.parse(line).level]))).toEqual([...levels])

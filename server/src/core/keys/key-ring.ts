@@ -12,6 +12,8 @@ export class KeyRing {
   readonly #store: Pick<KeyStore, 'findKey'>
   readonly #clock: Clock
   readonly #keys = new Map<string, ApiKey>()
+  /** The hashes that the store last gave a key for, however long ago. */
+  readonly #seen = new Set<string>()
   /** What is known was asked for within this span of time. */
   #span = 0
 
@@ -30,11 +32,21 @@ export class KeyRing {
     return this.#keys.get(hash)
   }
 
+  /** Whether there was such a key when the store was last asked. */
+  hasSeen(hash: string): boolean {
+    return this.#seen.has(hash)
+  }
+
   async find(hash: string): Promise<ApiKey | undefined> {
     const span = this.#span
     const key = await this.#store.findKey(hash)
     // Asked for in an earlier span, it would be trusted for too long.
     if (key !== undefined && span === this.#span && this.#keys.size < MOST_KEYS) this.#keys.set(hash, key)
+    if (key === undefined) this.#seen.delete(hash)
+    else {
+      if (this.#seen.size >= MOST_KEYS) this.#seen.clear()
+      this.#seen.add(hash)
+    }
     return key
   }
 }

@@ -4,48 +4,64 @@ import {
   count,
   current,
   freshWindow,
-  type Standing,
   type Window,
+  type WindowStatus,
   wholeSecond,
 } from './rate-windows.ts'
 
-/** Enough for a busy minute, and 100,000 windows of some 100 bytes are no burden. */
-const MOST_ADDRESSES = 100_000
+/** Two generations of these are enough for a busy minute, and no burden for the memory. */
+const MAX_ADDRESSES_IN_GENERATION = 50_000
 
 /**
  * Counts the requests that come without a valid key, by client address: a window of a minute, and no
  * ban, since an address may stand for a whole office. In memory alone: an address has no plan to keep to
  * over a restart, and a flood of addresses must not become a flood of writes.
+ *
+ * Addresses are forgotten by the generation and never looked through: a generation lasts a minute, so when the one after
+ * it is over, its windows are too. Where too many come for that, those that came first are forgotten sooner.
  */
 export class AddressWindows {
   readonly #perMinute: number
   readonly #clock: Clock
-  readonly #windows = new Map<string, Window>()
+  #young = new Map<string, Window>()
+  #old: ReadonlyMap<string, Window> = new Map()
+  /** When the young generation began. */
+  #since = 0
 
   constructor(perMinute: number, clock: Clock) {
     this.#perMinute = perMinute
     this.#clock = clock
   }
 
+  /** Decides on one request, and counts it. */
   admit(address: string): Admission {
     const now = this.#clock()
-    const window = current(this.#windowOf(address, now), MINUTE, now)
-    if (window.used >= this.#perMinute) {
-      return { ...this.#standing(window), at: now, refused: 'rate_limit_exceeded' }
-    }
+    const window = this.#windowOf(address, now)
+    if (window.used >= this.#perMinute) return this.#refused(window, now)
     count(window, now)
-    return { ...this.#standing(window), at: now }
+    return { ...this.#statusOf(window), at: now }
+  }
+
+  /** How a request would be refused now; `undefined` where it would not be. Nothing is counted. */
+  refusal(address: string): Admission | undefined {
+    const now = this.#clock()
+    const window = this.#look(address, now)
+    return window.used >= this.#perMinute ? this.#refused(window, now) : undefined
   }
 
   /** What the headers say when a request is not counted, because nobody could tell whose it was. */
-  standing(address: string): Standing {
+  status(address: string): WindowStatus {
     const now = this.#clock()
-    const window = current({ ...(this.#windows.get(address) ?? freshWindow()) }, MINUTE, now)
+    const window = this.#look(address, now)
     if (window.used === 0) window.startedAt = wholeSecond(now)
-    return this.#standing(window)
+    return this.#statusOf(window)
   }
 
-  #standing(window: Window): Standing {
+  #refused(window: Window, now: number): Admission {
+    return { ...this.#statusOf(window), at: now, refused: 'rate_limit_exceeded' }
+  }
+
+  #statusOf(window: Window): WindowStatus {
     return {
       limit: this.#perMinute,
       remaining: Math.max(0, this.#perMinute - window.used),
@@ -53,24 +69,33 @@ export class AddressWindows {
     }
   }
 
+  /** As it is now; one that is not there yet stays so. */
+  #look(address: string, now: number): Window {
+    return current(this.#find(address) ?? freshWindow(), MINUTE, now)
+  }
+
+  #find(address: string): Window | undefined {
+    return this.#young.get(address) ?? this.#old.get(address)
+  }
+
   #windowOf(address: string, now: number): Window {
-    let window = this.#windows.get(address)
-    if (window === undefined) {
-      if (this.#windows.size >= MOST_ADDRESSES) this.#makeRoom(now)
-      window = freshWindow()
-      this.#windows.set(address, window)
-    }
+    this.#age(now)
+    const found = this.#find(address)
+    if (found !== undefined && current(found, MINUTE, now).used > 0) return found
+    const window = freshWindow()
+    this.#young.set(address, window)
     return window
   }
 
-  #makeRoom(now: number): void {
-    for (const [address, window] of this.#windows) {
-      if (window.startedAt + MINUTE <= now) this.#windows.delete(address)
-    }
-    // All of them live: the one first seen is the nearest to its end.
-    for (const address of this.#windows.keys()) {
-      if (this.#windows.size < MOST_ADDRESSES) break
-      this.#windows.delete(address)
+  #age(now: number): void {
+    const isFull = this.#young.size >= MAX_ADDRESSES_IN_GENERATION
+    if (isFull || now >= this.#since + MINUTE) {
+      this.#old = this.#young
+      this.#young = new Map()
+      this.#since = now
+    } else if (now < this.#since) {
+      // The clock went back.
+      this.#since = now
     }
   }
 }

@@ -28,7 +28,7 @@ export interface LimitState {
 }
 
 /** What the headers of an answer tell. `resetAt` is in milliseconds, on a whole second. */
-export interface Standing {
+export interface WindowStatus {
   readonly limit: number
   readonly remaining: number
   readonly resetAt: number
@@ -36,7 +36,7 @@ export interface Standing {
 
 export type Refusal = 'rate_limit_exceeded' | 'key_banned'
 
-export interface Admission extends Standing {
+export interface Admission extends WindowStatus {
   /** When it was decided, by the clock that `resetAt` is told by. */
   readonly at: number
   readonly refused?: Refusal
@@ -144,7 +144,7 @@ function banned(ban: Ban, limits: Limits): Decision {
 type Counted = Pick<Window, 'startedAt' | 'used'>
 
 /** Of two windows with as many requests left, the day's binds for longer. */
-export function tighter(minute: Counted, day: Counted, limits: Limits): Standing {
+export function tighter(minute: Counted, day: Counted, limits: Limits): WindowStatus {
   const leftInMinute = Math.max(0, limits.perMinute - minute.used)
   const leftInDay = Math.max(0, limits.perDay - day.used)
   return leftInDay <= leftInMinute

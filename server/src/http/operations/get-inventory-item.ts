@@ -1,9 +1,7 @@
 import { requireEntry } from '../../core/stock/inventory.ts'
-import { andThen } from '../../core/values/maybe-promise.ts'
-import { matchesTag } from '../conditional.ts'
-import { entryTag } from '../entry-tag.ts'
 import { defineOperation } from '../operation.ts'
 import { jsonReply } from '../reply.ts'
+import { entryTag, matchesTag } from '../representation.ts'
 import { Int64, InventoryItem } from '../resources.ts'
 
 export const getInventoryItem = defineOperation({
@@ -19,12 +17,12 @@ export const getInventoryItem = defineOperation({
   headers: { 'If-None-Match': 'ETags that the caller has; 304 where one of them is the current one.' },
   success: { description: 'The stock level of the pet.', schema: InventoryItem },
   errors: ['invalid_request', 'not_found'],
-  reply: ({ params, request }, { view }) =>
-    andThen(view.find(params.petId), (found) => {
-      const item = requireEntry(params.petId, found)
-      const ETag = entryTag(item)
-      return matchesTag(request.headers.get('if-none-match'), ETag)
-        ? { status: 304, headers: { ETag }, body: null }
-        : jsonReply(item, { ETag })
-    }),
+  prepare: ({ petId }, { view }) => view.find(petId),
+  reply: ({ params, request }, _, found) => {
+    const item = requireEntry(params.petId, found)
+    const ETag = entryTag(item)
+    return matchesTag(request.headers.get('if-none-match'), ETag)
+      ? { status: 304, headers: { ETag }, body: null }
+      : jsonReply(item, { ETag })
+  },
 })

@@ -1,4 +1,4 @@
-import type { Standing } from '../../core/limits/rate-windows.ts'
+import type { WindowStatus } from '../../core/limits/rate-windows.ts'
 import { SECOND } from '../../core/values/clock.ts'
 import { defineOperation } from '../operation.ts'
 import { KeyLimits } from '../resources.ts'
@@ -22,6 +22,6 @@ export const getLimits = defineOperation({
   },
 })
 
-function told({ limit, remaining, resetAt }: Standing) {
+function told({ limit, remaining, resetAt }: WindowStatus) {
   return { limit, remaining, reset: Math.ceil(resetAt / SECOND) }
 }

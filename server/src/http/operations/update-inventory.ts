@@ -4,9 +4,9 @@ import {
   type QuantityChange,
   type QuantityOutcome,
 } from '../../core/stock/inventory.ts'
-import { entryTag, statesIn } from '../entry-tag.ts'
 import { defineOperation } from '../operation.ts'
 import type { Reply } from '../reply.ts'
+import { entryTag, statesIn } from '../representation.ts'
 import { Int64, InventoryItem, InventoryUpdate } from '../resources.ts'
 
 export const updateInventory = defineOperation({

@@ -1,0 +1,239 @@
+import type { HttpRequest } from '@petstore/wire'
+import { RequestProblem } from '@petstore/wire'
+import type { Static, TObject, TOptional, TSchema } from 'typebox'
+import { IsOptional } from 'typebox'
+import { Compile } from 'typebox/compile'
+import { ServiceError } from '../core/values/errors.ts'
+import { parseInt64 } from '../core/values/int64.ts'
+import { andThen, type MaybePromise } from '../core/values/maybe-promise.ts'
+
+/** Deeper than any body of ours, and far from what a parser that recurses could run out of stack on. */
+const MAX_NESTING = 64
+/** How much of what a caller sent a message shows. */
+const MAX_SHOWN = 40
+const UTF8 = new TextDecoder('utf-8', { fatal: true })
+const JSON_MEDIA_TYPE = /^application\/json\s*(?:;|$)/i
+const QUERY_INTEGER = /^-?(?:0|[1-9]\d{0,15})$/
+/** Only such numbers can lose something when they become a double. */
+const MAY_LOSE = /[0-9][.eE]|[0-9]{16}/
+const NUMBER = /^-?(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/
+
+/** The query parameters of an operation: strings and integers, optional or with a default. */
+export type QuerySchemas = Readonly<Record<string, TSchema>>
+
+export type QueryValues<Query extends QuerySchemas> = {
+  readonly [Name in keyof Query]: Query[Name] extends TOptional<TSchema>
+    ? Static<Query[Name]> | undefined
+    : Static<Query[Name]>
+}
+
+/** What the messages are made of; a TypeBox schema is plain JSON Schema. */
+interface SchemaFacts {
+  readonly type?: string
+  readonly minimum?: number
+  readonly maximum?: number
+  readonly minLength?: number
+  readonly enum?: readonly unknown[]
+  readonly default?: unknown
+  readonly examples?: readonly unknown[]
+}
+
+/** Reads a path parameter. Those we have are all int64. */
+export function readInt64(name: string, text: string): bigint {
+  const value = parseInt64(text)
+  if (value !== undefined) return value
+  const got = text === '' ? 'an empty path segment' : quoted(text)
+  throw invalid(
+    `${name} must be an integer from -9223372036854775808 to 9223372036854775807 in plain digits, got ${got}`,
+  )
+}
+
+/**
+ * Compiles the schemas once; the reader it gives takes what is behind the `?` of an address. A parameter that is given
+ * must be right and be given once; those that the operation does not know are ignored.
+ */
+export function queryReader<Query extends QuerySchemas>(
+  schemas: Query,
+): (query: string) => QueryValues<Query> {
+  const parameters = Object.entries(schemas).map(([name, schema]) => {
+    const { type, default: fallback }: SchemaFacts = schema
+    if (!IsOptional(schema) && fallback === undefined) throw new Error(`${name} needs a default`)
+    return { name, schema, fallback, isInteger: type === 'integer', compiled: Compile(schema) }
+  })
+  return (query) => {
+    const given = new URLSearchParams(query)
+    const values: Record<string, unknown> = {}
+    for (const { name, schema, fallback, isInteger, compiled } of parameters) {
+      const [text, another] = given.getAll(name)
+      if (another !== undefined) throw invalid(`the query parameter ${name} is there twice; give it once`)
+      const value =
+        text === undefined ? fallback : isInteger && QUERY_INTEGER.test(text) ? Number(text) : text
+      if (text !== undefined && !compiled.Check(value)) {
+        throw invalid(`the query parameter ${name} must be ${expected(schema)}, got ${quoted(text)}`)
+      }
+      values[name] = value
+    }
+    return values as QueryValues<Query>
+  }
+}
+
+/** Compiles the schema once; the reader it gives takes a JSON body, or says what is wrong with it and what to send. */
+export function bodyReader<Body extends TObject>(
+  schema: Body,
+): (request: HttpRequest) => MaybePromise<Static<Body>> {
+  const compiled = Compile(schema)
+  const { examples }: SchemaFacts = schema
+  const example = JSON.stringify(examples?.[0] ?? {})
+  const advice = `send a JSON object such as ${example} with Content-Type: application/json`
+
+  function read(request: HttpRequest, bytes: Uint8Array): Static<Body> {
+    const value = jsonOf(request, bytes, advice)
+    return compiled.Check(value) ? value : refuseBody(schema, value, example)
+  }
+
+  return (request) => {
+    let bytes: MaybePromise<Uint8Array>
+    try {
+      bytes = request.body()
+    } catch (error) {
+      refuseUnread(error)
+    }
+    return andThen(bytes, (all) => read(request, all), refuseUnread)
+  }
+}
+
+function jsonOf({ headers }: HttpRequest, bytes: Uint8Array, advice: string): unknown {
+  if (bytes.length === 0) throw invalid(`the request body is missing; ${advice}`)
+  const mediaType = headers.get('content-type')
+  if (mediaType === null || !JSON_MEDIA_TYPE.test(mediaType)) {
+    const got = mediaType === null ? 'none' : JSON.stringify(mediaType.slice(0, 80))
+    throw invalid(`Content-Type must be application/json, got ${got}`)
+  }
+  const coding = headers.get('content-encoding')
+  if (coding !== null && coding.toLowerCase() !== 'identity') {
+    throw invalid(
+      `Content-Encoding ${JSON.stringify(coding.slice(0, 80))} is not supported; send the body uncompressed`,
+    )
+  }
+  const text = decodeUtf8(bytes)
+  if (nestsTooDeep(text)) {
+    throw invalid(`the request body nests deeper than ${MAX_NESTING} levels; ${advice}`)
+  }
+  try {
+    return parseJson(text)
+  } catch {
+    throw invalid(`the request body is not valid JSON; ${advice}`)
+  }
+}
+
+/** Says which field is wrong and why. */
+function refuseBody(schema: TObject, value: unknown, example: string): never {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw invalid(`the request body must be a JSON object such as ${example}, got ${shown(value)}`)
+  }
+  for (const [field, part] of Object.entries(schema.properties)) {
+    if (!Object.hasOwn(value, field)) throw invalid(`${field} is missing; it must be ${expected(part)}`)
+    const given: unknown = Reflect.get(value, field)
+    if (!Compile(part).Check(given)) {
+      throw invalid(`${field} must be ${expected(part)}, got ${shown(given)}`)
+    }
+  }
+  throw invalid(`the request body must look like ${example}`)
+}
+
+function refuseUnread(error: unknown): never {
+  if (!(error instanceof RequestProblem)) throw error
+  throw new ServiceError(error.kind === 'too_large' ? 'payload_too_large' : 'invalid_request', error.message)
+}
+
+function decodeUtf8(bytes: Uint8Array): string {
+  try {
+    return UTF8.decode(bytes)
+  } catch {
+    throw invalid('the request body is not valid UTF-8; JSON is sent as UTF-8')
+  }
+}
+
+/** Looked at before parsing, since a parser that recurses could run out of stack. */
+function nestsTooDeep(text: string): boolean {
+  if (text.length <= MAX_NESTING) return false
+  let depth = 0
+  let inString = false
+  for (let index = 0; index < text.length; index++) {
+    const character = text[index]
+    if (inString) {
+      if (character === '\\') index++
+      else if (character === '"') inString = false
+    } else if (character === '"') inString = true
+    else if (character === '{' || character === '[') {
+      if (++depth > MAX_NESTING) return true
+    } else if (character === '}' || character === ']') depth--
+  }
+  return false
+}
+
+/** A JSON number that a double cannot hold as it was written; kept so that a message can show it. */
+class InexactNumber {
+  readonly text: string
+
+  constructor(text: string) {
+    this.text = text
+  }
+}
+
+/** Reads JSON without rounding silently: 9007199254740993 and 1.00000000000000001 are not taken for neighbours. */
+function parseJson(text: string): unknown {
+  if (!MAY_LOSE.test(text)) return JSON.parse(text)
+  return JSON.parse(text, (_key, value: unknown, context?: { source?: string }) =>
+    typeof value === 'number' && context?.source !== undefined && isRounded(value, context.source)
+      ? new InexactNumber(context.source)
+      : value,
+  )
+}
+
+/** Whether the double looks like an integer but the text is not one, or not that one. */
+function isRounded(value: number, source: string): boolean {
+  if (!Number.isFinite(value)) return true
+  if (!Number.isInteger(value) || String(value) === source) return false
+  if (!Number.isSafeInteger(value)) return true
+  const [, whole = '', fraction = '', exponent = '0'] = NUMBER.exec(source) ?? []
+  const digits = (whole + fraction).replace(/^0+/, '')
+  const significant = digits.replace(/0+$/, '')
+  if (significant === '') return false
+  // The value is significant × 10^scale: an integer only if the scale is not negative. A safe integer of
+  // the same digits has at most 16, so what is compared stays small.
+  const scale = Number(exponent) - fraction.length + digits.length - significant.length
+  return scale < 0 || significant + '0'.repeat(scale) !== String(Math.abs(value))
+}
+
+/** What a value has to be, in words. */
+function expected(schema: TSchema): string {
+  const { type, minimum, maximum, minLength, enum: values }: SchemaFacts = schema
+  if (values !== undefined) return `one of ${values.join(', ')}`
+  if (type === 'string' && minLength !== undefined) return 'a string that is not empty'
+  if (type !== 'integer') return type === undefined ? 'another value' : `a ${type}`
+  if (minimum !== undefined && maximum !== undefined) return `an integer from ${minimum} to ${maximum}`
+  return 'an integer'
+}
+
+function shown(value: unknown): string {
+  if (value === null) return 'null'
+  if (value instanceof InexactNumber) return shortened(value.text)
+  if (Array.isArray(value)) return 'an array'
+  if (typeof value === 'object') return 'an object'
+  if (typeof value === 'string') return `${quoted(value)} (a string)`
+  if (typeof value === 'boolean') return `${value} (a boolean)`
+  return String(value)
+}
+
+function quoted(text: string): string {
+  return JSON.stringify(shortened(text))
+}
+
+function shortened(text: string): string {
+  return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text
+}
+
+function invalid(message: string): ServiceError {
+  return new ServiceError('invalid_request', message)
+}

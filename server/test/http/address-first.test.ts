@@ -1,0 +1,94 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { createSecret, storedSecret } from '../../src/core/keys/api-key.ts'
+import { standingOf } from '../support/standing.ts'
+import { START, TestService } from '../support/test-service.ts'
+
+const PER_MINUTE = 3
+const MINUTE = 60_000
+/** After this time a key is asked for once more. */
+const TRUSTED_FOR_MS = 250
+
+let service: TestService
+let lookUps: number
+beforeEach(async () => {
+  lookUps = 0
+  service = await TestService.start({
+    settings: { anonymousPerMinute: String(PER_MINUTE) },
+    wrapStore: (store) => ({
+      ...store,
+      findKey: (hash) => {
+        lookUps++
+        return store.findKey(hash)
+      },
+    }),
+  })
+})
+afterEach(() => service.stop())
+
+const list = (key: string | null) => service.call('GET', '/inventory', { key })
+
+async function useUpAddress(): Promise<void> {
+  for (let sent = 0; sent < PER_MINUTE; sent++) expect((await list(null)).status).toBe(401)
+}
+
+describe('from an address that has used up what requests without a valid key may', () => {
+  test('an unknown key is refused without a look-up', async () => {
+    for (let sent = 0; sent < PER_MINUTE; sent++) {
+      expect((await list(createSecret('production'))).status).toBe(401)
+    }
+    expect(lookUps).toBe(PER_MINUTE)
+    for (let sent = 0; sent < 10; sent++) {
+      const answer = await list(createSecret('production'))
+      expect([answer.status, answer.error.code]).toEqual([429, 'rate_limit_exceeded'])
+      expect(answer.headers.get('Retry-After')).toBe('60')
+      expect(standingOf(answer)).toEqual({ limit: PER_MINUTE, remaining: 0, reset: START / 1_000 + 60 })
+    }
+    expect(lookUps).toBe(PER_MINUTE)
+    service.now += MINUTE
+    expect((await list(createSecret('production'))).status).toBe(401)
+    expect(lookUps).toBe(PER_MINUTE + 1)
+  })
+
+  test('a key that was seen is let in, also when it has to be asked for once more', async () => {
+    expect((await list(service.key)).status).toBe(200)
+    await useUpAddress()
+    for (let asked = 2; asked < 10; asked++) {
+      service.now += TRUSTED_FOR_MS
+      expect((await list(service.key)).status).toBe(200)
+      expect(lookUps).toBe(asked)
+    }
+    expect((await list(null)).status).toBe(429)
+  })
+
+  test('a key that was never seen waits until the address has requests left', async () => {
+    const { secret } = await service.createKey('pro')
+    await useUpAddress()
+    const refused = await list(secret)
+    expect([refused.status, refused.error.code]).toEqual([429, 'rate_limit_exceeded'])
+    service.now += Number(refused.headers.get('Retry-After')) * 1_000
+    const answer = await list(secret)
+    expect([answer.status, standingOf(answer).remaining]).toEqual([200, 299])
+  })
+
+  test('a secret that was taken away is looked up once more, and then no longer', async () => {
+    const { id, secret } = await service.createKey('pro')
+    expect((await list(secret)).status).toBe(200)
+    await useUpAddress()
+    const act = { at: service.now, actor: 'test' }
+    const next = storedSecret(createSecret('production'), service.now)
+    await service.store.rotateKey(id, next, service.now, act)
+    service.now += TRUSTED_FOR_MS
+    for (let sent = 0; sent < 5; sent++) expect((await list(secret)).status).toBe(429)
+    expect(lookUps).toBe(2)
+  })
+
+  test('a revoked key costs no more look-ups than one in use', async () => {
+    const { id, secret } = await service.createKey('pro')
+    expect((await list(secret)).status).toBe(200)
+    await service.store.revokeKey(id, { at: service.now, actor: 'test' })
+    await useUpAddress()
+    service.now += TRUSTED_FOR_MS
+    for (let sent = 0; sent < 5; sent++) expect((await list(secret)).status).toBe(429)
+    expect(lookUps).toBe(2)
+  })
+})

@@ -1,0 +1,149 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { createSecret } from '../../src/core/keys/api-key.ts'
+import type { Store } from '../../src/store/store.ts'
+import { TestService } from '../support/test-service.ts'
+
+/** Far longer than everything else that a request waits for. */
+const DELAY_MS = 500
+const NO_FAULTS = { delayMs: 0, failing: [] as readonly Question[] }
+
+/** What requests may ask the store for. */
+const QUESTIONS = [
+  ...(['findKey', 'countRequests', 'changeLimits'] as const),
+  ...(['stockChangesSince', 'loadStock', 'setQuantities'] as const),
+]
+type Question = (typeof QUESTIONS)[number]
+
+/** The same store, which tells what it is asked and takes its time for it. */
+class WatchedStore {
+  readonly asked: Question[] = []
+  faults = NO_FAULTS
+
+  wrap(store: Store): Store {
+    return {
+      ...store,
+      findKey: this.#watched('findKey', store.findKey),
+      countRequests: this.#watched('countRequests', store.countRequests),
+      changeLimits: this.#watched('changeLimits', store.changeLimits),
+      stockChangesSince: this.#watched('stockChangesSince', store.stockChangesSince),
+      loadStock: this.#watched('loadStock', store.loadStock),
+      setQuantities: this.#watched('setQuantities', store.setQuantities),
+    }
+  }
+
+  #watched<Arguments extends unknown[], Result>(
+    question: Question,
+    ask: (...given: Arguments) => Promise<Result>,
+  ): (...given: Arguments) => Promise<Result> {
+    return async (...given) => {
+      this.asked.push(question)
+      if (this.faults.failing.includes(question)) throw new TypeError(`${question} fails`)
+      await Bun.sleep(this.faults.delayMs)
+      return ask(...given)
+    }
+  }
+}
+
+const watched = new WatchedStore()
+const unhandled: unknown[] = []
+const noteUnhandled = (error: unknown) => void unhandled.push(error)
+let service: TestService
+beforeAll(async () => {
+  process.on('unhandledRejection', noteUnhandled)
+  // Where limits are counted in the store: that is what a read need not wait for.
+  service = await TestService.start({ onPostgres: true, wrapStore: (store) => watched.wrap(store) })
+})
+afterAll(async () => {
+  await service.stop()
+  process.off('unhandledRejection', noteUnhandled)
+})
+afterEach(() => {
+  watched.faults = NO_FAULTS
+})
+
+/** A key that has been used, so that it is in memory and its windows are running. */
+async function usedKey(perMinute: number): Promise<string> {
+  const { secret } = await service.createKey('enterprise', { limits: { perMinute, perDay: 1_000 } })
+  expect((await service.call('GET', '/inventory', { key: secret })).status).toBe(200)
+  return secret
+}
+
+describe('a read asks for what changed while its limits are counted', () => {
+  test.each(['/inventory', '/inventory/1'])('GET %s takes one delay, not two', async (path) => {
+    const key = await usedKey(100)
+    watched.asked.length = 0
+    watched.faults = { ...NO_FAULTS, delayMs: DELAY_MS }
+    const began = performance.now()
+    const { status } = await service.call('GET', path, { key })
+    const tookMs = performance.now() - began
+    expect([status, new Set(watched.asked)]).toEqual([200, new Set(['countRequests', 'stockChangesSince'])])
+    expect(tookMs).toBeWithin(DELAY_MS - 1, 2 * DELAY_MS)
+  })
+
+  test('it still sees every change that was acknowledged before it', async () => {
+    const key = await usedKey(100)
+    for (const quantity of [71, 72, 73]) {
+      await service.setQuantity(2n, JSON.stringify({ quantity }))
+      expect((await service.call('GET', '/inventory/2', { key })).item.quantity).toBe(quantity)
+    }
+  })
+
+  test('a petId that is none is 400, after its limit: over that it is 429', async () => {
+    const key = await usedKey(2)
+    expect((await service.call('GET', '/inventory/abc', { key })).status).toBe(400)
+    expect((await service.call('GET', '/inventory/abc', { key })).status).toBe(429)
+  })
+
+  test('an update asks for nothing beside its limits and its commit', async () => {
+    const key = await usedKey(100)
+    watched.asked.length = 0
+    expect((await service.setQuantity(1n, '{"quantity": 5}', { key })).status).toBe(200)
+    expect(watched.asked).toEqual(['countRequests', 'setQuantities'])
+  })
+})
+
+describe('a request without a valid key asks the store for nothing more than who it is', () => {
+  test.each([
+    ['no key', null, []],
+    ['a mistyped key', 'pst_live_mistyped', []],
+    ['an unknown key', createSecret('production'), ['findKey']],
+  ])('%s', async (_, key, questions) => {
+    watched.asked.length = 0
+    expect((await service.call('GET', '/inventory', { key })).status).toBe(401)
+    expect(watched.asked).toEqual(questions as Question[])
+  })
+
+  test('an expired key', async () => {
+    const { secret } = await service.createKey('pro', { expiresAt: service.now })
+    watched.asked.length = 0
+    expect((await service.call('GET', '/inventory', { key: secret })).status).toBe(401)
+    expect(watched.asked).toEqual(['findKey'])
+  })
+})
+
+describe('what was asked for in vain fails nobody else', () => {
+  test.each([
+    ['is refused', [], 429],
+    ['fails in its limits', ['countRequests', 'changeLimits'], 500],
+  ] as const)('where the request %s', async (_, failing, status) => {
+    const key = await usedKey(status === 429 ? 1 : 100)
+    watched.asked.length = 0
+    watched.faults = { ...NO_FAULTS, failing: [...failing, 'stockChangesSince'] }
+    for (const path of ['/inventory', '/inventory/1', '/inventory/abc']) {
+      expect((await service.call('GET', path, { key })).status).toBe(status)
+    }
+    expect(watched.asked).toContain('stockChangesSince')
+    // An unhandled rejection is told at the end of a turn.
+    await Bun.sleep(10)
+    expect(unhandled).toEqual([])
+    watched.faults = NO_FAULTS
+    expect((await service.call('GET', '/inventory')).status).toBe(200)
+  })
+
+  test('where the request is admitted, the failure is its own', async () => {
+    const key = await usedKey(100)
+    watched.faults = { ...NO_FAULTS, failing: ['stockChangesSince'] }
+    expect((await service.call('GET', '/inventory', { key })).status).toBe(500)
+    expect(unhandled).toEqual([])
+  })
+})
