@@ -1,4 +1,3 @@
-import { stockOf } from '../support/whole-store.ts'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { gunzipSync, zstdDecompressSync } from 'node:zlib'
 import type { StockedPet } from '../../src/core/catalog/pet.ts'
