@@ -1,6 +1,6 @@
 import type { Handler, HttpRequest, RequestHeaders, RequestProblem } from '@petstore/wire'
 import { type Answer, headerLines } from '@petstore/wire'
-import type { Standing } from '../core/limits/rate-windows.ts'
+import type { WindowStatus } from '../core/limits/rate-windows.ts'
 import { SECOND } from '../core/values/clock.ts'
 import { ServiceError } from '../core/values/errors.ts'
 import type { MaybePromise } from '../core/values/maybe-promise.ts'
@@ -185,7 +185,7 @@ class Exchange implements FinishedRequest, Sender {
 }
 
 /** What every answer of the interface carries. */
-function standingLines({ limit, remaining, resetAt }: Standing): string {
+function standingLines({ limit, remaining, resetAt }: WindowStatus): string {
   return `X-RateLimit-Limit: ${limit}\r\nX-RateLimit-Remaining: ${remaining}\r\nX-RateLimit-Reset: ${Math.ceil(resetAt / SECOND)}\r\n`
 }
 

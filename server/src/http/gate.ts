@@ -2,8 +2,8 @@ import type { RequestHeaders } from '@petstore/wire'
 import { type ApiKey, hashSecret, isWellFormedSecret, keyState } from '../core/keys/api-key.ts'
 import type { KeyRing } from '../core/keys/key-ring.ts'
 import type { AddressWindows } from '../core/limits/address-windows.ts'
-import type { LimitKeeper } from '../core/limits/limit-keeper.ts'
-import type { Admission, Standing } from '../core/limits/rate-windows.ts'
+import type { LimitKeeper } from '../core/limits/limit-store.ts'
+import type { Admission, WindowStatus } from '../core/limits/rate-windows.ts'
 import { type Clock, SECOND } from '../core/values/clock.ts'
 import { ServiceError } from '../core/values/errors.ts'
 import type { MaybePromise } from '../core/values/maybe-promise.ts'
@@ -20,11 +20,11 @@ export interface GateParts {
 
 /** Whose request it is, or why it goes no further; and how its limits stand either way. */
 export type Passage =
-  | { readonly standing: Standing; readonly key: ApiKey; readonly secretHash: string }
+  | { readonly standing: WindowStatus; readonly key: ApiKey; readonly secretHash: string }
   | Refusal
 
 export interface Refusal {
-  readonly standing: Standing
+  readonly standing: WindowStatus
   readonly refusal: unknown
   /** Whose request was refused, where it had a valid key. */
   readonly keyId?: string

@@ -7,12 +7,14 @@ import type { Store } from './store.ts'
 
 export type { PostgresSettings } from './postgres/store.ts'
 
+const SQLITE = 'sqlite:'
+
 /** Opens what DATABASE_URL names, and makes or mends its tables. */
 export async function openStore(
   databaseUrl: string,
   settings: PostgresSettings = DEFAULT_POSTGRES_SETTINGS,
 ): Promise<Store> {
-  if (databaseUrl.startsWith('sqlite:')) return openSqlite(databaseUrl.slice('sqlite:'.length))
+  if (!canBeShared(databaseUrl)) return openSqlite(databaseUrl.slice(SQLITE.length))
   try {
     return await openPostgresStore(databaseUrl, settings)
   } catch (error) {
@@ -22,6 +24,11 @@ export async function openStore(
       { cause: error },
     )
   }
+}
+
+/** Whether several processes can serve from what DATABASE_URL names. */
+export function canBeShared(databaseUrl: string): boolean {
+  return !databaseUrl.startsWith(SQLITE)
 }
 
 function openSqlite(path: string): Store {

@@ -4,8 +4,8 @@ import {
   count,
   current,
   freshWindow,
-  type Standing,
   type Window,
+  type WindowStatus,
   wholeSecond,
 } from './rate-windows.ts'
 
@@ -38,14 +38,14 @@ export class AddressWindows {
   }
 
   /** What the headers say when a request is not counted, because nobody could tell whose it was. */
-  standing(address: string): Standing {
+  standing(address: string): WindowStatus {
     const now = this.#clock()
     const window = current({ ...(this.#windows.get(address) ?? freshWindow()) }, MINUTE, now)
     if (window.used === 0) window.startedAt = wholeSecond(now)
     return this.#standing(window)
   }
 
-  #standing(window: Window): Standing {
+  #standing(window: Window): WindowStatus {
     return {
       limit: this.#perMinute,
       remaining: Math.max(0, this.#perMinute - window.used),

@@ -1,4 +1,4 @@
-import type { Standing } from '../../core/limits/rate-windows.ts'
+import type { WindowStatus } from '../../core/limits/rate-windows.ts'
 import { SECOND } from '../../core/values/clock.ts'
 import { defineOperation } from '../operation.ts'
 import { KeyLimits } from '../resources.ts'
@@ -17,11 +17,11 @@ export const getLimits = defineOperation({
   success: { description: 'The limits of the key.', schema: KeyLimits },
   errors: [],
   handle: async ({ key }, { limits }) => {
-    const { minute, day } = await limits.standings(key.id, key.limits)
+    const { minute, day } = await limits.windowsOf(key.id, key.limits)
     return { plan: key.plan, key: { id: key.id, name: key.name }, minute: told(minute), day: told(day) }
   },
 })
 
-function told({ limit, remaining, resetAt }: Standing) {
+function told({ limit, remaining, resetAt }: WindowStatus) {
   return { limit, remaining, reset: Math.ceil(resetAt / SECOND) }
 }

@@ -1,21 +1,22 @@
+import { SharedLimits } from '../../core/limits/shared-limits.ts'
+import { keyVerbs } from '../keys.ts'
+import { usageVerbs } from '../limits.ts'
+import { orderVerbs } from '../orders.ts'
 import type { Store } from '../store.ts'
 import { Connection, type PostgresSettings } from './connection.ts'
 import { contentVerbs } from './contents.ts'
 import { exchangeVerbs } from './exchange.ts'
 import { historyVerbs } from './history.ts'
 import { inspectionVerbs } from './inspection.ts'
-import { keyVerbs } from './keys.ts'
 import { KnownLog } from './known-log.ts'
-import { limitVerbs } from './limits.ts'
+import { sharedLimitStore } from './limits.ts'
 import { migrate } from './migrations.ts'
-import { orderVerbs } from './orders.ts'
 import { petVerbs } from './pets.ts'
-import { requestCountVerbs } from './request-counts.ts'
 import { stockVerbs } from './stock.ts'
 import { stockChangeVerbs } from './stock-changes.ts'
 import { stockEventVerbs } from './stock-events.ts'
 import { StockWriter } from './stock-writer.ts'
-import { storeClock } from './store-clock.ts'
+import { readStoreTime } from './store-clock.ts'
 
 export type { PostgresSettings } from './connection.ts'
 
@@ -28,7 +29,6 @@ export const DEFAULT_POSTGRES_SETTINGS: PostgresSettings = {
 /** Opens the database at `url`, and brings its tables up to date. */
 export async function openPostgresStore(url: string, settings: PostgresSettings): Promise<Store> {
   const connection = new Connection(url, settings)
-  const clock = storeClock(settings.clock)
   try {
     await migrate(connection)
   } catch (error) {
@@ -39,7 +39,6 @@ export async function openPostgresStore(url: string, settings: PostgresSettings)
   const changes = stockChangeVerbs(connection, known)
   const writer = new StockWriter(connection, known, () => changes.loadStock(() => {}), settings.mostLate)
   return {
-    isShared: true,
     // Only the database knows what other instances did.
     version: () => undefined,
     ...stockVerbs(connection, writer),
@@ -48,9 +47,12 @@ export async function openPostgresStore(url: string, settings: PostgresSettings)
     ...stockEventVerbs(connection),
     ...petVerbs(connection),
     ...orderVerbs(connection),
-    ...keyVerbs(connection, clock),
-    ...limitVerbs(connection, clock),
-    ...requestCountVerbs(connection, settings.clock),
+    ...keyVerbs(connection, {
+      order: 'number',
+      storeTime: () => readStoreTime(connection, settings.clock),
+    }),
+    ...usageVerbs(connection),
+    openLimits: async () => new SharedLimits(sharedLimitStore(connection, settings.clock)),
     ...exchangeVerbs(connection),
     ...contentVerbs(connection),
     ...inspectionVerbs(connection),

@@ -1,14 +1,16 @@
+import { LimitLedger } from '../../core/limits/limit-ledger.ts'
+import { keyVerbs } from '../keys.ts'
+import { usageVerbs } from '../limits.ts'
+import { orderVerbs } from '../orders.ts'
 import type { Store } from '../store.ts'
 import { Connection } from './connection.ts'
 import { contentVerbs } from './contents.ts'
 import { exchangeVerbs } from './exchange.ts'
 import { historyVerbs } from './history.ts'
 import { inspectionVerbs } from './inspection.ts'
-import { keyVerbs } from './keys.ts'
 import { LateStock } from './late-stock.ts'
-import { limitVerbs } from './limits.ts'
+import { ledgerStore } from './limits.ts'
 import { migrate } from './migrations.ts'
-import { orderVerbs } from './orders.ts'
 import { petVerbs } from './pets.ts'
 import { stockVerbs } from './stock.ts'
 import { stockChangeVerbs } from './stock-changes.ts'
@@ -23,7 +25,6 @@ export function openSqliteStore(path: string, options: { readonly mostLate?: num
   // Not a bare SELECT 1, which would answer without a look at the file.
   const anyChange = connection.database.query('SELECT 1 FROM history LIMIT 1')
   return {
-    isShared: false,
     version: () => connection.version(),
     ...stockVerbs(connection, late),
     ...historyVerbs(connection, late),
@@ -31,8 +32,9 @@ export function openSqliteStore(path: string, options: { readonly mostLate?: num
     ...stockEventVerbs(connection),
     ...petVerbs(connection),
     ...orderVerbs(connection),
-    ...keyVerbs(connection),
-    ...limitVerbs(connection),
+    ...keyVerbs(connection, { order: 'rowid' }),
+    ...usageVerbs(connection),
+    openLimits: (clock) => LimitLedger.open(ledgerStore(connection), clock),
     ...exchangeVerbs(connection),
     ...contentVerbs(connection),
     ...inspectionVerbs(connection),
