@@ -1,7 +1,7 @@
 import type { HttpRequest } from '@petstore/wire'
 import type { Static, TObject, TSchema } from 'typebox'
 import type { CatalogStore } from '../core/catalog/catalog-store.ts'
-import type { LimitKeeper } from '../core/limits/limit-keeper.ts'
+import type { LimitKeeper } from '../core/limits/limit-store.ts'
 import type { OrderStore } from '../core/orders/order-store.ts'
 import type { GroupCommit } from '../core/stock/group-commit.ts'
 import type { HistoryStore } from '../core/stock/stock-store.ts'

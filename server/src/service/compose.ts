@@ -2,8 +2,6 @@ import type { Handler } from '@petstore/wire'
 import { type Listener, listen, readTls } from '@petstore/wire'
 import { KeyRing } from '../core/keys/key-ring.ts'
 import { AddressWindows } from '../core/limits/address-windows.ts'
-import { LimitLedger } from '../core/limits/limit-ledger.ts'
-import { SharedLimits } from '../core/limits/shared-limits.ts'
 import { EventHub } from '../core/stock/event-hub.ts'
 import { GroupCommit } from '../core/stock/group-commit.ts'
 import { LiveView } from '../core/stock/view/live-view.ts'
@@ -54,7 +52,7 @@ export async function startService(
   const logger = new Logger({ format: config.logFormat, requests: config.logRequests }, logSink, clock)
   const metrics = new Metrics(VERSION, performance.timeOrigin / SECOND)
   let isStopping = false
-  const limits = store.isShared ? new SharedLimits(store) : await LimitLedger.open(store, clock)
+  const limits = await store.openLimits(clock)
   const keys = new KeyRing(store, clock)
   const hub = new EventHub(store, (error) => logger.failure({ requestId: 'event-hub', error }))
   const streams = new EventStreams({ hub, keys, clock, heartbeatMs: config.eventsHeartbeatSeconds * SECOND })
@@ -82,7 +80,7 @@ export async function startService(
         {
           slots: store.concurrentCommits,
           // Those whose limits are being looked at are about to come.
-          defer: limits instanceof SharedLimits ? limits.afterRound : (work) => void setImmediate(work),
+          defer: (work) => limits.afterDecisions(work),
         },
       ),
       streams,

@@ -45,13 +45,14 @@ export function historyVerbs(
       if (cursor !== undefined && after === undefined) return 'unknown_cursor'
       // The cursor is the last entry of the page before.
       const [from] = await (after === undefined
-        ? database.rows<{ id: bigint | null }>(LATEST, [petId])
+        ? database.rows<{ id: bigint | null }>(LATEST, petId)
         : database.rows<{ id: bigint | null }>(
             'SELECT previous AS id FROM log WHERE id = $1 AND pet_id = $2',
-            [after, petId],
+            after,
+            petId,
           ))
       if (from === undefined || from.id === null) return { entries: [], next: undefined }
-      return toPage(await database.rows<HistoryRow>(CHAIN, [from.id, limit + 1]), limit)
+      return toPage(await database.rows<HistoryRow>(CHAIN, from.id, limit + 1), limit)
     },
 
     listRecentHistory: async (limit, cursor) => {
@@ -61,7 +62,8 @@ export function historyVerbs(
         `SELECT recent.*, name FROM (
           SELECT ${COLUMNS} FROM log WHERE kind = 'change' AND id < $1 ORDER BY id DESC LIMIT CAST($2 AS BIGINT)
         ) AS recent LEFT JOIN keys ON keys.id = key_id ORDER BY recent.id DESC`,
-        [before, limit + 1],
+        before,
+        limit + 1,
       )
       return toPage(rows, limit)
     },
@@ -70,7 +72,7 @@ export function historyVerbs(
       const [text, value] = prunableIds(limit, '')
       const [row] = await database.rows<{ prunable: bigint; total: bigint }>(
         `SELECT count(*) AS prunable, (SELECT count(*) FROM log) AS total FROM (${text}) AS old`,
-        [value],
+        value,
       )
       return { prunable: Number(row?.prunable ?? 0), total: Number(row?.total ?? 0) }
     },

@@ -8,13 +8,15 @@ import type { Store } from './store.ts'
 
 export type { PostgresSettings } from './postgres/store.ts'
 
+const SQLITE = 'sqlite:'
+
 /** Opens what DATABASE_URL names. */
 export async function openStore(
   databaseUrl: string,
   options: OpenOptions,
   settings: PostgresSettings = DEFAULT_POSTGRES_SETTINGS,
 ): Promise<Store> {
-  if (databaseUrl.startsWith('sqlite:')) return openSqlite(databaseUrl.slice('sqlite:'.length), options)
+  if (!canBeShared(databaseUrl)) return openSqlite(databaseUrl.slice(SQLITE.length), options)
   try {
     return await openPostgresStore(databaseUrl, settings, options.tables)
   } catch (error) {
@@ -25,6 +27,11 @@ export async function openStore(
       `${messageOf(reason)}; check DATABASE_URL and that PostgreSQL runs there`,
     )
   }
+}
+
+/** Whether several processes can serve from what DATABASE_URL names. */
+export function canBeShared(databaseUrl: string): boolean {
+  return !databaseUrl.startsWith(SQLITE)
 }
 
 async function openSqlite(path: string, options: OpenOptions): Promise<Store> {

@@ -21,7 +21,7 @@ export const STORE_KEY_ID = 'petstore'
 export function petVerbs(database: SqlDatabase): Pick<CatalogStore, 'findPet' | 'listPets' | 'countPets'> {
   return {
     findPet: async (petId) => {
-      const [row] = await database.rows<PetRow>(`${PETS} WHERE pet_id = $1`, [petId])
+      const [row] = await database.rows<PetRow>(`${PETS} WHERE pet_id = $1`, petId)
       return row === undefined ? undefined : toPet(row)
     },
 
@@ -29,8 +29,8 @@ export function petVerbs(database: SqlDatabase): Pick<CatalogStore, 'findPet' | 
       if (after === HIGHEST_ID) return []
       const from = after === undefined ? LOWEST_ID : after + 1n
       const rows = await (status === undefined
-        ? database.rows<PetRow>(`${PETS} WHERE pet_id >= $1 ${PAGE}`, [from, limit])
-        : database.rows<PetRow>(`${PETS} WHERE pet_id >= $1 AND status = $3 ${PAGE}`, [from, limit, status]))
+        ? database.rows<PetRow>(`${PETS} WHERE pet_id >= $1 ${PAGE}`, from, limit)
+        : database.rows<PetRow>(`${PETS} WHERE pet_id >= $1 AND status = $3 ${PAGE}`, from, limit, status))
       return rows.map(toPet)
     },
 

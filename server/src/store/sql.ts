@@ -1,12 +1,27 @@
+/** What both databases take as a value. */
 export type SqlValue = bigint | number | string | boolean | null
 
-/** A statement that both databases understand; `$1` stands for its first value. */
+/** SQL that both databases understand; `$1` stands for the first of the values. Numbers are whole. */
 export interface Statement {
   readonly text: string
   readonly values: readonly SqlValue[]
 }
 
-/** What the verbs that both databases share are written on. */
+/** What is forgettable is not waited for on disk: a crash of the machine may undo it, nobody sees it undone. */
+export type Durability = 'durable' | 'forgettable'
+
+/** What the verbs that are written once for both databases need of each. */
 export interface SqlDatabase {
-  rows<Row>(text: string, values?: readonly SqlValue[]): Promise<Row[]>
+  /** Integers come as `bigint`; a boolean comes as one, or as 0 or 1. */
+  rows<Row>(text: string, ...values: readonly SqlValue[]): Promise<Row[]>
+  /** Runs the statements in one transaction, and gives how many rows each has changed. */
+  commit(statements: readonly Statement[], durability?: Durability): Promise<number[]>
+}
+
+export function statement(text: string, ...values: readonly SqlValue[]): Statement {
+  return { text, values }
+}
+
+export function isTrue(value: boolean | bigint): boolean {
+  return value === true || value === 1n
 }

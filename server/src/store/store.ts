@@ -1,6 +1,6 @@
 import type { CatalogStore } from '../core/catalog/catalog-store.ts'
 import type { KeyStore } from '../core/keys/key-store.ts'
-import type { LedgerStore, SharedLimitStore, UsageStore } from '../core/limits/limit-store.ts'
+import type { LimitStore, UsageStore } from '../core/limits/limit-store.ts'
 import type { OrderStore } from '../core/orders/order-store.ts'
 import type { EventStore, HistoryStore, StockStore } from '../core/stock/stock-store.ts'
 import type { ContentStore, TransferStore } from '../core/transfer/transfer-store.ts'
@@ -16,13 +16,10 @@ export interface Store
     CatalogStore,
     OrderStore,
     KeyStore,
-    LedgerStore,
-    SharedLimitStore,
+    LimitStore,
     UsageStore,
     TransferStore,
     ContentStore {
-  /** Whether several instances of the service work on it at once: then limits are counted in it, together. */
-  readonly isShared: boolean
   /** Reads everything once and tells what is damaged: nothing, where all is well. */
   findDamage(): Promise<string[]>
   /** The latest time that a change was recorded with. */

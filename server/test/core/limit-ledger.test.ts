@@ -1,25 +1,82 @@
-import { expect, test } from 'bun:test'
+import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { LimitLedger } from '../../src/core/limits/limit-ledger.ts'
-import { openSqliteStore } from '../../src/store/sqlite/store.ts'
+import type { LedgerStore } from '../../src/core/limits/limit-store.ts'
+import { keyVerbs } from '../../src/store/keys.ts'
+import { usageVerbs } from '../../src/store/limits.ts'
+import { Connection } from '../../src/store/sqlite/connection.ts'
+import { ledgerStore } from '../../src/store/sqlite/limits.ts'
+import { migrate } from '../../src/store/sqlite/migrations.ts'
+import { bannedState, NOW, record } from '../store/limit-records.ts'
+
+const LIMITS = { perMinute: 2, perDay: 100 }
+
+let connection: Connection
+let store: LedgerStore
+beforeEach(() => {
+  connection = Connection.open(':memory:')
+  migrate(connection.database, 'make')
+  store = ledgerStore(connection)
+})
+afterEach(() => connection.close())
+
+const liftBan = (keyId: string, at: number) =>
+  keyVerbs(connection, { order: 'rowid' }).liftBan(keyId, { at, actor: 'anna' })
 
 test('a key that goes on after its ban was lifted is banned again, and for good', async () => {
-  const now = Date.UTC(2026, 10, 15, 12)
-  const store = openSqliteStore(':memory:')
-  const ledger = await LimitLedger.open(store, () => now)
-  const ask = () => ledger.admit('key_a', { perMinute: 2, perDay: 100 }).refused
+  const ledger = await LimitLedger.open(store, () => NOW)
+  const ask = () => ledger.admit('key_a', LIMITS).refused
   expect([ask(), ask(), ask(), ask()]).toEqual([undefined, undefined, 'rate_limit_exceeded', 'key_banned'])
   await ledger.save()
 
-  await store.liftBan('key_a', { at: now, actor: 'anna' })
+  await liftBan('key_a', NOW)
   await ledger.heedLiftedBans()
   expect([ask(), ask()]).toEqual(['rate_limit_exceeded', 'key_banned'])
   await ledger.save()
   // The lifted one would still last, but it is not the one that the key has now.
   await ledger.heedLiftedBans()
   expect(ask()).toBe('key_banned')
-  expect((await store.listBans(0)).map(({ number, liftedAt }) => [number, liftedAt])).toEqual([
-    [1, now],
+  const bans = await usageVerbs(connection).listBans(0)
+  expect(bans.map(({ number, liftedAt }) => [number, liftedAt])).toEqual([
+    [1, NOW],
     [2, undefined],
   ])
-  await store.close()
+})
+
+test('a lifted ban is told until it would have ended', async () => {
+  await store.saveLimits([record('key_a', bannedState())])
+  expect(await store.listLiftedBans(NOW + 1_000)).toEqual([])
+  await liftBan('key_a', NOW + 1_000)
+  expect(await store.listLiftedBans(NOW + 2_000)).toEqual([{ keyId: 'key_a', number: 1 }])
+  expect(await store.listLiftedBans(NOW + 300_000)).toEqual([])
+})
+
+test('what could not be saved stays due', async () => {
+  let isBroken = true
+  const ledger = await LimitLedger.open(
+    {
+      ...store,
+      saveLimits: (records) => (isBroken ? Promise.reject(new Error('broken')) : store.saveLimits(records)),
+    },
+    () => NOW,
+  )
+  ledger.admit('key_a', LIMITS)
+  await expect(ledger.save()).rejects.toThrow('broken')
+  ledger.admit('key_a', LIMITS)
+  isBroken = false
+  await ledger.save()
+  await ledger.save()
+  expect((await store.loadLimits()).get('key_a')?.day.used).toBe(2)
+  expect(await usageVerbs(connection).listUsage('2026-01-01')).toMatchObject([{ accepted: 2, rejected: 0 }])
+})
+
+test('what waits for decisions runs at the end of the turn, since all are decided by then', async () => {
+  const ledger = await LimitLedger.open(store, () => NOW)
+  const done: string[] = []
+  ledger.afterDecisions(() => done.push('deferred'))
+  done.push('admitted')
+  ledger.admit('key_a', LIMITS)
+  await Promise.resolve()
+  expect(done).toEqual(['admitted'])
+  await new Promise((resume) => setImmediate(resume))
+  expect(done).toEqual(['admitted', 'deferred'])
 })

@@ -1,9 +1,22 @@
 import { describe, expect, test } from 'bun:test'
 import { admit, freshState } from '../../src/core/limits/rate-windows.ts'
+import { CASE_TIME, LIMIT_CASES } from './limit-cases.ts'
 
 const START = Date.UTC(2026, 10, 15, 12)
 const HOUR = 3_600_000
 const limits = { perMinute: 2, perDay: 100 }
+
+test.each(LIMIT_CASES)('the rule of the windows: $name', ({ before, limits: given, told, isPlain }) => {
+  const state = structuredClone(before ?? freshState())
+  const admissions = told.map(() => admit(state, given, CASE_TIME))
+  expect(admissions.map(({ refused }) => refused ?? 'accepted')).toEqual([...told])
+  // What is plain is a sum, which is all that the statement in SQL can do.
+  const sum = structuredClone(before ?? freshState())
+  sum.minute.used += told.length
+  sum.day.used += told.length
+  sum.lastUsedAt = CASE_TIME
+  expect(Bun.deepEquals(state, sum)).toBe(isPlain)
+})
 
 describe('when the clock jumps', () => {
   test('back by an hour, a key is locked out for no longer than one window', () => {

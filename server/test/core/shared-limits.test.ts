@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
+import type { SharedLimitStore } from '../../src/core/limits/limit-store.ts'
 import { SharedLimits } from '../../src/core/limits/shared-limits.ts'
-import type { Store } from '../../src/store/store.ts'
 
 const LIMITS = { perMinute: 1_000, perDay: 1_000 }
 
@@ -8,7 +8,7 @@ const LIMITS = { perMinute: 1_000, perDay: 1_000 }
 function slowStore() {
   const rounds: { requests: number; end: () => Promise<void> }[] = []
   let used = 0
-  const countRequests: Store['countRequests'] = async (counts) => {
+  const countRequests: SharedLimitStore['countRequests'] = async (counts) => {
     const { promise, resolve } = Promise.withResolvers<void>()
     const requests = counts.reduce((sum, count) => sum + count.requests, 0)
     rounds.push({
@@ -45,12 +45,12 @@ test('those that come while a round is under way go into the next one together',
 test('what is to be done after the round waits for the one under way, and not for the next', async () => {
   const { rounds, limits } = slowStore()
   const done: string[] = []
-  limits.afterRound(() => done.push('at once'))
+  limits.afterDecisions(() => done.push('at once'))
   await Bun.sleep(1)
   expect(done).toEqual(['at once'])
   const first = limits.admit('key_a', LIMITS).then(() => done.push('first'))
   await Bun.sleep(1)
-  limits.afterRound(() => done.push('after the first'))
+  limits.afterDecisions(() => done.push('after the first'))
   const second = limits.admit('key_a', LIMITS).then(() => done.push('second'))
   await Bun.sleep(1)
   expect(done).toEqual(['at once'])

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { createSecret } from '../../src/core/keys/api-key.ts'
+import type { Limits } from '../../src/core/keys/plans.ts'
 import type { Store } from '../../src/store/store.ts'
 import { TestService } from '../support/test-service.ts'
 
@@ -8,10 +9,7 @@ const DELAY_MS = 500
 const NO_FAULTS = { delayMs: 0, failing: [] as readonly Question[] }
 
 /** What requests may ask the store for. */
-const QUESTIONS = [
-  ...(['findKey', 'countRequests', 'changeLimits'] as const),
-  ...(['stockChangesSince', 'loadStock', 'setQuantities'] as const),
-]
+const QUESTIONS = [...(['findKey', 'admit', 'stockChangesSince', 'loadStock', 'setQuantities'] as const)]
 type Question = (typeof QUESTIONS)[number]
 
 /** The same store, which tells what it is asked and takes its time for it. */
@@ -23,8 +21,16 @@ class WatchedStore {
     return {
       ...store,
       findKey: this.#watched('findKey', store.findKey),
-      countRequests: this.#watched('countRequests', store.countRequests),
-      changeLimits: this.#watched('changeLimits', store.changeLimits),
+      openLimits: async (clock) => {
+        const keeper = await store.openLimits(clock)
+        return {
+          admit: this.#watched('admit', async (keyId: string, limits: Limits) => keeper.admit(keyId, limits)),
+          windowsOf: (keyId, limits) => keeper.windowsOf(keyId, limits),
+          afterDecisions: (work) => keeper.afterDecisions(work),
+          save: () => keeper.save(),
+          heedLiftedBans: () => keeper.heedLiftedBans(),
+        }
+      },
       stockChangesSince: this.#watched('stockChangesSince', store.stockChangesSince),
       loadStock: this.#watched('loadStock', store.loadStock),
       setQuantities: this.#watched('setQuantities', store.setQuantities),
@@ -76,7 +82,7 @@ describe('a read asks for what changed while its limits are counted', () => {
     const began = performance.now()
     const { status } = await service.call('GET', path, { key })
     const tookMs = performance.now() - began
-    expect([status, new Set(watched.asked)]).toEqual([200, new Set(['countRequests', 'stockChangesSince'])])
+    expect([status, new Set(watched.asked)]).toEqual([200, new Set(['admit', 'stockChangesSince'])])
     expect(tookMs).toBeWithin(DELAY_MS - 1, 2 * DELAY_MS)
   })
 
@@ -98,7 +104,7 @@ describe('a read asks for what changed while its limits are counted', () => {
     const key = await usedKey(100)
     watched.asked.length = 0
     expect((await service.setQuantity(1n, '{"quantity": 5}', { key })).status).toBe(200)
-    expect(watched.asked).toEqual(['countRequests', 'setQuantities'])
+    expect(watched.asked).toEqual(['admit', 'setQuantities'])
   })
 })
 
@@ -124,7 +130,7 @@ describe('a request without a valid key asks the store for nothing more than who
 describe('what was asked for in vain fails nobody else', () => {
   test.each([
     ['is refused', [], 429],
-    ['fails in its limits', ['countRequests', 'changeLimits'], 500],
+    ['fails in its limits', ['admit'], 500],
   ] as const)('where the request %s', async (_, failing, status) => {
     const key = await usedKey(status === 429 ? 1 : 100)
     watched.asked.length = 0

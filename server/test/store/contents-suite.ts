@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { admit, freshState } from '../../src/core/limits/rate-windows.ts'
 import { copyStore } from '../../src/core/transfer/store-copy.ts'
 import type { Store } from '../../src/store/store.ts'
 import { historyOf, stockOf } from '../support/whole-store.ts'
@@ -42,9 +41,9 @@ async function fill(store: Store): Promise<void> {
   )
   await store.rotateKey('key_a', { hash: 'a2', hint: 'a2…', createdAt: NOW + 1 }, NOW + 9, act)
   await store.revokeKey('key_b', act)
-  const state = freshState()
-  for (let sent = 0; sent < 4; sent++) admit(state, { perMinute: 2, perDay: 9 }, NOW)
-  await store.saveLimits([{ keyId: 'key_a', state, day: '2026-09-21', accepted: 2, rejected: 2 }])
+  const keeper = await store.openLimits(() => NOW)
+  for (let sent = 0; sent < 4; sent++) await keeper.admit('key_a', { perMinute: 2, perDay: 9 })
+  await keeper.save()
   await store.liftBan('key_a', act)
 }
 
@@ -94,9 +93,9 @@ export function contentsSuite(name: string, from: StoreUnderTest, to: StoreUnder
       expect(await everything(target)).toEqual(await everything(source))
       await target.setQuantities([{ petId: 1n, quantity: 80, keyId: 'key_a', at: NOW + 5 }])
       expect((await historyOf(target, 1n)).map(({ after }) => after)).toEqual([77, 78, 80])
-      await target.saveLimits([
-        { keyId: 'key_a', state: freshState(), day: '2026-09-21', accepted: 1, rejected: 0 },
-      ])
+      const keeper = await target.openLimits(() => NOW)
+      await keeper.admit('key_a', { perMinute: 300, perDay: 10_000 })
+      await keeper.save()
       expect((await target.listUsage('2026-01-01'))[0]?.accepted).toBe(3)
     })
 

@@ -2,7 +2,10 @@ import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Clock } from '../../src/core/values/clock.ts'
+import { Connection } from '../../src/store/postgres/connection.ts'
 import { DEFAULT_POSTGRES_SETTINGS, openPostgresStore } from '../../src/store/postgres/store.ts'
+import { Connection as SqliteConnection } from '../../src/store/sqlite/connection.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import type { Store } from '../../src/store/store.ts'
 import { createDatabase, type TestDatabase } from '../support/postgres-databases.ts'
@@ -14,6 +17,7 @@ import { importSuite } from './import-suite.ts'
 import { keySuite } from './key-suite.ts'
 import { limitSuite } from './limit-suite.ts'
 import { pageSuite } from './page-suite.ts'
+import { sqlSuite } from './sql-suite.ts'
 import { stockSuite } from './stock-suite.ts'
 
 setDefaultTimeout(20_000)
@@ -22,9 +26,14 @@ setDefaultTimeout(20_000)
 const SUITE_NOW = 1_790_000_000_000
 let database: TestDatabase | undefined
 
-async function open(): Promise<Store> {
+async function open(clock: Clock = () => SUITE_NOW): Promise<Store> {
   database ??= await createDatabase()
-  return openPostgresStore(database.url, { ...DEFAULT_POSTGRES_SETTINGS, clock: () => SUITE_NOW })
+  return openPostgresStore(database.url, { ...DEFAULT_POSTGRES_SETTINGS, clock })
+}
+
+async function connect(): Promise<Connection> {
+  if (database === undefined) throw new Error('there is no database yet')
+  return new Connection(database.url, DEFAULT_POSTGRES_SETTINGS)
 }
 
 async function discard(): Promise<void> {
@@ -34,7 +43,8 @@ async function discard(): Promise<void> {
 }
 afterAll(discard)
 
-const underTest = { open, discard }
+const underTest = { open, connect, discard }
+sqlSuite('PostgreSQL', underTest)
 stockSuite('PostgreSQL', underTest)
 changeSuite('PostgreSQL', underTest)
 keySuite('PostgreSQL', underTest)
@@ -46,6 +56,7 @@ pageSuite('PostgreSQL', underTest)
 const folder = mkdtempSync(join(tmpdir(), 'petstore-copy-'))
 const sqlite = {
   open: async () => openSqliteStore(join(folder, 'petstore.db')),
+  connect: async () => SqliteConnection.open(join(folder, 'petstore.db')),
   discard: async () => rmSync(folder, { recursive: true, force: true }),
 }
 contentsSuite('SQLite to PostgreSQL', sqlite, underTest)

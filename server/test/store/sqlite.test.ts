@@ -3,6 +3,7 @@ import { afterEach, describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { Connection } from '../../src/store/sqlite/connection.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { changeSuite } from './change-suite.ts'
 import { eventSuite } from './event-suite.ts'
@@ -11,13 +12,19 @@ import { keySuite } from './key-suite.ts'
 import { limitSuite } from './limit-suite.ts'
 import { pageSuite } from './page-suite.ts'
 import { change, pet } from './plain-rows.ts'
+import { sqlSuite } from './sql-suite.ts'
 import { stockSuite } from './stock-suite.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'petstore-sqlite-'))
 const path = join(folder, 'inner', 'petstore.db')
 const discard = async () => rmSync(folder, { recursive: true, force: true })
 
-const underTest = { open: async () => openSqliteStore(path), discard }
+const underTest = {
+  open: async () => openSqliteStore(path),
+  connect: async () => Connection.open(path),
+  discard,
+}
+sqlSuite('SQLite', underTest)
 stockSuite('SQLite', underTest)
 changeSuite('SQLite', underTest)
 eventSuite('SQLite', underTest)

@@ -13,7 +13,7 @@ import {
 import { DEMO_SECRETS, prepareDemo } from '../../service/demo.ts'
 import { SettingError } from '../../service/setting-parsers.ts'
 import { withoutPassword } from '../../store/database-url.ts'
-import { openStore } from '../../store/open-store.ts'
+import { canBeShared, openStore } from '../../store/open-store.ts'
 import type { Store } from '../../store/store.ts'
 import { type BannerFacts, banner } from '../banner.ts'
 import { failureText } from '../failure-text.ts'
@@ -63,7 +63,7 @@ async function serve(flags: Flags): Promise<void> {
   )
   try {
     if (demo) await prepareDemo(store, Date.now())
-    if (config.processes > 1 && store.isShared) {
+    if (config.processes > 1 && canBeShared(config.databaseUrl)) {
       await store.close()
       return await serveFromMany(config, demo)
     }

@@ -80,7 +80,7 @@ export function keyState(key: ApiKey, now: number): 'active' | 'expired' | 'revo
 function checksum(body: string): string {
   let rest = crc32(body)
   let digits = ''
-  for (let place = 0; place < 6; place++) {
+  while (digits.length < 6) {
     digits = ALPHABET.charAt(rest % 62) + digits
     rest = Math.floor(rest / 62)
   }

@@ -3,7 +3,7 @@ import type { ApiKey } from './api-key.ts'
 import type { KeyStore } from './key-store.ts'
 
 /** Enough for every key in use; a flood of others does not make it grow. */
-const MOST_KEYS = 10_000
+const MAX_KEYS = 10_000
 /** A key that is revoked anywhere stops working within this time. */
 const TRUSTED_FOR_MS = 250
 
@@ -41,10 +41,10 @@ export class KeyRing {
     const span = this.#span
     const key = await this.#store.findKey(hash)
     // Asked for in an earlier span, it would be trusted for too long.
-    if (key !== undefined && span === this.#span && this.#keys.size < MOST_KEYS) this.#keys.set(hash, key)
+    if (key !== undefined && span === this.#span && this.#keys.size < MAX_KEYS) this.#keys.set(hash, key)
     if (key === undefined) this.#seen.delete(hash)
     else {
-      if (this.#seen.size >= MOST_KEYS) this.#seen.clear()
+      if (this.#seen.size >= MAX_KEYS) this.#seen.clear()
       this.#seen.add(hash)
     }
     return key

@@ -1,13 +1,19 @@
 import type { Limits } from '../keys/plans.ts'
 import { type Clock, SECOND } from '../values/clock.ts'
-import type { LimitKeeper } from './limit-keeper.ts'
-import { type Standings, standingsOf } from './limit-standings.ts'
-import type { LedgerStore } from './limit-store.ts'
-import { type Admission, admit, followClock, freshState, type LimitState } from './rate-windows.ts'
-import { dayOf, type LimitRecord } from './usage.ts'
+import { dayOf, type LedgerStore, type LimitKeeper, type LimitRecord } from './limit-store.ts'
+import {
+  type Admission,
+  admit,
+  followClock,
+  freshState,
+  type KeyWindows,
+  type LimitState,
+  windowsOf,
+} from './rate-windows.ts'
 
 /** What a key did since it was last saved. */
 interface Unsaved {
+  readonly state: LimitState
   accepted: number
   rejected: number
   /** The clock at its latest request. */
@@ -45,7 +51,7 @@ export class LimitLedger implements LimitKeeper {
       state = freshState()
       this.#states.set(keyId, state)
     }
-    const unsaved = this.#unsavedOf(keyId, now)
+    const unsaved = this.#unsavedOf(keyId, state, now)
     const admission = admit(state, limits, now)
     if (admission.refused === undefined) unsaved.accepted++
     else unsaved.rejected++
@@ -53,8 +59,13 @@ export class LimitLedger implements LimitKeeper {
     return admission
   }
 
-  standings(keyId: string, limits: Limits): Standings {
-    return standingsOf(this.#states.get(keyId) ?? freshState(), limits, this.#tellTime())
+  windowsOf(keyId: string, limits: Limits): KeyWindows {
+    return windowsOf(this.#states.get(keyId) ?? freshState(), limits, this.#tellTime())
+  }
+
+  /** All are decided as soon as they come. */
+  afterDecisions(work: () => void): void {
+    setImmediate(work)
   }
 
   /** Writes what changed since the last call, one call after the other; on a failure it stays due. */
@@ -69,11 +80,12 @@ export class LimitLedger implements LimitKeeper {
     if (this.#unsaved.size === 0) return
     const due = this.#unsaved
     this.#unsaved = new Map()
-    const records: LimitRecord[] = []
-    for (const [keyId, { accepted, rejected, at }] of due) {
-      const state = structuredClone(this.#states.get(keyId) ?? freshState())
-      records.push({ keyId, state, accepted, rejected, day: dayOf(at) })
-    }
+    const records = Array.from(
+      due,
+      ([keyId, { state, accepted, rejected, at }]): LimitRecord => ({
+        ...{ keyId, state: structuredClone(state), accepted, rejected, day: dayOf(at) },
+      }),
+    )
     try {
       await this.#store.saveLimits(records)
     } catch (error) {
@@ -99,17 +111,17 @@ export class LimitLedger implements LimitKeeper {
     if (now <= this.#time - SECOND) {
       for (const [keyId, state] of this.#states) {
         followClock(state, this.#time, now)
-        this.#unsavedOf(keyId, now)
+        this.#unsavedOf(keyId, state, now)
       }
     }
     this.#time = now
     return now
   }
 
-  #unsavedOf(keyId: string, now: number): Unsaved {
+  #unsavedOf(keyId: string, state: LimitState, now: number): Unsaved {
     let unsaved = this.#unsaved.get(keyId)
     if (unsaved === undefined) {
-      unsaved = { accepted: 0, rejected: 0, at: now }
+      unsaved = { state, accepted: 0, rejected: 0, at: now }
       this.#unsaved.set(keyId, unsaved)
     }
     return unsaved
@@ -119,6 +131,7 @@ export class LimitLedger implements LimitKeeper {
     for (const [keyId, earlier] of due) {
       const later = this.#unsaved.get(keyId)
       this.#unsaved.set(keyId, {
+        state: earlier.state,
         accepted: earlier.accepted + (later?.accepted ?? 0),
         rejected: earlier.rejected + (later?.rejected ?? 0),
         at: later?.at ?? earlier.at,

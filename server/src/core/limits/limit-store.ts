@@ -1,5 +1,26 @@
-import type { LimitState } from './rate-windows.ts'
-import type { BanRecord, CountedRequests, DailyUsage, LimitRecord, RequestCount } from './usage.ts'
+import type { Limits } from '../keys/plans.ts'
+import type { Clock } from '../values/clock.ts'
+import type { MaybePromise } from '../values/maybe-promise.ts'
+import type { Admission, Ban, KeyWindows, LimitState, Window } from './rate-windows.ts'
+
+/** Decides for each request whether its key is within its limits, and counts it. */
+export interface LimitKeeper {
+  admit(keyId: string, limits: Limits): MaybePromise<Admission>
+  /** Both windows of the key as they are now, without counting anything. */
+  windowsOf(keyId: string, limits: Limits): MaybePromise<KeyWindows>
+  /** Runs the work at the end of a turn, once the requests that are being decided have been. */
+  afterDecisions(work: () => void): void
+  /** Writes what was only counted in memory so far. */
+  save(): Promise<void>
+  /** Frees the keys whose ban an operator has lifted, where that is not seen anyway. */
+  heedLiftedBans(): Promise<void>
+}
+
+/** Counts as it must be counted there: in memory, or where several processes count together. */
+export interface LimitStore {
+  /** By this clock, unless the store has one that all its users share. */
+  openLimits(clock: Clock): Promise<LimitKeeper>
+}
 
 /** What keys have used, as operators look at it. */
 export interface UsageStore {
@@ -11,11 +32,35 @@ export interface UsageStore {
   listBans(since: number): Promise<BanRecord[]>
 }
 
+export interface DailyUsage {
+  readonly keyId: string
+  readonly day: string
+  readonly accepted: number
+  readonly rejected: number
+}
+
+export interface BanRecord extends Ban {
+  readonly keyId: string
+  readonly liftedAt?: number
+}
+
+/** What a key has used by now, and what came since it was last saved. */
+export interface LimitRecord {
+  readonly keyId: string
+  readonly state: LimitState
+  /** The day (UTC) that the two counts belong to, such as 2026-11-15. */
+  readonly day: string
+  readonly accepted: number
+  readonly rejected: number
+}
+
+export function dayOf(time: number): string {
+  return new Date(time).toISOString().slice(0, 10)
+}
+
 /** Keeps over a restart what one process counts in its memory. */
-export interface LedgerStore {
-  /** What every key has used of its windows, and its last ban. */
-  loadLimits(): Promise<ReadonlyMap<string, LimitState>>
-  /** Remembers over a restart how these keys stand, and adds to what they used on that day. */
+export interface LedgerStore extends Pick<UsageStore, 'loadLimits'> {
+  /** Remembers these keys over a restart, and adds to what they used on that day. */
   saveLimits(records: readonly LimitRecord[]): Promise<void>
   /** The bans that have been lifted, and would still last at `now` otherwise. */
   listLiftedBans(now: number): Promise<{ readonly keyId: string; readonly number: number }[]>
@@ -24,17 +69,32 @@ export interface LedgerStore {
 /** Where several processes count together. */
 export interface SharedLimitStore {
   /**
-   * Gives how these keys stand, and the time by the store's own clock, to `change`, and saves what it makes of them;
-   * until then nobody else can look at them. `change` may be called more than once, and what it did the last time
-   * counts.
+   * Gives what these keys have used, and the time by the store's own clock, to `change`, and saves what it makes of
+   * them; until then nobody else can look at them. `change` may be called more than once, and what it did the last
+   * time counts.
    */
   changeLimits(
     keyIds: readonly string[],
     change: (states: ReadonlyMap<string, LimitState>, now: number) => readonly LimitRecord[],
   ): Promise<void>
   /**
-   * Counts the requests of each key that has room for all of them at the store's time, and gives how it stands after
-   * them. A key that is missing in the answer has been left alone.
+   * Counts the requests of each key that can be counted without further ado: both windows are running and have room
+   * for all of them, there is no ban, and the store's clock has gone on. A key that is missing in the answer has been
+   * left alone.
    */
   countRequests(counts: readonly RequestCount[]): Promise<ReadonlyMap<string, CountedRequests>>
+}
+
+/** Requests of one key that arrived together. */
+export interface RequestCount {
+  readonly keyId: string
+  readonly requests: number
+  readonly limits: Limits
+}
+
+/** The windows after requests were counted, and when that was by the store's clock. */
+export interface CountedRequests {
+  readonly minute: Pick<Window, 'startedAt' | 'used'>
+  readonly day: Pick<Window, 'startedAt' | 'used'>
+  readonly at: number
 }

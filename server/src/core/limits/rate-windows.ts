@@ -34,6 +34,12 @@ export interface WindowStatus {
   readonly resetAt: number
 }
 
+/** Both windows of a key, where the headers tell of the tighter one alone. */
+export interface KeyWindows {
+  readonly minute: WindowStatus
+  readonly day: WindowStatus
+}
+
 export type Refusal = 'rate_limit_exceeded' | 'key_banned'
 
 export interface Admission extends WindowStatus {
@@ -83,24 +89,13 @@ export function followClock(state: LimitState, before: number, now: number): voi
   }
 }
 
-/**
- * Whether so many requests can be counted without further ado: both windows are running and have room for all of
- * them, there is no ban, and the clock has gone on.
- */
-export function hasRoomFor(requests: number, state: LimitState, limits: Limits, now: number): boolean {
-  const { minute, day, ban, lastUsedAt } = state
-  return (
-    now >= lastUsedAt &&
-    isRunning(minute, MINUTE, now) &&
-    isRunning(day, DAY, now) &&
-    minute.used + requests <= limits.perMinute &&
-    day.used + requests <= limits.perDay &&
-    (ban === undefined || now >= ban.endsAt)
-  )
-}
-
-function isRunning({ startedAt, used }: Window, length: number, now: number): boolean {
-  return used > 0 && now < startedAt + length
+/** Looks without counting or changing anything. */
+export function windowsOf(state: LimitState, limits: Limits, now: number): KeyWindows {
+  const at = Math.max(now, state.lastUsedAt)
+  return {
+    minute: statusOf(current({ ...state.minute }, MINUTE, at), MINUTE, limits.perMinute),
+    day: statusOf(current({ ...state.day }, DAY, at), DAY, limits.perDay),
+  }
 }
 
 type Decision = Omit<Admission, 'at'>
@@ -145,11 +140,13 @@ type Counted = Pick<Window, 'startedAt' | 'used'>
 
 /** Of two windows with as many requests left, the day's binds for longer. */
 export function tighter(minute: Counted, day: Counted, limits: Limits): WindowStatus {
-  const leftInMinute = Math.max(0, limits.perMinute - minute.used)
-  const leftInDay = Math.max(0, limits.perDay - day.used)
-  return leftInDay <= leftInMinute
-    ? { limit: limits.perDay, remaining: leftInDay, resetAt: day.startedAt + DAY }
-    : { limit: limits.perMinute, remaining: leftInMinute, resetAt: minute.startedAt + MINUTE }
+  const ofMinute = statusOf(minute, MINUTE, limits.perMinute)
+  const ofDay = statusOf(day, DAY, limits.perDay)
+  return ofDay.remaining <= ofMinute.remaining ? ofDay : ofMinute
+}
+
+function statusOf({ startedAt, used }: Counted, length: number, limit: number): WindowStatus {
+  return { limit, remaining: Math.max(0, limit - used), resetAt: startedAt + length }
 }
 
 /** The window as it is at `now`: emptied once its time is over. */

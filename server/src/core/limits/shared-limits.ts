@@ -1,14 +1,25 @@
 import type { Limits } from '../keys/plans.ts'
-import type { LimitKeeper } from './limit-keeper.ts'
-import { type Standings, standingsOf } from './limit-standings.ts'
-import type { SharedLimitStore } from './limit-store.ts'
-import { type Admission, admit, freshState, type LimitState, tighter } from './rate-windows.ts'
-import { dayOf, type LimitRecord } from './usage.ts'
+import {
+  type CountedRequests,
+  dayOf,
+  type LimitKeeper,
+  type LimitRecord,
+  type SharedLimitStore,
+} from './limit-store.ts'
+import {
+  type Admission,
+  admit,
+  freshState,
+  type KeyWindows,
+  type LimitState,
+  tighter,
+  windowsOf,
+} from './rate-windows.ts'
 
 /** Keeps a round short: those who come meanwhile wait for it. */
-const MOST_REQUESTS = 1_000
-/** Where so many came together, it pays to wait for the others: one round of 40 costs the store hardly more than one of 20. */
-const MANY = 8
+const MAX_REQUESTS = 1_000
+/** Where so many came together, it pays to wait for the others: a round costs the store hardly more with twice as many. */
+const REQUESTS_WORTH_GATHERING = 8
 
 interface Waiting {
   readonly keyId: string
@@ -35,8 +46,7 @@ export class SharedLimits implements LimitKeeper {
     this.#store = store
   }
 
-  /** Runs the work at the end of a turn, once the requests that are being decided have been. */
-  readonly afterRound = (work: () => void): void => {
+  afterDecisions(work: () => void): void {
     if (this.#round === undefined) setImmediate(work)
     else void this.#round.then(() => setImmediate(work))
   }
@@ -48,13 +58,14 @@ export class SharedLimits implements LimitKeeper {
     return promise
   }
 
-  async standings(keyId: string, limits: Limits): Promise<Standings> {
-    let standings = standingsOf(freshState(), limits, 0)
+  async windowsOf(keyId: string, limits: Limits): Promise<KeyWindows> {
+    let windows: KeyWindows | undefined
     await this.#store.changeLimits([keyId], (states, now) => {
-      standings = standingsOf(states.get(keyId) ?? freshState(), limits, now)
+      windows = windowsOf(states.get(keyId) ?? freshState(), limits, now)
       return []
     })
-    return standings
+    if (windows === undefined) throw new Error('the store did not show the limits of a key')
+    return windows
   }
 
   /** Nothing is ever held back. */
@@ -74,10 +85,10 @@ export class SharedLimits implements LimitKeeper {
   }
 
   async #decideWaiting(): Promise<void> {
-    if (Math.max(this.#lastSize, this.#waiting.length) >= MANY) await this.#gather()
-    const batch = this.#waiting.splice(0, MOST_REQUESTS)
+    if (Math.max(this.#lastSize, this.#waiting.length) >= REQUESTS_WORTH_GATHERING) await this.#gather()
+    const batch = this.#waiting.splice(0, MAX_REQUESTS)
     this.#lastSize = batch.length
-    let undecided = batch
+    let undecided: readonly Waiting[] = batch
     try {
       undecided = await this.#countWhatFits(batch)
       if (undecided.length > 0) await this.#decideOneByOne(undecided)
@@ -92,24 +103,24 @@ export class SharedLimits implements LimitKeeper {
     do {
       before = this.#waiting.length
       await nextTurn()
-    } while (this.#waiting.length > before && this.#waiting.length < MOST_REQUESTS)
+    } while (this.#waiting.length > before && this.#waiting.length < MAX_REQUESTS)
   }
 
   /** The short way for keys with room for all that they ask for. Gives the requests that have to be decided. */
-  async #countWhatFits(batch: readonly Waiting[]): Promise<Waiting[]> {
-    const byKey = Map.groupBy(batch, ({ keyId }) => keyId)
-    const counts = [...byKey]
-      .filter(([keyId]) => !this.#refused.has(keyId))
-      .map(([keyId, asking]) => ({ keyId, requests: asking.length, limits: latestLimits(asking) }))
-    if (counts.length === 0) return [...batch]
-    const counted = await this.#store.countRequests(counts)
-    for (const [keyId, { minute, day, at }] of counted) {
-      const asking = byKey.get(keyId) ?? []
-      for (const [index, { limits, resolve }] of asking.entries()) {
-        const later = asking.length - 1 - index
-        const before = ({ startedAt, used }: typeof minute) => ({ startedAt, used: used - later })
-        resolve({ ...tighter(before(minute), before(day), limits), at })
-      }
+  async #countWhatFits(batch: readonly Waiting[]): Promise<readonly Waiting[]> {
+    const mayFit = batch.filter(({ keyId }) => !this.#refused.has(keyId))
+    if (mayFit.length === 0) return batch
+    const byKey = Map.groupBy(mayFit, ({ keyId }) => keyId)
+    const counted = await this.#store.countRequests(
+      Array.from(byKey, ([keyId, asking]) => ({
+        keyId,
+        requests: asking.length,
+        limits: latestLimits(asking),
+      })),
+    )
+    for (const [keyId, asking] of byKey) {
+      const after = counted.get(keyId)
+      if (after !== undefined) tellCounted(asking, after)
     }
     return batch.filter(({ keyId }) => !counted.has(keyId))
   }
@@ -122,12 +133,9 @@ export class SharedLimits implements LimitKeeper {
       admissions = decided.admissions
       return decided.records
     })
-    for (const [index, { keyId, resolve, reject }] of batch.entries()) {
+    for (const [index, { keyId, resolve }] of batch.entries()) {
       const admission = admissions[index]
-      if (admission === undefined) {
-        reject(new Error('the store did not let the limits be decided'))
-        continue
-      }
+      if (admission === undefined) throw new Error('the store did not let the limits be decided')
       if (admission.refused === undefined) this.#refused.delete(keyId)
       else this.#refused.add(keyId)
       resolve(admission)
@@ -137,7 +145,18 @@ export class SharedLimits implements LimitKeeper {
 
 /** Those of one key are the same, unless an operator changed them between two requests. */
 function latestLimits(asking: readonly Waiting[]): Limits {
-  return asking.at(-1)?.limits ?? { perMinute: 0, perDay: 0 }
+  const latest = asking.at(-1)
+  if (latest === undefined) throw new Error('a key is asked about by at least one request')
+  return latest.limits
+}
+
+/** Each is told what was left after it, and not after those that were counted with it. */
+function tellCounted(asking: readonly Waiting[], { minute, day, at }: CountedRequests): void {
+  for (const [index, { limits, resolve }] of asking.entries()) {
+    const later = asking.length - 1 - index
+    const before = ({ startedAt, used }: typeof minute) => ({ startedAt, used: used - later })
+    resolve({ ...tighter(before(minute), before(day), limits), at })
+  }
 }
 
 /** Works on copies, since the store may ask again. */
@@ -146,23 +165,23 @@ function decide(
   states: ReadonlyMap<string, LimitState>,
   now: number,
 ): { admissions: readonly Admission[]; records: readonly LimitRecord[] } {
-  const records = new Map<string, Tally>()
+  const changes = new Map<string, { readonly state: LimitState; accepted: number; rejected: number }>()
   const admissions = batch.map(({ keyId, limits }) => {
-    let tally = records.get(keyId)
-    if (tally === undefined) {
-      const state = structuredClone(states.get(keyId) ?? freshState())
-      tally = { keyId, state, day: dayOf(now), accepted: 0, rejected: 0 }
-      records.set(keyId, tally)
+    let change = changes.get(keyId)
+    if (change === undefined) {
+      change = { state: structuredClone(states.get(keyId) ?? freshState()), accepted: 0, rejected: 0 }
+      changes.set(keyId, change)
     }
-    const admission = admit(tally.state, limits, now)
-    if (admission.refused === undefined) tally.accepted++
-    else tally.rejected++
+    const admission = admit(change.state, limits, now)
+    if (admission.refused === undefined) change.accepted++
+    else change.rejected++
     return admission
   })
-  return { admissions, records: [...records.values()] }
+  return {
+    admissions,
+    records: Array.from(changes, ([keyId, change]) => ({ keyId, day: dayOf(now), ...change })),
+  }
 }
-
-type Tally = { -readonly [Name in keyof LimitRecord]: LimitRecord[Name] }
 
 function nextTurn(): Promise<void> {
   return new Promise((resume) => setImmediate(resume))

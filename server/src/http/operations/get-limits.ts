@@ -17,7 +17,7 @@ export const getLimits = defineOperation({
   success: { description: 'The limits of the key.', schema: KeyLimits },
   errors: [],
   handle: async ({ key }, { limits }) => {
-    const { minute, day } = await limits.standings(key.id, key.limits)
+    const { minute, day } = await limits.windowsOf(key.id, key.limits)
     return { plan: key.plan, key: { id: key.id, name: key.name }, minute: told(minute), day: told(day) }
   },
 })

@@ -1,6 +1,6 @@
 import { type ReservedSQL, SQL } from 'bun'
 import { type Clock, SECOND } from '../../core/values/clock.ts'
-import type { SqlValue } from '../sql.ts'
+import type { Durability, SqlDatabase, SqlValue, Statement } from '../sql.ts'
 import { asServiceError, Hung, isLost, unavailable } from './failures.ts'
 
 export interface PostgresSettings {
@@ -19,7 +19,10 @@ const PROMPT_MS = 300
 /** How much later than the server's own time-out we give up: only where its answer cannot reach us. */
 const LATER_MS = 2 * SECOND
 
-const BEGIN = { durable: 'BEGIN', forgettable: 'BEGIN; SET LOCAL synchronous_commit = off' }
+const BEGIN: Readonly<Record<Durability, string>> = {
+  durable: 'BEGIN',
+  forgettable: 'BEGIN; SET LOCAL synchronous_commit = off',
+}
 const PATIENT = 'SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0'
 const LONG_WRITE = `BEGIN; ${PATIENT}`
 /** Begins a transaction that sees all of one moment, and may take its time. */
@@ -32,7 +35,7 @@ export type Session = ReservedSQL
  * The pool of connections to one PostgreSQL, and whether it can be reached. While it cannot, callers are refused at
  * once, and one probe at a time finds out when it is back; nobody waits for a connection that will not come.
  */
-export class Connection {
+export class Connection implements SqlDatabase {
   readonly #options: SQL.Options
   readonly #patienceMs: number
   readonly #connectMs: number
@@ -55,13 +58,22 @@ export class Connection {
     return this.#losses
   }
 
-  async rows<Row>(text: string, values: readonly SqlValue[] = []): Promise<Row[]> {
-    return this.run((sql) => sql.unsafe<Row[]>(text, [...values]))
-  }
-
   /** Runs one statement; on its own it is a transaction. */
   run<T>(work: (sql: SQL) => Promise<T>): Promise<T> {
     return this.#attempt((pool) => inTime(work(pool), this.#patienceMs))
+  }
+
+  rows<Row>(text: string, ...values: readonly SqlValue[]): Promise<Row[]> {
+    return this.run((sql) => sql.unsafe<Row[]>(text, values.map(bound)))
+  }
+
+  commit(statements: readonly Statement[], durability: Durability = 'durable'): Promise<number[]> {
+    return this.#session((session) =>
+      inTime(
+        transact(session, BEGIN[durability], () => runAll(session, statements)),
+        this.#patienceMs,
+      ),
+    )
   }
 
   /** Runs statements in one transaction, which is on disk when the promise resolves. */
@@ -75,7 +87,7 @@ export class Connection {
    * it, nobody sees it undone.
    */
   readThenWrite<Found>(
-    durability: 'durable' | 'forgettable',
+    durability: Durability,
     read: (session: Session) => Promise<Found>,
     write: (session: Session, found: Found) => Promise<unknown> | undefined,
   ): Promise<void> {
@@ -186,6 +198,19 @@ export class Connection {
       },
     })
   }
+}
+
+/** On their way together, one after the other; gives how many rows each has changed. */
+export async function runAll(session: Session, statements: readonly Statement[]): Promise<number[]> {
+  const results = await Promise.all(
+    statements.map(({ text, values }) => session.unsafe(text, values.map(bound)).execute()),
+  )
+  return results.map(({ count }) => count)
+}
+
+/** Of one type, whatever the value: a number that happens to be small would be another, and another plan. */
+function bound(value: SqlValue): bigint | string | boolean | null {
+  return typeof value === 'number' ? BigInt(value) : value
 }
 
 /** Every setting is given in so many words: Bun would take what is missing from the environment. */

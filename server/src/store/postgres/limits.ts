@@ -1,60 +1,14 @@
 import type { SQL } from 'bun'
-import type { Ban, LimitState } from '../../core/limits/rate-windows.ts'
-import type { LimitRecord } from '../../core/limits/usage.ts'
-import type { Store } from '../store.ts'
+import type { CountedRequests, RequestCount, SharedLimitStore } from '../../core/limits/limit-store.ts'
+import { type Clock, DAY, MINUTE } from '../../core/values/clock.ts'
+import { LIMIT_ROWS, type LimitRow, saveStatements, toStates } from '../limits.ts'
 import { columnOf } from './columns.ts'
-import type { Connection } from './connection.ts'
-import type { StoreClock } from './store-clock.ts'
+import { type Connection, runAll } from './connection.ts'
+import { storeTime } from './store-clock.ts'
 
-interface WindowRow {
-  key_id: string
-  minute_started_at: bigint
-  minute_used: bigint
-  minute_rejected: bigint
-  day_started_at: bigint
-  day_used: bigint
-  day_rejected: bigint
-  last_used_at: bigint | null
-}
-
-interface BanRow {
-  key_id: string
-  number: bigint
-  began_at: bigint
-  ends_at: bigint
-  lifted_at: bigint | null
-}
-
-interface UsageRow {
-  key_id: string
-  day: string
-  accepted: bigint
-  rejected: bigint
-}
-
-type LimitVerbs = Pick<
-  Store,
-  'loadLimits' | 'saveLimits' | 'changeLimits' | 'listLiftedBans' | 'listUsage' | 'listBans'
->
-
-export function limitVerbs(connection: Connection, clock: StoreClock): LimitVerbs {
+/** Limits that several instances count together, by the database's clock or, in tests, by one that is given. */
+export function sharedLimitStore(connection: Connection, clock: Clock | undefined): SharedLimitStore {
   return {
-    loadLimits: () =>
-      connection.transaction(async (sql) => {
-        const windows = await sql<WindowRow[]>`
-          SELECT key_id, minute_started_at, minute_used, minute_rejected, day_started_at, day_used, day_rejected,
-            last_used_at
-          FROM limit_windows ORDER BY key_id`
-        const bans = await sql<BanRow[]>`
-          SELECT DISTINCT ON (key_id) key_id, number, began_at, ends_at, lifted_at FROM bans
-          ORDER BY key_id, number DESC`
-        return toStates(windows, bans)
-      }),
-
-    saveLimits: async (records) => {
-      await connection.run((sql) => save(sql, records))
-    },
-
     changeLimits: async (keyIds, change) => {
       const wanted = keyIds.toSorted()
       let missing = await attempt(connection, clock, wanted, change)
@@ -65,40 +19,9 @@ export function limitVerbs(connection: Connection, clock: StoreClock): LimitVerb
       }
     },
 
-    listLiftedBans: async (now) => {
-      const rows = await connection.run(
-        (sql) => sql<Pick<BanRow, 'key_id' | 'number'>[]>`
-          SELECT key_id, number FROM bans WHERE lifted_at IS NOT NULL AND ends_at > ${now}::bigint`,
-      )
-      return rows.map(({ key_id, number }) => ({ keyId: key_id, number: Number(number) }))
-    },
-
-    listUsage: async (fromDay) => {
-      const rows = await connection.run(
-        (sql) => sql<UsageRow[]>`
-          SELECT key_id, day, accepted, rejected FROM usage_days WHERE day >= ${fromDay} ORDER BY day, key_id`,
-      )
-      return rows.map(({ key_id, day, accepted, rejected }) => ({
-        keyId: key_id,
-        day,
-        accepted: Number(accepted),
-        rejected: Number(rejected),
-      }))
-    },
-
-    listBans: async (since) => {
-      const rows = await connection.run(
-        (sql) => sql<BanRow[]>`
-          SELECT key_id, number, began_at, ends_at, lifted_at FROM bans
-          WHERE began_at >= ${since}::bigint ORDER BY began_at, key_id`,
-      )
-      return rows.map((row) => ({
-        keyId: row.key_id,
-        number: Number(row.number),
-        beganAt: Number(row.began_at),
-        endsAt: Number(row.ends_at),
-        ...(row.lifted_at === null ? {} : { liftedAt: Number(row.lifted_at) }),
-      }))
+    countRequests: async (counts) => {
+      const rows = await connection.run((sql) => count(sql, counts, clock?.() ?? null))
+      return new Map(rows.map((row) => [row.key_id, toCounted(row)]))
     },
   }
 }
@@ -106,31 +29,29 @@ export function limitVerbs(connection: Connection, clock: StoreClock): LimitVerb
 /** Gives the keys that have no row to be locked yet; where there are any, nothing is changed. */
 async function attempt(
   connection: Connection,
-  clock: StoreClock,
+  clock: Clock | undefined,
   keyIds: readonly string[],
-  change: Parameters<Store['changeLimits']>[1],
+  change: Parameters<SharedLimitStore['changeLimits']>[1],
 ): Promise<string[]> {
   let missing: string[] = []
   await connection.readThenWrite(
     'forgettable',
-    async (sql) => {
-      const keys = () => columnOf(sql, keyIds, 'TEXT', (keyId) => keyId)
-      // The bans and the time in statements of their own, which begin when the rows are locked and so see the latest.
+    (sql) => {
+      const keys = columnOf(sql, keyIds, 'TEXT', (keyId) => keyId)
+      // What follows the lock begins when the rows are locked, and so sees the latest; and rows that it did not lock.
       return Promise.all([
-        sql<WindowRow[]>`
-          SELECT key_id, minute_started_at, minute_used, minute_rejected, day_started_at, day_used, day_rejected,
-            last_used_at
-          FROM limit_windows WHERE key_id = ANY (${keys()}) ORDER BY key_id FOR NO KEY UPDATE`.execute(),
-        sql<BanRow[]>`
-          SELECT DISTINCT ON (key_id) key_id, number, began_at, ends_at, lifted_at FROM bans
-          WHERE key_id = ANY (${keys()}) ORDER BY key_id, number DESC`.execute(),
-        clock(sql),
+        sql<Pick<LimitRow, 'key_id'>[]>`
+          SELECT key_id FROM limit_windows WHERE key_id = ANY (${keys}) ORDER BY key_id FOR NO KEY UPDATE`.execute(),
+        sql.unsafe<LimitRow[]>(`${LIMIT_ROWS} WHERE limit_windows.key_id = ANY ($1)`, [keys]).execute(),
+        sql.unsafe<{ now: bigint }[]>(`SELECT ${storeTime('$1')} AS now`, [clock?.() ?? null]).execute(),
       ])
     },
-    (sql, [windows, bans, now]) => {
-      const states = toStates(windows, bans)
-      missing = keyIds.filter((keyId) => !states.has(keyId))
-      return missing.length > 0 ? undefined : save(sql, change(states, now)).execute()
+    (sql, [locked, rows, [time]]) => {
+      const lockedIds = new Set(locked.map((row) => row.key_id))
+      missing = keyIds.filter((keyId) => !lockedIds.has(keyId))
+      if (missing.length > 0) return undefined
+      if (time === undefined) throw new Error('the database did not tell the time')
+      return runAll(sql, saveStatements(change(toStates(rows), Number(time.now))))
     },
   )
   return missing
@@ -143,73 +64,76 @@ function addRows(sql: SQL, keyIds: readonly string[]) {
     ON CONFLICT DO NOTHING`
 }
 
-/** One statement for all of it. A ban that is there already may have been lifted meanwhile, and stays lifted. */
-function save(sql: SQL, records: readonly LimitRecord[]) {
-  const column = (type: 'BIGINT' | 'TEXT', pick: (record: LimitRecord) => number | string | undefined) =>
-    columnOf(sql, records, type, pick)
-  return sql`
-    WITH given AS (
-      SELECT * FROM unnest(
-        ${column('TEXT', ({ keyId }) => keyId)},
-        ${column('BIGINT', ({ state }) => state.minute.startedAt)},
-        ${column('BIGINT', ({ state }) => state.minute.used)},
-        ${column('BIGINT', ({ state }) => state.minute.rejected)},
-        ${column('BIGINT', ({ state }) => state.day.startedAt)},
-        ${column('BIGINT', ({ state }) => state.day.used)},
-        ${column('BIGINT', ({ state }) => state.day.rejected)},
-        ${column('BIGINT', ({ state }) => state.lastUsedAt)},
-        ${column('TEXT', ({ day }) => day)},
-        ${column('BIGINT', ({ accepted }) => accepted)},
-        ${column('BIGINT', ({ rejected }) => rejected)},
-        ${column('BIGINT', ({ state }) => state.ban?.number)},
-        ${column('BIGINT', ({ state }) => state.ban?.beganAt)},
-        ${column('BIGINT', ({ state }) => state.ban?.endsAt)}
-      ) AS given (key_id, minute_started_at, minute_used, minute_rejected, day_started_at, day_used, day_rejected,
-        last_used_at, day, accepted, rejected, number, began_at, ends_at)
-    ), windows AS (
-      INSERT INTO limit_windows
-      SELECT key_id, minute_started_at, minute_used, minute_rejected, day_started_at, day_used, day_rejected,
-        last_used_at FROM given ORDER BY key_id
-      ON CONFLICT (key_id) DO UPDATE SET
-        minute_started_at = excluded.minute_started_at, minute_used = excluded.minute_used,
-        minute_rejected = excluded.minute_rejected, day_started_at = excluded.day_started_at,
-        day_used = excluded.day_used, day_rejected = excluded.day_rejected, last_used_at = excluded.last_used_at
-    ), days AS (
-      INSERT INTO usage_days SELECT key_id, day, accepted, rejected FROM given ORDER BY key_id
-      ON CONFLICT (key_id, day) DO UPDATE SET
-        accepted = usage_days.accepted + excluded.accepted, rejected = usage_days.rejected + excluded.rejected
-    )
-    INSERT INTO bans (key_id, number, began_at, ends_at)
-    SELECT key_id, number, began_at, ends_at FROM given WHERE number IS NOT NULL ORDER BY key_id
-    ON CONFLICT (key_id, number) DO UPDATE SET began_at = excluded.began_at, ends_at = excluded.ends_at
-      WHERE bans.began_at <> excluded.began_at`
+interface CountedRow {
+  key_id: string
+  minute_started_at: bigint
+  minute_used: bigint
+  day_started_at: bigint
+  day_used: bigint
+  last_used_at: bigint
 }
 
-function toStates(windows: readonly WindowRow[], bans: readonly BanRow[]): Map<string, LimitState> {
-  const latest = new Map(bans.map((row) => [row.key_id, row]))
-  return new Map(
-    windows.map((row) => {
-      const ban = latest.get(row.key_id)
-      const state: LimitState = {
-        minute: {
-          startedAt: Number(row.minute_started_at),
-          used: Number(row.minute_used),
-          rejected: Number(row.minute_rejected),
-        },
-        day: {
-          startedAt: Number(row.day_started_at),
-          used: Number(row.day_used),
-          rejected: Number(row.day_rejected),
-        },
-        lastUsedAt: Number(row.last_used_at ?? 0),
-        bans: Number(ban?.number ?? 0),
-        ...(ban === undefined || ban.lifted_at !== null ? {} : { ban: toBan(ban) }),
-      }
-      return [row.key_id, state]
-    }),
+const NOW = storeTime('$5')
+
+/** One row, and no more work than its values themselves. */
+const ONE_KEY = `asked AS (
+    SELECT $1::text AS key_id, $2::bigint AS requests, $3::bigint AS per_minute, $4::bigint AS per_day
+  )`
+
+/** Their rows are locked in the order in which they are asked for, so that nobody waits for each other. */
+const SEVERAL_KEYS = `asked AS MATERIALIZED (
+    SELECT asked.*
+    FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[]) AS asked (key_id, requests, per_minute, per_day)
+    CROSS JOIN LATERAL (SELECT FROM limit_windows WHERE key_id = asked.key_id FOR NO KEY UPDATE) AS locked
+  )`
+
+/**
+ * The rule of the windows in SQL, for the requests that need no decision: almost all, almost always. The cases that the
+ * tests hold it to are those of the core. One statement, and so one way to the database; the disk is not waited for.
+ *
+ * Where another holds a row, its conditions are looked at again once it is free, at the time by then. A ban that is
+ * being written meanwhile is not seen, but it begins with a window that is used up, which is.
+ */
+const countOf = (asked: string) => `
+  WITH ${asked}, counted AS (
+    UPDATE limit_windows AS windows
+    SET minute_used = minute_used + requests, day_used = day_used + requests, last_used_at = ${NOW}
+    FROM asked
+    WHERE windows.key_id = asked.key_id AND ${NOW} >= last_used_at
+      AND minute_used > 0 AND ${NOW} < minute_started_at + ${MINUTE} AND minute_used + requests <= per_minute
+      AND day_used > 0 AND ${NOW} < day_started_at + ${DAY} AND day_used + requests <= per_day
+      AND NOT EXISTS (SELECT FROM bans WHERE bans.key_id = asked.key_id AND lifted_at IS NULL AND ends_at > ${NOW})
+      AND (SELECT set_config('synchronous_commit', 'off', true)) IS NOT NULL
+    RETURNING windows.key_id, minute_started_at, minute_used, day_started_at, day_used, last_used_at, requests
+  ), days AS (
+    INSERT INTO usage_days
+    SELECT key_id, to_char(to_timestamp(last_used_at / 1000) AT TIME ZONE 'UTC', 'YYYY-MM-DD'), requests, 0 FROM counted
+    ON CONFLICT (key_id, day) DO UPDATE SET accepted = usage_days.accepted + excluded.accepted
   )
+  SELECT * FROM counted`
+const COUNT_ONE = countOf(ONE_KEY)
+const COUNT_SEVERAL = countOf(SEVERAL_KEYS)
+
+function count(sql: SQL, counts: readonly RequestCount[], now: number | null) {
+  const [one] = counts
+  if (one !== undefined && counts.length === 1) {
+    const { keyId, requests, limits } = one
+    return sql.unsafe<CountedRow[]>(COUNT_ONE, [keyId, requests, limits.perMinute, limits.perDay, now])
+  }
+  const asked = counts.toSorted((first, second) => (first.keyId < second.keyId ? -1 : 1))
+  return sql.unsafe<CountedRow[]>(COUNT_SEVERAL, [
+    columnOf(sql, asked, 'TEXT', ({ keyId }) => keyId),
+    columnOf(sql, asked, 'BIGINT', ({ requests }) => requests),
+    columnOf(sql, asked, 'BIGINT', ({ limits }) => limits.perMinute),
+    columnOf(sql, asked, 'BIGINT', ({ limits }) => limits.perDay),
+    now,
+  ])
 }
 
-function toBan({ number, began_at, ends_at }: BanRow): Ban {
-  return { number: Number(number), beganAt: Number(began_at), endsAt: Number(ends_at) }
+function toCounted(row: CountedRow): CountedRequests {
+  return {
+    minute: { startedAt: Number(row.minute_started_at), used: Number(row.minute_used) },
+    day: { startedAt: Number(row.day_started_at), used: Number(row.day_used) },
+    at: Number(row.last_used_at),
+  }
 }

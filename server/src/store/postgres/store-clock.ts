@@ -1,19 +1,16 @@
-import type { SQL } from 'bun'
 import type { Clock } from '../../core/values/clock.ts'
-
-/** Tells the time by the one clock that all instances share. */
-export type StoreClock = (sql: SQL) => Promise<number>
+import type { SqlDatabase } from '../sql.ts'
 
 /**
- * The database's clock: two instances whose own clocks differ by an hour would empty each other's windows. Tests give
- * one that they move.
+ * The time in milliseconds by the one clock that all instances share, as SQL: two instances whose own clocks differ by
+ * an hour would empty each other's windows. `given` is the parameter with the time that tests have instead, or NULL.
  */
-export function storeClock(given: Clock | undefined): StoreClock {
-  if (given !== undefined) return async () => given()
-  return async (sql) => {
-    const [row] = await sql<{ now: bigint }[]>`
-      SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now`.execute()
-    if (row === undefined) throw new Error('the database did not tell the time')
-    return Number(row.now)
-  }
+export function storeTime(given: `$${number}`): string {
+  return `coalesce(${given}::bigint, floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint)`
+}
+
+export async function readStoreTime(database: Pick<SqlDatabase, 'rows'>, clock?: Clock): Promise<number> {
+  const [row] = await database.rows<{ now: bigint }>(`SELECT ${storeTime('$1')} AS now`, clock?.() ?? null)
+  if (row === undefined) throw new Error('the database did not tell the time')
+  return Number(row.now)
 }

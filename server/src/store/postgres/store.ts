@@ -1,20 +1,21 @@
+import { SharedLimits } from '../../core/limits/shared-limits.ts'
 import { historyVerbs } from '../history.ts'
+import { keyVerbs } from '../keys.ts'
+import { usageVerbs } from '../limits.ts'
 import type { TablesMode } from '../opening.ts'
+import { orderVerbs } from '../orders.ts'
 import { petVerbs } from '../pets.ts'
 import type { Store } from '../store.ts'
 import { Connection, type PostgresSettings } from './connection.ts'
 import { contentVerbs } from './contents.ts'
 import { transferVerbs } from './export.ts'
 import { inspectionVerbs } from './inspection.ts'
-import { keyVerbs } from './keys.ts'
-import { limitVerbs } from './limits.ts'
+import { sharedLimitStore } from './limits.ts'
 import { logVerbs } from './log.ts'
 import { migrate } from './migrations.ts'
-import { orderVerbs } from './orders.ts'
 import { petWriteVerbs } from './pets.ts'
-import { requestCountVerbs } from './request-counts.ts'
 import { stockVerbs } from './stock.ts'
-import { storeClock } from './store-clock.ts'
+import { readStoreTime } from './store-clock.ts'
 
 export type { PostgresSettings } from './connection.ts'
 
@@ -31,7 +32,6 @@ export async function openPostgresStore(
   tables: TablesMode = 'make',
 ): Promise<Store> {
   const connection = new Connection(url, settings)
-  const clock = storeClock(settings.clock)
   try {
     await migrate(connection, tables)
   } catch (error) {
@@ -39,16 +39,18 @@ export async function openPostgresStore(
     throw error
   }
   return {
-    isShared: true,
     ...stockVerbs(connection),
     ...logVerbs(connection),
     ...historyVerbs(connection),
     ...petVerbs(connection),
     ...petWriteVerbs(connection),
     ...orderVerbs(connection),
-    ...keyVerbs(connection, clock),
-    ...limitVerbs(connection, clock),
-    ...requestCountVerbs(connection, settings.clock),
+    ...keyVerbs(connection, {
+      order: 'number',
+      storeTime: () => readStoreTime(connection, settings.clock),
+    }),
+    ...usageVerbs(connection),
+    openLimits: async () => new SharedLimits(sharedLimitStore(connection, settings.clock)),
     ...transferVerbs(connection),
     ...contentVerbs(connection),
     ...inspectionVerbs(connection),

@@ -1,7 +1,7 @@
-import { Database, type SQLQueryBindings } from 'bun:sqlite'
+import { Database, type SQLQueryBindings, type Statement as SqliteStatement } from 'bun:sqlite'
 import { existsSync, mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
-import type { SqlValue } from '../sql.ts'
+import type { Durability, SqlDatabase, SqlValue, Statement } from '../sql.ts'
 import { asServiceError, isLocked } from './failures.ts'
 import { createPrivateFile } from './private-file.ts'
 import { alignSideFiles } from './side-files.ts'
@@ -22,13 +22,14 @@ const LOCK_FORGOTTEN_MS = 1_000
  * One SQLite file. bun:sqlite works synchronously, so nothing here may wait inside SQLite: a lock held by
  * another process is waited for between tries, and other requests go on meanwhile.
  */
-export class Connection {
+export class Connection implements SqlDatabase {
   readonly database: Database
   readonly #path: string
   readonly #dataVersion
   readonly #begin
   readonly #commit
   readonly #rollback
+  readonly #statements = new Map<string, SqliteStatement<unknown, SQLQueryBindings[]>>()
   #seenDataVersion: bigint | undefined
   #isChecked = false
   #version = 0
@@ -103,9 +104,24 @@ export class Connection {
     return Connection.open(this.#path, PASSING_CACHE_PAGES)
   }
 
-  async rows<Row>(text: string, values: readonly SqlValue[] = []): Promise<Row[]> {
-    const statement = this.database.query<Row, SQLQueryBindings[]>(text.replaceAll('$', '?'))
-    return this.read(() => statement.all(...values))
+  async rows<Row>(text: string, ...values: readonly SqlValue[]): Promise<Row[]> {
+    return this.read(() => this.#prepared(text).all(...values.map(bound)) as Row[])
+  }
+
+  async commit(statements: readonly Statement[], durability: Durability = 'durable'): Promise<number[]> {
+    const work = () =>
+      statements.map(({ text, values }) => this.#prepared(text).run(...values.map(bound)).changes)
+    return durability === 'durable' ? this.write(work) : this.writeUnsynced(work)
+  }
+
+  /** Kept here: bun:sqlite keeps no more than twenty. */
+  #prepared(text: string): SqliteStatement<unknown, SQLQueryBindings[]> {
+    let prepared = this.#statements.get(text)
+    if (prepared === undefined) {
+      prepared = this.database.prepare(text.replaceAll(/\$(\d+)/g, '?$1'))
+      this.#statements.set(text, prepared)
+    }
+    return prepared
   }
 
   async read<T>(work: () => T): Promise<T> {
@@ -206,4 +222,8 @@ export class Connection {
     this.#lockSeenAt = Number.NEGATIVE_INFINITY
     return result
   }
+}
+
+function bound(value: SqlValue): SQLQueryBindings {
+  return typeof value === 'boolean' ? Number(value) : value
 }

@@ -1,16 +1,18 @@
+import { LimitLedger } from '../../core/limits/limit-ledger.ts'
 import { historyVerbs } from '../history.ts'
+import { keyVerbs } from '../keys.ts'
+import { usageVerbs } from '../limits.ts'
 import type { OpenOptions } from '../opening.ts'
+import { orderVerbs } from '../orders.ts'
 import { petVerbs } from '../pets.ts'
 import type { Store } from '../store.ts'
 import { Connection } from './connection.ts'
 import { contentVerbs } from './contents.ts'
 import { transferVerbs } from './export.ts'
 import { inspectionVerbs } from './inspection.ts'
-import { keyVerbs } from './keys.ts'
-import { limitVerbs } from './limits.ts'
+import { ledgerStore } from './limits.ts'
 import { logVerbs } from './log.ts'
 import { migrate } from './migrations.ts'
-import { orderVerbs } from './orders.ts'
 import { petWriteVerbs } from './pets.ts'
 import { lockForServing } from './serve-lock.ts'
 import { stockVerbs } from './stock.ts'
@@ -32,15 +34,15 @@ export function openSqliteStore(path: string, options: Partial<OpenOptions> = {}
   // Not a bare SELECT 1, which would answer without a look at the file.
   const anyChange = connection.database.query('SELECT 1 FROM log LIMIT 1')
   return {
-    isShared: false,
     ...stockVerbs(connection),
     ...logVerbs(connection),
     ...historyVerbs(connection),
     ...petVerbs(connection),
     ...petWriteVerbs(connection),
     ...orderVerbs(connection),
-    ...keyVerbs(connection),
-    ...limitVerbs(connection),
+    ...keyVerbs(connection, { order: 'rowid' }),
+    ...usageVerbs(connection),
+    openLimits: (clock) => LimitLedger.open(ledgerStore(connection), clock),
     ...transferVerbs(connection),
     ...contentVerbs(connection),
     ...inspectionVerbs(connection),

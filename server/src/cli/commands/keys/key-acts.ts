@@ -1,5 +1,5 @@
 import { userInfo } from 'node:os'
-import type { KeyAct, KeyRecord } from '../../../core/keys/key-admin.ts'
+import type { KeyAct, KeyRecord } from '../../../core/keys/key-store.ts'
 import type { Store } from '../../../store/store.ts'
 
 /** Now, by whoever is logged in: for the audit. */

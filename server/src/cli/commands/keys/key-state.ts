@@ -1,5 +1,5 @@
 import { type ApiKey, keyState } from '../../../core/keys/api-key.ts'
-import type { BanRecord } from '../../../core/limits/usage.ts'
+import type { BanRecord } from '../../../core/limits/limit-store.ts'
 
 /** In a word or two: active, expired, revoked, or banned and until when. */
 export function stateOf(key: ApiKey, bans: readonly BanRecord[], now: number): string {

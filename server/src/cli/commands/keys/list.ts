@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { KeyRecord } from '../../../core/keys/key-admin.ts'
+import type { KeyRecord } from '../../../core/keys/key-store.ts'
 import { moment, table } from '../../table.ts'
 import { addSettings, type SettingFlags, withStore } from '../../with-store.ts'
 import { stateOf } from './key-state.ts'

@@ -1,0 +1,33 @@
+import type { SqlDatabase } from './sql.ts'
+
+/** What the tables must not say, and how the operator is told; each text counts what contradicts it. */
+export interface Check {
+  readonly text: string
+  readonly tell: (found: bigint) => string
+}
+
+/** A pet without stock, or a quantity that is not what the log says last, was not written by us. */
+export const CHECKS: readonly Check[] = [
+  {
+    text: 'SELECT count(*) AS found FROM pets WHERE NOT EXISTS (SELECT 1 FROM stock WHERE pet_id = pets.id)',
+    tell: (pets) => `${pets} pets have no stock entry`,
+  },
+  {
+    text: `SELECT count(*) AS found FROM stock JOIN log ON log.id = last_change
+        WHERE log.after <> stock.quantity OR log.pet_id <> stock.pet_id`,
+    tell: (pets) => `the stock of ${pets} pets is not what their history says`,
+  },
+  {
+    text: 'SELECT count(*) AS found FROM keys WHERE NOT EXISTS (SELECT 1 FROM key_secrets WHERE key_id = keys.id)',
+    tell: (keys) => `${keys} keys have no secret`,
+  },
+]
+
+/** The latest time that a change was recorded with. */
+export async function latestChangeAt(database: SqlDatabase): Promise<number | undefined> {
+  const [row] = await database.rows<{ at: bigint | null }>(`
+    SELECT max(at) AS at FROM (
+      SELECT at FROM log WHERE id = (SELECT max(id) FROM log) UNION ALL SELECT max(at) FROM audit
+    ) AS latest`)
+  return row === undefined || row.at === null ? undefined : Number(row.at)
+}

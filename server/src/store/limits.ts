@@ -1,0 +1,140 @@
+import type { LimitRecord, UsageStore } from '../core/limits/limit-store.ts'
+import type { LimitState } from '../core/limits/rate-windows.ts'
+import { type SqlDatabase, type Statement, statement } from './sql.ts'
+
+export interface LimitRow {
+  key_id: string
+  minute_started_at: bigint
+  minute_used: bigint
+  minute_rejected: bigint
+  day_started_at: bigint
+  day_used: bigint
+  day_rejected: bigint
+  last_used_at: bigint | null
+  ban_number: bigint | null
+  began_at: bigint | null
+  ends_at: bigint | null
+  lifted_at: bigint | null
+}
+
+interface BanRow {
+  key_id: string
+  number: bigint
+  began_at: bigint
+  ends_at: bigint
+  lifted_at: bigint | null
+}
+
+interface UsageRow {
+  key_id: string
+  day: string
+  accepted: bigint
+  rejected: bigint
+}
+
+/** The windows of keys, each with its latest ban; `toStates` makes of them what the core understands. */
+export const LIMIT_ROWS = `
+  SELECT limit_windows.*, bans.number AS ban_number, bans.began_at, bans.ends_at, bans.lifted_at
+  FROM limit_windows
+  LEFT JOIN bans ON bans.key_id = limit_windows.key_id
+    AND bans.number = (SELECT max(number) FROM bans AS own WHERE own.key_id = limit_windows.key_id)`
+
+export function usageVerbs(database: SqlDatabase): UsageStore {
+  return {
+    loadLimits: async () => toStates(await database.rows<LimitRow>(LIMIT_ROWS)),
+
+    listUsage: async (fromDay) => {
+      const rows = await database.rows<UsageRow>(
+        'SELECT key_id, day, accepted, rejected FROM usage_days WHERE day >= $1 ORDER BY day, key_id',
+        fromDay,
+      )
+      return rows.map(({ key_id, day, accepted, rejected }) => ({
+        keyId: key_id,
+        day,
+        accepted: Number(accepted),
+        rejected: Number(rejected),
+      }))
+    },
+
+    listBans: async (since) => {
+      const rows = await database.rows<BanRow>(
+        `SELECT key_id, number, began_at, ends_at, lifted_at FROM bans
+        WHERE began_at >= $1 ORDER BY began_at, key_id`,
+        since,
+      )
+      return rows.map((row) => ({
+        keyId: row.key_id,
+        number: Number(row.number),
+        beganAt: Number(row.began_at),
+        endsAt: Number(row.ends_at),
+        ...(row.lifted_at === null ? {} : { liftedAt: Number(row.lifted_at) }),
+      }))
+    },
+  }
+}
+
+export function toStates(rows: readonly LimitRow[]): Map<string, LimitState> {
+  return new Map(rows.map((row) => [row.key_id, toState(row)]))
+}
+
+function toState(row: LimitRow): LimitState {
+  const state: LimitState = {
+    minute: {
+      startedAt: Number(row.minute_started_at),
+      used: Number(row.minute_used),
+      rejected: Number(row.minute_rejected),
+    },
+    day: {
+      startedAt: Number(row.day_started_at),
+      used: Number(row.day_used),
+      rejected: Number(row.day_rejected),
+    },
+    lastUsedAt: Number(row.last_used_at ?? 0),
+    bans: Number(row.ban_number ?? 0),
+  }
+  if (row.ban_number !== null && row.lifted_at === null) {
+    state.ban = { number: state.bans, beganAt: Number(row.began_at), endsAt: Number(row.ends_at) }
+  }
+  return state
+}
+
+/** A ban that is there already may have been lifted meanwhile, and stays lifted. */
+export function saveStatements(records: readonly LimitRecord[]): Statement[] {
+  return records.flatMap(({ keyId, state, day, accepted, rejected }) => {
+    const { minute, day: whole, ban } = state
+    const saved = [
+      statement(
+        `INSERT INTO limit_windows (key_id, minute_started_at, minute_used, minute_rejected, day_started_at, day_used,
+          day_rejected, last_used_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+        ON CONFLICT (key_id) DO UPDATE SET
+          minute_started_at = excluded.minute_started_at, minute_used = excluded.minute_used,
+          minute_rejected = excluded.minute_rejected, day_started_at = excluded.day_started_at,
+          day_used = excluded.day_used, day_rejected = excluded.day_rejected, last_used_at = excluded.last_used_at`,
+        ...[keyId, minute.startedAt, minute.used, minute.rejected],
+        ...[whole.startedAt, whole.used, whole.rejected, state.lastUsedAt],
+      ),
+    ]
+    // A key can be saved because the clock was set back, without a request.
+    if (accepted + rejected > 0) {
+      saved.push(
+        statement(
+          `INSERT INTO usage_days (key_id, day, accepted, rejected) VALUES ($1, $2, $3, $4)
+          ON CONFLICT (key_id, day) DO UPDATE SET
+            accepted = usage_days.accepted + excluded.accepted, rejected = usage_days.rejected + excluded.rejected`,
+          ...[keyId, day, accepted, rejected],
+        ),
+      )
+    }
+    if (ban !== undefined) {
+      saved.push(
+        statement(
+          `INSERT INTO bans (key_id, number, began_at, ends_at) VALUES ($1, $2, $3, $4)
+          ON CONFLICT (key_id, number) DO UPDATE SET began_at = excluded.began_at, ends_at = excluded.ends_at
+            WHERE bans.began_at <> excluded.began_at`,
+          ...[keyId, ban.number, ban.beganAt, ban.endsAt],
+        ),
+      )
+    }
+    return saved
+  })
+}

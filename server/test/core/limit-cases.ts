@@ -1,0 +1,140 @@
+import type { Limits } from '../../src/core/keys/plans.ts'
+import { freshState, type LimitState, type Refusal, type Window } from '../../src/core/limits/rate-windows.ts'
+
+/** When the requests of every case come: on a whole second, where windows end. */
+export const CASE_TIME = 1_790_000_000_000
+
+/** Requests of one key that come together, and what the rule of the windows says of them. */
+export interface LimitCase {
+  readonly name: string
+  /** `undefined` for a key that was never used. */
+  readonly before: LimitState | undefined
+  readonly limits: Limits
+  /** What each of the requests is told. */
+  readonly told: readonly ('accepted' | Refusal)[]
+  /** Whether they can be counted without a decision: nothing begins, ends or is refused. */
+  readonly isPlain: boolean
+}
+
+const SECOND = 1_000
+const MINUTE = 60 * SECOND
+const DAY = 86_400 * SECOND
+
+const window = (age: number, used: number, rejected = 0): Window => ({
+  startedAt: CASE_TIME - age,
+  used,
+  rejected,
+})
+
+/** A key in the middle of both windows, but for what is given. */
+function used(changes: Partial<LimitState> = {}): LimitState {
+  return {
+    minute: window(20 * SECOND, 7),
+    day: window(20 * MINUTE, 70),
+    lastUsedAt: CASE_TIME - SECOND,
+    bans: 0,
+    ...changes,
+  }
+}
+
+const banned = (endsAt: number): Partial<LimitState> => ({
+  bans: 1,
+  ban: { number: 1, beganAt: CASE_TIME - 5 * MINUTE, endsAt },
+})
+
+const LIMITS: Limits = { perMinute: 10, perDay: 100 }
+const ACCEPTED = ['accepted', 'accepted', 'accepted'] as const
+const PLAIN = { limits: LIMITS, told: ACCEPTED, isPlain: true } as const
+const NOT_PLAIN = { limits: LIMITS, told: ACCEPTED, isPlain: false } as const
+
+/** Both windows have 10 and 100, of which 7 and 70 are used; three requests come, unless a case says otherwise. */
+export const LIMIT_CASES: readonly LimitCase[] = [
+  // Room.
+  { ...PLAIN, name: 'room in both windows', before: used({ minute: window(SECOND, 1) }) },
+  { ...PLAIN, name: 'room for exactly as many in the minute', before: used() },
+  {
+    ...NOT_PLAIN,
+    name: 'room for one too few in the minute',
+    before: used({ minute: window(SECOND, 8) }),
+    told: ['accepted', 'accepted', 'rate_limit_exceeded'],
+  },
+  { ...PLAIN, name: 'room for exactly as many in the day', before: used({ day: window(DAY / 2, 97) }) },
+  {
+    ...NOT_PLAIN,
+    name: 'room for one too few in the day',
+    before: used({ day: window(DAY / 2, 98) }),
+    told: ['accepted', 'accepted', 'rate_limit_exceeded'],
+  },
+  {
+    ...NOT_PLAIN,
+    name: 'no room in either, which is told of the day',
+    before: used({ minute: window(SECOND, 10), day: window(DAY / 2, 100) }),
+    told: ['rate_limit_exceeded', 'rate_limit_exceeded', 'rate_limit_exceeded'],
+  },
+  {
+    ...NOT_PLAIN,
+    name: 'limits that have become smaller than what is used',
+    before: used(),
+    limits: { perMinute: 5, perDay: 100 },
+    told: ['rate_limit_exceeded', 'rate_limit_exceeded', 'rate_limit_exceeded'],
+  },
+  {
+    ...NOT_PLAIN,
+    name: 'so many refusals that a ban begins',
+    before: used({ minute: window(SECOND, 10, 8) }),
+    told: ['rate_limit_exceeded', 'key_banned', 'key_banned'],
+  },
+  // Windows that begin and end.
+  { ...NOT_PLAIN, name: 'a key that was never used', before: undefined },
+  { ...NOT_PLAIN, name: 'a key with a row and nothing in it', before: freshState() },
+  {
+    ...PLAIN,
+    name: 'a minute in its last second',
+    before: used({ minute: window(MINUTE - SECOND, 7) }),
+  },
+  { ...NOT_PLAIN, name: 'a minute that ends now', before: used({ minute: window(MINUTE, 1) }) },
+  { ...PLAIN, name: 'a day in its last second', before: used({ day: window(DAY - SECOND, 70) }) },
+  { ...NOT_PLAIN, name: 'a day that ends now', before: used({ day: window(DAY, 1) }) },
+  {
+    ...NOT_PLAIN,
+    name: 'both windows used up and over',
+    before: used({ minute: window(DAY, 10), day: window(DAY, 100) }),
+  },
+  {
+    ...NOT_PLAIN,
+    name: 'a minute with refusals alone, which begins with the first request',
+    before: used({ minute: window(SECOND, 0, 2), day: window(MINUTE, 40) }),
+  },
+  {
+    ...NOT_PLAIN,
+    name: 'a day with refusals alone, which begins with the first request',
+    before: used({ day: window(SECOND, 0, 2) }),
+  },
+  // Bans.
+  {
+    ...NOT_PLAIN,
+    name: 'a ban that lasts for one more millisecond',
+    before: used(banned(CASE_TIME + 1)),
+    told: ['key_banned', 'key_banned', 'key_banned'],
+  },
+  { ...PLAIN, name: 'a ban that ends now', before: used(banned(CASE_TIME)) },
+  { ...PLAIN, name: 'a ban that was lifted', before: used({ bans: 1 }) },
+  {
+    ...NOT_PLAIN,
+    name: 'a ban after one that was lifted',
+    before: used({ bans: 2, ban: { number: 2, beganAt: CASE_TIME - MINUTE, endsAt: CASE_TIME + MINUTE } }),
+    told: ['key_banned', 'key_banned', 'key_banned'],
+  },
+  // The clock.
+  { ...PLAIN, name: 'a clock that stands still', before: used({ lastUsedAt: CASE_TIME }) },
+  { ...NOT_PLAIN, name: 'a clock that trembles', before: used({ lastUsedAt: CASE_TIME + 1 }) },
+  {
+    ...NOT_PLAIN,
+    name: 'a clock that was set back by an hour',
+    before: used({
+      minute: window(20 * SECOND - 60 * MINUTE, 7),
+      day: window(-40 * MINUTE, 70),
+      lastUsedAt: CASE_TIME + 60 * MINUTE,
+    }),
+  },
+]

@@ -1,0 +1,218 @@
+import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import {
+  dayOf,
+  type LimitRecord,
+  type RequestCount,
+  type SharedLimitStore,
+} from '../../src/core/limits/limit-store.ts'
+import { admit, freshState } from '../../src/core/limits/rate-windows.ts'
+import { keyVerbs } from '../../src/store/keys.ts'
+import { saveStatements, usageVerbs } from '../../src/store/limits.ts'
+import { Connection } from '../../src/store/postgres/connection.ts'
+import { sharedLimitStore } from '../../src/store/postgres/limits.ts'
+import { migrate } from '../../src/store/postgres/migrations.ts'
+import { DEFAULT_POSTGRES_SETTINGS } from '../../src/store/postgres/store.ts'
+import { CASE_TIME, LIMIT_CASES } from '../core/limit-cases.ts'
+import { bannedState, NOW, record, saveCase } from '../store/limit-records.ts'
+import { createDatabase, type TestDatabase } from '../support/postgres-databases.ts'
+
+setDefaultTimeout(20_000)
+
+let database: TestDatabase
+let connection: Connection
+/** Of another instance. */
+let otherConnection: Connection
+let now = NOW
+let store: SharedLimitStore
+let other: SharedLimitStore
+beforeAll(async () => {
+  database = await createDatabase()
+  connection = new Connection(database.url, DEFAULT_POSTGRES_SETTINGS)
+  otherConnection = new Connection(database.url, DEFAULT_POSTGRES_SETTINGS)
+  await migrate(connection, 'make')
+  store = sharedLimitStore(connection, () => now)
+  other = sharedLimitStore(otherConnection, () => now)
+})
+afterEach(async () => {
+  now = NOW
+  await database.run('TRUNCATE limit_windows, bans, usage_days, audit')
+})
+afterAll(async () => {
+  await connection.close()
+  await otherConnection.close()
+  await database.drop()
+})
+
+const save = (...records: readonly LimitRecord[]) => connection.commit(saveStatements(records))
+const loadLimits = () => usageVerbs(connection).loadLimits()
+const listUsage = () => usageVerbs(connection).listUsage('2026-01-01')
+const MANY = { perMinute: 1_000, perDay: 1_000 }
+
+function usedOnce() {
+  const used = freshState()
+  admit(used, MANY, NOW)
+  return used
+}
+
+describe('limits that several instances count together', () => {
+  test('can be changed from what they are, with nobody in between', async () => {
+    const count = (at: SharedLimitStore) =>
+      at.changeLimits(['key_b', 'key_a'], (states) =>
+        ['key_a', 'key_b'].map((keyId) => {
+          const state = structuredClone(states.get(keyId) ?? freshState())
+          admit(state, MANY, NOW)
+          return record(keyId, state, { accepted: 1 })
+        }),
+      )
+    await Promise.all(Array.from({ length: 20 }, (_, index) => count(index % 2 === 0 ? store : other)))
+    const states = await loadLimits()
+    expect([states.get('key_a')?.minute.used, states.get('key_b')?.day.used]).toEqual([20, 20])
+    expect((await listUsage()).map(({ accepted }) => accepted)).toEqual([20, 20])
+  })
+
+  test('tell of a ban, until it is lifted', async () => {
+    await save(record('key_a', bannedState()))
+    const seen: unknown[] = []
+    const look = () =>
+      store.changeLimits(['key_a'], (states) => {
+        seen.push(states.get('key_a')?.ban)
+        return []
+      })
+    await look()
+    const keys = keyVerbs(connection, { order: 'number', storeTime: async () => now })
+    await keys.liftBan('key_a', { at: NOW + 1_000, actor: 'anna' })
+    await look()
+    expect(seen).toEqual([{ number: 1, beganAt: NOW, endsAt: NOW + 300_000 }, undefined])
+  })
+
+  test('go by the clock of the database, where tests do not give one', async () => {
+    let time = 0
+    const before = Date.now()
+    await sharedLimitStore(connection, undefined).changeLimits([], (_, at) => {
+      time = at
+      return []
+    })
+    expect(time).toBeWithin(before - 1_000, Date.now() + 1_000)
+    const state = freshState()
+    admit(state, MANY, before)
+    await save(record('key_a', state))
+    const counted = await sharedLimitStore(connection, undefined).countRequests([
+      { keyId: 'key_a', requests: 1, limits: MANY },
+    ])
+    expect(counted.get('key_a')?.at).toBeWithin(before, Date.now() + 1_000)
+  })
+})
+
+describe('the one statement that counts', () => {
+  test.each(LIMIT_CASES)('$name: it sums up what is plain, and leaves the rest alone', async (given) => {
+    now = CASE_TIME
+    const { before, limits, told, isPlain } = given
+    await saveCase(connection, 'key_a', given)
+    // Beside another, since the rows of several keys are locked first.
+    await save(record('key_b', usedOnce()))
+    const asked = { keyId: 'key_a', requests: told.length, limits }
+    const beside = { keyId: 'key_b', requests: 1, limits: MANY }
+    for (const counts of [[asked], [beside, asked]]) {
+      await saveCase(connection, 'key_a', given)
+      const counted = (await store.countRequests(counts)).get('key_a')
+      expect(counted !== undefined).toBe(isPlain)
+      const state = structuredClone(before)
+      if (state !== undefined && isPlain) {
+        for (const _ of told) admit(state, limits, CASE_TIME)
+        expect(counted).toEqual({
+          minute: { startedAt: state.minute.startedAt, used: state.minute.used },
+          day: { startedAt: state.day.startedAt, used: state.day.used },
+          at: CASE_TIME,
+        })
+      }
+      expect((await loadLimits()).get('key_a')).toEqual(state as never)
+    }
+    expect((await loadLimits()).get('key_b')?.minute.used).toBe(2)
+    const usage = (await listUsage()).filter(({ keyId }) => keyId === 'key_a')
+    expect(usage).toEqual(
+      isPlain ? [{ keyId: 'key_a', day: dayOf(CASE_TIME), accepted: 2 * told.length, rejected: 0 }] : [],
+    )
+  })
+
+  test.each(['together', 'one by one'])(
+    'requests of keys, %s, are counted where there is room for all of them',
+    async (how) => {
+      const count = async (asked: readonly RequestCount[]) => {
+        if (how === 'together') return store.countRequests(asked)
+        const counted = await Promise.all(asked.map((one) => store.countRequests([one])))
+        return new Map(counted.flatMap((found) => [...found]))
+      }
+      const used = usedOnce()
+      const banned = bannedState(now)
+      const over = bannedState(now - 61_000)
+      delete over.ban
+      await save(record('key_used', used), record('key_banned', banned), record('key_over', over))
+      const ask = (keyId: string, requests: number, perDay = 100) => ({
+        keyId,
+        requests,
+        limits: { perMinute: 10, perDay },
+      })
+      const counted = await count([ask('key_used', 9), ask('key_banned', 1), ask('key_over', 1)])
+      expect([...counted.keys()]).toEqual(['key_used'])
+      expect(counted.get('key_used')).toMatchObject({
+        minute: { startedAt: used.minute.startedAt, used: 10 },
+        day: { startedAt: used.day.startedAt, used: 10 },
+      })
+      expect((await store.countRequests([ask('key_used', 1)])).size).toBe(0)
+      expect((await store.countRequests([ask('key_new', 1)])).size).toBe(0)
+
+      await save(record('key_used', used))
+      expect((await store.countRequests([ask('key_used', 2, 2)])).size).toBe(0)
+      const states = await loadLimits()
+      expect(states.get('key_used')).toEqual(used)
+      expect(states.get('key_banned')).toEqual(banned)
+      expect(await listUsage()).toEqual([{ keyId: 'key_used', day: dayOf(now), accepted: 9, rejected: 0 }])
+    },
+  )
+
+  test.each([1, 2])('requests of %d keys that are counted from two sides add up', async (keys) => {
+    await save(record('key_a', usedOnce()), record('key_b', usedOnce()))
+    const counts = ['key_b', 'key_a'].slice(2 - keys).map((keyId) => ({
+      ...{ keyId, requests: 2, limits: MANY },
+    }))
+    await Promise.all(
+      Array.from({ length: 20 }, (_, index) => (index % 2 === 0 ? store : other).countRequests(counts)),
+    )
+    const states = await loadLimits()
+    expect(states.get('key_a')?.minute.used).toBe(41)
+    expect(states.get('key_b')?.day.used).toBe(keys === 2 ? 41 : 1)
+  })
+
+  // Where PostgreSQL would find the rows in another order than that of their keys, the order of the locks is still ours.
+  test.each(['on', 'off'])(
+    'keys that are asked for in any order, beside changes of the same keys, do not deadlock (nested loops %s)',
+    async (nestedLoops) => {
+      const { pathname } = new URL(database.url)
+      for (const [join, state] of [
+        ['nestloop', nestedLoops],
+        ['mergejoin', nestedLoops],
+      ]) {
+        await database.run(`ALTER DATABASE ${pathname.slice(1)} SET enable_${join} = ${state}`)
+      }
+      const connections = [1, 2].map(() => new Connection(database.url, DEFAULT_POSTGRES_SETTINGS))
+      const stores = connections.map((one) => sharedLimitStore(one, () => now))
+      const keyIds = Array.from({ length: 8 }, (_, index) => `key_${index}`)
+      const backwards = keyIds.toReversed()
+      await save(...backwards.map((keyId) => record(keyId, usedOnce())))
+      await Promise.all(
+        Array.from({ length: 200 }, async (_, turn) => {
+          const inTurn = turn % 4 < 2 ? keyIds : backwards
+          const counts = inTurn.map((keyId) => ({ keyId, requests: 1, limits: MANY }))
+          const store = stores[turn % 2]
+          return turn % 5 === 0 ? store?.changeLimits(inTurn, () => []) : store?.countRequests(counts)
+        }),
+      )
+      for (const one of connections) await one.close()
+      const [row] = await database.run(
+        'SELECT deadlocks::int AS deadlocks FROM pg_stat_database WHERE datname = current_database()',
+      )
+      expect(row).toEqual({ deadlocks: 0 })
+      expect([...(await loadLimits()).values()].map(({ day }) => day.used)).toEqual(Array(8).fill(161))
+    },
+  )
+})

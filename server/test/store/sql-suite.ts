@@ -1,0 +1,86 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { isTrue, statement } from '../../src/store/sql.ts'
+import type { Store } from '../../src/store/store.ts'
+import type { StoreUnderTest } from './store-under-test.ts'
+
+const ORDER = 'INSERT INTO orders (id, pet_id, quantity, ship_date, complete) VALUES ($1, $2, $3, $4, $5)'
+const HIGHEST = 2n ** 63n - 1n
+
+/** What every database promises to the verbs that are written once for all of them. */
+export function sqlSuite(name: string, underTest: StoreUnderTest): void {
+  describe(`${name}: SQL that both databases understand`, () => {
+    let store: Store
+    let database: Awaited<ReturnType<StoreUnderTest['connect']>>
+    beforeEach(async () => {
+      store = await underTest.open()
+      database = await underTest.connect()
+    })
+    afterEach(async () => {
+      await database.close()
+      await store.close()
+      await underTest.discard()
+    })
+
+    test.each(['durable', 'forgettable'] as const)(
+      'what is committed, %s, is there for others',
+      async (how) => {
+        const changed = await database.commit(
+          [
+            statement(ORDER, HIGHEST, -HIGHEST, Number.MAX_SAFE_INTEGER, 5, true),
+            statement(ORDER, 2n, 1n, 2 ** 31, 0, false),
+            statement('UPDATE orders SET quantity = quantity + $2 WHERE pet_id > $1', -HIGHEST, 1),
+            statement('UPDATE orders SET quantity = $1', 7),
+            statement('DELETE FROM orders WHERE id = $1', 99n),
+          ],
+          how,
+        )
+        expect(changed).toEqual([1, 1, 1, 2, 0])
+        expect(await store.listOrders()).toEqual([
+          { id: 2n, petId: 1n, quantity: 7, shipDate: 0, complete: false },
+          { id: HIGHEST, petId: -HIGHEST, quantity: 7, shipDate: 5, complete: true },
+        ])
+      },
+    )
+
+    test('where one statement fails, none has happened, and the next commit does', async () => {
+      const one = statement(ORDER, 1n, 1n, 1, 1, false)
+      for (const after of [[], [statement(ORDER, 2n, 1n, 1, 1, false)]]) {
+        await expect(database.commit([one, one, ...after])).rejects.toThrow(/unique/i)
+      }
+      expect(await store.listOrders()).toEqual([])
+      expect(await database.commit([one])).toEqual([1])
+      expect(await database.commit([])).toEqual([])
+      expect(await store.listOrders()).toHaveLength(1)
+    })
+
+    test('a value stands wherever its number stands, and none is lost on the way', async () => {
+      const text = `it's "$1" — ключ 🐶`
+      await database.commit([
+        statement(
+          'INSERT INTO audit (detail, at, actor, action, key_id) VALUES ($2, $1, $2, $2, $2)',
+          1_790_000_000_123,
+          text,
+        ),
+      ])
+      const [row] = await database.rows<{ at: bigint; detail: string }>(
+        'SELECT at, detail FROM audit WHERE detail = $2 AND at >= $1 AND at < $1 + 1',
+        1_790_000_000_123n,
+        text,
+      )
+      expect(row).toMatchObject({ at: 1_790_000_000_123n, detail: text })
+    })
+
+    test('truth and nothing come back as they were given', async () => {
+      const add = `INSERT INTO keys (id, name, plan, per_minute, per_day, read_only, created_at, expires_at, revoked_at)
+        VALUES ($1, '', 'pro', 1, 1, $2, 1, $3, NULL)`
+      await database.commit([statement(add, 'a', true, null), statement(add, 'b', false, 2 ** 40)])
+      const rows = await database.rows<{ read_only: boolean | bigint; expires_at: bigint | null }>(
+        'SELECT read_only, expires_at FROM keys ORDER BY id',
+      )
+      expect(rows.map((row) => [isTrue(row.read_only), row.expires_at])).toEqual([
+        [true, null],
+        [false, 2n ** 40n],
+      ])
+    })
+  })
+}
