@@ -123,6 +123,8 @@ class RequestInProgress implements FinishedRequest {
   #prepare(request: HttpRequest, match: Match, identity: Identity): (() => MaybePromise<Reply>) | undefined {
     if (!('operation' in match && 'key' in identity)) return undefined
     const { operation, params } = match
+    // One that may have ended has to be asked about that first.
+    if (operation.deprecatedSince !== undefined) return undefined
     const { key, secretHash } = identity
     return operation.prepare?.({ request, params, key, secretHash }, this.#parts.services)
   }
