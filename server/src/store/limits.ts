@@ -1,6 +1,6 @@
 import type { LimitRecord, UsageStore } from '../core/limits/limit-store.ts'
 import type { LimitState } from '../core/limits/rate-windows.ts'
-import { type SqlDatabase, type Statement, statement } from './sql.ts'
+import { insertRows, type SqlDatabase, type Statement } from './sql.ts'
 
 export interface LimitRow {
   key_id: string
@@ -100,41 +100,34 @@ function toState(row: LimitRow): LimitState {
 
 /** A ban that is there already may have been lifted meanwhile, and stays lifted. */
 export function saveStatements(records: readonly LimitRecord[]): Statement[] {
-  return records.flatMap(({ keyId, state, day, accepted, rejected }) => {
-    const { minute, day: whole, ban } = state
-    const saved = [
-      statement(
-        `INSERT INTO limit_windows (key_id, minute_started_at, minute_used, minute_rejected, day_started_at, day_used,
-          day_rejected, last_used_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
-        ON CONFLICT (key_id) DO UPDATE SET
-          minute_started_at = excluded.minute_started_at, minute_used = excluded.minute_used,
-          minute_rejected = excluded.minute_rejected, day_started_at = excluded.day_started_at,
-          day_used = excluded.day_used, day_rejected = excluded.day_rejected, last_used_at = excluded.last_used_at`,
+  // A key can be saved because the clock was set back, without a request.
+  const used = records.filter(({ accepted, rejected }) => accepted + rejected > 0)
+  return [
+    ...insertRows(
+      `limit_windows (key_id, minute_started_at, minute_used, minute_rejected, day_started_at, day_used, day_rejected,
+        last_used_at)`,
+      records.map(({ keyId, state: { minute, day, lastUsedAt } }) => [
         ...[keyId, minute.startedAt, minute.used, minute.rejected],
-        ...[whole.startedAt, whole.used, whole.rejected, state.lastUsedAt],
+        ...[day.startedAt, day.used, day.rejected, lastUsedAt],
+      ]),
+      `ON CONFLICT (key_id) DO UPDATE SET
+        minute_started_at = excluded.minute_started_at, minute_used = excluded.minute_used,
+        minute_rejected = excluded.minute_rejected, day_started_at = excluded.day_started_at,
+        day_used = excluded.day_used, day_rejected = excluded.day_rejected, last_used_at = excluded.last_used_at`,
+    ),
+    ...insertRows(
+      'usage_days (key_id, day, accepted, rejected)',
+      used.map(({ keyId, day, accepted, rejected }) => [keyId, day, accepted, rejected]),
+      `ON CONFLICT (key_id, day) DO UPDATE SET
+        accepted = usage_days.accepted + excluded.accepted, rejected = usage_days.rejected + excluded.rejected`,
+    ),
+    ...insertRows(
+      'bans (key_id, number, began_at, ends_at)',
+      records.flatMap(({ keyId, state: { ban } }) =>
+        ban === undefined ? [] : [[keyId, ban.number, ban.beganAt, ban.endsAt]],
       ),
-    ]
-    // A key can be saved because the clock was set back, without a request.
-    if (accepted + rejected > 0) {
-      saved.push(
-        statement(
-          `INSERT INTO usage_days (key_id, day, accepted, rejected) VALUES ($1, $2, $3, $4)
-          ON CONFLICT (key_id, day) DO UPDATE SET
-            accepted = usage_days.accepted + excluded.accepted, rejected = usage_days.rejected + excluded.rejected`,
-          ...[keyId, day, accepted, rejected],
-        ),
-      )
-    }
-    if (ban !== undefined) {
-      saved.push(
-        statement(
-          `INSERT INTO bans (key_id, number, began_at, ends_at) VALUES ($1, $2, $3, $4)
-          ON CONFLICT (key_id, number) DO UPDATE SET began_at = excluded.began_at, ends_at = excluded.ends_at
-            WHERE bans.began_at <> excluded.began_at`,
-          ...[keyId, ban.number, ban.beganAt, ban.endsAt],
-        ),
-      )
-    }
-    return saved
-  })
+      `ON CONFLICT (key_id, number) DO UPDATE SET began_at = excluded.began_at, ends_at = excluded.ends_at
+        WHERE bans.began_at <> excluded.began_at`,
+    ),
+  ]
 }

@@ -1,5 +1,5 @@
 import type { OrderStore } from '../core/orders/order-store.ts'
-import { isTrue, type SqlDatabase, statement } from './sql.ts'
+import { insertRows, isTrue, type SqlDatabase } from './sql.ts'
 
 interface OrderRow {
   id: bigint
@@ -25,11 +25,10 @@ export function orderVerbs(database: SqlDatabase): OrderStore {
     },
 
     addOrders: async (orders) => {
-      const text =
-        'INSERT INTO orders (id, pet_id, quantity, ship_date, complete) VALUES ($1, $2, $3, $4, $5)'
       await database.commit(
-        orders.map(({ id, petId, quantity, shipDate, complete }) =>
-          statement(text, id, petId, quantity, shipDate, complete),
+        insertRows(
+          'orders (id, pet_id, quantity, ship_date, complete)',
+          orders.map((order) => [order.id, order.petId, order.quantity, order.shipDate, order.complete]),
         ),
       )
     },

@@ -22,6 +22,25 @@ export function statement(text: string, ...values: readonly SqlValue[]): Stateme
   return { text, values }
 }
 
+/** Rows that one statement takes. As many forms of it are prepared, at the most. */
+const ROWS_A_STATEMENT = 20
+
+/** Adds rows to the table and columns that `into` names, in as few statements as can be. */
+export function insertRows(
+  into: string,
+  rows: readonly (readonly SqlValue[])[],
+  onConflict = '',
+): Statement[] {
+  const statements: Statement[] = []
+  for (let from = 0; from < rows.length; from += ROWS_A_STATEMENT) {
+    const some = rows.slice(from, from + ROWS_A_STATEMENT)
+    let parameter = 0
+    const values = some.map((row) => `(${row.map(() => `$${++parameter}`).join()})`).join()
+    statements.push({ text: `INSERT INTO ${into} VALUES ${values} ${onConflict}`, values: some.flat() })
+  }
+  return statements
+}
+
 export function isTrue(value: boolean | bigint): boolean {
   return value === true || value === 1n
 }

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { isTrue, statement } from '../../src/store/sql.ts'
+import { insertRows, isTrue, statement } from '../../src/store/sql.ts'
 import type { Store } from '../../src/store/store.ts'
 import type { StoreUnderTest } from './store-under-test.ts'
 
@@ -51,6 +51,21 @@ export function sqlSuite(name: string, underTest: StoreUnderTest): void {
       expect(await database.commit([one])).toEqual([1])
       expect(await database.commit([])).toEqual([])
       expect(await store.listOrders()).toHaveLength(1)
+    })
+
+    test('rows are added many at a time, and changed where they are there already', async () => {
+      const rows = Array.from({ length: 45 }, (_, index) => [BigInt(index), 1n, index, 0, index % 2 === 0])
+      const into = 'orders (id, pet_id, quantity, ship_date, complete)'
+      expect(await database.commit(insertRows(into, rows))).toEqual([20, 20, 5])
+      const onConflict = 'ON CONFLICT (id) DO UPDATE SET quantity = orders.quantity + excluded.quantity'
+      expect(await database.commit(insertRows(into, rows.slice(0, 21), onConflict))).toEqual([20, 1])
+      expect(insertRows(into, [])).toEqual([])
+      expect(await store.listOrders()).toEqual(
+        rows.map((_, index) => ({
+          ...{ id: BigInt(index), petId: 1n, quantity: index < 21 ? 2 * index : index, shipDate: 0 },
+          complete: index % 2 === 0,
+        })),
+      )
     })
 
     test('a value stands wherever its number stands, and none is lost on the way', async () => {
