@@ -112,7 +112,10 @@ interface Input<
 
 const NO_QUERY = {}
 
-/** One definition gives the types of the handler, the checks of the request and the entry in the contract. */
+/**
+ * One definition gives the types of the handler, the checks of the request and the entry in the contract. What a schema
+ * has checked is of its type, and without a `prepare` nothing is prepared: the compiler has to be told both.
+ */
 export function defineOperation<
   const Params extends Readonly<Record<string, TSchema>>,
   const Query extends QuerySchemas,
