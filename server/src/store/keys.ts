@@ -30,17 +30,11 @@ interface ActRow {
   detail: string
 }
 
-export interface KeyOptions {
-  /** The column of `keys` that tells in which order they were added. */
-  readonly order: 'rowid' | 'number'
-  /** What bans go by, where that is not the clock of whoever acts. */
-  readonly storeTime?: () => Promise<number>
-}
-
 const COLUMNS = 'id, name, plan, per_minute, per_day, read_only, keys.created_at, revoked_at'
 const IS_BANNED = 'key_id = $1 AND ends_at > $2 AND lifted_at IS NULL'
 
-export function keyVerbs(database: SqlDatabase, { order, storeTime }: KeyOptions): KeyStore {
+/** `storeTime` is what bans go by, where that is not the clock of whoever acts. */
+export function keyVerbs(database: SqlDatabase, storeTime?: () => Promise<number>): KeyStore {
   return {
     addKey: async (key, secret, act) => {
       const { perMinute, perDay } = key.limits
@@ -85,7 +79,7 @@ export function keyVerbs(database: SqlDatabase, { order, storeTime }: KeyOptions
       )
       const rows = await database.rows<KeyRow & { last_used_at: bigint | null }>(
         `SELECT ${COLUMNS}, keys.expires_at, last_used_at
-        FROM keys LEFT JOIN limit_windows ON limit_windows.key_id = keys.id ORDER BY keys.created_at, keys.${order}`,
+        FROM keys LEFT JOIN limit_windows ON limit_windows.key_id = keys.id ORDER BY keys.created_at, keys.${database.dialect.keyOrder}`,
       )
       const secretsOf = Map.groupBy(secrets, (row) => row.key_id)
       return rows.map((row) => ({

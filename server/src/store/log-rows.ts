@@ -1,5 +1,5 @@
 import type { MadeChange } from '../core/stock/decide.ts'
-import type { PetStatus } from '../core/stock/inventory.ts'
+import type { InventoryItem, PetStatus } from '../core/stock/inventory.ts'
 import type { StockEvent } from '../core/stock/stock-event.ts'
 
 /** With more events than this to tell, reading the stock anew is the better way. */
@@ -57,4 +57,16 @@ export function changeRows(
     latest.set(petId, index)
   }
   return rows
+}
+
+export interface StockRow {
+  pet_id: bigint
+  quantity: bigint
+  status: PetStatus
+}
+
+export const ENTRIES = 'SELECT pet_id, quantity, status FROM stock ORDER BY pet_id'
+
+export function toItem(row: StockRow): InventoryItem {
+  return { petId: row.pet_id, quantity: Number(row.quantity), status: row.status }
 }

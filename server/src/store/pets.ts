@@ -1,7 +1,7 @@
 import type { CatalogStore } from '../core/catalog/catalog-store.ts'
 import type { Pet } from '../core/catalog/pet.ts'
 import type { PetStatus } from '../core/stock/inventory.ts'
-import type { SqlDatabase } from './sql.ts'
+import { insertRows, type SqlDatabase, type Statement, statement } from './sql.ts'
 
 interface PetRow {
   readonly id: bigint
@@ -15,10 +15,15 @@ const HIGHEST_ID = 2n ** 63n - 1n
 const PETS = 'SELECT id, name, category_id, status FROM stock JOIN pets ON pets.id = pet_id'
 const PAGE = 'ORDER BY pet_id LIMIT CAST($2 AS BIGINT)'
 
-/** Whom the log names for what no API key did. */
-export const STORE_KEY_ID = 'petstore'
+/** A pet that was removed and comes back goes on with its history. */
+const LATEST = "(SELECT max(id) FROM log WHERE log.pet_id = stock.pet_id AND kind <> 'change')"
+const PETS_A_STATEMENT = 20
 
-export function petVerbs(database: SqlDatabase): Pick<CatalogStore, 'findPet' | 'listPets' | 'countPets'> {
+/** Whom the log names for what no API key did. */
+const STORE_KEY_ID = 'petstore'
+
+export function petVerbs(database: SqlDatabase): CatalogStore {
+  const { nextLogId, forUpdate, beforeNewPets } = database.dialect
   return {
     findPet: async (petId) => {
       const [row] = await database.rows<PetRow>(`${PETS} WHERE pet_id = $1`, petId)
@@ -37,6 +42,52 @@ export function petVerbs(database: SqlDatabase): Pick<CatalogStore, 'findPet' | 
     countPets: async () => {
       const [row] = await database.rows<{ pets: bigint }>('SELECT count(*) AS pets FROM pets')
       return Number(row?.pets ?? 0)
+    },
+
+    addPets: async (pets) => {
+      // In the order of their ids, so that two who add the same pets do not deadlock.
+      const sorted = pets.toSorted((one, other) => (one.id < other.id ? -1 : 1))
+      const entries: Statement[] = []
+      for (let from = 0; from < sorted.length; from += PETS_A_STATEMENT) {
+        const ids = sorted.slice(from, from + PETS_A_STATEMENT).map(({ id }) => id)
+        const added = `pet_id IN (${ids.map((_, index) => `$${index + 1}`).join()})`
+        entries.push(
+          statement(
+            `INSERT INTO log (id, kind, pet_id, after, status, at, key_id, previous)
+            SELECT ${nextLogId}, 'entry', pet_id, quantity, status, CAST($${ids.length + 1} AS BIGINT), '${STORE_KEY_ID}', ${LATEST}
+            FROM stock WHERE ${added}`,
+            ...[...ids, Date.now()],
+          ),
+          statement(`UPDATE stock SET last_change = ${LATEST} WHERE ${added}`, ...ids),
+        )
+      }
+      await database.commit([
+        ...beforeNewPets,
+        ...insertRows(
+          'pets (id, name, category_id)',
+          sorted.map(({ id, name, categoryId }) => [id, name, categoryId]),
+        ),
+        ...insertRows(
+          'stock (pet_id, quantity, status)',
+          sorted.map(({ id, quantity, status }) => [id, quantity, status]),
+        ),
+        ...entries,
+      ])
+    },
+
+    removePet: async (petId) => {
+      const [found] = await database.commit([
+        statement(
+          `INSERT INTO log (id, kind, pet_id, before, status, at, key_id, previous)
+          SELECT ${nextLogId}, 'removed', pet_id, quantity, status, CAST($2 AS BIGINT), '${STORE_KEY_ID}', last_change
+          FROM (SELECT * FROM stock WHERE pet_id = $1 ${forUpdate}) AS gone`,
+          petId,
+          Date.now(),
+        ),
+        // The stock goes with its pet.
+        statement('DELETE FROM pets WHERE id = $1', petId),
+      ])
+      return found !== 0
     },
   }
 }

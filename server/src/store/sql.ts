@@ -1,3 +1,5 @@
+import type { ContentType } from '../core/transfer/store-contents.ts'
+
 /** What both databases take as a value. */
 export type SqlValue = bigint | number | string | boolean | null
 
@@ -10,12 +12,62 @@ export interface Statement {
 /** What is forgettable is not waited for on disk: a crash of the machine may undo it, nobody sees it undone. */
 export type Durability = 'durable' | 'forgettable'
 
-/** What the verbs that are written once for both databases need of each. */
+/** Each with its type, in their order. */
+export type Columns = Readonly<Record<string, ContentType>>
+
+/** The few words in which the two differ, for statements that are the same otherwise. */
+export interface Dialect {
+  readonly types: Readonly<Record<ContentType, string>>
+  /** The id of the next row of the log, for each row that is selected; not under FOR UPDATE. */
+  readonly nextLogId: string
+  /** Ends a SELECT whose rows stay as they are until the commit. */
+  readonly forUpdate: string
+  /** Come before the first pet that is added in a commit. */
+  readonly beforeNewPets: readonly Statement[]
+  /** The column of `keys` that tells in which order they were added. */
+  readonly keyOrder: string
+  /** Give a database whose contents were replaced a log of its own, which no earlier cursor is of. */
+  readonly newIdentity: readonly string[]
+}
+
+/** What the verbs that are written once for both databases need of each. Integers come as `bigint`. */
 export interface SqlDatabase {
-  /** Integers come as `bigint`; a boolean comes as one, or as 0 or 1. */
+  readonly dialect: Dialect
+  /** A boolean comes as one, or as 0 or 1. */
   rows<Row>(text: string, ...values: readonly SqlValue[]): Promise<Row[]>
   /** Runs the statements in one transaction, and gives how many rows each has changed. */
   commit(statements: readonly Statement[], durability?: Durability): Promise<number[]>
+  longSession(): Promise<LongSession>
+}
+
+/** A connection of the caller's own, until it is closed: its statements take the time they need, and others go on. */
+export interface LongSession {
+  rows<Row>(text: string, ...values: readonly SqlValue[]): Promise<Row[]>
+  /** Gives how many rows were changed. */
+  run(text: string, ...values: readonly SqlValue[]): Promise<number>
+  /** Adds many rows at once, their values in the order of the columns. */
+  insert(table: string, columns: Columns, rows: readonly (readonly SqlValue[])[]): Promise<void>
+  /** All that is read from here on is of one moment. */
+  beginRead(): Promise<void>
+  /** What `text` selects, batch by batch. After `beginRead`. */
+  batches<Row>(text: string): AsyncIterable<Row[]>
+  /** Runs `work`, which pauses, in one transaction that is on disk when the promise resolves. */
+  writeInSteps<T>(work: () => Promise<T>): Promise<T>
+  /** Lets a temporary table be read as what it holds by now. */
+  analyze(table: string): Promise<void>
+  close(): Promise<void>
+}
+
+export async function inLongSession<T>(
+  database: SqlDatabase,
+  work: (session: LongSession) => Promise<T>,
+): Promise<T> {
+  const session = await database.longSession()
+  try {
+    return await work(session)
+  } finally {
+    await session.close()
+  }
 }
 
 export function statement(text: string, ...values: readonly SqlValue[]): Statement {

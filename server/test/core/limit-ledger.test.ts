@@ -19,8 +19,7 @@ beforeEach(() => {
 })
 afterEach(() => connection.close())
 
-const liftBan = (keyId: string, at: number) =>
-  keyVerbs(connection, { order: 'rowid' }).liftBan(keyId, { at, actor: 'anna' })
+const liftBan = (keyId: string, at: number) => keyVerbs(connection).liftBan(keyId, { at, actor: 'anna' })
 
 test('a key that goes on after its ban was lifted is banned again, and for good', async () => {
   const ledger = await LimitLedger.open(store, () => NOW)

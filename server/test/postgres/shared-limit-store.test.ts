@@ -79,7 +79,7 @@ describe('limits that several instances count together', () => {
         return []
       })
     await look()
-    const keys = keyVerbs(connection, { order: 'number', storeTime: async () => now })
+    const keys = keyVerbs(connection, async () => now)
     await keys.liftBan('key_a', { at: NOW + 1_000, actor: 'anna' })
     await look()
     expect(seen).toEqual([{ number: 1, beganAt: NOW, endsAt: NOW + 300_000 }, undefined])

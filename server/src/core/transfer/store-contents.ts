@@ -71,6 +71,6 @@ export interface ContentBatch {
 
 export type ContentCounts = Readonly<Record<ContentKind, number>>
 
-export function columnsOf(kind: ContentKind): readonly (readonly [name: string, type: ContentType])[] {
-  return Object.entries(CONTENTS[kind])
+export function columnsOf(kind: ContentKind): Readonly<Record<string, ContentType>> {
+  return CONTENTS[kind]
 }

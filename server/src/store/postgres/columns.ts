@@ -1,4 +1,5 @@
 import type { SQL } from 'bun'
+import type { SqlValue } from '../sql.ts'
 
 type ElementType = 'BIGINT' | 'TEXT' | 'BOOLEAN'
 
@@ -13,4 +14,9 @@ export function columnOf<Row>(
     rows.map((row) => pick(row) ?? null),
     type,
   )
+}
+
+/** Of one type, whatever the value: a number that happens to be small would be another, and another plan. */
+export function bound(value: SqlValue): bigint | string | boolean | null {
+  return typeof value === 'number' ? BigInt(value) : value
 }

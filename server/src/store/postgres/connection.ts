@@ -1,7 +1,10 @@
 import { type ReservedSQL, SQL } from 'bun'
 import { type Clock, SECOND } from '../../core/values/clock.ts'
 import type { Durability, SqlDatabase, SqlValue, Statement } from '../sql.ts'
+import { bound } from './columns.ts'
+import { DIALECT } from './dialect.ts'
 import { asServiceError, Hung, isLost, unavailable } from './failures.ts'
+import { PostgresSession } from './session.ts'
 
 export interface PostgresSettings {
   /** Connections of one process. */
@@ -23,10 +26,8 @@ const BEGIN: Readonly<Record<Durability, string>> = {
   durable: 'BEGIN',
   forgettable: 'BEGIN; SET LOCAL synchronous_commit = off',
 }
-const PATIENT = 'SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0'
-const LONG_WRITE = `BEGIN; ${PATIENT}`
-/** Begins a transaction that sees all of one moment, and may take its time. */
-export const LONG_READ = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; ${PATIENT}`
+
+const WITHOUT_TIMEOUTS = { statement_timeout: 0, idle_in_transaction_session_timeout: 0 }
 
 /** What runs on one connection. */
 export type Session = ReservedSQL
@@ -36,7 +37,8 @@ export type Session = ReservedSQL
  * once, and one probe at a time finds out when it is back; nobody waits for a connection that will not come.
  */
 export class Connection implements SqlDatabase {
-  readonly #options: SQL.Options
+  readonly dialect = DIALECT
+  readonly #options: ReturnType<typeof optionsFrom>
   readonly #patienceMs: number
   readonly #connectMs: number
   #pool: SQL
@@ -101,23 +103,13 @@ export class Connection implements SqlDatabase {
     return this.#session((session) => inTime(work(session), this.#patienceMs))
   }
 
-  /** A transaction for long work: no time-out but that of the network, and for reads all of one moment. */
-  longTransaction<T>(mode: 'read' | 'write', work: (session: Session) => Promise<T>): Promise<T> {
-    return this.#session((session) =>
-      transact(session, mode === 'read' ? LONG_READ : LONG_WRITE, () => work(session)),
-    )
-  }
-
-  /** A connection for the caller alone, until it is released. */
-  session(): Promise<Session> {
-    return this.#attempt((pool) => inTime(pool.reserve(), this.#patienceMs))
-  }
-
-  /** A connection beside the pool, of the caller's own, which is gone once that is closed. */
-  async separateSession(): Promise<{ readonly session: Session; close(): Promise<void> }> {
-    const pool = new SQL({ ...this.#options, max: 1 })
+  async longSession(): Promise<PostgresSession> {
+    if (this.#isClosed) throw unavailable(new Error('the store is closed'))
+    if (this.#isAway) throw unavailable(this.#trouble)
+    const { connection } = this.#options
+    const pool = new SQL({ ...this.#options, max: 1, connection: { ...connection, ...WITHOUT_TIMEOUTS } })
     const session = await this.guard(() => inTime(pool.reserve(), this.#patienceMs))
-    return { session, close: () => pool.close({ timeout: 0 }) }
+    return new PostgresSession(pool, session, (work) => this.guard(work))
   }
 
   /** Turns what a session of the caller's failed with into what callers understand. */
@@ -208,13 +200,8 @@ export async function runAll(session: Session, statements: readonly Statement[])
   return results.map(({ count }) => count)
 }
 
-/** Of one type, whatever the value: a number that happens to be small would be another, and another plan. */
-function bound(value: SqlValue): bigint | string | boolean | null {
-  return typeof value === 'number' ? BigInt(value) : value
-}
-
 /** Every setting is given in so many words: Bun would take what is missing from the environment. */
-function optionsFrom(url: string, settings: PostgresSettings): SQL.Options {
+function optionsFrom(url: string, settings: PostgresSettings) {
   const { hostname, port, username, password, pathname, searchParams } = new URL(url)
   const database = decodeURIComponent(pathname.slice(1)) || 'postgres'
   const mode = searchParams.get('sslmode')
@@ -241,7 +228,7 @@ function optionsFrom(url: string, settings: PostgresSettings): SQL.Options {
       // A process that stands still in the middle of a transaction must not hold its locks for ever.
       idle_in_transaction_session_timeout: settings.statementTimeoutSeconds * SECOND,
     },
-  }
+  } satisfies SQL.Options
 }
 
 const SSL_MODES = ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full'] as const

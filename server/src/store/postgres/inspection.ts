@@ -1,4 +1,5 @@
 import { CHECKS, latestChangeAt } from '../inspection.ts'
+import { inLongSession } from '../sql.ts'
 import type { Store } from '../store.ts'
 import type { Connection } from './connection.ts'
 
@@ -6,10 +7,11 @@ export function inspectionVerbs(connection: Connection): Pick<Store, 'findDamage
   return {
     // PostgreSQL keeps its own pages in order (data checksums, amcheck); what is left is what they say.
     findDamage: () =>
-      connection.longTransaction('read', async (session) => {
+      inLongSession(connection, async (session) => {
+        await session.beginRead()
         const damage: string[] = []
         for (const { text, tell } of CHECKS) {
-          const [row] = await session.unsafe<{ found: bigint }[]>(text)
+          const [row] = await session.rows<{ found: bigint }>(text)
           if (row !== undefined && row.found > 0n) damage.push(tell(row.found))
         }
         return damage

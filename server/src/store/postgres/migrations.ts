@@ -1,5 +1,5 @@
-import type { SQL } from 'bun'
 import { needsMigration, type TablesMode } from '../opening.ts'
+import { inLongSession, type SqlDatabase } from '../sql.ts'
 import type { Connection } from './connection.ts'
 import { FIRST_TABLES } from './tables.ts'
 
@@ -21,39 +21,43 @@ const MIGRATION_LOCK = 0x70657473746f7265n
  * at once: one does it, the others wait.
  */
 export async function migrate(connection: Connection, tables: TablesMode): Promise<void> {
-  if (!needsMigration(await connection.run(versionWithoutLock), NEWEST, tables)) return
-  await connection.longTransaction('write', async (session) => {
-    await session`SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`
-    await session`
-      CREATE TABLE IF NOT EXISTS migrations (
-        number     integer PRIMARY KEY,
-        applied_at timestamptz NOT NULL DEFAULT now()
-      )`
-    const version = await versionOf(session)
-    if (!needsMigration(version || undefined, NEWEST, tables)) return
-    for (const migration of MIGRATIONS) {
-      if (migration.number <= version) continue
-      await session.unsafe(migration.sql)
-      await session`INSERT INTO migrations (number) VALUES (${migration.number})`
-    }
-  })
+  if (!needsMigration(await versionWithoutLock(connection), NEWEST, tables)) return
+  await inLongSession(connection, (session) =>
+    session.writeInSteps(async () => {
+      await session.rows('SELECT pg_advisory_xact_lock($1)', MIGRATION_LOCK)
+      await session.run(`
+        CREATE TABLE IF NOT EXISTS migrations (
+          number     integer PRIMARY KEY,
+          applied_at timestamptz NOT NULL DEFAULT now()
+        )`)
+      const version = await versionOf(session)
+      if (!needsMigration(version || undefined, NEWEST, tables)) return
+      for (const migration of MIGRATIONS) {
+        if (migration.number <= version) continue
+        await session.run(migration.sql)
+        await session.run('INSERT INTO migrations (number) VALUES ($1)', migration.number)
+      }
+    }),
+  )
 }
 
 /**
  * `undefined` where there are no tables at all. Not for the locked part: a connection that has once found no such table
  * may go on believing so.
  */
-async function versionWithoutLock(sql: SQL): Promise<number | undefined> {
-  const [found] = await sql<{ isOurs: boolean; isEmpty: boolean }[]>`
+async function versionWithoutLock(connection: Connection): Promise<number | undefined> {
+  const [found] = await connection.rows<{ isOurs: boolean; isEmpty: boolean }>(`
     SELECT to_regclass('migrations') IS NOT NULL AS "isOurs",
       NOT EXISTS (
         SELECT FROM pg_class WHERE relnamespace = to_regnamespace(current_schema()) AND relkind IN ('r', 'p')
-      ) AS "isEmpty"`
-  if (found?.isOurs) return versionOf(sql)
+      ) AS "isEmpty"`)
+  if (found?.isOurs) return versionOf(connection)
   return found?.isEmpty ? undefined : 0
 }
 
-async function versionOf(sql: SQL): Promise<number> {
-  const [row] = await sql<{ version: number | null }[]>`SELECT max(number) AS version FROM migrations`
+async function versionOf(database: Pick<SqlDatabase, 'rows'>): Promise<number> {
+  const [row] = await database.rows<{ version: number | null }>(
+    'SELECT max(number) AS version FROM migrations',
+  )
   return row?.version ?? 0
 }

@@ -2,14 +2,9 @@ import type { SQL } from 'bun'
 import { type Decision, decide } from '../../core/stock/decide.ts'
 import type { InventoryItem, PetStatus, QuantityChange } from '../../core/stock/inventory.ts'
 import type { StockStore } from '../../core/stock/stock-store.ts'
-import { type ChangeRow, changeRows } from '../log-rows.ts'
+import { type ChangeRow, changeRows, ENTRIES, type StockRow, toItem } from '../log-rows.ts'
+import { inLongSession } from '../sql.ts'
 import type { Connection } from './connection.ts'
-
-interface StockRow {
-  pet_id: bigint
-  quantity: bigint
-  status: PetStatus
-}
 
 interface LockedRow extends StockRow {
   last_change: bigint | null
@@ -33,8 +28,6 @@ interface ChangedRow extends SnapshotRow {
 
 /** Each has a connection while it waits for the database. */
 const CONCURRENT_COMMITS = 4
-/** Rows that come in one piece. */
-const BATCH = 5_000
 /** With more changes than this, loading everything is not slower. */
 const MAX_CHANGES = 10_000
 
@@ -55,18 +48,15 @@ export function stockVerbs(connection: Connection): StockStore {
     concurrentCommits: CONCURRENT_COMMITS,
 
     loadStock: (onBatch) =>
-      connection.longTransaction('read', async (session) => {
-        const [now] = await session<SnapshotRow[]>`
-          SELECT log_server() AS server, pg_current_snapshot()::text AS snapshot, prunings FROM log_state`
+      inLongSession(connection, async (session) => {
+        await session.beginRead()
+        const [now] = await session.rows<SnapshotRow>(
+          'SELECT log_server() AS server, pg_current_snapshot()::text AS snapshot, prunings FROM log_state',
+        )
         if (now === undefined) throw new Error('the database does not tell its snapshot')
         const cursor = toCursor(now)
-        await session`
-          DECLARE entries NO SCROLL CURSOR FOR SELECT pet_id, quantity, status FROM stock ORDER BY pet_id`
-        for (;;) {
-          const rows = await session.unsafe<StockRow[]>(`FETCH ${BATCH} FROM entries`)
-          if (rows.length > 0) onBatch(rows.map(toItem))
-          if (rows.length < BATCH) return cursor
-        }
+        for await (const rows of session.batches<StockRow>(ENTRIES)) onBatch(rows.map(toItem))
+        return cursor
       }),
 
     stockChangesSince: async (cursor) => {
@@ -166,8 +156,4 @@ function arrayOf<Row>(rows: readonly Row[], pick: (row: Row) => bigint | number 
 
 function quoted(text: string): string {
   return `"${text.replaceAll(/["\\]/g, '\\$&')}"`
-}
-
-function toItem(row: StockRow): InventoryItem {
-  return { petId: row.pet_id, quantity: Number(row.quantity), status: row.status }
 }

@@ -1,5 +1,8 @@
 import { SharedLimits } from '../../core/limits/shared-limits.ts'
+import { contentVerbs } from '../contents.ts'
+import { exportVerbs } from '../export.ts'
 import { historyVerbs } from '../history.ts'
+import { ORDER_PLAN, PET_PLAN } from '../import-plan.ts'
 import { keyVerbs } from '../keys.ts'
 import { usageVerbs } from '../limits.ts'
 import type { TablesMode } from '../opening.ts'
@@ -7,17 +10,18 @@ import { orderVerbs } from '../orders.ts'
 import { petVerbs } from '../pets.ts'
 import type { Store } from '../store.ts'
 import { Connection, type PostgresSettings } from './connection.ts'
-import { contentVerbs } from './contents.ts'
-import { transferVerbs } from './export.ts'
+import { stageImport } from './import.ts'
 import { inspectionVerbs } from './inspection.ts'
 import { sharedLimitStore } from './limits.ts'
 import { logVerbs } from './log.ts'
 import { migrate } from './migrations.ts'
-import { petWriteVerbs } from './pets.ts'
 import { stockVerbs } from './stock.ts'
 import { readStoreTime } from './store-clock.ts'
 
 export type { PostgresSettings } from './connection.ts'
+
+const HOW_TO_BACK_UP =
+  'a PostgreSQL database is backed up with its own tools: pg_dump --format=custom --file=FILE "$DATABASE_URL"'
 
 export const DEFAULT_POSTGRES_SETTINGS: PostgresSettings = {
   poolSize: 10,
@@ -43,16 +47,15 @@ export async function openPostgresStore(
     ...logVerbs(connection),
     ...historyVerbs(connection),
     ...petVerbs(connection),
-    ...petWriteVerbs(connection),
     ...orderVerbs(connection),
-    ...keyVerbs(connection, {
-      order: 'number',
-      storeTime: () => readStoreTime(connection, settings.clock),
-    }),
+    ...keyVerbs(connection, () => readStoreTime(connection, settings.clock)),
     ...usageVerbs(connection),
     openLimits: async () => new SharedLimits(sharedLimitStore(connection, settings.clock)),
-    ...transferVerbs(connection),
+    stagePets: () => stageImport(connection, PET_PLAN),
+    stageOrders: () => stageImport(connection, ORDER_PLAN),
+    ...exportVerbs(connection),
     ...contentVerbs(connection),
+    backupTo: () => Promise.reject(new Error(HOW_TO_BACK_UP)),
     ...inspectionVerbs(connection),
     // Not a bare SELECT 1, which would answer on a database that has lost its tables.
     ping: async () => {

@@ -1,7 +1,8 @@
 import { Database, type SQLQueryBindings, type Statement as SqliteStatement } from 'bun:sqlite'
 import { existsSync, mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
-import type { Durability, SqlDatabase, SqlValue, Statement } from '../sql.ts'
+import type { Columns, Durability, LongSession, SqlDatabase, SqlValue, Statement } from '../sql.ts'
+import { DIALECT } from './dialect.ts'
 import { asServiceError, isLocked } from './failures.ts'
 import { createPrivateFile } from './private-file.ts'
 import { alignSideFiles } from './side-files.ts'
@@ -18,11 +19,17 @@ const PASSING_CACHE_PAGES = 1_000
 /** A lock that nobody has met for so long is over, and the next one is another. */
 const LOCK_FORGOTTEN_MS = 1_000
 
+/** Bound at once. */
+const ROWS_A_STATEMENT = 50
+/** Rows read before others get a turn. */
+const BATCH = 5_000
+
 /**
  * One SQLite file. bun:sqlite works synchronously, so nothing here may wait inside SQLite: a lock held by
  * another process is waited for between tries, and other requests go on meanwhile.
  */
-export class Connection implements SqlDatabase {
+export class Connection implements SqlDatabase, LongSession {
+  readonly dialect = DIALECT
   readonly database: Database
   readonly #path: string
   readonly #dataVersion
@@ -99,14 +106,54 @@ export class Connection implements SqlDatabase {
     }
   }
 
-  /** A second connection to the same file, for a long read that must not hold up this one. */
-  another(): Connection {
-    return Connection.open(this.#path, PASSING_CACHE_PAGES)
+  /** A second connection to the same file: long work must not hold up this one. */
+  async longSession(): Promise<Connection> {
+    const session = Connection.open(this.#path, PASSING_CACHE_PAGES)
+    session.stopBlocking()
+    return session
   }
 
   async rows<Row>(text: string, ...values: readonly SqlValue[]): Promise<Row[]> {
     return this.read(() => this.#prepared(text).all(...values.map(bound)) as Row[])
   }
+
+  run(text: string, ...values: readonly SqlValue[]): Promise<number> {
+    return this.read(() => this.#prepared(text).run(...values.map(bound)).changes)
+  }
+
+  insert(table: string, columns: Columns, rows: readonly (readonly SqlValue[])[]): Promise<void> {
+    const names = Object.keys(columns)
+    const row = `(${names.map(() => '?').join()})`
+    const statement = (count: number) =>
+      this.#prepared(`INSERT INTO ${table} (${names}) VALUES ${Array(count).fill(row)}`)
+    const work = this.database.transaction(() => {
+      let from = 0
+      for (; from + ROWS_A_STATEMENT <= rows.length; from += ROWS_A_STATEMENT) {
+        statement(ROWS_A_STATEMENT).run(
+          ...rows.slice(from, from + ROWS_A_STATEMENT).flatMap((values) => values.map(bound)),
+        )
+      }
+      for (const values of rows.slice(from)) statement(1).run(...values.map(bound))
+    })
+    return this.read(work)
+  }
+
+  async beginRead(): Promise<void> {
+    await this.run('BEGIN')
+  }
+
+  async *batches<Row>(text: string): AsyncGenerator<Row[]> {
+    const rows = this.database.query<Row, []>(text).iterate()
+    for (;;) {
+      const batch = await this.read(() => nextBatch(rows))
+      if (batch.length > 0) yield batch
+      if (batch.length < BATCH) return
+      await new Promise((resume) => setImmediate(resume))
+    }
+  }
+
+  /** SQLite reads temporary tables well as they are. */
+  async analyze(): Promise<void> {}
 
   async commit(statements: readonly Statement[], durability: Durability = 'durable'): Promise<number[]> {
     const work = () =>
@@ -173,7 +220,7 @@ export class Connection implements SqlDatabase {
     })
   }
 
-  close(): void {
+  async close(): Promise<void> {
     this.database.close()
   }
 
@@ -222,6 +269,16 @@ export class Connection implements SqlDatabase {
     this.#lockSeenAt = Number.NEGATIVE_INFINITY
     return result
   }
+}
+
+function nextBatch<Row>(rows: Iterator<Row>): Row[] {
+  const batch: Row[] = []
+  while (batch.length < BATCH) {
+    const { value, done } = rows.next()
+    if (done === true) break
+    batch.push(value)
+  }
+  return batch
 }
 
 function bound(value: SqlValue): SQLQueryBindings {

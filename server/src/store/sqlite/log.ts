@@ -7,19 +7,20 @@ import type { Connection } from './connection.ts'
 
 /** Where the log ends, and up to where it has been removed. */
 export interface LogEnd extends LogCursor {
-  readonly prunedUpTo: bigint
+  readonly pruned: bigint
 }
 
 /** The next row gets the position after this one. Ids are those of the commits, since there is one writer at a time. */
+export const LOG_END = `
+  SELECT identity, max(coalesce((SELECT max(id) FROM log), 0), pruned_up_to) AS position, pruned_up_to AS pruned
+  FROM log_state`
+
 export function readLogEnd(database: Database): () => LogEnd {
-  const end = database.query<{ identity: string; last: bigint | null; pruned: bigint }, []>(
-    'SELECT identity, (SELECT max(id) FROM log) AS last, pruned_up_to AS pruned FROM log_state',
-  )
+  const query = database.query<LogEnd, []>(LOG_END)
   return () => {
-    const row = end.get()
-    if (row === null) throw new Error('the database does not tell its identity: log_state is empty')
-    const { identity, last, pruned } = row
-    return { identity, position: last === null || last < pruned ? pruned : last, prunedUpTo: pruned }
+    const end = query.get()
+    if (end === null) throw new Error('the database does not tell its identity: log_state is empty')
+    return end
   }
 }
 
@@ -45,7 +46,7 @@ export function logVerbs(connection: Connection): LogVerbs {
           if (from === undefined) return 'unknown_cursor'
           const now = end()
           const behind = now.position - from.position
-          const isGone = from.identity !== now.identity || from.position < now.prunedUpTo
+          const isGone = from.identity !== now.identity || from.position < now.pruned
           if (isGone || behind < 0n || behind > MAX_BEHIND) return 'too_far'
           if (behind === 0n) return { events: [], cursor }
           const { identity } = now

@@ -2,16 +2,10 @@ import { decide } from '../../core/stock/decide.ts'
 import type { InventoryItem, PetStatus } from '../../core/stock/inventory.ts'
 import type { StockStore } from '../../core/stock/stock-store.ts'
 import { fromCursor, toCursor } from '../cursor.ts'
-import { changeRows } from '../log-rows.ts'
-import { inBatches } from './batches.ts'
+import { changeRows, ENTRIES, type StockRow, toItem } from '../log-rows.ts'
+import { inLongSession } from '../sql.ts'
 import type { Connection } from './connection.ts'
-import { readLogEnd } from './log.ts'
-
-interface StockRow {
-  pet_id: bigint
-  quantity: bigint
-  status: PetStatus
-}
+import { LOG_END, type LogEnd, readLogEnd } from './log.ts'
 
 interface Found {
   readonly quantity: number
@@ -65,21 +59,14 @@ export function stockVerbs(connection: Connection): StockStore {
     // A file has one writer at a time.
     concurrentCommits: 1,
 
-    async loadStock(onBatch) {
-      const reader = connection.another()
-      try {
-        // One transaction, so that the cursor and the entries are of the same moment.
-        await reader.read(() => reader.database.run('BEGIN'))
-        const end = await reader.read(readLogEnd(reader.database))
-        const rows = reader.database
-          .query<StockRow, []>('SELECT pet_id, quantity, status FROM stock ORDER BY pet_id')
-          .iterate()
-        for await (const items of inBatches(reader, rows, toItem)) onBatch(items)
+    loadStock: (onBatch) =>
+      inLongSession(connection, async (session) => {
+        await session.beginRead()
+        const [end] = await session.rows<LogEnd>(LOG_END)
+        if (end === undefined) throw new Error('the database does not tell its identity: log_state is empty')
+        for await (const rows of session.batches<StockRow>(ENTRIES)) onBatch(rows.map(toItem))
         return toCursor(end)
-      } finally {
-        reader.close()
-      }
-    },
+      }),
 
     stockChangesSince: (cursor) =>
       connection.read(
@@ -87,7 +74,7 @@ export function stockVerbs(connection: Connection): StockStore {
           const seen = fromCursor(cursor)
           const now = logEnd()
           if (seen === undefined || seen.identity !== now.identity) return 'too_many'
-          if (seen.position < now.prunedUpTo || now.position - seen.position > MAX_CHANGES) return 'too_many'
+          if (seen.position < now.pruned || now.position - seen.position > MAX_CHANGES) return 'too_many'
           const set: InventoryItem[] = []
           const removed: bigint[] = []
           for (const { pet_id, quantity, status } of changed.all(seen.position)) {
@@ -116,8 +103,4 @@ export function stockVerbs(connection: Connection): StockStore {
         return outcomes
       }),
   }
-}
-
-function toItem(row: StockRow): InventoryItem {
-  return { petId: row.pet_id, quantity: Number(row.quantity), status: row.status }
 }

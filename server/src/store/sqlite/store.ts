@@ -1,19 +1,21 @@
 import { LimitLedger } from '../../core/limits/limit-ledger.ts'
+import { contentVerbs } from '../contents.ts'
+import { exportVerbs } from '../export.ts'
 import { historyVerbs } from '../history.ts'
+import { ORDER_PLAN, PET_PLAN } from '../import-plan.ts'
 import { keyVerbs } from '../keys.ts'
 import { usageVerbs } from '../limits.ts'
 import type { OpenOptions } from '../opening.ts'
 import { orderVerbs } from '../orders.ts'
 import { petVerbs } from '../pets.ts'
 import type { Store } from '../store.ts'
+import { backUp } from './backup.ts'
 import { Connection } from './connection.ts'
-import { contentVerbs } from './contents.ts'
-import { transferVerbs } from './export.ts'
+import { stageImport } from './import.ts'
 import { inspectionVerbs } from './inspection.ts'
 import { ledgerStore } from './limits.ts'
 import { logVerbs } from './log.ts'
 import { migrate } from './migrations.ts'
-import { petWriteVerbs } from './pets.ts'
 import { lockForServing } from './serve-lock.ts'
 import { stockVerbs } from './stock.ts'
 
@@ -27,7 +29,7 @@ export function openSqliteStore(path: string, options: Partial<OpenOptions> = {}
     migrate(connection.database, options.tables ?? 'make')
   } catch (error) {
     lock?.close()
-    connection.close()
+    connection.database.close()
     throw error
   }
   connection.stopBlocking()
@@ -38,17 +40,19 @@ export function openSqliteStore(path: string, options: Partial<OpenOptions> = {}
     ...logVerbs(connection),
     ...historyVerbs(connection),
     ...petVerbs(connection),
-    ...petWriteVerbs(connection),
     ...orderVerbs(connection),
-    ...keyVerbs(connection, { order: 'rowid' }),
+    ...keyVerbs(connection),
     ...usageVerbs(connection),
     openLimits: (clock) => LimitLedger.open(ledgerStore(connection), clock),
-    ...transferVerbs(connection),
+    stagePets: () => stageImport(connection, PET_PLAN),
+    stageOrders: () => stageImport(connection, ORDER_PLAN),
+    ...exportVerbs(connection),
     ...contentVerbs(connection),
+    backupTo: (path) => backUp(connection, path),
     ...inspectionVerbs(connection),
     ping: () => connection.read(() => void anyChange.get()),
     close: async () => {
-      connection.close()
+      await connection.close()
       lock?.close()
     },
   }

@@ -1,0 +1,80 @@
+import type { ReservedSQL, SQL } from 'bun'
+import type { Columns, LongSession, SqlValue } from '../sql.ts'
+import { bound, columnOf } from './columns.ts'
+import { DIALECT } from './dialect.ts'
+
+/** Rows that come in one piece. */
+const BATCH = 5_000
+
+/** Turns what a session failed with into what callers understand. */
+type Guard = <T>(work: () => Promise<T>) => Promise<T>
+
+/** A connection beside the pool, which is gone once it is closed, and with it what was not committed. */
+export class PostgresSession implements LongSession {
+  readonly #pool: SQL
+  readonly #session: ReservedSQL
+  readonly #guard: Guard
+  #cursors = 0
+
+  constructor(pool: SQL, session: ReservedSQL, guard: Guard) {
+    this.#pool = pool
+    this.#session = session
+    this.#guard = guard
+  }
+
+  rows<Row>(text: string, ...values: readonly SqlValue[]): Promise<Row[]> {
+    return this.#guard(() => this.#session.unsafe<Row[]>(text, values.map(bound)))
+  }
+
+  async run(text: string, ...values: readonly SqlValue[]): Promise<number> {
+    // Without values it may be several statements.
+    const query = () =>
+      values.length === 0 ? this.#session.unsafe(text) : this.#session.unsafe(text, values.map(bound))
+    const { count } = await this.#guard(query)
+    return count
+  }
+
+  async insert(table: string, columns: Columns, rows: readonly (readonly SqlValue[])[]): Promise<void> {
+    const types = Object.values(columns)
+    const arrays = types.map((type, index) =>
+      columnOf(this.#session, rows, DIALECT.types[type], (row) => row[index]),
+    )
+    const values = types.map((type, index) => `$${index + 1}::${DIALECT.types[type]}[]`)
+    const text = `INSERT INTO ${table} (${Object.keys(columns)}) SELECT * FROM unnest(${values})`
+    await this.#guard(() => this.#session.unsafe(text, arrays))
+  }
+
+  async beginRead(): Promise<void> {
+    await this.run('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
+  }
+
+  async *batches<Row>(text: string): AsyncGenerator<Row[]> {
+    const cursor = `batches_${++this.#cursors}`
+    await this.run(`DECLARE ${cursor} NO SCROLL CURSOR FOR ${text}`)
+    for (;;) {
+      const rows = await this.rows<Row>(`FETCH ${BATCH} FROM ${cursor}`)
+      if (rows.length > 0) yield rows
+      if (rows.length < BATCH) return
+    }
+  }
+
+  async writeInSteps<T>(work: () => Promise<T>): Promise<T> {
+    await this.run('BEGIN')
+    try {
+      const result = await work()
+      await this.run('COMMIT')
+      return result
+    } catch (error) {
+      await this.run('ROLLBACK').catch(() => {})
+      throw error
+    }
+  }
+
+  async analyze(table: string): Promise<void> {
+    await this.run(`ANALYZE ${table}`)
+  }
+
+  async close(): Promise<void> {
+    await this.#pool.close({ timeout: 0 })
+  }
+}
