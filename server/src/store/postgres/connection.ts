@@ -1,10 +1,11 @@
-import { type ReservedSQL, SQL } from 'bun'
+import { SQL } from 'bun'
 import { type Clock, SECOND } from '../../core/values/clock.ts'
 import type { Durability, SqlDatabase, SqlValue, Statement } from '../sql.ts'
 import { bound } from './columns.ts'
 import { DIALECT } from './dialect.ts'
 import { asServiceError, Hung, isLost, unavailable } from './failures.ts'
 import { PostgresSession } from './session.ts'
+import { type Session, SessionPool } from './session-pool.ts'
 
 export interface PostgresSettings {
   /** Connections of one process. */
@@ -27,21 +28,16 @@ const BEGIN: Readonly<Record<Durability, string>> = {
   forgettable: 'BEGIN; SET LOCAL synchronous_commit = off',
 }
 
-const WITHOUT_TIMEOUTS = { statement_timeout: 0, idle_in_transaction_session_timeout: 0 }
-
-/** What runs on one connection. */
-export type Session = ReservedSQL
-
 /**
  * The pool of connections to one PostgreSQL, and whether it can be reached. While it cannot, callers are refused at
  * once, and one probe at a time finds out when it is back; nobody waits for a connection that will not come.
  */
 export class Connection implements SqlDatabase {
   readonly dialect = DIALECT
-  readonly #options: ReturnType<typeof optionsFrom>
+  readonly #options: SQL.Options
   readonly #patienceMs: number
   readonly #connectMs: number
-  #pool: SQL
+  #pool: SessionPool
   #trouble: unknown
   #isAway = false
   #isProbing = false
@@ -60,9 +56,10 @@ export class Connection implements SqlDatabase {
     return this.#losses
   }
 
-  /** Runs one statement; on its own it is a transaction. */
-  run<T>(work: (sql: SQL) => Promise<T>): Promise<T> {
-    return this.#attempt((pool) => inTime(work(pool), this.#patienceMs))
+  /** Statements that go out together on one connection; on its own, each is a transaction. */
+  async run<T>(work: (session: Session) => Promise<T>): Promise<T> {
+    this.#refuseWhileAway()
+    return this.guard(() => inTime(this.#onSession(work), this.#patienceMs))
   }
 
   rows<Row>(text: string, ...values: readonly SqlValue[]): Promise<Row[]> {
@@ -70,17 +67,12 @@ export class Connection implements SqlDatabase {
   }
 
   commit(statements: readonly Statement[], durability: Durability = 'durable'): Promise<number[]> {
-    return this.#session((session) =>
-      inTime(
-        transact(session, BEGIN[durability], () => runAll(session, statements)),
-        this.#patienceMs,
-      ),
-    )
+    return this.run((session) => transact(session, BEGIN[durability], () => runAll(session, statements)))
   }
 
   /** Runs statements in one transaction, which is on disk when the promise resolves. */
   transaction<T>(work: (session: Session) => Promise<T>): Promise<T> {
-    return this.#session((session) => inTime(transact(session, 'BEGIN', work), this.#patienceMs))
+    return this.run((session) => transact(session, 'BEGIN', work))
   }
 
   /**
@@ -93,23 +85,28 @@ export class Connection implements SqlDatabase {
     read: (session: Session) => Promise<Found>,
     write: (session: Session, found: Found) => Promise<unknown> | undefined,
   ): Promise<void> {
-    return this.#session((session) =>
-      inTime(transactInTwoTrips(session, BEGIN[durability], read, write), this.#patienceMs),
-    )
-  }
-
-  /** Statements that go out together on one connection, each a transaction of its own. */
-  pipeline<T>(work: (session: Session) => Promise<T>): Promise<T> {
-    return this.#session((session) => inTime(work(session), this.#patienceMs))
+    return this.run((session) => transactInTwoTrips(session, BEGIN[durability], read, write))
   }
 
   async longSession(): Promise<PostgresSession> {
-    if (this.#isClosed) throw unavailable(new Error('the store is closed'))
-    if (this.#isAway) throw unavailable(this.#trouble)
-    const { connection } = this.#options
-    const pool = new SQL({ ...this.#options, max: 1, connection: { ...connection, ...WITHOUT_TIMEOUTS } })
+    this.#refuseWhileAway()
+    const pool = this.#pool
+    const session = await this.guard(() => inTime(pool.take(), this.#patienceMs))
+    return this.#asLongSession(session, async () => {
+      await session`ROLLBACK`.catch(() => {})
+      pool.giveBack(session, { isSound: false })
+    })
+  }
+
+  /** One beside the pool, which is gone once it is closed, and with it all that is set or made for it alone. */
+  async separateSession(): Promise<PostgresSession> {
+    const pool = new SQL({ ...this.#options, max: 1 })
     const session = await this.guard(() => inTime(pool.reserve(), this.#patienceMs))
-    return new PostgresSession(pool, session, (work) => this.guard(work))
+    return this.#asLongSession(session, () => pool.close({ timeout: 0 }))
+  }
+
+  #asLongSession(session: Session, close: () => Promise<void>): PostgresSession {
+    return new PostgresSession(session, close, (work) => this.guard(work))
   }
 
   /** Turns what a session of the caller's failed with into what callers understand. */
@@ -124,26 +121,25 @@ export class Connection implements SqlDatabase {
 
   async close(): Promise<void> {
     this.#isClosed = true
-    await this.#pool.close({ timeout: 1 })
+    await this.#pool.close(1)
   }
 
-  async #session<T>(work: (session: Session) => Promise<T>): Promise<T> {
-    return this.#attempt(async (pool) => {
-      const session = await inTime(pool.reserve(), this.#patienceMs)
-      try {
-        return await work(session)
-      } finally {
-        // A connection inside a transaction, where a COMMIT or ROLLBACK failed, is closed and not used again.
-        await session.release()
-      }
-    })
-  }
-
-  async #attempt<T>(work: (pool: SQL) => Promise<T>): Promise<T> {
+  #refuseWhileAway(): void {
     if (this.#isClosed) throw unavailable(new Error('the store is closed'))
     if (this.#isAway) throw unavailable(this.#trouble)
+  }
+
+  async #onSession<T>(work: (session: Session) => Promise<T>): Promise<T> {
     const pool = this.#pool
-    return this.guard(() => work(pool))
+    const session = await pool.take()
+    let isSound = false
+    try {
+      const result = await work(session)
+      isSound = true
+      return result
+    } finally {
+      pool.giveBack(session, { isSound })
+    }
   }
 
   #suspect(trouble: unknown): void {
@@ -163,7 +159,10 @@ export class Connection implements SqlDatabase {
     }, PROMPT_MS)
     while (!this.#isClosed) {
       try {
-        await inTime(this.#pool`SELECT 1`, this.#connectMs)
+        await inTime(
+          this.#onSession((session) => session`SELECT 1`),
+          this.#connectMs,
+        )
         break
       } catch (error) {
         this.#isAway = true
@@ -178,16 +177,13 @@ export class Connection implements SqlDatabase {
 
   /** Connections that hang would be handed out again; what waits for them is refused. */
   #replacePool(): void {
-    this.#pool.close({ timeout: 0 }).catch(() => {})
+    this.#pool.close(0).catch(() => {})
     this.#pool = this.#newPool()
   }
 
-  #newPool(): SQL {
-    return new SQL({
-      ...this.#options,
-      onclose: () => {
-        this.#losses++
-      },
+  #newPool(): SessionPool {
+    return new SessionPool(this.#options, () => {
+      this.#losses++
     })
   }
 }
@@ -201,7 +197,7 @@ export async function runAll(session: Session, statements: readonly Statement[])
 }
 
 /** Every setting is given in so many words: Bun would take what is missing from the environment. */
-function optionsFrom(url: string, settings: PostgresSettings) {
+function optionsFrom(url: string, settings: PostgresSettings): SQL.Options {
   const { hostname, port, username, password, pathname, searchParams } = new URL(url)
   const database = decodeURIComponent(pathname.slice(1)) || 'postgres'
   const mode = searchParams.get('sslmode')
@@ -228,7 +224,7 @@ function optionsFrom(url: string, settings: PostgresSettings) {
       // A process that stands still in the middle of a transaction must not hold its locks for ever.
       idle_in_transaction_session_timeout: settings.statementTimeoutSeconds * SECOND,
     },
-  } satisfies SQL.Options
+  }
 }
 
 const SSL_MODES = ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full'] as const

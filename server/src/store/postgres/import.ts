@@ -12,9 +12,8 @@ export async function stageImport<Value>(
   connection: Connection,
   plan: ImportPlan<Value>,
 ): Promise<StagedImport<Value>> {
-  const session = await connection.longSession()
-  await session.run("SET temp_buffers = '64MB'")
-  await session.run("SET work_mem = '64MB'")
+  const session = await connection.separateSession()
+  await session.run("SET statement_timeout = 0; SET temp_buffers = '64MB'; SET work_mem = '64MB'")
   return ImportTables.create(session, plan, connection.dialect, (tables, options) =>
     session.writeInSteps(async () => {
       options.signal?.throwIfAborted()

@@ -2,7 +2,8 @@ import type { EventStore, HistoryStore } from '../../core/stock/stock-store.ts'
 import { fromCursor, toCursor } from '../cursor.ts'
 import { prunableIds } from '../history.ts'
 import { type LogRow, MAX_BEHIND, toEvent } from '../log-rows.ts'
-import type { Connection, Session } from './connection.ts'
+import type { Connection } from './connection.ts'
+import type { Session } from './session-pool.ts'
 
 interface Numbering {
   identity: string
@@ -21,7 +22,7 @@ type LogVerbs = Omit<EventStore, 'version'> & Pick<HistoryStore, 'pruneHistory'>
 export function logVerbs(connection: Connection): LogVerbs {
   return {
     latestEventCursor: () =>
-      connection.pipeline(async (session) => {
+      connection.run(async (session) => {
         const { identity, last } = await numbering(session)
         return toCursor({ position: last, identity })
       }),
@@ -29,7 +30,7 @@ export function logVerbs(connection: Connection): LogVerbs {
     stockEventsAfter: async (cursor, limit) => {
       const from = fromCursor(cursor)
       if (from === undefined) return 'unknown_cursor'
-      const [{ identity, last }, rows] = await connection.pipeline((session) =>
+      const [{ identity, last }, rows] = await connection.run((session) =>
         // The second begins when the first is done, and so sees the places that it gave.
         Promise.all([numbering(session), placesAfter(session, from.position, limit)]),
       )
@@ -47,7 +48,7 @@ export function logVerbs(connection: Connection): LogVerbs {
 
     pruneHistory: async (limit, batch) => {
       // What has no place yet would be missing among the events.
-      await connection.pipeline(numbering)
+      await connection.run(numbering)
       return connection.transaction(async (session) => {
         const [text, value] = prunableIds(limit, `LIMIT ${Math.floor(batch)}`)
         const { count } = await session.unsafe(

@@ -1,7 +1,7 @@
-import type { ReservedSQL, SQL } from 'bun'
 import type { Columns, LongSession, SqlValue } from '../sql.ts'
 import { bound, columnOf } from './columns.ts'
 import { DIALECT } from './dialect.ts'
+import type { Session } from './session-pool.ts'
 
 /** Rows that come in one piece. */
 const BATCH = 5_000
@@ -9,16 +9,19 @@ const BATCH = 5_000
 /** Turns what a session failed with into what callers understand. */
 type Guard = <T>(work: () => Promise<T>) => Promise<T>
 
-/** A connection beside the pool, which is gone once it is closed, and with it what was not committed. */
+/** For transactions that may take their time. */
+const PATIENT = 'SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0'
+
+/** One connection, for work of many statements. What was not committed by its end is undone. */
 export class PostgresSession implements LongSession {
-  readonly #pool: SQL
-  readonly #session: ReservedSQL
+  readonly #session: Session
   readonly #guard: Guard
+  readonly close: () => Promise<void>
   #cursors = 0
 
-  constructor(pool: SQL, session: ReservedSQL, guard: Guard) {
-    this.#pool = pool
+  constructor(session: Session, close: () => Promise<void>, guard: Guard) {
     this.#session = session
+    this.close = close
     this.#guard = guard
   }
 
@@ -45,7 +48,7 @@ export class PostgresSession implements LongSession {
   }
 
   async beginRead(): Promise<void> {
-    await this.run('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
+    await this.run(`BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; ${PATIENT}`)
   }
 
   async *batches<Row>(text: string): AsyncGenerator<Row[]> {
@@ -59,7 +62,7 @@ export class PostgresSession implements LongSession {
   }
 
   async writeInSteps<T>(work: () => Promise<T>): Promise<T> {
-    await this.run('BEGIN')
+    await this.run(`BEGIN; ${PATIENT}`)
     try {
       const result = await work()
       await this.run('COMMIT')
@@ -72,9 +75,5 @@ export class PostgresSession implements LongSession {
 
   async analyze(table: string): Promise<void> {
     await this.run(`ANALYZE ${table}`)
-  }
-
-  async close(): Promise<void> {
-    await this.#pool.close({ timeout: 0 })
   }
 }

@@ -1,3 +1,6 @@
+import { sharedTables } from '../tables.ts'
+import { DIALECT } from './dialect.ts'
+
 /** Any number that nobody else takes: one caller at a time gives places in the log. */
 const NUMBERING_LOCK = 0x6e756d626572
 
@@ -138,82 +141,13 @@ export const FIRST_TABLES = `
     RETURN state;
   END $$;
 
-  CREATE TABLE orders (
-    id        bigint PRIMARY KEY,
-    pet_id    bigint NOT NULL,
-    quantity  bigint NOT NULL,
-    ship_date bigint NOT NULL,
-    complete  boolean NOT NULL
-  );
-
-  -- A key outlives its secrets: rotating gives it a new one, and limits and history go on.
-  CREATE TABLE keys (
-    number     bigint GENERATED ALWAYS AS IDENTITY,
-    id         text COLLATE "C" PRIMARY KEY,
-    name       text NOT NULL,
-    plan       text NOT NULL,
-    per_minute bigint NOT NULL,
-    per_day    bigint NOT NULL,
-    read_only  boolean NOT NULL,
-    created_at bigint NOT NULL,
-    expires_at bigint,
-    revoked_at bigint
-  );
-
-  CREATE TABLE key_secrets (
-    hash       text COLLATE "C" PRIMARY KEY,
-    key_id     text COLLATE "C" NOT NULL REFERENCES keys (id),
-    hint       text NOT NULL,
-    created_at bigint NOT NULL,
-    expires_at bigint
-  );
-  CREATE INDEX key_secrets_by_key ON key_secrets (key_id);
-
-  CREATE TABLE audit (
-    id     bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-    at     bigint NOT NULL,
-    actor  text NOT NULL,
-    action text NOT NULL,
-    key_id text COLLATE "C" NOT NULL,
-    detail text NOT NULL
-  );
-
-  -- Written for every request, and read by every instance: half of each page is room for the next version.
-  CREATE TABLE limit_windows (
-    key_id            text COLLATE "C" PRIMARY KEY,
-    minute_started_at bigint NOT NULL,
-    minute_used       bigint NOT NULL,
-    minute_rejected   bigint NOT NULL,
-    day_started_at    bigint NOT NULL,
-    day_used          bigint NOT NULL,
-    day_rejected      bigint NOT NULL,
-    last_used_at      bigint
-  ) WITH (fillfactor = 50);
-
-  -- Numbered, since a clock that is set back moves their times.
-  CREATE TABLE bans (
-    key_id    text COLLATE "C" NOT NULL,
-    number    bigint NOT NULL,
-    began_at  bigint NOT NULL,
-    ends_at   bigint NOT NULL,
-    lifted_at bigint,
-    PRIMARY KEY (key_id, number)
-  );
-
-  -- Requests of one key on one day (UTC), for the usage report.
-  CREATE TABLE usage_days (
-    key_id   text COLLATE "C" NOT NULL,
-    day      text COLLATE "C" NOT NULL,
-    accepted bigint NOT NULL,
-    rejected bigint NOT NULL,
-    PRIMARY KEY (key_id, day)
-  ) WITH (fillfactor = 50);
-
-  -- The time by the database's clock in milliseconds, or one that is given.
-  CREATE FUNCTION store_time(given bigint) RETURNS bigint LANGUAGE sql AS $$
-    SELECT coalesce(given, floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint)
-  $$;
-  CREATE FUNCTION day_of(at bigint) RETURNS text LANGUAGE sql STABLE AS $$
-    SELECT to_char(to_timestamp(at / 1000) AT TIME ZONE 'UTC', 'YYYY-MM-DD')
-  $$;
+  ${sharedTables({
+    ...DIALECT.types,
+    id: 'TEXT COLLATE "C"',
+    number: 'number BIGINT GENERATED ALWAYS AS IDENTITY,',
+    serial: 'BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY',
+    plain: '',
+    byKey: '',
+    hot: 'WITH (fillfactor = 50)',
+  })}
 `

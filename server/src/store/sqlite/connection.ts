@@ -220,7 +220,9 @@ export class Connection implements SqlDatabase, LongSession {
     })
   }
 
+  /** With statements left, SQLite would keep the file open, and the write-ahead log beside it. */
   async close(): Promise<void> {
+    for (const statement of this.#statements.values()) statement.finalize()
     this.database.close()
   }
 

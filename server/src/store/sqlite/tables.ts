@@ -1,3 +1,6 @@
+import { sharedTables } from '../tables.ts'
+import { DIALECT } from './dialect.ts'
+
 /** The tables as the first release makes them. */
 export const FIRST_TABLES = `
   CREATE TABLE pets (
@@ -47,72 +50,13 @@ export const FIRST_TABLES = `
   CREATE TRIGGER log_is_pruned AFTER DELETE ON log
     BEGIN UPDATE log_state SET pruned_up_to = max(pruned_up_to, OLD.id); END;
 
-  CREATE TABLE orders (
-    id        INTEGER PRIMARY KEY,
-    pet_id    INTEGER NOT NULL,
-    quantity  INTEGER NOT NULL,
-    ship_date INTEGER NOT NULL,
-    complete  INTEGER NOT NULL CHECK (complete IN (0, 1))
-  ) STRICT;
-
-  -- A key outlives its secrets: rotating gives it a new one, and limits and history go on.
-  CREATE TABLE keys (
-    id         TEXT PRIMARY KEY,
-    name       TEXT NOT NULL,
-    plan       TEXT NOT NULL,
-    per_minute INTEGER NOT NULL,
-    per_day    INTEGER NOT NULL,
-    read_only  INTEGER NOT NULL CHECK (read_only IN (0, 1)),
-    created_at INTEGER NOT NULL,
-    expires_at INTEGER,
-    revoked_at INTEGER
-  ) STRICT;
-
-  CREATE TABLE key_secrets (
-    hash       TEXT PRIMARY KEY,
-    key_id     TEXT NOT NULL REFERENCES keys (id),
-    hint       TEXT NOT NULL,
-    created_at INTEGER NOT NULL,
-    expires_at INTEGER
-  ) STRICT, WITHOUT ROWID;
-  CREATE INDEX key_secrets_by_key ON key_secrets (key_id);
-
-  CREATE TABLE audit (
-    id     INTEGER PRIMARY KEY AUTOINCREMENT,
-    at     INTEGER NOT NULL,
-    actor  TEXT NOT NULL,
-    action TEXT NOT NULL,
-    key_id TEXT NOT NULL,
-    detail TEXT NOT NULL
-  ) STRICT;
-
-  CREATE TABLE limit_windows (
-    key_id            TEXT PRIMARY KEY,
-    minute_started_at INTEGER NOT NULL,
-    minute_used       INTEGER NOT NULL,
-    minute_rejected   INTEGER NOT NULL,
-    day_started_at    INTEGER NOT NULL,
-    day_used          INTEGER NOT NULL,
-    day_rejected      INTEGER NOT NULL,
-    last_used_at      INTEGER NOT NULL
-  ) STRICT;
-
-  -- Numbered, since a clock that is set back moves their times.
-  CREATE TABLE bans (
-    key_id    TEXT NOT NULL,
-    number    INTEGER NOT NULL,
-    began_at  INTEGER NOT NULL,
-    ends_at   INTEGER NOT NULL,
-    lifted_at INTEGER,
-    PRIMARY KEY (key_id, number)
-  ) STRICT, WITHOUT ROWID;
-
-  -- Requests of one key on one day (UTC), for the usage report.
-  CREATE TABLE usage_days (
-    key_id   TEXT NOT NULL,
-    day      TEXT NOT NULL,
-    accepted INTEGER NOT NULL,
-    rejected INTEGER NOT NULL,
-    PRIMARY KEY (key_id, day)
-  ) STRICT, WITHOUT ROWID;
+  ${sharedTables({
+    ...DIALECT.types,
+    id: 'TEXT',
+    number: '',
+    serial: 'INTEGER PRIMARY KEY AUTOINCREMENT',
+    plain: 'STRICT',
+    byKey: 'STRICT, WITHOUT ROWID',
+    hot: 'STRICT',
+  })}
 `

@@ -1,0 +1,88 @@
+import type { Dialect } from './sql.ts'
+
+/** What the tables below are made of in each database. */
+interface Words extends Readonly<Dialect['types']> {
+  /** The type of a text that is compared byte by byte. */
+  readonly id: string
+  /** A column that tells in which order the rows were added, where the database does not keep that by itself. */
+  readonly number: string
+  readonly serial: string
+  /** End a table: any, one that is found by its key alone, and one whose rows change with every request. */
+  readonly plain: string
+  readonly byKey: string
+  readonly hot: string
+}
+
+/** Those tables of the first release that both databases have alike. */
+export const sharedTables = ({ integer, text, boolean, id, number, serial, plain, byKey, hot }: Words) => `
+  CREATE TABLE orders (
+    id        ${integer} PRIMARY KEY,
+    pet_id    ${integer} NOT NULL,
+    quantity  ${integer} NOT NULL,
+    ship_date ${integer} NOT NULL,
+    complete  ${boolean} NOT NULL
+  ) ${plain};
+
+  -- A key outlives its secrets: rotating gives it a new one, and limits and history go on.
+  CREATE TABLE keys (
+    ${number}
+    id         ${id} PRIMARY KEY,
+    name       ${text} NOT NULL,
+    plan       ${text} NOT NULL,
+    per_minute ${integer} NOT NULL,
+    per_day    ${integer} NOT NULL,
+    read_only  ${boolean} NOT NULL,
+    created_at ${integer} NOT NULL,
+    expires_at ${integer},
+    revoked_at ${integer}
+  ) ${plain};
+
+  CREATE TABLE key_secrets (
+    hash       ${id} PRIMARY KEY,
+    key_id     ${id} NOT NULL REFERENCES keys (id),
+    hint       ${text} NOT NULL,
+    created_at ${integer} NOT NULL,
+    expires_at ${integer}
+  ) ${byKey};
+  CREATE INDEX key_secrets_by_key ON key_secrets (key_id);
+
+  CREATE TABLE audit (
+    id     ${serial},
+    at     ${integer} NOT NULL,
+    actor  ${text} NOT NULL,
+    action ${text} NOT NULL,
+    key_id ${id} NOT NULL,
+    detail ${text} NOT NULL
+  ) ${plain};
+
+  -- Last used never: a row that is there only to be locked.
+  CREATE TABLE limit_windows (
+    key_id            ${id} PRIMARY KEY,
+    minute_started_at ${integer} NOT NULL,
+    minute_used       ${integer} NOT NULL,
+    minute_rejected   ${integer} NOT NULL,
+    day_started_at    ${integer} NOT NULL,
+    day_used          ${integer} NOT NULL,
+    day_rejected      ${integer} NOT NULL,
+    last_used_at      ${integer}
+  ) ${hot};
+
+  -- Numbered, since a clock that is set back moves their times.
+  CREATE TABLE bans (
+    key_id    ${id} NOT NULL,
+    number    ${integer} NOT NULL,
+    began_at  ${integer} NOT NULL,
+    ends_at   ${integer} NOT NULL,
+    lifted_at ${integer},
+    PRIMARY KEY (key_id, number)
+  ) ${byKey};
+
+  -- Requests of one key on one day (UTC), for the usage report.
+  CREATE TABLE usage_days (
+    key_id   ${id} NOT NULL,
+    day      ${id} NOT NULL,
+    accepted ${integer} NOT NULL,
+    rejected ${integer} NOT NULL,
+    PRIMARY KEY (key_id, day)
+  ) ${hot};
+`
