@@ -2,6 +2,7 @@
 import { Command, CommanderError } from 'commander'
 import { hideSecrets } from '../core/keys/api-key.ts'
 import { VERSION } from '../core/values/version.ts'
+import { passwordInArguments } from './arguments.ts'
 import { addBackupCommand } from './commands/backup.ts'
 import { addCopyCommand } from './commands/copy.ts'
 import { addDoctorCommand } from './commands/doctor.ts'
@@ -13,8 +14,7 @@ import { addMigrateCommand } from './commands/migrate.ts'
 import { addPetsCommands } from './commands/pets.ts'
 import { addServeCommand } from './commands/serve.ts'
 import { addUsageCommand } from './commands/usage.ts'
-import { failureText } from './failure-text.ts'
-import { passwordInArguments } from './password-in-arguments.ts'
+import { failureText } from './output.ts'
 
 const FAILURE = 1
 const WRONG_USE = 2
@@ -24,17 +24,13 @@ const program = new Command('petstore')
   .version(VERSION)
   .exitOverride()
   .configureOutput({ outputError: () => {} })
-addServeCommand(program)
-addKeysCommands(program)
-addUsageCommand(program)
-addImportCommand(program)
-addExportCommand(program)
-addHistoryCommand(program)
-addPetsCommands(program)
-addBackupCommand(program)
-addCopyCommand(program)
-addMigrateCommand(program)
-addDoctorCommand(program)
+for (const addCommand of [
+  ...[addServeCommand, addKeysCommands, addUsageCommand, addImportCommand, addExportCommand],
+  ...[addHistoryCommand, addPetsCommands, addBackupCommand, addCopyCommand, addMigrateCommand],
+  addDoctorCommand,
+]) {
+  addCommand(program)
+}
 
 const exposed = passwordInArguments(process.argv)
 if (exposed !== undefined) console.error(`petstore: ${exposed}`)

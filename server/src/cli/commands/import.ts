@@ -1,23 +1,25 @@
 import type { Command } from 'commander'
-import { ORDER_ROWS, PET_ROWS, type RowKind } from '../../core/transfer/exchange-rows.ts'
+import { headerOf, ORDER_ROWS, PET_ROWS, type RowKind } from '../../core/transfer/exchange-rows.ts'
 import { openRows, type RowSource, UnknownFormat } from '../../core/transfer/row-source.ts'
 import { IMPORT_KEY_ID, type StagedImport } from '../../core/transfer/staged-import.ts'
 import { stageRows } from '../../core/transfer/staging.ts'
 import { ServiceError } from '../../core/values/errors.ts'
-import { type ByteSource, openBytes } from '../files/byte-source.ts'
-import { counted, dryRunReport, refusedLines, summary } from '../import-report.ts'
+import { wholeNumber } from '../arguments.ts'
+import { type ByteSource, openBytes } from '../files.ts'
+import { dryRunReport, refusedLines, summary } from '../import-report.ts'
 import { interruptible } from '../interruption.ts'
+import { counted } from '../output.ts'
 import { Progress } from '../progress.ts'
-import { addSettings, type SettingFlags, withStore } from '../with-store.ts'
+import { type SettingFlags, setting, withStore } from '../with-store.ts'
 
 interface Flags extends SettingFlags {
   readonly dryRun?: true
   readonly skipBad?: true
-  readonly show: string
+  readonly show: number
 }
 
 export function addImportCommand(program: Command): void {
-  const command = program
+  program
     .command('import')
     .description(
       'Bring in pets with their stock, or orders, while the service runs: all of the file or nothing. What the file does not name stays as it is.',
@@ -25,29 +27,22 @@ export function addImportCommand(program: Command): void {
     .argument('<file>', 'CSV or JSON Lines; - reads standard input')
     .option('--dry-run', 'show what would be done, and change nothing')
     .option('--skip-bad', 'leave bad lines out instead of refusing the file')
-    .option('--show <number>', 'how many lines of each kind are shown', '20')
+    .option('--show <number>', 'how many lines of each kind are shown', wholeNumber('--show'), 20)
+    .addOption(setting('databaseUrl'))
     .addHelpText(
       'after',
-      `\nCSV begins with one of these headers; JSON Lines have the same names:\n${headers()}`,
+      `\nCSV begins with one of these headers; JSON Lines have the same names:\n  ${headerOf(PET_ROWS.columns)}\n  ${headerOf(ORDER_ROWS.columns)}`,
     )
     .action(importFile)
-  addSettings(command, 'databaseUrl')
 }
 
-function headers(): string {
-  return [PET_ROWS, ORDER_ROWS]
-    .map(({ columns }) => `  ${columns.map(({ name }) => name).join(',')}`)
-    .join('\n')
-}
-
-async function importFile(file: string, flags: Flags, command: Command): Promise<void> {
-  if (!/^\d{1,7}$/.test(flags.show)) command.error(`--show must be a whole number, got "${flags.show}"`)
+async function importFile(file: string, flags: Flags): Promise<void> {
   await interruptible('nothing was changed', async (signal) => {
     const bytes = openBytes(file, signal)
     const source = await openRows(bytes.chunks).catch((error: unknown) => {
       throw error instanceof UnknownFormat ? new Error(`${nameOf(file)} ${error.message}`) : error
     })
-    await withStore({ ...flags }, async (store) => {
+    await withStore(flags, 'make_if_none', async (store) => {
       const run = { file, flags, bytes, source, signal }
       if (source.kind === 'pets') await runImport(run, PET_ROWS, await store.stagePets())
       else await runImport(run, ORDER_ROWS, await store.stageOrders())
@@ -65,19 +60,18 @@ interface Run {
 
 async function runImport<Value>(run: Run, kind: RowKind<Value>, staged: StagedImport<Value>): Promise<void> {
   const { file, flags, bytes, source, signal } = run
-  const examples = Number(flags.show)
   const progress = new Progress()
   const began = performance.now()
   try {
     const { rows, refused } = await stageRows(source.batches, kind, staged, {
-      examples,
+      examples: flags.show,
       signal,
-      onProgress: (read) => progress.show('reading', read, bytes.size && bytes.bytesRead() / bytes.size),
+      onProgress: (read) => progress.show('reading', read, bytes.fractionRead()),
     })
     const isRefused = refused.count > 0 && flags.skipBad !== true
     if (!isRefused || flags.dryRun === true) progress.show('comparing', rows)
     if (flags.dryRun === true) {
-      const preview = await staged.preview(examples)
+      const preview = await staged.preview(flags.show)
       progress.end()
       console.log(dryRunReport(nameOf(file), preview, refused, kind))
     } else if (refused.count > 0) {

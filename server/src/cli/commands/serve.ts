@@ -1,31 +1,27 @@
 import { type Command, type CommanderError, Option } from 'commander'
 import { VERSION } from '../../core/values/version.ts'
 import type { RunningService } from '../../service/compose.ts'
-import {
-  type Config,
-  flagOf,
-  postgresSettings,
-  readConfig,
-  SETTING_NAMES,
-  SETTINGS,
-  type SettingName,
-} from '../../service/config.ts'
+import { type Config, readConfig, SETTING_NAMES } from '../../service/config.ts'
 import { DEMO_SECRETS, prepareDemo } from '../../service/demo.ts'
 import { SettingError } from '../../service/setting-parsers.ts'
 import { withoutPassword } from '../../store/database-url.ts'
-import { canBeShared, openStore } from '../../store/open-store.ts'
+import { canBeShared } from '../../store/open-store.ts'
 import type { Store } from '../../store/store.ts'
 import { type BannerFacts, banner } from '../banner.ts'
-import { failureText } from '../failure-text.ts'
 import { exposureText } from '../file-permissions.ts'
+import { failureText } from '../output.ts'
 import { READY, Supervisor, sharedPort } from '../supervisor.ts'
+import { openConfigured, type SettingFlags, setting } from '../with-store.ts'
 
 const DEMO_DATABASE = 'sqlite:data/demo.db'
 
 /** A Ctrl-C reaches us twice under `npm start`: from the terminal, and passed on by npm. */
 const ECHO_MS = 100
 
-type Flags = Partial<Record<SettingName, string>> & { demo?: true; worker?: string }
+interface Flags extends SettingFlags {
+  readonly demo?: true
+  readonly worker?: string
+}
 
 export function addServeCommand(program: Command): void {
   const command = program
@@ -35,10 +31,7 @@ export function addServeCommand(program: Command): void {
     .addOption(new Option('--worker <index>', 'which of several processes this is').hideHelp())
     .exitOverride(unknownSettingIsNoUsage)
     .action(serve)
-  for (const name of SETTING_NAMES) {
-    const { variable, fallback, help } = SETTINGS[name]
-    command.option(`${flagOf(name)} <value>`, `${help} (${variable}, default ${fallback || 'none'})`)
-  }
+  for (const name of SETTING_NAMES) command.addOption(setting(name))
 }
 
 /** A setting that does not exist is refused like one that has a wrong value, with exit code 1. */
@@ -56,11 +49,7 @@ async function serve(flags: Flags): Promise<void> {
     demo ? { metricsPort: 'off' } : {},
   )
   if (flags.worker !== undefined) return serveAsWorker(config, Number(flags.worker), demo)
-  const store = await openStore(
-    config.databaseUrl,
-    { tables: 'make', exclusive: true },
-    postgresSettings(config),
-  )
+  const store = await openConfigured(config, { tables: 'make', exclusive: true })
   try {
     if (demo) await prepareDemo(store, Date.now())
     if (config.processes > 1 && canBeShared(config.databaseUrl)) {
@@ -124,7 +113,7 @@ async function serveFromMany(config: Config, demo: boolean): Promise<void> {
 }
 
 async function serveAsWorker(config: Config, index: number, demo: boolean): Promise<void> {
-  const store = await openStore(config.databaseUrl, { tables: 'expect' }, postgresSettings(config))
+  const store = await openConfigured(config, { tables: 'expect' })
   const service = await start({ ...config, metricsPort: metricsPortOf(config, index) }, store, demo, true)
   const stop = stopOnSignal(() => service.stop())
   // Nobody is left who would stop us.
