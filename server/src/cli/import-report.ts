@@ -1,6 +1,5 @@
-import { quoted, type RowKind } from '../core/transfer/exchange-rows.ts'
+import { quoted, type RefusedLine, type RowKind } from '../core/transfer/exchange-rows.ts'
 import type { ImportCounts, ImportPreview, Tally } from '../core/transfer/staged-import.ts'
-import type { RefusedLine } from '../core/transfer/staging.ts'
 import { counted, grouped } from './output.ts'
 
 /** The refused lines that are told, each with its reason. */

@@ -24,13 +24,17 @@ const program = new Command('petstore')
   .version(VERSION)
   .exitOverride()
   .configureOutput({ outputError: () => {} })
-for (const addCommand of [
-  ...[addServeCommand, addKeysCommands, addUsageCommand, addImportCommand, addExportCommand],
-  ...[addHistoryCommand, addPetsCommands, addBackupCommand, addCopyCommand, addMigrateCommand],
-  addDoctorCommand,
-]) {
-  addCommand(program)
-}
+addServeCommand(program)
+addKeysCommands(program)
+addUsageCommand(program)
+addImportCommand(program)
+addExportCommand(program)
+addHistoryCommand(program)
+addPetsCommands(program)
+addBackupCommand(program)
+addCopyCommand(program)
+addMigrateCommand(program)
+addDoctorCommand(program)
 
 const exposed = passwordInArguments(process.argv)
 if (exposed !== undefined) console.error(`petstore: ${exposed}`)

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'bun:test'
 import { parse } from 'csv-parse/sync'
 import { array, asyncProperty, assert as check, constantFrom, integer, string } from 'fast-check'
+import type { RawRow } from '../../src/core/transfer/exchange-rows.ts'
 import { PET_ROWS } from '../../src/core/transfer/exchange-rows.ts'
 import { openRows } from '../../src/core/transfer/row-source.ts'
 import { textOf } from '../../src/core/transfer/row-text.ts'
-import type { RawRow } from '../../src/core/transfer/staging.ts'
 
 const HEADER = 'petId,name,categoryId,status,quantity\n'
 

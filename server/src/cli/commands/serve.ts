@@ -100,16 +100,11 @@ async function serveFromMany(config: Config, demo: boolean): Promise<void> {
   const supervisor = new Supervisor((index) => [...given, '--port', String(port), '--worker', String(index)])
   process.on('SIGINT', () => supervisor.stop())
   process.on('SIGTERM', () => supervisor.stop())
-  await supervisor.start(config.processes)
-  if (config.logFormat !== 'json') {
-    const { metricsPort } = config
-    console.log(
-      banner(
-        bannerFacts(config, { port, metricsPort: metricsPort === 'off' ? undefined : metricsPort }, demo),
-      ),
-    )
+  const metricsPort = config.metricsPort === 'off' ? undefined : config.metricsPort
+  const tell = () => {
+    if (config.logFormat !== 'json') console.log(banner(bannerFacts(config, { port, metricsPort }, demo)))
   }
-  process.exit(await supervisor.stopped)
+  process.exit(await supervisor.run(config.processes, tell))
 }
 
 async function serveAsWorker(config: Config, index: number, demo: boolean): Promise<void> {

@@ -13,8 +13,7 @@ export async function listPetPage(
   store: Pick<CatalogStore, 'listPets'>,
   { status, limit, cursor }: PageRequest & { readonly status: PetStatus | undefined },
 ): Promise<{ pets: readonly Pet[]; next: string | undefined }> {
-  const after = cursor === undefined ? undefined : parseInt64(cursor)
-  if (cursor !== undefined && after === undefined) throw unknownCursor(cursor)
+  const after = readCursor(cursor)
   const filter = { ...(status === undefined ? {} : { status }), ...(after === undefined ? {} : { after }) }
   // One more than asked for tells whether there is a next page.
   const found = await store.listPets(filter, limit + 1)
@@ -34,8 +33,7 @@ export async function catalogPage(
   { limit, cursor }: PageRequest,
 ): Promise<{ json: string; next: string | undefined }> {
   const rows: string[] = []
-  let after = cursor === undefined ? undefined : parseInt64(cursor)
-  if (cursor !== undefined && after === undefined) throw unknownCursor(cursor)
+  let after = readCursor(cursor)
   for (;;) {
     const wanted = Math.min(limit - rows.length, BATCH)
     // One more than wanted tells whether there are any behind it.
@@ -49,6 +47,13 @@ export async function catalogPage(
     }
     await new Promise(setImmediate)
   }
+}
+
+/** The id of the last pet of the page before, where there was one. */
+function readCursor(cursor: string | undefined): bigint | undefined {
+  const petId = cursor === undefined ? undefined : parseInt64(cursor)
+  if (cursor !== undefined && petId === undefined) throw unknownCursor(cursor)
+  return petId
 }
 
 /** Written out, like an entry of the inventory. */

@@ -1,15 +1,5 @@
-import { BadRow, type RowKind } from './exchange-rows.ts'
+import { type RawRow, type RefusedLine, type RowKind, rowOrReason } from './exchange-rows.ts'
 import type { StagedImport, StagedRow, Tally } from './staged-import.ts'
-
-/** One row of a file: its fields in the order of the columns, or why there are none to be had. */
-export type RawRow =
-  | { readonly line: number; readonly fields: readonly string[] }
-  | { readonly line: number; readonly reason: string }
-
-export interface RefusedLine {
-  readonly line: number
-  readonly reason: string
-}
 
 export interface StagingOptions {
   /** How many refused lines are kept to be told. */
@@ -38,7 +28,8 @@ export async function stageRows<Value>(
     signal.throwIfAborted()
     const good: StagedRow<Value>[] = []
     for (const row of batch) {
-      const result = readRow(row, kind)
+      const { line } = row
+      const result = 'reason' in row ? row : rowOrReason(line, () => ({ line, value: kind.read(row.fields) }))
       if ('value' in result) good.push(result)
       else if (++bad <= examples) first.push(result)
     }
@@ -53,14 +44,4 @@ export async function stageRows<Value>(
   }
   first.sort((a, b) => a.line - b.line)
   return { rows, refused: { count: bad + duplicates.count, first: first.slice(0, examples) } }
-}
-
-function readRow<Value>(row: RawRow, kind: RowKind<Value>): StagedRow<Value> | RefusedLine {
-  if ('reason' in row) return row
-  try {
-    return { line: row.line, value: kind.read(row.fields) }
-  } catch (error) {
-    if (error instanceof BadRow) return { line: row.line, reason: error.message }
-    throw error
-  }
 }

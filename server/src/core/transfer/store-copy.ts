@@ -1,4 +1,4 @@
-import type { InventoryItem, PetStatus } from '../stock/inventory.ts'
+import { type InventoryItem, PET_STATUSES } from '../stock/inventory.ts'
 import type { StockStore } from '../stock/stock-store.ts'
 import { InventoryPages } from '../stock/view/inventory-pages.ts'
 import { CONTENT_KINDS, type ContentBatch, type ContentCounts, type ContentKind } from './store-contents.ts'
@@ -69,6 +69,8 @@ async function tagOf(store: CopyTarget): Promise<string> {
   return pages.snapshot().tag
 }
 
-function toItem([petId, quantity, status]: ContentBatch['rows'][number]): InventoryItem {
-  return { petId: petId as bigint, quantity: Number(quantity), status: status as PetStatus }
+function toItem([petId, quantity, text]: ContentBatch['rows'][number]): InventoryItem {
+  const status = PET_STATUSES.find((known) => known === text)
+  if (typeof petId !== 'bigint' || status === undefined) throw new TypeError(`${petId} ${text} is no stock`)
+  return { petId, quantity: Number(quantity), status }
 }
