@@ -1,5 +1,4 @@
-import type { Handler } from '@petstore/wire'
-import { type Listener, listen, readTls } from '@petstore/wire'
+import { type Handler, type Listener, listen, readTls } from '@petstore/wire'
 import { KeyRing } from '../core/keys/key-ring.ts'
 import { AddressWindows } from '../core/limits/address-windows.ts'
 import { EventHub } from '../core/stock/event-hub.ts'
@@ -57,7 +56,7 @@ export async function startService(
   const hub = new EventHub(store, (error) => logger.failure({ requestId: 'event-hub', error }))
   const streams = new EventStreams({ hub, keys, clock, heartbeatMs: config.eventsHeartbeatSeconds * SECOND })
   const view = await LiveView.open(store)
-  // What loading has left would stay for long: 44 MB with 1,000,000 pets.
+  // What loading a large stock has left behind would stay for long.
   Bun.gc(true)
   const app = createApp({
     gate: {
@@ -108,7 +107,7 @@ export async function startService(
     const succeeded = () => {
       isFailing = false
     }
-    // Told once and not twenty times a second, until it has worked again.
+    // Told once and not each time, until it has worked again.
     const failed = (error: unknown) => {
       if (!isFailing) logger.failure({ requestId: 'limit-ledger', error })
       isFailing = true

@@ -1,4 +1,3 @@
-import type { KeyEnvironment } from '../core/keys/api-key.ts'
 import { withoutPassword } from '../store/database-url.ts'
 import type { PostgresSettings } from '../store/open-store.ts'
 import {
@@ -14,40 +13,14 @@ import {
   wholeNumber,
 } from './setting-parsers.ts'
 
-export interface Config {
-  readonly host: string
-  readonly port: number
-  readonly databaseUrl: string
-  readonly pgPoolSize: number
-  readonly pgConnectTimeoutSeconds: number
-  readonly pgStatementTimeoutSeconds: number
-  readonly processes: number
-  readonly environment: KeyEnvironment
-  readonly baseUrl: string
-  readonly stagingBaseUrl: string
-  /** How many of our own proxies stand in front; X-Forwarded-For is believed that far. */
-  readonly trustProxy: number
-  readonly anonymousPerMinute: number
-  readonly petSunset: Date
-  readonly metricsHost: string
-  readonly metricsPort: number | 'off'
-  readonly logFormat: 'auto' | 'json' | 'text'
-  readonly logRequests: 'all' | 'errors' | 'failures' | 'none'
-  /** Both are given or neither is. */
-  readonly tlsCert: string | undefined
-  readonly tlsKey: string | undefined
-  readonly stopGraceSeconds: number
-  readonly eventsHeartbeatSeconds: number
-}
-
-interface Setting<Value> {
+interface Setting {
   readonly fallback: string
   readonly help: string
-  readonly parse: (text: string) => Value
+  readonly parse: (text: string) => unknown
 }
 
 /** All settings there are: `serve --help`, the flags and the environment are read off this table and its names. */
-export const SETTINGS: { readonly [Name in keyof Config]: Setting<Config[Name]> } = {
+export const SETTINGS = {
   host: {
     fallback: '127.0.0.1',
     help: 'address to listen on; 0.0.0.0 opens it to the network',
@@ -153,9 +126,12 @@ export const SETTINGS: { readonly [Name in keyof Config]: Setting<Config[Name]> 
     help: 'how often an open event stream gets a sign of life; less than what proxies in front allow',
     parse: wholeNumber(1, 3_600),
   },
-}
+} as const satisfies Readonly<Record<string, Setting>>
 
 export type SettingName = keyof typeof SETTINGS
+export type Config = {
+  readonly [Name in SettingName]: ReturnType<(typeof SETTINGS)[Name]['parse']>
+}
 export const SETTING_NAMES = Object.keys(SETTINGS) as SettingName[]
 
 /** `TRUST_PROXY` for `trustProxy`. */
@@ -191,7 +167,7 @@ export function readConfig(
       )
     }
   }
-  // The type of SETTINGS says that each name has a parser of its type.
+  // The type of each is that of its parser.
   const config = Object.fromEntries(SETTING_NAMES.map((name) => [name, read(name)])) as unknown as Config
   if ((config.tlsCert === undefined) !== (config.tlsKey === undefined)) {
     const [given, missing] =

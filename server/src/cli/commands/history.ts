@@ -9,10 +9,6 @@ import { counted, grouped, json, moment, table } from '../output.ts'
 import { Progress } from '../progress.ts'
 import { type SettingFlags, setting, withStore } from '../with-store.ts'
 
-interface ShowFlags extends SettingFlags {
-  readonly json?: true
-}
-
 interface PruneFlags extends SettingFlags {
   readonly before?: string
   readonly keep?: number
@@ -48,7 +44,7 @@ function addShow(history: Command): void {
     .action(showHistory)
 }
 
-async function showHistory(petId: bigint, flags: ShowFlags): Promise<void> {
+async function showHistory(petId: bigint, flags: SettingFlags & { readonly json?: true }): Promise<void> {
   const { pet, entries } = await withStore(flags, 'expect', async (store) => ({
     pet: await store.findPet(petId),
     entries: await oldestFirst(store, petId),
@@ -157,19 +153,14 @@ function leftText(total: number): string {
 
 async function removeAndReport(store: PrunableStore, limit: PruneLimit, prunable: number): Promise<void> {
   const progress = new Progress()
-  try {
-    await interruptible('what was removed until then stays removed', async (signal) => {
-      const removed = await removeInBatches(store, limit, {
-        signal,
-        onProgress: (rows) => progress.show('removing', rows, Math.min(1, rows / prunable)),
-      })
-      progress.end()
-      const { total } = await store.countPrunable(limit)
-      console.log(`Removed ${counted(removed, 'change')}; ${leftText(total)}.`)
-    })
-  } finally {
-    progress.end()
-  }
+  await interruptible('what was removed until then stays removed', async (signal) => {
+    const removed = await removeInBatches(store, limit, {
+      signal,
+      onProgress: (rows) => progress.show('removing', rows, Math.min(1, rows / prunable)),
+    }).finally(() => progress.end())
+    const { total } = await store.countPrunable(limit)
+    console.log(`Removed ${counted(removed, 'change')}; ${leftText(total)}.`)
+  })
 }
 
 /** Rests after each batch for as long as it took: half of the time is for the updates of the service. */

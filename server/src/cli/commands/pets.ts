@@ -2,10 +2,6 @@ import type { Command } from 'commander'
 import { readPetId, wrongUse } from '../arguments.ts'
 import { type SettingFlags, setting, withStore } from '../with-store.ts'
 
-interface Flags extends SettingFlags {
-  readonly yes?: true
-}
-
 export function addPetsCommands(program: Command): void {
   program
     .command('pets')
@@ -18,7 +14,7 @@ export function addPetsCommands(program: Command): void {
     .action(removePet)
 }
 
-async function removePet(petId: bigint, flags: Flags): Promise<void> {
+async function removePet(petId: bigint, flags: SettingFlags & { readonly yes?: true }): Promise<void> {
   if (flags.yes !== true && !process.stdin.isTTY) {
     wrongUse('there is no terminal to ask on; --yes removes the pet without asking')
   }

@@ -7,7 +7,7 @@ import { SettingError } from '../../service/setting-parsers.ts'
 import { withoutPassword } from '../../store/database-url.ts'
 import { canBeShared } from '../../store/open-store.ts'
 import type { Store } from '../../store/store.ts'
-import { type BannerFacts, banner } from '../banner.ts'
+import { addressesOf, banner } from '../banner.ts'
 import { exposureText } from '../file-permissions.ts'
 import { failureText } from '../output.ts'
 import { READY, Supervisor, sharedPort } from '../supervisor.ts'
@@ -102,7 +102,7 @@ async function serveFromMany(config: Config, demo: boolean): Promise<void> {
   process.on('SIGTERM', () => supervisor.stop())
   const metricsPort = config.metricsPort === 'off' ? undefined : config.metricsPort
   const tell = () => {
-    if (config.logFormat !== 'json') console.log(banner(bannerFacts(config, { port, metricsPort }, demo)))
+    if (config.logFormat !== 'json') console.log(banner(config, { port, metricsPort }, demo))
   }
   process.exit(await supervisor.run(config.processes, tell))
 }
@@ -119,31 +119,11 @@ async function serveAsWorker(config: Config, index: number, demo: boolean): Prom
 
 /** For people, unless JSON is asked for in so many words: then every line is JSON. */
 function announce(config: Config, service: RunningService, demo: boolean): void {
-  const facts = bannerFacts(config, service, demo)
-  if (config.logFormat !== 'json') console.log(banner(facts))
+  if (config.logFormat !== 'json') console.log(banner(config, service, demo))
   else {
-    const { address, metrics, databaseUrl } = facts
-    service.logger.info('listening', { address, metrics, version: VERSION, database: databaseUrl })
+    const database = withoutPassword(config.databaseUrl)
+    service.logger.info('listening', { ...addressesOf(config, service), version: VERSION, database })
   }
-}
-
-function bannerFacts(
-  config: Config,
-  { port, metricsPort }: Pick<RunningService, 'port' | 'metricsPort'>,
-  demo: boolean,
-): BannerFacts {
-  return {
-    address: addressOf(config.tlsCert === undefined ? 'http' : 'https', config.host, port),
-    metrics:
-      metricsPort === undefined ? undefined : `${addressOf('http', config.metricsHost, metricsPort)}/metrics`,
-    databaseUrl: withoutPassword(config.databaseUrl),
-    demo,
-  }
-}
-
-function addressOf(scheme: 'http' | 'https', host: string, port: number): string {
-  const reachable = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host
-  return `${scheme}://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`
 }
 
 /** The first signal lets the requests under way finish; a second one ends them. */

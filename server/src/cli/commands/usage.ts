@@ -7,10 +7,6 @@ import { json, table } from '../output.ts'
 import { type SettingFlags, setting, withStore } from '../with-store.ts'
 import { stateOf } from './keys-shown.ts'
 
-interface Flags extends SettingFlags {
-  readonly json?: true
-}
-
 const DAYS = 30
 const BAR_WIDTH = 10
 const SPARKS = '▁▂▃▄▅▆▇█'
@@ -24,7 +20,7 @@ export function addUsageCommand(program: Command): void {
     .action(showUsage)
 }
 
-async function showUsage(flags: Flags): Promise<void> {
+async function showUsage(flags: SettingFlags & { readonly json?: true }): Promise<void> {
   const now = Date.now()
   const since = now - (DAYS - 1) * DAY
   const report = await withStore(flags, 'make_if_none', async (store) => {

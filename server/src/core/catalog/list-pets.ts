@@ -13,7 +13,8 @@ export async function listPetPage(
   store: Pick<CatalogStore, 'listPets'>,
   { status, limit, cursor }: PageRequest & { readonly status: PetStatus | undefined },
 ): Promise<{ pets: readonly Pet[]; next: string | undefined }> {
-  const after = readCursor(cursor)
+  const after = cursor === undefined ? undefined : parseInt64(cursor)
+  if (cursor !== undefined && after === undefined) throw unknownCursor(cursor)
   const filter = { ...(status === undefined ? {} : { status }), ...(after === undefined ? {} : { after }) }
   // One more than asked for tells whether there is a next page.
   const found = await store.listPets(filter, limit + 1)
@@ -33,27 +34,15 @@ export async function catalogPage(
   { limit, cursor }: PageRequest,
 ): Promise<{ json: string; next: string | undefined }> {
   const rows: string[] = []
-  let after = readCursor(cursor)
+  let next = cursor
   for (;;) {
     const wanted = Math.min(limit - rows.length, BATCH)
-    // One more than wanted tells whether there are any behind it.
-    const found = await store.listPets(after === undefined ? {} : { after }, wanted + 1)
-    const pets = found.slice(0, wanted)
-    for (const pet of pets) rows.push(rowJson(pet))
-    after = pets.at(-1)?.id
-    const isEnd = found.length <= wanted
-    if (isEnd || rows.length === limit) {
-      return { json: `[${rows.join()}]`, next: isEnd ? undefined : String(after) }
-    }
+    const page = await listPetPage(store, { status: undefined, limit: wanted, cursor: next })
+    for (const pet of page.pets) rows.push(rowJson(pet))
+    next = page.next
+    if (next === undefined || rows.length === limit) return { json: `[${rows.join()}]`, next }
     await new Promise(setImmediate)
   }
-}
-
-/** The id of the last pet of the page before, where there was one. */
-function readCursor(cursor: string | undefined): bigint | undefined {
-  const petId = cursor === undefined ? undefined : parseInt64(cursor)
-  if (cursor !== undefined && petId === undefined) throw unknownCursor(cursor)
-  return petId
 }
 
 /** Written out, like an entry of the inventory. */
