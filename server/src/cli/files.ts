@@ -25,18 +25,14 @@ export function openBytes(path: string, signal: AbortSignal): ByteSource {
   return { chunks: stream, fractionRead: () => (size === 0 ? undefined : stream.bytesRead / size) }
 }
 
-export interface WhereTo {
-  readonly path: string
-  /** Whether a file that is there may be written over, or what to do instead. */
-  readonly existing: 'overwrite' | { readonly advice: string }
-}
-
 /**
  * Lets `write` make a file under a temporary name beside `path`, and gives it its name once it is whole and on
- * disk: a failure leaves nothing behind, and an older file as it was.
+ * disk: a failure leaves nothing behind, and an older file as it was. `existing` says what becomes of one that is
+ * there: it is written over, or refused with advice.
  */
 export async function writeNewFile(
-  { path, existing }: WhereTo,
+  path: string,
+  existing: 'overwrite' | { readonly advice: string },
   write: (temporary: string) => Promise<void>,
 ): Promise<void> {
   const refuseExisting = () => {

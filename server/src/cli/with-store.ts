@@ -1,13 +1,5 @@
 import { Option } from 'commander'
-import {
-  type Config,
-  flagOf,
-  postgresSettings,
-  readConfig,
-  SETTINGS,
-  type SettingName,
-  variableOf,
-} from '../service/config.ts'
+import { type Config, flagOf, readConfig, SETTINGS, type SettingName, variableOf } from '../service/config.ts'
 import { openStore } from '../store/open-store.ts'
 import type { OpenOptions, TablesMode } from '../store/opening.ts'
 import type { Store } from '../store/store.ts'
@@ -22,7 +14,11 @@ export function setting(name: SettingName): Option {
 
 /** The database of these settings, which the caller closes. */
 export function openConfigured(config: Config, options: OpenOptions): Promise<Store> {
-  return openStore(config.databaseUrl, options, postgresSettings(config))
+  return openStore(config.databaseUrl, options, {
+    poolSize: config.pgPoolSize,
+    connectTimeoutSeconds: config.pgConnectTimeoutSeconds,
+    statementTimeoutSeconds: config.pgStatementTimeoutSeconds,
+  })
 }
 
 /**

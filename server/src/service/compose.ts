@@ -6,7 +6,6 @@ import { GroupCommit } from '../core/stock/group-commit.ts'
 import { LiveView } from '../core/stock/view/live-view.ts'
 import { type Clock, SECOND, systemClock } from '../core/values/clock.ts'
 import { ServiceError } from '../core/values/errors.ts'
-import { VERSION } from '../core/values/version.ts'
 import { createApp } from '../http/app.ts'
 import { buildContract } from '../http/contract.ts'
 import { EventStreams } from '../http/event-streams.ts'
@@ -49,7 +48,7 @@ export async function startService(
 ): Promise<RunningService> {
   const { clock = systemClock, demoSecrets = new Set(), logSink = stdoutSink() } = options
   const logger = new Logger({ format: config.logFormat, requests: config.logRequests }, logSink, clock)
-  const metrics = new Metrics(VERSION, performance.timeOrigin / SECOND)
+  const metrics = new Metrics()
   let isStopping = false
   const limits = await store.openLimits(clock)
   const keys = new KeyRing(store, clock)

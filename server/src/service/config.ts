@@ -1,5 +1,4 @@
 import { withoutPassword } from '../store/database-url.ts'
-import type { PostgresSettings } from '../store/open-store.ts'
 import {
   baseAddress,
   databaseAddress,
@@ -175,12 +174,4 @@ export function readConfig(
     throw new SettingError(`${flagOf(given)} needs ${flagOf(missing)} (${variableOf(missing)}) as well`)
   }
   return Object.freeze(config)
-}
-
-export function postgresSettings(config: Config): PostgresSettings {
-  return {
-    poolSize: config.pgPoolSize,
-    connectTimeoutSeconds: config.pgConnectTimeoutSeconds,
-    statementTimeoutSeconds: config.pgStatementTimeoutSeconds,
-  }
 }

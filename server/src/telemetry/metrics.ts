@@ -1,4 +1,5 @@
 import { PLANS, type Plan } from '../core/keys/plans.ts'
+import { VERSION } from '../core/values/version.ts'
 import {
   type FinishedRequest,
   LIMIT_REASONS,
@@ -38,19 +39,11 @@ const BATCH_SIZES = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024]
 
 /** Everything that is counted while the service runs. */
 export class Metrics implements RequestObserver {
-  readonly #startedAt: number
-  readonly #version: string
   readonly #operations = new Map<string, OperationSeries>()
   readonly #limited: Record<LimitReason, number> = { rate_limit_exceeded: 0, key_banned: 0, anonymous: 0 }
   #bans = 0
   readonly #batchSizes = new Histogram(BATCH_SIZES)
   readonly #commitSeconds = new Histogram(COMMIT_SECONDS)
-
-  /** `startedAt` is when the process started, in seconds since the Unix epoch. */
-  constructor(version: string, startedAt: number) {
-    this.#version = version
-    this.#startedAt = startedAt
-  }
 
   requestFinished({ operation, status, durationMs, limited }: FinishedRequest): void {
     const { requests, seconds } = this.#operations.get(operation) ?? this.#add(operation)
@@ -71,6 +64,7 @@ export class Metrics implements RequestObserver {
   }
 
   render({ keys, inventoryEntries, load, residentBytes, openFiles, maxFiles }: Gauges): string {
+    const startedAt = performance.timeOrigin / 1_000
     const operations = [...this.#operations].sort(([one], [other]) => (one < other ? -1 : 1))
     return [
       family(
@@ -109,12 +103,12 @@ export class Metrics implements RequestObserver {
       gauge('petstore_open_connections', 'Connections of callers, idle ones included.', load.connections),
       gauge('petstore_open_requests', 'Requests being answered at this moment.', load.requests),
       family('petstore_build_info', 'gauge', 'Always 1; the labels tell what is running.', [
-        [{ version: this.#version, bun: Bun.version }, 1],
+        [{ version: VERSION, bun: Bun.version }, 1],
       ]),
       gauge('process_resident_memory_bytes', 'Resident memory size in bytes.', residentBytes),
       gauge('process_open_fds', 'Open files and connections, idle connections included.', openFiles),
       gauge('process_max_fds', 'How many files and connections the process may have open.', maxFiles),
-      gauge('process_start_time_seconds', 'Start time of the process in Unix seconds.', this.#startedAt),
+      gauge('process_start_time_seconds', 'Start time of the process in Unix seconds.', startedAt),
     ].join('')
   }
 

@@ -16,9 +16,7 @@ export function addBackupCommand(program: Command): void {
 
 async function backUp(path: string, flags: SettingFlags): Promise<void> {
   await withStore(flags, 'expect', (store) =>
-    writeNewFile({ path, existing: { advice: 'choose another name' } }, (temporary) =>
-      store.backupTo(temporary),
-    ),
+    writeNewFile(path, { advice: 'choose another name' }, (temporary) => store.backupTo(temporary)),
   )
   const megabytes = (statSync(path).size / 1_000_000).toFixed(1)
   console.log(

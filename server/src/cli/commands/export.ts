@@ -39,9 +39,7 @@ async function exportRows(path: string, flags: Flags): Promise<void> {
         return
       }
       const existing = force === true ? 'overwrite' : { advice: '--force writes over it' }
-      await writeNewFile({ path, existing }, (temporary) =>
-        writeFile(temporary, text, { flag: 'wx', signal }),
-      )
+      await writeNewFile(path, existing, (temporary) => writeFile(temporary, text, { flag: 'wx', signal }))
     }),
   )
 }

@@ -1,8 +1,7 @@
 import type { Command } from 'commander'
 import { headerOf, ORDER_ROWS, PET_ROWS, type RowKind } from '../../core/transfer/exchange-rows.ts'
-import { openRows, type RowSource, UnknownFormat } from '../../core/transfer/row-source.ts'
-import { IMPORT_KEY_ID, type StagedImport } from '../../core/transfer/staged-import.ts'
-import { stageRows } from '../../core/transfer/staging.ts'
+import { openRows, type RowSource } from '../../core/transfer/row-source.ts'
+import { IMPORT_KEY_ID, type StagedImport, stageRows } from '../../core/transfer/staged-import.ts'
 import { ServiceError } from '../../core/values/errors.ts'
 import { wholeNumber } from '../arguments.ts'
 import { type ByteSource, openBytes } from '../files.ts'
@@ -37,13 +36,12 @@ export function addImportCommand(program: Command): void {
 }
 
 async function importFile(file: string, flags: Flags): Promise<void> {
+  const name = file === '-' ? 'standard input' : file
   await interruptible('nothing was changed', async (signal) => {
     const bytes = openBytes(file, signal)
-    const source = await openRows(bytes.chunks).catch((error: unknown) => {
-      throw error instanceof UnknownFormat ? new Error(`${nameOf(file)} ${error.message}`) : error
-    })
+    const source = await openRows(bytes.chunks, name)
     await withStore(flags, 'make_if_none', async (store) => {
-      const run = { file, flags, bytes, source, signal }
+      const run = { name, flags, bytes, source, signal }
       if (source.kind === 'pets') await runImport(run, PET_ROWS, await store.stagePets())
       else await runImport(run, ORDER_ROWS, await store.stageOrders())
     })
@@ -51,7 +49,7 @@ async function importFile(file: string, flags: Flags): Promise<void> {
 }
 
 interface Run {
-  readonly file: string
+  readonly name: string
   readonly flags: Flags
   readonly bytes: ByteSource
   readonly source: RowSource
@@ -59,7 +57,7 @@ interface Run {
 }
 
 async function runImport<Value>(run: Run, kind: RowKind<Value>, staged: StagedImport<Value>): Promise<void> {
-  const { file, flags, bytes, source, signal } = run
+  const { name, flags, bytes, source, signal } = run
   const progress = new Progress()
   const began = performance.now()
   try {
@@ -73,14 +71,14 @@ async function runImport<Value>(run: Run, kind: RowKind<Value>, staged: StagedIm
     if (flags.dryRun === true) {
       const preview = await staged.preview(flags.show)
       progress.end()
-      console.log(dryRunReport(nameOf(file), preview, refused, kind))
+      console.log(dryRunReport(name, preview, refused, kind))
     } else if (refused.count > 0) {
       progress.end()
       for (const line of refusedLines(refused)) console.error(line)
     }
     if (isRefused) {
       throw new Error(
-        `${nameOf(file)} has ${counted(refused.count, 'bad line')}; nothing was changed. Mend the file, or leave them out with --skip-bad`,
+        `${name} has ${counted(refused.count, 'bad line')}; nothing was changed. Mend the file, or leave them out with --skip-bad`,
       )
     }
     if (flags.dryRun === true) return
@@ -91,9 +89,7 @@ async function runImport<Value>(run: Run, kind: RowKind<Value>, staged: StagedIm
       onProgress: (done, total) => progress.show('writing', done, done / total),
     })
     progress.end()
-    console.log(
-      `${nameOf(file)}: ${summary(counts, refused.count, kind.noun, (performance.now() - began) / 1_000)}`,
-    )
+    console.log(`${name}: ${summary(counts, refused.count, kind.noun, (performance.now() - began) / 1_000)}`)
   } catch (error) {
     throw error instanceof ServiceError && error.cause instanceof Error
       ? new Error(`the database failed (${error.cause.message}); nothing was changed`, { cause: error })
@@ -102,8 +98,4 @@ async function runImport<Value>(run: Run, kind: RowKind<Value>, staged: StagedIm
     progress.end()
     await staged.discard()
   }
-}
-
-function nameOf(file: string): string {
-  return file === '-' ? 'standard input' : file
 }

@@ -92,8 +92,8 @@ function bar({ used, limit }: { used: number; limit: number }): string {
 }
 
 function sparkline(days: Usage['days']): string {
-  const most = Math.max(1, ...days.map(({ accepted }) => accepted))
+  const max = Math.max(1, ...days.map(({ accepted }) => accepted))
   return days
-    .map(({ accepted }) => (accepted === 0 ? ' ' : SPARKS[Math.ceil((accepted / most) * SPARKS.length) - 1]))
+    .map(({ accepted }) => (accepted === 0 ? ' ' : SPARKS[Math.ceil((accepted / max) * SPARKS.length) - 1]))
     .join('')
 }

@@ -4,25 +4,22 @@ import { InventoryPages } from '../stock/view/inventory-pages.ts'
 import { CONTENT_KINDS, type ContentBatch, type ContentCounts, type ContentKind } from './store-contents.ts'
 import type { ContentStore } from './transfer-store.ts'
 
-export interface CopyOptions {
+interface CopyOptions {
   readonly signal: AbortSignal
   readonly onProgress: (kind: ContentKind, rows: number, fraction: number) => void
 }
 
-export interface CopyReport {
-  readonly counts: ContentCounts
-  /** The content's ETag, which is the same on both sides. */
-  readonly tag: string
-}
-
 type CopyTarget = ContentStore & Pick<StockStore, 'loadStock'>
 
-/** Moves everything into an empty store, and throws where the two do not agree at the end. */
+/**
+ * Moves everything into an empty store, and throws where the two do not agree at the end. `tag` is the ETag of the
+ * stock, which is the same on both sides.
+ */
 export async function copyStore(
   from: ContentStore,
   to: CopyTarget,
   options: CopyOptions,
-): Promise<CopyReport> {
+): Promise<{ readonly counts: ContentCounts; readonly tag: string }> {
   const already = await to.countContents()
   const full = CONTENT_KINDS.find((kind) => already[kind] > 0)
   if (full !== undefined) {
