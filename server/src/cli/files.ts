@@ -70,6 +70,23 @@ async function sync(path: string): Promise<void> {
   }
 }
 
+/** Writes a new file, part by part: Bun's writeFile of all parts at once can leave NUL bytes behind the last. */
+export async function writeToFile(
+  path: string,
+  text: AsyncIterable<string>,
+  signal: AbortSignal,
+): Promise<void> {
+  const handle = await open(path, 'wx')
+  try {
+    for await (const part of text) {
+      signal.throwIfAborted()
+      await handle.writeFile(part)
+    }
+  } finally {
+    await handle.close()
+  }
+}
+
 /** Goes at the reader's pace. False where the reader, such as `head`, had enough before the end. */
 export async function writeToStdout(text: AsyncIterable<string>, signal: AbortSignal): Promise<boolean> {
   // A failure is given to the write it belongs to; without a listener it would end the program besides.

@@ -1,9 +1,8 @@
-import { writeFile } from 'node:fs/promises'
 import type { Command } from 'commander'
 import { ORDER_ROWS, PET_ROWS } from '../../core/transfer/exchange-rows.ts'
 import { FORMATS, type Format, textOf } from '../../core/transfer/row-text.ts'
 import { oneOf } from '../arguments.ts'
-import { writeNewFile, writeToStdout } from '../files.ts'
+import { writeNewFile, writeToFile, writeToStdout } from '../files.ts'
 import { interruptible } from '../interruption.ts'
 import { type SettingFlags, setting, withStore } from '../with-store.ts'
 
@@ -39,7 +38,7 @@ async function exportRows(path: string, flags: Flags): Promise<void> {
         return
       }
       const existing = force === true ? 'overwrite' : { advice: '--force writes over it' }
-      await writeNewFile(path, existing, (temporary) => writeFile(temporary, text, { flag: 'wx', signal }))
+      await writeNewFile(path, existing, (temporary) => writeToFile(temporary, text, signal))
     }),
   )
 }
