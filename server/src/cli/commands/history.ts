@@ -28,12 +28,7 @@ export function addHistoryCommand(program: Command): void {
     .command('history')
     .usage('<petId> [options] | prune [options]')
     .description('Look at what happened to the stock, and remove what is too old to be asked for.')
-  addShow(history)
-  addPrune(history)
-}
-
-/** `petstore history 7`: the word `show` may be left out. */
-function addShow(history: Command): void {
+  // `petstore history 7`: the word `show` may be left out.
   history
     .command('show', { isDefault: true })
     .usage('<petId> [options]')
@@ -42,6 +37,20 @@ function addShow(history: Command): void {
     .option('--json', 'for machines')
     .addOption(setting('databaseUrl'))
     .action(showHistory)
+  history
+    .command('prune')
+    .description(
+      'Remove the oldest changes of all pets for good, while the service runs. Every quantity stays as it is.',
+    )
+    .option(
+      '--before <when>',
+      'those before a day or time such as 2027-01-31, or older than 90d or 12h, counted back from now',
+    )
+    .option('--keep <number>', 'all but this many of the newest', wholeNumber('--keep', 0))
+    .option('--dry-run', 'show how many that would be, and change nothing')
+    .option('--yes', 'do not ask')
+    .addOption(setting('databaseUrl'))
+    .action(pruneHistory)
 }
 
 async function showHistory(petId: bigint, flags: SettingFlags & { readonly json?: true }): Promise<void> {
@@ -101,23 +110,6 @@ function forMachines(entry: HistoryEntry) {
     keyId: entry.keyId,
     keyName: nameOf(entry) ?? null,
   }
-}
-
-function addPrune(history: Command): void {
-  history
-    .command('prune')
-    .description(
-      'Remove the oldest changes of all pets for good, while the service runs. Every quantity stays as it is.',
-    )
-    .option(
-      '--before <when>',
-      'those before a day or time such as 2027-01-31, or older than 90d or 12h, counted back from now',
-    )
-    .option('--keep <number>', 'all but this many of the newest', wholeNumber('--keep', 0))
-    .option('--dry-run', 'show how many that would be, and change nothing')
-    .option('--yes', 'do not ask')
-    .addOption(setting('databaseUrl'))
-    .action(pruneHistory)
 }
 
 async function pruneHistory(flags: PruneFlags): Promise<void> {

@@ -1,4 +1,3 @@
-import type { Command } from 'commander'
 import { type ApiKey, hashSecret, keyState } from '../../core/keys/api-key.ts'
 import type { KeyRecord } from '../../core/keys/key-store.ts'
 import type { BanRecord } from '../../core/limits/limit-store.ts'
@@ -6,7 +5,7 @@ import { DAY } from '../../core/values/clock.ts'
 import type { Store } from '../../store/store.ts'
 import { wrongUse } from '../arguments.ts'
 import { json, moment, table } from '../output.ts'
-import { type SettingFlags, setting, withStore } from '../with-store.ts'
+import { type SettingFlags, withStore } from '../with-store.ts'
 
 interface Flags extends SettingFlags {
   readonly keyStdin?: true
@@ -36,16 +35,7 @@ export function stateOf(key: ApiKey, bans: readonly BanRecord[], now: number): s
   return ban === undefined ? 'active' : `banned until ${new Date(ban.endsAt).toISOString().slice(11, 19)}`
 }
 
-export function addList(keys: Command): void {
-  keys
-    .command('list')
-    .description('List all keys, masked, with plan, creation, last use and state.')
-    .option('--json', 'for machines')
-    .addOption(setting('databaseUrl'))
-    .action(listKeys)
-}
-
-async function listKeys(flags: Flags): Promise<void> {
+export async function listKeys(flags: Flags): Promise<void> {
   const now = Date.now()
   const { records, bans } = await withStore(flags, 'make_if_none', async (store) => ({
     records: await store.listKeys(),
@@ -86,18 +76,7 @@ function forMachines({ key, secrets, lastUsedAt }: KeyRecord) {
   }
 }
 
-export function addShow(keys: Command): void {
-  keys
-    .command('show')
-    .description('Show one key: its limits, its secrets (masked), its bans, and what was done with it.')
-    .argument('[key]', 'its id, the beginning of its id, or its name')
-    .option('--key-stdin', 'tell which key it is by its secret, read from standard input')
-    .option('--json', 'for machines')
-    .addOption(setting('databaseUrl'))
-    .action(showKey)
-}
-
-async function showKey(reference: string | undefined, flags: Flags): Promise<void> {
+export async function showKey(reference: string | undefined, flags: Flags): Promise<void> {
   if ((reference === undefined) === (flags.keyStdin === undefined)) {
     wrongUse('give either the key (its id or name) or --key-stdin')
   }

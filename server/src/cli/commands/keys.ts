@@ -6,11 +6,59 @@ import { type Limits, PLAN_LIMITS, PLANS, type Plan } from '../../core/keys/plan
 import { oneOf, parseDuration, readWhen, wholeNumber, wrongUse } from '../arguments.ts'
 import { moment } from '../output.ts'
 import { type SettingFlags, setting, withStore } from '../with-store.ts'
-import { addList, addShow, requireKey } from './keys-shown.ts'
+import { listKeys, requireKey, showKey } from './keys-shown.ts'
+
+const WHICH_KEY = 'its id, the beginning of its id, or its name'
+const BOTH_LIMITS = 'for enterprise, which needs both limits'
 
 export function addKeysCommands(program: Command): void {
   const keys = program.command('keys').description('Make and manage API keys, while the service runs.')
-  for (const add of [addCreate, addList, addShow, addRotate, addRevoke, addUnban]) add(keys)
+  keys
+    .command('create')
+    .description('Make an API key. It is shown once; only its hash is kept.')
+    .requiredOption('--name <name>', 'whose key it is')
+    .requiredOption('--plan <plan>', PLANS.join(', '), oneOf('--plan', PLANS))
+    .option('--per-minute <number>', `requests a minute; ${BOTH_LIMITS}`, wholeNumber('--per-minute', 1))
+    .option('--per-day <number>', `requests a day; ${BOTH_LIMITS}`, wholeNumber('--per-day', 1))
+    .option('--expires <when>', 'when it ends: 90d, 12h, or a day or time such as 2027-01-31')
+    .option('--read-only', 'it may look, but change nothing')
+    .addOption(setting('databaseUrl'))
+    .addOption(setting('environment'))
+    .action(createKey)
+  keys
+    .command('list')
+    .description('List all keys, masked, with plan, creation, last use and state.')
+    .option('--json', 'for machines')
+    .addOption(setting('databaseUrl'))
+    .action(listKeys)
+  keys
+    .command('show')
+    .description('Show one key: its limits, its secrets (masked), its bans, and what was done with it.')
+    .argument('[key]', WHICH_KEY)
+    .option('--key-stdin', 'tell which key it is by its secret, read from standard input')
+    .option('--json', 'for machines')
+    .addOption(setting('databaseUrl'))
+    .action(showKey)
+  keys
+    .command('rotate')
+    .description('Give a key a new secret. The one it has goes on working for the grace time.')
+    .argument('<key>', WHICH_KEY)
+    .option('--grace <duration>', 'how long both work: 24h, 30m, 7d; 0s ends the old one at once', '24h')
+    .addOption(setting('databaseUrl'))
+    .addOption(setting('environment'))
+    .action(rotateKey)
+  keys
+    .command('revoke')
+    .description('End a key for good, with all its secrets. Its history stays.')
+    .argument('<key>', WHICH_KEY)
+    .addOption(setting('databaseUrl'))
+    .action(revokeKey)
+  keys
+    .command('unban')
+    .description('Lift the ban of a key at once. Its limits stay as they are.')
+    .argument('<key>', WHICH_KEY)
+    .addOption(setting('databaseUrl'))
+    .action(unbanKey)
 }
 
 /** Now, by whoever is logged in: for the audit. */
@@ -32,22 +80,6 @@ interface CreateFlags extends SettingFlags {
   readonly perDay?: number
   readonly expires?: string
   readonly readOnly?: true
-}
-
-function addCreate(keys: Command): void {
-  const limit = 'for enterprise, which needs both limits'
-  keys
-    .command('create')
-    .description('Make an API key. It is shown once; only its hash is kept.')
-    .requiredOption('--name <name>', 'whose key it is')
-    .requiredOption('--plan <plan>', PLANS.join(', '), oneOf('--plan', PLANS))
-    .option('--per-minute <number>', `requests a minute; ${limit}`, wholeNumber('--per-minute', 1))
-    .option('--per-day <number>', `requests a day; ${limit}`, wholeNumber('--per-day', 1))
-    .option('--expires <when>', 'when it ends: 90d, 12h, or a day or time such as 2027-01-31')
-    .option('--read-only', 'it may look, but change nothing')
-    .addOption(setting('databaseUrl'))
-    .addOption(setting('environment'))
-    .action(createKey)
 }
 
 async function createKey(flags: CreateFlags): Promise<void> {
@@ -87,17 +119,6 @@ function limitsFor({ plan, perMinute, perDay }: CreateFlags): Limits {
     : wrongUse(`--per-minute and --per-day are for the enterprise plan; ${plan} has limits of its own`)
 }
 
-function addRotate(keys: Command): void {
-  keys
-    .command('rotate')
-    .description('Give a key a new secret. The one it has goes on working for the grace time.')
-    .argument('<key>', 'its id, the beginning of its id, or its name')
-    .option('--grace <duration>', 'how long both work: 24h, 30m, 7d; 0s ends the old one at once', '24h')
-    .addOption(setting('databaseUrl'))
-    .addOption(setting('environment'))
-    .action(rotateKey)
-}
-
 async function rotateKey(reference: string, flags: SettingFlags & { readonly grace: string }): Promise<void> {
   const grace =
     parseDuration(flags.grace) ?? wrongUse(`--grace must be like 24h, 30m or 0s, got "${flags.grace}"`)
@@ -113,15 +134,6 @@ async function rotateKey(reference: string, flags: SettingFlags & { readonly gra
   })
 }
 
-function addRevoke(keys: Command): void {
-  keys
-    .command('revoke')
-    .description('End a key for good, with all its secrets. Its history stays.')
-    .argument('<key>', 'its id, the beginning of its id, or its name')
-    .addOption(setting('databaseUrl'))
-    .action(revokeKey)
-}
-
 async function revokeKey(reference: string, flags: SettingFlags): Promise<void> {
   await withStore(flags, 'expect', async (store) => {
     const { key } = await requireKey(store, reference)
@@ -129,15 +141,6 @@ async function revokeKey(reference: string, flags: SettingFlags): Promise<void> 
     await store.revokeKey(key.id, thisAct())
     console.log(`Revoked ${key.id} ("${key.name}"). Requests with it are answered 401 from now on.`)
   })
-}
-
-function addUnban(keys: Command): void {
-  keys
-    .command('unban')
-    .description('Lift the ban of a key at once. Its limits stay as they are.')
-    .argument('<key>', 'its id, the beginning of its id, or its name')
-    .addOption(setting('databaseUrl'))
-    .action(unbanKey)
 }
 
 async function unbanKey(reference: string, flags: SettingFlags): Promise<void> {
