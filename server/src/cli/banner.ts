@@ -1,16 +1,28 @@
-import { PLAN_LIMITS, PLANS } from '../core/keys/plans.ts'
-import { DEMO_ENTERPRISE_LIMITS, DEMO_SECRETS } from '../service/demo.ts'
+import { PLANS } from '../core/keys/plans.ts'
+import type { RunningService } from '../service/compose.ts'
+import type { Config } from '../service/config.ts'
+import { DEMO_LIMITS, DEMO_SECRETS } from '../service/demo.ts'
+import { withoutPassword } from '../store/database-url.ts'
+import { grouped } from './output.ts'
 
-export interface BannerFacts {
-  readonly address: string
-  /** `undefined` where metrics are off. */
-  readonly metrics: string | undefined
-  readonly databaseUrl: string
-  readonly demo: boolean
+type Ports = Pick<RunningService, 'port' | 'metricsPort'>
+
+/** Where this machine reaches the service, and its metrics where they are on. */
+export function addressesOf(config: Config, { port, metricsPort }: Ports) {
+  const addressOf = (scheme: 'http' | 'https', host: string, boundPort: number) => {
+    const reachable = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host
+    return `${scheme}://${reachable.includes(':') ? `[${reachable}]` : reachable}:${boundPort}`
+  }
+  return {
+    address: addressOf(config.tlsCert === undefined ? 'http' : 'https', config.host, port),
+    metrics:
+      metricsPort === undefined ? undefined : `${addressOf('http', config.metricsHost, metricsPort)}/metrics`,
+  }
 }
 
 /** What the one who started the service sees: where it is, how to get in, a line to copy. */
-export function banner({ address, metrics, databaseUrl, demo }: BannerFacts): string {
+export function banner(config: Config, ports: Ports, demo: boolean): string {
+  const { address, metrics } = addressesOf(config, ports)
   const lines = [
     '',
     `  Petstore Inventory is running${demo ? ' with the demo store' : ''}.`,
@@ -20,17 +32,17 @@ export function banner({ address, metrics, databaseUrl, demo }: BannerFacts): st
     `  Interface   ${address}/v1`,
     `  Contract    ${address}/openapi.json`,
     ...(metrics === undefined ? [] : [`  Metrics     ${metrics}`]),
-    `  Data        ${databaseUrl.replace(/^sqlite:/, '')}`,
+    `  Data        ${withoutPassword(config.databaseUrl).replace(/^sqlite:/, '')}`,
     '',
   ]
   if (!demo)
     return [...lines, '  Make a key:  petstore keys create --name "My shop" --plan pro', ''].join('\n')
 
-  const number = (value: number, width: number) => value.toLocaleString('en-US').padStart(width)
   lines.push(`  ${'Key'.padEnd(22)}${'a minute'.padStart(10)}${'a day'.padStart(16)}`)
   for (const plan of PLANS) {
-    const { perMinute, perDay } = plan === 'enterprise' ? DEMO_ENTERPRISE_LIMITS : PLAN_LIMITS[plan]
-    lines.push(`  ${DEMO_SECRETS[plan].padEnd(22)}${number(perMinute, 10)}${number(perDay, 16)}`)
+    const { perMinute, perDay } = DEMO_LIMITS[plan]
+    const limits = `${grouped(perMinute).padStart(10)}${grouped(perDay).padStart(16)}`
+    lines.push(`  ${DEMO_SECRETS[plan].padEnd(22)}${limits}`)
   }
   return [
     ...lines,

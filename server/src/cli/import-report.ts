@@ -1,12 +1,6 @@
-import { quoted, type RowKind } from '../core/transfer/exchange-rows.ts'
+import { quoted, type RefusedLine, type RowKind } from '../core/transfer/exchange-rows.ts'
 import type { ImportCounts, ImportPreview, Tally } from '../core/transfer/staged-import.ts'
-import type { RefusedLine } from '../core/transfer/staging.ts'
-import { grouped } from './progress.ts'
-
-/** `1 line`, `1,000 lines` */
-export function counted(count: number, noun: string): string {
-  return `${grouped(count)} ${noun}${count === 1 ? '' : 's'}`
-}
+import { counted, grouped } from './output.ts'
 
 /** The refused lines that are told, each with its reason. */
 export function refusedLines(refused: Tally<RefusedLine>): string[] {

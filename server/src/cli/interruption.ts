@@ -1,6 +1,5 @@
 /** The exit codes that shells expect of a program that a signal ended. */
-const EXIT_CODES = { SIGINT: 130, SIGTERM: 143 } as const
-type Signal = keyof typeof EXIT_CODES
+const EXIT_CODES: Readonly<Partial<Record<NodeJS.Signals, number>>> = { SIGINT: 130, SIGTERM: 143 }
 
 /**
  * Runs work that can be given up: Ctrl-C and SIGTERM abort the signal it gets, and once it has cleaned up, `said`
@@ -11,17 +10,14 @@ export async function interruptible(
   work: (signal: AbortSignal) => Promise<void>,
 ): Promise<void> {
   const controller = new AbortController()
-  let by: Signal | undefined
-  const stop = (signal: Signal) => {
+  let by: NodeJS.Signals | undefined
+  const stop = (signal: NodeJS.Signals) => {
     // The second time somebody is in a hurry. What is not committed is lost with the process in any case.
     if (by !== undefined) process.exit(EXIT_CODES[signal])
     by = signal
     controller.abort()
   }
-  const listeners = (Object.keys(EXIT_CODES) as Signal[]).map(
-    (signal) => [signal, () => stop(signal)] as const,
-  )
-  for (const [signal, listener] of listeners) process.on(signal, listener)
+  for (const signal of Object.keys(EXIT_CODES)) process.on(signal, stop)
   try {
     await work(controller.signal)
   } catch (error) {
@@ -29,6 +25,6 @@ export async function interruptible(
     console.error(`petstore: stopped by ${by}; ${said}`)
     process.exitCode = EXIT_CODES[by]
   } finally {
-    for (const [signal, listener] of listeners) process.off(signal, listener)
+    for (const signal of Object.keys(EXIT_CODES)) process.off(signal, stop)
   }
 }

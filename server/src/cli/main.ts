@@ -2,6 +2,7 @@
 import { Command, CommanderError } from 'commander'
 import { hideSecrets } from '../core/keys/api-key.ts'
 import { VERSION } from '../core/values/version.ts'
+import { passwordInArguments } from './arguments.ts'
 import { addBackupCommand } from './commands/backup.ts'
 import { addCopyCommand } from './commands/copy.ts'
 import { addDoctorCommand } from './commands/doctor.ts'
@@ -13,8 +14,7 @@ import { addMigrateCommand } from './commands/migrate.ts'
 import { addPetsCommands } from './commands/pets.ts'
 import { addServeCommand } from './commands/serve.ts'
 import { addUsageCommand } from './commands/usage.ts'
-import { failureText } from './failure-text.ts'
-import { passwordInArguments } from './password-in-arguments.ts'
+import { failureText } from './output.ts'
 
 const FAILURE = 1
 const WRONG_USE = 2

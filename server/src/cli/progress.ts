@@ -1,3 +1,5 @@
+import { grouped } from './output.ts'
+
 /** Where progress is shown: standard error, so that standard output stays for results. */
 interface Output {
   readonly isTTY?: boolean
@@ -58,18 +60,13 @@ function barOf(fraction: number): string {
 }
 
 function factsOf(rows: number, fraction: number | undefined, seconds: number): string {
-  const facts =
-    fraction === undefined ? [] : [`${String(Math.floor(fraction * 100)).padStart(3)}%`.trimStart()]
+  const facts = fraction === undefined ? [] : [`${Math.floor(fraction * 100)}%`]
   facts.push(`${grouped(rows)} rows`)
   if (seconds > 0 && rows > 0) facts.push(`${grouped(Math.round(rows / seconds))} rows/s`)
   if (fraction !== undefined && fraction > 0 && seconds > 0.5) {
     facts.push(`${duration((seconds * (1 - fraction)) / fraction)} left`)
   }
   return facts.join(', ')
-}
-
-export function grouped(value: number): string {
-  return value.toLocaleString('en-US')
 }
 
 /** `8 s`, `3 min 20 s`, `2 h 5 min` */

@@ -17,21 +17,22 @@ interface Worker {
 
 /**
  * Serves from several processes on one port: the kernel spreads the connections (SO_REUSEPORT). One that dies is
- * started again. Resolves to the exit code after a signal, once all have stopped; rejects where the first start fails.
+ * started again.
  */
 export class Supervisor {
   readonly #argumentsOf: (index: number) => readonly string[]
   readonly #workers: Worker[] = []
   #isStopping = false
-  #exitCode = 0
-  readonly #stopped = Promise.withResolvers<number>()
 
   constructor(argumentsOf: (index: number) => readonly string[]) {
     this.#argumentsOf = argumentsOf
   }
 
-  /** Starts them all, and resolves when all of them listen. */
-  async start(count: number): Promise<void> {
+  /**
+   * Starts them all, and tells when all of them listen. Resolves to the exit code once `stop` was called and all
+   * have ended; rejects where one does not get as far as listening.
+   */
+  async run(count: number, onListening: () => void): Promise<number> {
     for (let index = 0; index < count; index++) this.#workers[index] = this.#spawn(index)
     try {
       await Promise.all(this.#workers.map(({ ready }) => ready))
@@ -40,12 +41,9 @@ export class Supervisor {
       await Promise.all(this.#workers.map((worker) => worker.process.exited))
       throw error
     }
-    for (const index of this.#workers.keys()) void this.#watch(index)
-  }
-
-  /** Resolves once `stop` was called and everything has ended. */
-  get stopped(): Promise<number> {
-    return this.#stopped.promise
+    onListening()
+    const codes = await Promise.all(this.#workers.map((worker, index) => this.#keepAlive(worker, index)))
+    return Math.max(...codes)
   }
 
   stop(): void {
@@ -66,27 +64,23 @@ export class Supervisor {
     return { process: child, ready: promise, startedAt: performance.now() }
   }
 
-  async #watch(index: number): Promise<void> {
+  /** Resolves to the exit code of the last one, once all are to stop. */
+  async #keepAlive(first: Worker, index: number): Promise<number> {
+    let worker = first
     let pause = FIRST_PAUSE_MS
     for (;;) {
-      const worker = this.#workers[index]
-      if (worker === undefined) return
       const { process: child, startedAt } = worker
       const code = await child.exited
-      if (this.#isStopping) {
-        // One that had not begun to listen for signals is ended by ours, with nothing to be finished.
-        if (child.signalCode !== 'SIGTERM') this.#exitCode = Math.max(this.#exitCode, code)
-        if (this.#workers.every((one) => one.process.exitCode !== null || one.process.signalCode !== null)) {
-          this.#stopped.resolve(this.#exitCode)
-        }
-        return
-      }
+      // One that had not begun to listen for signals is ended by ours, with nothing to be finished.
+      if (this.#isStopping) return child.signalCode === 'SIGTERM' ? 0 : code
       pause = performance.now() - startedAt > SETTLED_MS ? FIRST_PAUSE_MS : Math.min(pause * 2, MAX_PAUSE_MS)
       console.error(
         `petstore: process ${index + 1} (pid ${child.pid}) ended (${child.signalCode ?? code}); starting it again`,
       )
       await Bun.sleep(pause)
-      if (!this.#isStopping) this.#workers[index] = this.#spawn(index)
+      if (this.#isStopping) continue
+      worker = this.#spawn(index)
+      this.#workers[index] = worker
     }
   }
 }

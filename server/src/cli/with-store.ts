@@ -1,49 +1,41 @@
-import type { Command } from 'commander'
-import {
-  type Config,
-  flagOf,
-  postgresSettings,
-  readConfig,
-  SETTINGS,
-  type SettingName,
-} from '../service/config.ts'
+import { Option } from 'commander'
+import { type Config, flagOf, readConfig, SETTINGS, type SettingName, variableOf } from '../service/config.ts'
 import { openStore } from '../store/open-store.ts'
-import type { TablesMode } from '../store/opening.ts'
+import type { OpenOptions, TablesMode } from '../store/opening.ts'
 import type { Store } from '../store/store.ts'
 
 export type SettingFlags = Partial<Record<SettingName, string>>
 
-/** Lets a command take settings as flags, described as `serve --help` describes them. */
-export function addSettings(command: Command, ...names: readonly SettingName[]): Command {
-  for (const name of names) {
-    const { variable, fallback, help } = SETTINGS[name]
-    command.option(`${flagOf(name)} <value>`, `${help} (${variable}, default ${fallback})`)
-  }
-  return command
+/** A setting as a flag of a command. */
+export function setting(name: SettingName): Option {
+  const { fallback, help } = SETTINGS[name]
+  return new Option(`${flagOf(name)} <value>`, `${help} (${variableOf(name)}, default ${fallback || 'none'})`)
+}
+
+/** The database of these settings, which the caller closes. */
+export function openConfigured(config: Config, options: OpenOptions): Promise<Store> {
+  return openStore(config.databaseUrl, options, {
+    poolSize: config.pgPoolSize,
+    connectTimeoutSeconds: config.pgConnectTimeoutSeconds,
+    statementTimeoutSeconds: config.pgStatementTimeoutSeconds,
+  })
 }
 
 /**
- * Opens the database that the flags and the environment name, for as long as the work takes. One that has no tables
- * yet gets them; only `serve` and `migrate` bring older ones up to date, since an older service may run on them.
+ * Opens the database that the flags and the environment name, for as long as the work takes. Only `serve` and
+ * `migrate` bring older tables up to date, since an older service may run on them; of the others those that have
+ * something to do in a new database make the tables where there are none.
  */
 export async function withStore<Result>(
   flags: SettingFlags,
+  tables: TablesMode,
   work: (store: Store, config: Config) => Promise<Result>,
-  tables: TablesMode = 'make_if_none',
 ): Promise<Result> {
   const config = readConfig(flags)
-  const store = await openStore(config.databaseUrl, { tables }, postgresSettings(config))
+  const store = await openConfigured(config, { tables })
   try {
     return await work(store, config)
   } finally {
     await store.close()
   }
-}
-
-/** Like `withStore`, for commands that have nothing to do in a database that is only just made. */
-export function withExistingStore<Result>(
-  flags: SettingFlags,
-  work: (store: Store, config: Config) => Promise<Result>,
-): Promise<Result> {
-  return withStore(flags, work, 'expect')
 }

@@ -1,5 +1,4 @@
-import type { Handler } from '@petstore/wire'
-import { type Listener, listen, readTls } from '@petstore/wire'
+import { type Handler, type Listener, listen, readTls } from '@petstore/wire'
 import { KeyRing } from '../core/keys/key-ring.ts'
 import { AddressWindows } from '../core/limits/address-windows.ts'
 import { EventHub } from '../core/stock/event-hub.ts'
@@ -7,7 +6,6 @@ import { GroupCommit } from '../core/stock/group-commit.ts'
 import { LiveView } from '../core/stock/view/live-view.ts'
 import { type Clock, SECOND, systemClock } from '../core/values/clock.ts'
 import { ServiceError } from '../core/values/errors.ts'
-import { VERSION } from '../core/values/version.ts'
 import { createApp } from '../http/app.ts'
 import { buildContract } from '../http/contract.ts'
 import { EventStreams } from '../http/event-streams.ts'
@@ -50,14 +48,14 @@ export async function startService(
 ): Promise<RunningService> {
   const { clock = systemClock, demoSecrets = new Set(), logSink = stdoutSink() } = options
   const logger = new Logger({ format: config.logFormat, requests: config.logRequests }, logSink, clock)
-  const metrics = new Metrics(VERSION, performance.timeOrigin / SECOND)
+  const metrics = new Metrics()
   let isStopping = false
   const limits = await store.openLimits(clock)
   const keys = new KeyRing(store, clock)
   const hub = new EventHub(store, (error) => logger.failure({ requestId: 'event-hub', error }))
   const streams = new EventStreams({ hub, keys, clock, heartbeatMs: config.eventsHeartbeatSeconds * SECOND })
   const view = await LiveView.open(store)
-  // What loading has left would stay for long: 44 MB with 1,000,000 pets.
+  // What loading a large stock has left behind would stay for long.
   Bun.gc(true)
   const app = createApp({
     gate: {
@@ -108,7 +106,7 @@ export async function startService(
     const succeeded = () => {
       isFailing = false
     }
-    // Told once and not twenty times a second, until it has worked again.
+    // Told once and not each time, until it has worked again.
     const failed = (error: unknown) => {
       if (!isFailing) logger.failure({ requestId: 'limit-ledger', error })
       isFailing = true

@@ -1,6 +1,6 @@
 import type { StockedPet } from '../core/catalog/pet.ts'
 import { hashSecret, storedSecret } from '../core/keys/api-key.ts'
-import { type Limits, PLAN_LIMITS, type Plan } from '../core/keys/plans.ts'
+import { type Limits, PLAN_LIMITS, PLANS, type Plan } from '../core/keys/plans.ts'
 import type { Order } from '../core/orders/order.ts'
 import type { PetStatus } from '../core/stock/inventory.ts'
 import type { Store } from '../store/store.ts'
@@ -13,7 +13,10 @@ export const DEMO_SECRETS: Readonly<Record<Plan, string>> = {
   enterprise: 'pst_demo_enterprise',
 }
 
-export const DEMO_ENTERPRISE_LIMITS: Limits = { perMinute: 1_000_000, perDay: 1_000_000_000 }
+export const DEMO_LIMITS: Readonly<Record<Plan, Limits>> = {
+  ...PLAN_LIMITS,
+  enterprise: { perMinute: 1_000_000, perDay: 1_000_000_000 },
+}
 
 /** Fills an empty store; one that the demo filled before is left as it is. */
 export async function prepareDemo(store: Store, now: number): Promise<void> {
@@ -26,11 +29,11 @@ export async function prepareDemo(store: Store, now: number): Promise<void> {
   }
   await store.addPets(demoPets())
   await store.addOrders(demoOrders())
-  for (const [plan, secret] of Object.entries(DEMO_SECRETS) as [Plan, string][]) {
-    const limits = plan === 'enterprise' ? DEMO_ENTERPRISE_LIMITS : PLAN_LIMITS[plan]
+  for (const plan of PLANS) {
+    const limits = DEMO_LIMITS[plan]
     await store.addKey(
       { id: `key_demo_${plan}`, name: `Demo ${plan}`, plan, limits, readOnly: false, createdAt: now },
-      storedSecret(secret, now),
+      storedSecret(DEMO_SECRETS[plan], now),
       { at: now, actor: 'petstore serve --demo' },
     )
   }

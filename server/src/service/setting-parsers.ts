@@ -20,11 +20,11 @@ export function portOrOff(text: string): number | 'off' {
   return Number(text)
 }
 
-export function wholeNumber(least: number, most: number): (text: string) => number {
+export function wholeNumber(min: number, max: number): (text: string) => number {
   return (text) => {
     const value = Number(text)
-    if (!/^\d+$/.test(text) || value < least || value > most) {
-      throw new SettingError(`a whole number from ${least} to ${most}`)
+    if (!/^\d+$/.test(text) || value < min || value > max) {
+      throw new SettingError(`a whole number from ${min} to ${max}`)
     }
     return value
   }

@@ -1,9 +1,34 @@
-/** Observations by size. The counts are not cumulative, as Prometheus wants them, until they are written. */
-export interface HistogramCounts {
+/**
+ * Observations by size. One observation touches one bucket: the counts are not cumulative, as Prometheus wants them,
+ * until they are written.
+ */
+export class Histogram {
   /** Upper bounds, ascending; what is above the last one is counted behind them, as +Inf. */
   readonly bounds: readonly number[]
   readonly counts: Float64Array
-  readonly sum: number
+  sum = 0
+
+  constructor(bounds: readonly number[]) {
+    this.bounds = bounds
+    this.counts = new Float64Array(bounds.length + 1)
+  }
+
+  observe(value: number): void {
+    let bucket = 0
+    // Most observations are small, so that a plain walk beats a binary search.
+    for (const bound of this.bounds) {
+      if (value <= bound) break
+      bucket++
+    }
+    increment(this.counts, bucket)
+    this.sum += value
+  }
+}
+
+export function increment(counts: Float64Array, index: number): void {
+  const before = counts[index]
+  if (before === undefined) throw new RangeError(`there is no count ${index} of ${counts.length}`)
+  counts[index] = before + 1
 }
 
 type Labels = Readonly<Record<string, string>>
@@ -23,15 +48,20 @@ export function family(
   return heading(name, type, help) + lines.join('')
 }
 
+/** A family of one gauge without labels, or of none where its value is not known. */
+export function gauge(name: string, help: string, value: number | undefined): string {
+  return family(name, 'gauge', help, value === undefined ? [] : [[{}, value]])
+}
+
 export function histogramFamily(
   name: string,
   help: string,
-  series: readonly (readonly [labels: Labels, histogram: HistogramCounts])[],
+  series: readonly (readonly [labels: Labels, histogram: Histogram])[],
 ): string {
   return heading(name, 'histogram', help) + series.map((one) => histogramLines(name, ...one)).join('')
 }
 
-function histogramLines(name: string, labels: Labels, { bounds, counts, sum }: HistogramCounts): string {
+function histogramLines(name: string, labels: Labels, { bounds, counts, sum }: Histogram): string {
   let text = ''
   let total = 0
   for (const [index, count] of counts.entries()) {

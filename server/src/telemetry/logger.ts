@@ -1,12 +1,22 @@
+import { hideSecrets } from '../core/keys/api-key.ts'
 import type { Clock } from '../core/values/clock.ts'
 import type { FinishedRequest, RequestObserver } from '../http/finished-request.ts'
 import { LineWriter, type Sink } from './line-writer.ts'
-import { jsonLine, type LogEntry, textLine } from './log-format.ts'
 
 export interface LogSettings {
   /** `auto` is text on a terminal and JSON elsewhere. */
   readonly format: 'auto' | 'json' | 'text'
   readonly requests: 'all' | 'errors' | 'failures' | 'none'
+}
+
+/** One thing worth telling. A field that is `undefined` is left out. */
+interface LogEntry {
+  readonly time: Date
+  readonly level: 'info' | 'warn' | 'error'
+  readonly message: string
+  readonly fields: Readonly<Record<string, string | number | undefined>>
+  /** What went wrong, with its stack. */
+  readonly error?: string
 }
 
 /** A failure, of a request or of work that no request waits for. */
@@ -94,4 +104,41 @@ function detailOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const own = error.stack ?? `${error.name}: ${error.message}`
   return error.cause === undefined ? own : `${own}\ncaused by ${detailOf(error.cause)}`
+}
+
+/** A caller can put its key where we log it, such as into the path or the request id: the whole line is looked through. */
+function jsonLine({ time, level, message, fields, error }: LogEntry): string {
+  return hideSecrets(JSON.stringify({ time: time.toISOString(), level, message, ...fields, error }))
+}
+
+const COLOURS = { info: 32, warn: 33, error: 31 } as const
+const GREY = 90
+
+/** For people: the time of day, what happened, and details behind it. The stack of an error goes below. */
+function textLine({ time, level, message, fields, error }: LogEntry, hasColours: boolean): string {
+  const paint = (code: number, text: string) => (hasColours ? `\u001b[${code}m${text}\u001b[0m` : text)
+  const { method, path, status, durationMs, ...rest } = fields
+  const what =
+    status === undefined
+      ? printable(message)
+      : `${printable(`${method} ${path}`)} ${paint(COLOURS[level], String(status))} ${durationMs} ms`
+  const details = Object.entries(rest)
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => ` ${name}=${value}`)
+    .join('')
+  const stack = error?.split('\n').map((line) => `\n    ${printable(line)}`) ?? []
+  return hideSecrets(
+    [
+      paint(GREY, time.toTimeString().slice(0, 8)),
+      ` ${paint(COLOURS[level], level.padEnd(5))} `,
+      what,
+      details === '' ? '' : paint(GREY, printable(details)),
+      ...stack,
+    ].join(''),
+  )
+}
+
+/** What callers send must not steer the terminal. */
+function printable(text: string): string {
+  return text.replace(/\p{Cc}/gu, (c) => `\\x${c.charCodeAt(0).toString(16).padStart(2, '0')}`)
 }

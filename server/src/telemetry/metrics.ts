@@ -1,12 +1,12 @@
 import { PLANS, type Plan } from '../core/keys/plans.ts'
+import { VERSION } from '../core/values/version.ts'
 import {
   type FinishedRequest,
   LIMIT_REASONS,
   type LimitReason,
   type RequestObserver,
 } from '../http/finished-request.ts'
-import { family, type HistogramCounts, histogramFamily } from './exposition.ts'
-import type { OpenFiles } from './open-files.ts'
+import { family, gauge, Histogram, histogramFamily, increment } from './exposition.ts'
 
 /** What is looked up when somebody asks, instead of being counted along the way. */
 export interface Gauges {
@@ -15,8 +15,9 @@ export interface Gauges {
   readonly inventoryEntries: number | undefined
   readonly load: { readonly connections: number; readonly requests: number }
   readonly residentBytes: number
-  /** Files and connections; `undefined` where the system does not tell. */
-  readonly files: OpenFiles | undefined
+  /** Files and connections, and how many there may be; `undefined` where the system does not tell. */
+  readonly openFiles: number | undefined
+  readonly maxFiles: number | undefined
 }
 
 /** Of one operation: resolved once, so that a request costs an array access and no label is ever built. */
@@ -36,44 +37,13 @@ const REQUEST_SECONDS = [
 const COMMIT_SECONDS = [0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1, 5]
 const BATCH_SIZES = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024]
 
-/** One observation touches one bucket. */
-class Histogram implements HistogramCounts {
-  readonly bounds: readonly number[]
-  readonly counts: Float64Array
-  sum = 0
-
-  constructor(bounds: readonly number[]) {
-    this.bounds = bounds
-    this.counts = new Float64Array(bounds.length + 1)
-  }
-
-  observe(value: number): void {
-    let bucket = 0
-    // Most observations are small, so that a plain walk beats a binary search.
-    for (const bound of this.bounds) {
-      if (value <= bound) break
-      bucket++
-    }
-    increment(this.counts, bucket)
-    this.sum += value
-  }
-}
-
 /** Everything that is counted while the service runs. */
 export class Metrics implements RequestObserver {
-  readonly #startedAt: number
-  readonly #version: string
   readonly #operations = new Map<string, OperationSeries>()
   readonly #limited: Record<LimitReason, number> = { rate_limit_exceeded: 0, key_banned: 0, anonymous: 0 }
   #bans = 0
   readonly #batchSizes = new Histogram(BATCH_SIZES)
   readonly #commitSeconds = new Histogram(COMMIT_SECONDS)
-
-  /** `startedAt` is when the process started, in seconds since the Unix epoch. */
-  constructor(version: string, startedAt: number) {
-    this.#version = version
-    this.#startedAt = startedAt
-  }
 
   requestFinished({ operation, status, durationMs, limited }: FinishedRequest): void {
     const { requests, seconds } = this.#operations.get(operation) ?? this.#add(operation)
@@ -93,7 +63,8 @@ export class Metrics implements RequestObserver {
     return outcome
   }
 
-  render({ keys, inventoryEntries, load, residentBytes, files }: Gauges): string {
+  render({ keys, inventoryEntries, load, residentBytes, openFiles, maxFiles }: Gauges): string {
+    const startedAt = performance.timeOrigin / 1_000
     const operations = [...this.#operations].sort(([one], [other]) => (one < other ? -1 : 1))
     return [
       family(
@@ -128,39 +99,16 @@ export class Metrics implements RequestObserver {
         'Active keys, by plan.',
         keys === undefined ? [] : PLANS.map((plan) => [{ plan }, keys[plan]]),
       ),
-      family(
-        'petstore_inventory_entries',
-        'gauge',
-        'Entries in the inventory.',
-        inventoryEntries === undefined ? [] : [[{}, inventoryEntries]],
-      ),
-      family('petstore_open_connections', 'gauge', 'Connections of callers, idle ones included.', [
-        [{}, load.connections],
-      ]),
-      family('petstore_open_requests', 'gauge', 'Requests being answered at this moment.', [
-        [{}, load.requests],
-      ]),
+      gauge('petstore_inventory_entries', 'Entries in the inventory.', inventoryEntries),
+      gauge('petstore_open_connections', 'Connections of callers, idle ones included.', load.connections),
+      gauge('petstore_open_requests', 'Requests being answered at this moment.', load.requests),
       family('petstore_build_info', 'gauge', 'Always 1; the labels tell what is running.', [
-        [{ version: this.#version, bun: Bun.version }, 1],
+        [{ version: VERSION, bun: Bun.version }, 1],
       ]),
-      family('process_resident_memory_bytes', 'gauge', 'Resident memory size in bytes.', [
-        [{}, residentBytes],
-      ]),
-      family(
-        'process_open_fds',
-        'gauge',
-        'Open files and connections, idle connections included.',
-        files === undefined ? [] : [[{}, files.open]],
-      ),
-      family(
-        'process_max_fds',
-        'gauge',
-        'How many files and connections the process may have open.',
-        files?.max === undefined ? [] : [[{}, files.max]],
-      ),
-      family('process_start_time_seconds', 'gauge', 'Start time of the process in Unix seconds.', [
-        [{}, this.#startedAt],
-      ]),
+      gauge('process_resident_memory_bytes', 'Resident memory size in bytes.', residentBytes),
+      gauge('process_open_fds', 'Open files and connections, idle connections included.', openFiles),
+      gauge('process_max_fds', 'How many files and connections the process may have open.', maxFiles),
+      gauge('process_start_time_seconds', 'Start time of the process in Unix seconds.', startedAt),
     ].join('')
   }
 
@@ -169,10 +117,4 @@ export class Metrics implements RequestObserver {
     this.#operations.set(operation, series)
     return series
   }
-}
-
-function increment(counts: Float64Array, index: number): void {
-  const before = counts[index]
-  if (before === undefined) throw new RangeError(`there is no count ${index} of ${counts.length}`)
-  counts[index] = before + 1
 }

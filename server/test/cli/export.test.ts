@@ -74,6 +74,16 @@ describe('petstore export', () => {
     expect((await run('export', ...flags)).stdout).toBe(read('one').toString())
   })
 
+  test('a file of many rows has all of them and not a byte more', async () => {
+    const header = 'petId,name,categoryId,status,quantity\n'
+    const rows = Array.from({ length: 3_000 }, (_, index) => `${index},Pet ${index},1,available,5\n`)
+    writeFileSync(join(cwd, 'given'), header + rows.join(''))
+    const many = ['--database-url', 'sqlite:many.db']
+    expect((await run('import', 'given', ...many)).exitCode).toBe(0)
+    expect((await run('export', 'taken', ...many)).exitCode).toBe(0)
+    expect(read('taken').equals(read('given'))).toBe(true)
+  })
+
   test('the same list is there after export and import, exact to the last digit', async () => {
     await run('export', 'pets.csv')
     await run('import', 'pets.csv', '--database-url', 'sqlite:empty.db')

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { removeInBatches } from '../../src/cli/commands/history/prune.ts'
+import { removeInBatches } from '../../src/cli/commands/history.ts'
 import type { PruneLimit } from '../../src/core/stock/history.ts'
 
 /** A log of times, oldest first. */

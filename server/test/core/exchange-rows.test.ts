@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { BadRow, ORDER_ROWS, PET_ROWS } from '../../src/core/transfer/exchange-rows.ts'
-import { fieldsOfJson } from '../../src/core/transfer/json-row.ts'
+import { fieldsOfJson } from '../../src/core/transfer/json-rows.ts'
 
 const PET = ['7', 'Biscuit', '1', 'available', '5']
 const ORDER = ['1', '7', '2', '2026-09-01T10:00:00Z', 'true']

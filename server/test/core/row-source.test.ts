@@ -1,10 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 import { parse } from 'csv-parse/sync'
 import { array, asyncProperty, assert as check, constantFrom, integer, string } from 'fast-check'
-import { PET_ROWS } from '../../src/core/transfer/exchange-rows.ts'
+import { PET_ROWS, type RawRow } from '../../src/core/transfer/exchange-rows.ts'
 import { openRows } from '../../src/core/transfer/row-source.ts'
 import { textOf } from '../../src/core/transfer/row-text.ts'
-import type { RawRow } from '../../src/core/transfer/staging.ts'
 
 const HEADER = 'petId,name,categoryId,status,quantity\n'
 
@@ -17,7 +16,7 @@ async function readAll(
   chunkSize = 1_000,
 ): Promise<{ kind: string; rows: RawRow[] }> {
   const bytes = typeof text === 'string' ? new TextEncoder().encode(text) : text
-  const { kind, batches } = await openRows(inChunks(bytes, chunkSize))
+  const { kind, batches } = await openRows(inChunks(bytes, chunkSize), 'the file')
   const rows: RawRow[] = []
   for await (const batch of batches) rows.push(...batch)
   return { kind, rows }

@@ -1,10 +1,11 @@
 import type { Command } from 'commander'
 import { copyStore } from '../../core/transfer/store-copy.ts'
-import { postgresSettings, readConfig } from '../../service/config.ts'
 import { withoutPassword } from '../../store/database-url.ts'
-import { openStore } from '../../store/open-store.ts'
+import { wrongUse } from '../arguments.ts'
 import { interruptible } from '../interruption.ts'
-import { grouped, Progress } from '../progress.ts'
+import { grouped } from '../output.ts'
+import { Progress } from '../progress.ts'
+import { withStore } from '../with-store.ts'
 
 interface Flags {
   readonly from?: string
@@ -25,36 +26,25 @@ export function addCopyCommand(program: Command): void {
     .action(copy)
 }
 
-async function copy(flags: Flags, command: Command): Promise<void> {
-  if (flags.from === undefined && flags.to === undefined) {
-    command.error('copy needs --from or --to; the other one is what DATABASE_URL says')
+async function copy({ from, to }: Flags): Promise<void> {
+  if (from === undefined && to === undefined) {
+    wrongUse('copy needs --from or --to; the other one is what DATABASE_URL says')
   }
-  const [from, to] = [flags.from, flags.to].map((databaseUrl) =>
-    readConfig(databaseUrl === undefined ? {} : { databaseUrl }),
-  )
-  if (from === undefined || to === undefined) return
-  await interruptible('nothing was copied', async (signal) => {
-    const began = performance.now()
-    const progress = new Progress()
-    const source = await openStore(from.databaseUrl, { tables: 'expect' }, postgresSettings(from))
-    try {
-      const target = await openStore(to.databaseUrl, { tables: 'make_if_none' }, postgresSettings(to))
-      try {
+  const flagsFor = (databaseUrl: string | undefined) => (databaseUrl === undefined ? {} : { databaseUrl })
+  const progress = new Progress()
+  await interruptible('nothing was copied', (signal) =>
+    withStore(flagsFor(from), 'expect', (source) =>
+      withStore(flagsFor(to), 'make_if_none', async (target, { databaseUrl }) => {
+        const began = performance.now()
         const { counts, tag } = await copyStore(source, target, {
           signal,
           onProgress: (kind, rows, fraction) => progress.show(kind.replaceAll('_', ' '), rows, fraction),
-        })
-        progress.end()
+        }).finally(() => progress.end())
         const seconds = ((performance.now() - began) / 1_000).toFixed(1)
         console.log(
-          `Copied ${grouped(counts.pets)} pets, ${grouped(counts.orders)} orders, ${grouped(counts.log)} rows of the log and ${grouped(counts.keys)} keys to ${withoutPassword(to.databaseUrl)} in ${seconds} s. Counts and stock agree: ${tag}`,
+          `Copied ${grouped(counts.pets)} pets, ${grouped(counts.orders)} orders, ${grouped(counts.log)} rows of the log and ${grouped(counts.keys)} keys to ${withoutPassword(databaseUrl)} in ${seconds} s. Counts and stock agree: ${tag}`,
         )
-      } finally {
-        await target.close()
-      }
-    } finally {
-      progress.end()
-      await source.close()
-    }
-  })
+      }),
+    ),
+  )
 }

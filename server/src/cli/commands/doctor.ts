@@ -1,13 +1,13 @@
 import { accessSync, constants, existsSync, statfsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import type { Command } from 'commander'
-import { type Config, postgresSettings, readConfig, SETTING_NAMES } from '../../service/config.ts'
-import { openStore } from '../../store/open-store.ts'
+import { type Config, readConfig, SETTING_NAMES } from '../../service/config.ts'
+import { canBeShared } from '../../store/open-store.ts'
 import { OpenRefused } from '../../store/opening.ts'
 import type { Store } from '../../store/store.ts'
-import { failureText } from '../failure-text.ts'
 import { exposureText } from '../file-permissions.ts'
-import { addSettings, type SettingFlags } from '../with-store.ts'
+import { failureText, grouped } from '../output.ts'
+import { openConfigured, type SettingFlags, setting } from '../with-store.ts'
 
 /** `problem` makes the command fail; `advice` says what to do about it. */
 interface Finding {
@@ -15,6 +15,10 @@ interface Finding {
   readonly text: string
   readonly advice?: string
 }
+
+const ok = (text: string): Finding => ({ level: 'ok', text })
+const note = (text: string, advice: string): Finding => ({ level: 'note', text, advice })
+const problem = (text: string, advice: string): Finding => ({ level: 'problem', text, advice })
 
 const RESTORE = {
   sqlite:
@@ -30,15 +34,12 @@ export function addDoctorCommand(program: Command): void {
     .command('doctor')
     .description('Check settings, file permissions, database, disk and clock, and say what to do.')
     .action(examine)
-  addSettings(doctor, ...SETTING_NAMES)
+  for (const name of SETTING_NAMES) doctor.addOption(setting(name))
 }
 
 async function examine(flags: SettingFlags): Promise<void> {
-  const findings: Finding[] = []
   const config = readConfig(flags)
-  findings.push({ level: 'ok', text: 'settings can be used' }, ...openness(config))
-  findings.push(...(await database(config)), ...clock())
-
+  const findings = [ok('settings can be used'), ...openness(config), ...(await database(config)), clock()]
   for (const { level, text, advice } of findings) {
     console.log(`${SIGNS[level]} ${text}${advice === undefined ? '' : `\n    ${advice}`}`)
   }
@@ -50,111 +51,91 @@ function openness({ host, trustProxy }: Config): Finding[] {
   const isLocal = host === '127.0.0.1' || host === '::1' || host === 'localhost'
   if (isLocal || trustProxy > 0) return []
   return [
-    {
-      level: 'note',
-      text: `the service listens on ${host}, so the network can reach it`,
-      advice: 'behind a proxy, set TRUST_PROXY, or all callers without a key share one limit',
-    },
+    note(
+      `the service listens on ${host}, so the network can reach it`,
+      'behind a proxy, set TRUST_PROXY, or all callers without a key share one limit',
+    ),
   ]
 }
 
-function folder(path: string): Finding[] {
-  let nearest = dirname(path)
-  while (!existsSync(nearest)) nearest = dirname(nearest)
-  try {
-    accessSync(nearest, constants.W_OK | constants.X_OK)
-  } catch {
-    return [
-      {
-        level: 'problem',
-        text: `${nearest} cannot be written`,
-        advice: 'give the service its own folder, or choose another DATABASE_URL',
-      },
-    ]
-  }
-  const { bavail, bsize } = statfsSync(nearest)
-  const free = bavail * bsize
-  const text = `${Math.round(free / 1024 / 1024).toLocaleString('en-US')} MB free for ${path}`
-  return free >= MIN_FREE_BYTES
-    ? [{ level: 'ok', text }]
-    : [{ level: 'problem', text, advice: 'make room: on a full disk, updates are refused with 503' }]
-}
-
 async function database(config: Config): Promise<Finding[]> {
-  if (!config.databaseUrl.startsWith('sqlite:')) return contents(config)
+  if (canBeShared(config.databaseUrl)) return contents(config, 'postgres')
   const path = resolve(config.databaseUrl.slice('sqlite:'.length))
-  const findings = folder(path)
   if (!existsSync(path)) {
-    return [
-      ...findings,
-      {
-        level: 'note',
-        text: `there is no database at ${path} yet`,
-        advice: 'petstore serve or petstore import makes it',
-      },
-    ]
+    const advice = 'petstore serve or petstore import makes it'
+    return [folder(path), note(`there is no database at ${path} yet`, advice)]
   }
   const exposure = exposureText(path)
-  findings.push(
+  const findings = [
+    folder(path),
     exposure === undefined
-      ? { level: 'ok', text: 'only the owner can read the database' }
-      : { level: 'problem', ...exposure },
-  )
-  return [...findings, ...writable(path), ...(await contents(config))]
+      ? ok('only the owner can read the database')
+      : problem(exposure.text, exposure.advice),
+  ]
+  if (!isAllowed(path, constants.W_OK)) {
+    findings.push(
+      problem(
+        `${path} cannot be written, so every update is refused with 503`,
+        'give the service the right to write it, and start the service again',
+      ),
+    )
+  }
+  return [...findings, ...(await contents(config, 'sqlite'))]
 }
 
-function writable(path: string): Finding[] {
+function folder(path: string): Finding {
+  let nearest = dirname(path)
+  while (!existsSync(nearest)) nearest = dirname(nearest)
+  if (!isAllowed(nearest, constants.W_OK | constants.X_OK)) {
+    const advice = 'give the service its own folder, or choose another DATABASE_URL'
+    return problem(`${nearest} cannot be written`, advice)
+  }
+  const { bavail, bsize } = statfsSync(nearest)
+  const text = `${grouped(Math.round((bavail * bsize) / 1024 / 1024))} MB free for ${path}`
+  return bavail * bsize >= MIN_FREE_BYTES
+    ? ok(text)
+    : problem(text, 'make room: on a full disk, updates are refused with 503')
+}
+
+function isAllowed(path: string, access: number): boolean {
   try {
-    accessSync(path, constants.W_OK)
-    return []
+    accessSync(path, access)
+    return true
   } catch {
-    return [
-      {
-        level: 'problem',
-        text: `${path} cannot be written, so every update is refused with 503`,
-        advice: 'give the service the right to write it, and start the service again',
-      },
-    ]
+    return false
   }
 }
 
-async function contents(config: Config): Promise<Finding[]> {
-  const findings: Finding[] = []
-  const kind = config.databaseUrl.startsWith('sqlite:') ? 'sqlite' : 'postgres'
+async function contents(config: Config, kind: keyof typeof RESTORE): Promise<Finding[]> {
   let store: Store
   try {
-    store = await openStore(config.databaseUrl, { tables: 'expect' }, postgresSettings(config))
+    store = await openConfigured(config, { tables: 'expect' })
   } catch (error) {
     const text = failureText(error)
     const isReached = kind === 'sqlite' || error instanceof OpenRefused
-    const advice = isReached ? {} : { advice: 'psql "$DATABASE_URL" from this machine tells more' }
-    return [{ level: 'problem', text, ...advice }]
+    return isReached
+      ? [{ level: 'problem', text }]
+      : [problem(text, 'psql "$DATABASE_URL" from this machine tells more')]
   }
   try {
     const damage = await store.findDamage()
-    for (const text of damage) {
-      findings.push({ level: 'problem', text, advice: RESTORE[kind] })
-    }
-    if (damage.length > 0) return findings
-    findings.push({ level: 'ok', text: 'the database is whole' })
+    if (damage.length > 0) return damage.map((text) => problem(text, RESTORE[kind]))
+    const whole = ok('the database is whole')
     const latest = await store.latestChangeAt()
-    if (latest !== undefined && latest > Date.now() + 60_000) {
-      findings.push({
-        level: 'problem',
-        text: `the last change was recorded at ${new Date(latest).toISOString()}, which is in the future`,
-        advice:
-          'the clock of this machine is behind; set it (NTP), since expiry, and on SQLite limits, go by it',
-      })
-    }
+    if (latest === undefined || latest <= Date.now() + 60_000) return [whole]
+    return [
+      whole,
+      problem(
+        `the last change was recorded at ${new Date(latest).toISOString()}, which is in the future`,
+        'the clock of this machine is behind; set it (NTP), since expiry, and on SQLite limits, go by it',
+      ),
+    ]
   } finally {
     await store.close()
   }
-  return findings
 }
 
-function clock(): Finding[] {
-  const now = Date.now()
-  return now >= EARLIEST_CLOCK
-    ? [{ level: 'ok', text: `the clock says ${new Date(now).toISOString()}` }]
-    : [{ level: 'problem', text: `the clock says ${new Date(now).toISOString()}`, advice: 'set it (NTP)' }]
+function clock(): Finding {
+  const text = `the clock says ${new Date().toISOString()}`
+  return Date.now() >= EARLIEST_CLOCK ? ok(text) : problem(text, 'set it (NTP)')
 }

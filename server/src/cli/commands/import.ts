@@ -1,23 +1,24 @@
 import type { Command } from 'commander'
-import { ORDER_ROWS, PET_ROWS, type RowKind } from '../../core/transfer/exchange-rows.ts'
-import { openRows, type RowSource, UnknownFormat } from '../../core/transfer/row-source.ts'
-import { IMPORT_KEY_ID, type StagedImport } from '../../core/transfer/staged-import.ts'
-import { stageRows } from '../../core/transfer/staging.ts'
+import { headerOf, ORDER_ROWS, PET_ROWS, type RowKind } from '../../core/transfer/exchange-rows.ts'
+import { openRows, type RowSource } from '../../core/transfer/row-source.ts'
+import { IMPORT_KEY_ID, type StagedImport, stageRows } from '../../core/transfer/staged-import.ts'
 import { ServiceError } from '../../core/values/errors.ts'
-import { type ByteSource, openBytes } from '../files/byte-source.ts'
-import { counted, dryRunReport, refusedLines, summary } from '../import-report.ts'
+import { wholeNumber } from '../arguments.ts'
+import { type ByteSource, openBytes } from '../files.ts'
+import { dryRunReport, refusedLines, summary } from '../import-report.ts'
 import { interruptible } from '../interruption.ts'
+import { counted } from '../output.ts'
 import { Progress } from '../progress.ts'
-import { addSettings, type SettingFlags, withStore } from '../with-store.ts'
+import { type SettingFlags, setting, withStore } from '../with-store.ts'
 
 interface Flags extends SettingFlags {
   readonly dryRun?: true
   readonly skipBad?: true
-  readonly show: string
+  readonly show: number
 }
 
 export function addImportCommand(program: Command): void {
-  const command = program
+  program
     .command('import')
     .description(
       'Bring in pets with their stock, or orders, while the service runs: all of the file or nothing. What the file does not name stays as it is.',
@@ -25,30 +26,22 @@ export function addImportCommand(program: Command): void {
     .argument('<file>', 'CSV or JSON Lines; - reads standard input')
     .option('--dry-run', 'show what would be done, and change nothing')
     .option('--skip-bad', 'leave bad lines out instead of refusing the file')
-    .option('--show <number>', 'how many lines of each kind are shown', '20')
+    .option('--show <number>', 'how many lines of each kind are shown', wholeNumber('--show'), 20)
+    .addOption(setting('databaseUrl'))
     .addHelpText(
       'after',
-      `\nCSV begins with one of these headers; JSON Lines have the same names:\n${headers()}`,
+      `\nCSV begins with one of these headers; JSON Lines have the same names:\n  ${headerOf(PET_ROWS.columns)}\n  ${headerOf(ORDER_ROWS.columns)}`,
     )
     .action(importFile)
-  addSettings(command, 'databaseUrl')
 }
 
-function headers(): string {
-  return [PET_ROWS, ORDER_ROWS]
-    .map(({ columns }) => `  ${columns.map(({ name }) => name).join(',')}`)
-    .join('\n')
-}
-
-async function importFile(file: string, flags: Flags, command: Command): Promise<void> {
-  if (!/^\d{1,7}$/.test(flags.show)) command.error(`--show must be a whole number, got "${flags.show}"`)
+async function importFile(file: string, flags: Flags): Promise<void> {
+  const name = file === '-' ? 'standard input' : file
   await interruptible('nothing was changed', async (signal) => {
     const bytes = openBytes(file, signal)
-    const source = await openRows(bytes.chunks).catch((error: unknown) => {
-      throw error instanceof UnknownFormat ? new Error(`${nameOf(file)} ${error.message}`) : error
-    })
-    await withStore({ ...flags }, async (store) => {
-      const run = { file, flags, bytes, source, signal }
+    const source = await openRows(bytes.chunks, name)
+    await withStore(flags, 'make_if_none', async (store) => {
+      const run = { name, flags, bytes, source, signal }
       if (source.kind === 'pets') await runImport(run, PET_ROWS, await store.stagePets())
       else await runImport(run, ORDER_ROWS, await store.stageOrders())
     })
@@ -56,7 +49,7 @@ async function importFile(file: string, flags: Flags, command: Command): Promise
 }
 
 interface Run {
-  readonly file: string
+  readonly name: string
   readonly flags: Flags
   readonly bytes: ByteSource
   readonly source: RowSource
@@ -64,29 +57,28 @@ interface Run {
 }
 
 async function runImport<Value>(run: Run, kind: RowKind<Value>, staged: StagedImport<Value>): Promise<void> {
-  const { file, flags, bytes, source, signal } = run
-  const examples = Number(flags.show)
+  const { name, flags, bytes, source, signal } = run
   const progress = new Progress()
   const began = performance.now()
   try {
     const { rows, refused } = await stageRows(source.batches, kind, staged, {
-      examples,
+      examples: flags.show,
       signal,
-      onProgress: (read) => progress.show('reading', read, bytes.size && bytes.bytesRead() / bytes.size),
+      onProgress: (read) => progress.show('reading', read, bytes.fractionRead()),
     })
     const isRefused = refused.count > 0 && flags.skipBad !== true
     if (!isRefused || flags.dryRun === true) progress.show('comparing', rows)
     if (flags.dryRun === true) {
-      const preview = await staged.preview(examples)
+      const preview = await staged.preview(flags.show)
       progress.end()
-      console.log(dryRunReport(nameOf(file), preview, refused, kind))
+      console.log(dryRunReport(name, preview, refused, kind))
     } else if (refused.count > 0) {
       progress.end()
       for (const line of refusedLines(refused)) console.error(line)
     }
     if (isRefused) {
       throw new Error(
-        `${nameOf(file)} has ${counted(refused.count, 'bad line')}; nothing was changed. Mend the file, or leave them out with --skip-bad`,
+        `${name} has ${counted(refused.count, 'bad line')}; nothing was changed. Mend the file, or leave them out with --skip-bad`,
       )
     }
     if (flags.dryRun === true) return
@@ -97,9 +89,7 @@ async function runImport<Value>(run: Run, kind: RowKind<Value>, staged: StagedIm
       onProgress: (done, total) => progress.show('writing', done, done / total),
     })
     progress.end()
-    console.log(
-      `${nameOf(file)}: ${summary(counts, refused.count, kind.noun, (performance.now() - began) / 1_000)}`,
-    )
+    console.log(`${name}: ${summary(counts, refused.count, kind.noun, (performance.now() - began) / 1_000)}`)
   } catch (error) {
     throw error instanceof ServiceError && error.cause instanceof Error
       ? new Error(`the database failed (${error.cause.message}); nothing was changed`, { cause: error })
@@ -108,8 +98,4 @@ async function runImport<Value>(run: Run, kind: RowKind<Value>, staged: StagedIm
     progress.end()
     await staged.discard()
   }
-}
-
-function nameOf(file: string): string {
-  return file === '-' ? 'standard input' : file
 }

@@ -1,29 +1,24 @@
 import type { Command } from 'commander'
-import { readPetId } from '../pet-id.ts'
-import { addSettings, type SettingFlags, withExistingStore } from '../with-store.ts'
-
-interface Flags extends SettingFlags {
-  readonly yes?: true
-}
+import { readPetId, wrongUse } from '../arguments.ts'
+import { type SettingFlags, setting, withStore } from '../with-store.ts'
 
 export function addPetsCommands(program: Command): void {
-  const remove = program
+  program
     .command('pets')
     .description('Look after single pets, while the service runs. Many at once: petstore import')
     .command('remove')
     .description('Remove a pet and its stock. Its history and its orders stay.')
-    .argument('<petId>')
+    .argument('<petId>', '', readPetId)
     .option('--yes', 'do not ask')
+    .addOption(setting('databaseUrl'))
     .action(removePet)
-  addSettings(remove, 'databaseUrl')
 }
 
-async function removePet(text: string, flags: Flags, command: Command): Promise<void> {
-  const petId = readPetId(text, command)
+async function removePet(petId: bigint, flags: SettingFlags & { readonly yes?: true }): Promise<void> {
   if (flags.yes !== true && !process.stdin.isTTY) {
-    command.error('there is no terminal to ask on; --yes removes the pet without asking')
+    wrongUse('there is no terminal to ask on; --yes removes the pet without asking')
   }
-  await withExistingStore(flags, async (store) => {
+  await withStore(flags, 'expect', async (store) => {
     const pet = await store.findPet(petId)
     if (pet === undefined) throw new Error(`there is no pet ${petId}; nothing was changed`)
     const described = `pet ${petId} (${JSON.stringify(pet.name)}, ${pet.status})`

@@ -1,31 +1,27 @@
 import { type Command, type CommanderError, Option } from 'commander'
 import { VERSION } from '../../core/values/version.ts'
 import type { RunningService } from '../../service/compose.ts'
-import {
-  type Config,
-  flagOf,
-  postgresSettings,
-  readConfig,
-  SETTING_NAMES,
-  SETTINGS,
-  type SettingName,
-} from '../../service/config.ts'
+import { type Config, readConfig, SETTING_NAMES } from '../../service/config.ts'
 import { DEMO_SECRETS, prepareDemo } from '../../service/demo.ts'
 import { SettingError } from '../../service/setting-parsers.ts'
 import { withoutPassword } from '../../store/database-url.ts'
-import { canBeShared, openStore } from '../../store/open-store.ts'
+import { canBeShared } from '../../store/open-store.ts'
 import type { Store } from '../../store/store.ts'
-import { type BannerFacts, banner } from '../banner.ts'
-import { failureText } from '../failure-text.ts'
+import { addressesOf, banner } from '../banner.ts'
 import { exposureText } from '../file-permissions.ts'
+import { failureText } from '../output.ts'
 import { READY, Supervisor, sharedPort } from '../supervisor.ts'
+import { openConfigured, type SettingFlags, setting } from '../with-store.ts'
 
 const DEMO_DATABASE = 'sqlite:data/demo.db'
 
 /** A Ctrl-C reaches us twice under `npm start`: from the terminal, and passed on by npm. */
 const ECHO_MS = 100
 
-type Flags = Partial<Record<SettingName, string>> & { demo?: true; worker?: string }
+interface Flags extends SettingFlags {
+  readonly demo?: true
+  readonly worker?: string
+}
 
 export function addServeCommand(program: Command): void {
   const command = program
@@ -35,10 +31,7 @@ export function addServeCommand(program: Command): void {
     .addOption(new Option('--worker <index>', 'which of several processes this is').hideHelp())
     .exitOverride(unknownSettingIsNoUsage)
     .action(serve)
-  for (const name of SETTING_NAMES) {
-    const { variable, fallback, help } = SETTINGS[name]
-    command.option(`${flagOf(name)} <value>`, `${help} (${variable}, default ${fallback || 'none'})`)
-  }
+  for (const name of SETTING_NAMES) command.addOption(setting(name))
 }
 
 /** A setting that does not exist is refused like one that has a wrong value, with exit code 1. */
@@ -56,11 +49,7 @@ async function serve(flags: Flags): Promise<void> {
     demo ? { metricsPort: 'off' } : {},
   )
   if (flags.worker !== undefined) return serveAsWorker(config, Number(flags.worker), demo)
-  const store = await openStore(
-    config.databaseUrl,
-    { tables: 'make', exclusive: true },
-    postgresSettings(config),
-  )
+  const store = await openConfigured(config, { tables: 'make', exclusive: true })
   try {
     if (demo) await prepareDemo(store, Date.now())
     if (config.processes > 1 && canBeShared(config.databaseUrl)) {
@@ -111,20 +100,15 @@ async function serveFromMany(config: Config, demo: boolean): Promise<void> {
   const supervisor = new Supervisor((index) => [...given, '--port', String(port), '--worker', String(index)])
   process.on('SIGINT', () => supervisor.stop())
   process.on('SIGTERM', () => supervisor.stop())
-  await supervisor.start(config.processes)
-  if (config.logFormat !== 'json') {
-    const { metricsPort } = config
-    console.log(
-      banner(
-        bannerFacts(config, { port, metricsPort: metricsPort === 'off' ? undefined : metricsPort }, demo),
-      ),
-    )
+  const metricsPort = config.metricsPort === 'off' ? undefined : config.metricsPort
+  const tell = () => {
+    if (config.logFormat !== 'json') console.log(banner(config, { port, metricsPort }, demo))
   }
-  process.exit(await supervisor.stopped)
+  process.exit(await supervisor.run(config.processes, tell))
 }
 
 async function serveAsWorker(config: Config, index: number, demo: boolean): Promise<void> {
-  const store = await openStore(config.databaseUrl, { tables: 'expect' }, postgresSettings(config))
+  const store = await openConfigured(config, { tables: 'expect' })
   const service = await start({ ...config, metricsPort: metricsPortOf(config, index) }, store, demo, true)
   const stop = stopOnSignal(() => service.stop())
   // Nobody is left who would stop us.
@@ -135,31 +119,11 @@ async function serveAsWorker(config: Config, index: number, demo: boolean): Prom
 
 /** For people, unless JSON is asked for in so many words: then every line is JSON. */
 function announce(config: Config, service: RunningService, demo: boolean): void {
-  const facts = bannerFacts(config, service, demo)
-  if (config.logFormat !== 'json') console.log(banner(facts))
+  if (config.logFormat !== 'json') console.log(banner(config, service, demo))
   else {
-    const { address, metrics, databaseUrl } = facts
-    service.logger.info('listening', { address, metrics, version: VERSION, database: databaseUrl })
+    const database = withoutPassword(config.databaseUrl)
+    service.logger.info('listening', { ...addressesOf(config, service), version: VERSION, database })
   }
-}
-
-function bannerFacts(
-  config: Config,
-  { port, metricsPort }: Pick<RunningService, 'port' | 'metricsPort'>,
-  demo: boolean,
-): BannerFacts {
-  return {
-    address: addressOf(config.tlsCert === undefined ? 'http' : 'https', config.host, port),
-    metrics:
-      metricsPort === undefined ? undefined : `${addressOf('http', config.metricsHost, metricsPort)}/metrics`,
-    databaseUrl: withoutPassword(config.databaseUrl),
-    demo,
-  }
-}
-
-function addressOf(scheme: 'http' | 'https', host: string, port: number): string {
-  const reachable = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host
-  return `${scheme}://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`
 }
 
 /** The first signal lets the requests under way finish; a second one ends them. */

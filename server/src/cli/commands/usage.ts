@@ -3,31 +3,27 @@ import type { KeyRecord } from '../../core/keys/key-store.ts'
 import { type BanRecord, type DailyUsage, dayOf } from '../../core/limits/limit-store.ts'
 import { current, freshState, type LimitState } from '../../core/limits/rate-windows.ts'
 import { DAY, MINUTE } from '../../core/values/clock.ts'
-import { table } from '../table.ts'
-import { addSettings, type SettingFlags, withStore } from '../with-store.ts'
-import { stateOf } from './keys/key-state.ts'
-
-interface Flags extends SettingFlags {
-  readonly json?: true
-}
+import { json, table } from '../output.ts'
+import { type SettingFlags, setting, withStore } from '../with-store.ts'
+import { stateOf } from './keys-shown.ts'
 
 const DAYS = 30
 const BAR_WIDTH = 10
 const SPARKS = '▁▂▃▄▅▆▇█'
 
 export function addUsageCommand(program: Command): void {
-  const usage = program
+  program
     .command('usage')
     .description('Show what each key uses of its two windows, and its requests and bans over 30 days.')
     .option('--json', 'for machines')
+    .addOption(setting('databaseUrl'))
     .action(showUsage)
-  addSettings(usage, 'databaseUrl')
 }
 
-async function showUsage(flags: Flags): Promise<void> {
+async function showUsage(flags: SettingFlags & { readonly json?: true }): Promise<void> {
   const now = Date.now()
   const since = now - (DAYS - 1) * DAY
-  const report = await withStore(flags, async (store) => {
+  const report = await withStore(flags, 'make_if_none', async (store) => {
     const [records, states, daily, bans] = [
       await store.listKeys(),
       await store.loadLimits(),
@@ -38,7 +34,7 @@ async function showUsage(flags: Flags): Promise<void> {
       usageOf(record, states.get(record.key.id) ?? freshState(), daily, bans, now),
     )
   })
-  if (flags.json === true) console.log(JSON.stringify(report, null, 2))
+  if (flags.json === true) console.log(json(report))
   else if (report.length === 0) console.log('There are no keys yet. Make one: petstore keys create --help')
   else console.log(drawn(report))
 }
@@ -76,17 +72,8 @@ function usageOf(
 function drawn(report: readonly Usage[]): string {
   return table(
     [
-      'NAME',
-      'PLAN',
-      'THIS MINUTE',
-      'THIS DAY',
-      'TODAY',
-      'REFUSED',
-      '30 DAYS',
-      '',
-      'REFUSED',
-      'BANS',
-      'STATE',
+      ...['NAME', 'PLAN', 'THIS MINUTE', 'THIS DAY', 'TODAY', 'REFUSED'],
+      ...['30 DAYS', '', 'REFUSED', 'BANS', 'STATE'],
     ],
     report.map(({ name, plan, state, minute, day, days, bansToday, bans30Days }) => {
       const total = (field: 'accepted' | 'rejected') => days.reduce((sum, one) => sum + one[field], 0)
@@ -105,8 +92,8 @@ function bar({ used, limit }: { used: number; limit: number }): string {
 }
 
 function sparkline(days: Usage['days']): string {
-  const most = Math.max(1, ...days.map(({ accepted }) => accepted))
+  const max = Math.max(1, ...days.map(({ accepted }) => accepted))
   return days
-    .map(({ accepted }) => (accepted === 0 ? ' ' : SPARKS[Math.ceil((accepted / most) * SPARKS.length) - 1]))
+    .map(({ accepted }) => (accepted === 0 ? ' ' : SPARKS[Math.ceil((accepted / max) * SPARKS.length) - 1]))
     .join('')
 }

@@ -34,19 +34,13 @@ export async function catalogPage(
   { limit, cursor }: PageRequest,
 ): Promise<{ json: string; next: string | undefined }> {
   const rows: string[] = []
-  let after = cursor === undefined ? undefined : parseInt64(cursor)
-  if (cursor !== undefined && after === undefined) throw unknownCursor(cursor)
+  let next = cursor
   for (;;) {
     const wanted = Math.min(limit - rows.length, BATCH)
-    // One more than wanted tells whether there are any behind it.
-    const found = await store.listPets(after === undefined ? {} : { after }, wanted + 1)
-    const pets = found.slice(0, wanted)
-    for (const pet of pets) rows.push(rowJson(pet))
-    after = pets.at(-1)?.id
-    const isEnd = found.length <= wanted
-    if (isEnd || rows.length === limit) {
-      return { json: `[${rows.join()}]`, next: isEnd ? undefined : String(after) }
-    }
+    const page = await listPetPage(store, { status: undefined, limit: wanted, cursor: next })
+    for (const pet of page.pets) rows.push(rowJson(pet))
+    next = page.next
+    if (next === undefined || rows.length === limit) return { json: `[${rows.join()}]`, next }
     await new Promise(setImmediate)
   }
 }

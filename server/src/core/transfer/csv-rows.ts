@@ -1,5 +1,4 @@
-import { LONGEST_LINE } from './line-splitter.ts'
-import type { RawRow } from './staging.ts'
+import { MAX_LINE_LENGTH, type RawRow, type ReadLines, TOO_LONG } from './exchange-rows.ts'
 
 /** The fields of one record, `open` where a quoted field goes on in the next line, or what is wrong. */
 type CsvRecord = readonly string[] | 'open' | { readonly reason: string }
@@ -7,44 +6,32 @@ type CsvRecord = readonly string[] | 'open' | { readonly reason: string }
 const UNCLOSED = { reason: 'a quote (") opens a field and is not closed' }
 
 /**
- * Makes rows out of lines of CSV (RFC 4180; lines may end in "\n" or "\r\n", blank ones are passed over). A record
- * that cannot be read costs its first line alone, and reading goes on with the next: whatever a stray quote would
- * swallow is looked at again line by line, so that no line goes missing without being reported.
+ * Reads CSV (RFC 4180; lines may end in "\n" or "\r\n", blank ones are passed over). A record that cannot be read costs
+ * its first line alone, and reading goes on with the next: whatever a stray quote would swallow is looked at again line
+ * by line, so that no line goes missing without being reported. `order` gives for each column its index in the file.
  */
-export class CsvRows {
-  readonly #order: readonly number[]
+export function csvReader(order: readonly number[], firstLine: number): ReadLines {
+  const toRow = (line: number, record: readonly string[]): RawRow =>
+    record.length === order.length
+      ? { line, fields: order.map((index) => record[index] ?? '') }
+      : { line, reason: `must have ${order.length} fields, got ${record.length}` }
+  let line = firstLine
   /** Lines of a record that is still open. */
-  #held: string[] = []
-  #line: number
-
-  /** `order` gives for each wanted field its place in the file; `line` is the number of the first line to come. */
-  constructor(order: readonly number[], line: number) {
-    this.#order = order
-    this.#line = line
-  }
-
-  push(more: readonly string[], isEnd = false): RawRow[] {
-    const lines = this.#held.length === 0 ? more : [...this.#held, ...more]
+  let held: string[] = []
+  return (more, isEnd) => {
+    const lines = held.length === 0 ? more : [...held, ...more]
     const rows: RawRow[] = []
     let at = 0
     while (at < lines.length) {
       const { record, taken } = recordAt(lines, at, isEnd)
       if (record === 'open') break
-      const line = this.#line + at
       if ('reason' in record) rows.push({ line, reason: record.reason })
-      else if (record.length > 1 || record[0] !== '') rows.push(this.#row(line, record))
+      else if (record.length > 1 || record[0] !== '') rows.push(toRow(line, record))
       at += taken
+      line += taken
     }
-    this.#held = lines.slice(at)
-    this.#line += at
+    held = lines.slice(at)
     return rows
-  }
-
-  #row(line: number, record: readonly string[]): RawRow {
-    if (record.length !== this.#order.length) {
-      return { line, reason: `must have ${this.#order.length} fields, got ${record.length}` }
-    }
-    return { line, fields: this.#order.map((place) => record[place] ?? '') }
   }
 }
 
@@ -55,12 +42,10 @@ function recordAt(
   isEnd: boolean,
 ): { readonly record: CsvRecord; readonly taken: number } {
   let text = lines[at] ?? ''
-  if (text.length > LONGEST_LINE) {
-    return { record: { reason: `is longer than ${LONGEST_LINE} characters` }, taken: 1 }
-  }
+  if (text.length > MAX_LINE_LENGTH) return { record: { reason: TOO_LONG }, taken: 1 }
   let record = parseRecord(text)
   let taken = 1
-  while (record === 'open' && text.length <= LONGEST_LINE) {
+  while (record === 'open' && text.length <= MAX_LINE_LENGTH) {
     const next = lines[at + taken]
     if (next === undefined) {
       if (!isEnd) return { record, taken }

@@ -9,6 +9,34 @@ export class BadRow extends Error {
   override readonly name = 'BadRow'
 }
 
+/** What `read` makes of a line, or the reason where it throws `BadRow`. */
+export function rowOrReason<Row>(line: number, read: () => Row): Row | RefusedLine {
+  try {
+    return read()
+  } catch (error) {
+    if (error instanceof BadRow) return { line, reason: error.message }
+    throw error
+  }
+}
+
+export interface RefusedLine {
+  readonly line: number
+  readonly reason: string
+}
+
+/** One row of a file: its fields in the order of the columns, or why there are none to be had. */
+export type RawRow = { readonly line: number; readonly fields: readonly string[] } | RefusedLine
+
+/** Makes rows out of the lines of a file as they come; `isEnd` where there will be no more. */
+export type ReadLines = (lines: readonly string[], isEnd: boolean) => RawRow[]
+
+/**
+ * Far more than any good row needs. A longer line is cut, so that a file without line ends (or a quote that is
+ * never closed) does not end up in memory as a whole.
+ */
+export const MAX_LINE_LENGTH = 8_192
+export const TOO_LONG = `is longer than ${MAX_LINE_LENGTH} characters`
+
 /** One field of a row, as text in CSV and as this type in JSON. */
 export interface Column<Value = unknown> {
   readonly name: string
@@ -31,7 +59,7 @@ export function headerOf(columns: readonly Column[]): string {
   return columns.map(({ name }) => name).join(',')
 }
 
-export const LONGEST_NAME = 200
+const MAX_NAME_LENGTH = 200
 
 const INT64 = 'an integer from -9223372036854775808 to 9223372036854775807 in plain digits'
 
@@ -43,7 +71,7 @@ const ORDER_ID = id('id')
 const NAME: Column<string> = {
   name: 'name',
   json: 'string',
-  expected: `1 to ${LONGEST_NAME} characters of UTF-8 text that are not all blank`,
+  expected: `1 to ${MAX_NAME_LENGTH} characters of UTF-8 text that are not all blank`,
   read: (text) => (isName(text) ? text : undefined),
 }
 const STATUS: Column<StockedPet['status']> = {
@@ -118,10 +146,10 @@ export function quoted(text: string): string {
 
 /**
  * U+FFFD stands where bytes were not UTF-8: a file in another encoding is refused instead of spoilt. A lone
- * surrogate could not be written out again, and PostgreSQL has no place for U+0000.
+ * surrogate could not be written out again, and PostgreSQL cannot store U+0000.
  */
 function isName(text: string): boolean {
-  if (text.length > LONGEST_NAME && [...text].length > LONGEST_NAME) return false
+  if (text.length > MAX_NAME_LENGTH && [...text].length > MAX_NAME_LENGTH) return false
   return text.trim() !== '' && !/[\0\ufffd]/.test(text) && text.isWellFormed()
 }
 

@@ -1,8 +1,14 @@
-import { CsvRows, parseRecord } from './csv-rows.ts'
-import { BadRow, type Column, headerOf, ORDER_ROWS, PET_ROWS, quoted } from './exchange-rows.ts'
-import { fieldsOfJson } from './json-row.ts'
-import { LineSplitter, LONGEST_LINE } from './line-splitter.ts'
-import type { RawRow } from './staging.ts'
+import { csvReader, parseRecord } from './csv-rows.ts'
+import {
+  headerOf,
+  MAX_LINE_LENGTH,
+  ORDER_ROWS,
+  PET_ROWS,
+  quoted,
+  type RawRow,
+  type ReadLines,
+} from './exchange-rows.ts'
+import { jsonReader } from './json-rows.ts'
 
 /** A file whose kind is known, and whose rows are read as they are asked for. */
 export interface RowSource {
@@ -10,107 +16,66 @@ export interface RowSource {
   readonly batches: AsyncIterable<readonly RawRow[]>
 }
 
-/** A file that is neither of the two kinds in neither of the two formats. */
-export class UnknownFormat extends Error {
-  override readonly name = 'UnknownFormat'
-}
-
-const PETS_HEADER = headerOf(PET_ROWS.columns)
-const ORDERS_HEADER = headerOf(ORDER_ROWS.columns)
-const EXPECTED = `expected CSV with the header ${PETS_HEADER} (pets) or ${ORDERS_HEADER} (orders), or JSON Lines with these names`
+const COLUMNS = { pets: PET_ROWS.columns, orders: ORDER_ROWS.columns } as const
+const EXPECTED = `expected CSV with the header ${headerOf(COLUMNS.pets)} (pets) or ${headerOf(COLUMNS.orders)} (orders), or JSON Lines with these names`
 
 /** Only orders have such names, and inside a JSON text the quotes around them would be escaped. */
 const NAME_OF_ORDERS = /"(?:id|shipDate|complete)"\s*:/
 
-/** Looks at the first line and tells what the file holds. Throws `UnknownFormat`. */
-export async function openRows(chunks: AsyncIterable<Uint8Array>): Promise<RowSource> {
-  const lines = linesOf(chunks)
+/** Looks at the first line that is not blank and tells what the file holds. Throws where that is none of the known. */
+export async function openRows(chunks: AsyncIterable<Uint8Array>, name: string): Promise<RowSource> {
+  const lines = linesOf(chunks, name)
   let line = 1
   for (;;) {
     const { value: batch, done } = await lines.next()
-    if (done === true) throw new UnknownFormat(`is empty; ${EXPECTED}`)
-    const blank = batch.findIndex((text) => text.trim() !== '')
-    if (blank === -1) {
-      line += batch.length
-      continue
-    }
-    const rest = batch.slice(blank)
-    line += blank
-    const first = rest[0] ?? ''
+    if (done === true) throw new Error(`${name} is empty; ${EXPECTED}`)
+    const start = batch.findIndex((text) => text.trim() !== '')
+    line += start === -1 ? batch.length : start
+    if (start === -1) continue
+    const [first = '', ...rest] = batch.slice(start)
     if (first.trimStart().startsWith('{')) {
       const kind = NAME_OF_ORDERS.test(first) ? 'orders' : 'pets'
-      return { kind, batches: jsonRows(kind, rest, lines, line) }
+      return { kind, batches: rowsOf(jsonReader(COLUMNS[kind], line), [first, ...rest], lines) }
     }
-    const { kind, order } = readHeader(first)
-    return { kind, batches: csvRows(new CsvRows(order, line + 1), rest.slice(1), lines) }
+    const { kind, order } = readHeader(first, name)
+    return { kind, batches: rowsOf(csvReader(order, line + 1), rest, lines) }
   }
 }
 
-async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string[], void> {
+/** Text as it arrives, cut into lines without their "\n"; one that is too long is one character too long, not more. */
+async function* linesOf(chunks: AsyncIterable<Uint8Array>, name: string): AsyncGenerator<string[], void> {
   // Drops a byte order mark, and puts U+FFFD in place of what is not UTF-8.
   const decoder = new TextDecoder()
-  const splitter = new LineSplitter()
-  let isFirst = true
+  const cut = (line: string) => (line.length > MAX_LINE_LENGTH ? line.slice(0, MAX_LINE_LENGTH + 1) : line)
+  let rest: string | undefined
   for await (const chunk of chunks) {
-    if (isFirst && /^(?:fffe|feff)/.test(Buffer.from(chunk.subarray(0, 2)).toString('hex'))) {
-      throw new UnknownFormat('is UTF-16; save it as UTF-8')
+    if (rest === undefined && /^(?:fffe|feff)/.test(Buffer.from(chunk.subarray(0, 2)).toString('hex'))) {
+      throw new Error(`${name} is UTF-16; save it as UTF-8`)
     }
-    isFirst = false
-    yield splitter.push(decoder.decode(chunk, { stream: true }))
+    const lines = ((rest ?? '') + decoder.decode(chunk, { stream: true })).split('\n').map(cut)
+    rest = lines.pop() ?? ''
+    yield lines
   }
-  yield [...splitter.push(decoder.decode()), ...splitter.end()]
+  const last = (rest ?? '') + decoder.decode()
+  if (last !== '') yield [cut(last)]
 }
 
-function readHeader(text: string): { kind: RowSource['kind']; order: number[] } {
+function readHeader(text: string, file: string): { kind: RowSource['kind']; order: number[] } {
   const names = parseRecord(text)
-  if (Array.isArray(names)) {
-    for (const [kind, columns] of [
-      ['pets', PET_ROWS.columns],
-      ['orders', ORDER_ROWS.columns],
-    ] as const) {
-      const order = columns.map(({ name }: Column) => names.indexOf(name))
-      if (names.length === columns.length && !order.includes(-1)) return { kind, order }
-    }
+  for (const kind of ['pets', 'orders'] as const) {
+    if (!Array.isArray(names)) break
+    const order = COLUMNS[kind].map(({ name }) => names.indexOf(name))
+    if (names.length === order.length && !order.includes(-1)) return { kind, order }
   }
-  throw new UnknownFormat(`begins with ${quoted(text)}; ${EXPECTED}`)
+  throw new Error(`${file} begins with ${quoted(text)}; ${EXPECTED}`)
 }
 
-async function* csvRows(
-  rows: CsvRows,
+async function* rowsOf(
+  read: ReadLines,
   first: readonly string[],
   lines: AsyncIterable<readonly string[]>,
 ): AsyncGenerator<RawRow[]> {
-  yield rows.push(first)
-  for await (const batch of lines) yield rows.push(batch)
-  yield rows.push([], true)
-}
-
-async function* jsonRows(
-  kind: RowSource['kind'],
-  first: readonly string[],
-  lines: AsyncIterable<readonly string[]>,
-  firstLine: number,
-): AsyncGenerator<RawRow[]> {
-  const { columns } = kind === 'pets' ? PET_ROWS : ORDER_ROWS
-  let line = firstLine
-  const read = (batch: readonly string[]): RawRow[] => {
-    const rows: RawRow[] = []
-    for (const text of batch) {
-      if (text.trim() !== '') rows.push(jsonRow(text, line, columns))
-      line++
-    }
-    return rows
-  }
-  yield read(first)
-  for await (const batch of lines) yield read(batch)
-}
-
-function jsonRow(text: string, line: number, columns: readonly Column[]): RawRow {
-  if (text.length > LONGEST_LINE) return { line, reason: `is longer than ${LONGEST_LINE} characters` }
-  try {
-    return { line, fields: fieldsOfJson(text, columns) }
-  } catch (error) {
-    if (error instanceof BadRow) return { line, reason: error.message }
-    throw error
-  }
+  yield read(first, false)
+  for await (const batch of lines) yield read(batch, false)
+  yield read([], true)
 }

@@ -1,28 +1,25 @@
-import type { InventoryItem, PetStatus } from '../stock/inventory.ts'
+import { type InventoryItem, PET_STATUSES } from '../stock/inventory.ts'
 import type { StockStore } from '../stock/stock-store.ts'
 import { InventoryPages } from '../stock/view/inventory-pages.ts'
 import { CONTENT_KINDS, type ContentBatch, type ContentCounts, type ContentKind } from './store-contents.ts'
 import type { ContentStore } from './transfer-store.ts'
 
-export interface CopyOptions {
+interface CopyOptions {
   readonly signal: AbortSignal
   readonly onProgress: (kind: ContentKind, rows: number, fraction: number) => void
 }
 
-export interface CopyReport {
-  readonly counts: ContentCounts
-  /** The content's ETag, which is the same on both sides. */
-  readonly tag: string
-}
-
 type CopyTarget = ContentStore & Pick<StockStore, 'loadStock'>
 
-/** Moves everything into an empty store, and throws where the two do not agree at the end. */
+/**
+ * Moves everything into an empty store, and throws where the two do not agree at the end. `tag` is the ETag of the
+ * stock, which is the same on both sides.
+ */
 export async function copyStore(
   from: ContentStore,
   to: CopyTarget,
   options: CopyOptions,
-): Promise<CopyReport> {
+): Promise<{ readonly counts: ContentCounts; readonly tag: string }> {
   const already = await to.countContents()
   const full = CONTENT_KINDS.find((kind) => already[kind] > 0)
   if (full !== undefined) {
@@ -69,6 +66,8 @@ async function tagOf(store: CopyTarget): Promise<string> {
   return pages.snapshot().tag
 }
 
-function toItem([petId, quantity, status]: ContentBatch['rows'][number]): InventoryItem {
-  return { petId: petId as bigint, quantity: Number(quantity), status: status as PetStatus }
+function toItem([petId, quantity, text]: ContentBatch['rows'][number]): InventoryItem {
+  const status = PET_STATUSES.find((known) => known === text)
+  if (typeof petId !== 'bigint' || status === undefined) throw new TypeError(`${petId} ${text} is no stock`)
+  return { petId, quantity: Number(quantity), status }
 }

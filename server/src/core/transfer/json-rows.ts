@@ -1,4 +1,14 @@
-import { BadRow, type Column, headerOf, quoted } from './exchange-rows.ts'
+import {
+  BadRow,
+  type Column,
+  headerOf,
+  MAX_LINE_LENGTH,
+  quoted,
+  type RawRow,
+  type ReadLines,
+  rowOrReason,
+  TOO_LONG,
+} from './exchange-rows.ts'
 
 /** A JSON number as it was written: a double would round an int64. */
 class NumberText {
@@ -12,8 +22,23 @@ class NumberText {
 /** Only such numbers read differently from how they were written. */
 const NEEDS_ITS_TEXT = /[0-9][.eE]|[0-9]{16}/
 
+/** Reads JSON Lines; blank ones are passed over. */
+export function jsonReader(columns: readonly Column[], firstLine: number): ReadLines {
+  let next = firstLine
+  return (lines) => {
+    const rows: RawRow[] = []
+    for (const text of lines) {
+      const line = next++
+      if (text.trim() === '') continue
+      rows.push(rowOrReason(line, () => ({ line, fields: fieldsOfJson(text, columns) })))
+    }
+    return rows
+  }
+}
+
 /** The fields of one line of JSON as texts, in the order of the columns. Throws `BadRow`. */
 export function fieldsOfJson(line: string, columns: readonly Column[]): string[] {
+  if (line.length > MAX_LINE_LENGTH) throw new BadRow(TOO_LONG)
   const row = parseObject(line)
   const fields = columns.map((column) => {
     if (!Object.hasOwn(row, column.name)) {
