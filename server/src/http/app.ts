@@ -1,6 +1,6 @@
 import type { Handler, HttpRequest, RequestHeaders, RequestProblem } from '@petstore/wire'
 import { type Answer, headerLines } from '@petstore/wire'
-import type { WindowStatus } from '../core/limits/rate-windows.ts'
+import type { WindowStatus } from '../core/limits/limit-store.ts'
 import { SECOND } from '../core/values/clock.ts'
 import { ServiceError } from '../core/values/errors.ts'
 import { andThen, isPending, type MaybePromise } from '../core/values/maybe-promise.ts'

@@ -1,5 +1,4 @@
-import { keyState } from '../core/keys/api-key.ts'
-import type { KeyRing } from '../core/keys/key-ring.ts'
+import { type KeyRing, keyState } from '../core/keys/api-key.ts'
 import type { EventHub } from '../core/stock/event-hub.ts'
 import type { Clock } from '../core/values/clock.ts'
 import { ServiceError } from '../core/values/errors.ts'

@@ -1,11 +1,11 @@
 import type { Handler } from '@petstore/wire'
 import { type Listener, listen, readTls } from '@petstore/wire'
-import { KeyRing } from '../core/keys/key-ring.ts'
+import { KeyRing } from '../core/keys/api-key.ts'
 import { AddressWindows } from '../core/limits/address-windows.ts'
 import { EventHub } from '../core/stock/event-hub.ts'
 import { GroupCommit } from '../core/stock/group-commit.ts'
 import { LiveView } from '../core/stock/view/live-view.ts'
-import { type Clock, SECOND, systemClock } from '../core/values/clock.ts'
+import { type Clock, SECOND } from '../core/values/clock.ts'
 import { ServiceError } from '../core/values/errors.ts'
 import { VERSION } from '../core/values/version.ts'
 import { createApp } from '../http/app.ts'
@@ -48,7 +48,7 @@ export async function startService(
   store: Store,
   options: ServiceOptions = {},
 ): Promise<RunningService> {
-  const { clock = systemClock, demoSecrets = new Set(), logSink = stdoutSink() } = options
+  const { clock = Date.now, demoSecrets = new Set(), logSink = stdoutSink() } = options
   const logger = new Logger({ format: config.logFormat, requests: config.logRequests }, logSink, clock)
   const metrics = new Metrics(VERSION, performance.timeOrigin / SECOND)
   let isStopping = false

@@ -1,7 +1,55 @@
 import type { Limits } from '../keys/plans.ts'
 import type { Clock } from '../values/clock.ts'
 import type { MaybePromise } from '../values/maybe-promise.ts'
-import type { Admission, Ban, KeyWindows, LimitState, Window } from './rate-windows.ts'
+
+/** Requests counted since `startedAt`, which is a whole second, so that its end can be told exactly. */
+export interface Window {
+  startedAt: number
+  used: number
+  rejected: number
+}
+
+export interface Ban {
+  /** The key's bans are numbered from 1: their times can be moved, where the clock is. */
+  readonly number: number
+  readonly beganAt: number
+  readonly endsAt: number
+}
+
+/** What one key has used. `admit` changes it in place. */
+export interface LimitState {
+  readonly minute: Window
+  readonly day: Window
+  /** When its latest request came: a clock that shows less has been set back. */
+  lastUsedAt: number
+  /** How many bans it has had, lifted ones too. */
+  bans: number
+  /** The latest ban, kept after its end: a new one soon after lasts twice as long. */
+  ban?: Ban
+}
+
+/** What the headers of an answer tell. `resetAt` is in milliseconds, on a whole second. */
+export interface WindowStatus {
+  readonly limit: number
+  readonly remaining: number
+  readonly resetAt: number
+}
+
+/** Both windows of a key, where the headers tell of the tighter one alone. */
+export interface KeyWindows {
+  readonly minute: WindowStatus
+  readonly day: WindowStatus
+}
+
+export type Refusal = 'rate_limit_exceeded' | 'key_banned'
+
+export interface Admission extends WindowStatus {
+  /** When it was decided, by the clock that `resetAt` is told by. */
+  readonly at: number
+  readonly refused?: Refusal
+  /** This very request brought the ban. */
+  readonly beginsBan?: true
+}
 
 /** Decides for each request whether its key is within its limits, and counts it. */
 export interface LimitKeeper {

@@ -1,20 +1,15 @@
 import type { Limits } from '../keys/plans.ts'
 import {
+  type Admission,
   type CountedRequests,
   dayOf,
+  type KeyWindows,
   type LimitKeeper,
   type LimitRecord,
+  type LimitState,
   type SharedLimitStore,
 } from './limit-store.ts'
-import {
-  type Admission,
-  admit,
-  freshState,
-  type KeyWindows,
-  type LimitState,
-  tighter,
-  windowsOf,
-} from './rate-windows.ts'
+import { admitAndNote, freshState, type KeyUse, tighter, windowsOf } from './rate-windows.ts'
 
 /** Keeps a round short: those who come meanwhile wait for it. */
 const MAX_REQUESTS = 1_000
@@ -165,17 +160,14 @@ function decide(
   states: ReadonlyMap<string, LimitState>,
   now: number,
 ): { admissions: readonly Admission[]; records: readonly LimitRecord[] } {
-  const changes = new Map<string, { readonly state: LimitState; accepted: number; rejected: number }>()
+  const changes = new Map<string, KeyUse>()
   const admissions = batch.map(({ keyId, limits }) => {
     let change = changes.get(keyId)
     if (change === undefined) {
       change = { state: structuredClone(states.get(keyId) ?? freshState()), accepted: 0, rejected: 0 }
       changes.set(keyId, change)
     }
-    const admission = admit(change.state, limits, now)
-    if (admission.refused === undefined) change.accepted++
-    else change.rejected++
-    return admission
+    return admitAndNote(change, limits, now)
   })
   return {
     admissions,

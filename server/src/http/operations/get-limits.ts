@@ -1,4 +1,4 @@
-import type { WindowStatus } from '../../core/limits/rate-windows.ts'
+import type { WindowStatus } from '../../core/limits/limit-store.ts'
 import { SECOND } from '../../core/values/clock.ts'
 import { defineOperation } from '../operation.ts'
 import { KeyLimits } from '../resources.ts'

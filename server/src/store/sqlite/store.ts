@@ -1,4 +1,4 @@
-import { LimitLedger } from '../../core/limits/limit-ledger.ts'
+import { LimitLedger } from '../../core/limits/rate-windows.ts'
 import { historyVerbs } from '../history.ts'
 import { keyVerbs } from '../keys.ts'
 import { usageVerbs } from '../limits.ts'
