@@ -71,18 +71,7 @@ export async function startService(
       store,
       clock,
       view,
-      commits: new GroupCommit(
-        async (changes) => {
-          const outcomes = await metrics.timeCommit(changes.length, () => store.setQuantities(changes))
-          hub.wake()
-          return outcomes
-        },
-        {
-          slots: store.concurrentCommits,
-          // Those whose limits are being looked at are about to come.
-          defer: (work) => limits.afterDecisions(work),
-        },
-      ),
+      commits: new GroupCommit({ store, limits, observers: [metrics, hub] }),
       streams,
       limits,
     },

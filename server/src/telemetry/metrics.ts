@@ -1,4 +1,5 @@
 import { PLANS, type Plan } from '../core/keys/plans.ts'
+import type { CommitObserver } from '../core/stock/group-commit.ts'
 import {
   type FinishedRequest,
   LIMIT_REASONS,
@@ -60,7 +61,7 @@ class Histogram implements HistogramCounts {
 }
 
 /** Everything that is counted while the service runs. */
-export class Metrics implements RequestObserver {
+export class Metrics implements RequestObserver, CommitObserver {
   readonly #startedAt: number
   readonly #version: string
   readonly #operations = new Map<string, OperationSeries>()
@@ -84,13 +85,9 @@ export class Metrics implements RequestObserver {
     if (limited.beginsBan) this.#bans++
   }
 
-  /** Counts a commit of so many updates, and how long it takes, unless it fails. */
-  async timeCommit<T>(updates: number, commit: () => Promise<T>): Promise<T> {
-    const began = performance.now()
-    const outcome = await commit()
+  commitFinished(updates: number, durationMs: number): void {
     this.#batchSizes.observe(updates)
-    this.#commitSeconds.observe((performance.now() - began) / 1_000)
-    return outcome
+    this.#commitSeconds.observe(durationMs / 1_000)
   }
 
   render({ keys, inventoryEntries, load, residentBytes, files }: Gauges): string {

@@ -1,4 +1,4 @@
-import { requireEntry } from '../../core/stock/inventory.ts'
+import { noEntry } from '../../core/stock/inventory.ts'
 import { defineOperation } from '../operation.ts'
 import { jsonReply } from '../reply.ts'
 import { entryTag, matchesTag } from '../representation.ts'
@@ -18,8 +18,8 @@ export const getInventoryItem = defineOperation({
   success: { description: 'The stock level of the pet.', schema: InventoryItem },
   errors: ['invalid_request', 'not_found'],
   prepare: ({ petId }, { view }) => view.find(petId),
-  reply: ({ params, request }, _, found) => {
-    const item = requireEntry(params.petId, found)
+  reply: ({ params, request }, _, item) => {
+    if (item === undefined) throw noEntry(params.petId)
     const ETag = entryTag(item)
     return matchesTag(request.headers.get('if-none-match'), ETag)
       ? { status: 304, headers: { ETag }, body: null }
