@@ -6,7 +6,7 @@ import type { OrderStore } from '../core/orders/order-store.ts'
 import type { GroupCommit } from '../core/stock/group-commit.ts'
 import type { HistoryStore } from '../core/stock/stock-store.ts'
 import type { LiveView } from '../core/stock/view/live-view.ts'
-import type { Clock } from '../core/values/clock.ts'
+import { type Clock, SECOND } from '../core/values/clock.ts'
 import { type ErrorCode, ServiceError } from '../core/values/errors.ts'
 import { andThen, type MaybePromise } from '../core/values/maybe-promise.ts'
 import type { EventStreams } from './event-streams.ts'
@@ -181,4 +181,76 @@ export function defineOperation<
 async function valueReply(value: Promise<unknown>, request: HttpRequest): Promise<Reply> {
   const reply = jsonReply(await value)
   return request.method === 'PATCH' ? reply : conditional(reply, request.headers.get('if-none-match'))
+}
+
+/** RFC 9745 and RFC 8594: since when, until when, and where to read about it. */
+export function deprecationHeaders(operation: Operation, sunset: Date): Reply['headers'] {
+  if (operation.deprecatedSince === undefined) return {}
+  return {
+    Deprecation: `@${operation.deprecatedSince.getTime() / SECOND}`,
+    Sunset: sunset.toUTCString(),
+    Link: [
+      '</openapi.json>; rel="deprecation"; type="application/json"',
+      '</openapi.json>; rel="sunset"; type="application/json"',
+      ...(operation.successor === undefined ? [] : [`<${operation.successor}>; rel="successor-version"`]),
+    ].join(', '),
+  }
+}
+
+export type Match =
+  | { readonly operation: Operation; readonly params: Call['params'] }
+  /** The methods that the path offers instead; `undefined` where there is no such path. */
+  | { readonly allowed: readonly string[] | undefined }
+
+type OperationsByMethod = ReadonlyMap<string, Operation>
+
+const UNKNOWN_PATH: Match = { allowed: undefined }
+const NO_PARAMS: Call['params'] = {}
+
+/** Finds the operation that a request asks for. */
+export class Router {
+  /** Paths without parameters are found without trying patterns, and win over those with. */
+  readonly #byPath = new Map<string, OperationsByMethod>()
+  readonly #withParams: { readonly pattern: RegExp; readonly byMethod: OperationsByMethod }[] = []
+
+  constructor(basePath: string, operations: readonly Operation[]) {
+    for (const [path, offered] of Map.groupBy(operations, (operation) => basePath + operation.path)) {
+      const byMethod = new Map<string, Operation>()
+      for (const operation of offered) {
+        byMethod.set(operation.method, operation)
+        if (operation.method === 'GET') byMethod.set('HEAD', operation)
+      }
+      const pattern = path.replaceAll(/\{([^}]+)\}/g, '(?<$1>[^/]*)')
+      if (pattern === path) this.#byPath.set(path, byMethod)
+      else this.#withParams.push({ pattern: new RegExp(`^${pattern}$`), byMethod })
+    }
+  }
+
+  /** `path` is the whole path of the address, base path included. */
+  match(method: string, path: string): Match {
+    const exact = this.#byPath.get(path)
+    if (exact !== undefined) return matchMethod(exact, method, NO_PARAMS)
+    for (const { pattern, byMethod } of this.#withParams) {
+      const params = pattern.exec(path)?.groups
+      if (params === undefined) continue
+      return matchMethod(byMethod, method, path.includes('%') ? decoded(params) : params)
+    }
+    return UNKNOWN_PATH
+  }
+}
+
+function matchMethod(byMethod: OperationsByMethod, method: string, params: Call['params']): Match {
+  const operation = byMethod.get(method)
+  return operation === undefined ? { allowed: [...byMethod.keys()] } : { operation, params }
+}
+
+/** A segment that is not valid percent-encoding stays as it is: no parameter of ours accepts a `%`. */
+function decoded(params: Call['params']): Call['params'] {
+  try {
+    return Object.fromEntries(
+      Object.entries(params).map(([name, segment]) => [name, decodeURIComponent(segment)]),
+    )
+  } catch {
+    return params
+  }
 }
