@@ -58,7 +58,7 @@ export interface OperationFacts {
   readonly deprecatedSince?: Date
   /** The address of what takes the place of a deprecated one. */
   readonly successor?: string
-  readonly params: Readonly<Record<string, TSchema>>
+  readonly params?: Readonly<Record<string, TSchema>>
   readonly query?: QuerySchemas
   /** Request headers that it heeds beside those of every request, and what they do. */
   readonly headers?: Readonly<Record<string, string>>
@@ -89,7 +89,7 @@ interface Definition<
   Success extends TSchema,
   Prepared,
 > extends OperationFacts {
-  readonly params: Params
+  readonly params?: Params
   readonly query?: Query
   readonly body?: Body
   readonly success: SuccessFacts<Success>

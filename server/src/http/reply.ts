@@ -12,20 +12,28 @@ export interface Reply {
   readonly lines?: string
 }
 
-/** Typed so that a code without a status does not compile. */
-export const STATUS: Readonly<Record<ErrorCode, number>> = {
-  invalid_request: 400,
-  unauthorized: 401,
-  forbidden: 403,
-  not_found: 404,
-  method_not_allowed: 405,
-  gone: 410,
-  precondition_failed: 412,
-  payload_too_large: 413,
-  rate_limit_exceeded: 429,
-  key_banned: 429,
-  internal_error: 500,
-  service_unavailable: 503,
+/** What each code is answered with, and when. Typed so that a code without a status does not compile. */
+export const ERRORS: Readonly<Record<ErrorCode, { readonly status: number; readonly description: string }>> =
+  {
+    invalid_request: error(400, 'The request is missing required fields or holds invalid values.'),
+    unauthorized: error(401, 'The API key is missing or invalid.'),
+    forbidden: error(403, 'The API key may not do this.'),
+    not_found: error(404, 'The requested resource could not be found.'),
+    method_not_allowed: error(405, 'The path does not offer this method.'),
+    gone: error(410, 'The operation ended on its sunset date.'),
+    precondition_failed: error(412, 'The entry is not in the state that the request named.'),
+    payload_too_large: error(413, 'The request body is larger than 64 KiB.'),
+    rate_limit_exceeded: error(
+      429,
+      'The limit of the key is exceeded; wait for Retry-After, then back off exponentially.',
+    ),
+    key_banned: error(429, 'The key went on sending after its limit was exceeded and is banned for a while.'),
+    internal_error: error(500, 'Something went wrong in the service.'),
+    service_unavailable: error(503, 'The database cannot answer at the moment.'),
+  }
+
+function error(status: number, description: string) {
+  return { status, description }
 }
 
 declare global {
@@ -62,7 +70,7 @@ export function errorReply(
   error: Pick<ServiceError, 'code' | 'message'>,
   headers: Readonly<Record<string, string>> = {},
 ): Reply {
-  const status = STATUS[error.code]
+  const { status } = ERRORS[error.code]
   const retry =
     error.code === 'service_unavailable' ? { 'Retry-After': String(UNAVAILABLE_RETRY_SECONDS) } : {}
   // A message may quote what the caller sent, and a caller may send a key in the wrong place.

@@ -1,7 +1,7 @@
 import { noEntry } from '../../core/stock/inventory.ts'
 import { defineOperation } from '../operation.ts'
 import { jsonReply } from '../reply.ts'
-import { entryTag, matchesTag } from '../representation.ts'
+import { entryTag, IF_NONE_MATCH, matchesTag } from '../representation.ts'
 import { Int64, InventoryItem } from '../resources.ts'
 
 export const getInventoryItem = defineOperation({
@@ -14,7 +14,7 @@ export const getInventoryItem = defineOperation({
   tag: 'inventory',
   stability: 'beta',
   params: { petId: Int64('The pet whose stock is returned.') },
-  headers: { 'If-None-Match': 'ETags that the caller has; 304 where one of them is the current one.' },
+  headers: IF_NONE_MATCH,
   success: { description: 'The stock level of the pet.', schema: InventoryItem },
   errors: ['invalid_request', 'not_found'],
   prepare: ({ petId }, { view }) => view.find(petId),

@@ -1,8 +1,8 @@
 import Type from 'typebox'
 import { listChanges } from '../../core/stock/list-history.ts'
 import { defineOperation } from '../operation.ts'
-import { cursorParameter, limitParameter, pageReply } from '../page.ts'
-import { HistoryEntry, Int64 } from '../resources.ts'
+import { IF_NONE_MATCH, pageReply } from '../representation.ts'
+import { cursorParameter, HistoryEntry, Int64, limitParameter } from '../resources.ts'
 
 export const listInventoryHistory = defineOperation({
   operationId: 'listInventoryHistory',
@@ -15,7 +15,7 @@ export const listInventoryHistory = defineOperation({
   stability: 'beta',
   params: { petId: Int64('The pet whose history is returned.') },
   query: { limit: limitParameter, cursor: cursorParameter },
-  headers: { 'If-None-Match': 'ETags that the caller has; 304 where one of them is the current one.' },
+  headers: IF_NONE_MATCH,
   success: {
     description: 'A page of the history.',
     schema: Type.Array(HistoryEntry),

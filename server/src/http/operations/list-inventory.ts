@@ -43,7 +43,6 @@ export const listInventory = defineOperation({
   description: 'Returns the current stock levels for all pets in the store, by petId ascending.',
   tag: 'inventory',
   stability: 'stable',
-  params: {},
   success: { description: 'The stock level of every pet.', schema: Type.Array(InventoryItem) },
   errors: [],
   prepare: (_, { view }) => view.current(),
