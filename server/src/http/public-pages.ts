@@ -66,7 +66,7 @@ export function publicPages(parts: PublicPageParts): ReadonlyMap<string, PublicP
   const contractReply = jsonReply(contract)
   const alive = jsonReply({ status: 'ok' }, LIVE)
   const pages: Readonly<Record<string, (request: HttpRequest) => Promise<Reply>>> = {
-    '/openapi.json': async (request) => conditional(contractReply, request.headers.get('if-none-match')),
+    '/openapi.json': async (request) => conditional(contractReply, request),
     '/healthz': async () => alive,
     '/readyz': async () => {
       await checkReady().catch(notReady)

@@ -12,6 +12,11 @@ export interface Reply {
   readonly lines?: string
 }
 
+/** One with a body of JSON. */
+export interface JsonReply extends Reply {
+  readonly body: string
+}
+
 /** What each code is answered with, and when. Typed so that a code without a status does not compile. */
 export const ERRORS: Readonly<Record<ErrorCode, { readonly status: number; readonly description: string }>> =
   {
@@ -53,22 +58,18 @@ export function toJson(value: unknown): string {
 /** How long a caller waits before it tries a failing database again. */
 const UNAVAILABLE_RETRY_SECONDS = 1
 
-export function jsonReply(
-  value: unknown,
-  headers: Readonly<Record<string, string>> = {},
-  status = 200,
-): Reply {
+export function jsonReply(value: unknown, headers: Reply['headers'] = {}, status = 200): JsonReply {
   return { ...jsonTextReply(toJson(value), headers), status }
 }
 
 /** Where the JSON is there already. */
-export function jsonTextReply(body: string, headers: Readonly<Record<string, string>>): Reply {
+export function jsonTextReply(body: string, headers: Reply['headers']): JsonReply {
   return { status: 200, headers: { 'Content-Type': 'application/json', ...headers }, body }
 }
 
 export function errorReply(
   error: Pick<ServiceError, 'code' | 'message'>,
-  headers: Readonly<Record<string, string>> = {},
+  headers: Reply['headers'] = {},
 ): Reply {
   const { status } = ERRORS[error.code]
   const retry =

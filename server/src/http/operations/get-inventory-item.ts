@@ -1,7 +1,7 @@
 import { noEntry } from '../../core/stock/inventory.ts'
 import { defineOperation } from '../operation.ts'
 import { jsonReply } from '../reply.ts'
-import { entryTag, IF_NONE_MATCH, matchesTag } from '../representation.ts'
+import { conditional, entryTag, IF_NONE_MATCH } from '../representation.ts'
 import { Int64, InventoryItem } from '../resources.ts'
 
 export const getInventoryItem = defineOperation({
@@ -20,9 +20,6 @@ export const getInventoryItem = defineOperation({
   prepare: ({ petId }, { view }) => view.find(petId),
   reply: ({ params, request }, _, item) => {
     if (item === undefined) throw noEntry(params.petId)
-    const ETag = entryTag(item)
-    return matchesTag(request.headers.get('if-none-match'), ETag)
-      ? { status: 304, headers: { ETag }, body: null }
-      : jsonReply(item, { ETag })
+    return conditional(jsonReply(item, { ETag: entryTag(item) }), request)
   },
 })

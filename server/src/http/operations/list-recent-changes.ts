@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import { listChangesOfAll } from '../../core/stock/list-history.ts'
+import { unknownCursor } from '../../core/values/page-request.ts'
 import { defineOperation } from '../operation.ts'
 import { IF_NONE_MATCH, pageReply } from '../representation.ts'
 import { cursorParameter, limitParameter, RecentChange } from '../resources.ts'
@@ -18,8 +18,9 @@ export const listRecentChanges = defineOperation({
   success: { description: 'A page of the changes.', schema: Type.Array(RecentChange), isPaged: true },
   errors: ['invalid_request'],
   reply: async ({ query, request }, { store }) => {
-    const { entries, next } = await listChangesOfAll(store, query)
-    const shown = entries.map(({ at, ...entry }) => ({ ...entry, at: new Date(at).toISOString() }))
-    return pageReply(request, shown, { ...query, cursor: next })
+    const page = await store.listRecentHistory(query.limit, query.cursor)
+    if (page === 'unknown_cursor') throw unknownCursor(query.cursor)
+    const shown = page.entries.map(({ at, ...entry }) => ({ ...entry, at: new Date(at).toISOString() }))
+    return pageReply(request, shown, { ...query, cursor: page.next })
   },
 })
