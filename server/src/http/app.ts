@@ -77,8 +77,7 @@ class RequestInProgress implements FinishedRequest {
   }
 
   get limited(): Limited | undefined {
-    const result = this.#gateResult
-    return result !== undefined && 'limited' in result ? result.limited : undefined
+    return this.#gateResult?.limited
   }
 
   /** Looked up only where it is needed: for a request without a valid key, or a line in the log. */

@@ -123,13 +123,8 @@ export class EventStreams {
 }
 
 function tooManyStreams(): Reply {
-  return errorReply(
-    new ServiceError(
-      'rate_limit_exceeded',
-      `this API key has ${MAX_STREAMS_PER_KEY} streams open, which is as many as it may; close one first`,
-    ),
-    { 'Retry-After': String(RETRY_AFTER_SECONDS) },
-  )
+  const message = `this API key has ${MAX_STREAMS_PER_KEY} streams open, which is as many as it may; close one first`
+  return errorReply({ code: 'rate_limit_exceeded', message }, { 'Retry-After': String(RETRY_AFTER_SECONDS) })
 }
 
 /** One open stream of server-sent events. */

@@ -33,6 +33,7 @@ export type GateResult = Admitted | Refused
 
 interface Admitted extends Authenticated {
   readonly windowStatus: WindowStatus
+  readonly limited?: never
 }
 
 export interface Refused {

@@ -1,6 +1,6 @@
 import type { AnswerBody } from '@petstore/wire'
 import { hideSecrets } from '../core/keys/api-key.ts'
-import { type ErrorCode, ServiceError } from '../core/values/errors.ts'
+import type { ErrorCode, ServiceError } from '../core/values/errors.ts'
 import type { ErrorBody } from './resources.ts'
 
 /** An answer before the headers that every answer carries are added. */
@@ -81,25 +81,18 @@ export function errorReply(
 
 /** What callers learn of a bug: that it is one, and how to ask about it. */
 export function bugReply(requestId: string): Reply {
-  return errorReply(
-    new ServiceError(
-      'internal_error',
-      `something went wrong on our side; when you report it, give the request id ${requestId}`,
-    ),
-  )
+  const message = `something went wrong on our side; when you report it, give the request id ${requestId}`
+  return errorReply({ code: 'internal_error', message })
 }
 
 export function notFoundReply(path: string): Reply {
   const shown = path.length > 80 ? `${path.slice(0, 80)}…` : path
-  return errorReply(
-    new ServiceError('not_found', `there is nothing at ${shown}; /openapi.json lists what is offered`),
-  )
+  const message = `there is nothing at ${shown}; /openapi.json lists what is offered`
+  return errorReply({ code: 'not_found', message })
 }
 
 export function methodNotAllowedReply(method: string, allowed: readonly string[]): Reply {
   const offered = allowed.join(', ')
-  return errorReply(
-    new ServiceError('method_not_allowed', `${method} is not offered here; this path offers ${offered}`),
-    { Allow: offered },
-  )
+  const message = `${method} is not offered here; this path offers ${offered}`
+  return errorReply({ code: 'method_not_allowed', message }, { Allow: offered })
 }

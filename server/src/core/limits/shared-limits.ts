@@ -106,12 +106,10 @@ export class SharedLimits implements LimitKeeper {
     const mayFit = batch.filter(({ keyId }) => !this.#refused.has(keyId))
     if (mayFit.length === 0) return batch
     const byKey = Map.groupBy(mayFit, ({ keyId }) => keyId)
+    // Those of one key are the same, unless an operator changed them between two requests: the latest count.
+    const limitsOf = new Map(mayFit.map(({ keyId, limits }) => [keyId, limits]))
     const counted = await this.#store.countRequests(
-      Array.from(byKey, ([keyId, asking]) => ({
-        keyId,
-        requests: asking.length,
-        limits: latestLimits(asking),
-      })),
+      Array.from(limitsOf, ([keyId, limits]) => ({ keyId, limits, requests: byKey.get(keyId)?.length ?? 0 })),
     )
     for (const [keyId, asking] of byKey) {
       const after = counted.get(keyId)
@@ -136,13 +134,6 @@ export class SharedLimits implements LimitKeeper {
       resolve(admission)
     }
   }
-}
-
-/** Those of one key are the same, unless an operator changed them between two requests. */
-function latestLimits(asking: readonly Waiting[]): Limits {
-  const latest = asking.at(-1)
-  if (latest === undefined) throw new Error('a key is asked about by at least one request')
-  return latest.limits
 }
 
 /** Each is told what was left after it, and not after those that were counted with it. */

@@ -74,19 +74,16 @@ export class LiveView {
     if (this.#loaded === undefined) return undefined
     const changes = await this.#store.stockChangesSince(this.#loaded.cursor)
     if (changes === 'too_many') {
-      this.#letGo(this.#loaded.pages.count)
+      // Two lists at once would take twice the memory.
+      const { count } = this.#loaded.pages
+      this.#loaded = undefined
+      if (count >= MIN_ENTRIES_TO_COLLECT) Bun.gc(true)
       return undefined
     }
     const { pages } = this.#loaded
     for (const item of changes.set) pages.set(item)
     for (const petId of changes.removed) pages.remove(petId)
     return { pages, cursor: changes.cursor }
-  }
-
-  /** Before all is loaded anew: two lists at once would take twice the memory. */
-  #letGo(entries: number): void {
-    this.#loaded = undefined
-    if (entries >= MIN_ENTRIES_TO_COLLECT) Bun.gc(true)
   }
 }
 
