@@ -8,7 +8,6 @@ import { ERRORS } from './reply.ts'
 import { ErrorBody, RESOURCES } from './resources.ts'
 import { OPERATIONS } from './routes.ts'
 
-/** What of the contract is a setting. */
 export interface ContractSettings {
   readonly baseUrl: string
   readonly stagingBaseUrl: string

@@ -45,7 +45,6 @@ export interface Refused {
   readonly limited?: Limited
 }
 
-/** A key, or why there is none. */
 type Credentials =
   | { readonly secret: string; readonly hash: string }
   | { readonly missing: string; readonly sentToken: boolean }

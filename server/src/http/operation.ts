@@ -15,7 +15,6 @@ import { jsonReply, type Reply } from './reply.ts'
 import { conditional } from './representation.ts'
 import { bodyReader, queryReader, readInt64, type Schemas, type Values } from './request-input.ts'
 
-/** What operations work with. */
 export interface Services {
   readonly store: CatalogStore & HistoryStore & OrderStore
   readonly view: LiveView
@@ -193,7 +192,6 @@ type OperationsByMethod = ReadonlyMap<string, Operation>
 const UNKNOWN_PATH: Match = { allowed: undefined }
 const NO_PARAMS: Call['params'] = {}
 
-/** Finds the operation that a request asks for. */
 export class Router {
   /** Paths without parameters are found without trying patterns, and win over those with. */
   readonly #byPath = new Map<string, OperationsByMethod>()

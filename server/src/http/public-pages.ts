@@ -79,7 +79,6 @@ export function publicPages(parts: PublicPageParts): ReadonlyMap<string, PublicP
   return new Map([...Object.entries(webPages), ...named])
 }
 
-/** Refuses every method but GET and HEAD. */
 function getOnly(show: (request: HttpRequest) => Promise<Reply>): PublicPage['answer'] {
   return async (request) =>
     request.method === 'GET' || request.method === 'HEAD'

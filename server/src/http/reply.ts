@@ -12,7 +12,6 @@ export interface Reply {
   readonly lines?: string
 }
 
-/** One with a body of JSON. */
 export interface JsonReply extends Reply {
   readonly body: string
 }

@@ -48,7 +48,6 @@ export function pageReply(request: HttpRequest, values: readonly unknown[], next
   return pageTextReply(request, toJson(values), next)
 }
 
-/** Where the JSON is there already. */
 export function pageTextReply(request: HttpRequest, json: string, next: NextPage): Reply {
   const query = new URLSearchParams()
   for (const [name, value] of Object.entries(next)) {

@@ -82,7 +82,6 @@ export function keyState(key: ApiKey, now: number): 'active' | 'expired' | 'revo
   return 'active'
 }
 
-/** Where a key is looked up by the hash of its secret. */
 interface KeySource {
   findKey(hash: string): Promise<ApiKey | undefined>
 }

@@ -9,6 +9,8 @@ export interface Window {
   rejected: number
 }
 
+export type Counted = Pick<Window, 'startedAt' | 'used'>
+
 export interface Ban {
   /** The key's bans are numbered from 1: their times can be moved, where the clock is. */
   readonly number: number
@@ -82,6 +84,7 @@ export interface UsageStore {
 
 export interface DailyUsage {
   readonly keyId: string
+  /** In UTC, such as 2026-11-15. */
   readonly day: string
   readonly accepted: number
   readonly rejected: number
@@ -93,13 +96,8 @@ export interface BanRecord extends Ban {
 }
 
 /** What a key has used by now, and what came since it was last saved. */
-export interface LimitRecord {
-  readonly keyId: string
+export interface LimitRecord extends DailyUsage {
   readonly state: LimitState
-  /** The day (UTC) that the two counts belong to, such as 2026-11-15. */
-  readonly day: string
-  readonly accepted: number
-  readonly rejected: number
 }
 
 export function dayOf(time: number): string {
@@ -142,7 +140,7 @@ export interface RequestCount {
 
 /** The windows after requests were counted, and when that was by the store's clock. */
 export interface CountedRequests {
-  readonly minute: Pick<Window, 'startedAt' | 'used'>
-  readonly day: Pick<Window, 'startedAt' | 'used'>
+  readonly minute: Counted
+  readonly day: Counted
   readonly at: number
 }

@@ -3,6 +3,7 @@ import { type Clock, DAY, MINUTE, SECOND } from '../values/clock.ts'
 import {
   type Admission,
   type Ban,
+  type Counted,
   dayOf,
   type KeyWindows,
   type LedgerStore,
@@ -113,8 +114,6 @@ function banned(ban: Ban, limits: Limits): Decision {
   return { limit: limits.perMinute, remaining: 0, resetAt: ban.endsAt, refused: 'key_banned' }
 }
 
-type Counted = Pick<Window, 'startedAt' | 'used'>
-
 /** Of two windows with as many requests left, the day's binds for longer. */
 export function tighter(minute: Counted, day: Counted, limits: Limits): WindowStatus {
   const ofMinute = statusOf(minute, MINUTE, limits.perMinute)
@@ -155,7 +154,6 @@ export function wholeSecond(time: number): number {
   return Math.floor(time / SECOND) * SECOND
 }
 
-/** A key in the ledger. */
 interface LedgerKey extends KeyUse {
   readonly keyId: string
   /** The clock at its latest request. */
@@ -231,7 +229,6 @@ export class LimitLedger implements LimitKeeper {
     }
   }
 
-  /** Frees the keys whose ban an operator has lifted. */
   async heedLiftedBans(): Promise<void> {
     for (const { keyId, number } of await this.#store.listLiftedBans(this.#clock())) {
       const state = this.#keys.get(keyId)?.state

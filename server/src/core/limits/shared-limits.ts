@@ -1,6 +1,7 @@
 import type { Limits } from '../keys/plans.ts'
 import {
   type Admission,
+  type Counted,
   type CountedRequests,
   dayOf,
   type KeyWindows,
@@ -140,7 +141,7 @@ export class SharedLimits implements LimitKeeper {
 function tellCounted(asking: readonly Waiting[], { minute, day, at }: CountedRequests): void {
   for (const [index, { limits, resolve }] of asking.entries()) {
     const later = asking.length - 1 - index
-    const before = ({ startedAt, used }: typeof minute) => ({ startedAt, used: used - later })
+    const before = ({ startedAt, used }: Counted) => ({ startedAt, used: used - later })
     resolve({ ...tighter(before(minute), before(day), limits), at })
   }
 }

@@ -21,7 +21,6 @@ export class InventoryPages {
   readonly #tag = new ContentTag()
   #snapshot: InventorySnapshot | undefined
 
-  /** How many entries there are. */
   get count(): number {
     return this.#pages.reduce((sum, page) => sum + page.count, 0)
   }

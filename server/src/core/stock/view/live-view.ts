@@ -38,7 +38,6 @@ export class LiveView {
     return this.#whenCurrent(({ pages }) => pages.snapshot())
   }
 
-  /** One entry as it is now. */
   find(petId: bigint): MaybePromise<InventoryItem | undefined> {
     return this.#whenCurrent(({ pages }) => pages.get(petId))
   }
