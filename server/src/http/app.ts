@@ -1,11 +1,10 @@
 import type { Handler, HttpRequest, RequestHeaders, RequestProblem } from '@petstore/wire'
 import { type Answer, headerLines } from '@petstore/wire'
-import type { WindowStatus } from '../core/limits/rate-windows.ts'
+import type { WindowStatus } from '../core/limits/limit-store.ts'
 import { SECOND } from '../core/values/clock.ts'
 import { ServiceError } from '../core/values/errors.ts'
 import { andThen, isPending, type MaybePromise } from '../core/values/maybe-promise.ts'
 import { clientAddress } from './client-address.ts'
-import { deprecationHeaders, refuseAfterSunset } from './deprecation.ts'
 import type { FinishedRequest, Limited, RequestObserver } from './finished-request.ts'
 import {
   admit,
@@ -16,10 +15,10 @@ import {
   type Refused,
   refuseMalformed,
 } from './gate.ts'
-import type { Call, Operation, Services } from './operation.ts'
+import { type Call, deprecationHeaders, type Match, type Operation, type Services } from './operation.ts'
 import { type PublicPage, type PublicPageParts, publicPages } from './public-pages.ts'
 import { bugReply, errorReply, methodNotAllowedReply, notFoundReply, type Reply } from './reply.ts'
-import { type Match, matchRoute } from './routes.ts'
+import { ROUTER } from './routes.ts'
 
 export interface AppParts extends PublicPageParts {
   readonly gate: GateParts
@@ -36,14 +35,17 @@ export function createApp(parts: AppParts): Handler {
   const pages = publicPages(parts)
   return {
     answer(request) {
-      const { method, path, headers, address } = request
-      const progress = new RequestInProgress(parts, method, path, headers, address)
-      const page = pages.get(path)
+      const progress = new RequestInProgress(parts, request)
+      const page = pages.get(request.path)
       return page === undefined ? progress.answer(request) : progress.show(page, request)
     },
-    refuse: (problem, address) => new RequestInProgress(parts, '-', '-', undefined, address).refuse(problem),
+    refuse: (problem, address) =>
+      new RequestInProgress(parts, { method: '-', path: '-', address }).refuse(problem),
   }
 }
+
+/** What there is of a request; no headers where it is none. */
+type Received = Pick<HttpRequest, 'method' | 'path' | 'address'> & { readonly headers?: RequestHeaders }
 
 /** One request on its way through the service; then what is known of it. */
 class RequestInProgress implements FinishedRequest {
@@ -60,14 +62,7 @@ class RequestInProgress implements FinishedRequest {
   readonly #began = performance.now()
   #gateResult: GateResult | undefined
 
-  /** Without headers where it is no request. */
-  constructor(
-    parts: AppParts,
-    method: string,
-    path: string,
-    headers: RequestHeaders | undefined,
-    address: string,
-  ) {
+  constructor(parts: AppParts, { method, path, headers, address }: Received) {
     this.#parts = parts
     this.method = method
     this.path = path
@@ -82,8 +77,7 @@ class RequestInProgress implements FinishedRequest {
   }
 
   get limited(): Limited | undefined {
-    const result = this.#gateResult
-    return result !== undefined && 'limited' in result ? result.limited : undefined
+    return this.#gateResult?.limited
   }
 
   /** Looked up only where it is needed: for a request without a valid key, or a line in the log. */
@@ -96,7 +90,7 @@ class RequestInProgress implements FinishedRequest {
   /** The way of a request: match the route, identify the key, admit it, run the operation, finish. */
   answer(request: HttpRequest): MaybePromise<Answer> {
     const { gate } = this.#parts
-    const match = matchRoute(this.method, this.path)
+    const match = ROUTER.match(this.method, this.path)
     if ('operation' in match) this.operation = match.operation.operationId
     const reply = andThen(identify(gate, request.headers, this), (identity) => {
       const admission = admit(gate, identity, this)
@@ -158,7 +152,7 @@ class RequestInProgress implements FinishedRequest {
     const { sunset, services } = this.#parts
     let reply: Reply
     try {
-      refuseAfterSunset(operation, sunset, services.clock)
+      if (services.clock() >= sunset.getTime()) throw ended(operation, sunset)
       reply = await operation.run(call, services)
     } catch (error) {
       reply = this.#failed(error)
@@ -200,6 +194,14 @@ class RequestInProgress implements FinishedRequest {
       body,
     }
   }
+}
+
+function ended({ method, path }: Operation, sunset: Date): ServiceError {
+  const day = sunset.toISOString().slice(0, 10)
+  return new ServiceError(
+    'gone',
+    `${method} ${path} ended on ${day}; /openapi.json lists what is offered now`,
+  )
 }
 
 /** What every answer of the interface carries. */

@@ -4,11 +4,10 @@ import { FIRST_BAN, LONGEST_BAN } from '../core/limits/rate-windows.ts'
 import { SECOND } from '../core/values/clock.ts'
 import { ERROR_CODES, type ErrorCode } from '../core/values/errors.ts'
 import type { Operation } from './operation.ts'
-import { STATUS } from './reply.ts'
+import { ERRORS } from './reply.ts'
 import { ErrorBody, RESOURCES } from './resources.ts'
 import { OPERATIONS } from './routes.ts'
 
-/** What of the contract is a setting. */
 export interface ContractSettings {
   readonly baseUrl: string
   readonly stagingBaseUrl: string
@@ -24,46 +23,25 @@ const COMMON_ERRORS: readonly ErrorCode[] = [
   'service_unavailable',
 ]
 
-const WHEN: Readonly<Record<ErrorCode, string>> = {
-  invalid_request: 'The request is missing required fields or holds invalid values.',
-  unauthorized: 'The API key is missing or invalid.',
-  forbidden: 'The API key may not do this.',
-  not_found: 'The requested resource could not be found.',
-  method_not_allowed: 'The path does not offer this method.',
-  gone: 'The operation ended on its sunset date.',
-  precondition_failed: 'The entry is not in the state that the request named.',
-  payload_too_large: 'The request body is larger than 64 KiB.',
-  rate_limit_exceeded: 'The limit of the key is exceeded; wait for Retry-After, then back off exponentially.',
-  key_banned: 'The key went on sending after its limit was exceeded and is banned for a while.',
-  internal_error: 'Something went wrong in the service.',
-  service_unavailable: 'The database cannot answer at the moment.',
-}
-
 const HEADERS = {
-  'X-RateLimit-Limit': header('The limit in force.', { type: 'integer', minimum: 0 }),
-  'X-RateLimit-Remaining': header('Requests remaining in the current window.', {
-    type: 'integer',
-    minimum: 0,
-  }),
-  'X-RateLimit-Reset': header('Unix timestamp at which the limit resets.', { type: 'integer' }),
-  'X-Request-Id': header('Identifies the request in the logs; taken from the request where it gives one.', {
-    type: 'string',
-  }),
-  'Retry-After': header('Whole seconds to wait before retrying.', { type: 'integer', minimum: 1 }),
-  'WWW-Authenticate': header('How to authenticate (RFC 6750).', { type: 'string' }),
-  ETag: header(
-    'Changes exactly when the content does; for If-None-Match, that of an entry also for If-Match.',
-    {
-      type: 'string',
-    },
+  'X-RateLimit-Limit': integerHeader('The limit in force.', 0),
+  'X-RateLimit-Remaining': integerHeader('Requests remaining in the current window.', 0),
+  'X-RateLimit-Reset': integerHeader('Unix timestamp at which the limit resets.'),
+  'X-Request-Id': textHeader(
+    'Identifies the request in the logs; taken from the request where it gives one.',
   ),
-  Deprecation: header('Since when the operation is deprecated (RFC 9745).', { type: 'string' }),
-  Sunset: header('When the operation ends (RFC 8594).', { type: 'string' }),
-  Link: header('Where to read about the deprecation, and what takes its place (rel="successor-version").', {
-    type: 'string',
-  }),
+  'Retry-After': integerHeader('Whole seconds to wait before retrying.', 1),
+  'WWW-Authenticate': textHeader('How to authenticate (RFC 6750).'),
+  ETag: textHeader(
+    'Changes exactly when the content does; for If-None-Match, that of an entry also for If-Match.',
+  ),
+  Deprecation: textHeader('Since when the operation is deprecated (RFC 9745).'),
+  Sunset: textHeader('When the operation ends (RFC 8594).'),
+  Link: textHeader(
+    'Where to read about the deprecation, and what takes its place (rel="successor-version").',
+  ),
   NextPage: {
-    ...header('The next page, with rel="next"; absent on the last one.', { type: 'string' }),
+    ...textHeader('The next page, with rel="next"; absent on the last one.'),
     required: false,
   },
 } as const
@@ -83,10 +61,8 @@ const EVERY_RESPONSE: readonly HeaderName[] = [
 export function buildContract({ baseUrl, stagingBaseUrl, sunset }: ContractSettings) {
   const paths: Record<string, Record<string, unknown>> = {}
   for (const operation of OPERATIONS) {
-    paths[operation.path] ??= {}
-    Object.assign(paths[operation.path] ?? {}, {
-      [operation.method.toLowerCase()]: describeOperation(operation, sunset),
-    })
+    const described = { [operation.method.toLowerCase()]: describeOperation(operation, sunset) }
+    paths[operation.path] = { ...paths[operation.path], ...described }
   }
   return {
     openapi: '3.1.0',
@@ -110,7 +86,7 @@ export function buildContract({ baseUrl, stagingBaseUrl, sunset }: ContractSetti
       { name: 'limits', description: 'What the key may still do.' },
     ],
     paths,
-    'x-error-codes': ERROR_CODES.map((code) => ({ code, status: STATUS[code], description: WHEN[code] })),
+    'x-error-codes': ERROR_CODES.map((code) => ({ code, ...ERRORS[code] })),
     'x-rate-limits': {
       // The limits of an Enterprise key are agreed when it is made.
       plans: { ...PLAN_LIMITS, enterprise: null },
@@ -147,7 +123,7 @@ function describeOperation(operation: Operation, sunset: Date) {
   }
 }
 
-function describeParameters({ params, query = {}, headers = {} }: Operation) {
+function describeParameters({ params = {}, query = {}, headers = {} }: Operation) {
   const fromSchema = (location: 'path' | 'query', schemas: Readonly<Record<string, TSchema>>) =>
     Object.entries(schemas).map(([name, schema]) => ({
       name,
@@ -185,7 +161,7 @@ function describeResponses(operation: Operation) {
       headers: headerReferences([...tag, ...marks]),
     }
   }
-  const codesByStatus = Object.groupBy([...errors, ...COMMON_ERRORS], (code) => STATUS[code])
+  const codesByStatus = Object.groupBy([...errors, ...COMMON_ERRORS], (code) => ERRORS[code].status)
   for (const [status, codes = []] of Object.entries(codesByStatus)) {
     const isOwn = codes.some((code) => errors.includes(code))
     responses[status] = describeError(Number(status), codes, isOwn ? marks : [])
@@ -198,7 +174,7 @@ function describeError(status: number, codes: readonly ErrorCode[], marks: reado
   if (status === 401) extra.push('WWW-Authenticate')
   if (status === 429 || status === 503) extra.push('Retry-After')
   return {
-    description: codes.map((code) => `\`${code}\`: ${WHEN[code]}`).join(' '),
+    description: codes.map((code) => `\`${code}\`: ${ERRORS[code].description}`).join(' '),
     headers: headerReferences([...extra, ...marks]),
     content: json(ErrorBody),
   }
@@ -213,8 +189,13 @@ function headerReferences(names: readonly HeaderName[]) {
   )
 }
 
-function header(description: string, schema: Readonly<Record<string, unknown>>) {
-  return { description, required: true, schema }
+function textHeader(description: string) {
+  return { description, required: true, schema: { type: 'string' } }
+}
+
+function integerHeader(description: string, minimum?: number) {
+  const bound = minimum === undefined ? {} : { minimum }
+  return { description, required: true, schema: { type: 'integer', ...bound } }
 }
 
 function json(schema: TSchema) {

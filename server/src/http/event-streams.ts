@@ -1,10 +1,10 @@
-import { keyState } from '../core/keys/api-key.ts'
-import type { KeyRing } from '../core/keys/key-ring.ts'
-import type { EventHub } from '../core/stock/event-hub.ts'
+import type { LiveBody, Outflow } from '@petstore/wire'
+import { type KeyRing, keyState } from '../core/keys/api-key.ts'
+import type { EventHub, EventReader } from '../core/stock/event-hub.ts'
+import type { StockEvent } from '../core/stock/stock-event.ts'
 import type { Clock } from '../core/values/clock.ts'
 import { ServiceError } from '../core/values/errors.ts'
-import { EventStream } from './event-stream.ts'
-import { errorReply, type Reply } from './reply.ts'
+import { errorReply, type Reply, toJson } from './reply.ts'
 
 export interface EventStreamParts {
   readonly hub: EventHub
@@ -26,6 +26,18 @@ const RETRY_AFTER_SECONDS = 5
 /** A stream ends within a second after its key does. */
 const CHECK_KEYS_EVERY_MS = 500
 
+/** A reader with more than this unsent is cut off; it can resume. */
+const MAX_UNSENT_BYTES = 256 * 1024
+/** One that catches up is given no more than this at a time, at its own pace. */
+const MAX_CATCH_UP_BYTES = 64 * 1024
+
+const encoder = new TextEncoder()
+const HEARTBEAT = encoder.encode(': heartbeat\n\n')
+const OPENING = 'retry: 1000\n\n'
+
+/** Events are encoded once for all who are given the same array. */
+const encodedEvents = new WeakMap<readonly StockEvent[], Uint8Array>()
+
 const HEADERS = {
   'Content-Type': 'text/event-stream',
   'Cache-Control': 'no-store',
@@ -46,19 +58,15 @@ export class EventStreams {
     this.#parts = parts
   }
 
-  async open({ keyId, secretHash, after }: StreamRequest): Promise<Reply> {
+  async open(request: StreamRequest): Promise<Reply> {
     const { hub } = this.#parts
+    const { keyId, after } = request
     if ((this.#counts.get(keyId) ?? 0) >= MAX_STREAMS_PER_KEY) return tooManyStreams()
     this.#count(keyId, 1)
     try {
       const cursor = await hub.startingPoint(after)
       if (this.#isClosed) throw new ServiceError('service_unavailable', 'the service is stopping')
-      const stream = new EventStream(
-        { keyId, secretHash },
-        { cursor, isResumed: after !== undefined },
-        hub,
-        (ended) => this.#forget(ended),
-      )
+      const stream = new EventStream(request, cursor, hub, (ended) => this.#forget(ended))
       this.#remember(stream)
       return { status: 200, headers: HEADERS, body: stream }
     } catch (error) {
@@ -87,7 +95,7 @@ export class EventStreams {
 
   #forget(stream: EventStream): void {
     this.#open.delete(stream)
-    this.#count(stream.keyId, -1)
+    this.#count(stream.request.keyId, -1)
     if (this.#open.size > 0) return
     for (const timer of this.#timers) clearInterval(timer)
     this.#timers = []
@@ -101,7 +109,7 @@ export class EventStreams {
 
   async #checkKeys(): Promise<void> {
     const { keys, clock } = this.#parts
-    const bySecret = Map.groupBy(this.#open, ({ secretHash }) => secretHash)
+    const bySecret = Map.groupBy(this.#open, ({ request }) => request.secretHash)
     for (const [hash, streams] of bySecret) {
       try {
         const key = keys.known(hash) ?? (await keys.find(hash))
@@ -115,11 +123,96 @@ export class EventStreams {
 }
 
 function tooManyStreams(): Reply {
-  return errorReply(
-    new ServiceError(
-      'rate_limit_exceeded',
-      `this API key has ${MAX_STREAMS_PER_KEY} streams open, which is as many as it may; close one first`,
-    ),
-    { 'Retry-After': String(RETRY_AFTER_SECONDS) },
-  )
+  const message = `this API key has ${MAX_STREAMS_PER_KEY} streams open, which is as many as it may; close one first`
+  return errorReply({ code: 'rate_limit_exceeded', message }, { 'Retry-After': String(RETRY_AFTER_SECONDS) })
+}
+
+/** One open stream of server-sent events. */
+class EventStream implements EventReader, LiveBody {
+  readonly request: StreamRequest
+  readonly #cursor: string
+  readonly #hub: EventHub
+  readonly #onEnd: (stream: EventStream) => void
+  #outflow: Outflow | undefined
+  #hasEnded = false
+  /** Whether anything was sent since the last heartbeat. */
+  #isMoving = true
+
+  constructor(request: StreamRequest, cursor: string, hub: EventHub, onEnd: (stream: EventStream) => void) {
+    this.request = request
+    this.#cursor = cursor
+    this.#hub = hub
+    this.#onEnd = onEnd
+  }
+
+  begin(outflow: Outflow): void {
+    this.#outflow = outflow
+    if (this.#hasEnded) {
+      outflow.end()
+      return
+    }
+    // Who resumes knows the cursor already.
+    const ready = this.request.after === undefined ? frame('ready', this.#cursor, {}) : ''
+    this.#send(encoder.encode(`${OPENING}${ready}`))
+    this.#hub.join(this, this.#cursor)
+  }
+
+  isReady(): boolean {
+    return this.#unsentBytes() < MAX_CATCH_UP_BYTES
+  }
+
+  take(events: readonly StockEvent[]): void {
+    let bytes = encodedEvents.get(events)
+    if (bytes === undefined) {
+      bytes = encoder.encode(events.map(toFrame).join(''))
+      encodedEvents.set(events, bytes)
+    }
+    this.#send(bytes)
+  }
+
+  /** Keeps the connection alive; one on which nothing has moved since the last time is given up. */
+  beat(): void {
+    if (this.#unsentBytes() > 0 && !this.#isMoving) this.#outflow?.cut()
+    else this.#send(HEARTBEAT)
+    this.#isMoving = false
+  }
+
+  /** Ends it in good order: what is unsent is sent. */
+  end(): void {
+    if (this.#hasEnded) return
+    this.onClose()
+    this.#outflow?.end()
+  }
+
+  onRoom(): void {
+    this.#isMoving = true
+    this.#hub.ready(this)
+  }
+
+  onClose(): void {
+    if (this.#hasEnded) return
+    this.#hasEnded = true
+    this.#hub.leave(this)
+    this.#onEnd(this)
+  }
+
+  #send(bytes: Uint8Array): void {
+    if (this.#hasEnded) return
+    this.#outflow?.send(bytes)
+    if (this.#unsentBytes() > MAX_UNSENT_BYTES) this.#outflow?.cut()
+  }
+
+  #unsentBytes(): number {
+    return this.#outflow?.unsentBytes ?? 0
+  }
+}
+
+function toFrame({ kind, cursor, ...data }: StockEvent): string {
+  if (!('at' in data)) return frame(kind, cursor, data)
+  const { petId, before, after, status, at, keyId } = data
+  return frame(kind, cursor, { petId, before, after, status, at: new Date(at).toISOString(), keyId })
+}
+
+function frame(name: string, id: string, data: object): string {
+  return `event: ${name}\nid: ${id}\ndata: ${toJson(data)}\n\n`
 }

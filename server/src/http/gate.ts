@@ -1,9 +1,7 @@
 import type { RequestHeaders } from '@petstore/wire'
-import { type ApiKey, hashSecret, isWellFormedSecret, keyState } from '../core/keys/api-key.ts'
-import type { KeyRing } from '../core/keys/key-ring.ts'
+import { type ApiKey, hashSecret, isWellFormedSecret, type KeyRing, keyState } from '../core/keys/api-key.ts'
 import type { AddressWindows } from '../core/limits/address-windows.ts'
-import type { LimitKeeper } from '../core/limits/limit-store.ts'
-import type { Admission, WindowStatus } from '../core/limits/rate-windows.ts'
+import type { Admission, LimitKeeper, Refusal, WindowStatus } from '../core/limits/limit-store.ts'
 import { type Clock, SECOND } from '../core/values/clock.ts'
 import { ServiceError } from '../core/values/errors.ts'
 import { andThen, type MaybePromise } from '../core/values/maybe-promise.ts'
@@ -27,24 +25,15 @@ export interface Authenticated {
   readonly secretHash: string
 }
 
-interface Unauthenticated {
-  /** Why: the key is missing, or not valid. */
-  readonly unauthenticated: string
-  readonly sentToken: boolean
-}
-
-/** Whose request it is, or why that cannot be told: the store failed, or is not asked for such an address. */
-export type Identity =
-  | Authenticated
-  | Unauthenticated
-  | { readonly failure: unknown }
-  | { readonly addressRefusal: Admission }
+/** Whose request it is, or why it goes no further: it has no valid key, or that cannot be told. */
+export type Identity = Authenticated | Refused
 
 /** What a request has left of its limits, and whose it is or why it goes no further. */
 export type GateResult = Admitted | Refused
 
 interface Admitted extends Authenticated {
   readonly windowStatus: WindowStatus
+  readonly limited?: never
 }
 
 export interface Refused {
@@ -56,7 +45,9 @@ export interface Refused {
   readonly limited?: Limited
 }
 
-type Credentials = { readonly secret: string; readonly hash: string } | Unauthenticated
+type Credentials =
+  | { readonly secret: string; readonly hash: string }
+  | { readonly missing: string; readonly sentToken: boolean }
 
 /** A connection has the same headers again and again: what they hold is found out once. */
 const credentials = new WeakMap<RequestHeaders, Credentials>()
@@ -68,35 +59,36 @@ const NO_TOKEN = 'Bearer realm="petstore"'
 const BEARER = /^bearer +([A-Za-z0-9\-._~+/]+=*) *$/i
 
 /**
- * Who is it? Never throws or rejects. A key that has never been seen is looked up only where its address has requests
- * left: a guess that is to be refused costs no look-up.
+ * Who is it? A request without a valid key is counted by its address. Never throws or rejects. A key that has never been
+ * seen is looked up only where its address has requests left: a guess that is to be refused costs no look-up.
  */
-export function identify(
-  { keys, clock, demoSecrets, addresses }: GateParts,
-  headers: RequestHeaders,
-  client: Client,
-): MaybePromise<Identity> {
+export function identify(parts: GateParts, headers: RequestHeaders, client: Client): MaybePromise<Identity> {
+  const { keys, demoSecrets, addresses } = parts
   const sent = credentialsIn(headers)
-  if ('unauthenticated' in sent) return sent
+  if ('missing' in sent) return refuseUnauthenticated(parts, client, sent.missing, sent.sentToken)
   const { secret, hash } = sent
   const known = keys.known(hash)
-  if (known !== undefined) return identityOf(known, hash, clock)
+  if (known !== undefined) return identityOf(parts, client, known, hash)
   if (!isWellFormedSecret(secret) && !demoSecrets.has(secret)) {
-    return invalidKey('the API key is not valid: it is mistyped or cut off')
+    return refuseUnauthenticated(parts, client, 'the API key is not valid: it is mistyped or cut off')
   }
-  const addressRefusal = keys.hasSeen(hash) ? undefined : addresses.refusal(client.clientAddress())
-  if (addressRefusal !== undefined) return { addressRefusal }
+  if (!keys.hasSeen(hash)) {
+    const status = addresses.status(client.clientAddress())
+    if (status.refused !== undefined) return refuseLimited(status, status.refused)
+  }
   return andThen(
     keys.find(hash),
     (found): Identity =>
-      found === undefined ? invalidKey('the API key is not known here') : identityOf(found, hash, clock),
-    (failure): Identity => ({ failure }),
+      found === undefined
+        ? refuseUnauthenticated(parts, client, 'the API key is not known here')
+        : identityOf(parts, client, found, hash),
+    (failure): Identity => notAsked(parts, failure, client),
   )
 }
 
-/** Is it within its limits? Counts the request, by its key or else by its address. Never throws or rejects. */
+/** Is it within its limits? Counts the request by its key. Never throws or rejects. */
 export function admit(parts: GateParts, identity: Identity, client: Client): MaybePromise<GateResult> {
-  if (!('key' in identity)) return refuseUnknown(parts, identity, client)
+  if ('error' in identity) return identity
   const { key, secretHash } = identity
   return andThen(
     parts.limits.admit(key.id, key.limits),
@@ -123,22 +115,20 @@ function credentialsIn(headers: RequestHeaders): Credentials {
 }
 
 function readCredentials(authorization: string | null): Credentials {
-  if (authorization === null) return { unauthenticated: 'the API key is missing', sentToken: false }
+  if (authorization === null) return { missing: 'the API key is missing', sentToken: false }
   const secret = BEARER.exec(authorization)?.[1]
   if (secret !== undefined) return { secret, hash: hashSecret(secret) }
   return {
-    unauthenticated: 'the Authorization header does not hold a bearer key',
+    missing: 'the Authorization header does not hold a bearer key',
     sentToken: /^bearer\b/i.test(authorization),
   }
 }
 
-function identityOf(key: ApiKey, secretHash: string, clock: Clock): Identity {
-  const state = keyState(key, clock())
-  return state === 'active' ? { key, secretHash } : invalidKey(`the API key is ${state}`)
-}
-
-function invalidKey(reason: string): Unauthenticated {
-  return { unauthenticated: reason, sentToken: true }
+function identityOf(parts: GateParts, client: Client, key: ApiKey, secretHash: string): Identity {
+  const state = keyState(key, parts.clock())
+  return state === 'active'
+    ? { key, secretHash }
+    : refuseUnauthenticated(parts, client, `the API key is ${state}`)
 }
 
 /** Nobody could tell whose it was, or what is left of its limits: it is not counted. */
@@ -146,18 +136,9 @@ function notAsked({ addresses }: GateParts, error: unknown, client: Client): Ref
   return { windowStatus: addresses.status(client.clientAddress()), error, headers: {} }
 }
 
-function refuseUnknown(
-  parts: GateParts,
-  identity: Exclude<Identity, Authenticated>,
-  client: Client,
-): Refused {
-  if ('failure' in identity) return notAsked(parts, identity.failure, client)
-  if ('addressRefusal' in identity) {
-    return refuseLimited(identity.addressRefusal, 'rate_limit_exceeded', undefined)
-  }
-  const { unauthenticated, sentToken } = identity
+function refuseUnauthenticated(parts: GateParts, client: Client, reason: string, sentToken = true): Refused {
   const advice = 'send "Authorization: Bearer <API_KEY>" with a valid key'
-  return refuseByAddress(parts, client, new ServiceError('unauthorized', `${unauthenticated}; ${advice}`), {
+  return refuseByAddress(parts, client, new ServiceError('unauthorized', `${reason}; ${advice}`), {
     'WWW-Authenticate': sentToken ? WRONG_TOKEN : NO_TOKEN,
   })
 }
@@ -171,14 +152,10 @@ function refuseByAddress(
   const admission = addresses.admit(client.clientAddress())
   return admission.refused === undefined
     ? { windowStatus: admission, error, headers }
-    : refuseLimited(admission, admission.refused, undefined)
+    : refuseLimited(admission, admission.refused)
 }
 
-function refuseLimited(
-  admission: Admission,
-  code: NonNullable<Admission['refused']>,
-  keyId: string | undefined,
-): Refused {
+function refuseLimited(admission: Admission, code: Refusal, keyId?: string): Refused {
   const seconds = Math.max(1, Math.ceil((admission.resetAt - admission.at) / SECOND))
   const what =
     code === 'key_banned'

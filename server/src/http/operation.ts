@@ -6,16 +6,15 @@ import type { OrderStore } from '../core/orders/order-store.ts'
 import type { GroupCommit } from '../core/stock/group-commit.ts'
 import type { HistoryStore } from '../core/stock/stock-store.ts'
 import type { LiveView } from '../core/stock/view/live-view.ts'
-import type { Clock } from '../core/values/clock.ts'
+import { type Clock, SECOND } from '../core/values/clock.ts'
 import { type ErrorCode, ServiceError } from '../core/values/errors.ts'
 import { andThen, type MaybePromise } from '../core/values/maybe-promise.ts'
 import type { EventStreams } from './event-streams.ts'
 import type { Authenticated } from './gate.ts'
 import { jsonReply, type Reply } from './reply.ts'
 import { conditional } from './representation.ts'
-import { bodyReader, type QuerySchemas, type QueryValues, queryReader, readInt64 } from './request-input.ts'
+import { bodyReader, queryReader, readInt64, type Schemas, type Values } from './request-input.ts'
 
-/** What operations work with. */
 export interface Services {
   readonly store: CatalogStore & HistoryStore & OrderStore
   readonly view: LiveView
@@ -32,8 +31,6 @@ export interface Call extends Authenticated {
   readonly params: Readonly<Record<string, string>>
 }
 
-export type Stability = 'experimental' | 'beta' | 'stable'
-
 /** What an operation answers with when all is well. */
 export interface SuccessFacts<Success extends TSchema = TSchema> {
   readonly description: string
@@ -41,7 +38,7 @@ export interface SuccessFacts<Success extends TSchema = TSchema> {
   /** Whether `Link` tells where the next page is. */
   readonly isPaged?: true
   /** Where it is a stream of events instead of one JSON value: the data of each kind of event. */
-  readonly events?: Readonly<Record<string, TSchema>>
+  readonly events?: Schemas
 }
 
 /** What the contract, the router and the tests know of an operation. */
@@ -53,13 +50,13 @@ export interface OperationFacts {
   readonly summary: string
   readonly description: string
   readonly tag: string
-  readonly stability: Stability
+  readonly stability: 'experimental' | 'beta' | 'stable'
   /** Since when it is deprecated, if it is; when it ends is a setting. */
   readonly deprecatedSince?: Date
   /** The address of what takes the place of a deprecated one. */
   readonly successor?: string
-  readonly params: Readonly<Record<string, TSchema>>
-  readonly query?: QuerySchemas
+  readonly params?: Schemas
+  readonly query?: Schemas
   /** Request headers that it heeds beside those of every request, and what they do. */
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: TObject
@@ -78,18 +75,14 @@ export interface Operation extends OperationFacts {
   prepare?(call: Call, services: Services): () => MaybePromise<Reply>
 }
 
-type Values<Params extends Readonly<Record<string, TSchema>>> = {
-  readonly [Name in keyof Params]: Static<Params[Name]>
-}
-
 interface Definition<
-  Params extends Readonly<Record<string, TSchema>>,
-  Query extends QuerySchemas,
+  Params extends Schemas,
+  Query extends Schemas,
   Body extends TObject,
   Success extends TSchema,
   Prepared,
 > extends OperationFacts {
-  readonly params: Params
+  readonly params?: Params
   readonly query?: Query
   readonly body?: Body
   readonly success: SuccessFacts<Success>
@@ -100,13 +93,9 @@ interface Definition<
   reply?(input: Input<Params, Query, Body>, services: Services, prepared: Prepared): MaybePromise<Reply>
 }
 
-interface Input<
-  Params extends Readonly<Record<string, TSchema>>,
-  Query extends QuerySchemas,
-  Body extends TObject,
-> extends Omit<Call, 'params'> {
+type Input<Params extends Schemas, Query extends Schemas, Body extends TObject> = Omit<Call, 'params'> & {
   readonly params: Values<Params>
-  readonly query: QueryValues<Query>
+  readonly query: Values<Query>
   readonly body: Static<Body>
 }
 
@@ -117,8 +106,8 @@ const NO_QUERY = {}
  * has checked is of its type, and without a `prepare` nothing is prepared: the compiler has to be told both.
  */
 export function defineOperation<
-  const Params extends Readonly<Record<string, TSchema>>,
-  const Query extends QuerySchemas,
+  const Params extends Schemas,
+  const Query extends Schemas,
   Body extends TObject,
   Success extends TSchema,
   Prepared,
@@ -139,18 +128,14 @@ export function defineOperation<
       throw new ServiceError('forbidden', 'this API key is read-only; use one that may change the stock')
     }
     const params = readParams(call)
-    const query = (readQuery?.(request.query) ?? NO_QUERY) as QueryValues<Query>
+    const query = (readQuery?.(request.query) ?? NO_QUERY) as Values<Query>
     return andThen(readBody?.(request), (sent) => {
       const body = sent as Static<Body>
       return { request, key, secretHash, params, query, body }
     })
   }
 
-  function respond(
-    input: Input<Params, Query, Body>,
-    services: Services,
-    prepared: Prepared,
-  ): MaybePromise<Reply> {
+  function respond(input: Input<Params, Query, Body>, services: Services, prepared: Prepared) {
     if (reply !== undefined) return reply(input, services, prepared)
     if (handle !== undefined) return valueReply(handle(input, services, prepared), input.request)
     throw new Error(`${facts.operationId} has neither a handle nor a reply`)
@@ -180,5 +165,76 @@ export function defineOperation<
 
 async function valueReply(value: Promise<unknown>, request: HttpRequest): Promise<Reply> {
   const reply = jsonReply(await value)
-  return request.method === 'PATCH' ? reply : conditional(reply, request.headers.get('if-none-match'))
+  return request.method === 'PATCH' ? reply : conditional(reply, request)
+}
+
+/** RFC 9745 and RFC 8594: since when, until when, and where to read about it. */
+export function deprecationHeaders(operation: Operation, sunset: Date): Reply['headers'] {
+  if (operation.deprecatedSince === undefined) return {}
+  return {
+    Deprecation: `@${operation.deprecatedSince.getTime() / SECOND}`,
+    Sunset: sunset.toUTCString(),
+    Link: [
+      '</openapi.json>; rel="deprecation"; type="application/json"',
+      '</openapi.json>; rel="sunset"; type="application/json"',
+      ...(operation.successor === undefined ? [] : [`<${operation.successor}>; rel="successor-version"`]),
+    ].join(', '),
+  }
+}
+
+export type Match =
+  | { readonly operation: Operation; readonly params: Call['params'] }
+  /** The methods that the path offers instead; `undefined` where there is no such path. */
+  | { readonly allowed: readonly string[] | undefined }
+
+type OperationsByMethod = ReadonlyMap<string, Operation>
+
+const UNKNOWN_PATH: Match = { allowed: undefined }
+const NO_PARAMS: Call['params'] = {}
+
+export class Router {
+  /** Paths without parameters are found without trying patterns, and win over those with. */
+  readonly #byPath = new Map<string, OperationsByMethod>()
+  readonly #withParams: { readonly pattern: RegExp; readonly byMethod: OperationsByMethod }[] = []
+
+  constructor(basePath: string, operations: readonly Operation[]) {
+    for (const [path, offered] of Map.groupBy(operations, (operation) => basePath + operation.path)) {
+      const byMethod = new Map<string, Operation>()
+      for (const operation of offered) {
+        byMethod.set(operation.method, operation)
+        if (operation.method === 'GET') byMethod.set('HEAD', operation)
+      }
+      const pattern = path.replaceAll(/\{([^}]+)\}/g, '(?<$1>[^/]*)')
+      if (pattern === path) this.#byPath.set(path, byMethod)
+      else this.#withParams.push({ pattern: new RegExp(`^${pattern}$`), byMethod })
+    }
+  }
+
+  /** `path` is the whole path of the address, base path included. */
+  match(method: string, path: string): Match {
+    const exact = this.#byPath.get(path)
+    if (exact !== undefined) return matchMethod(exact, method, NO_PARAMS)
+    for (const { pattern, byMethod } of this.#withParams) {
+      const params = pattern.exec(path)?.groups
+      if (params === undefined) continue
+      return matchMethod(byMethod, method, path.includes('%') ? decoded(params) : params)
+    }
+    return UNKNOWN_PATH
+  }
+}
+
+function matchMethod(byMethod: OperationsByMethod, method: string, params: Call['params']): Match {
+  const operation = byMethod.get(method)
+  return operation === undefined ? { allowed: [...byMethod.keys()] } : { operation, params }
+}
+
+/** A segment that is not valid percent-encoding stays as it is: no parameter of ours accepts a `%`. */
+function decoded(params: Call['params']): Call['params'] {
+  try {
+    return Object.fromEntries(
+      Object.entries(params).map(([name, segment]) => [name, decodeURIComponent(segment)]),
+    )
+  } catch {
+    return params
+  }
 }

@@ -1,6 +1,6 @@
 import type { AnswerBody } from '@petstore/wire'
 import { hideSecrets } from '../core/keys/api-key.ts'
-import { type ErrorCode, ServiceError } from '../core/values/errors.ts'
+import type { ErrorCode, ServiceError } from '../core/values/errors.ts'
 import type { ErrorBody } from './resources.ts'
 
 /** An answer before the headers that every answer carries are added. */
@@ -12,20 +12,32 @@ export interface Reply {
   readonly lines?: string
 }
 
-/** Typed so that a code without a status does not compile. */
-export const STATUS: Readonly<Record<ErrorCode, number>> = {
-  invalid_request: 400,
-  unauthorized: 401,
-  forbidden: 403,
-  not_found: 404,
-  method_not_allowed: 405,
-  gone: 410,
-  precondition_failed: 412,
-  payload_too_large: 413,
-  rate_limit_exceeded: 429,
-  key_banned: 429,
-  internal_error: 500,
-  service_unavailable: 503,
+export interface JsonReply extends Reply {
+  readonly body: string
+}
+
+/** What each code is answered with, and when. Typed so that a code without a status does not compile. */
+export const ERRORS: Readonly<Record<ErrorCode, { readonly status: number; readonly description: string }>> =
+  {
+    invalid_request: error(400, 'The request is missing required fields or holds invalid values.'),
+    unauthorized: error(401, 'The API key is missing or invalid.'),
+    forbidden: error(403, 'The API key may not do this.'),
+    not_found: error(404, 'The requested resource could not be found.'),
+    method_not_allowed: error(405, 'The path does not offer this method.'),
+    gone: error(410, 'The operation ended on its sunset date.'),
+    precondition_failed: error(412, 'The entry is not in the state that the request named.'),
+    payload_too_large: error(413, 'The request body is larger than 64 KiB.'),
+    rate_limit_exceeded: error(
+      429,
+      'The limit of the key is exceeded; wait for Retry-After, then back off exponentially.',
+    ),
+    key_banned: error(429, 'The key went on sending after its limit was exceeded and is banned for a while.'),
+    internal_error: error(500, 'Something went wrong in the service.'),
+    service_unavailable: error(503, 'The database cannot answer at the moment.'),
+  }
+
+function error(status: number, description: string) {
+  return { status, description }
 }
 
 declare global {
@@ -45,24 +57,20 @@ export function toJson(value: unknown): string {
 /** How long a caller waits before it tries a failing database again. */
 const UNAVAILABLE_RETRY_SECONDS = 1
 
-export function jsonReply(
-  value: unknown,
-  headers: Readonly<Record<string, string>> = {},
-  status = 200,
-): Reply {
+export function jsonReply(value: unknown, headers: Reply['headers'] = {}, status = 200): JsonReply {
   return { ...jsonTextReply(toJson(value), headers), status }
 }
 
 /** Where the JSON is there already. */
-export function jsonTextReply(body: string, headers: Readonly<Record<string, string>>): Reply {
+export function jsonTextReply(body: string, headers: Reply['headers']): JsonReply {
   return { status: 200, headers: { 'Content-Type': 'application/json', ...headers }, body }
 }
 
 export function errorReply(
   error: Pick<ServiceError, 'code' | 'message'>,
-  headers: Readonly<Record<string, string>> = {},
+  headers: Reply['headers'] = {},
 ): Reply {
-  const status = STATUS[error.code]
+  const { status } = ERRORS[error.code]
   const retry =
     error.code === 'service_unavailable' ? { 'Retry-After': String(UNAVAILABLE_RETRY_SECONDS) } : {}
   // A message may quote what the caller sent, and a caller may send a key in the wrong place.
@@ -72,25 +80,18 @@ export function errorReply(
 
 /** What callers learn of a bug: that it is one, and how to ask about it. */
 export function bugReply(requestId: string): Reply {
-  return errorReply(
-    new ServiceError(
-      'internal_error',
-      `something went wrong on our side; when you report it, give the request id ${requestId}`,
-    ),
-  )
+  const message = `something went wrong on our side; when you report it, give the request id ${requestId}`
+  return errorReply({ code: 'internal_error', message })
 }
 
 export function notFoundReply(path: string): Reply {
   const shown = path.length > 80 ? `${path.slice(0, 80)}…` : path
-  return errorReply(
-    new ServiceError('not_found', `there is nothing at ${shown}; /openapi.json lists what is offered`),
-  )
+  const message = `there is nothing at ${shown}; /openapi.json lists what is offered`
+  return errorReply({ code: 'not_found', message })
 }
 
 export function methodNotAllowedReply(method: string, allowed: readonly string[]): Reply {
   const offered = allowed.join(', ')
-  return errorReply(
-    new ServiceError('method_not_allowed', `${method} is not offered here; this path offers ${offered}`),
-    { Allow: offered },
-  )
+  const message = `${method} is not offered here; this path offers ${offered}`
+  return errorReply({ code: 'method_not_allowed', message }, { Allow: offered })
 }

@@ -1,11 +1,17 @@
 import { createHash } from 'node:crypto'
+import type { HttpRequest } from '@petstore/wire'
 import { type EntryState, MAX_QUANTITY, PET_STATUSES } from '../core/stock/inventory.ts'
 import { ServiceError } from '../core/values/errors.ts'
-import type { Reply } from './reply.ts'
+import { type JsonReply, jsonTextReply, type Reply, toJson } from './reply.ts'
 
 /** One entity tag of a list (RFC 9110, 8.8.3) and what separates it from the next. */
 const LISTED_TAG = /[ \t]*(W\/)?"([\x21\x23-\x7e\x80-\xff]*)"[ \t]*(?:,|$)|[ \t]*,/y
 const ENTRY_TAG = new RegExp(`^(0|[1-9]\\d{0,15})-(${PET_STATUSES.join('|')})$`)
+
+/** For operations that answer with a tag. */
+export const IF_NONE_MATCH = {
+  'If-None-Match': 'ETags that the caller has; 304 where one of them is the current one.',
+}
 
 /** The tag of a content. Each coding of it is a representation of its own, with a tag of its own (RFC 9110, 8.8.3). */
 export function entityTag(content: string, coding?: string): string {
@@ -20,17 +26,35 @@ export function contentHash(...parts: readonly (string | Uint8Array)[]): string 
 }
 
 /**
- * Gives a 200 an ETag that depends on its content alone, and answers 304 where the caller has that content. The link to
- * the next page counts as content: a page that is the last one no more may hold what it held before.
+ * Gives a JSON answer an ETag that depends on its content alone, unless it has one, and answers 304 where the caller has
+ * that content. The link to the next page counts as content: a page that is the last one no more may hold what it held
+ * before.
  */
-export function conditional(reply: Reply, ifNoneMatch: string | null): Reply {
-  if (reply.status !== 200 || typeof reply.body !== 'string') return reply
+export function conditional(reply: JsonReply, { headers }: HttpRequest): Reply {
   const { Link } = reply.headers
-  const ETag = entityTag(contentHash(reply.body, Link ?? ''))
-  if (matchesTag(ifNoneMatch, ETag)) {
+  const ETag = reply.headers.ETag ?? entityTag(contentHash(reply.body, Link ?? ''))
+  if (matchesTag(headers.get('if-none-match'), ETag)) {
     return { status: 304, headers: { ETag, ...(Link === undefined ? {} : { Link }) }, body: null }
   }
   return { ...reply, headers: { ...reply.headers, ETag } }
+}
+
+type NextPage = Readonly<Record<string, string | number | undefined>> & {
+  readonly cursor: string | undefined
+}
+
+/** A page, and in `Link` the address of the next one: this one's, with these parameters. */
+export function pageReply(request: HttpRequest, values: readonly unknown[], next: NextPage): Reply {
+  return pageTextReply(request, toJson(values), next)
+}
+
+export function pageTextReply(request: HttpRequest, json: string, next: NextPage): Reply {
+  const query = new URLSearchParams()
+  for (const [name, value] of Object.entries(next)) {
+    if (value !== undefined) query.set(name, String(value))
+  }
+  const link = next.cursor === undefined ? {} : { Link: `<${request.path}?${query}>; rel="next"` }
+  return conditional(jsonTextReply(json, link), request)
 }
 
 export function matchesTag(ifNoneMatch: string | null, tag: string): boolean {

@@ -18,13 +18,13 @@ const QUERY_INTEGER = /^-?(?:0|[1-9]\d{0,15})$/
 const MAY_LOSE = /[0-9][.eE]|[0-9]{16}/
 const NUMBER = /^-?(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/
 
-/** The query parameters of an operation: strings and integers, optional or with a default. */
-export type QuerySchemas = Readonly<Record<string, TSchema>>
+/** Parameters by name. Those of a query are strings and integers, optional or with a default. */
+export type Schemas = Readonly<Record<string, TSchema>>
 
-export type QueryValues<Query extends QuerySchemas> = {
-  readonly [Name in keyof Query]: Query[Name] extends TOptional<TSchema>
-    ? Static<Query[Name]> | undefined
-    : Static<Query[Name]>
+export type Values<Of extends Schemas> = {
+  readonly [Name in keyof Of]: Of[Name] extends TOptional<TSchema>
+    ? Static<Of[Name]> | undefined
+    : Static<Of[Name]>
 }
 
 /** What the messages are made of; a TypeBox schema is plain JSON Schema. */
@@ -52,9 +52,7 @@ export function readInt64(name: string, text: string): bigint {
  * Compiles the schemas once; the reader it gives takes what is behind the `?` of an address. A parameter that is given
  * must be right and be given once; those that the operation does not know are ignored.
  */
-export function queryReader<Query extends QuerySchemas>(
-  schemas: Query,
-): (query: string) => QueryValues<Query> {
+export function queryReader<Query extends Schemas>(schemas: Query): (query: string) => Values<Query> {
   const parameters = Object.entries(schemas).map(([name, schema]) => {
     const { type, default: fallback }: SchemaFacts = schema
     if (!IsOptional(schema) && fallback === undefined) throw new Error(`${name} needs a default`)
@@ -73,7 +71,7 @@ export function queryReader<Query extends QuerySchemas>(
       }
       values[name] = value
     }
-    return values as QueryValues<Query>
+    return values as Values<Query>
   }
 }
 

@@ -7,6 +7,15 @@ import { ERROR_CODES } from '../core/values/errors.ts'
 export const Int64 = (description: string) =>
   Type.Unsafe<bigint>({ type: 'integer', format: 'int64', description })
 
+export const limitParameterUpTo = (maximum: number, fallback: number) =>
+  Type.Integer({ minimum: 1, maximum, default: fallback, description: 'How many to return at most.' })
+
+export const limitParameter = limitParameterUpTo(100, 20)
+
+export const cursorParameter = Type.Optional(
+  Type.String({ minLength: 1, description: 'Where to go on: as `Link` with rel="next" gave it; opaque.' }),
+)
+
 const Quantity = (description: string) => Type.Integer({ minimum: 0, maximum: MAX_QUANTITY, description })
 
 export const PetStatus = Type.Enum([...PET_STATUSES], {
@@ -61,14 +70,11 @@ export const RecentChange = Type.Object(
   { title: 'RecentChange', examples: [{ petId: 1, ...HISTORY_EXAMPLE }] },
 )
 
+const { before, after, at, keyId } = HistoryEntry.properties
 export const ChangeEvent = Type.Object(
   {
     petId: Int64('The pet whose quantity changed.'),
-    before: Quantity('The stock count before the change.'),
-    after: Quantity('The stock count after it.'),
-    status: PetStatus,
-    at: Type.String({ format: 'date-time', description: 'When it was made, in UTC.' }),
-    keyId: Type.String({ description: 'Public identifier of the API key that made it.' }),
+    ...{ before, after, status: PetStatus, at, keyId },
   },
   {
     title: 'ChangeEvent',
@@ -97,11 +103,7 @@ export const Pet = Type.Object(
 )
 
 export const CatalogEntry = Type.Object(
-  {
-    petId: Int64('Identifier of the pet.'),
-    name: Type.String({ description: 'What the pet is called.' }),
-    categoryId: Int64('Identifier of the category the pet belongs to.'),
-  },
+  { petId: Pet.properties.id, name: Pet.properties.name, categoryId: Pet.properties.categoryId },
   { title: 'CatalogEntry', examples: [{ petId: 1, name: 'Biscuit', categoryId: 1 }] },
 )
 

@@ -1,15 +1,15 @@
 import { type Handler, type Listener, listen, readTls } from '@petstore/wire'
-import { KeyRing } from '../core/keys/key-ring.ts'
+import { KeyRing } from '../core/keys/api-key.ts'
 import { AddressWindows } from '../core/limits/address-windows.ts'
 import { EventHub } from '../core/stock/event-hub.ts'
 import { GroupCommit } from '../core/stock/group-commit.ts'
 import { LiveView } from '../core/stock/view/live-view.ts'
-import { type Clock, SECOND, systemClock } from '../core/values/clock.ts'
+import { type Clock, SECOND } from '../core/values/clock.ts'
 import { ServiceError } from '../core/values/errors.ts'
 import { createApp } from '../http/app.ts'
 import { buildContract } from '../http/contract.ts'
 import { EventStreams } from '../http/event-streams.ts'
-import { type WebFile, webPages } from '../http/web-pages.ts'
+import { type WebFile, webPages } from '../http/public-pages.ts'
 import type { Store } from '../store/store.ts'
 import { type Sink, stdoutSink } from '../telemetry/line-writer.ts'
 import { Logger } from '../telemetry/logger.ts'
@@ -46,7 +46,7 @@ export async function startService(
   store: Store,
   options: ServiceOptions = {},
 ): Promise<RunningService> {
-  const { clock = systemClock, demoSecrets = new Set(), logSink = stdoutSink() } = options
+  const { clock = Date.now, demoSecrets = new Set(), logSink = stdoutSink() } = options
   const logger = new Logger({ format: config.logFormat, requests: config.logRequests }, logSink, clock)
   const metrics = new Metrics()
   let isStopping = false
@@ -69,18 +69,7 @@ export async function startService(
       store,
       clock,
       view,
-      commits: new GroupCommit(
-        async (changes) => {
-          const outcomes = await metrics.timeCommit(changes.length, () => store.setQuantities(changes))
-          hub.wake()
-          return outcomes
-        },
-        {
-          slots: store.concurrentCommits,
-          // Those whose limits are being looked at are about to come.
-          defer: (work) => limits.afterDecisions(work),
-        },
-      ),
+      commits: new GroupCommit({ store, limits, observers: [metrics, hub] }),
       streams,
       limits,
     },

@@ -1,5 +1,4 @@
-import type { LimitRecord, UsageStore } from '../core/limits/limit-store.ts'
-import type { LimitState } from '../core/limits/rate-windows.ts'
+import type { LimitRecord, LimitState, UsageStore } from '../core/limits/limit-store.ts'
 import { insertRows, type SqlDatabase, type Statement } from './sql.ts'
 
 export interface LimitRow {

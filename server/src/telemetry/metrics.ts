@@ -1,4 +1,5 @@
 import { PLANS, type Plan } from '../core/keys/plans.ts'
+import type { CommitObserver } from '../core/stock/group-commit.ts'
 import { VERSION } from '../core/values/version.ts'
 import {
   type FinishedRequest,
@@ -38,7 +39,7 @@ const COMMIT_SECONDS = [0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01,
 const BATCH_SIZES = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024]
 
 /** Everything that is counted while the service runs. */
-export class Metrics implements RequestObserver {
+export class Metrics implements RequestObserver, CommitObserver {
   readonly #operations = new Map<string, OperationSeries>()
   readonly #limited: Record<LimitReason, number> = { rate_limit_exceeded: 0, key_banned: 0, anonymous: 0 }
   #bans = 0
@@ -54,13 +55,9 @@ export class Metrics implements RequestObserver {
     if (limited.beginsBan) this.#bans++
   }
 
-  /** Counts a commit of so many updates, and how long it takes, unless it fails. */
-  async timeCommit<T>(updates: number, commit: () => Promise<T>): Promise<T> {
-    const began = performance.now()
-    const outcome = await commit()
+  commitFinished(updates: number, durationMs: number): void {
     this.#batchSizes.observe(updates)
-    this.#commitSeconds.observe((performance.now() - began) / 1_000)
-    return outcome
+    this.#commitSeconds.observe(durationMs / 1_000)
   }
 
   render({ keys, inventoryEntries, load, residentBytes, openFiles, maxFiles }: Gauges): string {

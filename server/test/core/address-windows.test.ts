@@ -95,22 +95,25 @@ test('where the clock goes back by an hour, asking alone does not keep an addres
   const windows = new AddressWindows(1, () => now)
   windows.admit('address')
   now -= 60 * MINUTE
-  expect(windows.refusal('address')?.resetAt).toBe(now + MINUTE)
+  expect(windows.status('address')).toMatchObject({ refused: 'rate_limit_exceeded', resetAt: now + MINUTE })
   now += MINUTE / 2
-  expect(windows.refusal('address')?.resetAt).toBe(now + MINUTE / 2)
+  expect(windows.status('address')).toMatchObject({
+    refused: 'rate_limit_exceeded',
+    resetAt: now + MINUTE / 2,
+  })
   now += MINUTE / 2
-  expect(windows.refusal('address')).toBeUndefined()
+  expect(windows.status('address').refused).toBeUndefined()
 })
 
 test('asking whether an address would be refused counts nothing', () => {
   const windows = new AddressWindows(2, () => now)
-  expect(windows.refusal('address')).toBeUndefined()
+  expect(windows.status('address').refused).toBeUndefined()
   expect(windows.admit('address').remaining).toBe(1)
-  expect(windows.refusal('address')).toBeUndefined()
+  expect(windows.status('address').refused).toBeUndefined()
   expect(windows.admit('address').remaining).toBe(0)
   const refusal = { limit: 2, remaining: 0, resetAt: START + MINUTE, at: START }
-  expect(windows.refusal('address')).toEqual({ ...refusal, refused: 'rate_limit_exceeded' })
-  expect(windows.refusal('another')).toBeUndefined()
+  expect(windows.status('address')).toEqual({ ...refusal, refused: 'rate_limit_exceeded' })
+  expect(windows.status('another').refused).toBeUndefined()
   now += MINUTE
-  expect(windows.refusal('address')).toBeUndefined()
+  expect(windows.status('address').refused).toBeUndefined()
 })

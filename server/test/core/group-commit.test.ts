@@ -11,8 +11,9 @@ const outcome = ({ petId, quantity }: QuantityChange): QuantityOutcome => ({
 
 /** A store whose commits end when the test says so. */
 function slowStore(defer: (work: () => void) => void = (work) => setImmediate(work), slots = 1) {
+  const finished: number[] = []
   const batches: { changes: readonly QuantityChange[]; end: (error?: Error) => Promise<void> }[] = []
-  const commit = (changes: readonly QuantityChange[]) => {
+  const setQuantities = (changes: readonly QuantityChange[]) => {
     const { promise, resolve, reject } = Promise.withResolvers<QuantityOutcome[]>()
     const end = async (error?: Error) => {
       if (error === undefined) resolve(changes.map(outcome))
@@ -22,8 +23,12 @@ function slowStore(defer: (work: () => void) => void = (work) => setImmediate(wo
     batches.push({ changes, end })
     return promise
   }
-  const group = new GroupCommit(commit, { slots, defer })
-  return { batches, set: (one: QuantityChange) => group.set(one, (made) => made) }
+  const group = new GroupCommit({
+    store: { setQuantities, concurrentCommits: slots },
+    limits: { afterDecisions: defer },
+    observers: [{ commitFinished: (updates) => finished.push(updates) }],
+  })
+  return { batches, finished, set: (one: QuantityChange) => group.set(one, (made) => made) }
 }
 
 const quantities = (changes: readonly QuantityChange[] | undefined) =>
@@ -56,6 +61,23 @@ describe('group commit', () => {
     await batches[1]?.end()
     await Promise.all(all)
     expect(answered).toEqual([1, 2, 3])
+  })
+
+  test('observers are told of each commit that is on disk, and of no other', async () => {
+    const { batches, finished, set } = slowStore()
+    const first = set(change(1))
+    const others = Promise.allSettled([set(change(2)), set(change(3))])
+    expect(finished).toEqual([])
+    await batches[0]?.end()
+    await first
+    expect(finished).toEqual([1])
+    await batches[1]?.end(new Error('disk'))
+    await others
+    const last = set(change(4))
+    await Bun.sleep(1)
+    await batches[2]?.end()
+    await last
+    expect(finished).toEqual([1, 1])
   })
 
   test('while updates come together, none is committed alone', async () => {

@@ -1,5 +1,6 @@
 import type { Limits } from '../../src/core/keys/plans.ts'
-import { freshState, type LimitState, type Refusal, type Window } from '../../src/core/limits/rate-windows.ts'
+import type { LimitState, Refusal, Window } from '../../src/core/limits/limit-store.ts'
+import { freshState } from '../../src/core/limits/rate-windows.ts'
 
 /** When the requests of every case come: on a whole second, where windows end. */
 export const CASE_TIME = 1_790_000_000_000

@@ -1,5 +1,5 @@
-import type { LimitRecord } from '../../src/core/limits/limit-store.ts'
-import { admit, freshState, type LimitState } from '../../src/core/limits/rate-windows.ts'
+import type { LimitRecord, LimitState } from '../../src/core/limits/limit-store.ts'
+import { admit, freshState } from '../../src/core/limits/rate-windows.ts'
 import { saveStatements } from '../../src/store/limits.ts'
 import { type SqlDatabase, statement } from '../../src/store/sql.ts'
 import { CASE_TIME, type LimitCase } from '../core/limit-cases.ts'

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import type { LimitRecord } from '../../src/core/limits/limit-store.ts'
-import { admit, freshState, type LimitState } from '../../src/core/limits/rate-windows.ts'
+import type { LimitRecord, LimitState } from '../../src/core/limits/limit-store.ts'
+import { admit, freshState } from '../../src/core/limits/rate-windows.ts'
 import { saveStatements } from '../../src/store/limits.ts'
 import type { Store } from '../../src/store/store.ts'
 import { CASE_TIME, LIMIT_CASES } from '../core/limit-cases.ts'

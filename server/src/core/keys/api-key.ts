@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { crc32 } from '../values/crc32.ts'
+import type { Clock } from '../values/clock.ts'
 import type { Limits, Plan } from './plans.ts'
 
 export type KeyEnvironment = 'production' | 'staging'
@@ -29,6 +29,11 @@ export interface StoredSecret {
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const PREFIX: Readonly<Record<KeyEnvironment, string>> = { production: 'pst_live_', staging: 'pst_test_' }
 const SHAPE = /^(pst_(?:live|test)_[0-9A-Za-z]{30})([0-9A-Za-z]{6})$/
+
+/** Enough for every key in use; a flood of others does not make it grow. */
+const MAX_KEYS = 10_000
+/** A key that is revoked anywhere stops working within this time. */
+const TRUSTED_FOR_MS = 250
 
 /** 30 random base62 characters (178 bits), then a checksum that tells a mistyped key without a look-up. */
 export function createSecret(environment: KeyEnvironment): string {
@@ -77,8 +82,56 @@ export function keyState(key: ApiKey, now: number): 'active' | 'expired' | 'revo
   return 'active'
 }
 
+interface KeySource {
+  findKey(hash: string): Promise<ApiKey | undefined>
+}
+
+/** The keys in use, by hash, so that a request need not ask the store for a key that it knows. */
+export class KeyRing {
+  readonly #store: KeySource
+  readonly #clock: Clock
+  readonly #keys = new Map<string, ApiKey>()
+  /** The hashes that the store last gave a key for, however long ago. */
+  readonly #seen = new Set<string>()
+  /** What is known was asked for within this span of time. */
+  #span = 0
+
+  constructor(store: KeySource, clock: Clock) {
+    this.#store = store
+    this.#clock = clock
+  }
+
+  /** The key if the store gave it a moment ago. */
+  known(hash: string): ApiKey | undefined {
+    const span = Math.floor(this.#clock() / TRUSTED_FOR_MS)
+    if (span !== this.#span) {
+      this.#keys.clear()
+      this.#span = span
+    }
+    return this.#keys.get(hash)
+  }
+
+  /** Whether there was such a key when the store was last asked. */
+  hasSeen(hash: string): boolean {
+    return this.#seen.has(hash)
+  }
+
+  async find(hash: string): Promise<ApiKey | undefined> {
+    const span = this.#span
+    const key = await this.#store.findKey(hash)
+    // Asked for in an earlier span, it would be trusted for too long.
+    if (key !== undefined && span === this.#span && this.#keys.size < MAX_KEYS) this.#keys.set(hash, key)
+    if (key === undefined) this.#seen.delete(hash)
+    else {
+      if (this.#seen.size >= MAX_KEYS) this.#seen.clear()
+      this.#seen.add(hash)
+    }
+    return key
+  }
+}
+
 function checksum(body: string): string {
-  let rest = crc32(body)
+  let rest = Bun.hash.crc32(body)
   let digits = ''
   while (digits.length < 6) {
     digits = ALPHABET.charAt(rest % 62) + digits

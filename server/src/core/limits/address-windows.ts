@@ -1,13 +1,6 @@
 import { type Clock, MINUTE } from '../values/clock.ts'
-import {
-  type Admission,
-  count,
-  current,
-  freshWindow,
-  type Window,
-  type WindowStatus,
-  wholeSecond,
-} from './rate-windows.ts'
+import type { Admission, Window } from './limit-store.ts'
+import { count, current, freshWindow, statusOf, wholeSecond } from './rate-windows.ts'
 
 /** Two generations of these are enough for a busy minute, and no burden for the memory. */
 const MAX_ADDRESSES_IN_GENERATION = 50_000
@@ -37,41 +30,22 @@ export class AddressWindows {
   admit(address: string): Admission {
     const now = this.#clock()
     const window = this.#windowOf(address, now)
-    if (window.used >= this.#perMinute) return this.#refused(window, now)
-    count(window, now)
-    return { ...this.#statusOf(window), at: now }
+    const isRefused = window.used >= this.#perMinute
+    if (!isRefused) count(window, now)
+    return this.#told(window, now, isRefused)
   }
 
-  /** How a request would be refused now; `undefined` where it would not be. Nothing is counted. */
-  refusal(address: string): Admission | undefined {
+  /** How a request would be decided now. Nothing is counted. */
+  status(address: string): Admission {
     const now = this.#clock()
-    const window = this.#look(address, now)
-    return window.used >= this.#perMinute ? this.#refused(window, now) : undefined
-  }
-
-  /** What the headers say when a request is not counted, because nobody could tell whose it was. */
-  status(address: string): WindowStatus {
-    const now = this.#clock()
-    const window = this.#look(address, now)
+    const window = current(this.#find(address) ?? freshWindow(), MINUTE, now)
     if (window.used === 0) window.startedAt = wholeSecond(now)
-    return this.#statusOf(window)
+    return this.#told(window, now, window.used >= this.#perMinute)
   }
 
-  #refused(window: Window, now: number): Admission {
-    return { ...this.#statusOf(window), at: now, refused: 'rate_limit_exceeded' }
-  }
-
-  #statusOf(window: Window): WindowStatus {
-    return {
-      limit: this.#perMinute,
-      remaining: Math.max(0, this.#perMinute - window.used),
-      resetAt: window.startedAt + MINUTE,
-    }
-  }
-
-  /** As it is now; one that is not there yet stays so. */
-  #look(address: string, now: number): Window {
-    return current(this.#find(address) ?? freshWindow(), MINUTE, now)
+  #told(window: Window, at: number, isRefused: boolean): Admission {
+    const status = statusOf(window, MINUTE, this.#perMinute)
+    return isRefused ? { ...status, at, refused: 'rate_limit_exceeded' } : { ...status, at }
   }
 
   #find(address: string): Window | undefined {

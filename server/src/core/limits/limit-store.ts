@@ -1,7 +1,57 @@
 import type { Limits } from '../keys/plans.ts'
 import type { Clock } from '../values/clock.ts'
 import type { MaybePromise } from '../values/maybe-promise.ts'
-import type { Admission, Ban, KeyWindows, LimitState, Window } from './rate-windows.ts'
+
+/** Requests counted since `startedAt`, which is a whole second, so that its end can be told exactly. */
+export interface Window {
+  startedAt: number
+  used: number
+  rejected: number
+}
+
+export type Counted = Pick<Window, 'startedAt' | 'used'>
+
+export interface Ban {
+  /** The key's bans are numbered from 1: their times can be moved, where the clock is. */
+  readonly number: number
+  readonly beganAt: number
+  readonly endsAt: number
+}
+
+/** What one key has used. `admit` changes it in place. */
+export interface LimitState {
+  readonly minute: Window
+  readonly day: Window
+  /** When its latest request came: a clock that shows less has been set back. */
+  lastUsedAt: number
+  /** How many bans it has had, lifted ones too. */
+  bans: number
+  /** The latest ban, kept after its end: a new one soon after lasts twice as long. */
+  ban?: Ban
+}
+
+/** What the headers of an answer tell. `resetAt` is in milliseconds, on a whole second. */
+export interface WindowStatus {
+  readonly limit: number
+  readonly remaining: number
+  readonly resetAt: number
+}
+
+/** Both windows of a key, where the headers tell of the tighter one alone. */
+export interface KeyWindows {
+  readonly minute: WindowStatus
+  readonly day: WindowStatus
+}
+
+export type Refusal = 'rate_limit_exceeded' | 'key_banned'
+
+export interface Admission extends WindowStatus {
+  /** When it was decided, by the clock that `resetAt` is told by. */
+  readonly at: number
+  readonly refused?: Refusal
+  /** This very request brought the ban. */
+  readonly beginsBan?: true
+}
 
 /** Decides for each request whether its key is within its limits, and counts it. */
 export interface LimitKeeper {
@@ -34,6 +84,7 @@ export interface UsageStore {
 
 export interface DailyUsage {
   readonly keyId: string
+  /** In UTC, such as 2026-11-15. */
   readonly day: string
   readonly accepted: number
   readonly rejected: number
@@ -45,13 +96,8 @@ export interface BanRecord extends Ban {
 }
 
 /** What a key has used by now, and what came since it was last saved. */
-export interface LimitRecord {
-  readonly keyId: string
+export interface LimitRecord extends DailyUsage {
   readonly state: LimitState
-  /** The day (UTC) that the two counts belong to, such as 2026-11-15. */
-  readonly day: string
-  readonly accepted: number
-  readonly rejected: number
 }
 
 export function dayOf(time: number): string {
@@ -94,7 +140,7 @@ export interface RequestCount {
 
 /** The windows after requests were counted, and when that was by the store's clock. */
 export interface CountedRequests {
-  readonly minute: Pick<Window, 'startedAt' | 'used'>
-  readonly day: Pick<Window, 'startedAt' | 'used'>
+  readonly minute: Counted
+  readonly day: Counted
   readonly at: number
 }

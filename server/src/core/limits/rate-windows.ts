@@ -1,54 +1,17 @@
 import type { Limits } from '../keys/plans.ts'
-import { DAY, MINUTE, SECOND } from '../values/clock.ts'
-
-/** Requests counted since `startedAt`, which is a whole second, so that its end can be told exactly. */
-export interface Window {
-  startedAt: number
-  used: number
-  rejected: number
-}
-
-export interface Ban {
-  /** The key's bans are numbered from 1: their times can be moved, where the clock is. */
-  readonly number: number
-  readonly beganAt: number
-  readonly endsAt: number
-}
-
-/** What one key has used. `admit` changes it in place. */
-export interface LimitState {
-  readonly minute: Window
-  readonly day: Window
-  /** When its latest request came: a clock that shows less has been set back. */
-  lastUsedAt: number
-  /** How many bans it has had, lifted ones too. */
-  bans: number
-  /** The latest ban, kept after its end: a new one soon after lasts twice as long. */
-  ban?: Ban
-}
-
-/** What the headers of an answer tell. `resetAt` is in milliseconds, on a whole second. */
-export interface WindowStatus {
-  readonly limit: number
-  readonly remaining: number
-  readonly resetAt: number
-}
-
-/** Both windows of a key, where the headers tell of the tighter one alone. */
-export interface KeyWindows {
-  readonly minute: WindowStatus
-  readonly day: WindowStatus
-}
-
-export type Refusal = 'rate_limit_exceeded' | 'key_banned'
-
-export interface Admission extends WindowStatus {
-  /** When it was decided, by the clock that `resetAt` is told by. */
-  readonly at: number
-  readonly refused?: Refusal
-  /** This very request brought the ban. */
-  readonly beginsBan?: true
-}
+import { type Clock, DAY, MINUTE, SECOND } from '../values/clock.ts'
+import {
+  type Admission,
+  type Ban,
+  type Counted,
+  dayOf,
+  type KeyWindows,
+  type LedgerStore,
+  type LimitKeeper,
+  type LimitState,
+  type Window,
+  type WindowStatus,
+} from './limit-store.ts'
 
 export const FIRST_BAN = 5 * MINUTE
 export const LONGEST_BAN = 60 * MINUTE
@@ -71,6 +34,21 @@ export function admit(state: LimitState, limits: Limits, now: number): Admission
   const at = Math.max(now, state.lastUsedAt)
   state.lastUsedAt = at
   return { ...decide(state, limits, at), at }
+}
+
+/** What a key has used, and how its requests since it was last saved went. */
+export interface KeyUse {
+  readonly state: LimitState
+  accepted: number
+  rejected: number
+}
+
+/** Like `admit`, and remembers how it went. */
+export function admitAndNote(use: KeyUse, limits: Limits, now: number): Admission {
+  const admission = admit(use.state, limits, now)
+  if (admission.refused === undefined) use.accepted++
+  else use.rejected++
+  return admission
 }
 
 /**
@@ -136,8 +114,6 @@ function banned(ban: Ban, limits: Limits): Decision {
   return { limit: limits.perMinute, remaining: 0, resetAt: ban.endsAt, refused: 'key_banned' }
 }
 
-type Counted = Pick<Window, 'startedAt' | 'used'>
-
 /** Of two windows with as many requests left, the day's binds for longer. */
 export function tighter(minute: Counted, day: Counted, limits: Limits): WindowStatus {
   const ofMinute = statusOf(minute, MINUTE, limits.perMinute)
@@ -145,7 +121,7 @@ export function tighter(minute: Counted, day: Counted, limits: Limits): WindowSt
   return ofDay.remaining <= ofMinute.remaining ? ofDay : ofMinute
 }
 
-function statusOf({ startedAt, used }: Counted, length: number, limit: number): WindowStatus {
+export function statusOf({ startedAt, used }: Counted, length: number, limit: number): WindowStatus {
   return { limit, remaining: Math.max(0, limit - used), resetAt: startedAt + length }
 }
 
@@ -176,4 +152,109 @@ function nextBan(last: Ban | undefined, now: number): Omit<Ban, 'number'> {
 /** Down, so that a window never ends later than its length from now. */
 export function wholeSecond(time: number): number {
   return Math.floor(time / SECOND) * SECOND
+}
+
+interface LedgerKey extends KeyUse {
+  readonly keyId: string
+  /** The clock at its latest request. */
+  at: number
+}
+
+/**
+ * The windows and bans of every key, held in memory so that a request costs no disk access, and to be
+ * saved every now and then and once at the end.
+ */
+export class LimitLedger implements LimitKeeper {
+  readonly #store: LedgerStore
+  readonly #clock: Clock
+  readonly #keys = new Map<string, LedgerKey>()
+  readonly #unsaved = new Set<LedgerKey>()
+  #saving: Promise<void> = Promise.resolve()
+  /** What the clock showed when it was last looked at. */
+  #time: number
+
+  static async open(store: LedgerStore, clock: Clock): Promise<LimitLedger> {
+    return new LimitLedger(store, clock, await store.loadLimits())
+  }
+
+  private constructor(store: LedgerStore, clock: Clock, states: ReadonlyMap<string, LimitState>) {
+    this.#store = store
+    this.#clock = clock
+    this.#time = clock()
+    for (const [keyId, state] of states) this.#add(keyId, state)
+  }
+
+  admit(keyId: string, limits: Limits): Admission {
+    const now = this.#tellTime()
+    const key = this.#keys.get(keyId) ?? this.#add(keyId, freshState())
+    key.at = now
+    this.#unsaved.add(key)
+    return admitAndNote(key, limits, now)
+  }
+
+  windowsOf(keyId: string, limits: Limits): KeyWindows {
+    return windowsOf(this.#keys.get(keyId)?.state ?? freshState(), limits, this.#tellTime())
+  }
+
+  /** All are decided as soon as they come. */
+  afterDecisions(work: () => void): void {
+    setImmediate(work)
+  }
+
+  /** Writes what changed since the last call, one call after the other; on a failure it stays due. */
+  save(): Promise<void> {
+    const saving = this.#saving.then(() => this.#saveUnsaved())
+    this.#saving = saving.catch(() => {})
+    return saving
+  }
+
+  async #saveUnsaved(): Promise<void> {
+    this.#tellTime()
+    if (this.#unsaved.size === 0) return
+    const due = Array.from(this.#unsaved, (key) => {
+      const { keyId, state, accepted, rejected, at } = key
+      return { key, record: { keyId, state: structuredClone(state), accepted, rejected, day: dayOf(at) } }
+    })
+    this.#unsaved.clear()
+    for (const { key } of due) key.accepted = key.rejected = 0
+    try {
+      await this.#store.saveLimits(due.map(({ record }) => record))
+    } catch (error) {
+      for (const { key, record } of due) {
+        key.accepted += record.accepted
+        key.rejected += record.rejected
+        this.#unsaved.add(key)
+      }
+      throw error
+    }
+  }
+
+  async heedLiftedBans(): Promise<void> {
+    for (const { keyId, number } of await this.#store.listLiftedBans(this.#clock())) {
+      const state = this.#keys.get(keyId)?.state
+      if (state?.ban?.number === number) delete state.ban
+    }
+  }
+
+  /**
+   * Looks at the clock, at every request and whenever it saves, so that a clock that is set back is noticed at once:
+   * what a key has waited by then is not lost, and a window of a day does not become one of 25 hours.
+   */
+  #tellTime(): number {
+    const now = this.#clock()
+    if (now <= this.#time - SECOND) {
+      for (const key of this.#keys.values()) {
+        followClock(key.state, this.#time, now)
+        this.#unsaved.add(key)
+      }
+    }
+    this.#time = now
+    return now
+  }
+
+  #add(keyId: string, state: LimitState): LedgerKey {
+    const key = { keyId, state, accepted: 0, rejected: 0, at: this.#time }
+    this.#keys.set(keyId, key)
+    return key
+  }
 }

@@ -1,20 +1,16 @@
 import type { Limits } from '../keys/plans.ts'
 import {
+  type Admission,
+  type Counted,
   type CountedRequests,
   dayOf,
+  type KeyWindows,
   type LimitKeeper,
   type LimitRecord,
+  type LimitState,
   type SharedLimitStore,
 } from './limit-store.ts'
-import {
-  type Admission,
-  admit,
-  freshState,
-  type KeyWindows,
-  type LimitState,
-  tighter,
-  windowsOf,
-} from './rate-windows.ts'
+import { admitAndNote, freshState, type KeyUse, tighter, windowsOf } from './rate-windows.ts'
 
 /** Keeps a round short: those who come meanwhile wait for it. */
 const MAX_REQUESTS = 1_000
@@ -111,12 +107,10 @@ export class SharedLimits implements LimitKeeper {
     const mayFit = batch.filter(({ keyId }) => !this.#refused.has(keyId))
     if (mayFit.length === 0) return batch
     const byKey = Map.groupBy(mayFit, ({ keyId }) => keyId)
+    // Those of one key are the same, unless an operator changed them between two requests: the latest count.
+    const limitsOf = new Map(mayFit.map(({ keyId, limits }) => [keyId, limits]))
     const counted = await this.#store.countRequests(
-      Array.from(byKey, ([keyId, asking]) => ({
-        keyId,
-        requests: asking.length,
-        limits: latestLimits(asking),
-      })),
+      Array.from(limitsOf, ([keyId, limits]) => ({ keyId, limits, requests: byKey.get(keyId)?.length ?? 0 })),
     )
     for (const [keyId, asking] of byKey) {
       const after = counted.get(keyId)
@@ -143,18 +137,11 @@ export class SharedLimits implements LimitKeeper {
   }
 }
 
-/** Those of one key are the same, unless an operator changed them between two requests. */
-function latestLimits(asking: readonly Waiting[]): Limits {
-  const latest = asking.at(-1)
-  if (latest === undefined) throw new Error('a key is asked about by at least one request')
-  return latest.limits
-}
-
 /** Each is told what was left after it, and not after those that were counted with it. */
 function tellCounted(asking: readonly Waiting[], { minute, day, at }: CountedRequests): void {
   for (const [index, { limits, resolve }] of asking.entries()) {
     const later = asking.length - 1 - index
-    const before = ({ startedAt, used }: typeof minute) => ({ startedAt, used: used - later })
+    const before = ({ startedAt, used }: Counted) => ({ startedAt, used: used - later })
     resolve({ ...tighter(before(minute), before(day), limits), at })
   }
 }
@@ -165,17 +152,14 @@ function decide(
   states: ReadonlyMap<string, LimitState>,
   now: number,
 ): { admissions: readonly Admission[]; records: readonly LimitRecord[] } {
-  const changes = new Map<string, { readonly state: LimitState; accepted: number; rejected: number }>()
+  const changes = new Map<string, KeyUse>()
   const admissions = batch.map(({ keyId, limits }) => {
     let change = changes.get(keyId)
     if (change === undefined) {
       change = { state: structuredClone(states.get(keyId) ?? freshState()), accepted: 0, rejected: 0 }
       changes.set(keyId, change)
     }
-    const admission = admit(change.state, limits, now)
-    if (admission.refused === undefined) change.accepted++
-    else change.rejected++
-    return admission
+    return admitAndNote(change, limits, now)
   })
   return {
     admissions,

@@ -1,4 +1,5 @@
 import { ServiceError } from '../values/errors.ts'
+import type { CommitObserver } from './group-commit.ts'
 import type { StockEvent, StockEvents } from './stock-event.ts'
 import type { EventStore } from './stock-store.ts'
 
@@ -20,7 +21,7 @@ const MAX_EVENTS_PER_READ = 500
  * all of them. One that joins comes late, reads from where it left off, and falls in where it meets the others. Looks
  * only while there are readers: at once after `wake`, and where the store's version is another one.
  */
-export class EventHub {
+export class EventHub implements CommitObserver {
   readonly #store: EventStore
   readonly #onFailure: (error: unknown) => void
   readonly #followers = new Set<EventReader>()
@@ -63,6 +64,10 @@ export class EventHub {
     if (this.#late.size > 0 || this.#followers.size > 0) return
     clearInterval(this.#polling)
     this.#polling = undefined
+  }
+
+  commitFinished(): void {
+    this.wake()
   }
 
   /** Something may have happened. Costs nothing while nobody reads. */

@@ -1,3 +1,4 @@
+import type { LimitKeeper } from '../limits/limit-store.ts'
 import type { QuantityChange, QuantityOutcome } from './inventory.ts'
 import type { StockStore } from './stock-store.ts'
 
@@ -6,11 +7,17 @@ const MAX_BATCH = 1_000
 /** From so many on, they come from callers who were answered together, and the next turn brings more of them. */
 const CROWD = 8
 
-export interface GroupCommitOptions {
-  /** How many commits may be under way at once; those name different pets. */
-  readonly slots: number
-  /** Runs a function once the requests that have arrived by now have been taken in. */
-  readonly defer: (work: () => void) => void
+/** Is told of every commit once it is on disk. */
+export interface CommitObserver {
+  commitFinished(updates: number, durationMs: number): void
+}
+
+export interface GroupCommitParts {
+  /** Commits that are under way at once name different pets. */
+  readonly store: Pick<StockStore, 'setQuantities' | 'concurrentCommits'>
+  /** Those whose limits are being looked at are about to come. */
+  readonly limits: Pick<LimitKeeper, 'afterDecisions'>
+  readonly observers: readonly CommitObserver[]
 }
 
 /** A change that waits for its commit. */
@@ -30,8 +37,7 @@ interface Waiting {
  * turn is waited for as well. Measured in docs/decisions/2026-11-16-one-truth.md.
  */
 export class GroupCommit {
-  readonly #commit: StockStore['setQuantities']
-  readonly #options: GroupCommitOptions
+  readonly #parts: GroupCommitParts
   #waiting: Waiting[] = []
   /** The pets of commits under way, where there can be several. */
   readonly #pending = new Set<bigint>()
@@ -44,10 +50,9 @@ export class GroupCommit {
   /** This turn has brought one already. */
   #hasSeenOne = false
 
-  constructor(commit: StockStore['setQuantities'], options: GroupCommitOptions) {
-    this.#commit = commit
-    this.#options = options
-    this.#freeSlots = options.slots
+  constructor(parts: GroupCommitParts) {
+    this.#parts = parts
+    this.#freeSlots = parts.store.concurrentCommits
   }
 
   /** Gives what `answer` makes of the outcome, once that is on disk. */
@@ -68,9 +73,11 @@ export class GroupCommit {
         fail: reject,
       })
     })
-    if (this.#isQuiet && !this.#hasSeenOne && !this.#isDeferred && this.#freeSlots === this.#options.slots) {
+    const { store, limits } = this.#parts
+    const isIdle = this.#freeSlots === store.concurrentCommits
+    if (this.#isQuiet && !this.#hasSeenOne && !this.#isDeferred && isIdle) {
       this.#hasSeenOne = true
-      this.#options.defer(() => {
+      limits.afterDecisions(() => {
         this.#hasSeenOne = false
       })
       this.#startCommit()
@@ -83,9 +90,10 @@ export class GroupCommit {
   #commitSoon(): void {
     if (this.#isDeferred || this.#freeSlots === 0 || this.#waiting.length === 0) return
     this.#isDeferred = true
-    this.#options.defer(() => {
+    const { limits } = this.#parts
+    limits.afterDecisions(() => {
       if (Math.max(this.#waiting.length, this.#lastSize) < CROWD) this.#commitGathered()
-      else this.#options.defer(() => this.#commitGathered())
+      else limits.afterDecisions(() => this.#commitGathered())
     })
   }
 
@@ -100,12 +108,19 @@ export class GroupCommit {
     if (batch.length === 0) return
     this.#freeSlots--
     this.#lastSize = batch.length
+    const { store, observers } = this.#parts
     const changes = batch.map(({ change }) => change)
-    const tracksPets = this.#options.slots > 1
+    const tracksPets = store.concurrentCommits > 1
     if (tracksPets) for (const { petId } of changes) this.#pending.add(petId)
-    this.#commit(changes)
+    const began = performance.now()
+    store
+      .setQuantities(changes)
       .then(
-        (outcomes) => settleAll(batch, outcomes),
+        (outcomes) => {
+          const durationMs = performance.now() - began
+          settleAll(batch, outcomes)
+          for (const observer of observers) observer.commitFinished(batch.length, durationMs)
+        },
         (error: unknown) => {
           for (const { fail } of batch) fail(error)
         },

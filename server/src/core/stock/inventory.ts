@@ -13,11 +13,6 @@ export interface InventoryItem {
   readonly status: PetStatus
 }
 
-/** An entry as JSON, written out: it is the answer to every update. */
-export function itemJson({ petId, quantity, status }: InventoryItem): string {
-  return `{"petId":${petId},"quantity":${quantity},"status":"${status}"}`
-}
-
 export interface QuantityChange {
   readonly petId: bigint
   readonly quantity: number
@@ -39,24 +34,6 @@ export interface StockChanges {
   readonly set: readonly InventoryItem[]
   readonly removed: readonly bigint[]
   readonly cursor: string
-}
-
-/** The entry after a change; throws where that was not made. */
-export function entryAfter(change: QuantityChange, outcome: QuantityOutcome): InventoryItem {
-  if (outcome === 'unknown_pet') throw noEntry(change.petId)
-  if ('conflict' in outcome) {
-    const { quantity, status } = outcome.conflict
-    throw new ServiceError(
-      'precondition_failed',
-      `the entry of petId ${change.petId} is not in the state that If-Match names: its quantity is ${quantity} and its status ${status}; read it again and decide anew`,
-    )
-  }
-  return outcome
-}
-
-export function requireEntry(petId: bigint, found: InventoryItem | undefined): InventoryItem {
-  if (found === undefined) throw noEntry(petId)
-  return found
 }
 
 export function noEntry(petId: bigint): ServiceError {

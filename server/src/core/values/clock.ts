@@ -1,8 +1,6 @@
 /** Milliseconds since the Unix epoch. Injected, so that tests can move time. */
 export type Clock = () => number
 
-export const systemClock: Clock = () => Date.now()
-
 export const SECOND = 1_000
 export const MINUTE = 60 * SECOND
 export const DAY = 86_400 * SECOND

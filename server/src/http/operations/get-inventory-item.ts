@@ -1,7 +1,7 @@
-import { requireEntry } from '../../core/stock/inventory.ts'
+import { noEntry } from '../../core/stock/inventory.ts'
 import { defineOperation } from '../operation.ts'
 import { jsonReply } from '../reply.ts'
-import { entryTag, matchesTag } from '../representation.ts'
+import { conditional, entryTag, IF_NONE_MATCH } from '../representation.ts'
 import { Int64, InventoryItem } from '../resources.ts'
 
 export const getInventoryItem = defineOperation({
@@ -14,15 +14,12 @@ export const getInventoryItem = defineOperation({
   tag: 'inventory',
   stability: 'beta',
   params: { petId: Int64('The pet whose stock is returned.') },
-  headers: { 'If-None-Match': 'ETags that the caller has; 304 where one of them is the current one.' },
+  headers: IF_NONE_MATCH,
   success: { description: 'The stock level of the pet.', schema: InventoryItem },
   errors: ['invalid_request', 'not_found'],
   prepare: ({ petId }, { view }) => view.find(petId),
-  reply: ({ params, request }, _, found) => {
-    const item = requireEntry(params.petId, found)
-    const ETag = entryTag(item)
-    return matchesTag(request.headers.get('if-none-match'), ETag)
-      ? { status: 304, headers: { ETag }, body: null }
-      : jsonReply(item, { ETag })
+  reply: ({ params, request }, _, item) => {
+    if (item === undefined) throw noEntry(params.petId)
+    return conditional(jsonReply(item, { ETag: entryTag(item) }), request)
   },
 })

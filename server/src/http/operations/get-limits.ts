@@ -1,6 +1,7 @@
-import type { WindowStatus } from '../../core/limits/rate-windows.ts'
+import type { WindowStatus } from '../../core/limits/limit-store.ts'
 import { SECOND } from '../../core/values/clock.ts'
 import { defineOperation } from '../operation.ts'
+import { IF_NONE_MATCH } from '../representation.ts'
 import { KeyLimits } from '../resources.ts'
 
 export const getLimits = defineOperation({
@@ -12,8 +13,7 @@ export const getLimits = defineOperation({
     'Returns the plan of the key and how it stands in both windows, this request counted. The headers of any response tell of the tighter window alone.',
   tag: 'limits',
   stability: 'beta',
-  params: {},
-  headers: { 'If-None-Match': 'ETags that the caller has; 304 where one of them is the current one.' },
+  headers: IF_NONE_MATCH,
   success: { description: 'The limits of the key.', schema: KeyLimits },
   errors: [],
   handle: async ({ key }, { limits }) => {

@@ -13,7 +13,6 @@ export const inventoryEvents = defineOperation({
     'A stream of server-sent events: one for each change of the stock, whoever made it, in the order of the commits. `change`: a quantity changed. `entry`: an entry was added or got another status. `removed`: an entry is gone. `relist`: too much changed to tell it one by one; list the inventory again, then go on from this event. It begins with `ready`, whose id is the point that the stream starts from, or, with Last-Event-ID, with the events that were missed. A comment line is sent every now and then to keep the connection. The stream ends when its key does, when the service stops, and when its reader is too slow; reconnect with Last-Event-ID to go on without a gap. It counts as one request; a key can have 20 streams open.',
   tag: 'inventory',
   stability: 'beta',
-  params: {},
   query: {
     lastEventId: Type.Optional(
       Type.String({

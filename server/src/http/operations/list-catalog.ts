@@ -1,8 +1,8 @@
 import Type from 'typebox'
 import { catalogPage } from '../../core/catalog/list-pets.ts'
 import { defineOperation } from '../operation.ts'
-import { cursorParameter, limitParameterUpTo, pageTextReply } from '../page.ts'
-import { CatalogEntry } from '../resources.ts'
+import { IF_NONE_MATCH, pageTextReply } from '../representation.ts'
+import { CatalogEntry, cursorParameter, limitParameterUpTo } from '../resources.ts'
 
 export const listCatalog = defineOperation({
   operationId: 'listCatalog',
@@ -13,9 +13,8 @@ export const listCatalog = defineOperation({
     'Returns the name and the category of every pet, by petId ascending, in large pages: what a list of the inventory needs beside the stock levels.',
   tag: 'pets',
   stability: 'beta',
-  params: {},
   query: { limit: limitParameterUpTo(10_000, 1_000), cursor: cursorParameter },
-  headers: { 'If-None-Match': 'ETags that the caller has; 304 where one of them is the current one.' },
+  headers: IF_NONE_MATCH,
   success: { description: 'A page of the catalog.', schema: Type.Array(CatalogEntry), isPaged: true },
   errors: ['invalid_request'],
   reply: async ({ query, request }, { store }) => {

@@ -1,8 +1,9 @@
 import Type from 'typebox'
-import { listChanges } from '../../core/stock/list-history.ts'
+import { noEntry } from '../../core/stock/inventory.ts'
+import { unknownCursor } from '../../core/values/page-request.ts'
 import { defineOperation } from '../operation.ts'
-import { cursorParameter, limitParameter, pageReply } from '../page.ts'
-import { HistoryEntry, Int64 } from '../resources.ts'
+import { IF_NONE_MATCH, pageReply } from '../representation.ts'
+import { cursorParameter, HistoryEntry, Int64, limitParameter } from '../resources.ts'
 
 export const listInventoryHistory = defineOperation({
   operationId: 'listInventoryHistory',
@@ -15,16 +16,26 @@ export const listInventoryHistory = defineOperation({
   stability: 'beta',
   params: { petId: Int64('The pet whose history is returned.') },
   query: { limit: limitParameter, cursor: cursorParameter },
-  headers: { 'If-None-Match': 'ETags that the caller has; 304 where one of them is the current one.' },
+  headers: IF_NONE_MATCH,
   success: {
     description: 'A page of the history.',
     schema: Type.Array(HistoryEntry),
     isPaged: true,
   },
   errors: ['invalid_request', 'not_found'],
-  reply: async ({ params, query, request }, { store, view }) => {
-    const { entries, next } = await listChanges(store, view, params.petId, query)
-    const shown = entries.map(({ petId: _, at, ...entry }) => ({ ...entry, at: new Date(at).toISOString() }))
-    return pageReply(request, shown, { ...query, cursor: next })
+  reply: async ({ params: { petId }, query, request }, { store, view }) => {
+    const { limit, cursor } = query
+    const page = await store.listHistoryPage(petId, limit, cursor)
+    if (page === 'unknown_cursor') throw unknownCursor(cursor)
+    if (page.entries.length === 0 && (await view.find(petId)) === undefined) {
+      // Behind the last page of a pet that was removed there is nothing, but there is a history.
+      const first = cursor === undefined ? page : await store.listHistoryPage(petId, 1, undefined)
+      if (first === 'unknown_cursor' || first.entries.length === 0) throw noEntry(petId)
+    }
+    const shown = page.entries.map(({ petId: _, at, ...entry }) => ({
+      ...entry,
+      at: new Date(at).toISOString(),
+    }))
+    return pageReply(request, shown, { ...query, cursor: page.next })
   },
 })

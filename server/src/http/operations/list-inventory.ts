@@ -20,8 +20,7 @@ const MAX_WHOLE_BYTES = 1024 * 1024
 const CODINGS: readonly Coding[] = ['zstd', 'gzip']
 /** Compressed parts of zstd can be joined; those of gzip cannot, since its checksum is of the whole. */
 const CODINGS_OF_PARTS: readonly Coding[] = ['zstd']
-/** A list is compressed anew after each change, so quickly counts for more than small. */
-const GZIP_OPTIONS = { level: 1 } as const
+const Vary = 'Accept-Encoding'
 
 /** What is wanted again and again, kept as long as the snapshot that it is made of. */
 interface Kept {
@@ -43,7 +42,6 @@ export const listInventory = defineOperation({
   description: 'Returns the current stock levels for all pets in the store, by petId ascending.',
   tag: 'inventory',
   stability: 'stable',
-  params: {},
   success: { description: 'The stock level of every pet.', schema: Type.Array(InventoryItem) },
   errors: [],
   prepare: (_, { view }) => view.current(),
@@ -56,7 +54,8 @@ function inventoryReply(snapshot: InventorySnapshot, { headers }: HttpRequest): 
   const { tags, whole, unchanged } = keptOf(snapshot)
   // By the tag of a 304 a cache finds which of its copies is meant (RFC 9111, 4.3.4): it is the one that was named.
   const ETag = matchedTag(headers.get('if-none-match'), tags)
-  if (ETag !== undefined) return kept(unchanged, ETag, () => unchangedReply(ETag))
+  if (ETag !== undefined)
+    return kept(unchanged, ETag, () => ({ status: 304, headers: { ETag, Vary }, body: null }))
   const isWhole = byteLength <= MAX_WHOLE_BYTES
   const coding =
     byteLength < MIN_BYTES_TO_COMPRESS
@@ -67,15 +66,11 @@ function inventoryReply(snapshot: InventorySnapshot, { headers }: HttpRequest): 
     : listReply(snapshot, coding, coding === undefined ? snapshot.parts : zstdBody(snapshot.parts))
 }
 
-function unchangedReply(ETag: string): Reply {
-  return { status: 304, headers: { ETag, Vary: 'Accept-Encoding' }, body: null }
-}
-
 function listReply({ tag }: InventorySnapshot, coding: Coding | undefined, body: Reply['body']): Reply {
   const headers = {
     'Content-Type': 'application/json',
     ETag: entityTag(tag, coding),
-    Vary: 'Accept-Encoding',
+    Vary,
     ...(coding === undefined ? {} : { 'Content-Encoding': coding }),
   }
   return { status: 200, headers, body }
@@ -84,7 +79,8 @@ function listReply({ tag }: InventorySnapshot, coding: Coding | undefined, body:
 function wholeBody({ parts }: InventorySnapshot, coding: Coding | undefined): Uint8Array {
   if (coding === 'zstd') return Buffer.concat([...zstdBody(parts)])
   const bytes = Buffer.concat(parts)
-  return coding === 'gzip' ? gzipSync(bytes, GZIP_OPTIONS) : bytes
+  // A list is compressed anew after each change, so quickly counts for more than small.
+  return coding === 'gzip' ? gzipSync(bytes, { level: 1 }) : bytes
 }
 
 /**

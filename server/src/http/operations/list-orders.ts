@@ -10,7 +10,6 @@ export const listOrders = defineOperation({
   description: 'Returns all orders of the store, by id ascending.',
   tag: 'store',
   stability: 'beta',
-  params: {},
   success: { description: 'Every order.', schema: Type.Array(Order) },
   errors: [],
   handle: async (_, { store }) => {

@@ -2,8 +2,8 @@ import Type from 'typebox'
 import { listPetPage } from '../../core/catalog/list-pets.ts'
 import { PET_STATUSES } from '../../core/stock/inventory.ts'
 import { defineOperation } from '../operation.ts'
-import { cursorParameter, limitParameter, pageReply } from '../page.ts'
-import { Pet } from '../resources.ts'
+import { IF_NONE_MATCH, pageReply } from '../representation.ts'
+import { cursorParameter, limitParameter, Pet } from '../resources.ts'
 
 export const listPets = defineOperation({
   operationId: 'listPets',
@@ -13,7 +13,6 @@ export const listPets = defineOperation({
   description: 'Returns the pets of the store, by id ascending, page by page.',
   tag: 'pets',
   stability: 'beta',
-  params: {},
   query: {
     status: Type.Optional(
       Type.Enum([...PET_STATUSES], {
@@ -24,7 +23,7 @@ export const listPets = defineOperation({
     limit: limitParameter,
     cursor: cursorParameter,
   },
-  headers: { 'If-None-Match': 'ETags that the caller has; 304 where one of them is the current one.' },
+  headers: IF_NONE_MATCH,
   success: { description: 'A page of pets.', schema: Type.Array(Pet), isPaged: true },
   errors: ['invalid_request'],
   reply: async ({ query, request }, { store }) => {

@@ -1,9 +1,5 @@
-import {
-  entryAfter,
-  itemJson,
-  type QuantityChange,
-  type QuantityOutcome,
-} from '../../core/stock/inventory.ts'
+import { noEntry, type QuantityChange, type QuantityOutcome } from '../../core/stock/inventory.ts'
+import { ServiceError } from '../../core/values/errors.ts'
 import { defineOperation } from '../operation.ts'
 import type { Reply } from '../reply.ts'
 import { entryTag, statesIn } from '../representation.ts'
@@ -39,10 +35,18 @@ export const updateInventory = defineOperation({
 })
 
 function toReply(outcome: QuantityOutcome, change: QuantityChange): Reply {
-  const item = entryAfter(change, outcome)
+  if (outcome === 'unknown_pet') throw noEntry(change.petId)
+  if ('conflict' in outcome) {
+    const { quantity, status } = outcome.conflict
+    throw new ServiceError(
+      'precondition_failed',
+      `the entry of petId ${change.petId} is not in the state that If-Match names: its quantity is ${quantity} and its status ${status}; read it again and decide anew`,
+    )
+  }
+  const { petId, quantity, status } = outcome
   return {
     status: 200,
-    headers: { 'Content-Type': 'application/json', ETag: entryTag(item) },
-    body: itemJson(item),
+    headers: { 'Content-Type': 'application/json', ETag: entryTag(outcome) },
+    body: `{"petId":${petId},"quantity":${quantity},"status":"${status}"}`,
   }
 }

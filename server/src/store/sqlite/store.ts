@@ -1,4 +1,4 @@
-import { LimitLedger } from '../../core/limits/limit-ledger.ts'
+import { LimitLedger } from '../../core/limits/rate-windows.ts'
 import { contentVerbs } from '../contents.ts'
 import { exportVerbs } from '../export.ts'
 import { historyVerbs } from '../history.ts'

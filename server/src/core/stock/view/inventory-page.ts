@@ -1,7 +1,6 @@
-import { bytesOf, putBytes, putInteger } from '../../values/ascii.ts'
-import { type InventoryItem, PET_STATUSES, type PetStatus } from '../inventory.ts'
+import { type InventoryItem, PET_STATUSES } from '../inventory.ts'
 
-/** Entries in one page: small enough to serialise anew in 50 µs, large enough to keep pages few. */
+/** Entries in one page: small enough to serialise anew for each change, large enough to keep pages few. */
 export const PAGE_CAPACITY = 512
 
 const ID_TEXT = bytesOf('{"petId":')
@@ -9,13 +8,11 @@ const QUANTITY_TEXT = bytesOf(',"quantity":')
 const STATUS_TEXTS = PET_STATUSES.map((status) => bytesOf(`,"status":"${status}"}`))
 const NO_TEXT = new Uint8Array()
 const COMMA = ','.charCodeAt(0)
+const ZERO = '0'.charCodeAt(0)
 /** More than an entry with the longest id, quantity and status takes. */
 const MAX_ENTRY_BYTES = 96
 /** Shared by all pages: each is written in one go and then copied out. */
 const buffer = new Uint8Array(1 + PAGE_CAPACITY * MAX_ENTRY_BYTES)
-const STATUS_INDEX: Readonly<Record<PetStatus, number>> = Object.fromEntries(
-  PET_STATUSES.map((status, index) => [status, index]),
-) as Record<PetStatus, number>
 
 /** A run of entries in petId order, packed: 17 bytes each beside the bytes that are sent. */
 export class InventoryPage {
@@ -65,7 +62,7 @@ export class InventoryPage {
   write(slot: number, item: InventoryItem): void {
     this.ids[slot] = item.petId
     this.quantities[slot] = item.quantity
-    this.statuses[slot] = STATUS_INDEX[item.status]
+    this.statuses[slot] = PET_STATUSES.indexOf(item.status)
     this.#bytes = undefined
   }
 
@@ -122,11 +119,11 @@ export class InventoryPage {
     let at = 1
     for (let slot = 0; slot < this.count; slot++) {
       if (slot > 0) buffer[at++] = COMMA
-      at = putBytes(buffer, at, ID_TEXT)
+      at = putBytes(at, ID_TEXT)
       at = this.#putId(at, slot)
-      at = putBytes(buffer, at, QUANTITY_TEXT)
-      at = putInteger(buffer, at, this.quantities[slot] ?? 0)
-      at = putBytes(buffer, at, STATUS_TEXTS[this.statuses[slot] ?? 0] ?? NO_TEXT)
+      at = putBytes(at, QUANTITY_TEXT)
+      at = putInteger(at, this.quantities[slot] ?? 0)
+      at = putBytes(at, STATUS_TEXTS[this.statuses[slot] ?? 0] ?? NO_TEXT)
     }
     return buffer.slice(0, at)
   }
@@ -134,8 +131,8 @@ export class InventoryPage {
   /** A small id is taken for the number it is, without a bigint in between. */
   #putId(at: number, slot: number): number {
     return this.#idWords[slot * 2 + 1] === 0
-      ? putInteger(buffer, at, this.#idWords[slot * 2] ?? 0)
-      : putBytes(buffer, at, bytesOf(String(this.ids[slot])))
+      ? putInteger(at, this.#idWords[slot * 2] ?? 0)
+      : putBytes(at, bytesOf(String(this.ids[slot])))
   }
 
   #shift(from: number, to: number): void {
@@ -143,4 +140,36 @@ export class InventoryPage {
     this.quantities.copyWithin(to, from, this.count)
     this.statuses.copyWithin(to, from, this.count)
   }
+}
+
+function bytesOf(text: string): Uint8Array {
+  return new TextEncoder().encode(text)
+}
+
+/** Text goes straight into bytes, since strings in between would cost the most. Tells where the next one goes on. */
+function putBytes(at: number, bytes: Uint8Array): number {
+  // Pieces are short: a call of `set` would take longer than its work.
+  for (let index = 0; index < bytes.length; index++) buffer[at + index] = bytes[index] ?? 0
+  return at + bytes.length
+}
+
+/** An integer from 0 to the largest safe one. */
+function putInteger(at: number, value: number): number {
+  // Beyond 31 bits the divisions would be those of doubles, and no quicker than this.
+  if (value > 0x7fff_ffff) return putBytes(at, bytesOf(String(value)))
+  const end = at + digitsOf(value)
+  let index = end
+  let rest = value
+  do {
+    const next = (rest / 10) | 0
+    buffer[--index] = ZERO + rest - next * 10
+    rest = next
+  } while (rest > 0)
+  return end
+}
+
+function digitsOf(value: number): number {
+  let digits = 1
+  for (let limit = 10; value >= limit; limit *= 10) digits++
+  return digits
 }

@@ -12,16 +12,15 @@ export interface InventorySnapshot {
   readonly tag: string
 }
 
-const OPENING = new TextEncoder().encode('[')
 const CLOSING = new TextEncoder().encode(']')
 
 /** All entries in petId order, cut into pages. A change serialises one page anew, never the list. */
 export class InventoryPages {
-  readonly #pages: InventoryPage[] = []
+  /** There is always one; only a single one can be empty. */
+  readonly #pages = [new InventoryPage()]
   readonly #tag = new ContentTag()
   #snapshot: InventorySnapshot | undefined
 
-  /** How many entries there are. */
   get count(): number {
     return this.#pages.reduce((sum, page) => sum + page.count, 0)
   }
@@ -29,13 +28,7 @@ export class InventoryPages {
   /** Adds an entry, or replaces the one with the same id. */
   set(item: InventoryItem): void {
     const index = this.#indexFor(item.petId)
-    const page = this.#pages[index]
-    if (page === undefined) {
-      const first = new InventoryPage()
-      this.#pages.push(first)
-      this.#insert(first, 0, item)
-      return
-    }
+    const page = this.#pageAt(index)
     const slot = page.slotOf(item.petId)
     if (page.has(slot, item.petId)) {
       this.#tag.remove(page.wordsOf(slot))
@@ -50,19 +43,19 @@ export class InventoryPages {
   }
 
   get(petId: bigint): InventoryItem | undefined {
-    const page = this.#pages[this.#indexFor(petId)]
-    const slot = page?.slotOf(petId) ?? 0
-    return page?.has(slot, petId) ? page.read(slot) : undefined
+    const page = this.#pageAt(this.#indexFor(petId))
+    const slot = page.slotOf(petId)
+    return page.has(slot, petId) ? page.read(slot) : undefined
   }
 
   remove(petId: bigint): void {
     const index = this.#indexFor(petId)
-    const page = this.#pages[index]
-    const slot = page?.slotOf(petId) ?? 0
-    if (page === undefined || !page.has(slot, petId)) return
+    const page = this.#pageAt(index)
+    const slot = page.slotOf(petId)
+    if (!page.has(slot, petId)) return
     this.#tag.remove(page.wordsOf(slot))
     page.remove(slot)
-    if (page.count === 0) this.#pages.splice(index, 1)
+    if (page.count === 0 && this.#pages.length > 1) this.#pages.splice(index, 1)
     this.#snapshot = undefined
   }
 
@@ -73,22 +66,27 @@ export class InventoryPages {
 
   #takeSnapshot(): InventorySnapshot {
     const parts = this.#pages.map((page, index) => page.bytes(index === 0 ? '[' : ','))
-    if (parts.length === 0) parts.push(OPENING)
     parts.push(CLOSING)
     const byteLength = parts.reduce((sum, part) => sum + part.length, 0)
     return { parts, byteLength, tag: this.#tag.toString() }
+  }
+
+  #pageAt(index: number): InventoryPage {
+    const page = this.#pages[index]
+    if (page === undefined) throw new RangeError(`there is no page ${index}`)
+    return page
   }
 
   /** The last page that begins at or before the id; the first one for an id before all. */
   #indexFor(petId: bigint): number {
     const last = this.#pages.length - 1
     // At the start they come in order, each behind all others.
-    if (last >= 0 && (this.#pages[last]?.firstId ?? 0n) <= petId) return last
+    if (this.#pageAt(last).firstId <= petId) return last
     let low = 0
     let high = last
     while (low < high) {
       const middle = (low + high) >>> 1
-      if ((this.#pages[middle]?.firstId ?? 0n) <= petId) low = middle + 1
+      if (this.#pageAt(middle).firstId <= petId) low = middle + 1
       else high = middle
     }
     return Math.max(0, low - 1)

@@ -5,11 +5,8 @@ import { InventoryPages, type InventorySnapshot } from './inventory-pages.ts'
 
 type ViewStore = Pick<StockStore, 'version' | 'loadStock' | 'stockChangesSince'>
 
-/**
- * A list of so many is worth a collection of garbage before the next one is loaded. With a million, and updates going on,
- * 302 to 332 MB were resident at the highest instead of 388 to 435; four readers had the list 0.2 s later, after 3 s.
- */
-const MANY = 100_000
+/** A list of so many is worth a collection of garbage before the next one is loaded: docs/decisions/2026-11-15-live-view.md. */
+const MIN_ENTRIES_TO_COLLECT = 100_000
 
 /**
  * The stock in memory, ready to send, and never behind: a read that begins after a change was acknowledged, by
@@ -41,7 +38,6 @@ export class LiveView {
     return this.#whenCurrent(({ pages }) => pages.snapshot())
   }
 
-  /** One entry as it is now. */
   find(petId: bigint): MaybePromise<InventoryItem | undefined> {
     return this.#whenCurrent(({ pages }) => pages.get(petId))
   }
@@ -77,7 +73,10 @@ export class LiveView {
     if (this.#loaded === undefined) return undefined
     const changes = await this.#store.stockChangesSince(this.#loaded.cursor)
     if (changes === 'too_many') {
-      this.#letGo(this.#loaded.pages.count)
+      // Two lists at once would take twice the memory.
+      const { count } = this.#loaded.pages
+      this.#loaded = undefined
+      if (count >= MIN_ENTRIES_TO_COLLECT) Bun.gc(true)
       return undefined
     }
     const { pages } = this.#loaded
@@ -85,15 +84,9 @@ export class LiveView {
     for (const petId of changes.removed) pages.remove(petId)
     return { pages, cursor: changes.cursor }
   }
-
-  /** Before all is loaded anew: two lists at once would take twice the memory. */
-  #letGo(entries: number): void {
-    this.#loaded = undefined
-    if (entries >= MANY) Bun.gc(true)
-  }
 }
 
-/** What was read of the store, up to a place in its log. */
+/** What was read of the store, up to a cursor of its log. */
 interface Loaded {
   readonly pages: InventoryPages
   readonly cursor: string
