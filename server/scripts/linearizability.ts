@@ -4,19 +4,19 @@
  */
 import {
   crashViolations,
+  driveInstances,
   driveThroughCrashes,
-  driveTwoInstances,
   driveViolations,
 } from '../test/faults/linearizability.ts'
 
 const DEFAULT_REQUESTS = 50_000
 const CRASHES = 5
-const MOST_SHOWN = 20
+const MAX_SHOWN = 20
 
 const wanted = Number(process.argv[2] ?? DEFAULT_REQUESTS)
 const seed = Number(process.argv[3] ?? Date.now() % 2 ** 32)
 console.log(`seed ${seed}`)
-const driven = await driveTwoInstances(seed, (requests) => requests >= wanted)
+const driven = await driveInstances(seed, (requests) => requests >= wanted)
 console.log(
   `${driven.requests} requests on 2 instances in ${driven.seconds.toFixed(1)} s, answered ${JSON.stringify([...driven.statuses])}`,
 )
@@ -29,5 +29,5 @@ console.log(
   `${CRASHES} crashes under load of ${crashed.requests} requests: ${crashed.contradictions.length} contradictions, statuses ${crashed.statuses}, refused within ${Math.round(crashed.longestRefusalMs)} ms, back after ${recoveries}`,
 )
 const violations = [...driveViolations(driven), ...crashViolations(crashed)]
-for (const violation of violations.slice(0, MOST_SHOWN)) console.error(violation)
+for (const violation of violations.slice(0, MAX_SHOWN)) console.error(violation)
 process.exit(violations.length === 0 ? 0 : 1)

@@ -29,7 +29,7 @@ const TASKS: readonly TortureTask[] = [
   longRunPostgresTask,
 ]
 const DEFAULT_MINUTES = '60'
-const MOST_SHOWN = 50
+const MAX_SHOWN = 50
 
 interface Finished {
   readonly task: TortureTask
@@ -75,7 +75,7 @@ async function finish(task: TortureTask): Promise<Finished> {
   }
   const seconds = (performance.now() - began) / 1_000
   say(`${summary.violations.length} violations in ${Math.round(seconds)} s`)
-  for (const violation of summary.violations.slice(0, MOST_SHOWN)) console.error(`  ${violation}`)
+  for (const violation of summary.violations.slice(0, MAX_SHOWN)) console.error(`  ${violation}`)
   return { task, seconds, summary }
 }
 

@@ -1,4 +1,3 @@
-import type { MadeChange } from '../core/stock/decide.ts'
 import type { InventoryItem, PetStatus } from '../core/stock/inventory.ts'
 import type { StockEvent } from '../core/stock/stock-event.ts'
 
@@ -29,34 +28,6 @@ export function toEvent(row: LogRow, cursor: string): StockEvent {
     }
   }
   throw new Error(`row ${row.id} of the log is no ${kind}`)
-}
-
-/** A change on its way into the log. */
-export interface ChangeRow extends MadeChange {
-  /** The pet's latest row before this commit; null where it has none. */
-  readonly previous: bigint | null
-  /** The index of the pet's row before this one in the same commit; null where there is none. */
-  readonly follows: number | null
-  /** Whether it is the pet's last one in this commit: what the stock then is. */
-  isLast: boolean
-}
-
-/** Each change with the pet's row before it, so that the log can be followed back from the stock. */
-export function changeRows(
-  made: readonly MadeChange[],
-  lastChangeOf: (petId: bigint) => bigint | null,
-): readonly ChangeRow[] {
-  const latest = new Map<bigint, number>()
-  const rows: ChangeRow[] = []
-  for (const [index, { change, before, status }] of made.entries()) {
-    const { petId } = change
-    const follows = latest.get(petId) ?? null
-    const earlier = follows === null ? undefined : rows[follows]
-    if (earlier !== undefined) earlier.isLast = false
-    rows.push({ change, before, status, previous: lastChangeOf(petId), follows, isLast: true })
-    latest.set(petId, index)
-  }
-  return rows
 }
 
 export interface StockRow {

@@ -130,6 +130,16 @@ describe('what is decided in a commit', () => {
     )
   })
 
+  test('a change that is made names the one before it of the same pet, and the last of a pet is known', () => {
+    const changes = [set(1n, 5), set(2n, 6), set(1n, 5), set(1n, 7), set(1n, 8, [state(0)])]
+    const found = new Map([1n, 2n].map((petId) => [petId, state(3)]))
+    expect(decide(changes, found).made.map(({ follows, isLast }) => [follows, isLast])).toEqual([
+      [null, false],
+      [null, true],
+      [0, true],
+    ])
+  })
+
   test.each([-1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, MAX_QUANTITY + 1])(
     '%p is no quantity, and whoever lets it come so far is told',
     (quantity) => {

@@ -26,7 +26,7 @@ const WRITERS = 8
 const DISK_MEGABYTES = 256
 const BETWEEN = 40
 /** As little as one update takes, and as much as some dozen: so that it runs out at any place within a commit. */
-const MOST_GROWTH = 60_000
+const MAX_GROWTH = 60_000
 const REFUSALS = 20
 const LONGEST_LOCK_MS = 400
 const KILL_CHANCE = 0.3
@@ -66,7 +66,7 @@ export async function spoilDisk({ seed, isOver, say }: DiskOptions): Promise<Dis
       await untilRefused(REFUSALS)
       return () => filler.free()
     }
-    limitGrowth(shop.pid, shop.path, random() * MOST_GROWTH)
+    limitGrowth(shop.pid, shop.path, random() * MAX_GROWTH)
     await untilRefused(REFUSALS)
     return () => limitFileSize(shop.pid, 'unlimited')
   }

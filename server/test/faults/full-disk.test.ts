@@ -5,13 +5,13 @@ import { canMount, fillDisk, limitFileSize, limitGrowth, mountSmallDisk, unmount
 setDefaultTimeout(30_000)
 
 /** More than fits into what room is left. */
-const MOST_UPDATES = 500
+const MAX_UPDATES = 500
 
 let shop: FaultyShop
 afterEach(() => shop.close())
 
 async function updateUntilRefused(): Promise<void> {
-  for (let sent = 0; sent < MOST_UPDATES; sent++) if ((await shop.update()).status !== 200) return
+  for (let sent = 0; sent < MAX_UPDATES; sent++) if ((await shop.update()).status !== 200) return
   throw new Error('no update was refused')
 }
 

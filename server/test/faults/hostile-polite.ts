@@ -16,7 +16,7 @@ export interface PoliteFigures {
 }
 
 /** How many times slower than on the quiet service a well-behaved client may be answered in the middle of an attack. */
-export const MOST_TIMES_SLOWER = 40
+export const MAX_TIMES_SLOWER = 40
 
 /** Reads and updates one pet all the time, and measures how long that takes. */
 export class PoliteClient {

@@ -12,12 +12,12 @@ import {
   type Target,
   wrongKeys,
 } from './hostile-attacks.ts'
-import { MOST_TIMES_SLOWER, PoliteClient } from './hostile-polite.ts'
+import { MAX_TIMES_SLOWER, PoliteClient } from './hostile-polite.ts'
 import { type HostileService, startHostileService } from './hostile-service.ts'
 
 const PETS = 100_000
 const LEAST_ROUNDS = 5
-const MOST_ADDED_BYTES = 400 * 1024 * 1024
+const MAX_ADDED_BYTES = 400 * 1024 * 1024
 /** The service lets a silent connection go after some 10 s. */
 const LONGEST_HOLD_MS = 20_000
 
@@ -133,10 +133,10 @@ class Siege {
     this.#mostBytes = Math.max(this.#mostBytes, bytes)
     this.#mostFiles = Math.max(this.#mostFiles, files)
     if (failed.length > 0) this.violations.push(`${during}: others got ${failed.slice(0, 5).join(', ')}`)
-    if (medianMs > this.#quiet.medianMs * MOST_TIMES_SLOWER) {
+    if (medianMs > this.#quiet.medianMs * MAX_TIMES_SLOWER) {
       this.violations.push(`${during}: others waited ${medianMs} ms instead of ${this.#quiet.medianMs} ms`)
     }
-    if (bytes > this.#quiet.bytes + MOST_ADDED_BYTES) {
+    if (bytes > this.#quiet.bytes + MAX_ADDED_BYTES) {
       this.violations.push(`${during}: ${bytes} bytes of memory instead of ${this.#quiet.bytes}`)
     }
   }

@@ -15,7 +15,7 @@ export interface PairReport extends KillCounts {
 
 const IDS = PET_IDS.map(BigInt)
 const WRITERS = 8
-const MOST_UPDATES = 150
+const MAX_UPDATES = 150
 /** So many updates the one that is left has to acknowledge after each kill. */
 const ALONE = 20
 const FAREWELL_MS = 10_000
@@ -42,7 +42,7 @@ export async function killOneOfTwo({ seed, isOver, say }: KillOptions): Promise<
         pair.map(({ address }) => address),
         () => isRoundOver,
       )
-      await ledger.untilAcknowledged(1 + random() * MOST_UPDATES)
+      await ledger.untilAcknowledged(1 + random() * MAX_UPDATES)
       const victim = random() < 0.5 ? 0 : 1
       const { program, name } = pair[victim]
       program.kill('SIGKILL')

@@ -36,7 +36,7 @@ export interface KillReport extends KillCounts {
 
 const WRITERS = 8
 /** A kill comes after up to so many updates. */
-const MOST_UPDATES = 200
+const MAX_UPDATES = 200
 const LONGEST_START_MS = 250
 const START_KILL_CHANCE = 0.15
 /** The service itself lets its log grow for longer than a round goes on. */
@@ -67,11 +67,11 @@ export async function killAgainAndAgain({ seed, isOver, say }: KillOptions): Pro
     while (!isOver(kills)) {
       const loading = load.run([shop.address], () => false)
       if (random() < RESTART_LOG_CHANCE) {
-        await ledger.untilAcknowledged(1 + random() * MOST_UPDATES)
+        await ledger.untilAcknowledged(1 + random() * MAX_UPDATES)
         restartLog(shop.path)
         restartedLogs++
       }
-      await ledger.untilAcknowledged(1 + random() * MOST_UPDATES)
+      await ledger.untilAcknowledged(1 + random() * MAX_UPDATES)
       await shop.kill()
       await loading
       kills++

@@ -12,16 +12,17 @@ export interface DriveReport extends Recorded {
   readonly deadlocks: number
 }
 
+const INSTANCES = 4
 const WORKERS = 64
 
-/** Drives two instances on one PostgreSQL at once, and checks what they answered. */
-export async function driveTwoInstances(
+/** Drives four instances on one PostgreSQL at once, and checks what they answered. */
+export async function driveInstances(
   seed: number,
   isOver: (requests: number) => boolean,
 ): Promise<DriveReport> {
   const database = await createDatabase()
   const key = await stockUp(database.url)
-  const instances = await startInstances(database.url, 2)
+  const instances = await startInstances(database.url, INSTANCES)
   let value = 0
   const began = performance.now()
   const recorded = await record(instances, {
@@ -72,12 +73,12 @@ const CRASHES = 5
 
 export const linearizabilityTask: TortureTask = {
   name: 'linearizability',
-  promise: 'Two instances answer like one register for each pet, and PostgreSQL may crash meanwhile.',
+  promise: 'Four instances answer like one register for each pet, and PostgreSQL may crash meanwhile.',
   share: 2,
   run: async (options) => {
     const { seed, isFull, say } = options
     const isOver = untilOver(options, LEAST_REQUESTS)
-    const driven = await driveTwoInstances(seed, (requests) => {
+    const driven = await driveInstances(seed, (requests) => {
       if (requests % TELL_EVERY === 0 && requests > 0) say(`${requests} requests`)
       return isOver(requests)
     })
@@ -85,7 +86,7 @@ export const linearizabilityTask: TortureTask = {
     const crashed = await driveThroughCrashes(crashes)
     return {
       figures: [
-        ['requests to two instances', String(driven.requests)],
+        ['requests to four instances', String(driven.requests)],
         ['requests a second', String(Math.round(driven.requests / driven.seconds))],
         ['deadlocks', String(driven.deadlocks)],
         ['crashes of PostgreSQL', String(crashes)],

@@ -14,7 +14,7 @@ const SECOND = 1_000
 const HOUR = 3_600 * SECOND
 /** A lifted ban is heard of within half a second, what was counted is saved within 50 ms; a busy machine takes longer. */
 const PATIENCE_MS = 5_000
-const MOST_KEYS = 10
+const MAX_KEYS = 10
 
 /** Does what an operator does, with the real command line at the time of the test, and to the model. */
 export async function runCommand(run: ModelRun, command: Command): Promise<void> {
@@ -83,7 +83,7 @@ async function order(run: ModelRun, command: Extract<Command, { kind: 'order' }>
 
 async function create(run: ModelRun, command: Extract<Command, { kind: 'create' }>): Promise<void> {
   const { world } = run
-  if (world.keys.length >= MOST_KEYS) return
+  if (world.keys.length >= MAX_KEYS) return
   const { perMinute, readOnly, hours } = command
   const limits = { perMinute, perDay: perMinute * 2 }
   const name = `key ${world.keys.length}`

@@ -9,7 +9,7 @@ import { ModelCounts, runSteps, type StoreKind } from './model-run.ts'
 import { type Step, stepsOf } from './model-steps.ts'
 
 /** Longer ones than in `npm test`: some things only go wrong late in the day. */
-const MOST_STEPS = 250
+const MAX_STEPS = 250
 const RUNS_AT_ONCE = 4
 /** In a full run. */
 const LEAST_REQUESTS: Readonly<Record<StoreKind, number>> = { sqlite: 50_000, postgres: 20_000 }
@@ -36,7 +36,7 @@ export const modelPostgresTask: TortureTask = {
 async function runModel(options: TortureOptions, store: StoreKind): Promise<TortureSummary> {
   const counts = new ModelCounts()
   const isOver = untilOver(options, LEAST_REQUESTS[store])
-  const property = fc.asyncProperty(stepsOf(MOST_STEPS), (steps) => runSteps(steps, store, counts))
+  const property = fc.asyncProperty(stepsOf(MAX_STEPS), (steps) => runSteps(steps, store, counts))
   const violations: string[] = []
   let { seed } = options
   for (let runs = 0; !isOver(counts.requests) && violations.length === 0; runs += RUNS_AT_ONCE) {

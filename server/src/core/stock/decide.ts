@@ -5,6 +5,10 @@ export interface MadeChange {
   readonly change: QuantityChange
   readonly before: number
   readonly status: EntryState['status']
+  /** The index of the pet's change before this one among those that are made; null where it is the first. */
+  readonly follows: number | null
+  /** Whether it is the pet's last one: what the stock then is. */
+  isLast: boolean
 }
 
 export interface Decision {
@@ -20,7 +24,7 @@ export interface Decision {
  * knows what is allowed.
  */
 export function decide(changes: readonly QuantityChange[], found: ReadonlyMap<bigint, EntryState>): Decision {
-  const quantities = new Map<bigint, number>()
+  const latest = new Map<bigint, number>()
   const made: MadeChange[] = []
   const outcomes = changes.map((change): QuantityOutcome => {
     const { petId, quantity } = change
@@ -28,11 +32,14 @@ export function decide(changes: readonly QuantityChange[], found: ReadonlyMap<bi
     const entry = found.get(petId)
     if (entry === undefined) return 'unknown_pet'
     const { status } = entry
-    const before = quantities.get(petId) ?? entry.quantity
+    const follows = latest.get(petId) ?? null
+    const earlier = follows === null ? undefined : made[follows]
+    const before = earlier === undefined ? entry.quantity : earlier.change.quantity
     if (!isAllowed(change, before, status)) return { conflict: { petId, quantity: before, status } }
     if (before !== quantity) {
-      quantities.set(petId, quantity)
-      made.push({ change, before, status })
+      if (earlier !== undefined) earlier.isLast = false
+      latest.set(petId, made.length)
+      made.push({ change, before, status, follows, isLast: true })
     }
     return { petId, quantity, status }
   })

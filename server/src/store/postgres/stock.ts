@@ -1,8 +1,8 @@
 import type { SQL } from 'bun'
-import { type Decision, decide } from '../../core/stock/decide.ts'
+import { type Decision, decide, type MadeChange } from '../../core/stock/decide.ts'
 import type { InventoryItem, PetStatus, QuantityChange } from '../../core/stock/inventory.ts'
 import type { StockStore } from '../../core/stock/stock-store.ts'
-import { type ChangeRow, changeRows, ENTRIES, type StockRow, toItem } from '../log-rows.ts'
+import { ENTRIES, type StockRow, toItem } from '../log-rows.ts'
 import { inLongSession } from '../sql.ts'
 import type { Connection } from './connection.ts'
 
@@ -89,10 +89,7 @@ export function stockVerbs(connection: Connection): StockStore {
           decision = decide(changes, found)
           const { made } = decision
           if (made.length === 0) return undefined
-          return write(
-            sql,
-            changeRows(made, (petId) => found.get(petId)?.lastChange ?? null),
-          )
+          return write(sql, made, (petId) => found.get(petId)?.lastChange ?? null)
         },
       )
       if (decision === undefined) throw new Error('a commit was made without a decision')
@@ -124,7 +121,7 @@ function lockRows(sql: SQL, changes: readonly QuantityChange[]) {
 }
 
 /** The number is taken while the pets are locked, so that ids tell the order of what happened to each. */
-function write(sql: SQL, rows: readonly ChangeRow[]) {
+function write(sql: SQL, rows: readonly MadeChange[], lastChangeOf: (petId: bigint) => bigint | null) {
   return sql`
     WITH taken AS MATERIALIZED (
       SELECT nextval('log_ids') AS id
@@ -136,7 +133,7 @@ function write(sql: SQL, rows: readonly ChangeRow[]) {
         ${arrayOf(rows, ({ status }) => status)}::text[],
         ${arrayOf(rows, ({ change }) => change.at)}::bigint[],
         ${arrayOf(rows, ({ change }) => quoted(change.keyId))}::text[],
-        ${arrayOf(rows, ({ previous }) => previous)}::bigint[],
+        ${arrayOf(rows, ({ change }) => lastChangeOf(change.petId))}::bigint[],
         ${arrayOf(rows, ({ follows }) => follows)}::bigint[],
         ${arrayOf(rows, ({ isLast }) => (isLast ? 't' : 'f'))}::boolean[]
       ) WITH ORDINALITY AS made (pet_id, before, after, status, at, key_id, previous, follows, is_last, number)

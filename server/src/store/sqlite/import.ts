@@ -3,7 +3,7 @@ import type { ImportPlan } from '../import-plan.ts'
 import { ImportTables } from '../import-tables.ts'
 import type { LongSession } from '../sql.ts'
 import type { Connection } from './connection.ts'
-import { LOG_END } from './log.ts'
+import { LOG_END } from './stock.ts'
 
 /**
  * What is staged is compared with the store without a lock. What differs is written in one transaction, which first

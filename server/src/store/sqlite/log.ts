@@ -1,28 +1,9 @@
-import type { Database } from 'bun:sqlite'
 import type { EventStore, HistoryStore } from '../../core/stock/stock-store.ts'
-import { fromCursor, type LogCursor, toCursor } from '../cursor.ts'
+import { fromCursor, toCursor } from '../cursor.ts'
 import { prunableIds } from '../history.ts'
 import { type LogRow, MAX_BEHIND, toEvent } from '../log-rows.ts'
 import type { Connection } from './connection.ts'
-
-/** Where the log ends, and up to where it has been removed. */
-export interface LogEnd extends LogCursor {
-  readonly pruned: bigint
-}
-
-/** The next row gets the position after this one. Ids are those of the commits, since there is one writer at a time. */
-export const LOG_END = `
-  SELECT identity, max(coalesce((SELECT max(id) FROM log), 0), pruned_up_to) AS position, pruned_up_to AS pruned
-  FROM log_state`
-
-export function readLogEnd(database: Database): () => LogEnd {
-  const query = database.query<LogEnd, []>(LOG_END)
-  return () => {
-    const end = query.get()
-    if (end === null) throw new Error('the database does not tell its identity: log_state is empty')
-    return end
-  }
-}
+import { readLogEnd } from './stock.ts'
 
 type LogVerbs = Omit<EventStore, 'version'> & Pick<HistoryStore, 'pruneHistory'>
 

@@ -1,11 +1,11 @@
+import type { Database } from 'bun:sqlite'
 import { decide } from '../../core/stock/decide.ts'
 import type { InventoryItem, PetStatus } from '../../core/stock/inventory.ts'
 import type { StockStore } from '../../core/stock/stock-store.ts'
-import { fromCursor, toCursor } from '../cursor.ts'
-import { changeRows, ENTRIES, type StockRow, toItem } from '../log-rows.ts'
+import { fromCursor, type LogCursor, toCursor } from '../cursor.ts'
+import { ENTRIES, type StockRow, toItem } from '../log-rows.ts'
 import { inLongSession } from '../sql.ts'
 import type { Connection } from './connection.ts'
-import { LOG_END, type LogEnd, readLogEnd } from './log.ts'
 
 interface Found {
   readonly quantity: number
@@ -15,6 +15,25 @@ interface Found {
 
 /** With more changes than this, loading everything is not slower. */
 const MAX_CHANGES = 10_000n
+
+/** Where the log ends, and up to where it has been removed. */
+interface LogEnd extends LogCursor {
+  readonly pruned: bigint
+}
+
+/** The next row gets the position after this one. Ids are those of the commits, since there is one writer at a time. */
+export const LOG_END = `
+  SELECT identity, max(coalesce((SELECT max(id) FROM log), 0), pruned_up_to) AS position, pruned_up_to AS pruned
+  FROM log_state`
+
+export function readLogEnd(database: Database): () => LogEnd {
+  const query = database.query<LogEnd, []>(LOG_END)
+  return () => {
+    const end = query.get()
+    if (end === null) throw new Error('the database does not tell its identity: log_state is empty')
+    return end
+  }
+}
 
 export function stockVerbs(connection: Connection): StockStore {
   const { database } = connection
@@ -92,12 +111,12 @@ export function stockVerbs(connection: Connection): StockStore {
         const { outcomes, made } = decide(changes, entries)
         if (made.length === 0) return outcomes
         const first = logEnd().position + 1n
-        const rows = changeRows(made, (petId) => entries.get(petId)?.lastChange ?? null)
-        for (const [index, { change, before, status, previous, follows, isLast }] of rows.entries()) {
+        for (const [index, { change, before, status, follows, isLast }] of made.entries()) {
           const { petId, quantity, at, keyId } = change
           const id = first + BigInt(index)
-          const earlier = follows === null ? previous : first + BigInt(follows)
-          record.run(id, petId, before, quantity, status, at, keyId, earlier)
+          const previous =
+            follows === null ? (entries.get(petId)?.lastChange ?? null) : first + BigInt(follows)
+          record.run(id, petId, before, quantity, status, at, keyId, previous)
           if (isLast) update.run(quantity, id, petId)
         }
         return outcomes

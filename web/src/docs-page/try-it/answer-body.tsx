@@ -5,7 +5,7 @@ import { layOutJson } from '../samples/json-text.ts'
 import type { ReceivedAnswer } from './received-answer.ts'
 
 /** A page that shows more than this becomes slow to scroll; the copy button gives all of it. */
-const MOST_CHARACTERS = 20_000
+const MAX_CHARACTERS = 20_000
 
 /** The body for reading, every digit as it came. */
 export function AnswerBody({ answer: { text, status } }: { readonly answer: ReceivedAnswer }) {
@@ -23,7 +23,7 @@ export function AnswerBody({ answer: { text, status } }: { readonly answer: Rece
       </CodeFrame>
       {isCut && (
         <p className="exchange__cut">
-          These are the first {MOST_CHARACTERS.toLocaleString('en-US')} of{' '}
+          These are the first {MAX_CHARACTERS.toLocaleString('en-US')} of{' '}
           {text.length.toLocaleString('en-US')} characters. Copy gives all of them.
         </p>
       )}
@@ -33,9 +33,9 @@ export function AnswerBody({ answer: { text, status } }: { readonly answer: Rece
 
 function layOut(text: string) {
   return (
-    layOutJson(text, MOST_CHARACTERS) ?? {
-      lines: plainLines(text.slice(0, MOST_CHARACTERS)),
-      isCut: text.length > MOST_CHARACTERS,
+    layOutJson(text, MAX_CHARACTERS) ?? {
+      lines: plainLines(text.slice(0, MAX_CHARACTERS)),
+      isCut: text.length > MAX_CHARACTERS,
     }
   )
 }

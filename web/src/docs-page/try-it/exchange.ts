@@ -28,7 +28,7 @@ export interface SendOptions {
   readonly onStep: (exchange: Exchange) => void
 }
 
-const MOST_EVENTS = 100
+const MAX_EVENTS = 100
 
 /**
  * Sends the request as it is: one time, without the repetitions and the care that the client takes, since the reader
@@ -99,7 +99,7 @@ async function followStream(
       const received = parser
         .push(decoder.decode(value, { stream: true }))
         .map(({ event: kind, id, data }) => ({ kind, id, data, at, place: ++eventCount }))
-      events = [...received.reverse(), ...events].slice(0, MOST_EVENTS)
+      events = [...received.reverse(), ...events].slice(0, MAX_EVENTS)
       onStep({ phase: 'streaming', ...step() })
     }
   } catch {

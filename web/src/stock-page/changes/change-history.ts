@@ -25,7 +25,7 @@ const LOOK_UP_AFTER_MS = 300
 /** Changes that come within this time are drawn together. */
 const FLUSH_MS = 60
 /** A page that stays open for weeks does not keep all that happens meanwhile. */
-const MOST_CHANGES = 2_000
+const MAX_CHANGES = 2_000
 /** What is shown until the newest page is there again; fewer than a page. */
 const FEWEST_CHANGES = 10
 const BEGINNING: HistorySnapshot = {
@@ -106,7 +106,7 @@ export class ChangeHistory implements Readable<HistorySnapshot> {
     this.#flushing = undefined
     const before = this.get()
     const log = withEvents(before, this.#told.splice(0))
-    if (log.changes.length > MOST_CHANGES) {
+    if (log.changes.length > MAX_CHANGES) {
       this.#update({ changes: log.changes.slice(0, FEWEST_CHANGES), next: undefined })
       void this.reload()
       return

@@ -8,7 +8,7 @@ import './charts.css'
 const HEIGHT = 240
 const PAGE = 10
 /** More dots than this would be a smear. */
-const MOST_DOTS = 60
+const MAX_DOTS = 60
 
 interface Props {
   /** Of what, for those who hear it. */
@@ -68,7 +68,7 @@ export function StepChart({ name, steps, until }: Props) {
           <Axes geometry={geometry} />
           <path className="step-chart__area" d={geometry.area} />
           <path className="step-chart__line" d={geometry.line} />
-          {steps.length <= MOST_DOTS && <Dots path={geometry.dots} />}
+          {steps.length <= MAX_DOTS && <Dots path={geometry.dots} />}
           {chosen !== undefined && <Marker step={step} geometry={geometry} />}
         </svg>
       )}

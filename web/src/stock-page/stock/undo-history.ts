@@ -11,7 +11,7 @@ export interface UndoStep {
   readonly changes: readonly QuantityChange[]
 }
 
-const MOST_STEPS = 50
+const MAX_STEPS = 50
 
 /** The last changes that this page made, the newest at the end. */
 export class UndoHistory implements Readable<readonly UndoStep[]> {
@@ -25,7 +25,7 @@ export class UndoHistory implements Readable<readonly UndoStep[]> {
     const made = changes.filter(({ before, after }) => before !== after)
     if (made.length === 0) return undefined
     const step = { changes: made }
-    this.#steps.set([...this.get(), step].slice(-MOST_STEPS))
+    this.#steps.set([...this.get(), step].slice(-MAX_STEPS))
     return step
   }
 

@@ -4,7 +4,7 @@ import { type BulkProgress, type LeftOut, retryable } from '../stock/bulk-change
 import { useReadable } from '../stock/observable.ts'
 import { undoAndTell } from './save-and-tell.ts'
 
-const MOST_LISTED = 50
+const MAX_LISTED = 50
 
 /** How far a change of several rows is, and what came of it. */
 export function BulkResult({ progress }: { readonly progress: BulkProgress }) {
@@ -72,10 +72,10 @@ function Summary({ progress }: { readonly progress: BulkProgress }) {
 
 function LeftOutList({ leftOut }: { readonly leftOut: readonly LeftOut[] }) {
   const { stock } = useSession()
-  const rest = leftOut.length - MOST_LISTED
+  const rest = leftOut.length - MAX_LISTED
   return (
     <ul className="bulk-bar__left-out">
-      {leftOut.slice(0, MOST_LISTED).map(({ petId, reason, isUncertain }) => (
+      {leftOut.slice(0, MAX_LISTED).map(({ petId, reason, isUncertain }) => (
         <li key={String(petId)}>
           <strong>{stock.find(petId)?.name ?? `Pet ${petId}`}</strong> {reason}
           {isUncertain && (
