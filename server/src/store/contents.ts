@@ -7,7 +7,7 @@ import {
   columnsOf,
 } from '../core/transfer/store-contents.ts'
 import type { ContentStore } from '../core/transfer/transfer-store.ts'
-import { inLongSession, isTrue, type SqlDatabase } from './sql.ts'
+import { inLongSession, type SqlDatabase } from './sql.ts'
 
 export function contentVerbs(database: SqlDatabase): ContentStore {
   return {
@@ -56,7 +56,7 @@ async function* read(database: SqlDatabase): AsyncGenerator<ContentBatch> {
 }
 
 function contentOf(value: ContentValue | undefined, type: string): ContentValue {
-  return type === 'boolean' ? isTrue(value as boolean | bigint) : (value ?? null)
+  return type === 'boolean' ? Boolean(value) : (value ?? null)
 }
 
 /** A key that was never used may have a row to be locked. It says nothing. */

@@ -1,7 +1,7 @@
 import type { StockedPet } from '../core/catalog/pet.ts'
 import type { Order } from '../core/orders/order.ts'
-import type { PetStatus } from '../core/stock/inventory.ts'
-import { type Columns, isTrue, type SqlValue } from './sql.ts'
+import { PET_STATUSES, type PetStatus } from '../core/stock/inventory.ts'
+import type { Columns, SqlValue } from './sql.ts'
 
 /** A row of the store, or of the temporary table `differing`. */
 export type PlainRow = Readonly<Record<string, bigint | string | boolean | null>>
@@ -27,10 +27,10 @@ export const PET_PLAN: ImportPlan<StockedPet> = {
   columns: { name: 'text', category_id: 'integer', status: 'text', quantity: 'integer' },
   bind: (pet) => [pet.id, pet.name, pet.categoryId, pet.status, pet.quantity],
   toValue: (row, prefix) => ({
-    id: row.id as bigint,
-    name: row[`${prefix}name`] as string,
-    categoryId: row[`${prefix}category_id`] as bigint,
-    status: row[`${prefix}status`] as PetStatus,
+    id: integerIn(row, 'id'),
+    name: textIn(row, `${prefix}name`),
+    categoryId: integerIn(row, `${prefix}category_id`),
+    status: statusIn(row, `${prefix}status`),
     quantity: Number(row[`${prefix}quantity`]),
   }),
   store: {
@@ -59,11 +59,11 @@ export const ORDER_PLAN: ImportPlan<Order> = {
   columns: { pet_id: 'integer', quantity: 'integer', ship_date: 'integer', complete: 'boolean' },
   bind: (order) => [order.id, order.petId, order.quantity, order.shipDate, order.complete],
   toValue: (row, prefix) => ({
-    id: row.id as bigint,
-    petId: row[`${prefix}pet_id`] as bigint,
+    id: integerIn(row, 'id'),
+    petId: integerIn(row, `${prefix}pet_id`),
     quantity: Number(row[`${prefix}quantity`]),
     shipDate: Number(row[`${prefix}ship_date`]),
-    complete: isTrue(row[`${prefix}complete`] as boolean | bigint),
+    complete: Boolean(row[`${prefix}complete`]),
   }),
   store: {
     joins: 'LEFT JOIN orders ON orders.id = sorted.id',
@@ -79,4 +79,22 @@ export const ORDER_PLAN: ImportPlan<Order> = {
       ship_date = excluded.ship_date, complete = excluded.complete`,
   ],
   isLogged: false,
+}
+
+function integerIn(row: PlainRow, column: string): bigint {
+  const value = row[column]
+  if (typeof value !== 'bigint') throw new Error(`${column} is no integer: ${value}`)
+  return value
+}
+
+function textIn(row: PlainRow, column: string): string {
+  const value = row[column]
+  if (typeof value !== 'string') throw new Error(`${column} is no text: ${value}`)
+  return value
+}
+
+function statusIn(row: PlainRow, column: string): PetStatus {
+  const status = PET_STATUSES.find((one) => one === row[column])
+  if (status === undefined) throw new Error(`${column} is no status: ${row[column]}`)
+  return status
 }

@@ -1,7 +1,7 @@
 import type { ApiKey, StoredSecret } from '../core/keys/api-key.ts'
 import type { KeyAct, KeyActKind, KeyStore } from '../core/keys/key-store.ts'
 import type { Plan } from '../core/keys/plans.ts'
-import { isTrue, type SqlDatabase, type Statement, statement } from './sql.ts'
+import { type SqlDatabase, type Statement, statement } from './sql.ts'
 
 interface KeyRow {
   id: string
@@ -160,7 +160,7 @@ function toKey(row: KeyRow): ApiKey {
     name: row.name,
     plan: row.plan,
     limits: { perMinute: Number(row.per_minute), perDay: Number(row.per_day) },
-    readOnly: isTrue(row.read_only),
+    readOnly: Boolean(row.read_only),
     createdAt: Number(row.created_at),
     ...(row.expires_at === null ? {} : { expiresAt: Number(row.expires_at) }),
     ...(row.revoked_at === null ? {} : { revokedAt: Number(row.revoked_at) }),

@@ -1,5 +1,5 @@
 import type { OrderStore } from '../core/orders/order-store.ts'
-import { insertRows, isTrue, type SqlDatabase } from './sql.ts'
+import { insertRows, type SqlDatabase } from './sql.ts'
 
 interface OrderRow {
   id: bigint
@@ -20,7 +20,7 @@ export function orderVerbs(database: SqlDatabase): OrderStore {
         petId: pet_id,
         quantity: Number(quantity),
         shipDate: Number(ship_date),
-        complete: isTrue(complete),
+        complete: Boolean(complete),
       }))
     },
 

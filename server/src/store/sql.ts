@@ -92,7 +92,3 @@ export function insertRows(
   }
   return statements
 }
-
-export function isTrue(value: boolean | bigint): boolean {
-  return value === true || value === 1n
-}

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { insertRows, isTrue, statement } from '../../src/store/sql.ts'
+import { insertRows, statement } from '../../src/store/sql.ts'
 import type { Store } from '../../src/store/store.ts'
 import type { StoreUnderTest } from './store-under-test.ts'
 
@@ -92,7 +92,7 @@ export function sqlSuite(name: string, underTest: StoreUnderTest): void {
       const rows = await database.rows<{ read_only: boolean | bigint; expires_at: bigint | null }>(
         'SELECT read_only, expires_at FROM keys ORDER BY id',
       )
-      expect(rows.map((row) => [isTrue(row.read_only), row.expires_at])).toEqual([
+      expect(rows.map((row) => [Boolean(row.read_only), row.expires_at])).toEqual([
         [true, null],
         [false, 2n ** 40n],
       ])

@@ -219,7 +219,7 @@ function optionsFrom(url: string, settings: PostgresSettings): SQL.Options {
       statement_timeout: settings.statementTimeoutSeconds * SECOND,
       // What the statements rely on, whatever the server's default is.
       default_transaction_isolation: 'read committed',
-      // Every statement is planned once: planning what keeps up with the stock takes ten times as long as running it.
+      // Every statement is planned once: planning what keeps up with the stock takes longer than running it.
       plan_cache_mode: 'force_generic_plan',
       // A process that stands still in the middle of a transaction must not hold its locks for ever.
       idle_in_transaction_session_timeout: settings.statementTimeoutSeconds * SECOND,

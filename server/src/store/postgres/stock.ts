@@ -146,7 +146,7 @@ function write(sql: SQL, rows: readonly MadeChange[], lastChangeOf: (petId: bigi
     FROM taken, made WHERE is_last AND stock.pet_id = made.pet_id`.execute()
 }
 
-/** In PostgreSQL's own words: what Bun makes of an array takes several times as long. */
+/** In PostgreSQL's own words: what Bun makes of an array takes longer. */
 function arrayOf<Row>(rows: readonly Row[], pick: (row: Row) => bigint | number | string | null): string {
   return `{${rows.map((row) => pick(row) ?? 'NULL').join()}}`
 }
