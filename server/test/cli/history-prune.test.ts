@@ -57,6 +57,14 @@ describe.each([
     JSON.parse((await petstore(['history', petId, '--json'], { cwd, env: env() })).stdout) as {
       after: number
     }[]
+  const createKey = async () => {
+    const limits = ['--per-minute', '999999', '--per-day', '999999']
+    const made = await petstore(['keys', 'create', '--name', 'a', '--plan', 'enterprise', ...limits], {
+      cwd,
+      env: env(),
+    })
+    return made.stdout.trim()
+  }
   const quantities = async () => (await stockOf(store)).map(({ quantity }) => quantity)
 
   async function dryRun(...args: string[]) {
@@ -108,22 +116,7 @@ describe.each([
   })
 
   test('while the service runs: updates go on, and who follows from before what is left lists again', async () => {
-    const made = await petstore(
-      [
-        'keys',
-        'create',
-        '--name',
-        'a',
-        '--plan',
-        'enterprise',
-        '--per-minute',
-        '999999',
-        '--per-day',
-        '999999',
-      ],
-      { cwd, env: env() },
-    )
-    const key = made.stdout.trim()
+    const key = await createKey()
     const service = await serve([], { cwd, env: env() })
     running = service
     const set = async (quantity: number) => {
@@ -162,6 +155,31 @@ describe.each([
     late.close()
     const items = (await (await service.call('/inventory', key)).json()) as { quantity: number }[]
     expect(items.map((item) => item.quantity)).toEqual([CHANGES, quantity])
+  })
+
+  test('all of it deleted by hand under a running service: every quantity stays, and the doctor is content', async () => {
+    const key = await createKey()
+    const start = async () => {
+      running = await serve([], { cwd, env: env() })
+      return running
+    }
+    const shownBy = async ({ call }: Awaited<ReturnType<typeof serve>>) => {
+      const items = (await (await call('/inventory', key)).json()) as { quantity: number }[]
+      return items.map(({ quantity }) => quantity)
+    }
+    const service = await start()
+    for (const quantity of [41, 42, 43]) {
+      for (const petId of [1, 2]) {
+        await service.call(`/inventory/${petId}`, key, { method: 'PATCH', body: `{"quantity": ${quantity}}` })
+      }
+    }
+    await database.run('DELETE FROM log')
+    expect(await shownBy(service)).toEqual([43, 43])
+    await service.stop()
+    const doctor = await petstore(['doctor'], { cwd, env: env() })
+    expect([doctor.exitCode, doctor.stdout]).toEqual([0, expect.stringContaining('the database is whole')])
+    expect(await shownBy(await start())).toEqual([43, 43])
+    expect(await historyOf('1')).toEqual([])
   })
 })
 
