@@ -15,7 +15,7 @@ export interface Outcome {
   readonly tagged?: { readonly resource: string; readonly content: string }
   /** Where there is another page: under which name it is remembered, and its beginning. */
   readonly next?: { readonly name: string; readonly last: number | bigint; readonly pattern: RegExp }
-  /** Places in the history of the entries that are shown. */
+  /** Indexes in the history of the entries that are shown. */
   readonly shown?: { readonly petId: bigint; readonly places: readonly number[] }
 }
 

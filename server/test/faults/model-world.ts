@@ -64,7 +64,7 @@ export interface NextPage {
   readonly path: string
   readonly limit: number
   readonly status: string | undefined
-  /** The last one that was shown: its place in the history, or its id. */
+  /** The last one that was shown: its index in the history, or its id. */
   readonly last: number | bigint
 }
 
@@ -164,8 +164,8 @@ export class ModelWorld {
 
   bringIn(petId: bigint, wanted: ModelPet): void {
     const by = { at: this.now, id: IMPORT_KEY, name: IMPORT_KEY }
-    // A pet that comes back goes on with its history.
-    const before = this.pets.get(petId)?.quantity ?? this.historyOf(petId).at(-1)?.after
+    // Of a pet that comes back nothing stood before: that is an entry, and no change.
+    const before = this.pets.get(petId)?.quantity
     if (before !== undefined && before !== wanted.quantity) {
       this.#record(petId, before, wanted.quantity, by)
     }

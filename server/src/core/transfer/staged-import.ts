@@ -56,7 +56,7 @@ export interface StagedImport<Value> {
   preview(examples: number): Promise<ImportPreview<Value>>
   /**
    * Brings the store to what the rows say, in one commit; what no row names stays as it is. Writes only what
-   * really differs. A quantity that changes leaves a history row, also where a removed pet comes back with another.
+   * really differs. A quantity that changes leaves a history row; a pet that is new, or comes back, an entry of the log.
    */
   apply(options: ApplyOptions): Promise<ImportCounts>
   discard(): Promise<void>
