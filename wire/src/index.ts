@@ -1,5 +1,5 @@
 export { type Answer, type AnswerBody, headerLines, type LiveBody, type Outflow } from './answer.ts'
-export type { Handler } from './connection.ts'
+export type { Handler } from './handler.ts'
 export { type Listener, type ListenOptions, listen } from './listen.ts'
 export type { HttpRequest, MaybePromise } from './request.ts'
 export type { RequestHeaders } from './request-head.ts'
