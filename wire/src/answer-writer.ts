@@ -33,8 +33,7 @@ export class AnswerWriter {
   readonly #events: WriterEvents
   #isChunked = false
   #parts: Iterator<Uint8Array> | undefined
-  /** Where all parts are there already. */
-  #readyParts: readonly Uint8Array[] = []
+  #heldParts: readonly Uint8Array[] = []
   #partsWritten = 0
   #live: LiveBody | undefined
   /** Whether all of the answer has been given to the queue. */
@@ -66,10 +65,10 @@ export class AnswerWriter {
     return this.#live !== undefined
   }
 
-  /** Adds all that is kept for the reader, as far as it can be seen: what an iterator will make cannot. */
-  collectUnsent(buffers: Set<ArrayBufferLike>): void {
-    this.#queue.collectUnsent(buffers)
-    for (const { buffer } of this.#readyParts.slice(this.#partsWritten)) buffers.add(buffer)
+  /** All that is kept for the reader. */
+  collectUnsent(): Set<ArrayBufferLike> {
+    const parts = [...this.#queue.unsent, ...this.#heldParts.slice(this.#partsWritten)]
+    return new Set(parts.map(({ buffer }) => buffer))
   }
 
   /** An answer will come. */
@@ -136,7 +135,7 @@ export class AnswerWriter {
       body.begin(this.#outflowOf(body))
     } else {
       this.#parts = body[Symbol.iterator]()
-      this.#readyParts = Array.isArray(body) ? body : []
+      this.#heldParts = Array.isArray(body) ? body : (body.madeOf ?? [])
       this.#partsWritten = 0
       this.#writeParts()
     }
@@ -186,7 +185,7 @@ export class AnswerWriter {
 
   #endParts(): void {
     this.#parts = undefined
-    this.#readyParts = []
+    this.#heldParts = []
   }
 
   #writeMoreParts(): void {

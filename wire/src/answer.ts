@@ -9,7 +9,12 @@ export interface Answer {
 }
 
 /** What is there already, or comes part by part as it is taken, or is sent whenever there is something. */
-export type AnswerBody = string | Uint8Array | Iterable<Uint8Array> | LiveBody | null
+export type AnswerBody = string | Uint8Array | Parts | LiveBody | null
+
+export interface Parts extends Iterable<Uint8Array> {
+  /** Where a part is made of another when its turn comes: what is held until then, in the same order. */
+  readonly madeOf?: readonly Uint8Array[]
+}
 
 export interface LiveBody {
   begin(outflow: Outflow): void

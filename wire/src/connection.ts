@@ -3,11 +3,13 @@ import type { AnswerWriter } from './answer-writer.ts'
 import { type PipelineParts, RequestPipeline } from './request-pipeline.ts'
 import { RequestProblem } from './request-problem.ts'
 import { ReaderPace } from './slow-readers.ts'
-import type { PeerTask } from './timeouts.ts'
+
+/** What the other side has to do next. */
+type PeerTask = 'handshake' | 'begin_request' | 'finish_request' | 'read_answer' | 'close'
 
 /** What all connections of a listener share. */
 export interface ConnectionParts extends PipelineParts {
-  /** How long the other side may take. */
+  /** How long the other side may take for each. */
   readonly seconds: Readonly<Record<PeerTask, number>>
   /** In whole seconds, from anywhere. */
   readonly now: () => number
@@ -17,7 +19,7 @@ export interface ConnectionParts extends PipelineParts {
 export class Connection {
   /** Of a closed socket it cannot be asked any more. */
   readonly address: string
-  readonly pace: ReaderPace
+  readonly pace = new ReaderPace()
   readonly #socket: Socket<Connection>
   readonly #parts: ConnectionParts
   readonly #pipeline: RequestPipeline
@@ -40,7 +42,6 @@ export class Connection {
     this.address = socket.remoteAddress
     this.#waitingSince = parts.now()
     this.#pipeline = new RequestPipeline(socket, this, parts)
-    this.pace = new ReaderPace(this.writer)
   }
 
   get writer(): AnswerWriter {
@@ -90,7 +91,8 @@ export class Connection {
     if (this.writer.unsentBytes > 0) this.onDrain()
     const now = this.#parts.now()
     const task = this.#peerTask()
-    if (this.pace.isTooSlow(now)) this.terminate()
+    this.pace.measure(this.writer)
+    if (this.pace.isTooSlow) this.terminate()
     else if (task !== undefined && now - this.#waitingSince > this.#parts.seconds[task]) this.#timeOut(task)
   }
 

@@ -1,10 +1,9 @@
 import { createSecureContext } from 'node:tls'
 import type { Socket } from 'bun'
 import { Connection } from './connection.ts'
-import type { Handler } from './handler.ts'
+import type { Handler } from './request.ts'
 import { RequestProblem } from './request-problem.ts'
 import { endSlowest } from './slow-readers.ts'
-import { secondsForTasks, type Timeouts } from './timeouts.ts'
 import type { Tls } from './tls.ts'
 
 export interface Listener {
@@ -20,7 +19,7 @@ export interface Listener {
   stop(graceMs: number): Promise<void>
 }
 
-export interface ListenOptions extends Partial<Timeouts> {
+export interface ListenOptions {
   readonly host: string
   readonly port: number
   /** What to tell people who have to choose another address or port. */
@@ -28,6 +27,12 @@ export interface ListenOptions extends Partial<Timeouts> {
   readonly tls?: Tls
   /** Other processes listen on the same port. */
   readonly isShared?: boolean
+  /** Between an answer, or the opening, and the first byte of the next request. */
+  readonly keepAliveSeconds?: number
+  /** To agree on TLS, and from the first byte of a request until all of it is here. */
+  readonly requestTimeoutSeconds?: number
+  /** To take anything of what there is to send. */
+  readonly writeTimeoutSeconds?: number
   /** Those beyond it are refused. */
   readonly maxConnectionsPerAddress?: number
   /** Of what is kept for slow readers, all of them together; beyond it the slowest are ended. */
@@ -46,6 +51,7 @@ const DEFAULTS = {
   secondMs: 1_000,
 }
 
+const CLOSE_TIMEOUT_SECONDS = 10
 /** Connections of one address that are told why they are refused; any more are just closed. */
 const MAX_REFUSALS_PER_ADDRESS = 1_000
 /** Beside once a second, it is looked at what slow readers hold when there are so many more of them. */
@@ -71,13 +77,19 @@ export function listen(handler: Handler, options: ListenOptions): Listener {
   let onEmpty: (() => void) | undefined
   const parts = {
     handler,
-    seconds: secondsForTasks(limits),
+    seconds: {
+      handshake: limits.requestTimeoutSeconds,
+      begin_request: limits.keepAliveSeconds,
+      finish_request: limits.requestTimeoutSeconds,
+      read_answer: limits.writeTimeoutSeconds,
+      close: CLOSE_TIMEOUT_SECONDS,
+    },
     keepAliveLine: `Keep-Alive: timeout=${limits.keepAliveSeconds}\r\n`,
     now: () => seconds,
     isStopping: () => isStopping,
     onUnsent: () => {
       if (++unsentAnswers % UNSENT_ANSWERS_BETWEEN_CHECKS === 0)
-        endSlowest(connections, limits.maxUnsentBytes, seconds)
+        endSlowest(connections, limits.maxUnsentBytes)
     },
   }
   /** How many of its address there are now. */
@@ -140,7 +152,7 @@ export function listen(handler: Handler, options: ListenOptions): Listener {
   const ticking = setInterval(() => {
     seconds++
     for (const connection of connections) connection.onTick()
-    endSlowest(connections, limits.maxUnsentBytes, seconds)
+    endSlowest(connections, limits.maxUnsentBytes)
   }, secondMs)
 
   /** Resolves when nothing comes any more, or nobody is left. */

@@ -1,7 +1,12 @@
 import type { Answer } from './answer.ts'
 import { AnswerWriter } from './answer-writer.ts'
-import type { Handler } from './handler.ts'
-import { IncomingRequest, type MaybePromise, type PendingRequest, RefusedRequest } from './request.ts'
+import {
+  type Handler,
+  IncomingRequest,
+  type MaybePromise,
+  type PendingRequest,
+  RefusedRequest,
+} from './request.ts'
 import { type RequestHead, RequestInput } from './request-head.ts'
 import { RequestProblem } from './request-problem.ts'
 import type { ByteSink } from './send-queue.ts'

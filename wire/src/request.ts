@@ -1,4 +1,4 @@
-import type { AnswerContext } from './answer.ts'
+import type { Answer, AnswerContext } from './answer.ts'
 import { ChunkReader } from './chunk-reader.ts'
 import type { RequestHead, RequestHeaders } from './request-head.ts'
 import { RequestProblem } from './request-problem.ts'
@@ -18,6 +18,13 @@ export interface HttpRequest {
   readonly address: string
   /** All of the body, at once where it is here; throws or rejects with a RequestProblem. */
   body(): MaybePromise<Uint8Array>
+}
+
+/** Answers requests; never throws or rejects. */
+export interface Handler {
+  answer(request: HttpRequest): MaybePromise<Answer>
+  /** For what is no request, did not come in time, or comes over one connection too many. The connection is closed after it. */
+  refuse(problem: RequestProblem, address: string): MaybePromise<Answer>
 }
 
 const MAX_BODY_BYTES = 64 * 1024

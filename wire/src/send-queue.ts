@@ -38,8 +38,8 @@ export class SendQueue {
     return this.#takenBytes
   }
 
-  collectUnsent(buffers: Set<ArrayBufferLike>): void {
-    for (const { buffer } of this.#unsent) buffers.add(buffer)
+  get unsent(): readonly Uint8Array[] {
+    return this.#unsent
   }
 
   /** As UTF-8. */

@@ -1,58 +1,34 @@
 import type { AnswerWriter } from './answer-writer.ts'
 
-/** Over how long a reader is measured: the system takes a lot at once and then nothing for a while. */
-const MEASURED_SECONDS = 180
+/** Over about how long: the system takes a lot at once and then nothing for a while. */
+const MEASURED_SECONDS = 60
+/** One that was not measured yet is taken for fast. */
+const FIRST_BYTES_PER_SECOND = 64 * 1024
 const MIN_BYTES_PER_SECOND = 1024
 
-/** Measures how fast a reader takes what waits for it; nothing is measured while nothing waits. */
+/** Measures how fast a reader takes what waits for it: an average in which the past counts less and less. */
 export class ReaderPace {
-  readonly #writer: Pick<AnswerWriter, 'unsentBytes' | 'takenBytes'>
-  /** Since something waits. */
-  #whole: Measurement | undefined
-  /** Of the last minutes. */
-  #latest: Measurement | undefined
+  bytesPerSecond = FIRST_BYTES_PER_SECOND
+  #takenBytes = 0
 
-  constructor(writer: Pick<AnswerWriter, 'unsentBytes' | 'takenBytes'>) {
-    this.#writer = writer
+  /** Whether the reader has been taking next to nothing for minutes. */
+  get isTooSlow(): boolean {
+    return this.bytesPerSecond < MIN_BYTES_PER_SECOND
   }
 
-  /** Whether the reader keeps on taking next to nothing; asked once a second. */
-  isTooSlow(now: number): boolean {
-    const { unsentBytes, takenBytes } = this.#writer
-    if (unsentBytes === 0) {
-      this.#whole = undefined
-      this.#latest = undefined
-      return false
-    }
-    this.#whole ??= { since: now, takenBefore: takenBytes }
-    this.#latest ??= this.#whole
-    if (now - this.#latest.since < MEASURED_SECONDS) return false
-    const isTooSlow = this.#bytesPerSecond(this.#latest, now) < MIN_BYTES_PER_SECOND
-    this.#latest = { since: now, takenBefore: takenBytes }
-    return isTooSlow
+  /** Once a second; begins anew where nothing waits. */
+  measure({ unsentBytes, takenBytes }: Pick<AnswerWriter, 'unsentBytes' | 'takenBytes'>): void {
+    const taken = takenBytes - this.#takenBytes
+    this.#takenBytes = takenBytes
+    if (unsentBytes === 0) this.bytesPerSecond = FIRST_BYTES_PER_SECOND
+    else this.bytesPerSecond += (taken - this.bytesPerSecond) / MEASURED_SECONDS
   }
-
-  /** One that was not measured yet is taken for fast. */
-  bytesPerSecond(now: number): number {
-    return this.#whole === undefined || this.#whole.since === now
-      ? Number.MAX_VALUE
-      : this.#bytesPerSecond(this.#whole, now)
-  }
-
-  #bytesPerSecond({ since, takenBefore }: Measurement, now: number): number {
-    return (this.#writer.takenBytes - takenBefore) / (now - since)
-  }
-}
-
-interface Measurement {
-  readonly since: number
-  readonly takenBefore: number
 }
 
 /** What of a connection is needed here. */
 interface Reader {
   readonly writer: Pick<AnswerWriter, 'unsentBytes' | 'collectUnsent'>
-  readonly pace: ReaderPace
+  readonly pace: Pick<ReaderPace, 'bytesPerSecond'>
   terminate(): void
 }
 
@@ -60,21 +36,18 @@ interface Reader {
  * Ends the slowest readers where more than so many bytes are kept for all of them together. What several of them are
  * sent counts once.
  */
-export function endSlowest(connections: Iterable<Reader>, maxBytes: number, now: number): void {
-  const readers = [...connections]
+export function endSlowest(connections: Iterable<Reader>, maxBytes: number): void {
+  const fastestFirst = [...connections]
     .filter(({ writer }) => writer.unsentBytes > 0)
-    .map((reader) => ({ reader, bytesPerSecond: reader.pace.bytesPerSecond(now) }))
-    .toSorted((a, b) => b.bytesPerSecond - a.bytesPerSecond)
+    .sort((a, b) => b.pace.bytesPerSecond - a.pace.bytesPerSecond)
   const kept = new Set<ArrayBufferLike>()
   let keptBytes = 0
-  for (const { reader } of readers) {
-    const buffers = new Set<ArrayBufferLike>()
-    reader.writer.collectUnsent(buffers)
-    const more = [...buffers].filter((buffer) => !kept.has(buffer))
-    const moreBytes = more.reduce((sum, { byteLength }) => sum + byteLength, 0)
-    if (keptBytes + moreBytes > maxBytes) reader.terminate()
+  for (const reader of fastestFirst) {
+    const more = reader.writer.collectUnsent().difference(kept)
+    const bytes = keptBytes + more.values().reduce((sum, { byteLength }) => sum + byteLength, 0)
+    if (bytes > maxBytes) reader.terminate()
     else {
-      keptBytes += moreBytes
+      keptBytes = bytes
       for (const buffer of more) kept.add(buffer)
     }
   }
