@@ -36,7 +36,8 @@ const WHEN: Readonly<Record<ErrorCode, string>> = {
   rate_limit_exceeded: 'The limit of the key is exceeded; wait for Retry-After, then back off exponentially.',
   key_banned: 'The key went on sending after its limit was exceeded and is banned for a while.',
   internal_error: 'Something went wrong in the service.',
-  service_unavailable: 'The database cannot answer at the moment.',
+  service_unavailable:
+    'The database cannot answer at the moment, or there are too many connections from one address.',
 }
 
 const HEADERS = {
@@ -189,6 +190,11 @@ function describeResponses(operation: Operation) {
   for (const [status, codes = []] of Object.entries(codesByStatus)) {
     const isOwn = codes.some((code) => errors.includes(code))
     responses[status] = describeError(Number(status), codes, isOwn ? marks : [])
+  }
+  if (operation.body !== undefined) {
+    const { headers, content } = describeError(408, [], [])
+    const description = '`invalid_request`: The request body did not arrive in time.'
+    responses[408] = { description, headers, content }
   }
   return responses
 }

@@ -36,6 +36,11 @@ export interface Config {
   /** Both are given or neither is. */
   readonly tlsCert: string | undefined
   readonly tlsKey: string | undefined
+  readonly keepAliveSeconds: number
+  readonly requestTimeoutSeconds: number
+  readonly maxConnectionsPerAddress: number
+  readonly maxUnsentMebibytes: number
+  readonly stopDelaySeconds: number
   readonly stopGraceSeconds: number
   readonly eventsHeartbeatSeconds: number
 }
@@ -164,6 +169,36 @@ export const SETTINGS: { readonly [Name in keyof Config]: Setting<Config[Name]> 
     help: 'private key of the certificate: a PEM file without a passphrase',
     parse: optional,
   },
+  keepAliveSeconds: {
+    variable: 'KEEP_ALIVE_SECONDS',
+    fallback: '75',
+    help: 'how long a connection stays open between requests; longer than proxies in front keep theirs',
+    parse: wholeNumber(1, 3_600),
+  },
+  requestTimeoutSeconds: {
+    variable: 'REQUEST_TIMEOUT_SECONDS',
+    fallback: '10',
+    help: 'how long a request may take to arrive, head and body, before it is 408',
+    parse: wholeNumber(1, 3_600),
+  },
+  maxConnectionsPerAddress: {
+    variable: 'MAX_CONNECTIONS_PER_ADDRESS',
+    fallback: '1000',
+    help: 'connections from one address, proxies in front included; any more get 503',
+    parse: wholeNumber(1, 1_000_000),
+  },
+  maxUnsentMebibytes: {
+    variable: 'MAX_UNSENT_MEBIBYTES',
+    fallback: '256',
+    help: 'what may wait in memory for slow readers, all together; beyond it the slowest are cut off',
+    parse: wholeNumber(1, 1_048_576),
+  },
+  stopDelaySeconds: {
+    variable: 'STOP_DELAY_SECONDS',
+    fallback: '0',
+    help: 'how long a stop goes on serving while /readyz says 503, for balancers that need to notice',
+    parse: wholeNumber(0, 3_600),
+  },
   stopGraceSeconds: {
     variable: 'STOP_GRACE_SECONDS',
     fallback: '10',
@@ -240,6 +275,11 @@ export function readConfig(
     logRequests: read('logRequests'),
     tlsCert,
     tlsKey,
+    keepAliveSeconds: read('keepAliveSeconds'),
+    requestTimeoutSeconds: read('requestTimeoutSeconds'),
+    maxConnectionsPerAddress: read('maxConnectionsPerAddress'),
+    maxUnsentMebibytes: read('maxUnsentMebibytes'),
+    stopDelaySeconds: read('stopDelaySeconds'),
     stopGraceSeconds: read('stopGraceSeconds'),
     eventsHeartbeatSeconds: read('eventsHeartbeatSeconds'),
   })
