@@ -14,6 +14,7 @@ import { killsPostgresTask } from '../test/faults/kills-postgres.ts'
 import { linearizabilityTask } from '../test/faults/linearizability.ts'
 import { longRunPostgresTask, longRunTask } from '../test/faults/long-run-task.ts'
 import { modelPostgresTask, modelTask } from '../test/faults/model-task.ts'
+import { proxiesTask } from '../test/faults/proxies-task.ts'
 import type { TortureSummary, TortureTask } from './torture-task.ts'
 
 const TASKS: readonly TortureTask[] = [
@@ -25,6 +26,7 @@ const TASKS: readonly TortureTask[] = [
   modelPostgresTask,
   fuzzTask,
   hostileTask,
+  proxiesTask,
   longRunTask,
   longRunPostgresTask,
 ]
