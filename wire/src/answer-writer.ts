@@ -33,8 +33,8 @@ export class AnswerWriter {
   readonly #events: WriterEvents
   #isChunked = false
   #parts: Iterator<Uint8Array> | undefined
-  #heldParts: readonly Uint8Array[] = []
-  #partsWritten = 0
+  /** What the parts that are still to be written hold in memory. */
+  #held: readonly Uint8Array[] = []
   #live: LiveBody | undefined
   /** Whether all of the answer has been given to the queue. */
   #isWritten = true
@@ -67,8 +67,7 @@ export class AnswerWriter {
 
   /** All that is kept for the reader. */
   collectUnsent(): Set<ArrayBufferLike> {
-    const parts = [...this.#queue.unsent, ...this.#heldParts.slice(this.#partsWritten)]
-    return new Set(parts.map(({ buffer }) => buffer))
+    return new Set([...this.#queue.unsent, ...this.#held].map(({ buffer }) => buffer))
   }
 
   /** An answer will come. */
@@ -134,9 +133,9 @@ export class AnswerWriter {
       this.#live = body
       body.begin(this.#outflowOf(body))
     } else {
-      this.#parts = body[Symbol.iterator]()
-      this.#heldParts = Array.isArray(body) ? body : (body.madeOf ?? [])
-      this.#partsWritten = 0
+      const left = Array.isArray(body) ? body.toReversed() : undefined
+      this.#parts = left === undefined ? body[Symbol.iterator]() : takenOff(left)
+      this.#held = left ?? body.madeOf ?? []
       this.#writeParts()
     }
   }
@@ -176,7 +175,6 @@ export class AnswerWriter {
         this.#endParts()
         this.#finish()
       } else {
-        this.#partsWritten++
         this.#writePart(value)
         written += value.length
       }
@@ -185,7 +183,7 @@ export class AnswerWriter {
 
   #endParts(): void {
     this.#parts = undefined
-    this.#heldParts = []
+    this.#held = []
   }
 
   #writeMoreParts(): void {
@@ -206,5 +204,15 @@ export class AnswerWriter {
     if (this.#isChunked) this.#queue.writeBytes(LAST_CHUNK)
     this.#live = undefined
     this.#isWritten = true
+  }
+}
+
+/** From the end of the list, so that what is written is held no longer. */
+function takenOff(left: Uint8Array[]): Iterator<Uint8Array> {
+  return {
+    next: () => {
+      const value = left.pop()
+      return value === undefined ? { value, done: true } : { value }
+    },
   }
 }

@@ -199,6 +199,29 @@ describe('what is kept for slow readers, all together', () => {
     for (const reader of readers) reader.leave()
   })
 
+  test('is no longer what was written', async () => {
+    const made: WeakRef<Uint8Array>[] = []
+    const listener = listenTo(
+      () =>
+        Array.from({ length: 200 }, () => {
+          const part = Buffer.alloc(PART_BYTES)
+          made.push(new WeakRef(part))
+          return part
+        }),
+      {},
+    )
+    const reader = await ByteReader.open(listener.port)
+    reader.send(REQUEST)
+    await until(() => made.length === 200)
+    const firstAreGone = () => {
+      Bun.gc(true)
+      return made.slice(0, 5).every((part) => part.deref() === undefined)
+    }
+    await until(firstAreGone)
+    expect(made.at(-1)?.deref()?.length).toBe(PART_BYTES)
+    reader.leave()
+  })
+
   test('counts what they share once', async () => {
     const shared = Buffer.alloc(20 * MIB)
     const listener = listenTo(() => shared, { secondMs, maxUnsentBytes: 25 * MIB })
