@@ -6,6 +6,7 @@
  * it ends with its minutes. The exit code is 1 if anything happened that should not have.
  */
 import { parseArgs } from 'node:util'
+import { connectionsTask } from '../test/faults/connections-task.ts'
 import { diskTask } from '../test/faults/disk-task.ts'
 import { fuzzTask } from '../test/faults/fuzz-task.ts'
 import { hostileTask } from '../test/faults/hostile-task.ts'
@@ -26,6 +27,7 @@ const TASKS: readonly TortureTask[] = [
   modelPostgresTask,
   fuzzTask,
   hostileTask,
+  connectionsTask,
   proxiesTask,
   longRunTask,
   longRunPostgresTask,

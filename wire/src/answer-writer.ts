@@ -56,6 +56,11 @@ export class AnswerWriter {
     return this.#queue.takenBytes
   }
 
+  /** Whether nothing can be sent any more. */
+  get isBroken(): boolean {
+    return this.#queue.isBroken
+  }
+
   /** Whether nothing is left of the last answer that was begun. */
   get isDone(): boolean {
     return this.#isWritten && this.#queue.unsentBytes === 0

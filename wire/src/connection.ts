@@ -92,7 +92,8 @@ export class Connection {
     const now = this.#parts.now()
     const task = this.#peerTask()
     this.pace.measure(this.writer)
-    if (this.pace.isTooSlow) this.terminate()
+    // A reset of a socket that is paused is not told otherwise.
+    if (this.writer.isBroken || this.pace.isTooSlow) this.terminate()
     else if (task !== undefined && now - this.#waitingSince > this.#parts.seconds[task]) this.#timeOut(task)
   }
 

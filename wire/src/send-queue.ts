@@ -1,6 +1,6 @@
 /** What a queue needs of a socket. */
 export interface ByteSink {
-  /** Gives how many bytes it took, which may be fewer than there are; of one that is closed, -1. */
+  /** Gives how many bytes it took, which may be fewer than there are; of one that is broken, -1. */
   write(data: string | Uint8Array): number
 }
 
@@ -24,6 +24,8 @@ export class SendQueue {
   #unsent: Uint8Array[] = []
   #unsentBytes = 0
   #takenBytes = 0
+  /** Whether nothing can be sent any more. */
+  isBroken = false
 
   constructor(sink: ByteSink) {
     this.#sink = sink
@@ -108,8 +110,9 @@ export class SendQueue {
   }
 
   #give(data: string | Uint8Array): number {
-    const sent = Math.max(0, this.#sink.write(data))
-    this.#takenBytes += sent
-    return sent
+    const sent = this.#sink.write(data)
+    if (sent < 0) this.isBroken = true
+    this.#takenBytes += Math.max(0, sent)
+    return Math.max(0, sent)
   }
 }

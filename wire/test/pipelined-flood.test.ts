@@ -1,5 +1,6 @@
 import { afterAll, expect, test } from 'bun:test'
 import { answerOf, listenWith } from './echo-server.ts'
+import { until } from './until.ts'
 
 const MIB = 1024 * 1024
 const FLOODING = 8
@@ -38,6 +39,7 @@ test('requests that are sent without end, and read, do not keep others waiting, 
   }
   flood.kill()
   await flood.exited
+  await until(() => listener.load().connections <= 1)
   expect(answered).toBeGreaterThan(10_000)
   expect(mostInATurn).toBeLessThanOrEqual(MAX_IN_A_TURN)
   expect(mostBytes).toBeLessThan(150 * MIB)

@@ -1,11 +1,10 @@
 import { afterEach, describe, expect, test } from 'bun:test'
-import { connect as connectPlain, type Socket } from 'node:net'
-import { connect as connectTls } from 'node:tls'
 import type { AnswerBody } from '../src/answer.ts'
 import type { Listener, ListenOptions } from '../src/listen.ts'
 import { ReaderPace } from '../src/slow-readers.ts'
 import { ByteReader } from './byte-reader.ts'
 import { answerOf, listenWith } from './echo-server.ts'
+import { openReader, readSteadily } from './steady-reader.ts'
 import { CERTIFICATE, PRIVATE_KEY } from './test-certificate.ts'
 import { unchunked } from './unchunked.ts'
 import { until } from './until.ts'
@@ -22,34 +21,6 @@ function listenTo(body: () => AnswerBody, options: Partial<ListenOptions>): List
   const listener = listenWith(() => answerOf(body()), options)
   listeners.push(listener)
   return listener
-}
-
-/** Reads so many bytes a second, steadily, until the body is so long or the connection is closed; gives the body. */
-async function readSteadily(socket: Socket, bytesPerSecond: number, bodyLength: number): Promise<Buffer> {
-  const pieces: Buffer[] = []
-  let length = 0
-  let bodyStart: number | undefined
-  const start = performance.now()
-  for await (const piece of socket as AsyncIterable<Buffer>) {
-    pieces.push(piece)
-    length += piece.length
-    bodyStart ??= piece.indexOf('\r\n\r\n') + 4
-    if (length >= bodyStart + bodyLength) break
-    await Bun.sleep(Math.max(0, start + (length / bytesPerSecond) * 1_000 - performance.now()))
-  }
-  socket.destroy()
-  return Buffer.concat(pieces).subarray(bodyStart)
-}
-
-function open(port: number, isTls: boolean): Promise<Socket> {
-  return new Promise((resolve, reject) => {
-    const address = { port, host: '127.0.0.1', highWaterMark: 16 * 1024 }
-    const socket = isTls
-      ? connectTls({ ...address, ca: CERTIFICATE, servername: 'localhost' })
-      : connectPlain(address)
-    socket.once('error', reject)
-    socket.once(isTls ? 'secureConnect' : 'connect', () => resolve(socket))
-  })
 }
 
 describe('a steady but slow reader gets all of its answer', () => {
@@ -76,7 +47,7 @@ describe('a steady but slow reader gets all of its answer', () => {
       secondMs,
       ...(isTls ? { tls: { cert: CERTIFICATE, key: PRIVATE_KEY } } : {}),
     })
-    const socket = await open(listener.port, isTls)
+    const socket = await openReader(listener.port, isTls)
     socket.write(end === 'closed' ? LAST_REQUEST : REQUEST)
     const isChunked = making === 'in parts'
     const bodyLength = isChunked ? chunkedLength(parts) : whole.length
@@ -178,7 +149,7 @@ describe('what is kept for slow readers, all together', () => {
     const listener = listenTo(body, { secondMs, maxUnsentBytes: 65 * MIB })
     const idle = await openIdle(listener, 3)
     expect(listener.load().connections).toBe(3)
-    const steady = await Promise.all([open(listener.port, false), open(listener.port, false)])
+    const steady = await Promise.all([openReader(listener.port, false), openReader(listener.port, false)])
     const received = steady.map((socket) => {
       socket.write(LAST_REQUEST)
       return readSteadily(socket, 20 * MIB, 20 * MIB)

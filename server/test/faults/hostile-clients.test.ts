@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { randomFrom } from '../../scripts/torture-task.ts'
 import { until } from '../support/until.ts'
+import { MAX_HEALTH_P99_MS, pipelinedFlood } from './connection-attacks.ts'
 import {
   bodyFlood,
   type Held,
@@ -95,6 +96,13 @@ describe(`others are answered as usual, and the memory stays bounded, under (see
 
   test('a flood of headers', async () => {
     await headerFlood(service, 40)
+    await expectOthersAreServed()
+  }, 20_000)
+
+  test('floods of requests over eight connections, 4,000 at a time', async () => {
+    const { p99Ms, maxBytes } = await pipelinedFlood(service, 2)
+    expect(p99Ms).toBeLessThan(MAX_HEALTH_P99_MS)
+    expect(maxBytes).toBeLessThan(quietBytes + MOST_ADDED_BYTES)
     await expectOthersAreServed()
   }, 20_000)
 
