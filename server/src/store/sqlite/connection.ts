@@ -83,7 +83,7 @@ export class Connection implements SqlDatabase, LongSession {
    * data_version) once for each turn of the event loop: a request that was sent after somebody else's commit
    * is taken in by a later turn.
    */
-  version(): number {
+  readonly version = (): number => {
     if (!this.#isChecked) {
       this.#isChecked = true
       setImmediate(() => {

@@ -74,7 +74,7 @@ export function stockVerbs(connection: Connection): StockStore {
   }
 
   return {
-    version: () => connection.version(),
+    version: connection.version,
     // A file has one writer at a time.
     concurrentCommits: 1,
 
