@@ -54,10 +54,11 @@ export class Logger implements RequestObserver {
 
   /** Logs a request if the settings ask for it, or it could not be read; one that failed inside whatever they say. */
   requestFinished(request: FinishedRequest): void {
-    if (request.problem !== undefined) {
+    const isAsked = request.status >= this.#minStatus || request.durationMs >= this.#slowMs
+    if (request.problem !== undefined && (!isAsked || request.operation === 'none')) {
       if (Math.abs(this.#clock() - this.#unreadableAt) < UNREADABLE_EVERY_MS) return
       this.#unreadableAt = this.#clock()
-    } else if (request.status < this.#minStatus && request.durationMs < this.#slowMs) return
+    } else if (!isAsked) return
     if (request.error !== undefined) this.failure(request)
     else if (this.#settings.requests !== 'none') {
       this.#add(this.#entry(levelOf(request), 'request', requestFields(request)))
