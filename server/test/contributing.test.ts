@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { SETTINGS } from '../src/service/config.ts'
+import { SETTING_NAMES, SETTINGS, variableOf } from '../src/service/config.ts'
 
 const ROOT = join(import.meta.dir, '..', '..')
 
@@ -62,11 +62,10 @@ test('every setting is documented with its default', () => {
   const rows = pages.flatMap((page) => page.split('\n').filter((line) => line.startsWith('| `')))
   const isDocumented = (variable: string, fallback: string) =>
     rows.some((row) => row.includes(`\`${variable}\``) && row.includes(fallback))
-  const missing = Object.values(SETTINGS)
-    .filter(
-      ({ variable, fallback }) => !isDocumented(variable, variable.endsWith('BASE_URL') ? '' : fallback),
-    )
-    .map(({ variable }) => variable)
+  const missing = SETTING_NAMES.filter(
+    (name) =>
+      !isDocumented(variableOf(name), name.toLowerCase().endsWith('baseurl') ? '' : SETTINGS[name].fallback),
+  )
   expect(missing).toEqual([])
 })
 

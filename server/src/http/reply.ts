@@ -72,7 +72,7 @@ export function jsonTextReply(body: string, headers: Reply['headers']): JsonRepl
 export function errorReply(
   error: Pick<ServiceError, 'code' | 'message'>,
   headers: Reply['headers'] = {},
-  { status } = ERRORS[error.code],
+  status = ERRORS[error.code].status,
 ): Reply {
   const retry =
     error.code === 'service_unavailable' ? { 'Retry-After': String(UNAVAILABLE_RETRY_SECONDS) } : {}
@@ -92,7 +92,7 @@ const CODE_OF_PROBLEM: Readonly<Record<RequestProblem['kind'], ErrorCode>> = {
 /** For a request that did not come as it should. */
 export function problemReply({ kind, message }: RequestProblem): Reply {
   const code = CODE_OF_PROBLEM[kind]
-  return errorReply({ code, message }, {}, kind === 'timeout' ? { status: 408 } : ERRORS[code])
+  return errorReply({ code, message }, {}, kind === 'timeout' ? 408 : ERRORS[code].status)
 }
 
 /** What callers learn of a bug: that it is one, and how to ask about it. */
