@@ -1,5 +1,7 @@
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { missingProxy, openShop, PROXIES, updatesDuring } from './proxies.ts'
+
+setDefaultTimeout(120_000)
 
 /** The short form of `npm run torture -- --only proxies`. */
 describe('two instances behind a proxy, which is configured as docs/scaling.md says', () => {
