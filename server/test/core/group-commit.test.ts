@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { GroupCommit } from '../../src/core/stock/group-commit.ts'
-import type { QuantityChange, QuantityOutcome } from '../../src/core/stock/inventory.ts'
+import type { QuantityChange, QuantityOutcome } from '../../src/core/stock/stock-request.ts'
 
 const change = (quantity: number, petId = 1n): QuantityChange => ({ petId, quantity, keyId: 'key', at: 0 })
 const outcome = ({ petId, quantity }: QuantityChange): QuantityOutcome => ({
@@ -13,7 +13,7 @@ const outcome = ({ petId, quantity }: QuantityChange): QuantityOutcome => ({
 function slowStore(defer: (work: () => void) => void = (work) => setImmediate(work), slots = 1) {
   const finished: number[] = []
   const batches: { changes: readonly QuantityChange[]; end: (error?: Error) => Promise<void> }[] = []
-  const setQuantities = (changes: readonly QuantityChange[]) => {
+  const changeStock = (changes: readonly QuantityChange[]) => {
     const { promise, resolve, reject } = Promise.withResolvers<QuantityOutcome[]>()
     const end = async (error?: Error) => {
       if (error === undefined) resolve(changes.map(outcome))
@@ -24,11 +24,11 @@ function slowStore(defer: (work: () => void) => void = (work) => setImmediate(wo
     return promise
   }
   const group = new GroupCommit({
-    store: { setQuantities, concurrentCommits: slots },
+    store: { changeStock, concurrentCommits: slots },
     limits: { afterDecisions: defer },
     observers: [{ commitFinished: (updates) => finished.push(updates) }],
   })
-  return { batches, finished, set: (one: QuantityChange) => group.set(one, (made) => made) }
+  return { batches, finished, set: (one: QuantityChange) => group.change(one, (made) => made) }
 }
 
 const quantities = (changes: readonly QuantityChange[] | undefined) =>

@@ -1,5 +1,6 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import type { Store } from '../../src/store/store.ts'
+import { asUpdate } from '../store/plain-rows.ts'
 import { stockOf } from '../support/whole-store.ts'
 import { fuzz } from './fuzz.ts'
 import { CONTRACT_OPERATIONS } from './fuzz-contract.ts'
@@ -36,11 +37,11 @@ describe('the fuzzing catches', () => {
     let updates = 0
     const found = await violationsWith((store) => ({
       ...store,
-      setQuantities: async (changes) => {
+      changeStock: async (changes) => {
         updates++
-        if (updates % 20 !== 0) return store.setQuantities(changes)
+        if (updates % 20 !== 0) return store.changeStock(changes)
         const items = await stockOf(store)
-        return changes.map(({ petId, quantity }) => {
+        return changes.map(asUpdate).map(({ petId, quantity }) => {
           const item = items.find((one) => one.petId === petId)
           return item === undefined ? 'unknown_pet' : { ...item, quantity }
         })

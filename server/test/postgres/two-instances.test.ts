@@ -110,7 +110,7 @@ describe('two instances on one PostgreSQL', () => {
       petIds.map((petId) => ({ petId, quantity, keyId: 'key_a', at: 1 }))
     await Promise.all(
       Array.from({ length: 400 }, (_, index) =>
-        stores[index % 2]?.setQuantities(batch(index % 2 === 0 ? ids : ids.toReversed(), 1_000_000 + index)),
+        stores[index % 2]?.changeStock(batch(index % 2 === 0 ? ids : ids.toReversed(), 1_000_000 + index)),
       ),
     )
     for (const store of stores) await store.close()

@@ -19,14 +19,14 @@ async function fill(store: Store): Promise<void> {
       quantity: index % 2 === 0 ? index : Number.MAX_SAFE_INTEGER,
     })),
   )
-  await store.setQuantities([
+  await store.changeStock([
     { petId: 1n, quantity: 77, keyId: 'key_a', at: NOW },
     { petId: 1n, quantity: 78, keyId: 'key_a', at: NOW + 1 },
     { petId: 2n, quantity: 79, keyId: 'key_b', at: NOW + 2 },
   ])
   await store.removePet(2n)
   // Added anew, it has another quantity than its history says.
-  await store.setQuantities([{ petId: 3n, quantity: 80, keyId: 'key_b', at: NOW + 3 }])
+  await store.changeStock([{ petId: 3n, quantity: 80, keyId: 'key_b', at: NOW + 3 }])
   await store.removePet(3n)
   await store.addPets([{ id: 3n, name: 'Back', categoryId: 1n, status: 'sold', quantity: 5 }])
   await store.addOrders([{ id: HIGHEST, petId: -1n, quantity: 3, shipDate: NOW, complete: true }])
@@ -91,7 +91,7 @@ export function contentsSuite(name: string, from: StoreUnderTest, to: StoreUnder
       })
       expect(tag).toStartWith((5_999).toString(36))
       expect(await everything(target)).toEqual(await everything(source))
-      await target.setQuantities([{ petId: 1n, quantity: 80, keyId: 'key_a', at: NOW + 5 }])
+      await target.changeStock([{ petId: 1n, quantity: 80, keyId: 'key_a', at: NOW + 5 }])
       expect((await historyOf(target, 1n)).map(({ after }) => after)).toEqual([77, 78, 80])
       const keeper = await target.openLimits(() => NOW)
       await keeper.admit('key_a', { perMinute: 300, perDay: 10_000 })

@@ -134,7 +134,7 @@ const batch = fc.array(fc.tuple(petId, quantity), { minLength: 1, maxLength: 6 }
 const setting = fc.tuple(who, batch).map(
   ([index, changes]): Step =>
     async (shop) => {
-      await shop.store(index).setQuantities(changes.map(([id, value]) => change(id, value)))
+      await shop.store(index).changeStock(changes.map(([id, value]) => change(id, value)))
       for (const [id, value] of changes) shop.record(id, value)
     },
 )
@@ -145,7 +145,7 @@ const failing = fc.tuple(who, batch, petId).map(
       const all = [...changes, [wrong, -1] as const].map(([id, value]) => change(id, value))
       await shop
         .store(index)
-        .setQuantities(all)
+        .changeStock(all)
         .then(mustFail, () => {})
     },
 )
@@ -202,7 +202,7 @@ const loadingMeanwhile = fc.tuple(who, who, batch, fc.integer({ min: 0, max: 12 
     async (shop) => {
       const loading = shop.store(reader).loadStock(() => {})
       for (let turn = 0; turn < turns; turn++) await null
-      await shop.store(writer).setQuantities(changes.map(([id, value]) => change(id, value)))
+      await shop.store(writer).changeStock(changes.map(([id, value]) => change(id, value)))
       for (const [id, value] of changes) shop.record(id, value)
       await loading
     },
@@ -217,8 +217,8 @@ const crossing = fc.tuple(batch, batch).map(
   ([one, all]): Step =>
     async (shop) => {
       const two = all.filter(([id]) => one.every(([other]) => other !== id))
-      const { setQuantities } = shop.store(0)
-      await Promise.all([one, two].map((rows) => setQuantities(rows.map(([id, value]) => change(id, value)))))
+      const { changeStock } = shop.store(0)
+      await Promise.all([one, two].map((rows) => changeStock(rows.map(([id, value]) => change(id, value)))))
       for (const [id, value] of [...one, ...two]) shop.record(id, value)
     },
 )
