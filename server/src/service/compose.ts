@@ -3,6 +3,7 @@ import { KeyRing } from '../core/keys/api-key.ts'
 import { AddressWindows } from '../core/limits/address-windows.ts'
 import { EventHub } from '../core/stock/event-hub.ts'
 import { GroupCommit } from '../core/stock/group-commit.ts'
+import { REMEMBERED_MS } from '../core/stock/idempotency.ts'
 import { LiveView } from '../core/stock/view/live-view.ts'
 import { type Clock, SECOND } from '../core/values/clock.ts'
 import { ServiceError } from '../core/values/errors.ts'
@@ -21,6 +22,10 @@ import type { Config } from './config.ts'
 const SAVE_LIMITS_EVERY_MS = 50
 /** So that a ban that an operator lifts ends within a second. */
 const HEED_LIFTED_BANS_EVERY_MS = 500
+/** Answers that were remembered for long enough go in small commits, between which updates get a turn. */
+const FORGET_ANSWERS_EVERY_MS = 60_000
+const FORGOTTEN_AT_ONCE = 500
+const FORGETTING_PAUSE_MS = 5
 
 export interface RunningService {
   readonly port: number
@@ -90,20 +95,25 @@ export async function startService(
   const [listener, scrapes] = await openListeners(config, options.sharesPort === true, app, (load) =>
     createScrapeApp({ metrics, store, clock, load }),
   )
-  const every = (interval: number, work: () => Promise<void>) => {
+  const every = (interval: number, name: string, work: () => Promise<void>) => {
     let isFailing = false
     const succeeded = () => {
       isFailing = false
     }
     // Told once and not each time, until it has worked again.
     const failed = (error: unknown) => {
-      if (!isFailing) logger.failure({ requestId: 'limit-ledger', error })
+      if (!isFailing) logger.failure({ requestId: name, error })
       isFailing = true
     }
     return setInterval(() => void work().then(succeeded, failed), interval)
   }
-  const saving = every(SAVE_LIMITS_EVERY_MS, () => limits.save())
-  const pardoning = every(HEED_LIFTED_BANS_EVERY_MS, () => limits.heedLiftedBans())
+  const saving = every(SAVE_LIMITS_EVERY_MS, 'limit-ledger', () => limits.save())
+  const pardoning = every(HEED_LIFTED_BANS_EVERY_MS, 'limit-ledger', () => limits.heedLiftedBans())
+  const forgetting = every(FORGET_ANSWERS_EVERY_MS, 'idempotency', async () => {
+    const before = clock() - REMEMBERED_MS
+    while (!isStopping && (await store.forgetAnswers(before, FORGOTTEN_AT_ONCE)) === FORGOTTEN_AT_ONCE)
+      await Bun.sleep(FORGETTING_PAUSE_MS)
+  })
 
   return {
     port: listener.port,
@@ -116,6 +126,7 @@ export async function startService(
       await listener.stop(config.stopGraceSeconds * SECOND)
       clearInterval(saving)
       clearInterval(pardoning)
+      clearInterval(forgetting)
       try {
         await limits.save()
       } finally {

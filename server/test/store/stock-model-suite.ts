@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { MAX_QUANTITY } from '../../src/core/stock/inventory.ts'
+import type { Adjustment, AdjustmentChange } from '../../src/core/stock/stock-request.ts'
 import type { Store } from '../../src/store/store.ts'
 import { historyOf, stockOf } from '../support/whole-store.ts'
 import { change, pet } from './plain-rows.ts'
@@ -47,6 +48,7 @@ class Shop {
   readonly stores: Store[] = []
   readonly quantities = new Map<bigint, number>()
   readonly history = new Map<bigint, [before: number, after: number][]>()
+  readonly #answers = new Map<string, { fingerprint: string; answer: string }>()
   readonly #database: StockUnderTest
   #cursors: string[] = []
   /** Whether a part of the log is gone since the cursor was given. */
@@ -83,6 +85,45 @@ class Shop {
     if (before === undefined || before === quantity) return
     this.quantities.set(petId, quantity)
     this.history.set(petId, [...(this.history.get(petId) ?? []), [before, quantity]])
+  }
+
+  /** What an adjustment should come to, told in another way than by the one that decides. */
+  adjust({ changes, idempotency }: Adjustment): unknown {
+    const known = this.#answers.get(idempotency?.key ?? '')
+    if (idempotency !== undefined && known !== undefined) {
+      if (known.fingerprint !== idempotency.fingerprint) return 'key_reused'
+      return { answer: known.answer, isReplay: true }
+    }
+    const codes = changes.map((change) => this.#failureOf(change))
+    const outcome = codes.every((code) => code === undefined)
+      ? { items: changes.map((change) => this.#apply(change)) }
+      : {
+          failures: changes.flatMap(({ petId: id }, index) =>
+            codes[index] === undefined ? [] : [{ index, petId: id, code: codes[index] }],
+          ),
+        }
+    if (idempotency === undefined || codes.includes('invalid_request')) return outcome
+    const answer = told(outcome)
+    this.#answers.set(idempotency.key, { fingerprint: idempotency.fingerprint, answer })
+    return { answer, isReplay: false }
+  }
+
+  #resultOf(change: AdjustmentChange): number {
+    return 'delta' in change ? (this.quantities.get(change.petId) ?? 0) + change.delta : change.quantity
+  }
+
+  #failureOf(change: AdjustmentChange): string | undefined {
+    const quantity = this.quantities.get(change.petId)
+    if (quantity === undefined) return 'not_found'
+    if (change.expected !== undefined && change.expected !== quantity) return 'precondition_failed'
+    if (this.#resultOf(change) < 0) return 'insufficient_stock'
+    return this.#resultOf(change) > MAX_QUANTITY ? 'invalid_request' : undefined
+  }
+
+  #apply(change: AdjustmentChange): unknown {
+    const after = this.#resultOf(change)
+    this.record(change.petId, after)
+    return { petId: change.petId, quantity: after, status: 'available' }
   }
 
   /** Takes over what the store has of it, which must be the end of what is known. */
@@ -147,6 +188,43 @@ const failing = fc.tuple(who, batch, petId).map(
         .store(index)
         .changeStock(all)
         .then(mustFail, () => {})
+    },
+)
+const delta = fc.oneof(fc.integer({ min: -3, max: 3 }), fc.constant(MAX_QUANTITY)).filter((by) => by !== 0)
+const adjustmentChange = fc.tuple(
+  petId,
+  fc.oneof(
+    delta.map((by) => ({ delta: by })),
+    quantity.map((value) => ({ quantity: value })),
+  ),
+  fc.option(fc.integer({ min: 0, max: 3 }), { nil: undefined }),
+)
+const adjustment = fc
+  .uniqueArray(adjustmentChange, { minLength: 1, maxLength: 4, selector: ([id]) => id })
+  .map((changes) => changes.map(([id, what, expected]) => ({ petId: id, ...what, expected })))
+
+/** Adjustments that share a commit, some of them under a key that was used before or is used on the other side. */
+const adjusting = fc
+  .tuple(
+    who,
+    fc.array(fc.tuple(adjustment, fc.constantFrom('', 'a', 'b', 'c')), { minLength: 1, maxLength: 4 }),
+  )
+  .map(
+    ([index, adjustments]): Step =>
+      async (shop) => {
+        const requests = adjustments.map(([changes, key]) => adjustmentOf(changes, key))
+        const outcomes = await shop.store(index).changeStock(requests)
+        expect(outcomes.map(told)).toEqual(requests.map((request) => told(shop.adjust(request))))
+      },
+  )
+/** The same one on both at once. */
+const adjustingTwice = fc.tuple(adjustment, fc.constantFrom('a', 'b', 'c')).map(
+  ([changes, key]): Step =>
+    async (shop) => {
+      const request = adjustmentOf(changes, key)
+      const outcomes = await Promise.all(shop.stores.map((store) => store.changeStock([request])))
+      const expected = [told(shop.adjust(request)), told(shop.adjust(request))]
+      expect(outcomes.flat().map(told).sort()).toEqual(expected.sort())
     },
 )
 const adding = fc.tuple(who, petId, quantity).map(
@@ -224,6 +302,8 @@ const crossing = fc.tuple(batch, batch).map(
 )
 const step = fc.oneof(
   { weight: 6, arbitrary: setting },
+  { weight: 6, arbitrary: adjusting },
+  { weight: 2, arbitrary: adjustingTwice },
   { weight: 3, arbitrary: failing },
   { weight: 2, arbitrary: adding },
   { weight: 1, arbitrary: removing },
@@ -234,6 +314,19 @@ const step = fc.oneof(
   { weight: 1, arbitrary: reopening },
   { weight: 1, arbitrary: crossing },
 )
+
+function adjustmentOf(changes: Adjustment['changes'], key: string): Adjustment {
+  const fingerprint = told({ changes })
+  const idempotency = key === '' ? undefined : { key, fingerprint, answer: told }
+  return { keyId: 'key_a', at: 1, reason: 'counted', reference: 'count "1"', changes, idempotency }
+}
+
+/** As a text that can be compared, whatever it is. */
+function told(outcome: unknown): string {
+  return JSON.stringify(outcome, (name, part: unknown) =>
+    name === 'message' ? undefined : typeof part === 'bigint' ? `${part}n` : part,
+  )
+}
 
 function mustFail(): never {
   throw new Error('a batch that cannot be stored was stored')
