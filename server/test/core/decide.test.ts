@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { decide } from '../../src/core/stock/decide.ts'
 import { type EntryState, MAX_QUANTITY, PET_STATUSES } from '../../src/core/stock/inventory.ts'
-import type { QuantityChange, QuantityOutcome } from '../../src/core/stock/stock-request.ts'
+import type { ChangeOrigin, QuantityChange, QuantityOutcome } from '../../src/core/stock/stock-request.ts'
 
 const set = (petId: bigint, quantity: number, onlyIf?: readonly EntryState[]): QuantityChange => ({
   petId,
@@ -119,10 +119,11 @@ const CASES: readonly [
 describe('what is decided in a commit', () => {
   test.each(CASES)('%s', (_, changes, found, outcomes, made) => {
     const decision = decide(changes, new Map(found))
+    const asked: readonly ChangeOrigin[] = changes
     expect(decision.outcomes).toEqual([...outcomes])
-    expect(
-      decision.made.map(({ by, before }) => [changes.findIndex((change) => change === by), before]),
-    ).toEqual(made.map((one) => [...one]))
+    expect(decision.made.map(({ by, before }) => [asked.indexOf(by), before])).toEqual(
+      made.map((one) => [...one]),
+    )
   })
 
   test('a change that is made names the one before it of the same pet, and the last of a pet is known', () => {
