@@ -90,31 +90,6 @@ describe('the stop of a listener', () => {
     await stopping
   })
 
-  test('takes no new connections from its first moment on, while others are still answered', async () => {
-    const { listener, held } = listenHeld()
-    const socket = await HostileSocket.open(listener.port)
-    socket.send(REQUEST)
-    await until(() => held.length > 0)
-    const stopping = listener.stop(LONG_GRACE_MS)
-    await expect(HostileSocket.open(listener.port)).rejects.toThrow()
-    held[0]?.()
-    expect((await socket.answer())?.text).toBe('held')
-    await stopping
-  })
-
-  test('leaves idle connections open as long as requests keep coming over others', async () => {
-    const listener = listenWith(() => answerOf('at once'))
-    const sockets = await Promise.all(Array.from({ length: 8 }, () => HostileSocket.open(listener.port)))
-    const stopping = listener.stop(LONG_GRACE_MS)
-    // As a proxy does: the next request goes over a connection that was idle until then.
-    for (const socket of sockets) {
-      await Bun.sleep(50)
-      socket.send(REQUEST)
-      expect((await socket.answer())?.headers.get('Connection')).toBe('close')
-    }
-    await stopping
-  })
-
   test('cuts what is left after the grace time', async () => {
     const { listener, held } = listenHeld()
     const sockets = await Promise.all(Array.from({ length: 3 }, () => HostileSocket.open(listener.port)))

@@ -48,12 +48,7 @@ export class Supervisor {
 
   stop(): void {
     this.#isStopping = true
-    this.signal('SIGTERM')
-  }
-
-  /** To all of them. */
-  signal(signal: 'SIGTERM' | 'SIGHUP'): void {
-    for (const worker of this.#workers) worker.process.kill(signal)
+    for (const worker of this.#workers) worker.process.kill('SIGTERM')
   }
 
   #spawn(index: number): Worker {
