@@ -28,7 +28,7 @@ export const FEW_INSTANCE_ROWS = INSTANCE_ROWS.filter(
 interface InstancePace {
   readonly rounds: number
   readonly seconds: number
-  /** After instances were started, for each of them: they share the load, and each has to get up to speed. */
+  /** After instances were started. */
   readonly firstWarmUpMs: number
   readonly warmUpMs: number
   /** A database with its data, and the instances of one target that are started at once. */
@@ -59,8 +59,7 @@ export function inOrderOfReport(one: InstanceRow, other: InstanceRow): number {
 /** What it takes in all, about. */
 export function instancesSeconds(rows: readonly InstanceRow[], targets: number, { mode }: Pace): number {
   const { rounds, seconds, firstWarmUpMs, warmUpMs, startSeconds } = INSTANCE_PACE[mode]
-  const counts = [...new Set(rows.map(({ instances }) => instances))]
-  const firstMs = counts.reduce((sum, instances) => sum + instances * firstWarmUpMs, 0)
-  const warmUps = (firstMs + (rows.length - counts.length) * warmUpMs) / 1000
-  return targets * (counts.length * startSeconds + warmUps + rows.length * rounds * seconds)
+  const starts = new Set(rows.map(({ instances }) => instances)).size
+  const warmUps = (starts * firstWarmUpMs + (rows.length - starts) * warmUpMs) / 1000
+  return targets * (starts * startSeconds + warmUps + rows.length * rounds * seconds)
 }

@@ -68,7 +68,7 @@ async function runRow(
 ): Promise<Omit<InstanceResult, 'commitMs'>> {
   const { rounds, seconds, firstWarmUpMs, warmUpMs } = INSTANCE_PACE[pace.mode]
   const title = titleOf(row)
-  const milliseconds = isFirst ? firstWarmUpMs * row.instances : warmUpMs
+  const milliseconds = isFirst ? firstWarmUpMs : warmUpMs
   const entrants = groups.map((group) => ({ group, samples: [] as CountedSample[] }))
   for (const { group } of entrants) {
     progress.tell(`${title} · ${group.target.name} · warm-up`)
