@@ -1,9 +1,9 @@
 import { SQL } from 'bun'
 import { type Clock, SECOND } from '../../core/values/clock.ts'
 import type { Durability, SqlDatabase, SqlValue, Statement } from '../sql.ts'
-import { bound } from './columns.ts'
 import { DIALECT } from './dialect.ts'
 import { asServiceError, Hung, isLost, unavailable } from './failures.ts'
+import { bound } from './parameters.ts'
 import { PostgresSession } from './session.ts'
 import { type Session, SessionPool } from './session-pool.ts'
 

@@ -2,8 +2,8 @@ import type { SQL } from 'bun'
 import type { CountedRequests, RequestCount, SharedLimitStore } from '../../core/limits/limit-store.ts'
 import { type Clock, DAY, MINUTE } from '../../core/values/clock.ts'
 import { LIMIT_ROWS, type LimitRow, saveStatements, toStates } from '../limits.ts'
-import { columnOf } from './columns.ts'
 import { type Connection, runAll } from './connection.ts'
+import { columnOf } from './parameters.ts'
 import { storeTime } from './store-clock.ts'
 
 /** Limits that several instances count together, by the database's clock or, in tests, by one that is given. */

@@ -1,6 +1,6 @@
 import type { Columns, LongSession, SqlValue } from '../sql.ts'
-import { bound, columnOf } from './columns.ts'
 import { DIALECT } from './dialect.ts'
+import { bound, columnOf } from './parameters.ts'
 import type { Session } from './session-pool.ts'
 
 /** Rows that come in one piece. */

@@ -1,8 +1,11 @@
 import type { Dialect } from '../sql.ts'
 
+/** The id of the last row that the log had. Removed rows keep theirs: none is given twice. */
+export const LAST_LOG_ID = '(SELECT max(coalesce((SELECT max(id) FROM log), 0), pruned_up_to) FROM log_state)'
+
 export const DIALECT: Dialect = {
   types: { integer: 'INTEGER', text: 'TEXT', boolean: 'INTEGER' },
-  nextLogId: `(SELECT max(coalesce((SELECT max(id) FROM log), 0), pruned_up_to) FROM log_state) + row_number() OVER ()`,
+  nextLogId: `${LAST_LOG_ID} + row_number() OVER ()`,
   // A file has one writer at a time.
   forUpdate: '',
   beforeNewPets: [],

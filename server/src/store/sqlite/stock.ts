@@ -6,6 +6,7 @@ import { fromCursor, type LogCursor, toCursor } from '../cursor.ts'
 import { ENTRIES, type StockRow, toItem } from '../log-rows.ts'
 import { inLongSession } from '../sql.ts'
 import type { Connection } from './connection.ts'
+import { LAST_LOG_ID } from './dialect.ts'
 
 interface Found {
   readonly quantity: number
@@ -22,9 +23,7 @@ interface LogEnd extends LogCursor {
 }
 
 /** The next row gets the position after this one. Ids are those of the commits, since there is one writer at a time. */
-export const LOG_END = `
-  SELECT identity, max(coalesce((SELECT max(id) FROM log), 0), pruned_up_to) AS position, pruned_up_to AS pruned
-  FROM log_state`
+export const LOG_END = `SELECT identity, ${LAST_LOG_ID} AS position, pruned_up_to AS pruned FROM log_state`
 
 export function readLogEnd(database: Database): () => LogEnd {
   const query = database.query<LogEnd, []>(LOG_END)
