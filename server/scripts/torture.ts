@@ -6,6 +6,7 @@
  * it ends with its minutes. The exit code is 1 if anything happened that should not have.
  */
 import { parseArgs } from 'node:util'
+import { connectionsTask } from '../test/faults/connections-task.ts'
 import { diskTask } from '../test/faults/disk-task.ts'
 import { fuzzTask } from '../test/faults/fuzz-task.ts'
 import { hostileTask } from '../test/faults/hostile-task.ts'
@@ -14,6 +15,7 @@ import { killsPostgresTask } from '../test/faults/kills-postgres.ts'
 import { linearizabilityTask } from '../test/faults/linearizability.ts'
 import { longRunPostgresTask, longRunTask } from '../test/faults/long-run-task.ts'
 import { modelPostgresTask, modelTask } from '../test/faults/model-task.ts'
+import { proxiesTask } from '../test/faults/proxies-task.ts'
 import type { TortureSummary, TortureTask } from './torture-task.ts'
 
 const TASKS: readonly TortureTask[] = [
@@ -25,6 +27,8 @@ const TASKS: readonly TortureTask[] = [
   modelPostgresTask,
   fuzzTask,
   hostileTask,
+  connectionsTask,
+  proxiesTask,
   longRunTask,
   longRunPostgresTask,
 ]

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { SETTING_NAMES, SETTINGS, variableOf } from '../src/service/config.ts'
 
 const ROOT = join(import.meta.dir, '..', '..')
 
@@ -53,6 +54,20 @@ const ignoredFolders = readFileSync(join(ROOT, '.gitignore'), 'utf8')
   .map((line) => line.slice(0, -1))
 const contributing = readFileSync(join(ROOT, 'CONTRIBUTING.md'), 'utf8')
 const map = foldersOf(/## Where things are\n\n```\n(.*?)```/s.exec(contributing)?.[1] ?? '')
+
+test('every setting is documented with its default', () => {
+  const pages = ['README.md', 'docs/operating.md', 'docs/scaling.md'].map((page) =>
+    readFileSync(join(ROOT, page), 'utf8'),
+  )
+  const rows = pages.flatMap((page) => page.split('\n').filter((line) => line.startsWith('| `')))
+  const isDocumented = (variable: string, fallback: string) =>
+    rows.some((row) => row.includes(`\`${variable}\``) && row.includes(fallback))
+  const missing = SETTING_NAMES.filter(
+    (name) =>
+      !isDocumented(variableOf(name), name.toLowerCase().endsWith('baseurl') ? '' : SETTINGS[name].fallback),
+  )
+  expect(missing).toEqual([])
+})
 
 describe('CONTRIBUTING.md', () => {
   test('names every folder of the repository and no other, and says what may live there', () => {

@@ -8,12 +8,7 @@ import {
   type LiveBody,
   type Outflow,
 } from './answer.ts'
-
-/** What a writer needs of a socket. */
-export interface ByteSink {
-  /** Gives how many bytes it took, which may be fewer than there are; of one that is closed, -1. */
-  write(data: string | Uint8Array): number
-}
+import { type ByteSink, SendQueue } from './send-queue.ts'
 
 export interface WriterEvents {
   /** From now on the reader keeps us waiting, unless it takes something. */
@@ -28,33 +23,42 @@ export interface WriterEvents {
 
 /** Of a body that comes part by part, before other connections get a turn. */
 const MAX_BYTES_IN_A_TURN = 256 * 1024
-/**
- * Up to this, head and body go out in one piece, for the price of a copy: two writes cost more.
- * Figures: docs/decisions/2026-11-15-http-of-our-own.md
- */
-const MAX_JOINED_BYTES = 256 * 1024
 const CONTINUE = 'HTTP/1.1 100 Continue\r\n\r\n'
-const LINE_END = '\r\n'
 const LAST_CHUNK = Buffer.from('0\r\n\r\n')
 
 /** Writes one answer after the other, each as fast as it is taken. */
 export class AnswerWriter {
   readonly #queue: SendQueue
+  readonly #keepAliveLine: string
   readonly #events: WriterEvents
   #isChunked = false
   #parts: Iterator<Uint8Array> | undefined
+  /** What the parts that are still to be written hold in memory. */
+  #held: readonly Uint8Array[] = []
   #live: LiveBody | undefined
   /** Whether all of the answer has been given to the queue. */
   #isWritten = true
   #isClosed = false
 
-  constructor(sink: ByteSink, events: WriterEvents) {
+  /** `keepAliveLine` tells how long a connection stays open between requests. */
+  constructor(sink: ByteSink, keepAliveLine: string, events: WriterEvents) {
     this.#queue = new SendQueue(sink)
+    this.#keepAliveLine = keepAliveLine
     this.#events = events
   }
 
   get unsentBytes(): number {
     return this.#queue.unsentBytes
+  }
+
+  /** What the network has taken since the beginning. */
+  get takenBytes(): number {
+    return this.#queue.takenBytes
+  }
+
+  /** Whether nothing can be sent any more. */
+  get isBroken(): boolean {
+    return this.#queue.isBroken
   }
 
   /** Whether nothing is left of the last answer that was begun. */
@@ -64,6 +68,11 @@ export class AnswerWriter {
 
   get isLive(): boolean {
     return this.#live !== undefined
+  }
+
+  /** All that is kept for the reader. */
+  collectUnsent(): Set<ArrayBufferLike> {
+    return new Set([...this.#queue.unsent, ...this.#held].map(({ buffer }) => buffer))
   }
 
   /** An answer will come. */
@@ -85,7 +94,7 @@ export class AnswerWriter {
     const framing = framingOf(body, context.isHttp10)
     if (framing === 'until_close') context.isLast = true
     this.#isChunked = framing === 'chunked'
-    const head = answerHead(answer, framing, context)
+    const head = answerHead(answer, framing, context, this.#keepAliveLine)
     if (context.method === 'HEAD' || body === null) {
       if (isLive(body)) body.onClose()
       this.#queue.writeText(head)
@@ -102,11 +111,12 @@ export class AnswerWriter {
     }
   }
 
-  /** The network takes more again. */
+  /** Sends what the network takes, if it takes more by now. */
   flush(): void {
     if (this.#isClosed) return
+    const before = this.#queue.takenBytes
     this.#queue.flush()
-    this.#live?.onRoom()
+    if (this.#queue.takenBytes > before) this.#live?.onRoom()
     if (this.#queue.unsentBytes > 0) return
     if (this.#parts !== undefined) this.#writeParts()
     if (this.isDone) this.#events.onDone()
@@ -118,7 +128,7 @@ export class AnswerWriter {
     this.#isClosed = true
     this.#queue.drop()
     this.#parts?.return?.()
-    this.#parts = undefined
+    this.#endParts()
     this.#live?.onClose()
     this.#live = undefined
   }
@@ -128,7 +138,9 @@ export class AnswerWriter {
       this.#live = body
       body.begin(this.#outflowOf(body))
     } else {
-      this.#parts = body[Symbol.iterator]()
+      const left = Array.isArray(body) ? body.toReversed() : undefined
+      this.#parts = left === undefined ? body[Symbol.iterator]() : takenOff(left)
+      this.#held = left ?? body.madeOf ?? []
       this.#writeParts()
     }
   }
@@ -165,13 +177,18 @@ export class AnswerWriter {
       }
       const { value, done } = this.#parts.next()
       if (done === true) {
-        this.#parts = undefined
+        this.#endParts()
         this.#finish()
       } else {
         this.#writePart(value)
         written += value.length
       }
     }
+  }
+
+  #endParts(): void {
+    this.#parts = undefined
+    this.#held = []
   }
 
   #writeMoreParts(): void {
@@ -195,89 +212,12 @@ export class AnswerWriter {
   }
 }
 
-/** Where bytes are put together that go out at once; all connections share it. */
-let scratch = Buffer.allocUnsafe(16 * 1024)
-
-function ensureScratch(bytes: number): void {
-  if (scratch.length < bytes) scratch = Buffer.allocUnsafe(bytes)
-}
-
-/** Holds on to what the network does not take yet. */
-class SendQueue {
-  readonly #sink: ByteSink
-  #unsent: Uint8Array[] = []
-  #unsentBytes = 0
-
-  constructor(sink: ByteSink) {
-    this.#sink = sink
-  }
-
-  get unsentBytes(): number {
-    return this.#unsentBytes
-  }
-
-  /** As UTF-8. */
-  writeText(text: string): void {
-    const sent = this.#write(text)
-    if (sent < Buffer.byteLength(text)) this.#keep(Buffer.from(text).subarray(sent))
-  }
-
-  /** The bytes must stay as they are. */
-  writeBytes(bytes: Uint8Array): void {
-    const sent = this.#write(bytes)
-    if (sent < bytes.length) this.#keep(bytes.subarray(sent))
-  }
-
-  /** The head is ASCII; the bytes must stay as they are, for a slow reader they are not copied. */
-  writeHeadAndBytes(head: string, bytes: Uint8Array): void {
-    const joined = Math.min(bytes.length, MAX_JOINED_BYTES)
-    ensureScratch(head.length + joined)
-    scratch.write(head, 'latin1')
-    scratch.set(bytes.subarray(0, joined), head.length)
-    const sent = this.#write(scratch.subarray(0, head.length + joined))
-    if (sent < head.length) this.#keep(Buffer.from(head.slice(sent)))
-    const rest = bytes.subarray(Math.max(0, sent - head.length))
-    if (rest.length > 0) this.writeBytes(rest)
-  }
-
-  /** One part of a chunked body (RFC 9112, 7.1); the bytes can be changed as soon as this returns. */
-  writeChunk(bytes: Uint8Array): void {
-    const size = `${bytes.length.toString(16)}${LINE_END}`
-    const length = size.length + bytes.length + LINE_END.length
-    ensureScratch(length)
-    scratch.write(size, 'latin1')
-    scratch.set(bytes, size.length)
-    scratch.write(LINE_END, size.length + bytes.length, 'latin1')
-    const sent = this.#write(scratch.subarray(0, length))
-    // Not `slice`, which of a Buffer gives a view.
-    if (sent < length) this.#keep(new Uint8Array(scratch.subarray(sent, length)))
-  }
-
-  /** The network takes more again. */
-  flush(): void {
-    for (let first = this.#unsent[0]; first !== undefined; first = this.#unsent[0]) {
-      const sent = Math.max(0, this.#sink.write(first))
-      this.#unsentBytes -= sent
-      if (sent < first.length) {
-        this.#unsent[0] = first.subarray(sent)
-        return
-      }
-      this.#unsent.shift()
-    }
-  }
-
-  drop(): void {
-    this.#unsent = []
-    this.#unsentBytes = 0
-  }
-
-  #keep(bytes: Uint8Array): void {
-    this.#unsent.push(bytes)
-    this.#unsentBytes += bytes.length
-  }
-
-  /** Nothing, while something waits before it. */
-  #write(data: string | Uint8Array): number {
-    return this.#unsentBytes > 0 ? 0 : Math.max(0, this.#sink.write(data))
+/** From the end of the list, so that what is written is held no longer. */
+function takenOff(left: Uint8Array[]): Iterator<Uint8Array> {
+  return {
+    next: () => {
+      const value = left.pop()
+      return value === undefined ? { value, done: true } : { value }
+    },
   }
 }

@@ -9,7 +9,12 @@ export interface Answer {
 }
 
 /** What is there already, or comes part by part as it is taken, or is sent whenever there is something. */
-export type AnswerBody = string | Uint8Array | Iterable<Uint8Array> | LiveBody | null
+export type AnswerBody = string | Uint8Array | Parts | LiveBody | null
+
+export interface Parts extends Iterable<Uint8Array> {
+  /** Where a part is made of another when its turn comes: what is held until then, in the same order. */
+  readonly madeOf?: readonly Uint8Array[]
+}
 
 export interface LiveBody {
   begin(outflow: Outflow): void
@@ -55,8 +60,18 @@ export function headerLines(headers: Readonly<Record<string, string>>): string {
 }
 
 /** The status line and all headers, with the empty line after them; ASCII alone. */
-export function answerHead({ status, lines }: Answer, framing: Framing, context: AnswerContext): string {
-  return `${statusLine(status)}${lines}${dateLine()}${connectionLine(context)}${framingLine(status, framing)}\r\n`
+export function answerHead(
+  { status, lines }: Answer,
+  framing: Framing,
+  { isLast, isHttp10 }: AnswerContext,
+  keepAlive: string,
+): string {
+  const connection = isLast
+    ? 'Connection: close\r\n'
+    : isHttp10
+      ? `Connection: keep-alive\r\n${keepAlive}`
+      : keepAlive
+  return `${statusLine(status)}${lines}${dateLine()}${connection}${framingLine(status, framing)}\r\n`
 }
 
 export function isLive(body: AnswerBody): body is LiveBody {
@@ -92,10 +107,6 @@ function dateLine(): string {
     dateText = `Date: ${new Date(second * SECOND).toUTCString()}\r\n`
   }
   return dateText
-}
-
-function connectionLine({ isLast, isHttp10 }: AnswerContext): string {
-  return isLast ? 'Connection: close\r\n' : isHttp10 ? 'Connection: keep-alive\r\n' : ''
 }
 
 function framingLine(status: number, framing: Framing): string {

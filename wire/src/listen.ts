@@ -1,12 +1,17 @@
-import { Connection, type Handler } from './connection.ts'
+import { createSecureContext } from 'node:tls'
+import type { Socket } from 'bun'
+import { Connection } from './connection.ts'
+import type { Handler } from './request.ts'
+import { RequestProblem } from './request-problem.ts'
+import { endSlowest } from './slow-readers.ts'
 import type { Tls } from './tls.ts'
-
-const SECOND = 1_000
 
 export interface Listener {
   readonly port: number
   /** What is there at this moment: connections, and requests that are being answered. */
   load(): { readonly connections: number; readonly requests: number }
+  /** Connections from now on are shown this certificate; those that are there go on. */
+  setTls(tls: Tls): void
   /**
    * Takes no more connections, and resolves when the requests under way are answered. What is left after
    * the grace time is cut off.
@@ -22,27 +27,110 @@ export interface ListenOptions {
   readonly tls?: Tls
   /** Other processes listen on the same port. */
   readonly isShared?: boolean
+  /** Between an answer, or the opening, and the first byte of the next request. */
+  readonly keepAliveSeconds?: number
+  /** To agree on TLS, and from the first byte of a request until all of it is here. */
+  readonly requestTimeoutSeconds?: number
+  /** To take anything of what there is to send. */
+  readonly writeTimeoutSeconds?: number
+  /** Those beyond it are refused. */
+  readonly maxConnectionsPerAddress?: number
+  /** Of what is kept for slow readers, all of them together; beyond it the slowest are ended. */
+  readonly maxUnsentBytes?: number
+  /** How long a second is; tests make it shorter. */
+  readonly secondMs?: number
 }
 
+const DEFAULTS = {
+  keepAliveSeconds: 75,
+  requestTimeoutSeconds: 10,
+  writeTimeoutSeconds: 60,
+  maxConnectionsPerAddress: 1_000,
+  maxUnsentBytes: 256 * 1024 * 1024,
+  isShared: false,
+  secondMs: 1_000,
+}
+
+const CLOSE_TIMEOUT_SECONDS = 10
+/** Connections of one address that are told why they are refused; any more are just closed. */
+const MAX_REFUSALS_PER_ADDRESS = 1_000
+/** Beside once a second, it is looked at what slow readers hold when there are so many more of them. */
+const UNSENT_ANSWERS_BETWEEN_CHECKS = 16
 /**
- * A connection that is idle when it is closed may have its next request on the way. So before the stop the answers say
- * `Connection: close` for a moment, and busy connections end by themselves: it is over when nothing has come for
- * QUIET_MS, or after MAX_WAIT_FOR_QUIET_MS.
+ * A connection that is idle when it is closed may have its next request on the way. So the answers say `Connection: close`
+ * for a while first, and connections in use end by themselves; the others are closed when nothing has come over any of
+ * them for QUIET_SECONDS, or after MAX_SECONDS_UNTIL_QUIET.
  */
-const QUIET_MS = 20
-const MAX_WAIT_FOR_QUIET_MS = 200
+const QUIET_SECONDS = 1
+const MAX_SECONDS_UNTIL_QUIET = 5
 
 /** HTTP/1.1 on a port. The only file that knows how Bun listens. */
-export function listen(
-  handler: Handler,
-  { host, port, flags, tls, isShared = false }: ListenOptions,
-): Listener {
+export function listen(handler: Handler, options: ListenOptions): Listener {
+  const { host, port, flags, tls, isShared, secondMs, ...limits } = { ...DEFAULTS, ...options }
   const connections = new Set<Connection>()
+  const perAddress = new Map<string, number>()
+  let secureContext: unknown
   let seconds = 0
-  let arrived = 0
+  let lastArrival = Number.NEGATIVE_INFINITY
+  let unsentAnswers = 0
   let isStopping = false
-  const parts = { handler, now: () => seconds, isStopping: () => isStopping }
-  let onEmpty: (() => void) | undefined
+  const emptied = Promise.withResolvers<void>()
+  const parts = {
+    handler,
+    seconds: {
+      handshake: limits.requestTimeoutSeconds,
+      begin_request: limits.keepAliveSeconds,
+      finish_request: limits.requestTimeoutSeconds,
+      read_answer: limits.writeTimeoutSeconds,
+      close: CLOSE_TIMEOUT_SECONDS,
+    },
+    keepAliveLine: `Keep-Alive: timeout=${limits.keepAliveSeconds}\r\n`,
+    now: () => seconds,
+    isStopping: () => isStopping,
+    onUnsent: () => {
+      if (++unsentAnswers % UNSENT_ANSWERS_BETWEEN_CHECKS === 0)
+        endSlowest(connections, limits.maxUnsentBytes)
+    },
+  }
+  /** How many of its address there are now. */
+  const count = (address: string, change: 1 | -1): number => {
+    const counted = (perAddress.get(address) ?? 0) + change
+    if (counted === 0) perAddress.delete(address)
+    else perAddress.set(address, counted)
+    return counted
+  }
+
+  const socketEvents = {
+    open(socket: Socket<Connection>) {
+      const excess = count(socket.remoteAddress, 1) - limits.maxConnectionsPerAddress
+      const refusal = excess > 0 ? tooManyConnections(limits.maxConnectionsPerAddress) : undefined
+      const connection = new Connection(socket, parts, refusal)
+      socket.data = connection
+      lastArrival = performance.now()
+      connections.add(connection)
+      if (excess > MAX_REFUSALS_PER_ADDRESS) connection.terminate()
+      else if (tls === undefined) connection.onOpen()
+      else if (secureContext !== undefined) setCertificate(socket, secureContext)
+    },
+    // With it, `open` does not wait for the end of a handshake, which may never come.
+    handshake({ data }: Socket<Connection>, isAgreed: boolean) {
+      if (isAgreed) data.onOpen()
+    },
+    data({ data }: Socket<Connection>, bytes: Buffer) {
+      lastArrival = performance.now()
+      data.onData(bytes)
+    },
+    end: ({ data }: Socket<Connection>) => data.onEnd(),
+    drain: ({ data }: Socket<Connection>) => data.onDrain(),
+    close({ data }: Socket<Connection>) {
+      data.onClosed()
+      connections.delete(data)
+      count(data.address, -1)
+      if (isStopping && connections.size === 0) emptied.resolve()
+    },
+    // Of TLS: what we do ourselves does not throw.
+    error: (socket: Socket<Connection>) => socket.terminate(),
+  }
   const listenOptions = {
     hostname: host,
     port,
@@ -50,27 +138,7 @@ export function listen(
     // One that sends nothing more may still read.
     allowHalfOpen: true,
     ...(tls === undefined ? {} : { tls }),
-    socket: {
-      open(socket: Bun.Socket<Connection>) {
-        socket.data = new Connection(socket, parts)
-        connections.add(socket.data)
-      },
-      // With it, `open` does not wait for the end of a handshake, which may never come.
-      handshake() {},
-      data({ data }: Bun.Socket<Connection>, bytes: Buffer) {
-        arrived++
-        data.onData(bytes)
-      },
-      end: ({ data }: Bun.Socket<Connection>) => data.onEnd(),
-      drain: ({ data }: Bun.Socket<Connection>) => data.onDrain(),
-      close({ data }: Bun.Socket<Connection>) {
-        data.onClosed()
-        connections.delete(data)
-        if (connections.size === 0) onEmpty?.()
-      },
-      // Of TLS: what we do ourselves does not throw.
-      error: (socket: Bun.Socket<Connection>) => socket.terminate(),
-    },
+    socket: socketEvents,
   }
   let server: Bun.TCPSocketListener<Connection>
   try {
@@ -84,8 +152,20 @@ export function listen(
   }
   const ticking = setInterval(() => {
     seconds++
-    for (const connection of connections) connection.checkTimeouts()
-  }, SECOND)
+    for (const connection of connections) connection.onTick()
+    endSlowest(connections, limits.maxUnsentBytes)
+  }, secondMs)
+
+  /** Resolves when nothing has come for a while, or nobody is left. */
+  const quiet = async (maxMs: number): Promise<void> => {
+    const deadline = performance.now() + maxMs
+    for (;;) {
+      const quietAt = Math.min(lastArrival + QUIET_SECONDS * secondMs, deadline)
+      const leftMs = quietAt - performance.now()
+      if (connections.size === 0 || leftMs <= 0) return
+      await Promise.race([Bun.sleep(leftMs), emptied.promise])
+    }
+  }
 
   return {
     port: server.port,
@@ -93,24 +173,34 @@ export function listen(
       connections: connections.size,
       requests: [...connections].filter(({ isBusy }) => isBusy).length,
     }),
+    setTls: ({ cert, key }) => {
+      if (tls === undefined) throw new Error('this listener does not speak TLS')
+      secureContext = createSecureContext({ cert, key }).context
+    },
     stop: async (graceMs) => {
       isStopping = true
-      const cut = setTimeout(() => server.stop(true), graceMs)
-      if (graceMs > 0) await waitForQuiet(() => arrived, Math.min(graceMs, MAX_WAIT_FOR_QUIET_MS))
       server.stop()
+      const cut = setTimeout(() => server.stop(true), graceMs)
+      await quiet(Math.min(graceMs, MAX_SECONDS_UNTIL_QUIET * secondMs))
       for (const connection of connections) connection.closeWhenAnswered()
-      if (connections.size > 0) await new Promise<void>((resolve) => (onEmpty = resolve))
+      if (connections.size > 0) await emptied.promise
       clearTimeout(cut)
       clearInterval(ticking)
     },
   }
 }
 
-async function waitForQuiet(arrived: () => number, maxMs: number): Promise<void> {
-  const deadline = performance.now() + maxMs
-  let before: number
-  do {
-    before = arrived()
-    await Bun.sleep(QUIET_MS)
-  } while (arrived() > before && performance.now() < deadline)
+function tooManyConnections(max: number): RequestProblem {
+  return new RequestProblem(
+    'too_many_connections',
+    `there are more than ${max} connections from this address; close some, or use them for more than one request`,
+  )
+}
+
+/** Bun has it for the sake of Node, and names it in no type; a test holds it to that. */
+function setCertificate(socket: Socket<Connection>, secureContext: unknown): void {
+  if (!('setKeyCert' in socket) || typeof socket.setKeyCert !== 'function') {
+    throw new Error('this version of Bun cannot replace the certificate of a listener')
+  }
+  socket.setKeyCert(secureContext)
 }

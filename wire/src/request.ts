@@ -1,3 +1,4 @@
+import type { Answer, AnswerContext } from './answer.ts'
 import { ChunkReader } from './chunk-reader.ts'
 import type { RequestHead, RequestHeaders } from './request-head.ts'
 import { RequestProblem } from './request-problem.ts'
@@ -19,11 +20,25 @@ export interface HttpRequest {
   body(): MaybePromise<Uint8Array>
 }
 
+/** Answers requests; never throws or rejects. */
+export interface Handler {
+  answer(request: HttpRequest): MaybePromise<Answer>
+  /** For what is no request, did not come in time, or comes over one connection too many. The connection is closed after it. */
+  refuse(problem: RequestProblem, address: string): MaybePromise<Answer>
+}
+
 const MAX_BODY_BYTES = 64 * 1024
 const NOTHING = new Uint8Array()
 
+/** The request that is being received or answered; a connection has one at a time. */
+export interface PendingRequest extends AnswerContext {
+  readonly incoming: RequestBody
+  /** One that waits to be told to go on may send its body or leave it: what comes next could be either. */
+  readonly awaitsContinue: boolean
+}
+
 /** A request whose head is here, while its body comes. */
-export class IncomingRequest implements HttpRequest {
+export class IncomingRequest implements HttpRequest, PendingRequest {
   readonly method: string
   readonly path: string
   readonly query: string
@@ -33,11 +48,10 @@ export class IncomingRequest implements HttpRequest {
   readonly incoming: RequestBody
   /** Whether the connection is closed after its answer. */
   isLast: boolean
-  readonly #writer: { writeContinue(): void }
+  readonly #pipeline: { sendContinue(): void }
   #expectsContinue: boolean
 
-  /** A sender that waits for it is told by the writer to send the body. */
-  constructor(head: RequestHead, address: string, writer: { writeContinue(): void }) {
+  constructor(head: RequestHead, address: string, pipeline: { sendContinue(): void }) {
     this.method = head.method
     this.path = head.path
     this.query = head.query
@@ -46,11 +60,10 @@ export class IncomingRequest implements HttpRequest {
     this.isLast = !head.headers.isKeptAlive
     this.incoming = new RequestBody(head.headers.bodyLength)
     this.address = address
-    this.#writer = writer
+    this.#pipeline = pipeline
     this.#expectsContinue = !head.isHttp10 && head.headers.get('expect')?.toLowerCase() === '100-continue'
   }
 
-  /** One that waits to be told to go on may send its body or leave it: what comes next could be either. */
   get awaitsContinue(): boolean {
     return this.#expectsContinue && !this.incoming.isComplete
   }
@@ -59,10 +72,19 @@ export class IncomingRequest implements HttpRequest {
     const body = this.incoming.read()
     if (this.awaitsContinue) {
       this.#expectsContinue = false
-      this.#writer.writeContinue()
+      this.#pipeline.sendContinue()
     }
     return body
   }
+}
+
+/** Stands for what is no request, and is answered all the same. */
+export class RefusedRequest implements PendingRequest {
+  readonly method = ''
+  readonly isHttp10 = false
+  readonly incoming = new RequestBody(0)
+  readonly awaitsContinue = false
+  isLast = true
 }
 
 /** The body of a request while it comes. What is larger than allowed, and what nobody wants, is read and dropped. */

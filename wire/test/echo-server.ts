@@ -1,8 +1,7 @@
 import { type Answer, headerLines } from '../src/answer.ts'
-import { type Listener, listen } from '../src/listen.ts'
+import { type Listener, type ListenOptions, listen } from '../src/listen.ts'
 import type { HttpRequest } from '../src/request.ts'
 import { RequestProblem } from '../src/request-problem.ts'
-import type { Tls } from '../src/tls.ts'
 
 /** What the handler was given, as the client gets to see it. */
 export interface Echo {
@@ -40,16 +39,24 @@ export function answerOf(body: Answer['body'], status = 200): Answer {
   return { status, lines: headerLines({ 'Content-Type': 'application/json' }), body }
 }
 
+const PROBLEM_STATUS = {
+  malformed: 400,
+  broken_off: 400,
+  too_large: 413,
+  timeout: 408,
+  too_many_connections: 503,
+} as const
+
 /** The kind of problem is the whole body. */
 export function problemAnswer(error: unknown): Answer {
   if (!(error instanceof RequestProblem)) throw error
-  return answerOf(error.kind, error.kind === 'too_large' ? 413 : 400)
+  return answerOf(error.kind, PROBLEM_STATUS[error.kind])
 }
 
 /** A real listener on a free port. */
 export function listenWith(
   answer: (request: HttpRequest) => Answer | Promise<Answer>,
-  options: { readonly tls?: Tls } = {},
+  options: Partial<ListenOptions> = {},
 ): Listener {
   return listen(
     { answer, refuse: problemAnswer },

@@ -25,14 +25,19 @@ class ToldBody implements LiveBody {
 
 const given: ToldBody[] = []
 let isAsked = false
-const listener = listenWith(async ({ path }) => {
-  if (path === '/next') return answerOf('next')
-  isAsked = true
-  if (path === '/later') await Bun.sleep(20)
-  const body = new ToldBody()
-  given.push(body)
-  return answerOf(body)
-})
+/** A second of the listener. */
+const SECOND_MS = 10
+const listener = listenWith(
+  async ({ path }) => {
+    if (path === '/next') return answerOf('next')
+    isAsked = true
+    if (path === '/later') await Bun.sleep(20)
+    const body = new ToldBody()
+    given.push(body)
+    return answerOf(body)
+  },
+  { secondMs: SECOND_MS },
+)
 afterAll(() => listener.stop(0))
 
 const request = (target: string, version = '1.1', method = 'GET') =>
@@ -109,6 +114,20 @@ describe('a live body', () => {
     await isRoomMade
     expect(unchunked(received).equals(Buffer.concat(sent))).toBe(true)
     expect(outflow.unsentBytes).toBe(0)
+  })
+
+  test('is told of room only where there is some', async () => {
+    const reader = await ByteReader.open(listener.port)
+    reader.send(request('/live'))
+    const { body, outflow } = await begun()
+    outflow.send(Buffer.alloc(16 * 1024 * 1024))
+    await Bun.sleep(50)
+    expect(outflow.unsentBytes).toBeGreaterThan(0)
+    const { rooms } = body
+    // The listener looks at it again and again meanwhile.
+    await Bun.sleep(30 * SECOND_MS)
+    expect(body.rooms).toBe(rooms)
+    reader.leave()
   })
 
   test('that is cut takes the connection with it, and is told once', async () => {

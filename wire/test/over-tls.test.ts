@@ -1,8 +1,16 @@
 import { afterAll, describe, expect, test } from 'bun:test'
+import { connect } from 'node:tls'
 import { ByteReader } from './byte-reader.ts'
 import { answerOf, type Echo, echo, listenWith } from './echo-server.ts'
 import { HostileSocket } from './hostile-socket.ts'
-import { CERTIFICATE, PRIVATE_KEY } from './test-certificate.ts'
+import {
+  CERTIFICATE,
+  OTHER_PRIVATE_KEY,
+  PRIVATE_KEY,
+  RENEWED_CA,
+  RENEWED_CERTIFICATE,
+  RENEWED_PRIVATE_KEY,
+} from './test-certificate.ts'
 import { unchunked } from './unchunked.ts'
 
 const BIG = Buffer.from(Uint32Array.from({ length: (5 * 1024 * 1024) / 4 }, (_, index) => index).buffer)
@@ -66,3 +74,56 @@ describe('over TLS', () => {
     expect((await fetch(address, { tls })).status).toBe(200)
   })
 })
+
+describe('the certificate of a running listener', () => {
+  const LAST = 'GET /last HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n'
+  const listenOverTls = () => listenWith(echo, { tls: { cert: CERTIFICATE, key: PRIVATE_KEY } })
+
+  test.each(['TLSv1.2', 'TLSv1.3'] as const)(
+    'is replaced for new connections, with all of its chain, and the others go on: %s',
+    async (version) => {
+      const running = listenOverTls()
+      const before = await ByteReader.open(running.port, CERTIFICATE)
+      for (let times = 0; times < 3; times++) {
+        running.setTls({ cert: RENEWED_CERTIFICATE, key: RENEWED_PRIVATE_KEY })
+        expect(await nameShown(running.port, RENEWED_CA, version)).toBe('renewed.test')
+        running.setTls({ cert: CERTIFICATE, key: PRIVATE_KEY })
+        expect(await nameShown(running.port, CERTIFICATE, version)).toBe('petstore.test')
+      }
+      before.send(LAST)
+      expect((await before.lastAnswer()).head).toStartWith('HTTP/1.1 200 ')
+      await running.stop(0)
+    },
+  )
+
+  test.each([
+    ['the key of another', { cert: CERTIFICATE, key: OTHER_PRIVATE_KEY }],
+    ['no certificate', { cert: 'none', key: PRIVATE_KEY }],
+  ])('stays as it is where the new one is of no use: %s', async (_, useless) => {
+    const running = listenOverTls()
+    expect(() => running.setTls(useless)).toThrow()
+    expect(await nameShown(running.port, CERTIFICATE)).toBe('petstore.test')
+    await running.stop(0)
+  })
+
+  test('cannot be given to one that does not speak TLS', async () => {
+    const plain = listenWith(echo)
+    expect(() => plain.setTls({ cert: CERTIFICATE, key: PRIVATE_KEY })).toThrow('does not speak TLS')
+    await plain.stop(0)
+  })
+})
+
+/** Of the certificate, which must be one that `ca` vouches for; a request is answered as well. */
+function nameShown(
+  port: number,
+  ca: string,
+  version: 'TLSv1.2' | 'TLSv1.3' = 'TLSv1.3',
+): Promise<string | undefined> {
+  const { promise, resolve, reject } = Promise.withResolvers<string | undefined>()
+  const versions = { minVersion: version, maxVersion: version }
+  const socket = connect({ port, host: '127.0.0.1', servername: 'localhost', ca, ...versions })
+  socket.once('error', reject)
+  socket.once('secureConnect', () => socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n'))
+  socket.once('data', () => resolve(socket.getPeerCertificate().subject.CN?.toString()))
+  return promise.finally(() => socket.destroy())
+}

@@ -53,30 +53,34 @@ const chunkForm = fc.record({
   zeros: fc.nat({ max: 2 }),
 })
 
+/** They are dropped. */
+const trailers = fc.constantFrom('', '', 'X-Sum: 1\r\n', 'Content-Length: 5\r\nX-Empty:\r\n')
+
 const chunked = fc
-  .record({ path, query, body, forms: fc.array(chunkForm, { minLength: 1, maxLength: 6 }) })
+  .record({ path, query, body, trailers, forms: fc.array(chunkForm, { minLength: 1, maxLength: 6 }) })
   .map(
-    ({ forms, ...one }): SentRequest => ({
+    ({ forms, trailers, ...one }): SentRequest => ({
       ...one,
       method: 'PATCH',
       bytes: Buffer.concat([
         Buffer.from(head('PATCH', one, 'Transfer-Encoding: chunked\r\n')),
-        ...chunksOf(one.body, forms),
+        ...chunksOf(one.body, forms, trailers),
       ]),
     }),
   )
 
 type ChunkForm = typeof chunkForm extends fc.Arbitrary<infer Form> ? Form : never
 
-/** The forms in turn, until the body is used up; the last chunk has one too. */
-function chunksOf(whole: Buffer, forms: readonly ChunkForm[]): Buffer[] {
+/** The forms in turn, until the body is used up; the last chunk has one too, and trailers behind it. */
+function chunksOf(whole: Buffer, forms: readonly ChunkForm[], trailers: string): Buffer[] {
   const chunks: Buffer[] = []
   for (let at = 0, turn = 0; ; turn++) {
     const { size, extension, isUpperCase, zeros } = forms[turn % forms.length] as ChunkForm
     const data = whole.subarray(at, at + size)
     const digits = data.length.toString(16)
     const number = '0'.repeat(zeros) + (isUpperCase ? digits.toUpperCase() : digits)
-    chunks.push(Buffer.from(`${number}${extension}\r\n`), data, Buffer.from('\r\n'))
+    const end = data.length === 0 ? trailers : ''
+    chunks.push(Buffer.from(`${number}${extension}\r\n${end}`), data, Buffer.from('\r\n'))
     if (data.length === 0) return chunks
     at += data.length
   }

@@ -48,7 +48,12 @@ export class Supervisor {
 
   stop(): void {
     this.#isStopping = true
-    for (const worker of this.#workers) worker.process.kill('SIGTERM')
+    this.signal('SIGTERM')
+  }
+
+  /** To all of them. */
+  signal(signal: 'SIGTERM' | 'SIGHUP'): void {
+    for (const worker of this.#workers) worker.process.kill(signal)
   }
 
   #spawn(index: number): Worker {

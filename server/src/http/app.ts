@@ -1,5 +1,5 @@
-import type { Handler, HttpRequest, RequestHeaders, RequestProblem } from '@petstore/wire'
-import { type Answer, headerLines } from '@petstore/wire'
+import type { Answer, Handler, HttpRequest, RequestHeaders } from '@petstore/wire'
+import { headerLines, RequestProblem } from '@petstore/wire'
 import type { WindowStatus } from '../core/limits/limit-store.ts'
 import { SECOND } from '../core/values/clock.ts'
 import { ServiceError } from '../core/values/errors.ts'
@@ -17,7 +17,14 @@ import {
 } from './gate.ts'
 import { type Call, deprecationHeaders, type Match, type Operation, type Services } from './operation.ts'
 import { type PublicPage, type PublicPageParts, publicPages } from './public-pages.ts'
-import { bugReply, errorReply, methodNotAllowedReply, notFoundReply, type Reply } from './reply.ts'
+import {
+  bugReply,
+  errorReply,
+  methodNotAllowedReply,
+  notFoundReply,
+  problemReply,
+  type Reply,
+} from './reply.ts'
 import { ROUTER } from './routes.ts'
 
 export interface AppParts extends PublicPageParts {
@@ -26,9 +33,12 @@ export interface AppParts extends PublicPageParts {
   /** When deprecated operations end. */
   readonly sunset: Date
   readonly trustedProxies: number
+  /** Whether callers come over TLS, and had better never come without it. */
+  readonly isTls: boolean
   readonly observers: readonly RequestObserver[]
 }
 
+const STRICT_TRANSPORT = 'Strict-Transport-Security: max-age=31536000\r\n'
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/
 
 export function createApp(parts: AppParts): Handler {
@@ -56,6 +66,7 @@ class RequestInProgress implements FinishedRequest {
   status = 0
   durationMs = 0
   error: unknown
+  problem: string | undefined
   readonly #parts: AppParts
   readonly #headers: RequestHeaders | undefined
   readonly #address: string
@@ -109,7 +120,7 @@ class RequestInProgress implements FinishedRequest {
 
   /** What is no request has no route either. */
   refuse(problem: RequestProblem): Answer {
-    const refused = refuseMalformed(this.#parts.gate, problem.message, this)
+    const refused = refuseMalformed(this.#parts.gate, problem, this)
     this.#gateResult = refused
     return this.#finish(this.#refused(refused))
   }
@@ -171,6 +182,10 @@ class RequestInProgress implements FinishedRequest {
       this.error = thrown.cause
       return errorReply(thrown)
     }
+    if (thrown instanceof RequestProblem) {
+      this.problem = thrown.message
+      return problemReply(thrown)
+    }
     this.error = thrown
     return bugReply(this.requestId)
   }
@@ -190,7 +205,7 @@ class RequestInProgress implements FinishedRequest {
     const limits = this.#gateResult === undefined ? '' : limitLines(this.#gateResult.windowStatus)
     return {
       status,
-      lines: `${lines}${limits}X-Request-Id: ${this.requestId}\r\nX-Content-Type-Options: nosniff\r\n`,
+      lines: `${lines}${limits}X-Request-Id: ${this.requestId}\r\nX-Content-Type-Options: nosniff\r\n${this.#parts.isTls ? STRICT_TRANSPORT : ''}`,
       body,
     }
   }

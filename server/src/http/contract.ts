@@ -166,6 +166,11 @@ function describeResponses(operation: Operation) {
     const isOwn = codes.some((code) => errors.includes(code))
     responses[status] = describeError(Number(status), codes, isOwn ? marks : [])
   }
+  if (operation.body !== undefined) {
+    const { headers, content } = describeError(408, [], [])
+    const description = '`invalid_request`: The request body did not arrive in time.'
+    responses[408] = { description, headers, content }
+  }
   return responses
 }
 

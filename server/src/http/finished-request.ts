@@ -24,6 +24,8 @@ export interface FinishedRequest {
   /** The public id of the key, never the key. */
   readonly keyId: string | undefined
   readonly limited: Limited | undefined
+  /** Why the request could not be read; `undefined` where it could. */
+  readonly problem: string | undefined
   /** What went wrong inside, for the operator alone; `undefined` where nothing did. */
   readonly error: unknown
 }

@@ -1,4 +1,4 @@
-import type { RequestHeaders } from '@petstore/wire'
+import type { RequestHeaders, RequestProblem } from '@petstore/wire'
 import { type ApiKey, hashSecret, isWellFormedSecret, type KeyRing, keyState } from '../core/keys/api-key.ts'
 import type { AddressWindows } from '../core/limits/address-windows.ts'
 import type { Admission, LimitKeeper, Refusal, WindowStatus } from '../core/limits/limit-store.ts'
@@ -100,9 +100,11 @@ export function admit(parts: GateParts, identity: Identity, client: Client): May
   )
 }
 
-/** What is no request has no key either: it is counted by its address. */
-export function refuseMalformed(parts: GateParts, problem: string, client: Client): Refused {
-  return refuseByAddress(parts, client, new ServiceError('invalid_request', problem), {})
+/** What is no request has no key either: it is counted by its address. One connection too many has not sent anything. */
+export function refuseMalformed(parts: GateParts, problem: RequestProblem, client: Client): Refused {
+  return problem.kind === 'too_many_connections'
+    ? notAsked(parts, problem, client)
+    : refuseByAddress(parts, client, problem, {})
 }
 
 function credentialsIn(headers: RequestHeaders): Credentials {
@@ -146,7 +148,7 @@ function refuseUnauthenticated(parts: GateParts, client: Client, reason: string,
 function refuseByAddress(
   { addresses }: GateParts,
   client: Client,
-  error: ServiceError,
+  error: unknown,
   headers: Refused['headers'],
 ): Refused {
   const admission = addresses.admit(client.clientAddress())

@@ -1,4 +1,4 @@
-import type { AnswerBody } from '@petstore/wire'
+import type { AnswerBody, RequestProblem } from '@petstore/wire'
 import { hideSecrets } from '../core/keys/api-key.ts'
 import type { ErrorCode, ServiceError } from '../core/values/errors.ts'
 import type { ErrorBody } from './resources.ts'
@@ -33,7 +33,10 @@ export const ERRORS: Readonly<Record<ErrorCode, { readonly status: number; reado
     ),
     key_banned: error(429, 'The key went on sending after its limit was exceeded and is banned for a while.'),
     internal_error: error(500, 'Something went wrong in the service.'),
-    service_unavailable: error(503, 'The database cannot answer at the moment.'),
+    service_unavailable: error(
+      503,
+      'The database cannot answer at the moment, or there are too many connections from one address.',
+    ),
   }
 
 function error(status: number, description: string) {
@@ -69,13 +72,27 @@ export function jsonTextReply(body: string, headers: Reply['headers']): JsonRepl
 export function errorReply(
   error: Pick<ServiceError, 'code' | 'message'>,
   headers: Reply['headers'] = {},
+  status = ERRORS[error.code].status,
 ): Reply {
-  const { status } = ERRORS[error.code]
   const retry =
     error.code === 'service_unavailable' ? { 'Retry-After': String(UNAVAILABLE_RETRY_SECONDS) } : {}
   // A message may quote what the caller sent, and a caller may send a key in the wrong place.
   const body: ErrorBody = { code: error.code, message: hideSecrets(error.message), status }
   return jsonReply(body, { ...retry, ...headers }, status)
+}
+
+const CODE_OF_PROBLEM: Readonly<Record<RequestProblem['kind'], ErrorCode>> = {
+  malformed: 'invalid_request',
+  too_large: 'payload_too_large',
+  broken_off: 'invalid_request',
+  timeout: 'invalid_request',
+  too_many_connections: 'service_unavailable',
+}
+
+/** For a request that did not come as it should. */
+export function problemReply({ kind, message }: RequestProblem): Reply {
+  const code = CODE_OF_PROBLEM[kind]
+  return errorReply({ code, message }, {}, kind === 'timeout' ? 408 : ERRORS[code].status)
 }
 
 /** What callers learn of a bug: that it is one, and how to ask about it. */

@@ -1,5 +1,4 @@
 import type { HttpRequest } from '@petstore/wire'
-import { RequestProblem } from '@petstore/wire'
 import type { Static, TObject, TOptional, TSchema } from 'typebox'
 import { IsOptional } from 'typebox'
 import { Compile } from 'typebox/compile'
@@ -89,15 +88,7 @@ export function bodyReader<Body extends TObject>(
     return compiled.Check(value) ? value : refuseBody(schema, value, example)
   }
 
-  return (request) => {
-    let bytes: MaybePromise<Uint8Array>
-    try {
-      bytes = request.body()
-    } catch (error) {
-      refuseUnread(error)
-    }
-    return andThen(bytes, (all) => read(request, all), refuseUnread)
-  }
+  return (request) => andThen(request.body(), (bytes) => read(request, bytes))
 }
 
 function jsonOf({ headers }: HttpRequest, bytes: Uint8Array, advice: string): unknown {
@@ -137,11 +128,6 @@ function refuseBody(schema: TObject, value: unknown, example: string): never {
     }
   }
   throw invalid(`the request body must look like ${example}`)
-}
-
-function refuseUnread(error: unknown): never {
-  if (!(error instanceof RequestProblem)) throw error
-  throw new ServiceError(error.kind === 'too_large' ? 'payload_too_large' : 'invalid_request', error.message)
 }
 
 function decodeUtf8(bytes: Uint8Array): string {

@@ -1,4 +1,4 @@
-import { type Handler, type Listener, listen, readTls } from '@petstore/wire'
+import { type Handler, type Listener, listen, readTls, type Tls } from '@petstore/wire'
 import { KeyRing } from '../core/keys/api-key.ts'
 import { AddressWindows } from '../core/limits/address-windows.ts'
 import { EventHub } from '../core/stock/event-hub.ts'
@@ -22,11 +22,17 @@ const SAVE_LIMITS_EVERY_MS = 50
 /** So that a ban that an operator lifts ends within a second. */
 const HEED_LIFTED_BANS_EVERY_MS = 500
 
+/** Also those that were replaced without a word. */
+const READ_CERTIFICATES_EVERY_MS = 1_000
+const MEBIBYTE = 1024 * 1024
+
 export interface RunningService {
   readonly port: number
   /** `undefined` where metrics are off. */
   readonly metricsPort: number | undefined
   readonly logger: Logger
+  /** Reads the certificate and its key anew; the old ones go on where these cannot be used. */
+  reloadTls(): void
   /** Answers what is under way, saves, and closes the store. */
   stop(): Promise<void>
 }
@@ -57,6 +63,7 @@ export async function startService(
   const view = await LiveView.open(store)
   // What loading a large stock has left behind would stay for long.
   Bun.gc(true)
+  const ping = onceASecond(() => store.ping())
   const app = createApp({
     gate: {
       keys,
@@ -81,41 +88,53 @@ export async function startService(
     }),
     sunset: config.petSunset,
     trustedProxies: config.trustProxy,
+    isTls: config.tlsCert !== undefined,
     checkReady: async () => {
       if (isStopping) throw new ServiceError('service_unavailable', 'the service is stopping')
-      await store.ping()
+      await ping()
     },
     observers: [metrics, logger],
   })
-  const [listener, scrapes] = await openListeners(config, options.sharesPort === true, app, (load) =>
+  let tls = await tlsOf(config)
+  const [listener, scrapes] = await openListeners(config, tls, options.sharesPort === true, app, (load) =>
     createScrapeApp({ metrics, store, clock, load }),
   )
-  const every = (interval: number, work: () => Promise<void>) => {
+  const every = (interval: number, name: string, work: () => Promise<void>) => {
     let isFailing = false
     const succeeded = () => {
       isFailing = false
     }
     // Told once and not each time, until it has worked again.
     const failed = (error: unknown) => {
-      if (!isFailing) logger.failure({ requestId: 'limit-ledger', error })
+      if (!isFailing) logger.failure({ requestId: name, error })
       isFailing = true
     }
-    return setInterval(() => void work().then(succeeded, failed), interval)
+    const run = () => void work().then(succeeded, failed)
+    const timer = setInterval(run, interval)
+    return { run, stop: () => clearInterval(timer) }
   }
-  const saving = every(SAVE_LIMITS_EVERY_MS, () => limits.save())
-  const pardoning = every(HEED_LIFTED_BANS_EVERY_MS, () => limits.heedLiftedBans())
+  const saving = every(SAVE_LIMITS_EVERY_MS, 'limit-ledger', () => limits.save())
+  const pardoning = every(HEED_LIFTED_BANS_EVERY_MS, 'limit-ledger', () => limits.heedLiftedBans())
+  const certifying = every(READ_CERTIFICATES_EVERY_MS, 'certificate', async () => {
+    const latest = await tlsOf(config)
+    if (latest === undefined || (latest.cert === tls?.cert && latest.key === tls.key)) return
+    listener.setTls(latest)
+    tls = latest
+    logger.info('new certificate in use')
+  })
 
   return {
     port: listener.port,
     metricsPort: scrapes?.port,
     logger,
+    reloadTls: certifying.run,
     stop: async () => {
       isStopping = true
       logger.info('stopping')
+      await Bun.sleep(config.stopDelaySeconds * SECOND)
       streams.close()
       await listener.stop(config.stopGraceSeconds * SECOND)
-      clearInterval(saving)
-      clearInterval(pardoning)
+      for (const task of [saving, pardoning, certifying]) task.stop()
       try {
         await limits.save()
       } finally {
@@ -151,20 +170,45 @@ async function builtWebFiles(): Promise<readonly WebFile[]> {
   }))
 }
 
+/** Whoever asks how often: within a second, all get the same answer. */
+function onceASecond(ask: () => Promise<void>): () => Promise<void> {
+  let askedAt = Number.NEGATIVE_INFINITY
+  let answer = Promise.resolve()
+  return () => {
+    if (performance.now() - askedAt >= SECOND) {
+      askedAt = performance.now()
+      answer = ask()
+    }
+    return answer
+  }
+}
+
+async function tlsOf({ tlsCert, tlsKey }: Config): Promise<Tls | undefined> {
+  if (tlsCert === undefined || tlsKey === undefined) return undefined
+  return readTls(tlsCert, tlsKey, { cert: '--tls-cert', key: '--tls-key' })
+}
+
 /** Listens for callers and, where metrics are on, for those who scrape them. */
 async function openListeners(
   config: Config,
+  tls: Tls | undefined,
   isShared: boolean,
   app: Handler,
   scrapeApp: (load: Listener['load']) => Handler,
 ): Promise<[Listener, Listener | undefined]> {
-  const { host, port, metricsHost, metricsPort, tlsCert, tlsKey } = config
-  const tls =
-    tlsCert === undefined || tlsKey === undefined
-      ? undefined
-      : await readTls(tlsCert, tlsKey, { cert: '--tls-cert', key: '--tls-key' })
-  const flags = { host: '--host', port: '--port' }
-  const listener = listen(app, { host, port, flags, isShared, ...(tls === undefined ? {} : { tls }) })
+  const { host, port, metricsHost, metricsPort } = config
+  const { keepAliveSeconds, requestTimeoutSeconds, maxConnectionsPerAddress } = config
+  const listener = listen(app, {
+    host,
+    port,
+    flags: { host: '--host', port: '--port' },
+    isShared,
+    keepAliveSeconds,
+    requestTimeoutSeconds,
+    maxConnectionsPerAddress,
+    maxUnsentBytes: config.maxUnsentMebibytes * MEBIBYTE,
+    ...(tls === undefined ? {} : { tls }),
+  })
   if (metricsPort === 'off') return [listener, undefined]
   try {
     const scrapes = listen(

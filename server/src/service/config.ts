@@ -115,6 +115,31 @@ export const SETTINGS = {
     help: 'private key of the certificate: a PEM file without a passphrase',
     parse: optional,
   },
+  keepAliveSeconds: {
+    fallback: '75',
+    help: 'how long a connection stays open between requests; longer than proxies in front keep theirs',
+    parse: wholeNumber(1, 3_600),
+  },
+  requestTimeoutSeconds: {
+    fallback: '10',
+    help: 'how long a request may take to arrive, head and body, before it is 408',
+    parse: wholeNumber(1, 3_600),
+  },
+  maxConnectionsPerAddress: {
+    fallback: '1000',
+    help: 'connections from one address, proxies in front included; any more get 503',
+    parse: wholeNumber(1, 1_000_000),
+  },
+  maxUnsentMebibytes: {
+    fallback: '256',
+    help: 'what may wait in memory for slow readers, all together; beyond it the slowest are cut off',
+    parse: wholeNumber(1, 1_048_576),
+  },
+  stopDelaySeconds: {
+    fallback: '0',
+    help: 'how long a stop goes on serving while /readyz says 503, for balancers that need to notice',
+    parse: wholeNumber(0, 3_600),
+  },
   stopGraceSeconds: {
     fallback: '10',
     help: 'how long a stop waits for the requests under way before it cuts them off',

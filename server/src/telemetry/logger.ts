@@ -26,6 +26,8 @@ export type Failure = Pick<FinishedRequest, 'requestId' | 'error'> & Partial<Fin
 const MIN_STATUS = { all: 0, errors: 400, failures: 500, none: 500 } as const
 const SLOW_MS = { all: 1_000, errors: 1_000, failures: 1_000, none: Number.POSITIVE_INFINITY } as const
 const MAX_PATH_LENGTH = 200
+/** What is no request may come without end and without a key: of a flood of it, a line in so long tells enough. */
+const UNREADABLE_EVERY_MS = 10
 
 /** Says what happens, one line each. Keys are never told, only their ids. */
 export class Logger implements RequestObserver {
@@ -35,6 +37,7 @@ export class Logger implements RequestObserver {
   readonly #clock: Clock
   readonly #format: (entry: LogEntry) => string
   readonly #writer: LineWriter
+  #unreadableAt = 0
 
   constructor(settings: LogSettings, sink: Sink, clock: Clock) {
     const { format, requests } = settings
@@ -49,9 +52,13 @@ export class Logger implements RequestObserver {
     )
   }
 
-  /** Logs a request if the settings ask for it; one that failed inside is logged whatever they say. */
+  /** Logs a request if the settings ask for it, or it could not be read; one that failed inside whatever they say. */
   requestFinished(request: FinishedRequest): void {
-    if (request.status < this.#minStatus && request.durationMs < this.#slowMs) return
+    const isAsked = request.status >= this.#minStatus || request.durationMs >= this.#slowMs
+    if (request.problem !== undefined && (!isAsked || request.operation === 'none')) {
+      if (Math.abs(this.#clock() - this.#unreadableAt) < UNREADABLE_EVERY_MS) return
+      this.#unreadableAt = this.#clock()
+    } else if (!isAsked) return
     if (request.error !== undefined) this.failure(request)
     else if (this.#settings.requests !== 'none') {
       this.#add(this.#entry(levelOf(request), 'request', requestFields(request)))
@@ -82,7 +89,7 @@ export class Logger implements RequestObserver {
 }
 
 function requestFields(request: Partial<FinishedRequest>): LogEntry['fields'] {
-  const { requestId, keyId, operation, method, path, status, durationMs } = request
+  const { requestId, keyId, operation, method, path, status, durationMs, problem } = request
   return {
     requestId,
     keyId,
@@ -92,6 +99,7 @@ function requestFields(request: Partial<FinishedRequest>): LogEntry['fields'] {
     status,
     durationMs: durationMs === undefined ? undefined : Math.round(durationMs * 1_000) / 1_000,
     clientAddress: request.clientAddress?.(),
+    problem,
   }
 }
 

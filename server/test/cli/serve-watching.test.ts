@@ -1,9 +1,19 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { Agent, get } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { CERTIFICATE, OTHER_PRIVATE_KEY, PRIVATE_KEY } from '../../../wire/test/test-certificate.ts'
+import { connect } from 'node:tls'
+import {
+  CERTIFICATE,
+  OTHER_PRIVATE_KEY,
+  PRIVATE_KEY,
+  RENEWED_CA,
+  RENEWED_CERTIFICATE,
+  RENEWED_PRIVATE_KEY,
+} from '../../../wire/test/test-certificate.ts'
 import { parsePrometheusText } from '../support/prometheus-text.ts'
+import { until } from '../support/until.ts'
 import { petstore, startPetstore } from './petstore.ts'
 import { serve } from './running-petstore.ts'
 
@@ -68,6 +78,40 @@ describe('petstore serve: https', () => {
     expect(await stop()).toBe(0)
   })
 
+  test.each([
+    ['SIGHUP', (program: { kill(signal: 'SIGHUP'): void }) => program.kill('SIGHUP')],
+    ['by itself', () => {}],
+  ])(
+    'new files are taken up without a restart, %s; connections stay, and so does what works',
+    async (_, tell) => {
+      const [cert, key] = [write('cert.pem', CERTIFICATE), write('key.pem', PRIVATE_KEY)]
+      const files = ['--tls-cert', cert, '--tls-key', key]
+      const { address, program, output, stop } = await serve(['--demo', ...files], { cwd })
+      const agent = new Agent({ keepAlive: true, maxSockets: 1, ca: [CERTIFICATE, RENEWED_CA] })
+      const before = await getOver(agent, address)
+      expect(before.headers['strict-transport-security']).toBe('max-age=31536000')
+      write('cert.pem', RENEWED_CERTIFICATE)
+      tell(program)
+      await until(() => output().includes('does not belong to the certificate'))
+      expect(await nameShown(address)).toBe('petstore.test')
+      write('key.pem', RENEWED_PRIVATE_KEY)
+      tell(program)
+      await until(() => output().includes('new certificate in use'))
+      expect(await nameShown(address)).toBe('renewed.test')
+      expect((await getOver(agent, address)).port).toBe(before.port)
+      agent.destroy()
+      expect(await stop()).toBe(0)
+    },
+  )
+
+  test('SIGHUP does not end a service without a certificate either', async () => {
+    const { address, program, stop } = await serve(['--demo'], { cwd })
+    program.kill('SIGHUP')
+    await Bun.sleep(100)
+    expect((await fetch(`${address}/healthz`)).status).toBe(200)
+    expect(await stop()).toBe(0)
+  })
+
   test('with files that are missing, wrong or do not fit: one clear line and exit code 1', async () => {
     const [cert, key] = [write('cert.pem', CERTIFICATE), write('key.pem', PRIVATE_KEY)]
     const nonsense = write('nonsense.pem', 'nonsense')
@@ -81,6 +125,28 @@ describe('petstore serve: https', () => {
     await expectRefused(['--tls-cert', cert, '--tls-key', other], 'does not belong to the certificate')
   })
 })
+
+/** Of the certificate that a new connection is shown. */
+function nameShown(address: string): Promise<string | undefined> {
+  const { promise, resolve, reject } = Promise.withResolvers<string | undefined>()
+  const { port, hostname: host } = new URL(address)
+  const socket = connect({ port: Number(port), host, rejectUnauthorized: false })
+  socket.once('error', reject)
+  socket.once('secureConnect', () => resolve(socket.getPeerCertificate().subject.CN?.toString()))
+  return promise.finally(() => socket.destroy())
+}
+
+/** The headers of an answer, and the port that it was sent to. */
+function getOver(agent: Agent, address: string) {
+  type Heard = { headers: Readonly<Record<string, unknown>>; port: number | undefined }
+  const { promise, resolve, reject } = Promise.withResolvers<Heard>()
+  const request = get(`${address}/healthz`, { agent }, (response) => {
+    const { headers, socket } = response
+    response.resume().once('end', () => resolve({ headers, port: socket.localPort }))
+  })
+  request.once('error', reject)
+  return promise
+}
 
 describe('petstore serve: logs', () => {
   test('with LOG_FORMAT=json every line of standard output is JSON, from the start to the stop', async () => {

@@ -71,7 +71,10 @@ export class ClockShop {
   async #start(): Promise<void> {
     const { skews = [0], databaseClock, settings } = this.#options
     const url = this.databaseUrl
-    const config = readConfig({ port: '0', metricsPort: 'off', anonymousPerMinute: '3', ...settings }, {})
+    const config = readConfig(
+      { port: '0', metricsPort: 'off', stopGraceSeconds: '0', anonymousPerMinute: '3', ...settings },
+      {},
+    )
     for (const skew of skews) {
       const store = await openStore(
         url,

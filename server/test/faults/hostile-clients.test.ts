@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { randomFrom } from '../../scripts/torture-task.ts'
 import { until } from '../support/until.ts'
+import { pipelinedFlood } from './connection-attacks.ts'
 import {
   bodyFlood,
   type Held,
@@ -96,6 +97,12 @@ describe(`others are answered as usual, and the memory stays bounded, under (see
   test('a flood of headers', async () => {
     await headerFlood(service, 40)
     await expectOthersAreServed()
+  }, 20_000)
+
+  test('floods of requests over eight connections, 4,000 at a time', async () => {
+    const flood = pipelinedFlood(service, 3)
+    await expectOthersAreServed()
+    expect((await flood).maxBytes).toBeLessThan(quietBytes + MAX_ADDED_BYTES)
   }, 20_000)
 
   test('slow senders of headers and of bodies, who are cut off like the idle ones', async () => {

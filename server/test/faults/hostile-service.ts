@@ -15,13 +15,23 @@ export interface HostileService extends Target {
   stop(): Promise<void>
 }
 
-export async function startHostileService(): Promise<HostileService> {
+export async function startHostileService(
+  settings: Readonly<Record<string, string>> = {},
+): Promise<HostileService> {
   const folder = mkdtempSync(join(tmpdir(), 'petstore-hostile-'))
   const limits = ['--per-minute', '100000000', '--per-day', '100000000']
   const created = await petstore(['keys', 'create', '--name', 'k', '--plan', 'enterprise', ...limits], {
     cwd: folder,
   })
-  const running = await serve([], { cwd: folder, env: { METRICS_PORT: '0', LOG_FORMAT: 'json' } })
+  const env = {
+    METRICS_PORT: '0',
+    LOG_FORMAT: 'json',
+    // All attackers come from one address, and tests wait for the end of the silent ones.
+    MAX_CONNECTIONS_PER_ADDRESS: '10000',
+    KEEP_ALIVE_SECONDS: '10',
+    ...settings,
+  }
+  const running = await serve([], { cwd: folder, env })
   const metrics = /"metrics":"([^"]+)"/.exec(running.banner)?.[1] ?? ''
   return {
     address: running.address,

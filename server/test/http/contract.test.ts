@@ -35,6 +35,8 @@ const SITUATIONS: Readonly<Record<number, (situation: Situation) => Promise<Answ
     const { secret } = await service.createKey('pro', { readOnly: true })
     return send({ key: secret })
   },
+  // One that never ends.
+  408: ({ send }) => send({ body: new ReadableStream({ start: (body) => body.enqueue(Buffer.from('{')) }) }),
   410: ({ service, send }) => {
     service.now = Date.UTC(2040, 0)
     return send()
@@ -60,7 +62,7 @@ describe('the contract', () => {
   let service: TestService
   let broken: TestService
   beforeAll(async () => {
-    service = await TestService.start()
+    service = await TestService.start({ settings: { requestTimeoutSeconds: '1' } })
     const bug = () => Promise.reject(new TypeError('a bug'))
     broken = await TestService.start({
       wrapStore: (store) => ({

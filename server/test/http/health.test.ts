@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'bun:test'
+import { RawConnection } from '../support/raw-connection.ts'
 import { TestService } from '../support/test-service.ts'
+import { until } from '../support/until.ts'
 
 const ask = (service: TestService, path: string, method = 'GET') => service.fetch(method, path, { key: null })
 
@@ -39,7 +41,7 @@ describe('health pages', () => {
       { operation: 'readyz', error: expect.stringContaining('log') },
     ])
     await service.run('ALTER TABLE away RENAME TO log')
-    expect((await ask(service, '/readyz')).status).toBe(200)
+    await until(async () => (await ask(service, '/readyz')).status === 200)
     await service.stop()
   })
 
@@ -53,14 +55,63 @@ describe('health pages', () => {
     await service.stop()
   })
 
+  test('/readyz asks the database once a second at the most, however often it is asked', async () => {
+    let pings = 0
+    const service = await TestService.start({
+      wrapStore: (store) => ({
+        ...store,
+        ping: () => {
+          pings++
+          return store.ping()
+        },
+      }),
+    })
+    const began = performance.now()
+    for (let asked = 0; asked < 200; asked++) expect((await ask(service, '/readyz')).status).toBe(200)
+    expect(pings).toBeLessThanOrEqual(1 + (performance.now() - began) / 1_000)
+    await until(async () => (await ask(service, '/readyz')).status === 200 && pings >= 2)
+    await service.stop()
+  })
+
   test('/readyz is 503 while the service stops, and every answer then closes its connection', async () => {
     const service = await TestService.start()
+    const connections = await Promise.all([
+      RawConnection.open(service.address),
+      RawConnection.open(service.address),
+    ])
+    for (const connection of connections) {
+      connection.sendRequest('GET', '/readyz', service.key)
+      expect((await connection.answer())?.status).toBe(200)
+    }
     const stopped = service.stop()
-    // Both at once: it waits for a moment in which nothing comes, and no longer.
-    const [answer, alive] = await Promise.all([ask(service, '/readyz'), ask(service, '/healthz')])
-    expect([answer.status, answer.error.message]).toEqual([503, 'the service is stopping'])
-    expect(answer.headers.get('Connection')).toBe('close')
-    expect([alive.status, alive.headers.get('Connection')]).toEqual([200, 'close'])
+    const [ready, alive] = connections
+    ready.sendRequest('GET', '/readyz', service.key)
+    alive.sendRequest('GET', '/healthz', service.key)
+    const [answer, other] = await Promise.all([ready.answer(), alive.answer()])
+    expect([answer?.status, JSON.parse(answer?.body ?? '').message]).toEqual([503, 'the service is stopping'])
+    expect([answer?.head, other?.head]).toEqual([
+      expect.stringContaining('Connection: close'),
+      expect.stringContaining('Connection: close'),
+    ])
+    expect(other?.status).toBe(200)
+    await expect(fetch(`${service.address}/healthz`)).rejects.toThrow()
     await stopped
+  })
+
+  test('a stop goes on serving, new connections too, for STOP_DELAY_SECONDS while /readyz says 503', async () => {
+    const service = await TestService.start({ settings: { stopDelaySeconds: '1' } })
+    const began = performance.now()
+    const stopped = service.stop()
+    for (;;) {
+      const [ready, list] = await Promise.all([
+        ask(service, '/readyz'),
+        service.fetch('GET', '/v1/inventory', { headers: { Connection: 'close' } }),
+      ])
+      if (performance.now() - began > 700) break
+      expect([ready.status, list.status]).toEqual([503, 200])
+      expect(ready.headers.get('Connection')).not.toBe('close')
+    }
+    await stopped
+    expect(performance.now() - began).toBeGreaterThan(1_000)
   })
 })

@@ -31,6 +31,10 @@ describe('petstore serve --processes', () => {
     const service = await serve(['--processes', '3'], { cwd: '/', env: { DATABASE_URL: database.url } })
     const first = childrenOf(service.program.pid)
     expect(first).toHaveLength(3)
+    // A terminal that is closed.
+    service.program.kill('SIGHUP')
+    await Bun.sleep(100)
+    expect(childrenOf(service.program.pid)).toEqual(first)
     const [victim = 0] = first
     process.kill(victim, 'SIGKILL')
     await until(() => {

@@ -124,7 +124,7 @@ export class TestService {
       },
     )
     this.#running = await startService(
-      readConfig({ port: '0', metricsPort: 'off', ...settings }, {}),
+      readConfig({ port: '0', metricsPort: 'off', stopGraceSeconds: '0', ...settings }, {}),
       wrapStore(this.store),
       {
         ...(realTime ? {} : { clock: () => this.now }),

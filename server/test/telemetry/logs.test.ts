@@ -115,6 +115,7 @@ const request: FinishedRequest = {
   clientAddress: () => '192.0.2.1',
   keyId: 'key_a',
   limited: undefined,
+  problem: undefined,
   error: undefined,
 }
 

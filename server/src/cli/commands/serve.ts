@@ -41,6 +41,8 @@ function unknownSettingIsNoUsage(error: CommanderError): never {
 }
 
 async function serve(flags: Flags): Promise<void> {
+  // A terminal that is closed does not end the service.
+  process.on('SIGHUP', () => {})
   const demo = flags.demo === true
   // The demo starts whatever else runs on the machine, a Prometheus on its own port 9090 included.
   const config = readConfig(
@@ -68,6 +70,7 @@ async function serve(flags: Flags): Promise<void> {
     )
   }
   const service = await start(config, store, demo, false)
+  process.on('SIGHUP', service.reloadTls)
   stopOnSignal(() => service.stop())
   announce(config, service, demo)
 }
@@ -100,6 +103,7 @@ async function serveFromMany(config: Config, demo: boolean): Promise<void> {
   const supervisor = new Supervisor((index) => [...given, '--port', String(port), '--worker', String(index)])
   process.on('SIGINT', () => supervisor.stop())
   process.on('SIGTERM', () => supervisor.stop())
+  process.on('SIGHUP', () => supervisor.signal('SIGHUP'))
   const metricsPort = config.metricsPort === 'off' ? undefined : config.metricsPort
   const tell = () => {
     if (config.logFormat !== 'json') console.log(banner(config, { port, metricsPort }, demo))
@@ -110,6 +114,7 @@ async function serveFromMany(config: Config, demo: boolean): Promise<void> {
 async function serveAsWorker(config: Config, index: number, demo: boolean): Promise<void> {
   const store = await openConfigured(config, { tables: 'expect' })
   const service = await start({ ...config, metricsPort: metricsPortOf(config, index) }, store, demo, true)
+  process.on('SIGHUP', service.reloadTls)
   const stop = stopOnSignal(() => service.stop())
   // Nobody is left who would stop us.
   process.on('disconnect', stop)

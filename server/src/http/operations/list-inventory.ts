@@ -1,5 +1,5 @@
 import { gzipSync, zstdCompressSync } from 'node:zlib'
-import { type HttpRequest, headerLines } from '@petstore/wire'
+import { type AnswerBody, type HttpRequest, headerLines } from '@petstore/wire'
 import Type from 'typebox'
 import type { InventorySnapshot } from '../../core/stock/view/inventory-pages.ts'
 import { defineOperation } from '../operation.ts'
@@ -63,7 +63,7 @@ function inventoryReply(snapshot: InventorySnapshot, { headers }: HttpRequest): 
       : chosenCoding(isWhole ? CODINGS : CODINGS_OF_PARTS, headers.get('accept-encoding'))
   return isWhole
     ? kept(whole, coding, () => listReply(snapshot, coding, wholeBody(snapshot, coding)))
-    : listReply(snapshot, coding, coding === undefined ? snapshot.parts : zstdBody(snapshot.parts))
+    : listReply(snapshot, coding, coding === undefined ? snapshot.parts : zstdLater(snapshot.parts))
 }
 
 function listReply({ tag }: InventorySnapshot, coding: Coding | undefined, body: Reply['body']): Reply {
@@ -96,6 +96,10 @@ function* zstdBody(parts: readonly Uint8Array[]): Generator<Uint8Array> {
     }
     yield compressed
   }
+}
+
+function zstdLater(parts: readonly Uint8Array[]): AnswerBody {
+  return { madeOf: parts, [Symbol.iterator]: () => zstdBody(parts) }
 }
 
 function keptOf(snapshot: InventorySnapshot): Kept {

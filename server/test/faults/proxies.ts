@@ -1,0 +1,158 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { connect, createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { serve } from '../cli/running-petstore.ts'
+import { until } from '../support/until.ts'
+import type { ProxiedUpdates } from './proxied-updates.ts'
+
+export const PROXIES = ['nginx', 'haproxy'] as const
+export type ProxyName = (typeof PROXIES)[number]
+
+const DOCS = join(import.meta.dir, '../../../docs/scaling.md')
+const PATH = '/usr/sbin:/usr/bin:/sbin:/bin'
+/** Until a proxy that asks once a second has seen that an instance is back. */
+const SEEN_AGAIN_MS = 1_000
+/** As the configurations name them: the proxy, and both instances behind it. */
+const PRINTED_PORTS = ['8080', '8081', '8082'] as const
+
+/** Installs it from Debian where that can be done; gives why it cannot be run. */
+export async function missingProxy(name: ProxyName): Promise<string | undefined> {
+  if (Bun.which(name, { PATH }) !== null) return undefined
+  const advice = `${name} is not installed: apt-get install ${name}`
+  if (process.getuid?.() !== 0 || Bun.which('apt-get') === null) return advice
+  const install = 'apt-get install --quiet --yes --no-install-recommends'
+  // Debian would start it as a service: nobody asked for one.
+  const command = `printf '#!/bin/sh\\nexit 101\\n' >/usr/sbin/policy-rc.d; chmod +x /usr/sbin/policy-rc.d; ${install} ${name} || { apt-get update --quiet && ${install} ${name}; }; rm -f /usr/sbin/policy-rc.d`
+  await Bun.spawn(['sh', '-c', command], { stdout: 'ignore', stderr: 'ignore' }).exited
+  return Bun.which(name, { PATH }) === null ? advice : undefined
+}
+
+/** The configuration of docs/scaling.md as it is printed, but for the ports. */
+export function printedConfiguration(name: ProxyName, ports: readonly number[]): string {
+  const text = readFileSync(DOCS, 'utf8')
+  const printed = new RegExp(`\`\`\`${name}\n(.*?)\`\`\``, 's').exec(text)?.[1]
+  if (printed === undefined) throw new Error(`docs/scaling.md has no configuration for ${name}`)
+  return PRINTED_PORTS.reduce((config, port, index) => config.replaceAll(port, String(ports[index])), printed)
+}
+
+export interface Shop {
+  /** Of the proxy. */
+  readonly address: string
+  /** Stops one after the other and starts it again, each when the one before was seen to be back. */
+  restartAll(): Promise<void>
+  stop(): Promise<void>
+}
+
+/** Two instances behind a proxy; each byte between them and it is late by so much. */
+export async function openShop(name: ProxyName, delayMs = 0): Promise<Shop> {
+  const folder = mkdtempSync(join(tmpdir(), `petstore-${name}-`))
+  const [front = 0, ...behind] = freePorts(3)
+  const ports = delayMs === 0 ? behind : freePorts(2)
+  const start = (index: number) =>
+    serve(['--demo', '--port', String(behind[index]), '--database-url', `sqlite:${index}.db`], {
+      cwd: folder,
+    })
+  const instances = await Promise.all(behind.map((_, index) => start(index)))
+  const relays = delayMs === 0 ? [] : behind.map((to, index) => relay(ports[index] ?? 0, to, delayMs))
+  const proxy = await startProxy(name, folder, [front, ...ports])
+  const address = `http://127.0.0.1:${front}`
+  await until(async () => {
+    if (proxy.exitCode !== null) throw new Error(`${name} ended: ${await new Response(proxy.stderr).text()}`)
+    const asked = fetch(`${address}/readyz`)
+    return asked.then(
+      ({ ok }) => ok,
+      () => false,
+    )
+  })
+  return {
+    address,
+    restartAll: async () => {
+      for (const index of instances.keys()) {
+        await Bun.sleep(SEEN_AGAIN_MS)
+        const exitCode = await instances[index]?.stop()
+        if (exitCode !== 0) throw new Error(`an instance ended with exit code ${exitCode}`)
+        instances[index] = await start(index)
+      }
+    },
+    stop: async () => {
+      proxy.kill()
+      await proxy.exited
+      for (const one of relays) one.close()
+      await Promise.all(instances.map((instance) => instance.stop()))
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+async function startProxy(
+  name: ProxyName,
+  folder: string,
+  ports: readonly number[],
+): Promise<Bun.Subprocess<'ignore', 'ignore', 'pipe'>> {
+  const printed = printedConfiguration(name, ports)
+  const file = join(folder, `${name}.conf`)
+  const commands = {
+    nginx: ['nginx', '-p', folder, '-e', join(folder, 'error.log'), '-c', file],
+    haproxy: ['haproxy', '-db', '-f', file],
+  }
+  // What the main file of a machine says, which includes the printed one.
+  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
+    .map((kind) => `${kind}_temp_path ${folder}/${kind};`)
+    .join(' ')
+  await Bun.write(
+    file,
+    name === 'haproxy'
+      ? printed
+      : `daemon off; pid ${folder}/nginx.pid; events { worker_connections 4096; } http { access_log off; ${temporary}\n${printed}}\n`,
+  )
+  return Bun.spawn(commands[name], { env: { PATH }, stdout: 'ignore', stderr: 'pipe' })
+}
+
+/** Below those that the system gives to connections: while an instance restarts, none may take its port. */
+function freePorts(count: number): number[] {
+  const ports = new Set<number>()
+  while (ports.size < count) {
+    const port = 20_000 + Math.floor(Math.random() * 12_000)
+    try {
+      Bun.listen({ hostname: '127.0.0.1', port, socket: { data: () => {} } }).stop(true)
+      ports.add(port)
+    } catch {
+      // Taken.
+    }
+  }
+  return [...ports]
+}
+
+/** Passes on what comes, and the end of it, after so long. */
+function relay(port: number, to: number, delayMs: number): { close(): void } {
+  const server = createServer({ allowHalfOpen: true, noDelay: true }, (client) => {
+    const upstream = connect({ port: to, host: '127.0.0.1', allowHalfOpen: true, noDelay: true })
+    for (const [from, into] of [
+      [client, upstream],
+      [upstream, client],
+    ] as const) {
+      from.on('data', (bytes) => setTimeout(() => into.write(bytes), delayMs))
+      from.on('end', () => setTimeout(() => into.end(), delayMs))
+      from.on('error', () => into.destroy())
+    }
+  })
+  return server.listen(port, '127.0.0.1')
+}
+
+/** Sends updates through it while the work goes on. */
+export async function updatesDuring(
+  address: string,
+  { connections, gapMs = [0, 0] }: { connections: number; gapMs?: readonly [min: number, max: number] },
+  work: () => Promise<void>,
+): Promise<ProxiedUpdates> {
+  const script = join(import.meta.dir, 'proxied-updates.ts')
+  const args = [address, ...[connections, ...gapMs].map(String)]
+  const load = Bun.spawn([process.execPath, script, ...args], { stdin: 'pipe', stdout: 'pipe' })
+  try {
+    await work()
+  } finally {
+    load.stdin.end()
+  }
+  return (await new Response(load.stdout).json()) as ProxiedUpdates
+}

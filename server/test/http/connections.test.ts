@@ -1,0 +1,102 @@
+import { afterEach, describe, expect, test } from 'bun:test'
+import { RawConnection } from '../support/raw-connection.ts'
+import { TestService } from '../support/test-service.ts'
+
+let service: TestService
+afterEach(() => service.stop())
+
+async function start(settings: NonNullable<Parameters<typeof TestService.start>[0]>['settings'] = {}) {
+  service = await TestService.start({ settings })
+  return service
+}
+
+/** The answer and the end of its connection, in the words of the contract. */
+async function refusalOf(connection: RawConnection) {
+  const answer = await connection.answer()
+  expect(answer?.head).toContain('Connection: close')
+  expect(answer?.head).toContain('X-RateLimit-Limit: ')
+  expect(await connection.answer()).toBeUndefined()
+  const { code, status } = JSON.parse(answer?.body ?? '{}')
+  expect(status).toBe(answer?.status)
+  return { code, status }
+}
+
+describe('a connection that is waited for', () => {
+  test('gets 408 for a head or a body that does not come, nothing between requests, and all is as the settings say', async () => {
+    await start({ requestTimeoutSeconds: '1', keepAliveSeconds: '1' })
+    const [head, body, idle] = await Promise.all([
+      RawConnection.open(service.address),
+      RawConnection.open(service.address),
+      RawConnection.open(service.address),
+    ])
+    idle.sendRequest('GET', '/v1/inventory', service.key)
+    expect((await idle.answer())?.head).toContain('Keep-Alive: timeout=1')
+    const began = performance.now()
+    head.send('GET /v1/inventory HTTP/1.1\r\nHost: petstore.te')
+    body.sendRequest('PATCH', '/v1/inventory/1', service.key, '')
+    await body.answer()
+    body.send(
+      `PATCH /v1/inventory/1 HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${service.key}\r\nContent-Type: application/json\r\nContent-Length: 15\r\n\r\n{"quan`,
+    )
+    const late = { code: 'invalid_request', status: 408 }
+    expect(await Promise.all([refusalOf(head), refusalOf(body), idle.answer()])).toEqual([
+      late,
+      late,
+      undefined,
+    ])
+    expect(performance.now() - began).toBeWithin(990, 5_000)
+    const problem = 'the request was not here whole after 1 s'
+    expect(await service.logged()).toContainEqual(
+      expect.objectContaining({ level: 'warn', status: 408, problem }),
+    )
+  })
+
+  test('is waited for 75 s between requests by default, as every answer says', async () => {
+    await start()
+    const answer = await service.call('GET', '/inventory')
+    expect(answer.headers.get('Keep-Alive')).toBe('timeout=75')
+    expect(answer.headers.get('Strict-Transport-Security')).toBeNull()
+  })
+})
+
+describe('what is no request', () => {
+  test('is logged with its reason, whichever requests are logged', async () => {
+    await start()
+    const connection = await RawConnection.open(service.address)
+    connection.send('GET /v1/inventory HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n')
+    expect(await refusalOf(connection)).toEqual({ code: 'invalid_request', status: 400 })
+    expect(await service.logged()).toMatchObject([
+      { level: 'warn', status: 400, clientAddress: '127.0.0.1', problem: expect.stringContaining('Host') },
+    ])
+  })
+
+  test('is told of a hundred times a second at the most', async () => {
+    await start()
+    for (let sent = 0; sent < 5; sent++) {
+      const connection = await RawConnection.open(service.address)
+      connection.send('nonsense\r\n\r\n')
+      await refusalOf(connection)
+      if (sent === 3) service.now += 10
+    }
+    expect(await service.logged()).toHaveLength(2)
+  })
+})
+
+describe('connections of one address', () => {
+  test('beyond MAX_CONNECTIONS_PER_ADDRESS get 503 with the Error body, until others are closed', async () => {
+    await start({ maxConnectionsPerAddress: '2' })
+    const first = await RawConnection.open(service.address)
+    const second = await RawConnection.open(service.address)
+    const third = await RawConnection.open(service.address)
+    expect(await refusalOf(third)).toEqual({ code: 'service_unavailable', status: 503 })
+    for (const connection of [first, second]) {
+      connection.sendRequest('GET', '/v1/inventory', service.key)
+      expect((await connection.answer())?.status).toBe(200)
+    }
+    first.end()
+    await Bun.sleep(50)
+    const fourth = await RawConnection.open(service.address)
+    fourth.sendRequest('GET', '/v1/inventory', service.key)
+    expect((await fourth.answer())?.status).toBe(200)
+  })
+})

@@ -1,0 +1,49 @@
+import { afterAll, expect, test } from 'bun:test'
+import { answerOf, listenWith } from './echo-server.ts'
+import { until } from './until.ts'
+
+const MIB = 1024 * 1024
+const FLOODING = 8
+const FLOOD_MS = 2_000
+/** What each connection may have in its turn, and one that comes in between. */
+const MAX_IN_A_TURN = 2 * 20 * FLOODING
+
+let answered = 0
+const listener = listenWith(({ path }) => {
+  if (path === '/flood') answered++
+  return answerOf('{"code":"unauthorized","message":"the API key is missing","status":401}', 401)
+})
+afterAll(() => listener.stop(0))
+
+test('requests that are sent without end, and read, do not keep others waiting, nor pile up', async () => {
+  const before = process.memoryUsage.rss()
+  const flood = Bun.spawn([
+    process.execPath,
+    `${import.meta.dir}/flood-client.ts`,
+    String(listener.port),
+    String(FLOODING),
+  ])
+  const start = performance.now()
+  while (answered === 0) await Bun.sleep(1)
+  let mostInATurn = 0
+  let mostBytes = 0
+  const waits: number[] = []
+  while (performance.now() - start < FLOOD_MS) {
+    const asked = performance.now()
+    await (await fetch(`http://127.0.0.1:${listener.port}/`)).text()
+    waits.push(performance.now() - asked)
+    const seen = answered
+    await new Promise(setImmediate)
+    mostInATurn = Math.max(mostInATurn, answered - seen)
+    mostBytes = Math.max(mostBytes, process.memoryUsage.rss() - before)
+  }
+  flood.kill()
+  await flood.exited
+  await until(() => listener.load().connections <= 1)
+  expect(answered).toBeGreaterThan(10_000)
+  expect(mostInATurn).toBeLessThanOrEqual(MAX_IN_A_TURN)
+  expect(mostBytes).toBeLessThan(150 * MIB)
+  // The longest ones are measured where nothing else runs: `npm run torture -- --only connections`.
+  const median = waits.toSorted((a, b) => a - b)[Math.floor(waits.length / 2)]
+  expect(median).toBeLessThan(50)
+}, 20_000)

@@ -1,0 +1,205 @@
+import { afterEach, describe, expect, test } from 'bun:test'
+import type { AnswerBody } from '../src/answer.ts'
+import type { Listener, ListenOptions } from '../src/listen.ts'
+import { ReaderPace } from '../src/slow-readers.ts'
+import { ByteReader } from './byte-reader.ts'
+import { answerOf, listenWith } from './echo-server.ts'
+import { openReader, readSteadily } from './steady-reader.ts'
+import { CERTIFICATE, PRIVATE_KEY } from './test-certificate.ts'
+import { unchunked } from './unchunked.ts'
+import { until } from './until.ts'
+
+const MIB = 1024 * 1024
+const PART_BYTES = 64 * 1024
+const REQUEST = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n'
+const LAST_REQUEST = 'GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n'
+
+const listeners: Listener[] = []
+afterEach(() => Promise.all(listeners.splice(0).map((listener) => listener.stop(0))))
+
+function listenTo(body: () => AnswerBody, options: Partial<ListenOptions>): Listener {
+  const listener = listenWith(() => answerOf(body()), options)
+  listeners.push(listener)
+  return listener
+}
+
+describe('a steady but slow reader gets all of its answer', () => {
+  const whole = Buffer.from(Uint32Array.from({ length: (6 * MIB) / 4 }, (_, index) => index).buffer)
+  const parts = Array.from({ length: (6 * MIB) / PART_BYTES }, (_, index) =>
+    whole.subarray(index * PART_BYTES, (index + 1) * PART_BYTES),
+  )
+  // A second is 5 ms, so this is 10 KiB a second for ten minutes.
+  const secondMs = 5
+  const bytesPerSecond = 2 * MIB
+
+  test.concurrent.each([
+    ['plain', 'at once', 'kept alive'],
+    ['plain', 'at once', 'closed'],
+    ['plain', 'in parts', 'kept alive'],
+    ['plain', 'in parts', 'closed'],
+    ['TLS', 'at once', 'kept alive'],
+    ['TLS', 'at once', 'closed'],
+    ['TLS', 'in parts', 'kept alive'],
+    ['TLS', 'in parts', 'closed'],
+  ])('%s, made %s, the connection %s', async (wire, making, end) => {
+    const isTls = wire === 'TLS'
+    const listener = listenWith(() => answerOf(making === 'at once' ? whole : parts), {
+      secondMs,
+      ...(isTls ? { tls: { cert: CERTIFICATE, key: PRIVATE_KEY } } : {}),
+    })
+    const socket = await openReader(listener.port, isTls)
+    socket.write(end === 'closed' ? LAST_REQUEST : REQUEST)
+    const isChunked = making === 'in parts'
+    const bodyLength = isChunked ? chunkedLength(parts) : whole.length
+    const body = await readSteadily(socket, bytesPerSecond, bodyLength)
+    expect(body.length).toBe(bodyLength)
+    expect((isChunked ? unchunked(body) : body).equals(whole)).toBe(true)
+    await listener.stop(0)
+  })
+})
+
+/** Each with its size and the two ends of a line, and the last one, which is empty. */
+function chunkedLength(parts: readonly Uint8Array[]): number {
+  return [...parts, Buffer.alloc(0)].reduce(
+    (sum, { length }) => sum + length.toString(16).length + length + 4,
+    0,
+  )
+}
+
+describe('a reader that takes nothing', () => {
+  test.each(['plain', 'TLS'])('is ended after a minute, and not before: %s', async (wire) => {
+    const isTls = wire === 'TLS'
+    const secondMs = 10
+    const listener = listenTo(() => Buffer.alloc(20 * MIB), {
+      secondMs,
+      ...(isTls ? { tls: { cert: CERTIFICATE, key: PRIVATE_KEY } } : {}),
+    })
+    const reader = await ByteReader.open(listener.port, isTls ? CERTIFICATE : undefined)
+    const start = performance.now()
+    reader.send(REQUEST)
+    await until(() => listener.load().requests === 1)
+    await until(() => listener.load().connections === 0)
+    expect((performance.now() - start) / secondMs).toBeGreaterThanOrEqual(59)
+    reader.leave()
+  })
+})
+
+describe('the pace of a reader', () => {
+  /** Tells after each second what was taken, and asks whether that is too slow. */
+  function secondsUntilTooSlow(takenIn: (second: number) => number, maxSeconds = 2_000): number {
+    const writer = { unsentBytes: 1, takenBytes: 0 }
+    const pace = new ReaderPace()
+    for (let second = 0; second < maxSeconds; second++) {
+      pace.measure(writer)
+      if (pace.isTooSlow) return second
+      writer.takenBytes += takenIn(second)
+    }
+    return Number.POSITIVE_INFINITY
+  }
+
+  test.each<[string, (second: number) => number, min: number, max: number]>([
+    ['a KiB a second is enough', () => 1024, 2_000, Number.POSITIVE_INFINITY],
+    [
+      'so are 20 in pieces, with a minute in between',
+      (second) => (second % 60 === 0 ? 60 * 20 * 1024 : 0),
+      2_000,
+      Number.POSITIVE_INFINITY,
+    ],
+    ['half of one is not, after minutes', () => 512, 240, 360],
+    ['nor is less after a good start', (second) => (second < 180 ? 100_000 : 10), 180 + 240, 180 + 360],
+  ])('%s', (_, takenIn, min, max) => {
+    const seconds = secondsUntilTooSlow(takenIn)
+    expect(seconds).toBeGreaterThanOrEqual(min)
+    expect(seconds).toBeLessThanOrEqual(max)
+  })
+
+  test('is measured anew when something waits again', () => {
+    const pace = new ReaderPace()
+    for (let second = 0; second < 300; second++) pace.measure({ unsentBytes: 1, takenBytes: 0 })
+    expect(pace.isTooSlow).toBe(true)
+    pace.measure({ unsentBytes: 0, takenBytes: 0 })
+    pace.measure({ unsentBytes: 1, takenBytes: 0 })
+    expect(pace.isTooSlow).toBe(false)
+  })
+})
+
+describe('what is kept for slow readers, all together', () => {
+  const secondMs = 20
+
+  /** They ask, and take nothing. */
+  async function openIdle(listener: Listener, count: number): Promise<ByteReader[]> {
+    const readers = await Promise.all(Array.from({ length: count }, () => ByteReader.open(listener.port)))
+    for (const reader of readers) reader.send(REQUEST)
+    await until(() => listener.load().requests === count)
+    await Bun.sleep(5 * secondMs)
+    return readers
+  }
+
+  test.each<[string, () => AnswerBody]>([
+    ['at once', () => Buffer.alloc(20 * MIB)],
+    ['in parts', () => Array.from({ length: 20 }, () => Buffer.alloc(MIB))],
+    [
+      'of parts, one by one',
+      () => {
+        const madeOf = Array.from({ length: 20 }, () => Buffer.alloc(MIB))
+        return { madeOf, [Symbol.iterator]: () => madeOf.values() }
+      },
+    ],
+  ])('is bounded: the slowest are ended, and the others get all; made %s', async (_, body) => {
+    const listener = listenTo(body, { secondMs, maxUnsentBytes: 65 * MIB, writeTimeoutSeconds: 10_000 })
+    const idle = await openIdle(listener, 3)
+    // The system has taken some of it for them at first: until they are known to be slower than whoever just comes.
+    for (let seconds = 0; seconds < 80; seconds++) await Bun.sleep(secondMs)
+    expect(listener.load().connections).toBe(3)
+    const steady = await Promise.all([openReader(listener.port, false), openReader(listener.port, false)])
+    const received = steady.map((socket) => {
+      socket.write(LAST_REQUEST)
+      return readSteadily(socket, 40 * MIB, 20 * MIB)
+    })
+    for (const answer of received) expect((await answer).length).toBeGreaterThanOrEqual(20 * MIB)
+    // Of those who take nothing, one at the least had to go and one could stay.
+    await until(() => listener.load().connections <= 2)
+    expect(listener.load().connections).toBeGreaterThanOrEqual(1)
+    for (const reader of idle) reader.leave()
+  })
+
+  test('is looked at before a second is over, where many come at once', async () => {
+    const listener = listenTo(() => Buffer.alloc(8 * MIB), { secondMs: 60_000, maxUnsentBytes: 100 * MIB })
+    const readers = await Promise.all(Array.from({ length: 40 }, () => ByteReader.open(listener.port)))
+    for (const reader of readers) reader.send(REQUEST)
+    await until(() => listener.load().connections < 40)
+    expect(listener.load().connections).toBeLessThan(30)
+    for (const reader of readers) reader.leave()
+  })
+
+  test('is no longer what was written', async () => {
+    const made: WeakRef<Uint8Array>[] = []
+    const listener = listenTo(
+      () =>
+        Array.from({ length: 200 }, () => {
+          const part = Buffer.alloc(PART_BYTES)
+          made.push(new WeakRef(part))
+          return part
+        }),
+      {},
+    )
+    const reader = await ByteReader.open(listener.port)
+    reader.send(REQUEST)
+    await until(() => made.length === 200)
+    const firstAreGone = () => {
+      Bun.gc(true)
+      return made.slice(0, 5).every((part) => part.deref() === undefined)
+    }
+    await until(firstAreGone)
+    expect(made.at(-1)?.deref()?.length).toBe(PART_BYTES)
+    reader.leave()
+  })
+
+  test('counts what they share once', async () => {
+    const shared = Buffer.alloc(20 * MIB)
+    const listener = listenTo(() => shared, { secondMs, maxUnsentBytes: 25 * MIB })
+    const readers = await openIdle(listener, 20)
+    expect(listener.load().connections).toBe(20)
+    for (const reader of readers) reader.leave()
+  })
+})

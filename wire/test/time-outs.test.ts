@@ -1,0 +1,166 @@
+import { afterEach, describe, expect, test } from 'bun:test'
+import type { Answer } from '../src/answer.ts'
+import type { Listener, ListenOptions } from '../src/listen.ts'
+import type { HttpRequest } from '../src/request.ts'
+import { ByteReader } from './byte-reader.ts'
+import { answerOf, echo, listenWith } from './echo-server.ts'
+import { HostileSocket } from './hostile-socket.ts'
+import { CERTIFICATE, PRIVATE_KEY } from './test-certificate.ts'
+import { until } from './until.ts'
+
+/** A second of the listeners here. */
+const SECOND_MS = 10
+
+let listener: Listener
+afterEach(() => listener.stop(0))
+
+function listenFast(
+  answer: (request: HttpRequest) => Answer | Promise<Answer> = echo,
+  options: Partial<ListenOptions> = {},
+): void {
+  listener = listenWith(answer, { secondMs: SECOND_MS, ...options })
+}
+
+const REQUEST = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n'
+const BODY_OF_TEN = 'PATCH / HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\n'
+
+/** How long it takes, in seconds of the listener, until the connection is closed. */
+async function secondsUntilClosed(socket: HostileSocket): Promise<number> {
+  const start = performance.now()
+  await socket.closed
+  return (performance.now() - start) / SECOND_MS
+}
+
+describe('an idle connection', () => {
+  test.each([
+    ['before its first request', ''],
+    ['after an answer', REQUEST],
+    ['after an empty line', `${REQUEST}\r\n`],
+  ])('is closed without a word when the keep-alive time is over, %s', async (_, sent) => {
+    listenFast(echo, { keepAliveSeconds: 30, requestTimeoutSeconds: 5 })
+    const socket = await HostileSocket.open(listener.port)
+    socket.send(sent)
+    if (sent !== '') expect((await socket.answer())?.status).toBe(200)
+    expect(await secondsUntilClosed(socket)).toBeGreaterThanOrEqual(29)
+    expect(socket.received).toBe('')
+  })
+
+  test('is open for 75 s, and the answers say so', async () => {
+    listenFast()
+    const socket = await HostileSocket.open(listener.port)
+    socket.send(REQUEST)
+    expect((await socket.answer())?.headers.get('Keep-Alive')).toBe('timeout=75')
+    expect(await secondsUntilClosed(socket)).toBeGreaterThanOrEqual(74)
+  })
+
+  test('is used again just before its end', async () => {
+    listenFast(echo, { keepAliveSeconds: 20 })
+    const socket = await HostileSocket.open(listener.port)
+    for (let times = 0; times < 4; times++) {
+      await Bun.sleep(15 * SECOND_MS)
+      socket.send(REQUEST)
+      expect((await socket.answer())?.headers.get('Keep-Alive')).toBe('timeout=20')
+    }
+    socket.end()
+  })
+
+  test.each([
+    ['the last answer', 'GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n', null],
+    ['HTTP/1.0', 'GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n', 'timeout=75'],
+  ])('is promised where it is true: %s', async (_, request, promise) => {
+    listenFast()
+    const socket = await HostileSocket.open(listener.port)
+    socket.send(request)
+    expect((await socket.answer())?.headers.get('Keep-Alive')).toBe(promise)
+    socket.end()
+  })
+})
+
+describe('a slow sender', () => {
+  test.each([
+    ['of a head, silent', 'GET / HTTP/1.1\r\nHos', ''],
+    ['of a head, byte by byte', 'GET / HTTP/1.1\r\nHost: ', 'a'],
+    ['of a body, silent', `${BODY_OF_TEN}half`, ''],
+    ['of a body, byte by byte', BODY_OF_TEN.replace('10', '1000'), 'x'],
+    ['of chunks', 'PATCH / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n4\r\npe', ''],
+  ])('is told that its time is over: one %s', async (_, opening, drip) => {
+    listenFast(echo, { requestTimeoutSeconds: 10 })
+    const socket = await HostileSocket.open(listener.port)
+    const start = performance.now()
+    socket.send(opening)
+    const dripping = setInterval(() => socket.send(drip), SECOND_MS)
+    const answer = await socket.answer()
+    clearInterval(dripping)
+    expect(performance.now() - start).toBeGreaterThan(9 * SECOND_MS)
+    expect(answer).toMatchObject({ status: 408, text: 'timeout' })
+    expect(answer?.headers.get('Connection')).toBe('close')
+    await socket.closed
+    expect(socket.received).toBe('')
+  })
+
+  test('has its whole time again once it is told to send its body', async () => {
+    listenFast(
+      async (request) => {
+        await Bun.sleep(15 * SECOND_MS)
+        return echo(request)
+      },
+      { requestTimeoutSeconds: 10 },
+    )
+    const socket = await HostileSocket.open(listener.port)
+    socket.send(BODY_OF_TEN.replace('\r\n\r\n', '\r\nExpect: 100-continue\r\n\r\n'))
+    await Bun.sleep(20 * SECOND_MS)
+    socket.send('0123456789')
+    expect((await socket.answer('PATCH'))?.status).toBe(200)
+    socket.end()
+  })
+
+  test('whose request is answered without its body is closed without another word', async () => {
+    listenFast(() => answerOf('unread'), { requestTimeoutSeconds: 5 })
+    const socket = await HostileSocket.open(listener.port)
+    socket.send(`${BODY_OF_TEN}half`)
+    expect((await socket.answer('PATCH'))?.text).toBe('unread')
+    await socket.closed
+    expect(socket.received).toBe('')
+  })
+
+  test('does not hurry the one who answers: an answer may take longer than a request', async () => {
+    listenFast(() => Bun.sleep(30 * SECOND_MS).then(() => answerOf('late')), { requestTimeoutSeconds: 5 })
+    const socket = await HostileSocket.open(listener.port)
+    socket.send(REQUEST)
+    expect((await socket.answer())?.text).toBe('late')
+    socket.send(`${BODY_OF_TEN}half`)
+    expect((await socket.answer('PATCH'))?.text).toBe('late')
+    await socket.closed
+  })
+})
+
+test('a TLS handshake that does not come to its end is given as long as a request', async () => {
+  listenFast(echo, { requestTimeoutSeconds: 10, tls: { cert: CERTIFICATE, key: PRIVATE_KEY } })
+  const socket = await HostileSocket.open(listener.port)
+  const seconds = await secondsUntilClosed(socket)
+  expect(seconds).toBeGreaterThanOrEqual(9)
+  expect(seconds).toBeLessThan(60)
+})
+
+describe('one who does not close after us', () => {
+  const bytes = Buffer.alloc(2_000_000, 'b')
+  const TLS = { tls: { cert: CERTIFICATE, key: PRIVATE_KEY } }
+  const LAST = 'GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n'
+
+  test.each([
+    ['plain', LAST],
+    ['TLS', LAST],
+    ['plain', 'nonsense\r\n\r\n'],
+    ['TLS', 'nonsense\r\n\r\n'],
+  ])('is not waited for, and gets all that was sent: %s, %j', async (wire, sent) => {
+    listenFast(() => answerOf(bytes), wire === 'TLS' ? TLS : {})
+    const reader = await ByteReader.open(listener.port, wire === 'TLS' ? CERTIFICATE : undefined)
+    reader.send(sent)
+    await Bun.sleep(5 * SECOND_MS)
+    expect(listener.load().connections).toBe(1)
+    await until(() => listener.load().connections === 0)
+    const { head, body } = await reader.lastAnswer()
+    expect(head).toStartWith(`HTTP/1.1 ${sent === LAST ? 200 : 400} `)
+    expect(body.length).toBe(sent === LAST ? bytes.length : 'malformed'.length)
+  })
+})
