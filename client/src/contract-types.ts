@@ -19,6 +19,34 @@ export interface InventoryUpdate {
 /** Where a pet stands in the store. */
 export type PetStatus = 'available' | 'pending' | 'sold'
 
+/** All of its changes are made, or none. Other fields are ignored. */
+export interface InventoryAdjustment {
+  readonly reason: Reason
+  /** What it refers to, such as an order or a delivery note; without control characters. */
+  readonly reference?: string
+  readonly changes: readonly AdjustmentChange[]
+}
+
+/** Has exactly one of delta and quantity. */
+export interface AdjustmentChange {
+  /** The pet whose stock changes; at most once in an adjustment. */
+  readonly petId: bigint
+  /** How many come in or, below 0, go out. */
+  readonly delta?: number
+  /** The new stock count. */
+  readonly quantity?: number
+  /** The stock count that it must have now, else it is 412. */
+  readonly expected?: number
+}
+
+export interface AdjustmentResult {
+  /** The entries after the changes, in the order sent. */
+  readonly items: readonly InventoryItem[]
+}
+
+/** What an adjustment was made for. */
+export type Reason = 'received' | 'returned' | 'sold' | 'damaged' | 'lost' | 'counted' | 'corrected'
+
 export interface HistoryEntry {
   /** Identifies the change; opaque. */
   readonly id: string
@@ -32,6 +60,9 @@ export interface HistoryEntry {
   readonly keyId: string
   /** Name of that key; its identifier where the key is not known any more. */
   readonly keyName: string
+  readonly reason?: Reason
+  /** What it refers to, such as an order or a delivery note; without control characters. */
+  readonly reference?: string
 }
 
 export interface RecentChange {
@@ -49,6 +80,9 @@ export interface RecentChange {
   readonly keyId: string
   /** Name of that key; its identifier where the key is not known any more. */
   readonly keyName: string
+  readonly reason?: Reason
+  /** What it refers to, such as an order or a delivery note; without control characters. */
+  readonly reference?: string
 }
 
 export interface ChangeEvent {
@@ -63,6 +97,9 @@ export interface ChangeEvent {
   readonly at: string
   /** Public identifier of the API key that made it. */
   readonly keyId: string
+  readonly reason?: Reason
+  /** What it refers to, such as an order or a delivery note; without control characters. */
+  readonly reference?: string
 }
 
 export interface RemovedEvent {
@@ -133,8 +170,10 @@ export interface ErrorBody {
     | 'not_found'
     | 'method_not_allowed'
     | 'gone'
+    | 'insufficient_stock'
     | 'precondition_failed'
     | 'payload_too_large'
+    | 'idempotency_key_reused'
     | 'rate_limit_exceeded'
     | 'key_banned'
     | 'internal_error'
@@ -143,6 +182,33 @@ export interface ErrorBody {
   readonly message: string
   /** The HTTP status code. */
   readonly status: number
+  /** Every change that failed, where a request has several. */
+  readonly details?: readonly ErrorDetail[]
+}
+
+export interface ErrorDetail {
+  /** Which of the changes it is, counted from 0. */
+  readonly index: number
+  /** The pet that the change names; absent where it names none. */
+  readonly petId?: bigint
+  /** What the change alone would have been refused with. */
+  readonly code:
+    | 'invalid_request'
+    | 'unauthorized'
+    | 'forbidden'
+    | 'not_found'
+    | 'method_not_allowed'
+    | 'gone'
+    | 'insufficient_stock'
+    | 'precondition_failed'
+    | 'payload_too_large'
+    | 'idempotency_key_reused'
+    | 'rate_limit_exceeded'
+    | 'key_banned'
+    | 'internal_error'
+    | 'service_unavailable'
+  /** Human-readable description. */
+  readonly message: string
 }
 
 /** What each operation takes and gives. */
@@ -181,9 +247,17 @@ export interface Operations {
   updateInventory: {
     readonly params: { readonly petId: bigint }
     readonly query: NoFields
-    readonly headers: { readonly 'If-Match'?: string }
+    readonly headers: { readonly 'If-Match'?: string; readonly 'Idempotency-Key'?: string }
     readonly body: InventoryUpdate
     readonly answer: InventoryItem
+  }
+  /** Change the stock of several pets at once */
+  adjustInventory: {
+    readonly params: NoFields
+    readonly query: NoFields
+    readonly headers: { readonly 'Idempotency-Key'?: string }
+    readonly body: InventoryAdjustment
+    readonly answer: AdjustmentResult
   }
   /** List the changes of one pet’s stock */
   listInventoryHistory: {
@@ -263,6 +337,7 @@ export const OPERATIONS = {
   },
   getInventoryItem: { method: 'GET', path: '/inventory/{petId}', answer: 'InventoryItem' },
   updateInventory: { method: 'PATCH', path: '/inventory/{petId}', answer: 'InventoryItem' },
+  adjustInventory: { method: 'POST', path: '/inventory/adjustments', answer: 'AdjustmentResult' },
   listInventoryHistory: { method: 'GET', path: '/inventory/{petId}/history', answer: 'HistoryEntry' },
   listRecentChanges: { method: 'GET', path: '/inventory/history', answer: 'RecentChange' },
   listPets: { method: 'GET', path: '/pets', answer: 'Pet' },
@@ -277,6 +352,10 @@ export const INT64_FIELDS = {
   InventoryItem: ['petId'],
   InventoryUpdate: [],
   PetStatus: [],
+  InventoryAdjustment: [],
+  AdjustmentChange: ['petId'],
+  AdjustmentResult: [],
+  Reason: [],
   HistoryEntry: [],
   RecentChange: ['petId'],
   ChangeEvent: ['petId'],
@@ -287,4 +366,5 @@ export const INT64_FIELDS = {
   KeyLimits: [],
   LimitWindow: [],
   ErrorBody: [],
+  ErrorDetail: ['petId'],
 } as const

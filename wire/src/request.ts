@@ -16,8 +16,11 @@ export interface HttpRequest {
   readonly headers: RequestHeaders
   /** Of the other end of the connection. */
   readonly address: string
-  /** All of the body, at once where it is here; throws or rejects with a RequestProblem. */
-  body(): MaybePromise<Uint8Array>
+  /**
+   * All of the body, at once where it is here; throws or rejects with a RequestProblem. One that is larger than
+   * `maxBytes`, which is 64 KiB where it is not given and 256 KiB at the most, is refused.
+   */
+  body(maxBytes?: number): MaybePromise<Uint8Array>
 }
 
 /** Answers requests; never throws or rejects. */
@@ -27,7 +30,9 @@ export interface Handler {
   refuse(problem: RequestProblem, address: string): MaybePromise<Answer>
 }
 
-const MAX_BODY_BYTES = 64 * 1024
+const DEFAULT_MAX_BYTES = 64 * 1024
+/** What is kept of a body before anybody asks for it. */
+const MAX_KEPT_BYTES = 256 * 1024
 const NOTHING = new Uint8Array()
 
 /** The request that is being received or answered; a connection has one at a time. */
@@ -68,8 +73,8 @@ export class IncomingRequest implements HttpRequest, PendingRequest {
     return this.#expectsContinue && !this.incoming.isComplete
   }
 
-  body(): MaybePromise<Uint8Array> {
-    const body = this.incoming.read()
+  body(maxBytes?: number): MaybePromise<Uint8Array> {
+    const body = this.incoming.read(maxBytes)
     if (this.awaitsContinue) {
       this.#expectsContinue = false
       this.#pipeline.sendContinue()
@@ -94,6 +99,7 @@ export class RequestBody {
   #left: number
   #kept: Uint8Array = NOTHING
   #size = 0
+  #maxBytes = MAX_KEPT_BYTES
   #problem: RequestProblem | undefined
   #reader: PromiseWithResolvers<Uint8Array> | undefined
   #isWanted = true
@@ -101,7 +107,7 @@ export class RequestBody {
   constructor(length: RequestHeaders['bodyLength']) {
     this.#chunks = length === 'chunked' ? new ChunkReader() : undefined
     this.#left = length === 'chunked' ? 0 : length
-    if (this.#left > MAX_BODY_BYTES) this.#fail(tooLarge())
+    this.#limitTo(MAX_KEPT_BYTES)
   }
 
   get isComplete(): boolean {
@@ -119,7 +125,8 @@ export class RequestBody {
   }
 
   /** All of it, at once where it is here; throws or rejects with a RequestProblem. */
-  read(): MaybePromise<Uint8Array> {
+  read(maxBytes = DEFAULT_MAX_BYTES): MaybePromise<Uint8Array> {
+    this.#limitTo(Math.min(maxBytes, MAX_KEPT_BYTES))
     if (this.#problem !== undefined) throw this.#problem
     if (this.isComplete) return this.#bytes()
     this.#reader ??= Promise.withResolvers<Uint8Array>()
@@ -149,19 +156,26 @@ export class RequestBody {
   #keep(data: Uint8Array): void {
     if (this.#problem !== undefined || !this.#isWanted) return
     const size = this.#size + data.length
-    if (size > MAX_BODY_BYTES) this.#fail(tooLarge())
+    if (size > this.#maxBytes) this.#fail(tooLarge(this.#maxBytes))
     // Almost every body comes in one piece.
     else if (this.#size === 0 && this.#chunks === undefined && this.#left === 0) this.#kept = data
     else {
       // Copied, since a piece holds on to all that came with it.
       if (size > this.#kept.length) {
-        const larger = new Uint8Array(Math.min(MAX_BODY_BYTES, Math.max(size, 2 * this.#kept.length)))
+        const larger = new Uint8Array(Math.min(this.#maxBytes, Math.max(size, 2 * this.#kept.length)))
         larger.set(this.#bytes())
         this.#kept = larger
       }
       this.#kept.set(data, this.#size)
     }
     this.#size = size
+  }
+
+  #limitTo(maxBytes: number): void {
+    this.#maxBytes = maxBytes
+    // Told by the limit of the one who asks for it.
+    if (this.#problem?.kind === 'too_large') this.#problem = tooLarge(maxBytes)
+    if (this.#size + this.#left > maxBytes) this.#fail(tooLarge(maxBytes))
   }
 
   #bytes(): Uint8Array {
@@ -175,6 +189,6 @@ export class RequestBody {
   }
 }
 
-function tooLarge(): RequestProblem {
-  return new RequestProblem('too_large', `the request body is larger than ${MAX_BODY_BYTES} bytes`)
+function tooLarge(maxBytes: number): RequestProblem {
+  return new RequestProblem('too_large', `the request body is larger than ${maxBytes} bytes`)
 }

@@ -3,6 +3,7 @@ import { PLAN_LIMITS } from '../core/keys/plans.ts'
 import { FIRST_BAN, LONGEST_BAN } from '../core/limits/rate-windows.ts'
 import { SECOND } from '../core/values/clock.ts'
 import { ERROR_CODES, type ErrorCode } from '../core/values/errors.ts'
+import { IDEMPOTENCY_KEY } from './idempotency.ts'
 import type { Operation } from './operation.ts'
 import { ERRORS } from './reply.ts'
 import { ErrorBody, RESOURCES } from './resources.ts'
@@ -40,6 +41,10 @@ const HEADERS = {
   Link: textHeader(
     'Where to read about the deprecation, and what takes its place (rel="successor-version").',
   ),
+  'Idempotency-Replayed': {
+    ...textHeader('true where it is the answer of an earlier request with the same Idempotency-Key.'),
+    required: false,
+  },
   NextPage: {
     ...textHeader('The next page, with rel="next"; absent on the last one.'),
     required: false,
@@ -123,7 +128,8 @@ function describeOperation(operation: Operation, sunset: Date) {
   }
 }
 
-function describeParameters({ params = {}, query = {}, headers = {} }: Operation) {
+function describeParameters({ params = {}, query = {}, headers = {}, isIdempotent }: Operation) {
+  const heeded = isIdempotent ? { ...headers, ...IDEMPOTENCY_KEY } : headers
   const fromSchema = (location: 'path' | 'query', schemas: Readonly<Record<string, TSchema>>) =>
     Object.entries(schemas).map(([name, schema]) => ({
       name,
@@ -132,7 +138,7 @@ function describeParameters({ params = {}, query = {}, headers = {} }: Operation
       description: (schema as { description?: string }).description,
       schema: withReferences(schema),
     }))
-  const fromHeaders = Object.entries(headers).map(([name, description]) => ({
+  const fromHeaders = Object.entries(heeded).map(([name, description]) => ({
     name,
     in: 'header',
     required: false,
@@ -143,9 +149,14 @@ function describeParameters({ params = {}, query = {}, headers = {} }: Operation
 }
 
 function describeResponses(operation: Operation) {
-  const { method, success, errors, deprecatedSince } = operation
+  const { method, success, deprecatedSince, isIdempotent } = operation
+  const errors: readonly ErrorCode[] = [
+    ...operation.errors,
+    ...(isIdempotent ? (['idempotency_key_reused'] as const) : []),
+  ]
   const marks: HeaderName[] = deprecatedSince === undefined ? [] : ['Deprecation', 'Sunset', 'Link']
-  const tag: HeaderName[] = success.events === undefined ? ['ETag'] : []
+  if (isIdempotent) marks.push('Idempotency-Replayed')
+  const tag: HeaderName[] = success.events === undefined && method !== 'POST' ? ['ETag'] : []
   const page: HeaderName[] = success.isPaged ? ['NextPage'] : []
   const responses: Record<string, unknown> = {
     200: {

@@ -209,8 +209,7 @@ class EventStream implements EventReader, LiveBody {
 
 function toFrame({ kind, cursor, ...data }: StockEvent): string {
   if (!('at' in data)) return frame(kind, cursor, data)
-  const { petId, before, after, status, at, keyId } = data
-  return frame(kind, cursor, { petId, before, after, status, at: new Date(at).toISOString(), keyId })
+  return frame(kind, cursor, { ...data, at: new Date(data.at).toISOString() })
 }
 
 function frame(name: string, id: string, data: object): string {

@@ -11,6 +11,7 @@ import { type ErrorCode, ServiceError } from '../core/values/errors.ts'
 import { andThen, type MaybePromise } from '../core/values/maybe-promise.ts'
 import type { EventStreams } from './event-streams.ts'
 import type { Authenticated } from './gate.ts'
+import { type SentKey, sentKeyOf } from './idempotency.ts'
 import { jsonReply, type Reply } from './reply.ts'
 import { conditional } from './representation.ts'
 import { bodyReader, queryReader, readInt64, type Schemas, type Values } from './request-input.ts'
@@ -44,7 +45,7 @@ export interface SuccessFacts<Success extends TSchema = TSchema> {
 /** What the contract, the router and the tests know of an operation. */
 export interface OperationFacts {
   readonly operationId: string
-  readonly method: 'GET' | 'PATCH'
+  readonly method: 'GET' | 'PATCH' | 'POST'
   /** Relative to the base address; a segment in braces is an int64 parameter. */
   readonly path: string
   readonly summary: string
@@ -60,6 +61,10 @@ export interface OperationFacts {
   /** Request headers that it heeds beside those of every request, and what they do. */
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: TObject
+  /** Where that may be larger than most. */
+  readonly maxBodyBytes?: number
+  /** Heeds Idempotency-Key: sent again, it changes nothing and is answered as before. */
+  readonly isIdempotent?: true
   readonly success: SuccessFacts
   /** Beside those that every operation can answer with. */
   readonly errors: readonly ErrorCode[]
@@ -85,6 +90,8 @@ interface Definition<
   readonly params?: Params
   readonly query?: Query
   readonly body?: Body
+  /** Checks the body instead of its schema, where that could not tell what is wrong. */
+  parseBody?(value: object): Static<Body>
   readonly success: SuccessFacts<Success>
   /** Asks for what is answered with: at the same time as the limits are counted, where both take a round trip. */
   prepare?(params: Values<Params>, services: Services): MaybePromise<Prepared>
@@ -97,6 +104,8 @@ type Input<Params extends Schemas, Query extends Schemas, Body extends TObject> 
   readonly params: Values<Params>
   readonly query: Values<Query>
   readonly body: Static<Body>
+  /** Where the operation heeds an Idempotency-Key, and one was sent. */
+  readonly sentKey: SentKey | undefined
 }
 
 const NO_QUERY = {}
@@ -112,9 +121,12 @@ export function defineOperation<
   Success extends TSchema,
   Prepared,
 >(definition: Definition<Params, Query, Body, Success, Prepared>): Operation {
-  const { prepare, handle, reply, ...facts } = definition
+  const { prepare, handle, reply, parseBody, ...facts } = definition
   const readQuery = definition.query === undefined ? undefined : queryReader(definition.query)
-  const readBody = definition.body === undefined ? undefined : bodyReader(definition.body)
+  const readBody =
+    definition.body === undefined
+      ? undefined
+      : bodyReader(definition.body, { maxBytes: facts.maxBodyBytes, parse: parseBody })
 
   function readParams(call: Call): Values<Params> {
     const values: Record<string, bigint> = {}
@@ -130,8 +142,9 @@ export function defineOperation<
     const params = readParams(call)
     const query = (readQuery?.(request.query) ?? NO_QUERY) as Values<Query>
     return andThen(readBody?.(request), (sent) => {
-      const body = sent as Static<Body>
-      return { request, key, secretHash, params, query, body }
+      const body = sent?.value as Static<Body>
+      const sentKey = facts.isIdempotent ? sentKeyOf(request, sent?.bytes) : undefined
+      return { request, key, secretHash, params, query, body, sentKey }
     })
   }
 

@@ -25,8 +25,10 @@ export const ERRORS: Readonly<Record<ErrorCode, { readonly status: number; reado
     not_found: error(404, 'The requested resource could not be found.'),
     method_not_allowed: error(405, 'The path does not offer this method.'),
     gone: error(410, 'The operation ended on its sunset date.'),
+    insufficient_stock: error(409, 'There is less in stock than the request would take away.'),
     precondition_failed: error(412, 'The entry is not in the state that the request named.'),
-    payload_too_large: error(413, 'The request body is larger than 64 KiB.'),
+    payload_too_large: error(413, 'The request body is larger than 64 KiB, or 256 KiB for adjustments.'),
+    idempotency_key_reused: error(422, 'The Idempotency-Key was sent with another request before.'),
     rate_limit_exceeded: error(
       429,
       'The limit of the key is exceeded; wait for Retry-After, then back off exponentially.',
@@ -70,14 +72,17 @@ export function jsonTextReply(body: string, headers: Reply['headers']): JsonRepl
 }
 
 export function errorReply(
-  error: Pick<ServiceError, 'code' | 'message'>,
+  error: Pick<ServiceError, 'code' | 'message'> & Partial<Pick<ServiceError, 'details'>>,
   headers: Reply['headers'] = {},
   status = ERRORS[error.code].status,
-): Reply {
+): JsonReply {
   const retry =
     error.code === 'service_unavailable' ? { 'Retry-After': String(UNAVAILABLE_RETRY_SECONDS) } : {}
   // A message may quote what the caller sent, and a caller may send a key in the wrong place.
   const body: ErrorBody = { code: error.code, message: hideSecrets(error.message), status }
+  if (error.details !== undefined) {
+    body.details = error.details.map((detail) => ({ ...detail, message: hideSecrets(detail.message) }))
+  }
   return jsonReply(body, { ...retry, ...headers }, status)
 }
 

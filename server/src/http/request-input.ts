@@ -74,21 +74,36 @@ export function queryReader<Query extends Schemas>(schemas: Query): (query: stri
   }
 }
 
+/** A body that was taken, and as it was sent. */
+export interface SentBody<Value> {
+  readonly value: Value
+  readonly bytes: Uint8Array
+}
+
+interface BodyOptions<Value> {
+  /** Where it may be larger than most. */
+  readonly maxBytes?: number | undefined
+  /** Takes the parsed body instead of the schema, where that could not tell what is wrong; throws ServiceError. */
+  readonly parse?: ((value: object) => Value) | undefined
+}
+
 /** Compiles the schema once; the reader it gives takes a JSON body, or says what is wrong with it and what to send. */
 export function bodyReader<Body extends TObject>(
   schema: Body,
-): (request: HttpRequest) => MaybePromise<Static<Body>> {
+  { maxBytes, parse }: BodyOptions<Static<Body>> = {},
+): (request: HttpRequest) => MaybePromise<SentBody<Static<Body>>> {
   const compiled = Compile(schema)
   const { examples }: SchemaFacts = schema
   const example = JSON.stringify(examples?.[0] ?? {})
   const advice = `send a JSON object such as ${example} with Content-Type: application/json`
 
-  function read(request: HttpRequest, bytes: Uint8Array): Static<Body> {
+  function read(request: HttpRequest, bytes: Uint8Array): SentBody<Static<Body>> {
     const value = jsonOf(request, bytes, advice)
-    return compiled.Check(value) ? value : refuseBody(schema, value, example)
+    if (parse !== undefined) return { value: parse(objectOf(value, example)), bytes }
+    return { value: compiled.Check(value) ? value : refuseBody(schema, value, example), bytes }
   }
 
-  return (request) => andThen(request.body(), (bytes) => read(request, bytes))
+  return (request) => andThen(request.body(maxBytes), (bytes) => read(request, bytes))
 }
 
 function jsonOf({ headers }: HttpRequest, bytes: Uint8Array, advice: string): unknown {
@@ -117,17 +132,26 @@ function jsonOf({ headers }: HttpRequest, bytes: Uint8Array, advice: string): un
 
 /** Says which field is wrong and why. */
 function refuseBody(schema: TObject, value: unknown, example: string): never {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw invalid(`the request body must be a JSON object such as ${example}, got ${shown(value)}`)
-  }
+  const body = objectOf(value, example)
   for (const [field, part] of Object.entries(schema.properties)) {
-    if (!Object.hasOwn(value, field)) throw invalid(`${field} is missing; it must be ${expected(part)}`)
-    const given: unknown = Reflect.get(value, field)
+    if (!Object.hasOwn(body, field)) throw invalid(`${field} is missing; it must be ${expected(part)}`)
+    const given: unknown = Reflect.get(body, field)
     if (!Compile(part).Check(given)) {
       throw invalid(`${field} must be ${expected(part)}, got ${shown(given)}`)
     }
   }
   throw invalid(`the request body must look like ${example}`)
+}
+
+function objectOf(value: unknown, example: string): object {
+  if (isObject(value)) return value
+  throw invalid(`the request body must be a JSON object such as ${example}, got ${shown(value)}`)
+}
+
+export function isObject(value: unknown): value is object {
+  return (
+    typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof InexactNumber)
+  )
 }
 
 function decodeUtf8(bytes: Uint8Array): string {
@@ -190,6 +214,12 @@ function isRounded(value: number, source: string): boolean {
   return scale < 0 || significant + '0'.repeat(scale) !== String(Math.abs(value))
 }
 
+/** An id inside a body, which may be larger than a double holds; `undefined` where it is none. */
+export function int64Of(value: unknown): bigint | undefined {
+  if (value instanceof InexactNumber) return parseInt64(value.text)
+  return typeof value === 'number' && Number.isInteger(value) ? parseInt64(String(value)) : undefined
+}
+
 /** What a value has to be, in words. */
 function expected(schema: TSchema): string {
   const { type, minimum, maximum, minLength, enum: values }: SchemaFacts = schema
@@ -200,17 +230,18 @@ function expected(schema: TSchema): string {
   return 'an integer'
 }
 
-function shown(value: unknown): string {
+export function shown(value: unknown): string {
   if (value === null) return 'null'
   if (value instanceof InexactNumber) return shortened(value.text)
   if (Array.isArray(value)) return 'an array'
   if (typeof value === 'object') return 'an object'
+  if (value === undefined) return 'nothing'
   if (typeof value === 'string') return `${quoted(value)} (a string)`
   if (typeof value === 'boolean') return `${value} (a boolean)`
   return String(value)
 }
 
-function quoted(text: string): string {
+export function quoted(text: string): string {
   return JSON.stringify(shortened(text))
 }
 
@@ -218,6 +249,6 @@ function shortened(text: string): string {
   return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text
 }
 
-function invalid(message: string): ServiceError {
+export function invalid(message: string): ServiceError {
   return new ServiceError('invalid_request', message)
 }

@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { PLANS } from '../core/keys/plans.ts'
 import { MAX_QUANTITY, PET_STATUSES } from '../core/stock/inventory.ts'
+import { type Adjustment, MAX_CHANGES, MAX_REFERENCE_LENGTH, REASONS } from '../core/stock/stock-request.ts'
 import { ERROR_CODES } from '../core/values/errors.ts'
 
 /** Digits on the wire, `bigint` in the program. */
@@ -42,6 +43,70 @@ export const InventoryUpdate = Type.Object(
   },
 )
 
+const Reason = Type.Enum([...REASONS], {
+  title: 'Reason',
+  type: 'string',
+  description: 'What an adjustment was made for.',
+})
+const Reference = Type.String({
+  maxLength: MAX_REFERENCE_LENGTH,
+  description: 'What it refers to, such as an order or a delivery note; without control characters.',
+})
+
+const AdjustmentFields = Type.Object(
+  {
+    petId: Int64('The pet whose stock changes; at most once in an adjustment.'),
+    delta: Type.Optional(
+      Type.Integer({
+        minimum: -MAX_QUANTITY,
+        maximum: MAX_QUANTITY,
+        not: { const: 0 },
+        description: 'How many come in or, below 0, go out.',
+      }),
+    ),
+    quantity: Type.Optional(Quantity('The new stock count.')),
+    expected: Type.Optional(Quantity('The stock count that it must have now, else it is 412.')),
+  },
+  {
+    title: 'AdjustmentChange',
+    description: 'Has exactly one of delta and quantity.',
+    oneOf: [{ required: ['delta'] }, { required: ['quantity'] }],
+    examples: [{ petId: 1, delta: 12 }],
+  },
+)
+
+export const AdjustmentChange = Type.Unsafe<Adjustment['changes'][number]>(AdjustmentFields)
+
+export const InventoryAdjustment = Type.Object(
+  {
+    reason: Reason,
+    reference: Type.Optional(Reference),
+    changes: Type.Array(AdjustmentChange, { minItems: 1, maxItems: MAX_CHANGES }),
+  },
+  {
+    title: 'InventoryAdjustment',
+    description: 'All of its changes are made, or none. Other fields are ignored.',
+    examples: [
+      {
+        reason: 'received',
+        reference: 'PO-1043',
+        changes: [
+          { petId: 1, delta: 12 },
+          { petId: 2, quantity: 30, expected: 28 },
+        ],
+      },
+    ],
+  },
+)
+
+export const AdjustmentResult = Type.Object(
+  { items: Type.Array(InventoryItem, { description: 'The entries after the changes, in the order sent.' }) },
+  {
+    title: 'AdjustmentResult',
+    examples: [{ items: [{ petId: 1, quantity: 16, status: 'available' }] }],
+  },
+)
+
 const HISTORY_EXAMPLE = {
   id: '17',
   before: 4,
@@ -61,6 +126,8 @@ export const HistoryEntry = Type.Object(
     keyName: Type.String({
       description: 'Name of that key; its identifier where the key is not known any more.',
     }),
+    reason: Type.Optional(Reason),
+    reference: Type.Optional(Reference),
   },
   { title: 'HistoryEntry', examples: [HISTORY_EXAMPLE] },
 )
@@ -70,11 +137,11 @@ export const RecentChange = Type.Object(
   { title: 'RecentChange', examples: [{ petId: 1, ...HISTORY_EXAMPLE }] },
 )
 
-const { before, after, at, keyId } = HistoryEntry.properties
+const { before, after, at, keyId, reason, reference } = HistoryEntry.properties
 export const ChangeEvent = Type.Object(
   {
     petId: Int64('The pet whose quantity changed.'),
-    ...{ before, after, status: PetStatus, at, keyId },
+    ...{ before, after, status: PetStatus, at, keyId, reason, reference },
   },
   {
     title: 'ChangeEvent',
@@ -153,17 +220,34 @@ export const KeyLimits = Type.Object(
   },
 )
 
+const ErrorCode = (description: string) => Type.Enum([...ERROR_CODES], { type: 'string', description })
+
+export const ErrorDetail = Type.Object(
+  {
+    index: Type.Integer({ minimum: 0, description: 'Which of the changes it is, counted from 0.' }),
+    petId: Type.Optional(Int64('The pet that the change names; absent where it names none.')),
+    code: ErrorCode('What the change alone would have been refused with.'),
+    message: Type.String({ description: 'Human-readable description.' }),
+  },
+  {
+    title: 'ErrorDetail',
+    examples: [
+      { index: 1, petId: 404, code: 'not_found', message: 'there is no inventory entry for petId 404' },
+    ],
+  },
+)
+
 /** Named `ErrorBody` here because `Error` is taken; the contract calls it Error. */
 export const ErrorBody = Type.Object(
   {
-    code: Type.Enum([...ERROR_CODES], {
-      type: 'string',
-      description: 'Machine-readable error code. Codes are never renamed.',
-    }),
+    code: ErrorCode('Machine-readable error code. Codes are never renamed.'),
     message: Type.String({
       description: 'Human-readable description: what was wrong, what was expected, what to do.',
     }),
     status: Type.Integer({ description: 'The HTTP status code.' }),
+    details: Type.Optional(
+      Type.Array(ErrorDetail, { description: 'Every change that failed, where a request has several.' }),
+    ),
   },
   {
     title: 'Error',
@@ -180,6 +264,7 @@ export type ErrorBody = Static<typeof ErrorBody>
 
 /** The schemas that the contract lists under their own name, by title. */
 export const RESOURCES = [
-  ...[InventoryItem, InventoryUpdate, PetStatus, HistoryEntry, RecentChange, ChangeEvent, RemovedEvent],
-  ...[Pet, CatalogEntry, Order, KeyLimits, LimitWindow, ErrorBody],
+  ...[InventoryItem, InventoryUpdate, PetStatus, InventoryAdjustment, AdjustmentChange, AdjustmentResult],
+  ...[Reason, HistoryEntry, RecentChange, ChangeEvent, RemovedEvent, Pet, CatalogEntry, Order],
+  ...[KeyLimits, LimitWindow, ErrorBody, ErrorDetail],
 ]

@@ -1,4 +1,5 @@
 import { type Operation, Router } from './operation.ts'
+import { adjustInventory } from './operations/adjust-inventory.ts'
 import { getInventoryItem } from './operations/get-inventory-item.ts'
 import { getLimits } from './operations/get-limits.ts'
 import { getPet } from './operations/get-pet.ts'
@@ -16,8 +17,8 @@ const BASE_PATH = '/v1'
 
 /** Everything the interface offers, in the order of the contract. */
 export const OPERATIONS: readonly Operation[] = [
-  ...[listInventory, inventoryEvents, getInventoryItem, updateInventory, listInventoryHistory],
-  ...[listRecentChanges, listPets, getPet, listCatalog, listOrders, getLimits],
+  ...[listInventory, inventoryEvents, getInventoryItem, updateInventory, adjustInventory],
+  ...[listInventoryHistory, listRecentChanges, listPets, getPet, listCatalog, listOrders, getLimits],
 ]
 
 export const ROUTER = new Router(BASE_PATH, OPERATIONS)

@@ -3,6 +3,7 @@ import { KeyRing } from '../core/keys/api-key.ts'
 import { AddressWindows } from '../core/limits/address-windows.ts'
 import { EventHub } from '../core/stock/event-hub.ts'
 import { GroupCommit } from '../core/stock/group-commit.ts'
+import { REMEMBERED_MS } from '../core/stock/idempotency.ts'
 import { LiveView } from '../core/stock/view/live-view.ts'
 import { type Clock, SECOND } from '../core/values/clock.ts'
 import { ServiceError } from '../core/values/errors.ts'
@@ -21,6 +22,10 @@ import type { Config } from './config.ts'
 const SAVE_LIMITS_EVERY_MS = 50
 /** So that a ban that an operator lifts ends within a second. */
 const HEED_LIFTED_BANS_EVERY_MS = 500
+/** Answers that were remembered for long enough go in small commits, between which updates get a turn. */
+const FORGET_ANSWERS_EVERY_MS = 60_000
+const FORGOTTEN_AT_ONCE = 500
+const FORGETTING_PAUSE_MS = 5
 
 /** Also those that were replaced without a word. */
 const READ_CERTIFICATES_EVERY_MS = 1_000
@@ -122,6 +127,11 @@ export async function startService(
     tls = latest
     logger.info('new certificate in use')
   })
+  const forgetting = every(FORGET_ANSWERS_EVERY_MS, 'idempotency', async () => {
+    const before = clock() - REMEMBERED_MS
+    while (!isStopping && (await store.forgetAnswers(before, FORGOTTEN_AT_ONCE)) === FORGOTTEN_AT_ONCE)
+      await Bun.sleep(FORGETTING_PAUSE_MS)
+  })
 
   return {
     port: listener.port,
@@ -134,7 +144,7 @@ export async function startService(
       await Bun.sleep(config.stopDelaySeconds * SECOND)
       streams.close()
       await listener.stop(config.stopGraceSeconds * SECOND)
-      for (const task of [saving, pardoning, certifying]) task.stop()
+      for (const task of [saving, pardoning, certifying, forgetting]) task.stop()
       try {
         await limits.save()
       } finally {

@@ -59,7 +59,8 @@ function contentOf(value: ContentValue | undefined, type: string): ContentValue 
   return type === 'boolean' ? Boolean(value) : (value ?? null)
 }
 
-/** A key that was never used may have a row to be locked. It says nothing. */
+/** A key that was never used may have a row to be locked, and so may a request that was refused. They say nothing. */
 function sourceOf(kind: ContentKind): string {
-  return kind === 'limit_windows' ? 'limit_windows WHERE last_used_at IS NOT NULL' : kind
+  if (kind === 'limit_windows') return 'limit_windows WHERE last_used_at IS NOT NULL'
+  return kind === 'idempotency' ? "idempotency WHERE answer <> ''" : kind
 }

@@ -1,6 +1,7 @@
 import type { HistoryPage, PruneLimit } from '../core/stock/history.ts'
 import type { HistoryStore } from '../core/stock/stock-store.ts'
 import { parseInt64 } from '../core/values/int64.ts'
+import { purposeOf } from './log-rows.ts'
 import type { SqlDatabase } from './sql.ts'
 
 interface HistoryRow {
@@ -11,23 +12,26 @@ interface HistoryRow {
   readonly at: bigint
   readonly key_id: string
   readonly name: string | null
+  readonly reason: string | null
+  readonly reference: string | null
 }
 
 /** Above every id that a row can have: where the newest changes are asked for. */
 const HIGHEST_ID = 2n ** 63n - 1n
-const COLUMNS = 'id, pet_id, before, after, at, key_id'
+const COLUMNS = 'id, pet_id, before, after, at, key_id, reason, reference'
 
 /** From a row on, the pet's rows back to its first one, until so many changes are among them. */
 const CHAIN = `
-  WITH RECURSIVE chain (id, pet_id, before, after, at, key_id, kind, previous, wanted) AS (
+  WITH RECURSIVE chain (${COLUMNS}, kind, previous, wanted) AS (
     SELECT ${COLUMNS}, kind, previous, CAST($2 AS BIGINT) - CASE kind WHEN 'change' THEN 1 ELSE 0 END
     FROM log WHERE id = $1
     UNION ALL
-    SELECT log.id, log.pet_id, log.before, log.after, log.at, log.key_id, log.kind, log.previous,
+    SELECT log.id, log.pet_id, log.before, log.after, log.at, log.key_id, log.reason, log.reference,
+      log.kind, log.previous,
       wanted - CASE log.kind WHEN 'change' THEN 1 ELSE 0 END
     FROM chain JOIN log ON log.id = chain.previous WHERE wanted > 0
   )
-  SELECT chain.id, pet_id, before, after, at, key_id, name
+  SELECT chain.id, pet_id, before, after, at, key_id, reason, reference, name
   FROM chain LEFT JOIN keys ON keys.id = key_id WHERE kind = 'change' ORDER BY chain.id DESC`
 
 /** The pet's latest row. Of one that is gone, or that came with many, it is found among those that are no changes. */
@@ -101,6 +105,7 @@ function toPage(rows: readonly HistoryRow[], limit: number): HistoryPage {
     at: Number(row.at),
     keyId: row.key_id,
     keyName: row.name ?? row.key_id,
+    ...purposeOf(row),
   }))
   return { entries, next: rows.length > limit ? entries.at(-1)?.id : undefined }
 }

@@ -14,6 +14,8 @@ export interface LogRow {
   readonly status: PetStatus | null
   readonly at: bigint
   readonly key_id: string
+  readonly reason: string | null
+  readonly reference: string | null
 }
 
 export function toEvent(row: LogRow, cursor: string): StockEvent {
@@ -23,11 +25,18 @@ export function toEvent(row: LogRow, cursor: string): StockEvent {
   if (pet_id !== null && after !== null && status !== null) {
     if (kind === 'entry') return { kind, petId: pet_id, quantity: Number(after), status, cursor }
     if (before !== null) {
-      const [at, keyId] = [Number(row.at), row.key_id]
-      return { kind, petId: pet_id, before: Number(before), after: Number(after), status, at, keyId, cursor }
+      return {
+        ...{ kind, petId: pet_id, before: Number(before), after: Number(after), status },
+        ...{ at: Number(row.at), keyId: row.key_id, ...purposeOf(row), cursor },
+      }
     }
   }
   throw new Error(`row ${row.id} of the log is no ${kind}`)
+}
+
+/** What a change was made for, as far as that was told. */
+export function purposeOf({ reason, reference }: Pick<LogRow, 'reason' | 'reference'>) {
+  return { ...(reason === null ? {} : { reason }), ...(reference === null ? {} : { reference }) }
 }
 
 export interface StockRow {

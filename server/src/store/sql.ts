@@ -22,6 +22,8 @@ export interface Dialect {
   readonly nextLogId: string
   /** Ends a SELECT whose rows stay as they are until the commit. */
   readonly forUpdate: string
+  /** Behind that: without those that somebody else has locked. */
+  readonly skipLocked: string
   /** Come before the first pet that is added in a commit. */
   readonly beforeNewPets: readonly Statement[]
   /** The column of `keys` that tells in which order they were added. */

@@ -85,4 +85,15 @@ export const sharedTables = ({ integer, text, boolean, id, number, serial, plain
     rejected ${integer} NOT NULL,
     PRIMARY KEY (key_id, day)
   ) ${hot};
+
+  -- What requests with an Idempotency-Key were answered with, remembered in the commit that decided them.
+  CREATE TABLE idempotency (
+    key_id      ${id} NOT NULL,
+    key         ${id} NOT NULL,
+    fingerprint ${text} NOT NULL,
+    answer      ${text} NOT NULL,
+    at          ${integer} NOT NULL,
+    PRIMARY KEY (key_id, key)
+  ) ${hot};
+  CREATE INDEX idempotency_by_age ON idempotency (at);
 `

@@ -33,7 +33,7 @@ describe.each([
     ])
     const at = Date.now() - 60_000
     for (let made = 0; made < CHANGES; made += 500) {
-      await store.setQuantities(
+      await store.changeStock(
         Array.from({ length: 500 }, (_, index) => ({
           petId: 1n,
           quantity: made + index + 1,

@@ -28,7 +28,7 @@ beforeEach(async () => {
   await store.addKey({ ...key, limits: { perMinute: 60, perDay: 1_000 } }, storedSecret('x', AT), {
     ...{ at: AT, actor: 'test' },
   })
-  await store.setQuantities([
+  await store.changeStock([
     { petId: BIG, quantity: 12, keyId: 'key_a', at: AT },
     { petId: BIG, quantity: 5, keyId: 'key_gone', at: AT + 1_000 },
   ])
@@ -66,9 +66,20 @@ describe('petstore history', () => {
     expect((await run('history', '1', '--json')).stdout).toBe('[]\n')
   })
 
+  test('tells what an adjustment was made for', async () => {
+    const origin = { keyId: 'key_a', at: AT, reason: 'damaged', reference: 'note "7"' } as const
+    await store.changeStock([{ ...origin, changes: [{ petId: BIG, delta: -1 }] }])
+    const { stdout } = await run('history', String(BIG))
+    expect(stdout).toMatch(/KEY +REASON +REFERENCE/)
+    expect(stdout).toMatch(/-1 +The till +damaged +note "7"\n/)
+    const entries = JSON.parse((await run('history', String(BIG), '--json')).stdout) as object[]
+    expect(entries[2]).toMatchObject({ reason: 'damaged', reference: 'note "7"' })
+    expect(entries[0]).not.toContainKey('reason')
+  })
+
   test('shows all of it, oldest first, however long it is', async () => {
     const quantities = Array.from({ length: 2_300 }, (_, index) => index + 10)
-    await store.setQuantities(quantities.map((quantity) => ({ petId: 1n, quantity, keyId: 'key_a', at: AT })))
+    await store.changeStock(quantities.map((quantity) => ({ petId: 1n, quantity, keyId: 'key_a', at: AT })))
     const entries = JSON.parse((await run('history', '1', '--json')).stdout) as { after: number }[]
     expect(entries.map(({ after }) => after)).toEqual(quantities)
   })

@@ -1,13 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { decide } from '../../src/core/stock/decide.ts'
-import {
-  type EntryState,
-  MAX_QUANTITY,
-  PET_STATUSES,
-  type QuantityChange,
-  type QuantityOutcome,
-} from '../../src/core/stock/inventory.ts'
+import { type EntryState, MAX_QUANTITY, PET_STATUSES } from '../../src/core/stock/inventory.ts'
+import type { ChangeOrigin, QuantityChange, QuantityOutcome } from '../../src/core/stock/stock-request.ts'
 
 const set = (petId: bigint, quantity: number, onlyIf?: readonly EntryState[]): QuantityChange => ({
   petId,
@@ -124,8 +119,9 @@ const CASES: readonly [
 describe('what is decided in a commit', () => {
   test.each(CASES)('%s', (_, changes, found, outcomes, made) => {
     const decision = decide(changes, new Map(found))
+    const asked: readonly ChangeOrigin[] = changes
     expect(decision.outcomes).toEqual([...outcomes])
-    expect(decision.made.map(({ change, before }) => [changes.indexOf(change), before])).toEqual(
+    expect(decision.made.map(({ by, before }) => [asked.indexOf(by), before])).toEqual(
       made.map((one) => [...one]),
     )
   })
@@ -182,7 +178,7 @@ describe('what is decided in a commit', () => {
             expect(outcomes[index]).toEqual({ petId: one.petId, ...entry })
           }
         }
-        expect(made.map(({ change: one, before: was }) => [one, was])).toEqual(kept)
+        expect(made.map(({ by, before: was }) => [by, was])).toEqual(kept)
       }),
     )
   })

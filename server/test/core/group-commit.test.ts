@@ -1,6 +1,13 @@
 import { describe, expect, test } from 'bun:test'
 import { GroupCommit } from '../../src/core/stock/group-commit.ts'
-import type { QuantityChange, QuantityOutcome } from '../../src/core/stock/inventory.ts'
+import {
+  type Adjustment,
+  petIdsOf,
+  type QuantityChange,
+  type QuantityOutcome,
+  type StockRequest,
+  sizeOf,
+} from '../../src/core/stock/stock-request.ts'
 
 const change = (quantity: number, petId = 1n): QuantityChange => ({ petId, quantity, keyId: 'key', at: 0 })
 const outcome = ({ petId, quantity }: QuantityChange): QuantityOutcome => ({
@@ -9,11 +16,16 @@ const outcome = ({ petId, quantity }: QuantityChange): QuantityOutcome => ({
   status: 'sold',
 })
 
+const adjustment = (...petIds: readonly bigint[]): Adjustment => ({
+  ...{ keyId: 'key', at: 0, reason: 'received' },
+  changes: petIds.map((petId) => ({ petId, delta: 1 })),
+})
+
 /** A store whose commits end when the test says so. */
 function slowStore(defer: (work: () => void) => void = (work) => setImmediate(work), slots = 1) {
   const finished: number[] = []
   const batches: { changes: readonly QuantityChange[]; end: (error?: Error) => Promise<void> }[] = []
-  const setQuantities = (changes: readonly QuantityChange[]) => {
+  const changeStock = (changes: readonly QuantityChange[]) => {
     const { promise, resolve, reject } = Promise.withResolvers<QuantityOutcome[]>()
     const end = async (error?: Error) => {
       if (error === undefined) resolve(changes.map(outcome))
@@ -24,11 +36,12 @@ function slowStore(defer: (work: () => void) => void = (work) => setImmediate(wo
     return promise
   }
   const group = new GroupCommit({
-    store: { setQuantities, concurrentCommits: slots },
+    store: { changeStock, concurrentCommits: slots },
     limits: { afterDecisions: defer },
     observers: [{ commitFinished: (updates) => finished.push(updates) }],
   })
-  return { batches, finished, set: (one: QuantityChange) => group.set(one, (made) => made) }
+  const send = (request: StockRequest) => group.change(request, (made) => made)
+  return { batches, finished, send, set: (one: QuantityChange) => send(one) }
 }
 
 const quantities = (changes: readonly QuantityChange[] | undefined) =>
@@ -150,6 +163,18 @@ describe('group commit', () => {
     expect(batches.map(({ changes }) => changes.length)).toEqual([1, 1_000, 1_000, 499])
   })
 
+  test('adjustments share a commit as long as their changes fit', async () => {
+    const { batches, send } = slowStore()
+    const large = () => adjustment(...Array.from({ length: 400 }, (_, index) => BigInt(index)))
+    const all = [send(change(1)), send(large()), send(large()), send(large()), send(change(2))]
+    for (let batch = 0; batch < 3; batch++) {
+      await Bun.sleep(1)
+      await batches[batch]?.end()
+    }
+    await Promise.all(all)
+    expect(batches.map(({ changes }) => changes.map(sizeOf))).toEqual([[1], [400, 400], [400, 1]])
+  })
+
   describe('with several slots', () => {
     const slots = () => slowStore((work) => setImmediate(work), 2)
     const pets = (changes: readonly QuantityChange[] | undefined) => changes?.map(({ petId }) => petId)
@@ -180,6 +205,23 @@ describe('group commit', () => {
       await batches[0]?.end()
       expect(batches.map(({ changes }) => quantities(changes))).toEqual([[1], [3], [2, 4]])
       await batches[1]?.end()
+      await batches[2]?.end()
+      await Promise.all(all)
+    })
+
+    test('an adjustment waits for all of its pets, and those who name one of them wait behind it', async () => {
+      const { batches, send } = slots()
+      const sizes = () => batches.map(({ changes }) => changes.map(sizeOf))
+      const all = [send(change(1, 1n))]
+      await Bun.sleep(1)
+      all.push(send(adjustment(1n, 2n)), send(change(2, 2n)), send(change(3, 3n)))
+      await Bun.sleep(1)
+      expect(batches.map(({ changes }) => petIdsOf(changes))).toEqual([[1n], [3n]])
+      await batches[1]?.end()
+      expect(batches).toHaveLength(2)
+      await batches[0]?.end()
+      expect(batches.map(({ changes }) => petIdsOf(changes))).toEqual([[1n], [3n], [1n, 2n, 2n]])
+      expect(sizes()[2]).toEqual([2, 1])
       await batches[2]?.end()
       await Promise.all(all)
     })

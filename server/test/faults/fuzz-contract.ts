@@ -9,6 +9,7 @@ export interface Schema {
   readonly enum?: readonly string[]
   readonly required?: readonly string[]
   readonly properties?: Readonly<Record<string, Schema>>
+  readonly items?: Schema
   readonly $ref?: string
 }
 

@@ -55,7 +55,7 @@ function operationRequest({ random, key, pets, cursors }: Ingredients): FuzzRequ
   const method = chooseMethod(operation, random, intents)
   const lines = [...authorization(random, key, intents), ...contractHeaders(operation, random, intents)]
   const body = operation.body === undefined || method !== operation.method ? undefined : operation.body
-  const text = body === undefined ? undefined : bodyText(random, body)
+  const text = body === undefined ? undefined : bodyText(random, body, pets)
   if (text !== undefined) {
     intents.push(text.intent)
     lines.push(...mediaType(random, intents))
@@ -141,7 +141,11 @@ function chooseMethod({ method }: ContractOperation, random: Random, intents: In
   if (kind < 0.9) return method
   if (kind < 0.95 && method === 'GET') return 'HEAD'
   intents.push('invalid')
-  return oneOf(random, ['DELETE', 'PUT', 'POST', 'OPTIONS', 'TRACE', 'PURGE', 'PROPFIND', 'LOCK'])
+  const others = ['DELETE', 'PUT', 'POST', 'OPTIONS', 'TRACE', 'PURGE', 'PROPFIND', 'LOCK']
+  return oneOf(
+    random,
+    others.filter((other) => other !== method),
+  )
 }
 
 function authorization(random: Random, key: string, intents: Intent[]): string[] {

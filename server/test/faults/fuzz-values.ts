@@ -175,10 +175,12 @@ export function headerValue(random: Random, name: string): string {
   return /match/i.test(name) ? oneOf(random, ODD_TAGS) : garbled(random)
 }
 
-/** A JSON text for the schema of a body. */
-export function bodyText(random: Random, schema: Schema): Value {
+/** A JSON text for the schema of a body. Of what it changes, it names only these pets. */
+export function bodyText(random: Random, schema: Schema, pets: readonly bigint[]): Value {
   const { properties = {}, required = [] } = resolved(schema)
-  const entries = Object.entries(properties).map(([name, part]) => [name, numberText(random, part)] as const)
+  const entries = Object.entries(properties).map(
+    ([name, part]) => [name, valueText(random, resolved(part), pets)] as const,
+  )
   const members = entries.map(([name, value]) => `${JSON.stringify(name)}:${value}`)
   const right = `{${members.join(',')}}`
   if (chance(random, 0.5)) {
@@ -207,6 +209,16 @@ export function bodyText(random: Random, schema: Schema): Value {
     ...BROKEN_BODIES,
   ]
   return { text: oneOf(random, spoiled), intent: 'invalid' }
+}
+
+function valueText(random: Random, schema: Schema, pets: readonly bigint[]): string {
+  if (schema.enum !== undefined) return JSON.stringify(oneOf(random, schema.enum))
+  if (schema.type === 'string')
+    return oneOf(random, ['""', '"PO-1043"', '"\\u043a \\"\\\\"', `"${'x'.repeat(200)}"`])
+  if (schema.type !== 'array') return numberText(random, schema)
+  const { quantity = {} } = resolved(schema.items ?? {}).properties ?? {}
+  const named = pets.slice(integerFrom(random, 0, pets.length - 1)).slice(0, 5)
+  return `[${named.map((petId) => `{"petId":${petId},"quantity":${numberText(random, quantity)}}`)}]`
 }
 
 function numberText(random: Random, { minimum = 0, maximum = 1_000 }: Schema): string {

@@ -129,17 +129,21 @@ class FuzzRun implements FuzzOutcome {
     } catch (error) {
       return error instanceof Error ? error.message : String(error)
     }
-    return request.method === 'PATCH' && status === 200 ? this.#acknowledge(request, answer) : undefined
+    const isChange = /^(?:PATCH|POST)$/.test(request.method) && status === 200
+    return isChange && !answer.headers.has('Idempotency-Replayed')
+      ? this.#acknowledge(request, answer)
+      : undefined
   }
 
   #acknowledge({ update }: FuzzRequest, { text }: WireAnswer): string | undefined {
-    const [, digits, quantity] = /^\{"petId":(-?\d+),"quantity":(\d+),/.exec(text) ?? []
-    const entry = this.#expected.get(BigInt(digits ?? 0))
-    if (entry === undefined) return 'an update of a pet that does not exist was taken'
-    this.updates++
-    entry.quantity = Number(quantity)
-    if (update !== undefined && (String(update.petId) !== digits || update.quantity !== entry.quantity)) {
-      return `the update was to set ${update.petId} to ${update.quantity}`
+    for (const [, digits = '', quantity] of text.matchAll(/\{"petId":(-?\d+),"quantity":(\d+),/g)) {
+      const entry = this.#expected.get(BigInt(digits))
+      if (entry === undefined) return 'an update of a pet that does not exist was taken'
+      this.updates++
+      entry.quantity = Number(quantity)
+      if (update !== undefined && (String(update.petId) !== digits || update.quantity !== entry.quantity)) {
+        return `the update was to set ${update.petId} to ${update.quantity}`
+      }
     }
     return undefined
   }

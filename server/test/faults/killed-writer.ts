@@ -7,6 +7,6 @@ const store = openSqliteStore(path)
 await store.loadStock(() => {})
 for (let quantity = Number(first); ; quantity++) {
   const petIds = Array.from({ length: 5 }, () => BigInt(Math.floor(Math.random() * Number(pets))))
-  await store.setQuantities(petIds.map((petId) => change(petId, quantity)))
+  await store.changeStock(petIds.map((petId) => change(petId, quantity)))
   process.stdout.write(petIds.map((petId) => `${petId} ${quantity}\n`).join(''))
 }

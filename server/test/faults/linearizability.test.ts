@@ -3,6 +3,7 @@ import { randomFrom } from '../../scripts/torture-task.ts'
 import type { Store } from '../../src/store/store.ts'
 import { contradictions } from '../postgres/register-check.ts'
 import { record } from '../postgres/workload.ts'
+import { asUpdate } from '../store/plain-rows.ts'
 import { TestService } from '../support/test-service.ts'
 
 const PET_IDS = [1, 2, 3]
@@ -47,10 +48,10 @@ describe('the check of what a live service answered', () => {
     let batches = 0
     const losing = (store: Store): Store => ({
       ...store,
-      setQuantities: async (changes) =>
+      changeStock: async (changes) =>
         ++batches % 5 === 0
-          ? changes.map(({ petId, quantity }) => ({ petId, quantity, status: 'available' }))
-          : store.setQuantities(changes),
+          ? changes.map(asUpdate).map(({ petId, quantity }) => ({ petId, quantity, status: 'available' }))
+          : store.changeStock(changes),
     })
     expect(await findingsWith(losing)).not.toEqual([])
   })
@@ -59,9 +60,9 @@ describe('the check of what a live service answered', () => {
     let updates = 0
     const lagging = (store: Store): Store => ({
       ...store,
-      setQuantities: (changes) => {
+      changeStock: (changes) => {
         updates++
-        return store.setQuantities(changes)
+        return store.changeStock(changes)
       },
       // Says that nothing has changed until the tenth update.
       version: () => (updates === 0 ? store.version() : Math.floor(updates / 10)),

@@ -18,6 +18,11 @@ const REQUESTS: Readonly<Record<string, { method: string; path: string; body?: s
   inventoryEvents: { method: 'GET', path: '/inventory/events' },
   getInventoryItem: { method: 'GET', path: '/inventory/1' },
   updateInventory: { method: 'PATCH', path: '/inventory/1', body: '{"quantity": 5}' },
+  adjustInventory: {
+    method: 'POST',
+    path: '/inventory/adjustments',
+    body: '{"reason": "counted", "changes": [{"petId": 1, "quantity": 5}]}',
+  },
   listInventoryHistory: { method: 'GET', path: '/inventory/1/history' },
   listRecentChanges: { method: 'GET', path: '/inventory/history' },
   listPets: { method: 'GET', path: '/pets' },
@@ -25,6 +30,11 @@ const REQUESTS: Readonly<Record<string, { method: string; path: string; body?: s
   listCatalog: { method: 'GET', path: '/catalog' },
   listOrders: { method: 'GET', path: '/store/orders' },
   getLimits: { method: 'GET', path: '/limits' },
+}
+
+/** A body that is right for an adjustment and, with these fields, for an update. */
+function adjustment(change: string, fields = ''): string {
+  return `{${fields} "reason": "lost", "changes": [${change}]}`
 }
 
 const SITUATIONS: Readonly<Record<number, (situation: Situation) => Promise<Answer>>> = {
@@ -41,8 +51,18 @@ const SITUATIONS: Readonly<Record<number, (situation: Situation) => Promise<Answ
     service.now = Date.UTC(2040, 0)
     return send()
   },
-  412: ({ send }) => send({ headers: { 'If-Match': '"999-sold"' } }),
-  413: ({ send }) => send({ body: 'x'.repeat(70_000) }),
+  409: ({ send }) => send({ body: adjustment('{"petId": 1, "delta": -1000}') }),
+  412: ({ send }) =>
+    send({
+      headers: { 'If-Match': '"999-sold"' },
+      body: adjustment('{"petId": 1, "quantity": 1, "expected": 999}', '"quantity": 1,'),
+    }),
+  413: ({ send }) => send({ body: 'x'.repeat(270_000) }),
+  422: async ({ send }) => {
+    const headers = { 'Idempotency-Key': 'once' }
+    await send({ headers })
+    return send({ headers, body: adjustment('{"petId": 2, "quantity": 3}', '"quantity": 3,') })
+  },
   429: async ({ service, send }) => {
     const { secret } = await service.createKey('enterprise', { limits: { perMinute: 1, perDay: 9 } })
     await send({ key: secret })
@@ -69,7 +89,7 @@ describe('the contract', () => {
         ...store,
         version: () => undefined,
         stockChangesSince: bug,
-        setQuantities: bug,
+        changeStock: bug,
         findPet: bug,
         listOrders: bug,
         listPets: bug,
@@ -95,8 +115,16 @@ describe('the contract', () => {
           headers: { 'Content-Type': 'application/json', ...options.headers },
         })
     const arrange: Readonly<Record<number, () => Promise<Answer>>> = {
-      400: sendTo(service, `${path.replace('/1', '/abc')}?limit=0&lastEventId=none`),
-      404: sendTo(service, path.replace('/1', '/404')),
+      400: () =>
+        sendTo(
+          service,
+          `${path.replace('/1', '/abc')}?limit=0&lastEventId=none`,
+        )(operationId === 'adjustInventory' ? { body: '{}' } : {}),
+      404: () =>
+        sendTo(
+          service,
+          path.replace('/1', '/404'),
+        )(operationId === 'adjustInventory' ? { body: adjustment('{"petId": 404, "delta": 1}') } : {}),
       500: () => sendTo(broken)(operationId === 'getLimits' ? { key: UNLUCKY } : {}),
     }
     const situation = SITUATIONS[status]

@@ -105,7 +105,7 @@ describe('events under load', () => {
     const change = () => ({ petId: 1n, quantity: ++quantity, keyId: 'k'.repeat(1_000), at: Date.now() })
     // What the kernel buffers for a connection can be some megabytes.
     for (let told = 1; told < 20_000; ) {
-      await service.store.setQuantities(Array.from({ length: 500 }, change))
+      await service.store.changeStock(Array.from({ length: 500 }, change))
       await service.setQuantity(1n, `{"quantity": ${++quantity}}`)
       told += 501
       await quick.until(() => quick.events.length === told)
@@ -128,7 +128,7 @@ describe('events under load', () => {
     const change = () => ({ petId: 1n, quantity: ++quantity, keyId: 'key_a', at: Date.now() })
     // Some 1.2 MB as they are sent, far more than may be unsent at a time.
     for (let round = 0; round < 9; round++) {
-      await service.store.setQuantities(Array.from({ length: 1_000 }, change))
+      await service.store.changeStock(Array.from({ length: 1_000 }, change))
     }
     const reader = await EventReader.open(address(), service.key, { 'Last-Event-ID': from })
     await reader.until(() => reader.events.length === 9_000, 10_000)

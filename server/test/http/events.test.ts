@@ -105,7 +105,7 @@ describe('GET /inventory/events', () => {
     const after = await service.store.latestEventCursor()
     for (let round = 0; round < 11; round++) {
       const change = (index: number) => ({ petId: 2n, quantity: round * 1_000 + index, keyId: 'k', at: 1 })
-      await service.store.setQuantities(Array.from({ length: 1_000 }, (_, index) => change(index + 10)))
+      await service.store.changeStock(Array.from({ length: 1_000 }, (_, index) => change(index + 10)))
     }
     const reader = await followFromNow({ after })
     expect(reader.events).toEqual([{ name: 'relist', id: expect.any(String), data: '{}' }])

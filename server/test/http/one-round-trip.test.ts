@@ -9,7 +9,7 @@ const DELAY_MS = 500
 const NO_FAULTS = { delayMs: 0, failing: [] as readonly Question[] }
 
 /** What requests may ask the store for. */
-const QUESTIONS = [...(['findKey', 'admit', 'stockChangesSince', 'loadStock', 'setQuantities'] as const)]
+const QUESTIONS = [...(['findKey', 'admit', 'stockChangesSince', 'loadStock', 'changeStock'] as const)]
 type Question = (typeof QUESTIONS)[number]
 
 /** The same store, which tells what it is asked and takes its time for it. */
@@ -33,7 +33,7 @@ class WatchedStore {
       },
       stockChangesSince: this.#watched('stockChangesSince', store.stockChangesSince),
       loadStock: this.#watched('loadStock', store.loadStock),
-      setQuantities: this.#watched('setQuantities', store.setQuantities),
+      changeStock: this.#watched('changeStock', store.changeStock),
     }
   }
 
@@ -104,7 +104,7 @@ describe('a read asks for what changed while its limits are counted', () => {
     const key = await usedKey(100)
     watched.asked.length = 0
     expect((await service.setQuantity(1n, '{"quantity": 5}', { key })).status).toBe(200)
-    expect(watched.asked).toEqual(['admit', 'setQuantities'])
+    expect(watched.asked).toEqual(['admit', 'changeStock'])
   })
 })
 

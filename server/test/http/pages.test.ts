@@ -126,7 +126,7 @@ describe('GET /inventory/{petId}/history', () => {
   })
 
   test('shows an import by its id, where there is no such key', async () => {
-    await service.store.setQuantities([{ petId: 2n, quantity: 5, keyId: 'petstore-import', at: START }])
+    await service.store.changeStock([{ petId: 2n, quantity: 5, keyId: 'petstore-import', at: START }])
     const { json } = await service.call('GET', '/inventory/2/history')
     expect(json).toMatchObject([{ keyId: 'petstore-import', keyName: 'petstore-import' }])
   })
@@ -139,7 +139,7 @@ describe('GET /inventory/{petId}/history', () => {
   })
 
   test('stays when the pet is removed, up to its end', async () => {
-    await service.store.setQuantities([{ petId: 4n, quantity: 5, keyId: 'key_a', at: START }])
+    await service.store.changeStock([{ petId: 4n, quantity: 5, keyId: 'key_a', at: START }])
     await service.store.removePet(4n)
     const { status, json } = await service.call('GET', '/inventory/4/history')
     expect([status, (json as unknown[]).length]).toEqual([200, 1])
@@ -159,7 +159,7 @@ describe('GET /inventory/{petId}/history', () => {
 
 describe('GET /inventory/history', () => {
   test('gives the changes of all pets newest first, page by page, each once', async () => {
-    await service.store.setQuantities([
+    await service.store.changeStock([
       { petId: 5n, quantity: 3, keyId, at: START + 100 },
       { petId: 6n, quantity: 7, keyId: 'petstore-import', at: START + 100 },
       { petId: 5n, quantity: 2, keyId, at: START + 100 },

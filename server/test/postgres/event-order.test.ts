@@ -38,7 +38,7 @@ describe('events of two instances that write at once', () => {
     const writer = async (store: Store) => {
       for (let round = 0; round < 100; round++) {
         const petIds = PET_IDS.filter(() => Math.random() < 0.5).toSorted(() => Math.random() - 0.5)
-        await store.setQuantities(
+        await store.changeStock(
           petIds.map((petId) => ({ petId: BigInt(petId), quantity: ++value, keyId: 'key_a', at: value })),
         )
       }

@@ -47,10 +47,10 @@ describe('stock on PostgreSQL', () => {
     (await historyOf(store, petId)).map(({ before, after }) => [before, after])
 
   test('is as it was after a batch that failed in the database', async () => {
-    await store.setQuantities([change(1n, 2)])
+    await store.changeStock([change(1n, 2)])
     const unstorable = { ...change(2n, 9), keyId: 'key\0' }
-    await expect(store.setQuantities([change(1n, 3), unstorable])).rejects.toThrow()
-    await store.setQuantities([change(1n, 4), change(2n, 5)])
+    await expect(store.changeStock([change(1n, 3), unstorable])).rejects.toThrow()
+    await store.changeStock([change(1n, 4), change(2n, 5)])
     expect(await changesOf(1n)).toEqual([
       [0, 2],
       [2, 4],
@@ -59,10 +59,10 @@ describe('stock on PostgreSQL', () => {
   })
 
   test('that another instance changed is what the next change finds', async () => {
-    await store.setQuantities([change(1n, 1)])
-    await other.setQuantities([change(1n, 2), change(2n, 2)])
+    await store.changeStock([change(1n, 1)])
+    await other.changeStock([change(1n, 2), change(2n, 2)])
     await other.removePet(3n)
-    const outcomes = await store.setQuantities([
+    const outcomes = await store.changeStock([
       { ...change(1n, 3), onlyIf: [{ quantity: 1, status: 'available' }] },
       { ...change(2n, 3), onlyIf: [{ quantity: 2, status: 'available' }] },
       change(3n, 3),
@@ -75,16 +75,16 @@ describe('stock on PostgreSQL', () => {
   })
 
   test('is answered as it is, also where a change changes nothing', async () => {
-    await store.setQuantities([change(1n, 1)])
-    await other.setQuantities([change(1n, 5)])
-    expect(await store.setQuantities([change(1n, 1)])).toMatchObject([{ quantity: 1 }])
+    await store.changeStock([change(1n, 1)])
+    await other.changeStock([change(1n, 5)])
+    expect(await store.changeStock([change(1n, 1)])).toMatchObject([{ quantity: 1 }])
     expect(await changesOf(1n)).toEqual([
       [0, 1],
       [1, 5],
       [5, 1],
     ])
     await other.removePet(1n)
-    expect(await store.setQuantities([change(1n, 1)])).toEqual(['unknown_pet'])
+    expect(await store.changeStock([change(1n, 1)])).toEqual(['unknown_pet'])
   })
 
   const importPets = async (pets: readonly StockedPet[], options: Partial<ApplyOptions> = {}) => {
@@ -97,29 +97,29 @@ describe('stock on PostgreSQL', () => {
   const newPets = (count: number) => Array.from({ length: count }, (_, index) => pet(BigInt(index + 10), 7))
 
   test('of more pets than are told one by one is read again', async () => {
-    await store.setQuantities([change(1n, 1)])
+    await store.changeStock([change(1n, 1)])
     await importPets(newPets(1_500))
-    expect(await store.setQuantities([change(1_000n, 8)])).toMatchObject([{ petId: 1_000n, quantity: 8 }])
+    expect(await store.changeStock([change(1_000n, 8)])).toMatchObject([{ petId: 1_000n, quantity: 8 }])
     expect(await changesOf(1_000n)).toEqual([[7, 8]])
   })
 
   test('can be changed while an import writes pets that are new', async () => {
-    await store.setQuantities([change(1n, 1)])
+    await store.changeStock([change(1n, 1)])
     const written: number[] = []
     const onProgress = (done: number) => {
-      void store.setQuantities([change(1n, done)]).then(() => written.push(done))
+      void store.changeStock([change(1n, done)]).then(() => written.push(done))
     }
     await importPets(newPets(45_000), { onProgress })
     expect(written.length).toBeGreaterThan(0)
   })
 
   test('cannot be changed while an import writes pets that are there', async () => {
-    await store.setQuantities([change(1n, 1)])
+    await store.changeStock([change(1n, 1)])
     const somebody = database.connect()
     await somebody.unsafe('BEGIN; SELECT 1 FROM pets WHERE id = 1 FOR UPDATE')
     const importing = importPets([{ ...pet(1n, 7), name: 'Rex' }])
     await until(async () => (await number(WAITING)) > 0)
-    const changing = store.setQuantities([change(1n, 5)])
+    const changing = store.changeStock([change(1n, 5)])
     expect(await Promise.race([changing, Bun.sleep(200)])).toBeUndefined()
     await somebody.unsafe('COMMIT')
     await somebody.close()

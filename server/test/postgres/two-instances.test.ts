@@ -52,6 +52,47 @@ describe('two instances on one PostgreSQL', () => {
     await store.close()
   })
 
+  const adjust = (instance: typeof one, idempotencyKey: string, petId: number, delta: number) =>
+    fetch(`${instance.address}/v1/inventory/adjustments`, {
+      method: 'POST',
+      headers: {
+        ...{ Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
+        'Idempotency-Key': idempotencyKey,
+      },
+      body: JSON.stringify({ reason: 'received', changes: [{ petId, delta }] }),
+    })
+
+  test.each([
+    ['a pet that is there', PET_IDS[0] ?? 0, 200],
+    ['one that is not', 987_654, 404],
+  ])(
+    'the same Idempotency-Key 100 times at once on both, for %s: decided once, 100 equal answers',
+    async (_, petId, status) => {
+      const store = await openStore(database.url, { tables: 'make' })
+      const before = (await historyOf(store, BigInt(petId))).length
+      const answers = await Promise.all(
+        Array.from({ length: 100 }, (_, index) =>
+          adjust(index % 2 === 0 ? one : other, `same-${petId}`, petId, 1),
+        ),
+      )
+      const texts = await Promise.all(answers.map((answer) => answer.text()))
+      expect(new Set(answers.map((answer) => answer.status))).toEqual(new Set([status]))
+      expect(new Set(texts).size).toBe(1)
+      expect(answers.filter(({ headers }) => headers.has('Idempotency-Replayed'))).toHaveLength(99)
+      expect(await historyOf(store, BigInt(petId))).toHaveLength(before + (status === 200 ? 1 : 0))
+      await store.close()
+    },
+  )
+
+  test('one Idempotency-Key for different requests at once on both: one is made, the others are 422', async () => {
+    const answers = await Promise.all(
+      PET_IDS.map((petId, index) => adjust(index % 2 === 0 ? one : other, 'different', petId, 1)),
+    )
+    const statuses = answers.map(({ status }) => status)
+    expect(statuses.filter((status) => status === 200)).toHaveLength(1)
+    expect(statuses.filter((status) => status === 422)).toHaveLength(PET_IDS.length - 1)
+  })
+
   test('a Free key used on both at once gets exactly 60 in its window', async () => {
     const free = await addKey(database.url, PLAN_LIMITS.free)
     const sent = await Promise.all(
@@ -110,8 +151,19 @@ describe('two instances on one PostgreSQL', () => {
       petIds.map((petId) => ({ petId, quantity, keyId: 'key_a', at: 1 }))
     await Promise.all(
       Array.from({ length: 400 }, (_, index) =>
-        stores[index % 2]?.setQuantities(batch(index % 2 === 0 ? ids : ids.toReversed(), 1_000_000 + index)),
+        stores[index % 2]?.changeStock(batch(index % 2 === 0 ? ids : ids.toReversed(), 1_000_000 + index)),
       ),
+    )
+    // Keys that cross, of adjustments whose pets cross.
+    const keyed = (index: number) => ({
+      ...{ keyId: 'key_a', at: 1, changes: ids.map((petId) => ({ petId, delta: 1 })) },
+      idempotency: { key: `crossing-${index % 7}`, fingerprint: String(index), answer: () => 'made' },
+    })
+    await Promise.all(
+      Array.from({ length: 100 }, (_, index) => {
+        const requests = [keyed(index), keyed(index + 3), keyed(index + 5)]
+        return stores[index % 2]?.changeStock(index % 2 === 0 ? requests : requests.toReversed())
+      }),
     )
     for (const store of stores) await store.close()
     const [row] = await database.run(

@@ -9,6 +9,12 @@ const GOOD_REQUESTS: readonly GoodRequest[] = [
   { operationId: 'inventoryEvents', method: 'GET', path: '/inventory/events' },
   { operationId: 'getInventoryItem', method: 'GET', path: '/inventory/1' },
   { operationId: 'updateInventory', method: 'PATCH', path: '/inventory/1', body: '{"quantity": 5}' },
+  {
+    operationId: 'adjustInventory',
+    method: 'POST',
+    path: '/inventory/adjustments',
+    body: '{"reason": "counted", "changes": [{"petId": 1, "quantity": 5}]}',
+  },
   { operationId: 'listInventoryHistory', method: 'GET', path: '/inventory/1/history' },
   { operationId: 'listRecentChanges', method: 'GET', path: '/inventory/history' },
   { operationId: 'listPets', method: 'GET', path: '/pets' },

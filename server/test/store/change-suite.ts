@@ -36,8 +36,8 @@ export function changeSuite(name: string, underTest: StoreUnderTest): void {
 
     test('changes by this process and by another one are told once for each pet, as it is now', async () => {
       const { cursor } = await loaded()
-      await store.setQuantities([change(3n, 30), change(1n, 10), change(1n, 11)])
-      await other.setQuantities([change(2n, 20)])
+      await store.changeStock([change(3n, 30), change(1n, 10), change(1n, 11)])
+      await other.changeStock([change(2n, 20)])
       const first = await store.stockChangesSince(cursor)
       if (first === 'too_many') throw new Error('so few changes are not too many')
       expect(first.set.toSorted((a, b) => Number(a.petId - b.petId))).toEqual([
@@ -58,7 +58,7 @@ export function changeSuite(name: string, underTest: StoreUnderTest): void {
       const { cursor } = await loaded()
       for (let round = 0; round < 11; round++) {
         const batch = Array.from({ length: 1_000 }, (_, index) => change(1n, round * 1_000 + index + 100))
-        await store.setQuantities(batch)
+        await store.changeStock(batch)
       }
       expect(await store.stockChangesSince(cursor)).toBe('too_many')
     })
@@ -67,10 +67,10 @@ export function changeSuite(name: string, underTest: StoreUnderTest): void {
       const before = store.version()
       if (before === undefined) return
       expect(store.version()).toBe(before)
-      await store.setQuantities([change(1n, 10)])
+      await store.changeStock([change(1n, 10)])
       const own = store.version()
       expect(own).not.toBe(before)
-      await other.setQuantities([change(1n, 20)])
+      await other.changeStock([change(1n, 20)])
       // Another process's change is told from the next turn of the event loop on.
       await new Promise((resume) => setImmediate(resume))
       expect(store.version()).not.toBe(own as number)

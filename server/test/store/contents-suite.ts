@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import type { Adjustment } from '../../src/core/stock/stock-request.ts'
 import { copyStore } from '../../src/core/transfer/store-copy.ts'
 import type { Store } from '../../src/store/store.ts'
 import { historyOf, stockOf } from '../support/whole-store.ts'
@@ -9,6 +10,11 @@ const HIGHEST = 9223372036854775807n
 const QUIET = { signal: new AbortController().signal, onProgress: () => {} }
 
 /** A little of everything that a store can hold. */
+const ADJUSTMENT: Adjustment = {
+  ...{ keyId: 'key_a', at: NOW, reason: 'lost', reference: 'note "7"', changes: [{ petId: 1n, delta: -1 }] },
+  idempotency: { key: 'once', fingerprint: 'f', answer: () => 'an answer' },
+}
+
 async function fill(store: Store): Promise<void> {
   await store.addPets(
     Array.from({ length: 6_000 }, (_, index) => ({
@@ -19,14 +25,15 @@ async function fill(store: Store): Promise<void> {
       quantity: index % 2 === 0 ? index : Number.MAX_SAFE_INTEGER,
     })),
   )
-  await store.setQuantities([
+  await store.changeStock([
     { petId: 1n, quantity: 77, keyId: 'key_a', at: NOW },
     { petId: 1n, quantity: 78, keyId: 'key_a', at: NOW + 1 },
     { petId: 2n, quantity: 79, keyId: 'key_b', at: NOW + 2 },
   ])
+  await store.changeStock([ADJUSTMENT])
   await store.removePet(2n)
   // Added anew, it has another quantity than its history says.
-  await store.setQuantities([{ petId: 3n, quantity: 80, keyId: 'key_b', at: NOW + 3 }])
+  await store.changeStock([{ petId: 3n, quantity: 80, keyId: 'key_b', at: NOW + 3 }])
   await store.removePet(3n)
   await store.addPets([{ id: 3n, name: 'Back', categoryId: 1n, status: 'sold', quantity: 5 }])
   await store.addOrders([{ id: HIGHEST, petId: -1n, quantity: 3, shipDate: NOW, complete: true }])
@@ -84,15 +91,19 @@ export function contentsSuite(name: string, from: StoreUnderTest, to: StoreUnder
       expect(counts).toMatchObject({
         pets: 5_999,
         stock: 5_999,
-        log: 6_007,
+        log: 6_008,
         keys: 2,
         key_secrets: 3,
         bans: 1,
       })
       expect(tag).toStartWith((5_999).toString(36))
       expect(await everything(target)).toEqual(await everything(source))
-      await target.setQuantities([{ petId: 1n, quantity: 80, keyId: 'key_a', at: NOW + 5 }])
-      expect((await historyOf(target, 1n)).map(({ after }) => after)).toEqual([77, 78, 80])
+      expect(await historyOf(target, 1n)).toContainEqual(
+        expect.objectContaining({ reason: 'lost', reference: 'note "7"' }),
+      )
+      expect(await target.changeStock([ADJUSTMENT])).toEqual([{ answer: 'an answer', isReplay: true }])
+      await target.changeStock([{ petId: 1n, quantity: 80, keyId: 'key_a', at: NOW + 5 }])
+      expect((await historyOf(target, 1n)).map(({ after }) => after)).toEqual([77, 78, 77, 80])
       const keeper = await target.openLimits(() => NOW)
       await keeper.admit('key_a', { perMinute: 300, perDay: 10_000 })
       await keeper.save()

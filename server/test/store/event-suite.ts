@@ -63,14 +63,14 @@ export function eventSuite(name: string, underTest: StoreUnderTest): void {
     test('behind the latest cursor there is nothing until something happens', async () => {
       const cursor = await store.latestEventCursor()
       expect(await eventsAfter(cursor)).toEqual([])
-      await store.setQuantities([change(1n, 1), change(404n, 5)])
+      await store.changeStock([change(1n, 1), change(404n, 5)])
       expect(await eventsAfter(cursor)).toEqual([])
     })
 
     test('each change of a quantity is told once, in order, by whichever process', async () => {
       const cursor = await store.latestEventCursor()
-      await store.setQuantities([change(1n, 10), change(2n, 20), change(1n, 11), change(1n, 11)])
-      await other.setQuantities([change(1n, 12, 7)])
+      await store.changeStock([change(1n, 10), change(2n, 20), change(1n, 11), change(1n, 11)])
+      await other.changeStock([change(1n, 12, 7)])
       expect(await eventsAfter(cursor)).toEqual([
         quantity(1n, 1, 10),
         quantity(2n, 2, 20, { status: 'sold' }),
@@ -81,13 +81,13 @@ export function eventSuite(name: string, underTest: StoreUnderTest): void {
 
     test('entries that come, change their status and go are told between the others, in order', async () => {
       const cursor = await store.latestEventCursor()
-      await store.setQuantities([change(1n, 10)])
+      await store.changeStock([change(1n, 10)])
       await other.addPets([pet(9n, 9)])
-      await store.setQuantities([change(9n, 8), change(1n, 11)])
+      await store.changeStock([change(9n, 8), change(1n, 11)])
       await importPets([pet(1n, 11, 'pending'), pet(2n, 2, 'sold', 'Another name')])
-      await store.setQuantities([change(1n, 12)])
+      await store.changeStock([change(1n, 12)])
       await other.removePet(9n)
-      await store.setQuantities([change(1n, 13)])
+      await store.changeStock([change(1n, 13)])
       expect(await eventsAfter(cursor)).toEqual([
         quantity(1n, 1, 10),
         { kind: 'entry', petId: 9n, quantity: 9, status: 'available' },
@@ -108,9 +108,9 @@ export function eventSuite(name: string, underTest: StoreUnderTest): void {
 
     test('the cursor of each event is right behind it', async () => {
       const start = await store.latestEventCursor()
-      await store.setQuantities([change(1n, 10), change(2n, 20)])
+      await store.changeStock([change(1n, 10), change(2n, 20)])
       await other.addPets([pet(9n, 9)])
-      await store.setQuantities([change(9n, 8)])
+      await store.changeStock([change(9n, 8)])
       const all = await eventsAfter(start)
       const found = await store.stockEventsAfter(start, 100)
       if (typeof found === 'string') throw new Error(found)
@@ -124,14 +124,14 @@ export function eventSuite(name: string, underTest: StoreUnderTest): void {
     test('so many entries at once that they are not told one by one are a relist', async () => {
       const cursor = await store.latestEventCursor()
       await importPets(Array.from({ length: 1_500 }, (_, index) => pet(BigInt(index + 100), 1)))
-      await store.setQuantities([change(1n, 10)])
+      await store.changeStock([change(1n, 10)])
       expect(await eventsAfter(cursor)).toEqual([{ kind: 'relist' }, quantity(1n, 1, 10)])
     })
 
     test('what is too far back is not told one by one', async () => {
       const cursor = await store.latestEventCursor()
       for (let round = 0; round < 11; round++) {
-        await store.setQuantities(
+        await store.changeStock(
           Array.from({ length: 1_000 }, (_, index) => change(1n, round * 1_000 + index + 100)),
         )
       }
@@ -166,7 +166,7 @@ export function eventSuite(name: string, underTest: StoreUnderTest): void {
         }
       }
       const write = async (writer: Store, petId: bigint, first: number) => {
-        for (let step = 0; step < 100; step++) await writer.setQuantities([change(petId, first + step)])
+        for (let step = 0; step < 100; step++) await writer.changeStock([change(petId, first + step)])
       }
       const following = follow()
       await Promise.all([write(store, 1n, 1_000), write(other, 2n, 2_000)])
@@ -184,9 +184,9 @@ export function eventSuite(name: string, underTest: StoreUnderTest): void {
 
     test('from before what was removed of the log, the stock is to be listed again; from behind it all goes on', async () => {
       const early = await store.latestEventCursor()
-      await store.setQuantities([change(1n, 10), change(2n, 20)])
+      await store.changeStock([change(1n, 10), change(2n, 20)])
       const late = await store.latestEventCursor()
-      await other.setQuantities([change(1n, 11)])
+      await other.changeStock([change(1n, 11)])
       expect(await other.pruneHistory({ keep: 1 }, 2)).toBe(2)
       expect(await other.pruneHistory({ keep: 1 }, 100)).toBe(2)
       expect(await store.stockEventsAfter(early, 10)).toBe('too_far')
@@ -194,12 +194,12 @@ export function eventSuite(name: string, underTest: StoreUnderTest): void {
       expect(await other.pruneHistory({ keep: 0 }, 100)).toBe(1)
       expect(await store.stockEventsAfter(late, 10)).toBe('too_far')
       const latest = await store.latestEventCursor()
-      await store.setQuantities([change(1n, 12)])
+      await store.changeStock([change(1n, 12)])
       expect(await eventsAfter(latest)).toEqual([quantity(1n, 11, 12)])
     })
 
     test('what was recorded before a time is removed, but for what comes behind something later', async () => {
-      await store.setQuantities([change(1n, 10, 2_000_000_000_000), change(1n, 11, 5)])
+      await store.changeStock([change(1n, 10, 2_000_000_000_000), change(1n, 11, 5)])
       const { prunable, total } = await store.countPrunable({ before: 1_900_000_000_000 })
       expect([prunable, total]).toEqual([2, 4])
       expect(await store.pruneHistory({ before: 1_900_000_000_000 }, 100)).toBe(2)

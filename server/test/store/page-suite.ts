@@ -61,8 +61,8 @@ export function pageSuite(name: string, underTest: StoreUnderTest): void {
     })
 
     test('gives the history page by page, newest first, each change once', async () => {
-      await store.setQuantities([1, 2, 3, 4, 6].map((quantity) => change(10n, quantity)))
-      await store.setQuantities([change(2n, 1)])
+      await store.changeStock([1, 2, 3, 4, 6].map((quantity) => change(10n, quantity)))
+      await store.changeStock([change(2n, 1)])
       const seen: number[] = []
       const identifiers = new Set<string>()
       let cursor: string | undefined
@@ -76,16 +76,16 @@ export function pageSuite(name: string, underTest: StoreUnderTest): void {
         }
         cursor = page.next
         // What happens meanwhile is newer than every page that is still to come.
-        await store.setQuantities([change(10n, 100 + seen.length)])
+        await store.changeStock([change(10n, 100 + seen.length)])
       } while (cursor !== undefined)
       expect(seen).toEqual([6, 4, 3, 2, 1])
       expect(identifiers.size).toBe(5)
     })
 
     test('gives the history of all pets page by page, newest first, each change once', async () => {
-      await store.setQuantities([change(10n, 1), change(2n, 2), change(10n, 3)])
-      await store.setQuantities([change(HIGHEST, 4)])
-      await store.setQuantities([change(LOWEST, 6), change(10n, 7)])
+      await store.changeStock([change(10n, 1), change(2n, 2), change(10n, 3)])
+      await store.changeStock([change(HIGHEST, 4)])
+      await store.changeStock([change(LOWEST, 6), change(10n, 7)])
       await store.removePet(2n)
       const seen: [bigint, number, number][] = []
       let cursor: string | undefined
@@ -94,7 +94,7 @@ export function pageSuite(name: string, underTest: StoreUnderTest): void {
         if (page === 'unknown_cursor') throw new Error('it gave this cursor itself')
         seen.push(...page.entries.map((entry): (typeof seen)[0] => [entry.petId, entry.before, entry.after]))
         cursor = page.next
-        await store.setQuantities([change(11n, 100 + seen.length)])
+        await store.changeStock([change(11n, 100 + seen.length)])
       } while (cursor !== undefined)
       expect(seen).toEqual([
         [10n, 3, 7],
@@ -107,7 +107,7 @@ export function pageSuite(name: string, underTest: StoreUnderTest): void {
     })
 
     test('tells in the history of all pets what it tells in that of one', async () => {
-      await store.setQuantities([change(10n, 7), change(10n, 8)])
+      await store.changeStock([change(10n, 7), change(10n, 8)])
       expect(await store.listRecentHistory(9, undefined)).toEqual(
         await store.listHistoryPage(10n, 9, undefined),
       )
@@ -123,7 +123,7 @@ export function pageSuite(name: string, underTest: StoreUnderTest): void {
         createdAt: 1,
       }
       await store.addKey(key, { hash: 'hash', hint: 'hint', createdAt: 1 }, { at: 1, actor: 'test' })
-      await store.setQuantities([change(10n, 7, 'key_known'), change(10n, 8)])
+      await store.changeStock([change(10n, 7, 'key_known'), change(10n, 8)])
       expect(await store.listHistoryPage(10n, 9, undefined)).toMatchObject({
         entries: [
           { petId: 10n, before: 7, after: 8, at: 8, keyId: 'key_gone', keyName: 'key_gone' },

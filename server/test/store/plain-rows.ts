@@ -1,5 +1,5 @@
 import type { StockedPet } from '../../src/core/catalog/pet.ts'
-import type { QuantityChange } from '../../src/core/stock/inventory.ts'
+import { isAdjustment, type QuantityChange, type StockRequest } from '../../src/core/stock/stock-request.ts'
 
 export function pet(id: bigint, quantity: number): StockedPet {
   return { id, name: `Pet ${id}`, categoryId: 1n, status: 'available', quantity }
@@ -7,4 +7,10 @@ export function pet(id: bigint, quantity: number): StockedPet {
 
 export function change(petId: bigint, quantity: number): QuantityChange {
   return { petId, quantity, keyId: 'key_a', at: 1 }
+}
+
+/** For tests that send updates alone. */
+export function asUpdate(request: StockRequest): QuantityChange {
+  if (isAdjustment(request)) throw new Error('nobody has sent an adjustment')
+  return request
 }

@@ -66,7 +66,7 @@ describe('PostgreSQL database', () => {
   test('does not let the log be edited, nor emptied past those who follow it', async () => {
     const store = await open()
     await store.addPets([{ id: 1n, name: 'Biscuit', categoryId: 1n, status: 'sold', quantity: 1 }])
-    await store.setQuantities([{ petId: 1n, quantity: 2, keyId: 'key_a', at: 3 }])
+    await store.changeStock([{ petId: 1n, quantity: 2, keyId: 'key_a', at: 3 }])
     for (const sql of ['UPDATE log SET after = 9', 'TRUNCATE log']) {
       await expect(database?.run(sql) ?? Promise.resolve()).rejects.toThrow('append-only')
     }
@@ -101,7 +101,7 @@ describe('PostgreSQL database', () => {
       INSERT INTO log SELECT id, kind, pet_id, before, after, status, at, key_id, previous, '1000000000' FROM dumped`)
     expect(await store.stockEventsAfter(cursor, 10)).toBe('too_far')
     const anew = await store.latestEventCursor()
-    await store.setQuantities([{ petId: 1n, quantity: 2, keyId: 'key_a', at: 3 }])
+    await store.changeStock([{ petId: 1n, quantity: 2, keyId: 'key_a', at: 3 }])
     expect(await store.stockEventsAfter(anew, 10)).toMatchObject({ events: [{ kind: 'change', after: 2 }] })
     await store.close()
     await discard()

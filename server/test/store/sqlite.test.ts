@@ -49,7 +49,7 @@ describe('SQLite file', () => {
   test('does not let the log be edited', async () => {
     const store = openSqliteStore(path)
     await store.addPets([{ id: 1n, name: 'Biscuit', categoryId: 1n, status: 'sold', quantity: 1 }])
-    await store.setQuantities([{ petId: 1n, quantity: 2, keyId: 'key_a', at: 3 }])
+    await store.changeStock([{ petId: 1n, quantity: 2, keyId: 'key_a', at: 3 }])
     const other = new Database(path)
     expect(() => other.run('UPDATE log SET after = 9')).toThrow('append-only')
     other.close()
@@ -70,7 +70,7 @@ describe('SQLite file', () => {
     const copy = join(dirname(path), 'backup.db')
     await store.backupTo(copy)
     const restored = openSqliteStore(copy)
-    await restored.setQuantities([change(1n, 1)])
+    await restored.changeStock([change(1n, 1)])
     expect(await store.stockEventsAfter(cursor, 10)).toMatchObject({ events: [] })
     expect(await restored.stockEventsAfter(cursor, 10)).toBe('too_far')
     await restored.close()
@@ -93,7 +93,7 @@ describe('SQLite file', () => {
   test('gives no id of the log twice, also once all of it is removed and it is opened anew', async () => {
     const first = openSqliteStore(path)
     await first.addPets([pet(1n, 0)])
-    await first.setQuantities([change(1n, 1), change(1n, 2)])
+    await first.changeStock([change(1n, 1), change(1n, 2)])
     const cursor = await first.latestEventCursor()
     await first.close()
     const file = new Database(path)
@@ -102,7 +102,7 @@ describe('SQLite file', () => {
 
     const store = openSqliteStore(path)
     expect(await store.latestEventCursor()).toBe(cursor)
-    await store.setQuantities([change(1n, 3)])
+    await store.changeStock([change(1n, 3)])
     expect(await store.stockEventsAfter(cursor, 10)).toMatchObject({ events: [{ before: 2, after: 3 }] })
     expect(await store.findDamage()).toEqual([])
     await store.close()

@@ -1,16 +1,9 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { MAX_QUANTITY } from '../../src/core/stock/inventory.ts'
-import type { Store } from '../../src/store/store.ts'
-import { historyOf, stockOf } from '../support/whole-store.ts'
+import type { Adjustment } from '../../src/core/stock/stock-request.ts'
 import { change, pet } from './plain-rows.ts'
-
-export interface StockUnderTest {
-  /** Each time an empty store. */
-  create(): Promise<void>
-  /** A process on the latest one. */
-  open(): Promise<Store>
-}
+import { ModelShop, PETS, type StockUnderTest, told } from './stock-model-shop.ts'
 
 /** How much is tried: a database far away takes longer. */
 interface Extent {
@@ -26,7 +19,7 @@ export function stockModelSuite(
   test(`${title}: the stock is right for everybody at every moment, whoever writes, whatever fails, and however much of the log is gone`, async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: most, size: 'max' }), async (steps) => {
-        const shop = new Shop(database)
+        const shop = new ModelShop(database)
         await shop.open()
         try {
           for (const take of steps) {
@@ -42,90 +35,8 @@ export function stockModelSuite(
   })
 }
 
-/** Two processes on one store, and what should be in it. */
-class Shop {
-  readonly stores: Store[] = []
-  readonly quantities = new Map<bigint, number>()
-  readonly history = new Map<bigint, [before: number, after: number][]>()
-  readonly #database: StockUnderTest
-  #cursors: string[] = []
-  /** Whether a part of the log is gone since the cursor was given. */
-  readonly #isPruned = [false, false]
+type Step = (shop: ModelShop) => Promise<void>
 
-  constructor(database: StockUnderTest) {
-    this.#database = database
-  }
-
-  async open(): Promise<void> {
-    await this.#database.create()
-    for (const _ of [1, 2]) this.stores.push(await this.#database.open())
-    const first = PETS.slice(0, 4)
-    await this.store(0).addPets(first.map((id) => pet(id, 0)))
-    for (const id of first) this.quantities.set(id, 0)
-    for (const store of this.stores) this.#cursors.push(await store.loadStock(() => {}))
-  }
-
-  async close(): Promise<void> {
-    for (const store of this.stores) await store.close()
-  }
-
-  async reopen(index: number): Promise<void> {
-    await this.store(index).close()
-    this.stores[index] = await this.#database.open()
-  }
-
-  store(index: number): Store {
-    return this.stores[index] as Store
-  }
-
-  record(petId: bigint, quantity: number): void {
-    const before = this.quantities.get(petId)
-    if (before === undefined || before === quantity) return
-    this.quantities.set(petId, quantity)
-    this.history.set(petId, [...(this.history.get(petId) ?? []), [before, quantity]])
-  }
-
-  /** Takes over what the store has of it, which must be the end of what is known. */
-  async forgetHistory(): Promise<void> {
-    this.#isPruned.fill(true)
-    for (const id of PETS) {
-      const known = this.history.get(id) ?? []
-      const left = (await historyOf(this.store(0), id)).map(
-        ({ before, after }) => [before, after] as [number, number],
-      )
-      expect(left).toEqual(left.length === 0 ? [] : known.slice(-left.length))
-      this.history.set(id, left)
-    }
-  }
-
-  async check(): Promise<void> {
-    const expected = [...this.quantities].sort(([one], [other]) => Number(one - other))
-    for (const [index, store] of this.stores.entries()) {
-      const items = await stockOf(store)
-      expect(items.map(({ petId, quantity }) => [petId, quantity])).toEqual(expected)
-      const changes = await store.stockChangesSince(this.#cursors[index] ?? '')
-      if (changes === 'too_many') {
-        expect(this.#isPruned[index]).toBe(true)
-        this.#cursors[index] = await store.loadStock(() => {})
-        this.#isPruned[index] = false
-        continue
-      }
-      for (const { petId, quantity } of changes.set)
-        expect(quantity).toBe(this.quantities.get(petId) as number)
-      for (const petId of changes.removed) expect(this.quantities.has(petId)).toBe(false)
-      this.#cursors[index] = changes.cursor
-      for (const petId of PETS) {
-        const found = (await historyOf(store, petId)).map(({ before, after }) => [before, after])
-        expect(found).toEqual(this.history.get(petId) ?? [])
-      }
-      expect(await store.findDamage()).toEqual([])
-    }
-  }
-}
-
-type Step = (shop: Shop) => Promise<void>
-
-const PETS = [1n, 2n, 3n, 2n ** 62n, 2n ** 62n + 1n, -5n]
 const who = fc.integer({ min: 0, max: 1 })
 const petId = fc.constantFrom(...PETS)
 const quantity = fc.oneof(fc.integer({ min: 0, max: 3 }), fc.constant(MAX_QUANTITY))
@@ -134,7 +45,7 @@ const batch = fc.array(fc.tuple(petId, quantity), { minLength: 1, maxLength: 6 }
 const setting = fc.tuple(who, batch).map(
   ([index, changes]): Step =>
     async (shop) => {
-      await shop.store(index).setQuantities(changes.map(([id, value]) => change(id, value)))
+      await shop.store(index).changeStock(changes.map(([id, value]) => change(id, value)))
       for (const [id, value] of changes) shop.record(id, value)
     },
 )
@@ -145,8 +56,45 @@ const failing = fc.tuple(who, batch, petId).map(
       const all = [...changes, [wrong, -1] as const].map(([id, value]) => change(id, value))
       await shop
         .store(index)
-        .setQuantities(all)
+        .changeStock(all)
         .then(mustFail, () => {})
+    },
+)
+const delta = fc.oneof(fc.integer({ min: -3, max: 3 }), fc.constant(MAX_QUANTITY)).filter((by) => by !== 0)
+const adjustmentChange = fc.tuple(
+  petId,
+  fc.oneof(
+    delta.map((by) => ({ delta: by })),
+    quantity.map((value) => ({ quantity: value })),
+  ),
+  fc.option(fc.integer({ min: 0, max: 3 }), { nil: undefined }),
+)
+const adjustment = fc
+  .uniqueArray(adjustmentChange, { minLength: 1, maxLength: 4, selector: ([id]) => id })
+  .map((changes) => changes.map(([id, what, expected]) => ({ petId: id, ...what, expected })))
+
+/** Adjustments that share a commit, some of them under a key that was used before or is used on the other side. */
+const adjusting = fc
+  .tuple(
+    who,
+    fc.array(fc.tuple(adjustment, fc.constantFrom('', 'a', 'b', 'c')), { minLength: 1, maxLength: 4 }),
+  )
+  .map(
+    ([index, adjustments]): Step =>
+      async (shop) => {
+        const requests = adjustments.map(([changes, key]) => adjustmentOf(changes, key))
+        const outcomes = await shop.store(index).changeStock(requests)
+        expect(outcomes.map(told)).toEqual(requests.map((request) => told(shop.adjust(request))))
+      },
+  )
+/** The same one on both at once. */
+const adjustingTwice = fc.tuple(adjustment, fc.constantFrom('a', 'b', 'c')).map(
+  ([changes, key]): Step =>
+    async (shop) => {
+      const request = adjustmentOf(changes, key)
+      const outcomes = await Promise.all(shop.stores.map((store) => store.changeStock([request])))
+      const expected = [told(shop.adjust(request)), told(shop.adjust(request))]
+      expect(outcomes.flat().map(told).sort()).toEqual(expected.sort())
     },
 )
 const adding = fc.tuple(who, petId, quantity).map(
@@ -202,7 +150,7 @@ const loadingMeanwhile = fc.tuple(who, who, batch, fc.integer({ min: 0, max: 12 
     async (shop) => {
       const loading = shop.store(reader).loadStock(() => {})
       for (let turn = 0; turn < turns; turn++) await null
-      await shop.store(writer).setQuantities(changes.map(([id, value]) => change(id, value)))
+      await shop.store(writer).changeStock(changes.map(([id, value]) => change(id, value)))
       for (const [id, value] of changes) shop.record(id, value)
       await loading
     },
@@ -217,13 +165,15 @@ const crossing = fc.tuple(batch, batch).map(
   ([one, all]): Step =>
     async (shop) => {
       const two = all.filter(([id]) => one.every(([other]) => other !== id))
-      const { setQuantities } = shop.store(0)
-      await Promise.all([one, two].map((rows) => setQuantities(rows.map(([id, value]) => change(id, value)))))
+      const { changeStock } = shop.store(0)
+      await Promise.all([one, two].map((rows) => changeStock(rows.map(([id, value]) => change(id, value)))))
       for (const [id, value] of [...one, ...two]) shop.record(id, value)
     },
 )
 const step = fc.oneof(
   { weight: 6, arbitrary: setting },
+  { weight: 6, arbitrary: adjusting },
+  { weight: 2, arbitrary: adjustingTwice },
   { weight: 3, arbitrary: failing },
   { weight: 2, arbitrary: adding },
   { weight: 1, arbitrary: removing },
@@ -234,6 +184,12 @@ const step = fc.oneof(
   { weight: 1, arbitrary: reopening },
   { weight: 1, arbitrary: crossing },
 )
+
+function adjustmentOf(changes: Adjustment['changes'], key: string): Adjustment {
+  const fingerprint = told({ changes })
+  const idempotency = key === '' ? undefined : { key, fingerprint, answer: told }
+  return { keyId: 'key_a', at: 1, reason: 'counted', reference: 'count "1"', changes, idempotency }
+}
 
 function mustFail(): never {
   throw new Error('a batch that cannot be stored was stored')

@@ -41,7 +41,7 @@ export function stockSuite(name: string, underTest: StoreUnderTest): void {
     })
 
     test('sets quantities in the order given, and answers in the same order', async () => {
-      const outcomes = await store.setQuantities([
+      const outcomes = await store.changeStock([
         change(10n, 6),
         change(404n, 1),
         change(2n, 0),
@@ -55,7 +55,7 @@ export function stockSuite(name: string, underTest: StoreUnderTest): void {
 
     test('changes an entry only if it is in one of the states named, decided inside the commit', async () => {
       const onlyIf = (quantity: number, status: 'available' | 'sold' = 'available') => [{ quantity, status }]
-      const outcomes = await store.setQuantities([
+      const outcomes = await store.changeStock([
         { ...change(10n, 6), onlyIf: onlyIf(5) },
         { ...change(10n, 7), onlyIf: onlyIf(5) },
         { ...change(10n, 8), onlyIf: onlyIf(6, 'sold') },
@@ -76,8 +76,8 @@ export function stockSuite(name: string, underTest: StoreUnderTest): void {
     })
 
     test('records each change of quantity in order, and nothing where nothing changed', async () => {
-      await store.setQuantities([change(10n, 6, 100), change(10n, 6, 101), change(10n, MOST, 102)])
-      await store.setQuantities([{ petId: 10n, quantity: 1, keyId: 'key_b', at: 103 }])
+      await store.changeStock([change(10n, 6, 100), change(10n, 6, 101), change(10n, MOST, 102)])
+      await store.changeStock([{ petId: 10n, quantity: 1, keyId: 'key_b', at: 103 }])
       const entry = (before: number, after: number, at: number, keyId = 'key_a') => ({
         petId: 10n,
         before,
@@ -96,7 +96,7 @@ export function stockSuite(name: string, underTest: StoreUnderTest): void {
 
     test('a batch that cannot be stored changes nothing at all', async () => {
       const before = await stockOf(store)
-      await expect(store.setQuantities([change(10n, 6), change(2n, -1)])).rejects.toThrow()
+      await expect(store.changeStock([change(10n, 6), change(2n, -1)])).rejects.toThrow()
       expect(await stockOf(store)).toEqual(before)
       expect(await historyOf(store, 10n)).toEqual([])
     })
@@ -129,7 +129,7 @@ export function stockSuite(name: string, underTest: StoreUnderTest): void {
     })
 
     test('keeps everything when it is closed and opened again', async () => {
-      await store.setQuantities([change(10n, 6)])
+      await store.changeStock([change(10n, 6)])
       const before = [await stockOf(store), await historyOf(store, 10n)]
       await store.close()
       store = await underTest.open()

@@ -63,12 +63,14 @@ async function showHistory(petId: bigint, flags: SettingFlags & { readonly json?
   if (flags.json === true) console.log(json(entries.map(forMachines)))
   else if (entries.length === 0) console.log(`The stock of pet ${petId} has not changed since it was added.`)
   else {
+    const tellsPurpose = entries.some(({ reason, reference }) => (reason ?? reference) !== undefined)
     console.log(
       table(
-        ['WHEN', 'BEFORE', 'AFTER', 'CHANGE', 'KEY'],
+        ['WHEN', 'BEFORE', 'AFTER', 'CHANGE', 'KEY', ...(tellsPurpose ? ['REASON', 'REFERENCE'] : [])],
         entries.map((entry) => [
           ...[new Date(entry.at).toISOString().slice(0, 19).replace('T', ' '), entry.before, entry.after],
           ...[signed(entry.after - entry.before), nameOf(entry) ?? entry.keyId],
+          ...(tellsPurpose ? [entry.reason ?? '', entry.reference ?? ''] : []),
         ]),
       ),
     )
@@ -109,6 +111,8 @@ function forMachines(entry: HistoryEntry) {
     change: entry.after - entry.before,
     keyId: entry.keyId,
     keyName: nameOf(entry) ?? null,
+    ...(entry.reason === undefined ? {} : { reason: entry.reason }),
+    ...(entry.reference === undefined ? {} : { reference: entry.reference }),
   }
 }
 

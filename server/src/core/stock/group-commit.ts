@@ -1,9 +1,16 @@
 import type { LimitKeeper } from '../limits/limit-store.ts'
-import type { QuantityChange, QuantityOutcome } from './inventory.ts'
+import {
+  forEachPet,
+  MAX_CHANGES,
+  type StockOutcome,
+  type StockRequest,
+  sizeOf,
+  somePet,
+} from './stock-request.ts'
 import type { StockStore } from './stock-store.ts'
 
-/** Keeps a commit short: readers and the next batch wait for it. */
-const MAX_BATCH = 1_000
+/** Changes in one commit. Keeps it short: readers and the next batch wait for it. The largest adjustment fits. */
+const MAX_BATCH = MAX_CHANGES
 /** From so many on, they come from callers who were answered together, and the next turn brings more of them. */
 const CROWD = 8
 
@@ -14,16 +21,16 @@ export interface CommitObserver {
 
 export interface GroupCommitParts {
   /** Commits that are under way at once name different pets. */
-  readonly store: Pick<StockStore, 'setQuantities' | 'concurrentCommits'>
+  readonly store: Pick<StockStore, 'changeStock' | 'concurrentCommits'>
   /** Those whose limits are being looked at are about to come. */
   readonly limits: Pick<LimitKeeper, 'afterDecisions'>
   readonly observers: readonly CommitObserver[]
 }
 
-/** A change that waits for its commit. */
+/** A request that waits for its commit. */
 interface Waiting {
-  readonly change: QuantityChange
-  settle(outcome: QuantityOutcome): void
+  readonly request: StockRequest
+  settle(outcome: StockOutcome): void
   fail(error: unknown): void
 }
 
@@ -56,16 +63,13 @@ export class GroupCommit {
   }
 
   /** Gives what `answer` makes of the outcome, once that is on disk. */
-  set<T>(
-    change: QuantityChange,
-    answer: (outcome: QuantityOutcome, change: QuantityChange) => T,
-  ): Promise<T> {
+  change<T>(request: StockRequest, answer: (outcome: StockOutcome) => T): Promise<T> {
     const answered = new Promise<T>((resolve, reject) => {
       this.#waiting.push({
-        change,
+        request,
         settle: (outcome) => {
           try {
-            resolve(answer(outcome, change))
+            resolve(answer(outcome))
           } catch (error) {
             reject(error)
           }
@@ -109,12 +113,12 @@ export class GroupCommit {
     this.#freeSlots--
     this.#lastSize = batch.length
     const { store, observers } = this.#parts
-    const changes = batch.map(({ change }) => change)
+    const requests = batch.map(({ request }) => request)
     const tracksPets = store.concurrentCommits > 1
-    if (tracksPets) for (const { petId } of changes) this.#pending.add(petId)
+    if (tracksPets) for (const request of requests) forEachPet(request, (petId) => this.#pending.add(petId))
     const began = performance.now()
     store
-      .setQuantities(changes)
+      .changeStock(requests)
       .then(
         (outcomes) => {
           const durationMs = performance.now() - began
@@ -127,24 +131,29 @@ export class GroupCommit {
       )
       .finally(() => {
         this.#freeSlots++
-        if (tracksPets) for (const { petId } of changes) this.#pending.delete(petId)
+        if (tracksPets)
+          for (const request of requests) forEachPet(request, (petId) => this.#pending.delete(petId))
         this.#commitSoon()
       })
     // What is left may name other pets, or be more than one commit takes.
     this.#commitSoon()
   }
 
-  /** The first of those that wait, but for pets of commits under way. */
+  /** The first of those that wait, as many as fit, but for pets of commits under way. */
   #takeBatch(): Waiting[] {
-    if (this.#pending.size === 0) return this.#waiting.splice(0, MAX_BATCH)
+    if (this.#pending.size === 0) return this.#waiting.splice(0, howManyFit(this.#waiting))
     const taken: Waiting[] = []
     const left: Waiting[] = []
     const passedOver = new Set<bigint>()
+    const mustWait = (petId: bigint) => this.#pending.has(petId) || passedOver.has(petId)
+    let room = MAX_BATCH
     for (const waiting of this.#waiting) {
-      const { petId } = waiting.change
-      if (taken.length < MAX_BATCH && !this.#pending.has(petId) && !passedOver.has(petId)) taken.push(waiting)
-      else {
-        passedOver.add(petId)
+      const { request } = waiting
+      if (sizeOf(request) <= room && !somePet(request, mustWait)) {
+        room -= sizeOf(request)
+        taken.push(waiting)
+      } else {
+        forEachPet(request, (petId) => passedOver.add(petId))
         left.push(waiting)
       }
     }
@@ -153,10 +162,19 @@ export class GroupCommit {
   }
 }
 
-function settleAll(batch: readonly Waiting[], outcomes: readonly QuantityOutcome[]): void {
+function howManyFit(waiting: readonly Waiting[]): number {
+  let room = MAX_BATCH
+  const index = waiting.findIndex(({ request }) => {
+    room -= sizeOf(request)
+    return room < 0
+  })
+  return index === -1 ? waiting.length : index
+}
+
+function settleAll(batch: readonly Waiting[], outcomes: readonly StockOutcome[]): void {
   for (const [index, { settle, fail }] of batch.entries()) {
     const outcome = outcomes[index]
-    if (outcome === undefined) fail(new Error('the store gave no outcome for a change'))
+    if (outcome === undefined) fail(new Error('the store gave no outcome for a request'))
     else settle(outcome)
   }
 }

@@ -9,6 +9,9 @@ export interface HistoryEntry {
   readonly keyId: string
   /** The name of the key, or its id where the key is not known any more. */
   readonly keyName: string
+  /** What it was made for, where that was told. */
+  readonly reason?: string
+  readonly reference?: string
 }
 
 export interface HistoryPage {

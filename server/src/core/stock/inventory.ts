@@ -13,21 +13,8 @@ export interface InventoryItem {
   readonly status: PetStatus
 }
 
-export interface QuantityChange {
-  readonly petId: bigint
-  readonly quantity: number
-  /** Who asked for it, and when: both go into the history. */
-  readonly keyId: string
-  readonly at: number
-  /** Change it only if it is in one of these states; in any where nothing is given. Decided inside the commit. */
-  readonly onlyIf?: readonly EntryState[] | undefined
-}
-
 /** What of an entry can change. */
 export type EntryState = Pick<InventoryItem, 'quantity' | 'status'>
-
-/** The entry after the change; or why it was not made: there is no such pet, or it is in another state. */
-export type QuantityOutcome = InventoryItem | 'unknown_pet' | { readonly conflict: InventoryItem }
 
 /** How the stock differs from what it was at an earlier cursor: each pet once, as it is now. */
 export interface StockChanges {

@@ -18,6 +18,9 @@ export interface QuantityEvent extends AnyEvent {
   readonly status: PetStatus
   readonly at: number
   readonly keyId: string
+  /** What it was made for, where that was told. */
+  readonly reason?: string
+  readonly reference?: string
 }
 
 /** An entry was added or got another status. */

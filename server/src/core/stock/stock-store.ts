@@ -1,6 +1,7 @@
 import type { HistoryPage, PruneLimit } from './history.ts'
-import type { InventoryItem, QuantityChange, QuantityOutcome, StockChanges } from './inventory.ts'
+import type { InventoryItem, StockChanges } from './inventory.ts'
 import type { StockEvents } from './stock-event.ts'
+import type { StockOutcome, StockRequest } from './stock-request.ts'
 
 /** What is on the shelf. */
 export interface StockStore {
@@ -9,17 +10,20 @@ export interface StockStore {
    * `undefined` where only asking can tell. Called for every request, so it must be cheap.
    */
   version(): number | undefined
-  /** How many calls of `setQuantities` for different pets it is worth having under way at once. */
+  /** How many calls of `changeStock` for different pets it is worth having under way at once. */
   readonly concurrentCommits: number
   /** Gives every entry, batch by batch, by petId ascending. Resolves to the cursor from which changes follow. */
   loadStock(onBatch: (items: readonly InventoryItem[]) => void): Promise<string>
   /** What is different since the cursor was given, or `too_many` where loading it all again is the better way. */
   stockChangesSince(cursor: string): Promise<StockChanges | 'too_many'>
   /**
-   * Sets each quantity in the order given, in one commit; answers in the same order. A quantity that
-   * really changes is written to the stock and to the log in that same commit.
+   * Decides on each request in the order given, in one commit; answers in the same order. A quantity that really
+   * changes is written to the stock and to the log in that same commit, and so is what is remembered of a request with
+   * a key. At most as many changes as one adjustment can have.
    */
-  setQuantities(changes: readonly QuantityChange[]): Promise<QuantityOutcome[]>
+  changeStock(requests: readonly StockRequest[]): Promise<StockOutcome[]>
+  /** Removes at most `batch` answers that were remembered before this time, in one commit; gives how many. */
+  forgetAnswers(before: number, batch: number): Promise<number>
 }
 
 /** What happened to the stock, for people. It can be removed without changing what is on the shelf. */

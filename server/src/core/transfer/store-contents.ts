@@ -22,6 +22,8 @@ export const CONTENTS = {
     at: 'integer',
     key_id: 'text',
     previous: 'integer',
+    reason: 'text',
+    reference: 'text',
   },
   keys: {
     id: 'text',
@@ -53,6 +55,7 @@ export const CONTENTS = {
     last_used_at: 'integer',
   },
   bans: { key_id: 'text', number: 'integer', began_at: 'integer', ends_at: 'integer', lifted_at: 'integer' },
+  idempotency: { key_id: 'text', key: 'text', fingerprint: 'text', answer: 'text', at: 'integer' },
   usage_days: { key_id: 'text', day: 'text', accepted: 'integer', rejected: 'integer' },
 } as const satisfies Readonly<Record<string, Readonly<Record<string, ContentType>>>>
 

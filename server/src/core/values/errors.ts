@@ -6,8 +6,10 @@ export const ERROR_CODES = [
   'not_found',
   'method_not_allowed',
   'gone',
+  'insufficient_stock',
   'precondition_failed',
   'payload_too_large',
+  'idempotency_key_reused',
   'rate_limit_exceeded',
   'key_banned',
   'internal_error',
@@ -16,13 +18,29 @@ export const ERROR_CODES = [
 
 export type ErrorCode = (typeof ERROR_CODES)[number]
 
+/** One of the changes that a request failed for. */
+export interface ErrorDetail {
+  /** Among the changes that were sent. */
+  readonly index: number
+  /** Absent where the change names none. */
+  readonly petId?: bigint
+  readonly code: ErrorCode
+  readonly message: string
+}
+
+export interface ServiceErrorOptions extends ErrorOptions {
+  readonly details?: readonly ErrorDetail[]
+}
+
 /** The one error that may reach a caller; its message is written for them. */
 export class ServiceError extends Error {
   override readonly name = 'ServiceError'
   readonly code: ErrorCode
+  readonly details: readonly ErrorDetail[] | undefined
 
-  constructor(code: ErrorCode, message: string, options?: ErrorOptions) {
+  constructor(code: ErrorCode, message: string, options?: ServiceErrorOptions) {
     super(message, options)
     this.code = code
+    this.details = options?.details
   }
 }

@@ -1,7 +1,9 @@
-import { noEntry, type QuantityChange, type QuantityOutcome } from '../../core/stock/inventory.ts'
+import { noEntry } from '../../core/stock/inventory.ts'
+import type { ChangeOutcome } from '../../core/stock/stock-request.ts'
 import { ServiceError } from '../../core/values/errors.ts'
+import { changeOnce } from '../idempotency.ts'
 import { defineOperation } from '../operation.ts'
-import type { Reply } from '../reply.ts'
+import { errorReply, type JsonReply } from '../reply.ts'
 import { entryTag, statesIn } from '../representation.ts'
 import { Int64, InventoryItem, InventoryUpdate } from '../resources.ts'
 
@@ -19,34 +21,33 @@ export const updateInventory = defineOperation({
     'If-Match':
       'ETags of the entry, or *: the update is made only if one of them is the current one, else it is 412. Decided in the commit, so of two updates with the same tag one is made.',
   },
+  isIdempotent: true,
   body: InventoryUpdate,
   success: { description: 'The updated entry.', schema: InventoryItem },
   errors: ['invalid_request', 'forbidden', 'not_found', 'precondition_failed', 'payload_too_large'],
-  reply: ({ params, body, key, request }, { commits, clock }) => {
-    const change = {
-      petId: params.petId,
-      quantity: body.quantity,
-      keyId: key.id,
-      at: clock(),
-      onlyIf: statesIn(request.headers.get('if-match')),
-    }
-    return commits.set(change, toReply)
+  reply: ({ params: { petId }, body, key, request, sentKey }, { commits, clock }) => {
+    const onlyIf = statesIn(request.headers.get('if-match'))
+    const change = { petId, quantity: body.quantity, keyId: key.id, at: clock(), onlyIf }
+    return changeOnce(commits, change, sentKey, (outcome) => toReply(outcome, petId))
   },
 })
 
-function toReply(outcome: QuantityOutcome, change: QuantityChange): Reply {
-  if (outcome === 'unknown_pet') throw noEntry(change.petId)
-  if ('conflict' in outcome) {
-    const { quantity, status } = outcome.conflict
-    throw new ServiceError(
+function toReply(outcome: ChangeOutcome, petId: bigint): JsonReply {
+  if (outcome === 'unknown_pet') return errorReply(noEntry(petId))
+  if ('petId' in outcome) {
+    const { quantity, status } = outcome
+    return {
+      status: 200,
+      headers: { 'Content-Type': 'application/json', ETag: entryTag(outcome) },
+      body: `{"petId":${petId},"quantity":${quantity},"status":"${status}"}`,
+    }
+  }
+  if (!('conflict' in outcome)) throw new Error('an update came to what only an adjustment can come to')
+  const { quantity, status } = outcome.conflict
+  return errorReply(
+    new ServiceError(
       'precondition_failed',
-      `the entry of petId ${change.petId} is not in the state that If-Match names: its quantity is ${quantity} and its status ${status}; read it again and decide anew`,
-    )
-  }
-  const { petId, quantity, status } = outcome
-  return {
-    status: 200,
-    headers: { 'Content-Type': 'application/json', ETag: entryTag(outcome) },
-    body: `{"petId":${petId},"quantity":${quantity},"status":"${status}"}`,
-  }
+      `the entry of petId ${petId} is not in the state that If-Match names: its quantity is ${quantity} and its status ${status}; read it again and decide anew`,
+    ),
+  )
 }

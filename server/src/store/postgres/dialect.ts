@@ -7,6 +7,7 @@ export const DIALECT = {
   types: { integer: 'BIGINT', text: 'TEXT', boolean: 'BOOLEAN' },
   nextLogId: `nextval('log_ids')`,
   forUpdate: 'FOR UPDATE',
+  skipLocked: 'SKIP LOCKED',
   // One at a time: two that bring the same new pets would wait for each other crosswise.
   beforeNewPets: [statement('SELECT pg_advisory_xact_lock($1)', NEW_PETS_LOCK)],
   keyOrder: 'number',

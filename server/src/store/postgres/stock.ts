@@ -1,10 +1,14 @@
 import type { SQL } from 'bun'
 import { type Decision, decide, type MadeChange } from '../../core/stock/decide.ts'
-import type { InventoryItem, PetStatus, QuantityChange } from '../../core/stock/inventory.ts'
+import { keysOf } from '../../core/stock/idempotency.ts'
+import type { InventoryItem, PetStatus } from '../../core/stock/inventory.ts'
+import { petIdsOf, type StockRequest } from '../../core/stock/stock-request.ts'
 import type { StockStore } from '../../core/stock/stock-store.ts'
 import { ENTRIES, type StockRow, toItem } from '../log-rows.ts'
 import { inLongSession } from '../sql.ts'
 import type { Connection } from './connection.ts'
+import { lockKeys, remember, toAnswers } from './idempotency.ts'
+import { arrayOf, quoted } from './parameters.ts'
 
 interface LockedRow extends StockRow {
   last_change: bigint | null
@@ -38,7 +42,7 @@ const MAX_CHANGES = 10_000
  * then was written by one of these, and by no other. Cursors are of this process alone: one whose connections were lost
  * may have missed a crash, after which transactions are numbered anew.
  */
-export function stockVerbs(connection: Connection): StockStore {
+export function stockVerbs(connection: Connection): Omit<StockStore, 'forgetAnswers'> {
   const toCursor = ({ server, snapshot, prunings }: SnapshotRow) =>
     [snapshot, server, prunings, connection.losses].join('@')
 
@@ -77,19 +81,23 @@ export function stockVerbs(connection: Connection): StockStore {
       return { set, removed, cursor: toCursor(first) }
     },
 
-    setQuantities: async (changes) => {
+    changeStock: async (requests) => {
       let decision: Decision | undefined
+      const keys = keysOf(requests)
       await connection.readThenWrite(
         'durable',
-        (sql) => lockRows(sql, changes),
-        (sql, rows) => {
+        // Keys before pets: whoever waits for a key holds no pet that its owner may need.
+        (sql) => Promise.all([keys.length === 0 ? [] : lockKeys(sql, keys), lockPets(sql, requests)]),
+        (sql, [answers, rows]) => {
           const found = new Map(
             rows.map((row) => [row.pet_id, { ...toItem(row), lastChange: row.last_change }]),
           )
-          decision = decide(changes, found)
+          decision = decide(requests, found, toAnswers(answers))
           const { made } = decision
-          if (made.length === 0) return undefined
-          return write(sql, made, (petId) => found.get(petId)?.lastChange ?? null)
+          const writes: Promise<unknown>[] = []
+          if (decision.answers.length > 0) writes.push(remember(sql, decision.answers))
+          if (made.length > 0) writes.push(write(sql, made, (petId) => found.get(petId)?.lastChange ?? null))
+          return Promise.all(writes)
         },
       )
       if (decision === undefined) throw new Error('a commit was made without a decision')
@@ -113,8 +121,8 @@ function changedSince(sql: SQL, snapshot: string, prunings: string) {
 }
 
 /** In the order of their ids, whatever the order of the changes: two commits that name the same pets never deadlock. */
-function lockRows(sql: SQL, changes: readonly QuantityChange[]) {
-  const petIds = arrayOf(changes, ({ petId }) => petId)
+function lockPets(sql: SQL, requests: readonly StockRequest[]) {
+  const petIds = arrayOf(petIdsOf(requests), (petId) => petId)
   return sql<LockedRow[]>`
     SELECT pet_id, quantity, status, last_change FROM stock
     WHERE pet_id = ANY (${petIds}::bigint[]) ORDER BY pet_id FOR NO KEY UPDATE`.execute()
@@ -127,30 +135,25 @@ function write(sql: SQL, rows: readonly MadeChange[], lastChangeOf: (petId: bigi
       SELECT nextval('log_ids') AS id
     ), made AS MATERIALIZED (
       SELECT * FROM unnest(
-        ${arrayOf(rows, ({ change }) => change.petId)}::bigint[],
+        ${arrayOf(rows, ({ petId }) => petId)}::bigint[],
         ${arrayOf(rows, ({ before }) => before)}::bigint[],
-        ${arrayOf(rows, ({ change }) => change.quantity)}::bigint[],
+        ${arrayOf(rows, ({ after }) => after)}::bigint[],
         ${arrayOf(rows, ({ status }) => status)}::text[],
-        ${arrayOf(rows, ({ change }) => change.at)}::bigint[],
-        ${arrayOf(rows, ({ change }) => quoted(change.keyId))}::text[],
-        ${arrayOf(rows, ({ change }) => lastChangeOf(change.petId))}::bigint[],
+        ${arrayOf(rows, ({ by }) => by.at)}::bigint[],
+        ${arrayOf(rows, ({ by }) => quoted(by.keyId))}::text[],
+        ${arrayOf(rows, ({ petId }) => lastChangeOf(petId))}::bigint[],
         ${arrayOf(rows, ({ follows }) => follows)}::bigint[],
-        ${arrayOf(rows, ({ isLast }) => (isLast ? 't' : 'f'))}::boolean[]
-      ) WITH ORDINALITY AS made (pet_id, before, after, status, at, key_id, previous, follows, is_last, number)
+        ${arrayOf(rows, ({ isLast }) => (isLast ? 't' : 'f'))}::boolean[],
+        ${arrayOf(rows, ({ by }) => by.reason)}::text[],
+        ${arrayOf(rows, ({ by }) => quoted(by.reference))}::text[]
+      ) WITH ORDINALITY
+      AS made (pet_id, before, after, status, at, key_id, previous, follows, is_last, reason, reference, number)
     ), recorded AS (
-      INSERT INTO log (id, kind, pet_id, before, after, status, at, key_id, previous)
-      SELECT id + number - 1, 'change', pet_id, before, after, status, at, key_id, coalesce(id + follows, previous)
+      INSERT INTO log (id, kind, pet_id, before, after, status, at, key_id, previous, reason, reference)
+      SELECT id + number - 1, 'change', pet_id, before, after, status, at, key_id, coalesce(id + follows, previous),
+        reason, reference
       FROM taken, made
     )
     UPDATE stock SET quantity = after, last_change = id + number - 1
     FROM taken, made WHERE is_last AND stock.pet_id = made.pet_id`.execute()
-}
-
-/** In PostgreSQL's own words: what Bun makes of an array takes longer. */
-function arrayOf<Row>(rows: readonly Row[], pick: (row: Row) => bigint | number | string | null): string {
-  return `{${rows.map((row) => pick(row) ?? 'NULL').join()}}`
-}
-
-function quoted(text: string): string {
-  return `"${text.replaceAll(/["\\]/g, '\\$&')}"`
 }

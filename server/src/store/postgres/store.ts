@@ -2,6 +2,7 @@ import { SharedLimits } from '../../core/limits/shared-limits.ts'
 import { contentVerbs } from '../contents.ts'
 import { exportVerbs } from '../export.ts'
 import { historyVerbs } from '../history.ts'
+import { answerVerbs } from '../idempotency.ts'
 import { ORDER_PLAN, PET_PLAN } from '../import-plan.ts'
 import { keyVerbs } from '../keys.ts'
 import { usageVerbs } from '../limits.ts'
@@ -44,6 +45,7 @@ export async function openPostgresStore(
   }
   return {
     ...stockVerbs(connection),
+    ...answerVerbs(connection),
     ...logVerbs(connection),
     ...historyVerbs(connection),
     ...petVerbs(connection),

@@ -40,7 +40,10 @@ export const FIRST_TABLES = `
     key_id   text COLLATE "C" NOT NULL,
     -- The pet's row before this one.
     previous bigint,
-    xid      xid8 NOT NULL DEFAULT pg_current_xact_id()
+    xid      xid8 NOT NULL DEFAULT pg_current_xact_id(),
+    -- What an adjustment was made for.
+    reason    text,
+    reference text
   );
   CREATE INDEX log_by_xid ON log (xid);
   CREATE INDEX log_of_entries ON log (pet_id, id) WHERE kind <> 'change';

@@ -8,6 +8,7 @@ export const DIALECT: Dialect = {
   nextLogId: `${LAST_LOG_ID} + row_number() OVER ()`,
   // A file has one writer at a time.
   forUpdate: '',
+  skipLocked: '',
   beforeNewPets: [],
   keyOrder: 'rowid',
   newIdentity: ['UPDATE log_state SET identity = lower(hex(randomblob(8)))'],

@@ -13,7 +13,7 @@ export function logVerbs(connection: Connection): LogVerbs {
   const end = readLogEnd(database)
   // Another name is no event of the stock.
   const rowsAfter = database.query<LogRow, [bigint, number]>(`
-    SELECT id, kind, pet_id, before, after, status, at, key_id FROM log
+    SELECT id, kind, pet_id, before, after, status, at, key_id, reason, reference FROM log
     WHERE id > ? AND kind <> 'renamed' ORDER BY id LIMIT ?
   `)
 

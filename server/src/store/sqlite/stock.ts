@@ -1,12 +1,14 @@
 import type { Database } from 'bun:sqlite'
 import { decide } from '../../core/stock/decide.ts'
 import type { InventoryItem, PetStatus } from '../../core/stock/inventory.ts'
+import { petIdsOf } from '../../core/stock/stock-request.ts'
 import type { StockStore } from '../../core/stock/stock-store.ts'
 import { fromCursor, type LogCursor, toCursor } from '../cursor.ts'
 import { ENTRIES, type StockRow, toItem } from '../log-rows.ts'
 import { inLongSession } from '../sql.ts'
 import type { Connection } from './connection.ts'
 import { LAST_LOG_ID } from './dialect.ts'
+import { answerTable } from './idempotency.ts'
 
 interface Found {
   readonly quantity: number
@@ -34,9 +36,10 @@ export function readLogEnd(database: Database): () => LogEnd {
   }
 }
 
-export function stockVerbs(connection: Connection): StockStore {
+export function stockVerbs(connection: Connection): Omit<StockStore, 'forgetAnswers'> {
   const { database } = connection
   const logEnd = readLogEnd(database)
+  const remembered = answerTable(database)
   const find = database.query<{ quantity: bigint; status: PetStatus; last_change: bigint | null }, [bigint]>(
     'SELECT quantity, status, last_change FROM stock WHERE pet_id = ?',
   )
@@ -45,10 +48,21 @@ export function stockVerbs(connection: Connection): StockStore {
   )
   const record = database.query<
     unknown,
-    [bigint, bigint, number, number, PetStatus, number, string, bigint | null]
+    [
+      ...[
+        id: bigint,
+        petId: bigint,
+        before: number,
+        after: number,
+        status: PetStatus,
+        at: number,
+        keyId: string,
+      ],
+      ...[previous: bigint | null, reason: string | null, reference: string | null],
+    ]
   >(
-    `INSERT INTO log (id, kind, pet_id, before, after, status, at, key_id, previous)
-    VALUES (?, 'change', ?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO log (id, kind, pet_id, before, after, status, at, key_id, previous, reason, reference)
+    VALUES (?, 'change', ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   )
   const changed = database.query<
     { pet_id: bigint | null; quantity: bigint | null; status: PetStatus | null },
@@ -104,19 +118,20 @@ export function stockVerbs(connection: Connection): StockStore {
         }),
       ),
 
-    setQuantities: (changes) =>
+    changeStock: (requests) =>
       connection.write(() => {
-        const entries = found(changes.map(({ petId }) => petId))
-        const { outcomes, made } = decide(changes, entries)
+        const entries = found(petIdsOf(requests))
+        const { outcomes, made, answers } = decide(requests, entries, remembered.find(requests))
+        remembered.add(answers)
         if (made.length === 0) return outcomes
         const first = logEnd().position + 1n
-        for (const [index, { change, before, status, follows, isLast }] of made.entries()) {
-          const { petId, quantity, at, keyId } = change
+        for (const [index, { petId, before, after, status, by, follows, isLast }] of made.entries()) {
+          const { at, keyId, reason = null, reference = null } = by
           const id = first + BigInt(index)
           const previous =
             follows === null ? (entries.get(petId)?.lastChange ?? null) : first + BigInt(follows)
-          record.run(id, petId, before, quantity, status, at, keyId, previous)
-          if (isLast) update.run(quantity, id, petId)
+          record.run(id, petId, before, after, status, at, keyId, previous, reason, reference)
+          if (isLast) update.run(after, id, petId)
         }
         return outcomes
       }),

@@ -2,6 +2,7 @@ import { LimitLedger } from '../../core/limits/rate-windows.ts'
 import { contentVerbs } from '../contents.ts'
 import { exportVerbs } from '../export.ts'
 import { historyVerbs } from '../history.ts'
+import { answerVerbs } from '../idempotency.ts'
 import { ORDER_PLAN, PET_PLAN } from '../import-plan.ts'
 import { keyVerbs } from '../keys.ts'
 import { usageVerbs } from '../limits.ts'
@@ -37,6 +38,7 @@ export function openSqliteStore(path: string, options: Partial<OpenOptions> = {}
   const anyChange = connection.database.query('SELECT 1 FROM log LIMIT 1')
   return {
     ...stockVerbs(connection),
+    ...answerVerbs(connection),
     ...logVerbs(connection),
     ...historyVerbs(connection),
     ...petVerbs(connection),

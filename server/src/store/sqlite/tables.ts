@@ -34,7 +34,10 @@ export const FIRST_TABLES = `
     at       INTEGER NOT NULL,
     key_id   TEXT NOT NULL,
     -- The pet's row before this one.
-    previous INTEGER
+    previous INTEGER,
+    -- What an adjustment was made for.
+    reason    TEXT,
+    reference TEXT
   ) STRICT;
   CREATE INDEX log_of_entries ON log (pet_id, id) WHERE kind <> 'change';
   CREATE TRIGGER log_is_not_edited BEFORE UPDATE ON log

@@ -1,0 +1,94 @@
+import type { ErrorDetail } from '../values/errors.ts'
+import type { EntryState, InventoryItem } from './inventory.ts'
+
+/** Why stock changes; part of the contract. */
+export const REASONS = ['received', 'returned', 'sold', 'damaged', 'lost', 'counted', 'corrected'] as const
+export type Reason = (typeof REASONS)[number]
+
+/** Of one adjustment. */
+export const MAX_CHANGES = 1_000
+export const MAX_REFERENCE_LENGTH = 200
+
+/** Who asked for a change, when, and what for: all of it goes into the history. */
+export interface ChangeOrigin {
+  readonly keyId: string
+  readonly at: number
+  readonly reason?: Reason | undefined
+  readonly reference?: string | undefined
+  /** Where it is to be made once, however often it is sent. */
+  readonly idempotency?: Idempotency | undefined
+}
+
+/** What a request that may come again is known by. */
+export interface Idempotency {
+  /** As the caller chose it; another caller's is another one. */
+  readonly key: string
+  /** Tells one request from another under the same key. */
+  readonly fingerprint: string
+  /** What is remembered of an outcome, and answered with the next time. */
+  readonly answer: (outcome: ChangeOutcome) => string
+}
+
+export interface QuantityChange extends ChangeOrigin {
+  readonly petId: bigint
+  readonly quantity: number
+  /** Change it only if it is in one of these states; in any where nothing is given. Decided inside the commit. */
+  readonly onlyIf?: readonly EntryState[] | undefined
+}
+
+/** Changes of different pets, of which all are made or none. */
+export interface Adjustment extends ChangeOrigin {
+  readonly changes: readonly AdjustmentChange[]
+}
+
+export type AdjustmentChange = {
+  readonly petId: bigint
+  /** The quantity that it must have before the change; any where nothing is given. */
+  readonly expected?: number | undefined
+} & ({ readonly delta: number } | { readonly quantity: number })
+
+/** The entry after the change; or why it was not made: there is no such pet, or it is in another state. */
+export type QuantityOutcome = InventoryItem | 'unknown_pet' | { readonly conflict: InventoryItem }
+
+/** The entries after the changes, in their order; or every change that cannot be made. */
+export type AdjustmentOutcome =
+  | { readonly items: readonly InventoryItem[] }
+  | { readonly failures: readonly ErrorDetail[] }
+
+export type ChangeOutcome = QuantityOutcome | AdjustmentOutcome
+
+/** What is asked of the stock in a commit. */
+export type StockRequest = QuantityChange | Adjustment
+
+/** What came of it; of one with a key, what is answered to it now and again. */
+export type StockOutcome = ChangeOutcome | KeyedAnswer | 'key_reused'
+
+export interface KeyedAnswer {
+  readonly answer: string
+  /** It was made before, and nothing has changed now. */
+  readonly isReplay: boolean
+}
+
+export function isAdjustment(request: StockRequest): request is Adjustment {
+  return 'changes' in request
+}
+
+/** How many changes it takes the room of in a commit. */
+export function sizeOf(request: StockRequest): number {
+  return isAdjustment(request) ? request.changes.length : 1
+}
+
+export function forEachPet(request: StockRequest, visit: (petId: bigint) => void): void {
+  if (!isAdjustment(request)) visit(request.petId)
+  else for (const { petId } of request.changes) visit(petId)
+}
+
+export function somePet(request: StockRequest, test: (petId: bigint) => boolean): boolean {
+  return isAdjustment(request) ? request.changes.some(({ petId }) => test(petId)) : test(request.petId)
+}
+
+export function petIdsOf(requests: readonly StockRequest[]): bigint[] {
+  const petIds: bigint[] = []
+  for (const request of requests) forEachPet(request, (petId) => petIds.push(petId))
+  return petIds
+}

@@ -1,0 +1,91 @@
+import type { Static } from 'typebox'
+import { MAX_QUANTITY } from '../core/stock/inventory.ts'
+import { refusal } from '../core/stock/refusal.ts'
+import {
+  type AdjustmentChange,
+  MAX_CHANGES,
+  MAX_REFERENCE_LENGTH,
+  REASONS,
+} from '../core/stock/stock-request.ts'
+import { type ErrorDetail, ServiceError } from '../core/values/errors.ts'
+import { int64Of, invalid, isObject, quoted, shown } from './request-input.ts'
+import type { InventoryAdjustment } from './resources.ts'
+
+const CONTROL_CHARACTER = /\p{Cc}/u
+const EXPECTED_QUANTITY = `an integer from 0 to ${MAX_QUANTITY}`
+
+/** Throws a ServiceError whose details name every change that is not right. */
+export function readAdjustment(body: object): Static<typeof InventoryAdjustment> {
+  const fields: Readonly<Record<string, unknown>> = { ...body }
+  const reason = REASONS.find((known) => known === fields.reason)
+  if (reason === undefined) {
+    throw invalid(`reason must be one of ${REASONS.join(', ')}, got ${shown(fields.reason)}`)
+  }
+  const { reference } = fields
+  const told = reference === undefined ? {} : { reference: readReference(reference) }
+  return { reason, ...told, changes: readChanges(fields.changes) }
+}
+
+function readReference(value: unknown): string {
+  const got = typeof value === 'string' ? quoted(value) : shown(value)
+  const isGood =
+    typeof value === 'string' &&
+    value.isWellFormed() &&
+    !CONTROL_CHARACTER.test(value) &&
+    (value.length <= MAX_REFERENCE_LENGTH || [...value].length <= MAX_REFERENCE_LENGTH)
+  if (isGood) return value
+  throw invalid(
+    `reference must be a string of at most ${MAX_REFERENCE_LENGTH} characters without control characters, got ${got}`,
+  )
+}
+
+function readChanges(value: unknown): AdjustmentChange[] {
+  if (!Array.isArray(value) || value.length === 0 || value.length > MAX_CHANGES) {
+    const got = Array.isArray(value) ? `${value.length} of them` : shown(value)
+    throw invalid(`changes must be an array of 1 to ${MAX_CHANGES} changes, got ${got}`)
+  }
+  const failures: ErrorDetail[] = []
+  const seen = new Set<bigint>()
+  const changes: AdjustmentChange[] = []
+  for (const [index, sent] of value.entries()) {
+    const petId = isObject(sent) ? int64Of(Reflect.get(sent, 'petId')) : undefined
+    try {
+      changes.push(readChange(sent, petId, seen))
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error
+      const named = petId === undefined ? {} : { petId }
+      failures.push({ index, ...named, code: error.code, message: error.message })
+    }
+  }
+  if (failures.length > 0) throw refusal(failures)
+  return changes
+}
+
+function readChange(sent: unknown, petId: bigint | undefined, seen: Set<bigint>): AdjustmentChange {
+  if (!isObject(sent)) throw invalid(`a change must be an object, got ${shown(sent)}`)
+  const fields: Readonly<Record<string, unknown>> = { ...sent }
+  if (petId === undefined) throw invalid(`petId must be an int64, got ${shown(fields.petId)}`)
+  if (seen.has(petId)) throw invalid(`petId ${petId} is there twice; give each pet one change`)
+  seen.add(petId)
+  const { delta, quantity, expected } = fields
+  if ((delta === undefined) === (quantity === undefined)) {
+    const got = delta === undefined ? 'neither' : 'both'
+    throw invalid(`a change must have exactly one of delta and quantity, got ${got}`)
+  }
+  const before = expected === undefined ? {} : { expected: readQuantity('expected', expected) }
+  return delta === undefined
+    ? { petId, quantity: readQuantity('quantity', quantity), ...before }
+    : { petId, delta: readDelta(delta), ...before }
+}
+
+function readQuantity(name: string, value: unknown): number {
+  if (Number.isSafeInteger(value) && typeof value === 'number' && value >= 0) return value + 0
+  throw invalid(`${name} must be ${EXPECTED_QUANTITY}, got ${shown(value)}`)
+}
+
+function readDelta(value: unknown): number {
+  if (Number.isSafeInteger(value) && typeof value === 'number' && value !== 0) return value
+  throw invalid(
+    `delta must be an integer other than 0 from ${-MAX_QUANTITY} to ${MAX_QUANTITY}, got ${shown(value)}`,
+  )
+}

@@ -1,0 +1,35 @@
+import { refusal } from '../../core/stock/refusal.ts'
+import type { ChangeOutcome } from '../../core/stock/stock-request.ts'
+import { readAdjustment } from '../adjustment-input.ts'
+import { changeOnce } from '../idempotency.ts'
+import { defineOperation } from '../operation.ts'
+import { errorReply, type JsonReply, jsonReply } from '../reply.ts'
+import { AdjustmentResult, InventoryAdjustment } from '../resources.ts'
+
+export const adjustInventory = defineOperation({
+  operationId: 'adjustInventory',
+  method: 'POST',
+  path: '/inventory/adjustments',
+  summary: 'Change the stock of several pets at once',
+  description:
+    'Changes the stock quantities of 1 to 1,000 pets, by a difference or to a new count, and says what for. All changes are made in one commit, or none: then `details` of the error names every change that cannot be made. It counts as one request. Experimental: the request shape may change before it becomes stable.',
+  tag: 'inventory',
+  stability: 'experimental',
+  isIdempotent: true,
+  maxBodyBytes: 256 * 1024,
+  body: InventoryAdjustment,
+  parseBody: readAdjustment,
+  success: { description: 'The entries after the changes, in the order sent.', schema: AdjustmentResult },
+  errors: [
+    ...(['invalid_request', 'forbidden', 'not_found', 'insufficient_stock', 'precondition_failed'] as const),
+    'payload_too_large',
+  ],
+  reply: ({ body, key, sentKey }, { commits, clock }) =>
+    changeOnce(commits, { ...body, keyId: key.id, at: clock() }, sentKey, toReply),
+})
+
+function toReply(outcome: ChangeOutcome): JsonReply {
+  if (typeof outcome === 'object' && 'items' in outcome) return jsonReply(outcome)
+  if (typeof outcome === 'object' && 'failures' in outcome) return errorReply(refusal(outcome.failures))
+  throw new Error('an adjustment came to what only an update can come to')
+}

@@ -1,0 +1,55 @@
+import type { SQL } from 'bun'
+import {
+  type Answers,
+  answerId,
+  type IdempotencyKey,
+  type RememberedAnswer,
+} from '../../core/stock/idempotency.ts'
+import { arrayOf, quoted } from './parameters.ts'
+
+interface AnswerRow {
+  key_id: string
+  key: string
+  fingerprint: string
+  answer: string
+  at: bigint
+}
+
+/**
+ * In their order. A key that is new gets a row without an answer, which everybody else who names it waits for; one that
+ * is known is locked as it is by then.
+ */
+export function lockKeys(sql: SQL, keys: readonly IdempotencyKey[]) {
+  return sql<AnswerRow[]>`
+    INSERT INTO idempotency (key_id, key, fingerprint, answer, at)
+    SELECT key_id, key, '', '', at FROM unnest(
+      ${arrayOf(keys, ({ keyId }) => quoted(keyId))}::text[],
+      ${arrayOf(keys, ({ key }) => quoted(key))}::text[],
+      ${arrayOf(keys, ({ at }) => at)}::bigint[]
+    ) AS named (key_id, key, at)
+    ON CONFLICT (key_id, key) DO UPDATE SET at = idempotency.at
+    RETURNING key_id, key, fingerprint, answer, at`.execute()
+}
+
+export function toAnswers(rows: readonly AnswerRow[]): Answers {
+  const answers = new Map<string, RememberedAnswer>()
+  for (const { key_id: keyId, key, fingerprint, answer, at } of rows) {
+    if (answer === '') continue
+    answers.set(answerId({ keyId, key }), { keyId, key, fingerprint, answer, at: Number(at) })
+  }
+  return answers
+}
+
+export function remember(sql: SQL, answers: readonly RememberedAnswer[]) {
+  return sql`
+    INSERT INTO idempotency (key_id, key, fingerprint, answer, at)
+    SELECT * FROM unnest(
+      ${arrayOf(answers, ({ keyId }) => quoted(keyId))}::text[],
+      ${arrayOf(answers, ({ key }) => quoted(key))}::text[],
+      ${arrayOf(answers, ({ fingerprint }) => quoted(fingerprint))}::text[],
+      ${arrayOf(answers, ({ answer }) => quoted(answer))}::text[],
+      ${arrayOf(answers, ({ at }) => at)}::bigint[]
+    )
+    ON CONFLICT (key_id, key)
+    DO UPDATE SET fingerprint = excluded.fingerprint, answer = excluded.answer, at = excluded.at`.execute()
+}

@@ -1,0 +1,185 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { decide } from '../../src/core/stock/decide.ts'
+import { answerId, keysOf, REMEMBERED_MS } from '../../src/core/stock/idempotency.ts'
+import { type EntryState, MAX_QUANTITY } from '../../src/core/stock/inventory.ts'
+import { refusal } from '../../src/core/stock/refusal.ts'
+import type { Adjustment, AdjustmentChange } from '../../src/core/stock/stock-request.ts'
+
+const state = (quantity: number): EntryState => ({ quantity, status: 'available' })
+const item = (petId: bigint, quantity: number) => ({ petId, ...state(quantity) })
+const FOUND = new Map([
+  [1n, state(3)],
+  [2n, state(MAX_QUANTITY)],
+])
+
+const adjustment = (...changes: readonly AdjustmentChange[]): Adjustment => ({
+  ...{ keyId: 'key_a', at: 7, reason: 'received', reference: 'PO-1', changes },
+})
+
+const keyed = (key: string, fingerprint: string, request: Adjustment): Adjustment => ({
+  ...request,
+  idempotency: {
+    key,
+    fingerprint,
+    answer: (outcome) =>
+      typeof outcome === 'object' && 'items' in outcome ? `${outcome.items.length} made` : 'refused',
+  },
+})
+
+/** What is asked for, and what comes of each change: its quantity where all are made, else the code it fails with. */
+const CASES: readonly [title: string, changes: readonly AdjustmentChange[], result: readonly unknown[]][] = [
+  ['more', [{ petId: 1n, delta: 2 }], [5]],
+  ['less, down to nothing', [{ petId: 1n, delta: -3 }], [0]],
+  ['a count', [{ petId: 1n, quantity: 9 }], [9]],
+  ['what is expected', [{ petId: 1n, delta: 1, expected: 3 }], [4]],
+  [
+    'several',
+    [
+      { petId: 2n, delta: -1 },
+      { petId: 1n, quantity: 0 },
+    ],
+    [MAX_QUANTITY - 1, 0],
+  ],
+  ['below zero', [{ petId: 1n, delta: -4 }], ['insufficient_stock']],
+  ['above the bound', [{ petId: 2n, delta: 1 }], ['invalid_request']],
+  ['far above it', [{ petId: 2n, delta: MAX_QUANTITY }], ['invalid_request']],
+  ['a pet that is not there', [{ petId: 3n, delta: 1 }], ['not_found']],
+  ['not what is expected', [{ petId: 1n, quantity: 1, expected: 2 }], ['precondition_failed']],
+  ['neither expected nor enough', [{ petId: 1n, delta: -9, expected: 2 }], ['precondition_failed']],
+  [
+    'one of several',
+    [
+      { petId: 1n, delta: 1 },
+      { petId: 3n, delta: 1 },
+    ],
+    [undefined, 'not_found'],
+  ],
+]
+
+describe('what is decided on an adjustment', () => {
+  test.each(CASES)('%s', (_, changes, result) => {
+    const { outcomes, made } = decide([adjustment(...changes)], FOUND)
+    const [outcome] = outcomes
+    if (typeof outcome !== 'object' || !('items' in outcome || 'failures' in outcome))
+      throw new Error('other')
+    if ('items' in outcome) {
+      expect(outcome.items).toEqual(changes.map(({ petId }, index) => item(petId, Number(result[index]))))
+      expect(made.map(({ petId, after }) => item(petId, after))).toEqual([...outcome.items])
+      return
+    }
+    const codes = changes.map((_, index) => outcome.failures.find((failure) => failure.index === index)?.code)
+    expect(codes).toEqual(result as (typeof codes)[number][])
+    expect(made).toEqual([])
+  })
+
+  test('what is made carries its reason and reference, and a quantity that stays is not made', () => {
+    const request = adjustment({ petId: 1n, quantity: 3 }, { petId: 2n, delta: -1 })
+    const { made } = decide([request], FOUND)
+    expect(made.map(({ petId, by }) => [petId, by.reason, by.reference])).toEqual([[2n, 'received', 'PO-1']])
+  })
+
+  test('one that is refused leaves what came before and after it', () => {
+    const requests = [adjustment({ petId: 1n, delta: 1 }), adjustment({ petId: 1n, delta: -9 })]
+    const { outcomes, made } = decide([...requests, adjustment({ petId: 1n, delta: -4 })], FOUND)
+    expect(outcomes[2]).toEqual({ items: [item(1n, 0)] })
+    expect(made.map(({ before, after, follows }) => [before, after, follows])).toEqual([
+      [3, 4, null],
+      [4, 0, 0],
+    ])
+  })
+
+  test('a pet twice in one never comes so far', () => {
+    const twice = adjustment({ petId: 1n, delta: 1 }, { petId: 1n, delta: 1 })
+    expect(() => decide([twice], FOUND)).toThrow('twice')
+  })
+
+  test('however they are mixed, the sum of what is made is the sum of what is answered, and nothing goes below zero', () => {
+    const change = fc.record({ petId: fc.constantFrom(1n, 2n, 3n), delta: fc.integer({ min: -3, max: 3 }) })
+    const several = fc.uniqueArray(change, { minLength: 1, selector: ({ petId }) => petId })
+    fc.assert(
+      fc.property(fc.array(several), (all) => {
+        const { outcomes, made } = decide(
+          all.map((changes) => adjustment(...changes)),
+          FOUND,
+        )
+        const sum = new Map([...FOUND].map(([petId, { quantity }]) => [petId, quantity]))
+        for (const [index, outcome] of outcomes.entries()) {
+          if (typeof outcome !== 'object' || !('items' in outcome)) continue
+          for (const { petId, delta } of all[index] ?? []) sum.set(petId, (sum.get(petId) ?? 0) + delta)
+          for (const { petId, quantity } of outcome.items) expect(quantity).toBe(sum.get(petId) ?? -1)
+        }
+        for (const { petId, after, isLast } of made) {
+          expect(after).toBeGreaterThanOrEqual(0)
+          if (isLast) expect(after).toBe(sum.get(petId) ?? -1)
+        }
+      }),
+    )
+  })
+})
+
+describe('what is decided on a request with a key', () => {
+  const one = adjustment({ petId: 1n, delta: 1 })
+  const remembered = (at: number) => {
+    const answer = { keyId: 'key_a', key: 'k', fingerprint: 'f', answer: 'as before', at }
+    return new Map([[answerId(answer), answer]])
+  }
+
+  test('the first is made and remembered, the same one again in the commit is not made', () => {
+    const { outcomes, made, answers } = decide([keyed('k', 'f', one), keyed('k', 'f', one)], FOUND)
+    expect(outcomes).toEqual([
+      { answer: '1 made', isReplay: false },
+      { answer: '1 made', isReplay: true },
+    ])
+    expect(made).toHaveLength(1)
+    expect(answers).toEqual([{ keyId: 'key_a', key: 'k', fingerprint: 'f', answer: '1 made', at: 7 }])
+  })
+
+  test('one of an earlier commit is answered as then, another one under its key is not made', () => {
+    const { outcomes, made, answers } = decide(
+      [keyed('k', 'f', one), keyed('k', 'g', one)],
+      FOUND,
+      remembered(7),
+    )
+    expect(outcomes).toEqual([{ answer: 'as before', isReplay: true }, 'key_reused'])
+    expect([made, answers]).toEqual([[], []])
+  })
+
+  test('after a day it is another one', () => {
+    const request = keyed('k', 'g', { ...one, at: REMEMBERED_MS })
+    expect(decide([request], FOUND, remembered(1)).outcomes).toEqual(['key_reused'])
+    expect(decide([request], FOUND, remembered(0)).answers).toMatchObject([
+      { fingerprint: 'g', at: REMEMBERED_MS },
+    ])
+  })
+
+  test('what is refused by the state of the stock is remembered, what could never be right is not', () => {
+    const less = keyed('a', 'f', adjustment({ petId: 1n, delta: -9 }))
+    const tooMuch = keyed('b', 'f', adjustment({ petId: 2n, delta: 1 }))
+    const { outcomes, answers } = decide([less, tooMuch], FOUND)
+    expect(outcomes).toMatchObject([{ answer: 'refused' }, { failures: [{ code: 'invalid_request' }] }])
+    expect(answers.map(({ key }) => key)).toEqual(['a'])
+  })
+
+  test('the same key of somebody else is another one', () => {
+    const other = { ...keyed('k', 'g', one), keyId: 'key_b' }
+    expect(decide([other], FOUND, remembered(7)).made).toHaveLength(1)
+  })
+
+  test('keys are named once each and in one order', () => {
+    const requests = [keyed('b', 'f', one), one, keyed('a', 'f', one), keyed('b', 'g', one)]
+    expect(keysOf(requests).map(({ key }) => key)).toEqual(['a', 'b'])
+  })
+})
+
+describe('what a refused request is answered with', () => {
+  test('by the code that is checked first', () => {
+    const failure = (index: number, code: 'not_found' | 'insufficient_stock' | 'precondition_failed') => ({
+      ...{ index, petId: 1n, code, message: code },
+    })
+    const all = [failure(0, 'precondition_failed'), failure(1, 'insufficient_stock'), failure(2, 'not_found')]
+    expect(refusal(all).code).toBe('not_found')
+    expect(refusal(all.slice(0, 2)).code).toBe('insufficient_stock')
+    expect(refusal(all.slice(0, 1))).toMatchObject({ code: 'precondition_failed', details: [all[0]] })
+  })
+})

@@ -1,0 +1,143 @@
+import { expect } from 'bun:test'
+import { MAX_QUANTITY } from '../../src/core/stock/inventory.ts'
+import type { Adjustment, AdjustmentChange } from '../../src/core/stock/stock-request.ts'
+import type { Store } from '../../src/store/store.ts'
+import { historyOf, stockOf } from '../support/whole-store.ts'
+import { pet } from './plain-rows.ts'
+
+export interface StockUnderTest {
+  /** Each time an empty store. */
+  create(): Promise<void>
+  /** A process on the latest one. */
+  open(): Promise<Store>
+}
+
+export const PETS = [1n, 2n, 3n, 2n ** 62n, 2n ** 62n + 1n, -5n]
+
+/** Two processes on one store, and what should be in it. */
+export class ModelShop {
+  readonly stores: Store[] = []
+  readonly quantities = new Map<bigint, number>()
+  readonly history = new Map<bigint, [before: number, after: number][]>()
+  readonly #answers = new Map<string, { fingerprint: string; answer: string }>()
+  readonly #database: StockUnderTest
+  #cursors: string[] = []
+  /** Whether a part of the log is gone since the cursor was given. */
+  readonly #isPruned = [false, false]
+
+  constructor(database: StockUnderTest) {
+    this.#database = database
+  }
+
+  async open(): Promise<void> {
+    await this.#database.create()
+    for (const _ of [1, 2]) this.stores.push(await this.#database.open())
+    const first = PETS.slice(0, 4)
+    await this.store(0).addPets(first.map((id) => pet(id, 0)))
+    for (const id of first) this.quantities.set(id, 0)
+    for (const store of this.stores) this.#cursors.push(await store.loadStock(() => {}))
+  }
+
+  async close(): Promise<void> {
+    for (const store of this.stores) await store.close()
+  }
+
+  async reopen(index: number): Promise<void> {
+    await this.store(index).close()
+    this.stores[index] = await this.#database.open()
+  }
+
+  store(index: number): Store {
+    return this.stores[index] as Store
+  }
+
+  record(petId: bigint, quantity: number): void {
+    const before = this.quantities.get(petId)
+    if (before === undefined || before === quantity) return
+    this.quantities.set(petId, quantity)
+    this.history.set(petId, [...(this.history.get(petId) ?? []), [before, quantity]])
+  }
+
+  /** What an adjustment should come to, told in another way than by the one that decides. */
+  adjust({ changes, idempotency }: Adjustment): unknown {
+    const known = this.#answers.get(idempotency?.key ?? '')
+    if (idempotency !== undefined && known !== undefined) {
+      if (known.fingerprint !== idempotency.fingerprint) return 'key_reused'
+      return { answer: known.answer, isReplay: true }
+    }
+    const codes = changes.map((change) => this.#failureOf(change))
+    const outcome = codes.every((code) => code === undefined)
+      ? { items: changes.map((change) => this.#apply(change)) }
+      : {
+          failures: changes.flatMap(({ petId: id }, index) =>
+            codes[index] === undefined ? [] : [{ index, petId: id, code: codes[index] }],
+          ),
+        }
+    if (idempotency === undefined || codes.includes('invalid_request')) return outcome
+    const answer = told(outcome)
+    this.#answers.set(idempotency.key, { fingerprint: idempotency.fingerprint, answer })
+    return { answer, isReplay: false }
+  }
+
+  #resultOf(change: AdjustmentChange): number {
+    return 'delta' in change ? (this.quantities.get(change.petId) ?? 0) + change.delta : change.quantity
+  }
+
+  #failureOf(change: AdjustmentChange): string | undefined {
+    const quantity = this.quantities.get(change.petId)
+    if (quantity === undefined) return 'not_found'
+    if (change.expected !== undefined && change.expected !== quantity) return 'precondition_failed'
+    if (this.#resultOf(change) < 0) return 'insufficient_stock'
+    return this.#resultOf(change) > MAX_QUANTITY ? 'invalid_request' : undefined
+  }
+
+  #apply(change: AdjustmentChange): unknown {
+    const after = this.#resultOf(change)
+    this.record(change.petId, after)
+    return { petId: change.petId, quantity: after, status: 'available' }
+  }
+
+  /** Takes over what the store has of it, which must be the end of what is known. */
+  async forgetHistory(): Promise<void> {
+    this.#isPruned.fill(true)
+    for (const id of PETS) {
+      const known = this.history.get(id) ?? []
+      const left = (await historyOf(this.store(0), id)).map(
+        ({ before, after }) => [before, after] as [number, number],
+      )
+      expect(left).toEqual(left.length === 0 ? [] : known.slice(-left.length))
+      this.history.set(id, left)
+    }
+  }
+
+  async check(): Promise<void> {
+    const expected = [...this.quantities].sort(([one], [other]) => Number(one - other))
+    for (const [index, store] of this.stores.entries()) {
+      const items = await stockOf(store)
+      expect(items.map(({ petId, quantity }) => [petId, quantity])).toEqual(expected)
+      const changes = await store.stockChangesSince(this.#cursors[index] ?? '')
+      if (changes === 'too_many') {
+        expect(this.#isPruned[index]).toBe(true)
+        this.#cursors[index] = await store.loadStock(() => {})
+        this.#isPruned[index] = false
+        continue
+      }
+      for (const { petId, quantity } of changes.set)
+        expect(quantity).toBe(this.quantities.get(petId) as number)
+      for (const petId of changes.removed) expect(this.quantities.has(petId)).toBe(false)
+      this.#cursors[index] = changes.cursor
+      for (const petId of PETS) {
+        const found = (await historyOf(store, petId)).map(({ before, after }) => [before, after])
+        expect(found).toEqual(this.history.get(petId) ?? [])
+      }
+      expect(await store.findDamage()).toEqual([])
+    }
+  }
+}
+
+/** As a text that can be compared, whatever it is. */
+export function told(outcome: unknown): string {
+  return JSON.stringify(outcome, (name, part: unknown) =>
+    name === 'message' ? undefined : typeof part === 'bigint' ? `${part}n` : part,
+  )
+}
