@@ -59,9 +59,10 @@ const UNSENT_ANSWERS_BETWEEN_CHECKS = 16
 /**
  * A connection that is idle when it is closed may have its next request on the way. So the answers say `Connection: close`
  * for a while first, and connections in use end by themselves; the others are closed when nothing has come over any of
- * them for QUIET_SECONDS, or after MAX_SECONDS_UNTIL_QUIET.
+ * them for a second, or after MAX_SECONDS_UNTIL_QUIET. It is looked at several times in that second: a machine that stood
+ * still for so long was not quiet.
  */
-const QUIET_SECONDS = 1
+const LOOKS_IN_A_QUIET_SECOND = 10
 const MAX_SECONDS_UNTIL_QUIET = 5
 
 /** HTTP/1.1 on a port. The only file that knows how Bun listens. */
@@ -71,7 +72,8 @@ export function listen(handler: Handler, options: ListenOptions): Listener {
   const perAddress = new Map<string, number>()
   let secureContext: unknown
   let seconds = 0
-  let lastArrival = Number.NEGATIVE_INFINITY
+  let arrivals = 0
+  let lastArrival = 0
   let unsentAnswers = 0
   let isStopping = false
   const emptied = Promise.withResolvers<void>()
@@ -92,6 +94,10 @@ export function listen(handler: Handler, options: ListenOptions): Listener {
         endSlowest(connections, limits.maxUnsentBytes)
     },
   }
+  const onArrival = () => {
+    arrivals++
+    lastArrival = seconds
+  }
   /** How many of its address there are now. */
   const count = (address: string, change: 1 | -1): number => {
     const counted = (perAddress.get(address) ?? 0) + change
@@ -106,7 +112,7 @@ export function listen(handler: Handler, options: ListenOptions): Listener {
       const refusal = excess > 0 ? tooManyConnections(limits.maxConnectionsPerAddress) : undefined
       const connection = new Connection(socket, parts, refusal)
       socket.data = connection
-      lastArrival = performance.now()
+      onArrival()
       connections.add(connection)
       if (excess > MAX_REFUSALS_PER_ADDRESS) connection.terminate()
       else if (tls === undefined) connection.onOpen()
@@ -117,7 +123,7 @@ export function listen(handler: Handler, options: ListenOptions): Listener {
       if (isAgreed) data.onOpen()
     },
     data({ data }: Socket<Connection>, bytes: Buffer) {
-      lastArrival = performance.now()
+      onArrival()
       data.onData(bytes)
     },
     end: ({ data }: Socket<Connection>) => data.onEnd(),
@@ -156,14 +162,14 @@ export function listen(handler: Handler, options: ListenOptions): Listener {
     endSlowest(connections, limits.maxUnsentBytes)
   }, secondMs)
 
-  /** Resolves when nothing has come for a while, or nobody is left. */
+  /** Resolves when nothing has come for a second, or nobody is left. */
   const quiet = async (maxMs: number): Promise<void> => {
     const deadline = performance.now() + maxMs
-    for (;;) {
-      const quietAt = Math.min(lastArrival + QUIET_SECONDS * secondMs, deadline)
-      const leftMs = quietAt - performance.now()
-      if (connections.size === 0 || leftMs <= 0) return
-      await Promise.race([Bun.sleep(leftMs), emptied.promise])
+    let quietLooks = seconds - lastArrival > 1 ? LOOKS_IN_A_QUIET_SECOND : 0
+    while (connections.size > 0 && quietLooks < LOOKS_IN_A_QUIET_SECOND && performance.now() < deadline) {
+      const before = arrivals
+      await Promise.race([Bun.sleep(secondMs / LOOKS_IN_A_QUIET_SECOND), emptied.promise])
+      quietLooks = arrivals === before ? quietLooks + 1 : 0
     }
   }
 

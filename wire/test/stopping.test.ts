@@ -115,6 +115,19 @@ describe('the stop of a listener', () => {
     await stopping
   })
 
+  test('does not take it for quiet that the whole machine stood still', async () => {
+    const listener = listenWith(() => answerOf('at once'), { secondMs: 200 })
+    const sockets = await Promise.all(Array.from({ length: 2 }, () => HostileSocket.open(listener.port)))
+    const stopping = listener.stop(LONG_GRACE_MS)
+    for (const socket of sockets) {
+      Bun.sleepSync(300)
+      await Bun.sleep(5)
+      socket.send(REQUEST)
+      expect((await socket.answer())?.headers.get('Connection')).toBe('close')
+    }
+    await stopping
+  })
+
   test('cuts what is left after the grace time', async () => {
     const { listener, held } = listenHeld()
     const sockets = await Promise.all(Array.from({ length: 3 }, () => HostileSocket.open(listener.port)))

@@ -1,5 +1,4 @@
-import { existsSync } from 'node:fs'
-import { run } from './built-client.ts'
+import { missingPackage } from '../../../wire/test/debian-package.ts'
 
 const CHROMIUM = '/usr/bin/chromium'
 
@@ -10,15 +9,7 @@ export const CHROMIUM_FLAGS = [
 
 /** Debian's Chromium, which is installed where it is missing and that can be done. */
 export async function chromiumPath(): Promise<string> {
-  if (existsSync(CHROMIUM)) return CHROMIUM
-  if (process.getuid?.() !== 0 || Bun.which('apt-get') === null) throw missing('')
-  const aptGet = ['env', 'DEBIAN_FRONTEND=noninteractive', 'apt-get', '--quiet', '--yes']
-  await run([...aptGet, 'update'])
-  const { exitCode, stderr } = await run([...aptGet, 'install', '--no-install-recommends', 'chromium'])
-  if (exitCode !== 0 || !existsSync(CHROMIUM)) throw missing(`\n${stderr}`)
+  const missing = await missingPackage('chromium')
+  if (missing !== undefined) throw new Error(`this test needs Chromium: ${missing}`)
   return CHROMIUM
-}
-
-function missing(detail: string): Error {
-  return new Error(`this test needs ${CHROMIUM}: install it with "apt-get install chromium" as root${detail}`)
 }

@@ -1,6 +1,7 @@
+import { missingPackage } from '../../../wire/test/debian-package.ts'
 import type { TortureTask } from '../../scripts/torture-task.ts'
 import type { ProxiedUpdates } from './proxied-updates.ts'
-import { missingProxy, openShop, PROXIES, type ProxyName, updatesDuring } from './proxies.ts'
+import { openShop, PROXIES, type ProxyName, updatesDuring } from './proxies.ts'
 
 const RESTARTS = 20
 const RESTARTS_IN_SHORT = 3
@@ -24,7 +25,7 @@ export const proxiesTask: TortureTask = {
       figures.push([`updates ${what}`, `${answered}, failed ${failures.length}`])
       violations.push(...failures.map((failure) => `${what}: ${failure}`))
     }
-    const missing = await Promise.all(PROXIES.map(missingProxy))
+    const missing = await Promise.all(PROXIES.map(missingPackage))
     violations.push(...missing.filter((advice) => advice !== undefined))
     const installed = PROXIES.filter((_, index) => missing[index] === undefined)
     const restarts = isFull ? RESTARTS : RESTARTS_IN_SHORT

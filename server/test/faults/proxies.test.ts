@@ -1,12 +1,13 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { missingProxy, openShop, PROXIES, updatesDuring } from './proxies.ts'
+import { missingPackage } from '../../../wire/test/debian-package.ts'
+import { openShop, PROXIES, updatesDuring } from './proxies.ts'
 
 setDefaultTimeout(120_000)
 
 /** The short form of `npm run torture -- --only proxies`. */
 describe('two instances behind a proxy, which is configured as docs/scaling.md says', () => {
   test.concurrent.each([...PROXIES])('lose no update in a rolling restart: %s', async (name) => {
-    const missing = await missingProxy(name)
+    const missing = await missingPackage(name)
     if (missing !== undefined) {
       console.warn(`skipped: ${missing}`)
       return

@@ -16,18 +16,6 @@ const SEEN_AGAIN_MS = 1_000
 /** As the configurations name them: the proxy, and both instances behind it. */
 const PRINTED_PORTS = ['8080', '8081', '8082'] as const
 
-/** Installs it from Debian where that can be done; gives why it cannot be run. */
-export async function missingProxy(name: ProxyName): Promise<string | undefined> {
-  if (Bun.which(name, { PATH }) !== null) return undefined
-  const advice = `${name} is not installed: apt-get install ${name}`
-  if (process.getuid?.() !== 0 || Bun.which('apt-get') === null) return advice
-  const install = 'apt-get install --quiet --yes --no-install-recommends'
-  // Debian would start it as a service: nobody asked for one.
-  const command = `printf '#!/bin/sh\\nexit 101\\n' >/usr/sbin/policy-rc.d; chmod +x /usr/sbin/policy-rc.d; ${install} ${name} || { apt-get update --quiet && ${install} ${name}; }; rm -f /usr/sbin/policy-rc.d`
-  await Bun.spawn(['sh', '-c', command], { stdout: 'ignore', stderr: 'ignore' }).exited
-  return Bun.which(name, { PATH }) === null ? advice : undefined
-}
-
 /** The configuration of docs/scaling.md as it is printed, but for the ports. */
 export function printedConfiguration(name: ProxyName, ports: readonly number[]): string {
   const text = readFileSync(DOCS, 'utf8')

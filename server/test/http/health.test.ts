@@ -74,7 +74,7 @@ describe('health pages', () => {
   })
 
   test('/readyz is 503 while the service stops, and every answer then closes its connection', async () => {
-    const service = await TestService.start()
+    const service = await TestService.start({ settings: { stopGraceSeconds: '10' } })
     const connections = await Promise.all([
       RawConnection.open(service.address),
       RawConnection.open(service.address),
