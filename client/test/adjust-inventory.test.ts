@@ -113,6 +113,7 @@ test('what an adjustment may hold is for the service to say', async () => {
       expect.stringContaining('delta must be an integer'),
     ])
   }
-  const both = { petId: 1n, delta: 1, quantity: 2 }
+  // @ts-expect-error one of them, not both
+  const both: StockChange = { petId: 1n, delta: 1, quantity: 2 }
   expect(await refused([both])).toEqual([1, expect.stringContaining('exactly one of delta and quantity')])
 })
