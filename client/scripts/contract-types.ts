@@ -47,9 +47,11 @@ interface Contract {
 const CONTRACT = new URL('../../openapi.json', import.meta.url)
 const TYPES = new URL('../src/contract-types.ts', import.meta.url)
 
+const SCHEMAS = '#/components/schemas/'
+
 /** `Error` is taken in JavaScript. */
 function schemaName(ref: string): string {
-  const name = ref.replace('#/components/schemas/', '')
+  const name = ref.replace(SCHEMAS, '')
   return name === 'Error' ? 'ErrorBody' : name
 }
 
@@ -76,8 +78,21 @@ function comment(text: string | undefined): string {
   return text === undefined ? '' : `/** ${text.replaceAll('*/', '*\\/')} */\n`
 }
 
-function int64Fields({ properties = {} }: Schema): string[] {
-  return Object.keys(properties).filter((name) => properties[name]?.format === 'int64')
+/** The fields of a schema that are int64, or that hold objects which have such fields. */
+function int64Fields(schemas: Contract['components']['schemas'], schema: Schema): string[] {
+  const { properties = {}, required = [] } = schema
+  return Object.entries(properties).flatMap(([name, field]) => {
+    const type = field.format === 'int64' ? 'int64' : heldSchema(schemas, field)
+    return type === undefined ? [] : [`${name}: { type: '${type}', required: ${required.includes(name)} }`]
+  })
+}
+
+function heldSchema(schemas: Contract['components']['schemas'], field: Schema): string | undefined {
+  const { $ref } = field.items ?? field
+  if ($ref === undefined) return undefined
+  const held = schemas[$ref.replace(SCHEMAS, '')]
+  if (held === undefined) throw new Error(`the contract has no ${$ref}`)
+  return int64Fields(schemas, held).length === 0 ? undefined : schemaName($ref)
 }
 
 function declaration(name: string, schema: Schema): string {
@@ -139,10 +154,7 @@ function generate({ paths, components }: Contract): string {
       `${operation.operationId}: { method: '${method}', path: '${path}', answer: ${answerOf(operation).of} },`,
   )
   const int64 = schemas.map(
-    ([name, schema]) =>
-      `${schemaName(name)}: [${int64Fields(schema)
-        .map((field) => `'${field}'`)
-        .join(', ')}],`,
+    ([name, schema]) => `${schemaName(name)}: { ${int64Fields(components.schemas, schema).join(', ')} },`,
   )
   return `// Made from openapi.json by client/scripts/contract-types.ts: "npm run contract:client" writes it anew.
 
@@ -160,7 +172,10 @@ export const OPERATIONS = {
 ${facts.join('\n')}
 } as const satisfies Readonly<Record<keyof Operations, { method: string; path: string; answer: unknown }>>
 
-/** The fields of each schema that are int64: \`bigint\` in the program, digits on the wire. */
+/**
+ * The fields of each schema that are int64, \`bigint\` in the program and digits on the wire, or that hold an object of
+ * another schema with such fields, or an array of them.
+ */
 export const INT64_FIELDS = {
 ${int64.join('\n')}
 } as const

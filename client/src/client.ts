@@ -1,4 +1,4 @@
-import { adjustInventory } from './adjust-inventory.ts'
+import { type AdjustmentOptions, adjustInventory, type StockChange } from './adjust-inventory.ts'
 import type {
   CatalogEntry,
   HistoryEntry,
@@ -12,17 +12,17 @@ import type {
 } from './contract-types.ts'
 import { type EventOptions, followEvents, type InventoryEvent } from './inventory-events.ts'
 import type { LimitState } from './limit-state.ts'
-import { callForValue, callOperation, type OperationId, type Outcome } from './operation-call.ts'
+import {
+  type CallOptions,
+  callForValue,
+  callOperation,
+  type OperationId,
+  type Outcome,
+  type WriteOptions,
+} from './operation-call.ts'
 import { type PetstoreClientOptions, readOptions } from './options.ts'
 import { allItems, type Page, pageOf } from './pages.ts'
-import { PetQueue } from './pet-queue.ts'
 import { Transport } from './transport.ts'
-import { updateInventory } from './update-inventory.ts'
-
-export interface CallOptions {
-  /** Ends the call, whatever it is waiting for; the call throws the signal's reason. */
-  readonly signal?: AbortSignal | undefined
-}
 
 /** An entry with the tag of its state: give it as `ifMatch` to change just that state. */
 export interface TaggedInventoryItem extends InventoryItem {
@@ -45,7 +45,6 @@ type OperationMethods = Readonly<Record<OperationId, (...args: never[]) => unkno
 /** The service as an object. One client holds one key: its calls share the key's limits and wait together. */
 export class PetstoreClient implements OperationMethods {
   readonly #transport: Transport
-  readonly #adjusting = new PetQueue()
   readonly #listTags = new WeakMap<readonly unknown[], string>()
 
   constructor(options: PetstoreClientOptions) {
@@ -88,20 +87,31 @@ export class PetstoreClient implements OperationMethods {
   async updateInventory(
     petId: bigint,
     update: InventoryUpdate,
-    { ifMatch, signal }: CallOptions & { readonly ifMatch?: string } = {},
+    { ifMatch, ...options }: WriteOptions & { readonly ifMatch?: string } = {},
   ): Promise<TaggedInventoryItem> {
-    return tagged(await updateInventory(this.#transport, { petId, update, ifMatch, signal }))
+    const headers = ifMatch === undefined ? {} : { 'If-Match': ifMatch }
+    const input = { params: { petId }, headers, body: update, ...options }
+    return tagged(await callForValue(this.#transport, 'updateInventory', input))
   }
 
   /**
-   * Adds to the stock of one pet, or takes from it with a negative `delta`; safe with any number of callers doing
-   * the same. Throws `insufficient_stock` rather than going below 0.
+   * Changes the stock of one pet or of up to 1,000, by a difference or to a new count, all or nothing and in one
+   * request; right with any number of callers doing the same. Throws `not_found`, `insufficient_stock` rather than
+   * going below 0, or `precondition_failed` where `expected` does not hold; `details` has every change that failed.
    */
-  async adjustInventory(petId: bigint, delta: number, { signal }: CallOptions = {}): Promise<InventoryItem> {
-    if (!Number.isSafeInteger(delta)) throw new TypeError(`delta must be an integer, got ${String(delta)}`)
-    return this.#adjusting.run(petId, signal, () =>
-      adjustInventory(this.#transport, { petId, delta, signal }),
-    )
+  adjustInventory(change: StockChange, options: AdjustmentOptions): Promise<InventoryItem>
+  adjustInventory(
+    changes: readonly StockChange[],
+    options: AdjustmentOptions,
+  ): Promise<readonly InventoryItem[]>
+  async adjustInventory(
+    changes: StockChange | readonly StockChange[],
+    options: AdjustmentOptions,
+  ): Promise<InventoryItem | readonly InventoryItem[]> {
+    if (!isOne(changes)) return adjustInventory(this.#transport, changes, options)
+    const [item] = await adjustInventory(this.#transport, [changes], options)
+    if (item === undefined) throw new Error('one change came to no entry')
+    return item
   }
 
   /** A page of the changes of one pet's stock, newest first. */
@@ -198,4 +208,8 @@ export class PetstoreClient implements OperationMethods {
 function tagged({ value, headers }: Outcome<InventoryItem | undefined>): TaggedInventoryItem {
   if (value === undefined) throw new TypeError('the service answered 304 to a request without a condition')
   return { ...value, etag: headers.get('ETag') ?? '' }
+}
+
+function isOne(changes: StockChange | readonly StockChange[]): changes is StockChange {
+  return !Array.isArray(changes)
 }

@@ -347,24 +347,27 @@ export const OPERATIONS = {
   getLimits: { method: 'GET', path: '/limits', answer: 'KeyLimits' },
 } as const satisfies Readonly<Record<keyof Operations, { method: string; path: string; answer: unknown }>>
 
-/** The fields of each schema that are int64: `bigint` in the program, digits on the wire. */
+/**
+ * The fields of each schema that are int64, `bigint` in the program and digits on the wire, or that hold an object of
+ * another schema with such fields, or an array of them.
+ */
 export const INT64_FIELDS = {
-  InventoryItem: ['petId'],
-  InventoryUpdate: [],
-  PetStatus: [],
-  InventoryAdjustment: [],
-  AdjustmentChange: ['petId'],
-  AdjustmentResult: [],
-  Reason: [],
-  HistoryEntry: [],
-  RecentChange: ['petId'],
-  ChangeEvent: ['petId'],
-  RemovedEvent: ['petId'],
-  Pet: ['id', 'categoryId'],
-  CatalogEntry: ['petId', 'categoryId'],
-  Order: ['id', 'petId'],
-  KeyLimits: [],
-  LimitWindow: [],
-  ErrorBody: [],
-  ErrorDetail: ['petId'],
+  InventoryItem: { petId: { type: 'int64', required: true } },
+  InventoryUpdate: {},
+  PetStatus: {},
+  InventoryAdjustment: { changes: { type: 'AdjustmentChange', required: true } },
+  AdjustmentChange: { petId: { type: 'int64', required: true } },
+  AdjustmentResult: { items: { type: 'InventoryItem', required: true } },
+  Reason: {},
+  HistoryEntry: {},
+  RecentChange: { petId: { type: 'int64', required: true } },
+  ChangeEvent: { petId: { type: 'int64', required: true } },
+  RemovedEvent: { petId: { type: 'int64', required: true } },
+  Pet: { id: { type: 'int64', required: true }, categoryId: { type: 'int64', required: true } },
+  CatalogEntry: { petId: { type: 'int64', required: true }, categoryId: { type: 'int64', required: true } },
+  Order: { id: { type: 'int64', required: true }, petId: { type: 'int64', required: true } },
+  KeyLimits: {},
+  LimitWindow: {},
+  ErrorBody: { details: { type: 'ErrorDetail', required: false } },
+  ErrorDetail: { petId: { type: 'int64', required: false } },
 } as const

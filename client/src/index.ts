@@ -1,5 +1,5 @@
+export type { AdjustmentOptions, StockChange } from './adjust-inventory.ts'
 export {
-  type CallOptions,
   type PageOptions,
   type PetFilter,
   PetstoreClient,
@@ -9,6 +9,7 @@ export type {
   CatalogEntry,
   ChangeEvent,
   ErrorBody,
+  ErrorDetail,
   HistoryEntry,
   InventoryItem,
   InventoryUpdate,
@@ -17,12 +18,14 @@ export type {
   Order,
   Pet,
   PetStatus,
+  Reason,
   RecentChange,
   RemovedEvent,
 } from './contract-types.ts'
 export { entryTag } from './entry-tag.ts'
 export type { EventOptions, InventoryEvent } from './inventory-events.ts'
 export type { LimitState } from './limit-state.ts'
+export type { CallOptions, WriteOptions } from './operation-call.ts'
 export type { PetstoreClientOptions, ResponseNote, RetryOptions } from './options.ts'
 export type { Page } from './pages.ts'
 export {

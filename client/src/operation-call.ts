@@ -1,5 +1,6 @@
 import { OPERATIONS, type Operations } from './contract-types.ts'
-import { readExactly, type SchemaName } from './exact-json.ts'
+import { readExactly, type SchemaName, writeExactly } from './exact-json.ts'
+import { readIdempotencyKey } from './idempotency-key.ts'
 import { PetstoreError } from './petstore-error.ts'
 import type { Answer, Call, Transport } from './transport.ts'
 
@@ -7,16 +8,27 @@ export type OperationId = keyof Operations
 
 type Fields = Readonly<Record<string, unknown>>
 
+export interface CallOptions {
+  /** Ends the call, whatever it is waiting for; the call throws the signal's reason. */
+  readonly signal?: AbortSignal | undefined
+}
+
+export interface WriteOptions extends CallOptions {
+  /**
+   * What this change is known by, 1 to 255 visible ASCII characters; a random one by default. The same change with the
+   * same key, sent again within 24 hours, is not made again but answered as it was.
+   */
+  readonly idempotencyKey?: string | undefined
+}
+
 /** What one operation takes, as the contract says. */
-export interface Input<Id extends OperationId> {
+export interface Input<Id extends OperationId> extends WriteOptions {
   readonly params?: Operations[Id]['params']
   readonly query?: {
     readonly [Name in keyof Operations[Id]['query']]: Operations[Id]['query'][Name] | undefined
   }
   readonly headers?: Operations[Id]['headers'] & { readonly 'If-None-Match'?: string }
   readonly body?: Operations[Id]['body']
-  readonly signal?: AbortSignal | undefined
-  readonly repeatable?: boolean
 }
 
 /** A read answer; `value` is `undefined` where it is a 304: what the caller has is still right. */
@@ -30,7 +42,7 @@ const MAX_INT64 = 2n ** 63n - 1n
 
 export function callOf<Id extends OperationId>(id: Id, input: Input<Id>): Call {
   const { method, path } = OPERATIONS[id]
-  const { params = {}, query = {}, headers = {}, body, signal, repeatable = true } = input
+  const { params = {}, query = {}, headers = {}, body, signal, idempotencyKey } = input
   const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => int64(name, (params as Fields)[name]))
   const search = new URLSearchParams()
   for (const [name, value] of Object.entries(query)) {
@@ -41,9 +53,9 @@ export function callOf<Id extends OperationId>(id: Id, input: Input<Id>): Call {
     method,
     path: queryText === '' ? filled : `${filled}?${queryText}`,
     headers: { ...headers, ...(body === undefined ? {} : { 'Content-Type': 'application/json' }) },
-    body: body === undefined ? undefined : JSON.stringify(body),
+    body: body === undefined ? undefined : writeExactly(body),
     signal,
-    repeatable,
+    idempotencyKey: method === 'GET' ? undefined : readIdempotencyKey(idempotencyKey),
   }
 }
 
@@ -80,19 +92,27 @@ export async function callForValue<Id extends Exclude<OperationId, 'inventoryEve
   return { value, ...rest }
 }
 
-function read({ method, path }: Call, { text, status, requestId }: Answer, schema: SchemaName): unknown {
+function read(
+  { method, path, idempotencyKey }: Call,
+  { text, status, requestId }: Answer,
+  schema: SchemaName,
+): unknown {
   try {
     return readExactly(text, schema)
   } catch (cause) {
     throw new PetstoreError(
       'invalid_response',
       `answered ${status} with what is not the JSON of the contract: is the base address that of the service?`,
-      { request: `${method} ${path}`, status, requestId, cause },
+      {
+        ...{ request: `${method} ${path}`, status, requestId, cause },
+        ...{ idempotencyKey, mayHaveBeenMade: idempotencyKey !== undefined },
+      },
     )
   }
 }
 
-function int64(name: string, value: unknown): string {
+/** Its digits. */
+export function int64(name: string, value: unknown): string {
   if (typeof value !== 'bigint') {
     throw new TypeError(`${name} must be a bigint such as 5n, got ${String(value)} (a ${typeof value})`)
   }

@@ -1,4 +1,4 @@
-import type { ErrorBody } from './contract-types.ts'
+import type { ErrorBody, ErrorDetail } from './contract-types.ts'
 import type { LimitState } from './limit-state.ts'
 
 /** Codes of failures that the client finds itself. */
@@ -7,20 +7,18 @@ export type ClientErrorCode =
   | 'connection_failed'
   /** What came is not what the contract says, as from a proxy or a wrong address. */
   | 'invalid_response'
-  /** An adjustment would bring the stock below 0. */
-  | 'insufficient_stock'
-  /** The connection broke while the stock was adjusted, and it cannot be told whether it took effect. */
-  | 'outcome_unknown'
 
 export type PetstoreErrorCode = ErrorBody['code'] | ClientErrorCode
 
-interface Details {
+export interface ErrorContext {
   /** Method and path, such as `PATCH /inventory/5`. */
   readonly request: string
   readonly status?: number | undefined
   readonly requestId?: string | undefined
   readonly limits?: LimitState | undefined
-  readonly followsBreak?: boolean
+  readonly details?: readonly ErrorDetail[] | undefined
+  readonly idempotencyKey?: string | undefined
+  readonly mayHaveBeenMade?: boolean
   readonly cause?: unknown
 }
 
@@ -34,17 +32,26 @@ export class PetstoreError extends Error {
   readonly requestId: string | undefined
   /** How the limits of the key stood with that answer. */
   readonly limits: LimitState | undefined
-  /** An earlier attempt of the same call got no answer, or a 5xx: it may have taken effect all the same. */
-  readonly followsBreak: boolean
+  /** Every change of an adjustment that cannot be made, and why; empty where the service names none. */
+  readonly details: readonly ErrorDetail[]
+  /** What the change is known by; `undefined` for a read. */
+  readonly idempotencyKey: string | undefined
+  /**
+   * No answer tells whether the change was made: the same call with this `idempotencyKey` does, within 24 hours, and
+   * makes it where it was not. Where this is false, nothing was changed.
+   */
+  readonly mayHaveBeenMade: boolean
 
   /** `what` goes on from the request, such as `answered 404 …`. */
-  constructor(code: PetstoreErrorCode, what: string, details: Details) {
-    super(`${details.request} ${what}`, details.cause === undefined ? undefined : { cause: details.cause })
+  constructor(code: PetstoreErrorCode, what: string, context: ErrorContext) {
+    super(`${context.request} ${what}`, context.cause === undefined ? undefined : { cause: context.cause })
     this.code = code
-    this.status = details.status
-    this.requestId = details.requestId
-    this.limits = details.limits
-    this.followsBreak = details.followsBreak ?? false
+    this.status = context.status
+    this.requestId = context.requestId
+    this.limits = context.limits
+    this.details = context.details ?? []
+    this.idempotencyKey = context.idempotencyKey
+    this.mayHaveBeenMade = context.mayHaveBeenMade ?? false
   }
 }
 

@@ -1,8 +1,7 @@
 import { type LimitState, readLimitState, readRetryAfter, untilReset } from './limit-state.ts'
 import type { ClientSettings } from './options.ts'
-import { PetstoreError } from './petstore-error.ts'
-import { type Failure, failureOf, noAnswer, unsent } from './request-failure.ts'
-import { type Passage, SendGate, type Turn } from './send-gate.ts'
+import { type Failure, failedCall, failureOf, noAnswer, notSent } from './request-failure.ts'
+import { type Passage, SendGate } from './send-gate.ts'
 import { TimedSignal } from './timed-signal.ts'
 import { backOff } from './waiting.ts'
 
@@ -13,11 +12,8 @@ export interface Call {
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string | undefined
   readonly signal?: AbortSignal | undefined
-  /**
-   * Whether to send it again when it may have taken effect already: after a broken connection or a 503, but not
-   * after a 429. True by default.
-   */
-  readonly repeatable?: boolean
+  /** Of a call that changes something: all its attempts have the same, so that it is made once at most. */
+  readonly idempotencyKey?: string | undefined
 }
 
 export interface Answer {
@@ -43,6 +39,8 @@ type Setback = { readonly failure: Failure; readonly wait: number | 'at the gate
 
 const FIRST_BACK_OFF_MS = 300
 const LONGEST_BACK_OFF_MS = 10_000
+/** The service forgets an Idempotency-Key after 24 hours: later than this, a change might be made twice. */
+const SAFE_TO_REPEAT_MS = 23 * 3_600_000
 
 /** Statuses that say that it may work later. A 502 and a 504 are a proxy's words for a broken connection. */
 const TEMPORARY: ReadonlySet<number> = new Set([429, 502, 503, 504])
@@ -90,26 +88,35 @@ export class Transport {
     const { signal } = call
     const beganAt = time.clock()
     let last: Failure | undefined
-    const turn: Turn = {
-      ticket: this.#tickets++,
-      deadline: beganAt + retry.deadlineMs,
-      signal,
-      tooLate: (opensAt) => unsent(call, last, this.#limits, opensAt, time.clock(), retry.deadlineMs),
+    // When the first attempt was sent that may have been made, and of which none has told since.
+    let unsettledSince: number | undefined
+    const deadline = () => {
+      const safeUntil =
+        call.idempotencyKey === undefined || unsettledSince === undefined
+          ? Number.POSITIVE_INFINITY
+          : unsettledSince + SAFE_TO_REPEAT_MS
+      return Math.min(beganAt + retry.deadlineMs, safeUntil)
     }
-    let followsBreak = false
+    const ticket = this.#tickets++
+    const tooLate = (opensAt: number) => {
+      const note = { opensInMs: opensAt - time.clock(), deadlineMs: deadline() - beganAt }
+      return notSent(call, last, unsettledSince !== undefined, this.#limits, note)
+    }
     for (let count = 1; ; count++) {
-      const passage = await this.#gate.enter(turn)
+      const passage = await this.#gate.enter({ ticket, deadline: deadline(), signal, tooLate })
+      const sentAt = time.clock()
       const outcome = await this.#attempt(call, passage, count, read)
       if ('result' in outcome) return outcome.result
       const { failure, wait } = outcome
-      const isFinal =
-        wait === 'final' || count > retry.limit || (failure.mayHaveTakenEffect && call.repeatable === false)
-      const pause = typeof wait === 'number' ? wait : 0
-      if (isFinal || time.clock() + pause > turn.deadline) {
-        throw gaveUp(failure, followsBreak, count, time.clock() - beganAt)
-      }
       last = failure
-      followsBreak ||= failure.mayHaveTakenEffect
+      if (failure.outcome === 'unknown') unsettledSince ??= sentAt
+      if (failure.outcome === 'decided') unsettledSince = undefined
+      const pause = typeof wait === 'number' ? wait : 0
+      if (wait === 'final' || count > retry.limit || time.clock() + pause > deadline()) {
+        const seconds = ((time.clock() - beganAt) / 1000).toFixed(1)
+        const note = count === 1 ? '' : `; this was attempt ${count}, ${seconds} s after the first`
+        throw failedCall(call, failure, unsettledSince !== undefined, note)
+      }
       if (pause > 0) await time.sleep(pause, signal)
     }
   }
@@ -122,14 +129,17 @@ export class Transport {
     read: (attempt: Attempt) => Promise<Result>,
   ): Promise<{ readonly result: Result } | Setback> {
     const { baseUrl, fetch, timeoutMs, authorization, time } = this.settings
-    const { method, path, headers, body } = call
+    const { method, path, headers, body, idempotencyKey } = call
     const signal = new TimedSignal(call.signal, timeoutMs)
     const back = () => backOff(count - 1, time.random, FIRST_BACK_OFF_MS, LONGEST_BACK_OFF_MS)
     let response: Response
     try {
       response = await fetch(baseUrl + path, {
         method,
-        headers: { Authorization: authorization, Accept: 'application/json', ...headers },
+        headers: {
+          ...{ Authorization: authorization, Accept: 'application/json', ...headers },
+          ...(idempotencyKey === undefined ? {} : { 'Idempotency-Key': idempotencyKey }),
+        },
         ...(body === undefined ? {} : { body }),
         signal: signal.signal,
         // A stored answer would defeat the promise that a read sees every acknowledged update.
@@ -177,11 +187,4 @@ export class Transport {
     this.settings.onResponse?.({ method, path, status, requestId, limits, attempt })
     return wait !== undefined
   }
-}
-
-function gaveUp(failure: Failure, followsBreak: boolean, attempts: number, tookMs: number): PetstoreError {
-  const { code, what, details } = failure
-  const note =
-    attempts === 1 ? '' : `; this was attempt ${attempts}, ${(tookMs / 1000).toFixed(1)} s after the first`
-  return new PetstoreError(code, what + note, { ...details, followsBreak })
 }

@@ -1,17 +1,9 @@
 import { expect, test } from 'bun:test'
 import { isPetstoreError, PetstoreClient, PetstoreError } from '../src/index.ts'
+import { failureOf } from './support/failure-of.ts'
 import { clientOf, liveService, stopServicesAfterEach } from './support/live-service.ts'
 
 stopServicesAfterEach()
-
-async function failureOf(call: Promise<unknown>): Promise<PetstoreError> {
-  const error: unknown = await call.then(
-    () => undefined,
-    (reason: unknown) => reason,
-  )
-  if (!isPetstoreError(error)) throw new Error(`not a PetstoreError: ${String(error)}`)
-  return error
-}
 
 test('an error has the code, the status, the request and the limit state, and names method and path', async () => {
   const service = await liveService()
@@ -43,7 +35,8 @@ test('each kind of refusal comes with its own code', async () => {
   const stranger = clientOf(service, { apiKey: 'pst_live_nonsense' })
   expect(await failureOf(stranger.listInventory())).toMatchObject({ code: 'unauthorized', status: 401 })
   const reader = clientOf(service, { apiKey: readOnly.secret })
-  expect(await failureOf(reader.adjustInventory(1n, 1))).toMatchObject({ code: 'forbidden', status: 403 })
+  const adjustment = reader.adjustInventory({ petId: 1n, delta: 1 }, { reason: 'received' })
+  expect(await failureOf(adjustment)).toMatchObject({ code: 'forbidden', status: 403 })
   expect(await failureOf(client.listPets({ limit: 101 }))).toMatchObject({ code: 'invalid_request' })
 })
 
@@ -70,7 +63,8 @@ test('what could never work is refused before anything is sent', async () => {
   const asNumber = 5 as unknown as bigint
   await expect(client.getPet(asNumber)).rejects.toThrow('petId must be a bigint such as 5n, got 5 (a number)')
   await expect(client.getPet(2n ** 63n)).rejects.toThrow('petId must be an int64')
-  await expect(client.adjustInventory(1n, 1.5)).rejects.toThrow('delta must be an integer')
+  const change = { petId: asNumber, delta: 1 }
+  await expect(client.adjustInventory(change, { reason: 'sold' })).rejects.toThrow('petId must be a bigint')
 })
 
 test('the guard tells a PetstoreError from anything else, and one code from another', () => {

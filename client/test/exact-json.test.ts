@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { readExactly } from '../src/exact-json.ts'
+import { readExactly, writeExactly } from '../src/exact-json.ts'
 
 const int64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n })
 const space = fc.constantFrom('', ' ', '\n  ', '\t', '\r\n')
@@ -49,6 +49,38 @@ test('an id that cannot be kept whole is an error and never a rounded number', (
   // The field's name spelled with an escape is legal, and the one thing that the quoting does not see.
   expect(() => readExactly('{"pet\\u0049d":9007199254740993}', 'InventoryItem')).toThrow(SyntaxError)
   expect(readExactly('{"pet\\u0049d":12}', 'InventoryItem')).toEqual({ petId: 12n })
+})
+
+test('ids in objects that an answer holds come out exactly as well', () => {
+  const item = '{"petId":9223372036854775807,"quantity":1,"status":"sold"}'
+  expect(readExactly(`{"items":[${item},${item}]}`, 'AdjustmentResult')).toMatchObject({
+    items: [{ petId: 9223372036854775807n }, { petId: 9223372036854775807n }],
+  })
+  const error = (details: string) => `{"code":"not_found","message":"\\"petId\\":1","status":404${details}}`
+  const petId = '{"index":0,"petId":9007199254740993,"code":"not_found","message":""}'
+  expect(readExactly(error(`,"details":[${petId},{"index":1}]`), 'ErrorBody')).toMatchObject({
+    details: [{ petId: 9007199254740993n }, { index: 1 }],
+  })
+  expect(readExactly(error(''), 'ErrorBody')).toMatchObject({ message: '"petId":1' })
+  for (const items of ['[{}]', '[1]', '["x"]', 'null', '1']) {
+    expect(() => readExactly(`{"items":${items}}`, 'AdjustmentResult')).toThrow(SyntaxError)
+  }
+  expect(() => readExactly('{}', 'AdjustmentResult')).toThrow(SyntaxError)
+})
+
+test('what is written is JSON with exact ids, the same bytes for the same value', () => {
+  const changes = [
+    { petId: 9223372036854775807n, delta: -1, expected: undefined },
+    { delta: 1, petId: 1n },
+  ]
+  expect(writeExactly({ reason: 'sold', changes, reference: 'order "17"' })).toBe(
+    '{"changes":[{"delta":-1,"petId":9223372036854775807},{"delta":1,"petId":1}],"reason":"sold","reference":"order \\"17\\""}',
+  )
+  fc.assert(
+    fc.property(fc.jsonValue(), (value) => {
+      expect(JSON.parse(writeExactly(value))).toEqual(JSON.parse(JSON.stringify(value)))
+    }),
+  )
 })
 
 test('what is no JSON, or not made of objects, is an error', () => {

@@ -22,7 +22,8 @@ test('ids are exact in every operation, in and out', async () => {
     etag: '"8-available"',
   })
   expect(await client.updateInventory(ODD, { quantity: 3 })).toMatchObject({ petId: ODD, quantity: 3 })
-  expect(await client.adjustInventory(LAST, 2)).toMatchObject({ petId: LAST, quantity: 10 })
+  const received = client.adjustInventory({ petId: LAST, delta: 2 }, { reason: 'received' })
+  expect(await received).toMatchObject({ petId: LAST, quantity: 10 })
   expect((await client.listInventoryHistory(LAST)).items[0]).toMatchObject({ before: 8, after: 10 })
   expect((await client.listRecentChanges()).items.map(({ petId }) => petId)).toEqual([LAST, ODD])
   expect((await client.listCatalog()).items.map(({ petId }) => petId)).toEqual(ids)
@@ -70,7 +71,7 @@ test('ifMatch changes just the state that it names', async () => {
   await expect(client.updateInventory(1n, { quantity: 6 }, { ifMatch: seen.etag })).rejects.toMatchObject({
     code: 'precondition_failed',
     status: 412,
-    followsBreak: false,
+    mayHaveBeenMade: false,
   })
   expect(await client.updateInventory(1n, { quantity: 6 }, { ifMatch: changed.etag })).toMatchObject({
     quantity: 6,

@@ -45,7 +45,7 @@ export async function startLivelyShop(): Promise<LivelyShop> {
   }
   for (const { at, who, petId, delta } of someWeeks()) {
     now = at
-    await staff[who].adjustInventory(petId, delta)
+    await staff[who].adjustInventory({ petId, delta }, { reason: delta < 0 ? 'sold' : 'received' })
   }
   now = undefined
   return {

@@ -12,7 +12,8 @@ export interface Contention {
 type Addition = (client: PetstoreClient, petId: bigint) => Promise<unknown>
 
 /** The safe way. */
-export const byAdjustment: Addition = (client, petId) => client.adjustInventory(petId, 1)
+export const byAdjustment: Addition = (client, petId) =>
+  client.adjustInventory({ petId, delta: 1 }, { reason: 'received' })
 
 /** What callers write who do not know better. */
 export const byPlainUpdate: Addition = async (client, petId) => {

@@ -11,7 +11,7 @@ export async function exercise({ PetstoreClient, isPetstoreError }, baseUrl, api
   const changes = []
   for await (const event of client.inventoryEvents()) {
     if (event.type === 'ready') {
-      await client.adjustInventory(last, 2)
+      await client.adjustInventory({ petId: last, delta: 2 }, { reason: 'received' })
       await client.updateInventory(last, { quantity: 1 })
     }
     if (event.type === 'change') changes.push([String(event.petId), event.before, event.after])

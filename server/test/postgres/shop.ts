@@ -7,10 +7,10 @@ export const PET_IDS = [1, 2, 3, 4, 5]
 const ROOMY: Limits = { perMinute: 1_000_000_000, perDay: 1_000_000_000 }
 
 /** Fills an empty database with a few pets, all of quantity 0, and gives a key that no limit stops. */
-export async function stockUp(databaseUrl: string): Promise<string> {
+export async function stockUp(databaseUrl: string, petIds: readonly number[] = PET_IDS): Promise<string> {
   const store = await openStore(databaseUrl, { tables: 'make' })
   await store.addPets(
-    PET_IDS.map((id) => ({
+    petIds.map((id) => ({
       id: BigInt(id),
       name: `Pet ${id}`,
       categoryId: 1n,

@@ -84,6 +84,27 @@ describe('two instances on one PostgreSQL', () => {
     },
   )
 
+  test('so it is with an update over the state that it was meant for', async () => {
+    const petId = PET_IDS[1] ?? 0
+    await one.call(`/inventory/${petId}`, key, { method: 'PATCH', body: '{"quantity": 1}' })
+    const answers = await Promise.all(
+      Array.from({ length: 100 }, async (_, index) => {
+        const { address } = index % 2 === 0 ? one : other
+        const answer = await fetch(`${address}/v1/inventory/${petId}`, {
+          method: 'PATCH',
+          headers: {
+            ...{ Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
+            ...{ 'If-Match': '"1-available"', 'Idempotency-Key': 'same-update' },
+          },
+          body: '{"quantity": 2}',
+        })
+        return `${answer.status} ${answer.headers.get('ETag')} ${await answer.text()}`
+      }),
+    )
+    const made = `200 "2-available" {"petId":${petId},"quantity":2,"status":"available"}`
+    expect(new Set(answers)).toEqual(new Set([made]))
+  })
+
   test('one Idempotency-Key for different requests at once on both: one is made, the others are 422', async () => {
     const answers = await Promise.all(
       PET_IDS.map((petId, index) => adjust(index % 2 === 0 ? one : other, 'different', petId, 1)),

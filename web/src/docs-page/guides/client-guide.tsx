@@ -12,7 +12,7 @@ export const clientGuide: Guide = {
   Body,
 }
 
-const ADJUST = `const sold = await client.adjustInventory(16n, -3)
+const ADJUST = `const sold = await client.adjustInventory({ petId: 16n, delta: -3 }, { reason: 'sold' })
 console.log(sold.quantity)`
 
 const SET = `const seen = await client.getInventoryItem(2n)
@@ -82,8 +82,8 @@ console.log(stock[0])`}
       </table>
       <h2>Add and take</h2>
       <p>
-        <code>adjustInventory</code> reads, computes and writes only if nobody was faster; else it begins
-        anew. It never goes below 0.
+        <code>adjustInventory</code> changes one pet or many, all or nothing, in one request. It never goes
+        below 0, and a change whose answer is lost is sent again without being made twice.
       </p>
       <CodeBlock title="Three are sold" language="typescript" code={ADJUST} />
       <h2>Set</h2>
@@ -93,8 +93,7 @@ console.log(stock[0])`}
       <h2>Errors</h2>
       <p>
         Every failure is a <code>PetstoreError</code> with the <code>code</code> of the service. Beside those
-        there are <code>connection_failed</code>, <code>invalid_response</code>,{' '}
-        <code>insufficient_stock</code> and <code>outcome_unknown</code>.
+        there are <code>connection_failed</code> and <code>invalid_response</code>.
       </p>
       <CodeBlock title="Decide by the code" language="typescript" code={FAILURES} />
       <h2>Waiting</h2>

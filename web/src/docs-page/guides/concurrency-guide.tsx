@@ -92,12 +92,12 @@ function Body() {
         for setting a count that is what one wants.
       </p>
       <h2>Add and take</h2>
-      <p>To add or take a number of pieces, let the client do the reading and trying again:</p>
+      <p>To add or take a number of pieces, adjust the stock instead of setting it:</p>
       <CodeBlock
         title="TypeScript client"
         language="typescript"
         code={`const client = new PetstoreClient({ baseUrl: '${baseUrlOf(contract)}', apiKey: 'YOUR_API_KEY' })
-const sold = await client.adjustInventory(16n, -3) // with any number of callers, every piece counts`}
+const sold = await client.adjustInventory({ petId: 16n, delta: -3 }, { reason: 'sold' }) // every piece counts`}
       />
       <h2>Read only what is new</h2>
       <p>

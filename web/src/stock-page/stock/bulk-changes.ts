@@ -174,8 +174,9 @@ export class BulkChanges implements Readable<BulkProgress | undefined> {
         const reason = 'It was on its way when you stopped: it may have been changed or not.'
         return { petId, why: 'stopped', reason, isUncertain: true }
       }
-      if (isPetstoreError(error, 'outcome_unknown')) {
-        return { petId, why: 'failed', reason: failureWords(error), isUncertain: true }
+      if (typeof target === 'object' && isPetstoreError(error) && error.mayHaveBeenMade) {
+        const reason = 'No answer came, so it may have been changed or not. Look at the history of the pet.'
+        return { petId, why: 'failed', reason, isUncertain: true }
       }
       // None of the others would fare better.
       if (isPetstoreError(error, 'forbidden')) this.#stopping.abort('this key may not change anything')
@@ -190,7 +191,7 @@ export class BulkChanges implements Readable<BulkProgress | undefined> {
   async #adjust(petId: bigint, delta: number, signal: AbortSignal): Promise<QuantityChange> {
     const { client, stock } = this.#context
     const guess = (stock.find(petId)?.quantity ?? 0) + delta
-    const send = () => client.adjustInventory(petId, delta, { signal })
+    const send = () => client.adjustInventory({ petId, delta }, { reason: 'corrected', signal })
     const { quantity } = await sendOwn(this.#context, petId, guess, send)
     return { petId, before: quantity - delta, after: quantity }
   }
