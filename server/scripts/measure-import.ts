@@ -39,6 +39,21 @@ async function writeCsv(
   await file.end()
 }
 
+/** A change for each pet of `writeCsv`. */
+async function writeChanges(
+  path: string,
+  header: string,
+  quantityOf: (row: number) => number,
+): Promise<void> {
+  const file = Bun.file(path).writer()
+  file.write(`${header}\n`)
+  for (let row = 1; row <= rows; row++) {
+    file.write(`${row},${quantityOf(row)}\n`)
+    if (row % 10_000 === 0) await file.flush()
+  }
+  await file.end()
+}
+
 /** Runs the real program, and gives how long it took and the most memory it had (VmHWM). */
 async function run(...args: string[]): Promise<{ seconds: number; peakMegabytes: number }> {
   const began = performance.now()
@@ -87,11 +102,16 @@ async function longestLock(path: string, isOver: () => boolean): Promise<number>
   return longest
 }
 
-async function measureImport(label: string, file: string, database: string): Promise<void> {
+async function measureImport(
+  label: string,
+  file: string,
+  database: string,
+  command: readonly string[] = ['import'],
+): Promise<void> {
   await openSqliteStore(database).close()
   let isOver = false
   const lock = longestLock(database, () => isOver)
-  const { seconds, peakMegabytes } = await run('import', file, '--database-url', `sqlite:${database}`)
+  const { seconds, peakMegabytes } = await run(...command, file, '--database-url', `sqlite:${database}`)
   isOver = true
   report(label, seconds, peakMegabytes, `${Math.round(await lock)} ms locked`)
 }
@@ -110,6 +130,11 @@ await writeCsv(at('pets.csv'), { changed: 10 })
 await measureImport('import, 10 quantities different', at('pets.csv'), at('a.db'))
 await writeCsv(at('pets.csv'), { changed: rows })
 await measureImport('import, all quantities different', at('pets.csv'), at('a.db'))
+const adjust = ['adjust', '--reason', 'received']
+await writeChanges(at('changes.csv'), 'petId,delta', () => 1)
+await measureImport('adjust, a delta for every pet', at('changes.csv'), at('a.db'), adjust)
+await writeChanges(at('changes.csv'), 'petId,quantity', (row) => (row % 1_000) + (row <= 10 ? 0 : 2))
+await measureImport('import of a count, 10 different', at('changes.csv'), at('a.db'))
 await writeCsv(at('pets.csv'), { shuffled: true })
 await measureImport('import, all new, ids in no order', at('pets.csv'), at('b.db'))
 

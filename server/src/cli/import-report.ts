@@ -1,5 +1,6 @@
 import { quoted, type RefusedLine, type RowKind } from '../core/transfer/exchange-rows.ts'
-import type { ImportCounts, ImportPreview, Tally } from '../core/transfer/staged-import.ts'
+import type { AdjustmentReport } from '../core/transfer/staged-adjustment.ts'
+import type { ImportPreview, Tally } from '../core/transfer/staged-import.ts'
 import { counted, grouped } from './output.ts'
 
 /** The refused lines that are told, each with its reason. */
@@ -7,11 +8,11 @@ export function refusedLines(refused: Tally<RefusedLine>): string[] {
   return listed(refused, ({ line, reason }) => [line, reason])
 }
 
-export function summary(counts: ImportCounts, refused: number, noun: string, seconds: number): string {
-  const { added, changed, unchanged } = counts
-  const rate = seconds > 0 ? Math.round((added + changed + unchanged + refused) / seconds) : 0
+/** `done` says what became of the good rows. */
+export function summary(done: string, rows: number, refused: number, seconds: number): string {
+  const rate = seconds > 0 ? Math.round(rows / seconds) : 0
   const skipped = refused > 0 ? `, ${counted(refused, 'bad line')} skipped` : ''
-  return `${counted(added, noun)} added, ${grouped(changed)} changed, ${grouped(unchanged)} left alone${skipped} (${seconds.toFixed(1)} s, ${grouped(rate)} rows/s)`
+  return `${done}${skipped} (${seconds.toFixed(1)} s, ${grouped(rate)} rows/s)`
 }
 
 /** What an import would do, line by line as far as asked for. */
@@ -21,7 +22,6 @@ export function dryRunReport<Value>(
   refused: Tally<RefusedLine>,
   { noun, columns, write }: RowKind<Value>,
 ): string {
-  const amount = (label: string, count: number) => `  ${label.padEnd(18)}${grouped(count).padStart(12)}`
   const fieldsOf = (value: Value) => {
     const texts = write(value)
     return columns.map(({ name, json }, index) => {
@@ -31,12 +31,12 @@ export function dryRunReport<Value>(
   }
   const idOf = (value: Value) => `${noun} ${write(value)[0]}`
   return [
-    `Dry run of ${file}: nothing was changed.`,
-    '',
-    amount('would add', added.count),
-    amount('would change', changed.count),
-    amount('would leave alone', unchanged),
-    amount('refused', refused.count),
+    ...dryRunHead(file, {
+      'would add': added.count,
+      'would change': changed.count,
+      'would leave alone': unchanged,
+      refused: refused.count,
+    }),
     ...section('Would add', added, ({ line, value }) => {
       const fields = fieldsOf(value).slice(1)
       return [line, `${idOf(value)}: ${fields.map(({ name, text }) => `${name} ${text}`).join(', ')}`]
@@ -53,6 +53,33 @@ export function dryRunReport<Value>(
     }),
     ...section('Refused', refused, ({ line, reason }) => [line, reason]),
   ].join('\n')
+}
+
+/** What an adjustment would do, likewise. */
+export function adjustmentDryRunReport(
+  file: string,
+  { changed, unchanged }: AdjustmentReport,
+  refused: Tally<RefusedLine>,
+): string {
+  return [
+    ...dryRunHead(file, {
+      'would change': changed.count,
+      'would leave alone': unchanged,
+      refused: refused.count,
+    }),
+    ...section('Would change', changed, ({ line, petId, before, after }) => [
+      line,
+      `pet ${petId}: quantity ${before} → ${after}`,
+    ]),
+    ...section('Refused', refused, ({ line, reason }) => [line, reason]),
+  ].join('\n')
+}
+
+function dryRunHead(file: string, amounts: Readonly<Record<string, number>>): string[] {
+  const lines = Object.entries(amounts).map(
+    ([label, count]) => `  ${label.padEnd(18)}${grouped(count).padStart(12)}`,
+  )
+  return [`Dry run of ${file}: nothing was changed.`, '', ...lines]
 }
 
 type Told = readonly [line: number, text: string]

@@ -3,6 +3,7 @@ import { Command, CommanderError } from 'commander'
 import { hideSecrets } from '../core/keys/api-key.ts'
 import { VERSION } from '../core/values/version.ts'
 import { passwordInArguments } from './arguments.ts'
+import { addAdjustCommand } from './commands/adjust.ts'
 import { addBackupCommand } from './commands/backup.ts'
 import { addCopyCommand } from './commands/copy.ts'
 import { addDoctorCommand } from './commands/doctor.ts'
@@ -28,6 +29,7 @@ addServeCommand(program)
 addKeysCommands(program)
 addUsageCommand(program)
 addImportCommand(program)
+addAdjustCommand(program)
 addExportCommand(program)
 addHistoryCommand(program)
 addPetsCommands(program)

@@ -1,42 +1,35 @@
 import type { Static } from 'typebox'
+import {
+  EXPECTED_DELTA,
+  EXPECTED_REASON,
+  EXPECTED_REFERENCE,
+  isDelta,
+  isReason,
+  isReference,
+  wrongChoice,
+} from '../core/stock/adjustment-rules.ts'
 import { MAX_QUANTITY } from '../core/stock/inventory.ts'
 import { refusal } from '../core/stock/refusal.ts'
-import {
-  type AdjustmentChange,
-  MAX_CHANGES,
-  MAX_REFERENCE_LENGTH,
-  REASONS,
-} from '../core/stock/stock-request.ts'
+import { type AdjustmentChange, MAX_CHANGES } from '../core/stock/stock-request.ts'
 import { type ErrorDetail, ServiceError } from '../core/values/errors.ts'
 import { int64Of, invalid, isObject, quoted, shown } from './request-input.ts'
 import type { InventoryAdjustment } from './resources.ts'
 
-const CONTROL_CHARACTER = /\p{Cc}/u
 const EXPECTED_QUANTITY = `an integer from 0 to ${MAX_QUANTITY}`
 
 /** Throws a ServiceError whose details name every change that is not right. */
 export function readAdjustment(body: object): Static<typeof InventoryAdjustment> {
   const fields: Readonly<Record<string, unknown>> = { ...body }
-  const reason = REASONS.find((known) => known === fields.reason)
-  if (reason === undefined) {
-    throw invalid(`reason must be one of ${REASONS.join(', ')}, got ${shown(fields.reason)}`)
-  }
-  const { reference } = fields
+  const { reason, reference } = fields
+  if (!isReason(reason)) throw invalid(`reason must be ${EXPECTED_REASON}, got ${shown(reason)}`)
   const told = reference === undefined ? {} : { reference: readReference(reference) }
   return { reason, ...told, changes: readChanges(fields.changes) }
 }
 
 function readReference(value: unknown): string {
+  if (isReference(value)) return value
   const got = typeof value === 'string' ? quoted(value) : shown(value)
-  const isGood =
-    typeof value === 'string' &&
-    value.isWellFormed() &&
-    !CONTROL_CHARACTER.test(value) &&
-    (value.length <= MAX_REFERENCE_LENGTH || [...value].length <= MAX_REFERENCE_LENGTH)
-  if (isGood) return value
-  throw invalid(
-    `reference must be a string of at most ${MAX_REFERENCE_LENGTH} characters without control characters, got ${got}`,
-  )
+  throw invalid(`reference must be ${EXPECTED_REFERENCE}, got ${got}`)
 }
 
 function readChanges(value: unknown): AdjustmentChange[] {
@@ -68,10 +61,8 @@ function readChange(sent: unknown, petId: bigint | undefined, seen: Set<bigint>)
   if (seen.has(petId)) throw invalid(`petId ${petId} is there twice; give each pet one change`)
   seen.add(petId)
   const { delta, quantity, expected } = fields
-  if ((delta === undefined) === (quantity === undefined)) {
-    const got = delta === undefined ? 'neither' : 'both'
-    throw invalid(`a change must have exactly one of delta and quantity, got ${got}`)
-  }
+  const problem = wrongChoice(delta, quantity)
+  if (problem !== undefined) throw invalid(problem)
   const before = expected === undefined ? {} : { expected: readQuantity('expected', expected) }
   return delta === undefined
     ? { petId, quantity: readQuantity('quantity', quantity), ...before }
@@ -84,8 +75,6 @@ function readQuantity(name: string, value: unknown): number {
 }
 
 function readDelta(value: unknown): number {
-  if (Number.isSafeInteger(value) && typeof value === 'number' && value !== 0) return value
-  throw invalid(
-    `delta must be an integer other than 0 from ${-MAX_QUANTITY} to ${MAX_QUANTITY}, got ${shown(value)}`,
-  )
+  if (isDelta(value)) return value
+  throw invalid(`delta must be ${EXPECTED_DELTA}, got ${shown(value)}`)
 }

@@ -1,17 +1,13 @@
 import type { StockedPet } from '../core/catalog/pet.ts'
 import type { Order } from '../core/orders/order.ts'
 import { PET_STATUSES, type PetStatus } from '../core/stock/inventory.ts'
-import type { Columns, SqlValue } from './sql.ts'
+import type { StagingPlan } from './import-staging.ts'
 
 /** A row of the store, or of the temporary table `differing`. */
 export type PlainRow = Readonly<Record<string, bigint | string | boolean | null>>
 
 /** What an import of one kind of row has of its own. See ImportTables for the temporary tables. */
-export interface ImportPlan<Value> {
-  /** The columns beside `id`. */
-  readonly columns: Columns
-  /** The id, then the columns. */
-  readonly bind: (value: Value) => SqlValue[]
+export interface ImportPlan<Value> extends StagingPlan<Value> {
   readonly toValue: (row: PlainRow, prefix: '' | 'old_') => Value
   /** Where the store has its rows, beside those of `sorted`; what tells whether it has one; and its columns. */
   readonly store: { readonly joins: string; readonly id: string; readonly columns: readonly string[] }
@@ -22,6 +18,8 @@ export interface ImportPlan<Value> {
   /** Whether the log tells of it. Where it does not, only imports write this kind of row, and nobody follows it. */
   readonly isLogged: boolean
 }
+
+export const LOCK_STOCK = 'SELECT 1 FROM stock WHERE pet_id IN (SELECT id FROM touched) ORDER BY pet_id'
 
 export const PET_PLAN: ImportPlan<StockedPet> = {
   columns: { name: 'text', category_id: 'integer', status: 'text', quantity: 'integer' },
@@ -38,7 +36,7 @@ export const PET_PLAN: ImportPlan<StockedPet> = {
     id: 'stock.pet_id',
     columns: ['pets.name', 'pets.category_id', 'stock.status', 'stock.quantity'],
   },
-  toBeLocked: 'SELECT 1 FROM stock WHERE pet_id IN (SELECT id FROM touched) ORDER BY pet_id',
+  toBeLocked: LOCK_STOCK,
   writes: (which) => [
     `INSERT INTO pets (id, name, category_id)
     SELECT id, name, category_id FROM differing

@@ -8,14 +8,12 @@ import type {
   Tally,
 } from '../core/transfer/staged-import.ts'
 import type { ImportPlan, PlainRow } from './import-plan.ts'
-import type { Dialect, LongSession } from './sql.ts'
+import { ALL_IDS, createTables, Staging } from './import-staging.ts'
+import { inSteps, ROWS_A_STEP, record } from './import-steps.ts'
+import type { Columns, Dialect, LongSession } from './sql.ts'
 
-/** Then others get a turn, and a signal is heard. */
-const ROWS_A_STEP = 20_000
 /** With more pets than this added or changed, the log says so in one row: all of the stock is to be read again. */
 const MAX_LOGGED = 1_000
-const LOWEST_ID = -(2n ** 63n)
-const HIGHEST_ID = 2n ** 63n - 1n
 // A new name is logged as well, though it is no change of the stock: another import may be comparing just now.
 const IS_ENTRY = '(is_new OR old_status <> status)'
 const TO_BE_LOGGED = `(${IS_ENTRY} OR (old_name, old_category_id) IS DISTINCT FROM (name, category_id))`
@@ -23,17 +21,16 @@ const TO_BE_LOGGED = `(${IS_ENTRY} OR (old_name, old_category_id) IS DISTINCT FR
 type Apply<Value> = (tables: ImportTables<Value>, options: ApplyOptions) => Promise<ImportCounts>
 
 /**
- * The temporary tables of an import, on a connection of their own, so that nothing is locked while a file is read, and
- * little is in memory: `staged` has the rows as they come, `sorted` by id, `differing` those that the store has not or
- * has otherwise, and `touched` the ids that are to be compared again once nobody else can change them. How that is
- * brought about is the adapter's: it applies what is staged with the parts here.
+ * The temporary tables of an import beside those of its rows: `differing` has what the store has not or has otherwise,
+ * and `touched` the ids that are to be compared again once nobody else can change them. How that is brought about is the
+ * adapter's: it applies what is staged with the parts here.
  */
 export class ImportTables<Value> implements StagedImport<Value> {
   readonly #session: LongSession
+  readonly #staging: Staging<Value>
   readonly #plan: ImportPlan<Value>
   readonly #dialect: Dialect
   readonly #apply: Apply<Value>
-  #rows = 0
   #written = 0
 
   static async create<Value>(
@@ -42,64 +39,44 @@ export class ImportTables<Value> implements StagedImport<Value> {
     dialect: Dialect,
     apply: Apply<Value>,
   ): Promise<ImportTables<Value>> {
-    const { integer, boolean } = dialect.types
-    const columns = (prefix: '' | 'old_') =>
-      Object.entries(plan.columns).map(([name, type]) => `${prefix}${name} ${dialect.types[type]}`)
-    const tables = {
-      staged: [`line ${integer}`, `id ${integer}`, ...columns('')],
-      sorted: [`id ${integer} PRIMARY KEY`, `line ${integer}`, ...columns('')],
-      differing: [
-        ...[`id ${integer} PRIMARY KEY`, `line ${integer}`, `is_new ${boolean}`, `is_fresh ${boolean}`],
-        ...columns(''),
-        ...columns('old_'),
-      ],
-      touched: [`id ${integer}`],
-      numbered: [`id ${integer}`, `pet_id ${integer}`],
-    }
-    for (const [name, parts] of Object.entries(tables)) {
-      await session.run(`CREATE TEMP TABLE ${name} (${parts.join()})`)
-    }
-    return new ImportTables(session, plan, dialect, apply)
+    const old: Columns = Object.fromEntries(
+      Object.entries(plan.columns).map(([name, type]) => [`old_${name}`, type]),
+    )
+    await createTables(session, dialect, {
+      differing: {
+        id: 'PRIMARY KEY',
+        columns: { line: 'integer', is_new: 'boolean', is_fresh: 'boolean', ...plan.columns, ...old },
+      },
+      touched: { id: '', columns: {} },
+      numbered: { id: '', columns: { pet_id: 'integer' } },
+    })
+    return new ImportTables(session, await Staging.create(session, plan, dialect), plan, dialect, apply)
   }
 
-  private constructor(session: LongSession, plan: ImportPlan<Value>, dialect: Dialect, apply: Apply<Value>) {
+  private constructor(
+    session: LongSession,
+    staging: Staging<Value>,
+    plan: ImportPlan<Value>,
+    dialect: Dialect,
+    apply: Apply<Value>,
+  ) {
     this.#session = session
+    this.#staging = staging
     this.#plan = plan
     this.#dialect = dialect
     this.#apply = apply
   }
 
-  async add(rows: readonly StagedRow<Value>[]): Promise<void> {
-    if (rows.length === 0) return
-    this.#rows += rows.length
-    await this.#session.insert(
-      'staged',
-      { line: 'integer', id: 'integer', ...this.#plan.columns },
-      rows.map(({ line, value }) => [line, ...this.#plan.bind(value)]),
-    )
+  add(rows: readonly StagedRow<Value>[]): Promise<void> {
+    return this.#staging.add(rows)
   }
 
-  /** Sorting once costs far less than keeping many rows in order while they arrive in none. */
-  async seal(examples: number): Promise<Tally<DuplicateRow>> {
-    const columns = ['id', 'line', ...Object.keys(this.#plan.columns)].join()
-    const sorted = await this.#session.run(
-      `INSERT INTO sorted SELECT ${columns} FROM staged WHERE true ORDER BY id, line ON CONFLICT DO NOTHING`,
-    )
-    await this.#session.analyze('sorted')
-    const count = this.#rows - sorted
-    const first = count === 0 ? [] : await this.#duplicates(examples)
-    this.#rows = sorted
-    await this.#session.run('DROP TABLE staged')
-    return { count, first }
+  seal(examples: number): Promise<Tally<DuplicateRow>> {
+    return this.#staging.seal(examples)
   }
 
-  async #duplicates(limit: number): Promise<DuplicateRow[]> {
-    const rows = await this.#session.rows<{ line: bigint; first_line: bigint; id: bigint }>(
-      `SELECT staged.line, sorted.line AS first_line, sorted.id FROM staged JOIN sorted ON sorted.id = staged.id
-      WHERE staged.line <> sorted.line ORDER BY staged.line LIMIT CAST($1 AS BIGINT)`,
-      limit,
-    )
-    return rows.map(({ line, first_line, id }) => ({ line: Number(line), firstLine: Number(first_line), id }))
+  discard(): Promise<void> {
+    return this.#staging.discard()
   }
 
   async preview(examples: number): Promise<ImportPreview<Value>> {
@@ -121,7 +98,7 @@ export class ImportTables<Value> implements StagedImport<Value> {
           before: this.#plan.toValue(row, 'old_'),
         })),
       },
-      unchanged: this.#rows - added - changed,
+      unchanged: this.#staging.rows - added - changed,
     }
   }
 
@@ -157,23 +134,15 @@ export class ImportTables<Value> implements StagedImport<Value> {
     const { signal, onProgress } = options
     const total = await this.#count('true')
     const writes = this.#plan.writes(which)
-    for (let from = LOWEST_ID; from <= HIGHEST_ID; ) {
-      signal?.throwIfAborted()
-      const [step] = await this.#session.rows<{ last: bigint | null; rows: bigint }>(
-        `SELECT max(id) AS last, count(*) AS rows FROM (
-          SELECT id FROM differing WHERE id >= $1 AND ${which} ORDER BY id LIMIT ${ROWS_A_STEP}) AS step`,
-        from,
-      )
-      if (step === undefined || step.last === null) return
-      for (const text of writes) await this.#session.run(text, from, step.last)
+    const steps = { table: 'differing', which, size: ROWS_A_STEP, signal } as const
+    await inSteps(this.#session, steps, async ({ from, to, rows }) => {
+      for (const text of writes) await this.#session.run(text, from, to)
       if (this.#plan.isLogged) {
-        await this.#record(`${which} AND old_quantity <> quantity`, `'change'`, from, step.last, options)
+        await this.#record(`${which} AND old_quantity <> quantity`, `'change'`, [from, to], options)
       }
-      this.#written += Number(step.rows)
+      this.#written += rows
       onProgress?.(this.#written, total)
-      from = step.last + 1n
-      await new Promise((resume) => setImmediate(resume))
-    }
+    })
   }
 
   /** Tells those who follow the stock what else is new, in the end, and counts what was done. */
@@ -184,7 +153,7 @@ export class ImportTables<Value> implements StagedImport<Value> {
       )
       if (entries === undefined) {
         const kind = `CASE WHEN ${IS_ENTRY} THEN 'entry' ELSE 'renamed' END`
-        await this.#record(TO_BE_LOGGED, kind, LOWEST_ID, HIGHEST_ID, options)
+        await this.#record(TO_BE_LOGGED, kind, ALL_IDS, options)
       } else {
         await this.#session.run(
           `INSERT INTO log (id, kind, at, key_id) SELECT ${this.#dialect.nextLogId}, 'relist', CAST($1 AS BIGINT), $2`,
@@ -196,37 +165,16 @@ export class ImportTables<Value> implements StagedImport<Value> {
     options.signal?.throwIfAborted()
     const added = await this.#count('is_new')
     const changed = await this.#count('NOT is_new')
-    return { added, changed, unchanged: this.#rows - added - changed }
+    return { added, changed, unchanged: this.#staging.rows - added - changed }
   }
 
-  /** A row of the log for each of these pets, with the quantity that its stock has from then on. */
-  async #record(
+  #record(
     which: string,
     kind: string,
-    from: bigint,
-    to: bigint,
+    [from, to]: readonly [from: bigint, to: bigint],
     { at, keyId }: ApplyOptions,
   ): Promise<void> {
-    await this.#session.run('DELETE FROM numbered')
-    await this.#session.run(
-      `INSERT INTO numbered SELECT ${this.#dialect.nextLogId}, id FROM differing
-      WHERE id BETWEEN $1 AND $2 AND ${which} ORDER BY id`,
-      from,
-      to,
-    )
-    await this.#session.analyze('numbered')
-    await this.#session.run(
-      `INSERT INTO log (id, kind, pet_id, before, after, status, at, key_id, previous)
-      SELECT numbered.id, kind, numbered.pet_id, CASE kind WHEN 'change' THEN old_quantity END, now.quantity, now.status,
-        CAST($1 AS BIGINT), $2, last_change
-      FROM numbered JOIN stock ON stock.pet_id = numbered.pet_id
-      JOIN (SELECT *, ${kind} AS kind FROM differing) AS now ON now.id = numbered.pet_id`,
-      at,
-      keyId,
-    )
-    await this.#session.run(`
-      UPDATE stock SET quantity = now.quantity, last_change = numbered.id
-      FROM numbered JOIN differing AS now ON now.id = numbered.pet_id WHERE stock.pet_id = numbered.pet_id`)
+    return record(this.#session, this.#dialect, { which, kind, from, to }, { at, keyId })
   }
 
   async #count(which: string): Promise<number> {
@@ -234,10 +182,5 @@ export class ImportTables<Value> implements StagedImport<Value> {
       `SELECT count(*) AS rows FROM differing WHERE ${which}`,
     )
     return Number(row?.rows ?? 0)
-  }
-
-  /** The tables go with the connection. */
-  discard(): Promise<void> {
-    return this.#session.close()
   }
 }

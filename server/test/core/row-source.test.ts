@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 import { parse } from 'csv-parse/sync'
 import { array, asyncProperty, assert as check, constantFrom, integer, string } from 'fast-check'
+import { ADJUSTMENT_ROWS } from '../../src/core/transfer/adjustment-rows.ts'
 import { PET_ROWS, type RawRow } from '../../src/core/transfer/exchange-rows.ts'
-import { openRows } from '../../src/core/transfer/row-source.ts'
+import { IMPORT_KINDS, openRows } from '../../src/core/transfer/row-source.ts'
 import { textOf } from '../../src/core/transfer/row-text.ts'
 
 const HEADER = 'petId,name,categoryId,status,quantity\n'
@@ -16,7 +17,7 @@ async function readAll(
   chunkSize = 1_000,
 ): Promise<{ kind: string; rows: RawRow[] }> {
   const bytes = typeof text === 'string' ? new TextEncoder().encode(text) : text
-  const { kind, batches } = await openRows(inChunks(bytes, chunkSize), 'the file')
+  const { kind, batches } = await openRows(inChunks(bytes, chunkSize), 'the file', IMPORT_KINDS)
   const rows: RawRow[] = []
   for await (const batch of batches) rows.push(...batch)
   return { kind, rows }
@@ -33,6 +34,10 @@ describe('What a file holds', () => {
     ['a header after a byte order mark and blank lines', `\ufeff\n \n${HEADER}`, 'pets'],
     ['JSON of a pet', '{"petId":1,"name":"\\"id\\": 5"}', 'pets'],
     ['JSON of an order', '\n  {"petId":1, "id" : 5}', 'orders'],
+    ['a header of a count', 'quantity,petId\n', 'count'],
+    ['JSON of a count', '{"petId":1,"quantity":5}', 'count'],
+    ['JSON of a pet that lacks some', '{"petId":1,"quantity":5,"status":"sold"}', 'pets'],
+    ['JSON of nothing in particular', '{"petId":1}', 'pets'],
   ])('is told by %s', async (_, text, kind) => {
     expect((await readAll(text, 3)).kind).toBe(kind)
   })
@@ -47,6 +52,36 @@ describe('What a file holds', () => {
   ])('is not told by %s', async (_, text, message) => {
     await expect(readAll(text)).rejects.toThrow(message)
   })
+})
+
+describe('Columns that a file may do without', () => {
+  const KINDS = [{ name: 'adjustment', columns: ADJUSTMENT_ROWS.columns, header: 'petId,delta' }]
+  const rowsOf = async (text: string) => {
+    const { batches } = await openRows(inChunks(new TextEncoder().encode(text), 5), 'the file', KINDS)
+    const rows: RawRow[] = []
+    for await (const batch of batches) rows.push(...batch)
+    return rows
+  }
+
+  test.each([
+    ['petId,delta', '1,2', ['1', '2', '', '']],
+    ['quantity,petId', '3,1', ['1', '', '3', '']],
+    ['expected,quantity,delta,petId', '4,,2,1', ['1', '2', '', '4']],
+  ])('are blank where the header is %s', async (header, line, fields) => {
+    expect(await rowsOf(`${header}\n${line}\n1,2,3,4,5\n`)).toEqual([
+      { line: 2, fields },
+      { line: 3, reason: `must have ${header.split(',').length} fields, got 5` },
+    ])
+  })
+
+  test.each(['delta,quantity', 'petId,delta,delta', 'petId,delta,name', 'petId;delta'])(
+    'do not make %s a header',
+    async (header) => {
+      await expect(rowsOf(`${header}\n`)).rejects.toThrow(
+        `the file begins with "${header}"; expected CSV with the header petId,delta; or JSON Lines`,
+      )
+    },
+  )
 })
 
 describe('CSV', () => {

@@ -10,6 +10,7 @@ import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import type { Store } from '../../src/store/store.ts'
 import { createDatabase, type TestDatabase } from '../support/postgres-databases.ts'
 import { until } from '../support/until.ts'
+import { adjustmentSuite } from './adjustment-suite.ts'
 import { changeSuite } from './change-suite.ts'
 import { contentsSuite } from './contents-suite.ts'
 import { eventSuite } from './event-suite.ts'
@@ -50,6 +51,7 @@ changeSuite('PostgreSQL', underTest)
 keySuite('PostgreSQL', underTest)
 limitSuite('PostgreSQL', underTest)
 importSuite('PostgreSQL', underTest)
+adjustmentSuite('PostgreSQL', underTest)
 eventSuite('PostgreSQL', underTest)
 pageSuite('PostgreSQL', underTest)
 

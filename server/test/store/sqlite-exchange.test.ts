@@ -116,6 +116,46 @@ describe('An import into SQLite', () => {
   })
 })
 
+test('An adjustment of SQLite that was decided already is decided again where others got the lock before it', async () => {
+  await store.addPets([pet(1n), pet(2n), pet(3n), pet(4n)])
+  const staged = await store.stageAdjustment()
+  await staged.add([
+    { line: 2, value: { petId: 1n, delta: 1 } },
+    { line: 3, value: { petId: 2n, quantity: 5 } },
+    { line: 4, value: { petId: 3n, delta: -5 } },
+    { line: 5, value: { petId: 4n, delta: 1 } },
+  ])
+  await staged.seal(0)
+  const other = new Database(path)
+  other.run('PRAGMA foreign_keys = ON')
+  other.run('BEGIN IMMEDIATE')
+  other.run(
+    "INSERT INTO log (id, kind, pet_id, before, after, at, key_id) VALUES (10, 'change', 1, 5, 1, 8, 'key_a'), (11, 'change', 2, 5, 7, 8, 'key_a'), (12, 'change', 3, 5, 4, 8, 'key_a'), (13, 'removed', 4, NULL, NULL, 8, 'key_a')",
+  )
+  other.run(
+    'UPDATE stock SET quantity = after, last_change = log.id FROM log WHERE log.id BETWEEN 10 AND 12 AND log.pet_id = stock.pet_id',
+  )
+  other.run('DELETE FROM pets WHERE id = 4')
+  const adjusting = staged.apply({ ...ACT, reason: 'counted', examples: 9, skipRefused: true })
+  await Bun.sleep(20)
+  other.run('COMMIT')
+  other.close()
+  const { changed, unchanged, refused } = await adjusting
+  await staged.discard()
+  expect(changed.first.map(({ petId, before, after }) => [petId, before, after])).toEqual([
+    [1n, 1, 2],
+    [2n, 7, 5],
+  ])
+  expect([unchanged, refused.first]).toEqual([
+    0,
+    [
+      { line: 4, reason: 'the quantity of petId 3 is 4, so 5 cannot be taken away' },
+      { line: 5, reason: 'there is no pet 4' },
+    ],
+  ])
+  expect((await stockOf(store)).map(({ quantity }) => quantity)).toEqual([2, 5, 4])
+})
+
 describe('A backup of SQLite', () => {
   test('holds everything, in one file that only its owner can read', async () => {
     await store.addPets([pet(1n), pet(2n)])

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { Connection } from '../../src/store/sqlite/connection.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
+import { adjustmentSuite } from './adjustment-suite.ts'
 import { changeSuite } from './change-suite.ts'
 import { eventSuite } from './event-suite.ts'
 import { importSuite } from './import-suite.ts'
@@ -32,6 +33,7 @@ pageSuite('SQLite', underTest)
 keySuite('SQLite', underTest)
 limitSuite('SQLite', underTest)
 importSuite('SQLite', underTest)
+adjustmentSuite('SQLite', underTest)
 
 describe('SQLite file', () => {
   afterEach(discard)

@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import type { HistoryEntry, PruneLimit } from '../../core/stock/history.ts'
 import type { HistoryStore } from '../../core/stock/stock-store.ts'
+import { ADJUST_KEY_ID } from '../../core/transfer/staged-adjustment.ts'
 import { IMPORT_KEY_ID } from '../../core/transfer/staged-import.ts'
 import type { Store } from '../../store/store.ts'
 import { readPetId, readWhen, wholeNumber, wrongUse } from '../arguments.ts'
@@ -15,6 +16,12 @@ interface PruneFlags extends SettingFlags {
   readonly dryRun?: true
   readonly yes?: true
 }
+
+/** What changes stock without a key. */
+const COMMANDS: ReadonlyMap<string, string> = new Map([
+  [IMPORT_KEY_ID, 'petstore import'],
+  [ADJUST_KEY_ID, 'petstore adjust'],
+])
 
 type PrunableStore = Pick<HistoryStore, 'countPrunable' | 'pruneHistory'>
 
@@ -94,7 +101,8 @@ async function oldestFirst(
 
 /** `undefined` where the key is not known any more. */
 function nameOf({ keyId, keyName }: HistoryEntry): string | undefined {
-  if (keyId === IMPORT_KEY_ID) return 'petstore import'
+  const command = COMMANDS.get(keyId)
+  if (command !== undefined) return command
   return keyName === keyId ? undefined : keyName
 }
 

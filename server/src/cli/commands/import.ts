@@ -1,66 +1,65 @@
 import type { Command } from 'commander'
-import { headerOf, ORDER_ROWS, PET_ROWS, type RowKind } from '../../core/transfer/exchange-rows.ts'
-import { openRows, type RowSource } from '../../core/transfer/row-source.ts'
+import { COUNT_ROWS } from '../../core/transfer/adjustment-rows.ts'
+import { ORDER_ROWS, PET_ROWS, type RowKind } from '../../core/transfer/exchange-rows.ts'
+import { IMPORT_KINDS } from '../../core/transfer/row-source.ts'
 import { IMPORT_KEY_ID, type StagedImport, stageRows } from '../../core/transfer/staged-import.ts'
-import { ServiceError } from '../../core/values/errors.ts'
-import { wholeNumber } from '../arguments.ts'
-import { type ByteSource, openBytes } from '../files.ts'
+import { runAdjustment } from '../adjustment-run.ts'
+import { addFileOptions, type FileFlags, type FileRun, withFile, withStaged } from '../file-run.ts'
 import { dryRunReport, refusedLines, summary } from '../import-report.ts'
-import { interruptible } from '../interruption.ts'
-import { counted } from '../output.ts'
-import { Progress } from '../progress.ts'
-import { type SettingFlags, setting, withStore } from '../with-store.ts'
+import { counted, grouped } from '../output.ts'
+import { withStore } from '../with-store.ts'
 
-interface Flags extends SettingFlags {
-  readonly dryRun?: true
+interface Flags extends FileFlags {
   readonly skipBad?: true
-  readonly show: number
 }
 
+type Run = FileRun<(typeof IMPORT_KINDS)[number]['name']>
+
+const MEND = 'Mend the file, or leave them out with --skip-bad'
+
 export function addImportCommand(program: Command): void {
-  program
+  const command = program
     .command('import')
     .description(
-      'Bring in pets with their stock, or orders, while the service runs: all of the file or nothing. What the file does not name stays as it is.',
+      'Bring in pets with their stock, orders, or a count of the stock, while the service runs: all of the file or nothing. What the file does not name stays as it is.',
     )
-    .argument('<file>', 'CSV or JSON Lines; - reads standard input')
-    .option('--dry-run', 'show what would be done, and change nothing')
+  addFileOptions(command)
     .option('--skip-bad', 'leave bad lines out instead of refusing the file')
-    .option('--show <number>', 'how many lines of each kind are shown', wholeNumber('--show'), 20)
-    .addOption(setting('databaseUrl'))
     .addHelpText(
       'after',
-      `\nCSV begins with one of these headers; JSON Lines have the same names:\n  ${headerOf(PET_ROWS.columns)}\n  ${headerOf(ORDER_ROWS.columns)}`,
+      `\nCSV begins with one of these headers; JSON Lines have the same names:\n  ${IMPORT_KINDS.map(({ header }) => header).join('\n  ')}`,
     )
     .action(importFile)
 }
 
 async function importFile(file: string, flags: Flags): Promise<void> {
-  const name = file === '-' ? 'standard input' : file
-  await interruptible('nothing was changed', async (signal) => {
-    const bytes = openBytes(file, signal)
-    const source = await openRows(bytes.chunks, name)
-    await withStore(flags, 'make_if_none', async (store) => {
-      const run = { name, flags, bytes, source, signal }
-      if (source.kind === 'pets') await runImport(run, PET_ROWS, await store.stagePets())
-      else await runImport(run, ORDER_ROWS, await store.stageOrders())
+  await withFile(file, IMPORT_KINDS, async (run) => {
+    // A count is of pets that are there: there is nothing to do in a new database.
+    if (run.source.kind === 'count')
+      return withStore(flags, 'expect', async (store) => {
+        const purpose = {
+          keyId: IMPORT_KEY_ID,
+          reason: 'counted',
+          skipRefused: flags.skipBad === true,
+          advice: MEND,
+        } as const
+        await runAdjustment(run, flags, COUNT_ROWS, await store.stageAdjustment(), purpose)
+      })
+    return withStore(flags, 'make_if_none', async (store) => {
+      if (run.source.kind === 'pets') await runImport(run, flags, PET_ROWS, await store.stagePets())
+      else await runImport(run, flags, ORDER_ROWS, await store.stageOrders())
     })
   })
 }
 
-interface Run {
-  readonly name: string
-  readonly flags: Flags
-  readonly bytes: ByteSource
-  readonly source: RowSource
-  readonly signal: AbortSignal
-}
-
-async function runImport<Value>(run: Run, kind: RowKind<Value>, staged: StagedImport<Value>): Promise<void> {
-  const { name, flags, bytes, source, signal } = run
-  const progress = new Progress()
+async function runImport<Value>(
+  { name, bytes, source, signal }: Run,
+  flags: Flags,
+  kind: RowKind<Value>,
+  staged: StagedImport<Value>,
+): Promise<void> {
   const began = performance.now()
-  try {
+  await withStaged(staged, async (progress) => {
     const { rows, refused } = await stageRows(source.batches, kind, staged, {
       examples: flags.show,
       signal,
@@ -77,25 +76,18 @@ async function runImport<Value>(run: Run, kind: RowKind<Value>, staged: StagedIm
       for (const line of refusedLines(refused)) console.error(line)
     }
     if (isRefused) {
-      throw new Error(
-        `${name} has ${counted(refused.count, 'bad line')}; nothing was changed. Mend the file, or leave them out with --skip-bad`,
-      )
+      throw new Error(`${name} has ${counted(refused.count, 'bad line')}; nothing was changed. ${MEND}`)
     }
     if (flags.dryRun === true) return
-    const counts = await staged.apply({
+    const { added, changed, unchanged } = await staged.apply({
       at: Date.now(),
       keyId: IMPORT_KEY_ID,
       signal,
       onProgress: (done, total) => progress.show('writing', done, done / total),
     })
     progress.end()
-    console.log(`${name}: ${summary(counts, refused.count, kind.noun, (performance.now() - began) / 1_000)}`)
-  } catch (error) {
-    throw error instanceof ServiceError && error.cause instanceof Error
-      ? new Error(`the database failed (${error.cause.message}); nothing was changed`, { cause: error })
-      : error
-  } finally {
-    progress.end()
-    await staged.discard()
-  }
+    const done = `${counted(added, kind.noun)} added, ${grouped(changed)} changed, ${grouped(unchanged)} left alone`
+    const seconds = (performance.now() - began) / 1_000
+    console.log(`${name}: ${summary(done, rows, refused.count, seconds)}`)
+  })
 }

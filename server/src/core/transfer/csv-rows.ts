@@ -8,13 +8,15 @@ const UNCLOSED = { reason: 'a quote (") opens a field and is not closed' }
 /**
  * Reads CSV (RFC 4180; lines may end in "\n" or "\r\n", blank ones are passed over). A record that cannot be read costs
  * its first line alone, and reading goes on with the next: whatever a stray quote would swallow is looked at again line
- * by line, so that no line goes missing without being reported. `order` gives for each column its index in the file.
+ * by line, so that no line goes missing without being reported. `order` gives for each column its index in the file, -1
+ * where it has none.
  */
 export function csvReader(order: readonly number[], firstLine: number): ReadLines {
+  const width = order.filter((index) => index !== -1).length
   const toRow = (line: number, record: readonly string[]): RawRow =>
-    record.length === order.length
+    record.length === width
       ? { line, fields: order.map((index) => record[index] ?? '') }
-      : { line, reason: `must have ${order.length} fields, got ${record.length}` }
+      : { line, reason: `must have ${width} fields, got ${record.length}` }
   let line = firstLine
   /** Lines of a record that is still open. */
   let held: string[] = []

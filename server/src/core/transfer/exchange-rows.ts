@@ -43,14 +43,19 @@ export interface Column<Value = unknown> {
   readonly json: 'number' | 'string' | 'boolean'
   readonly expected: string
   readonly read: (text: string) => Value | undefined
+  /** A file may do without it, and a row may leave it blank. */
+  readonly isOptional?: true
 }
 
-/** How one kind of row looks in a file. Its fields stand in the order of its columns. */
-export interface RowKind<Value> {
+/** How one kind of row is read. Its fields stand in the order of its columns; what is not there is blank. */
+export interface RowReader<Value> {
   readonly noun: string
   readonly columns: readonly Column[]
   /** Throws `BadRow`. */
   readonly read: (fields: readonly string[]) => Value
+}
+
+export interface RowKind<Value> extends RowReader<Value> {
   readonly write: (value: Value) => string[]
 }
 
@@ -65,7 +70,7 @@ const INT64 = 'an integer from -9223372036854775808 to 9223372036854775807 in pl
 
 const id = (name: string): Column<bigint> => ({ name, json: 'number', expected: INT64, read: parseInt64 })
 
-const PET_ID = id('petId')
+export const PET_ID = id('petId')
 const CATEGORY_ID = id('categoryId')
 const ORDER_ID = id('id')
 const NAME: Column<string> = {
@@ -80,7 +85,7 @@ const STATUS: Column<StockedPet['status']> = {
   expected: `one of ${PET_STATUSES.join(', ')}`,
   read: (text) => PET_STATUSES.find((status) => status === text),
 }
-const QUANTITY: Column<number> = {
+export const QUANTITY: Column<number> = {
   name: 'quantity',
   json: 'number',
   expected: `an integer from 0 to ${MAX_QUANTITY}`,
@@ -131,7 +136,7 @@ export const ORDER_ROWS: RowKind<Order> = {
   ],
 }
 
-function required<Value>(column: Column<Value>, text = ''): Value {
+export function required<Value>(column: Column<Value>, text = ''): Value {
   const value = column.read(text)
   if (value === undefined) {
     throw new BadRow(`${column.name} must be ${column.expected}, got ${quoted(text)}`)

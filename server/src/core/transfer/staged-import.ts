@@ -1,4 +1,4 @@
-import { type RawRow, type RefusedLine, type RowKind, rowOrReason } from './exchange-rows.ts'
+import { type RawRow, type RefusedLine, type RowReader, rowOrReason } from './exchange-rows.ts'
 
 /** Whom the history names for a quantity that an import set. */
 export const IMPORT_KEY_ID = 'petstore-import'
@@ -47,11 +47,15 @@ export interface ApplyOptions {
  * Rows on their way into the store, seen by nobody until `apply`. In this order: `add` as often as needed, `seal`,
  * then `preview` or `apply`; `discard` in the end, whatever happened.
  */
-export interface StagedImport<Value> {
+export interface StagedRows<Value> {
   /** Lines must be given in ascending order. */
   add(rows: readonly StagedRow<Value>[]): Promise<void>
   /** Ends the adding. Where an id stands twice, the first line counts; tells the others, the first few by line. */
   seal(examples: number): Promise<Tally<DuplicateRow>>
+  discard(): Promise<void>
+}
+
+export interface StagedImport<Value> extends StagedRows<Value> {
   /** What `apply` would do now. Changes nothing. */
   preview(examples: number): Promise<ImportPreview<Value>>
   /**
@@ -59,7 +63,6 @@ export interface StagedImport<Value> {
    * really differs. A quantity that changes leaves a history row; a pet that is new, or comes back, an entry of the log.
    */
   apply(options: ApplyOptions): Promise<ImportCounts>
-  discard(): Promise<void>
 }
 
 interface StagingOptions {
@@ -73,8 +76,8 @@ interface StagingOptions {
 /** Checks every row and stages the good ones. Keeps no more in memory than one batch and the examples. */
 export async function stageRows<Value>(
   batches: AsyncIterable<readonly RawRow[]>,
-  kind: RowKind<Value>,
-  staged: StagedImport<Value>,
+  kind: RowReader<Value>,
+  staged: StagedRows<Value>,
   { examples, signal, onProgress }: StagingOptions,
 ): Promise<{ readonly rows: number; readonly refused: Tally<RefusedLine> }> {
   let rows = 0

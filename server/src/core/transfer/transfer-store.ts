@@ -1,5 +1,6 @@
 import type { StockedPet } from '../catalog/pet.ts'
 import type { Order } from '../orders/order.ts'
+import type { StagedAdjustment } from './staged-adjustment.ts'
 import type { StagedImport } from './staged-import.ts'
 import type { ContentBatch, ContentCounts } from './store-contents.ts'
 
@@ -8,6 +9,8 @@ export interface TransferStore {
   /** Begins to bring in pets with their stock. */
   stagePets(): Promise<StagedImport<StockedPet>>
   stageOrders(): Promise<StagedImport<Order>>
+  /** Begins one adjustment of any number of pets. */
+  stageAdjustment(): Promise<StagedAdjustment>
   /** Every pet with its stock, by id ascending, batch by batch and all of one moment. */
   exportPets(): AsyncIterable<readonly StockedPet[]>
   /** Every order, likewise. */

@@ -11,7 +11,7 @@ import { orderVerbs } from '../orders.ts'
 import { petVerbs } from '../pets.ts'
 import type { Store } from '../store.ts'
 import { Connection, type PostgresSettings } from './connection.ts'
-import { stageImport } from './import.ts'
+import { stageAdjustment, stageImport } from './import.ts'
 import { inspectionVerbs } from './inspection.ts'
 import { sharedLimitStore } from './limits.ts'
 import { logVerbs } from './log.ts'
@@ -55,6 +55,7 @@ export async function openPostgresStore(
     openLimits: async () => new SharedLimits(sharedLimitStore(connection, settings.clock)),
     stagePets: () => stageImport(connection, PET_PLAN),
     stageOrders: () => stageImport(connection, ORDER_PLAN),
+    stageAdjustment: () => stageAdjustment(connection),
     ...exportVerbs(connection),
     ...contentVerbs(connection),
     backupTo: () => Promise.reject(new Error(HOW_TO_BACK_UP)),

@@ -1,4 +1,6 @@
+import type { StagedAdjustment } from '../../core/transfer/staged-adjustment.ts'
 import type { StagedImport } from '../../core/transfer/staged-import.ts'
+import { AdjustmentTables } from '../import-adjustment.ts'
 import type { ImportPlan } from '../import-plan.ts'
 import { ImportTables } from '../import-tables.ts'
 import type { LongSession } from '../sql.ts'
@@ -13,25 +15,54 @@ export async function stageImport<Value>(
   connection: Connection,
   plan: ImportPlan<Value>,
 ): Promise<StagedImport<Value>> {
+  const session = await sessionFor(connection)
+  return ImportTables.create(session, plan, connection.dialect, (tables, options) =>
+    apply(session, tables, { isLogged: plan.isLogged, signal: options.signal }, async () => {
+      await tables.write('NOT is_fresh', options)
+      return tables.finish(options)
+    }),
+  )
+}
+
+/** Likewise, with what is decided in place of what is compared. */
+export async function stageAdjustment(connection: Connection): Promise<StagedAdjustment> {
+  const session = await sessionFor(connection)
+  return AdjustmentTables.create(session, connection.dialect, (tables, options) =>
+    apply(session, tables, { isLogged: true, signal: options.signal }, () => tables.write(options)),
+  )
+}
+
+async function sessionFor(connection: Connection): Promise<LongSession> {
   const session = await connection.longSession()
   await session.run('PRAGMA temp_store = FILE')
   // Enough that a page is written once, and not each time that it is touched.
   await session.run('PRAGMA cache_size = -32768')
   // Each pet is written right before its stock, and nothing is removed: no need to look for it again under the lock.
   await session.run('PRAGMA foreign_keys = OFF')
-  return ImportTables.create(session, plan, connection.dialect, async (tables, options) => {
-    const [before] = await session.rows<{ position: bigint }>(LOG_END)
-    await tables.compareAll()
-    options.signal?.throwIfAborted()
-    const counts = await session.writeInSteps(async () => {
-      await findTouched(session, plan.isLogged ? before?.position : undefined)
-      await tables.compareTouched()
-      await tables.write('NOT is_fresh', options)
-      return tables.finish(options)
-    })
-    await shrinkWriteAheadLog(session)
-    return counts
+  return session
+}
+
+interface ComparedTables {
+  compareAll(): Promise<void>
+  compareTouched(): Promise<void>
+}
+
+async function apply<Result>(
+  session: LongSession,
+  tables: ComparedTables,
+  { isLogged, signal }: { readonly isLogged: boolean; readonly signal: AbortSignal | undefined },
+  write: () => Promise<Result>,
+): Promise<Result> {
+  const [before] = await session.rows<{ position: bigint }>(LOG_END)
+  await tables.compareAll()
+  signal?.throwIfAborted()
+  const result = await session.writeInSteps(async () => {
+    await findTouched(session, isLogged ? before?.position : undefined)
+    await tables.compareTouched()
+    return write()
   })
+  await shrinkWriteAheadLog(session)
+  return result
 }
 
 /** The pets in the log behind this position, or all, where no log can tell. */

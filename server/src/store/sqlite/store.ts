@@ -12,7 +12,7 @@ import { petVerbs } from '../pets.ts'
 import type { Store } from '../store.ts'
 import { backUp } from './backup.ts'
 import { Connection } from './connection.ts'
-import { stageImport } from './import.ts'
+import { stageAdjustment, stageImport } from './import.ts'
 import { inspectionVerbs } from './inspection.ts'
 import { ledgerStore } from './limits.ts'
 import { logVerbs } from './log.ts'
@@ -48,6 +48,7 @@ export function openSqliteStore(path: string, options: Partial<OpenOptions> = {}
     openLimits: (clock) => LimitLedger.open(ledgerStore(connection), clock),
     stagePets: () => stageImport(connection, PET_PLAN),
     stageOrders: () => stageImport(connection, ORDER_PLAN),
+    stageAdjustment: () => stageAdjustment(connection),
     ...exportVerbs(connection),
     ...contentVerbs(connection),
     backupTo: (path) => backUp(connection, path),

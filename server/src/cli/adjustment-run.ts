@@ -1,0 +1,76 @@
+import type { AdjustmentChange, Reason } from '../core/stock/stock-request.ts'
+import type { RefusedLine, RowReader } from '../core/transfer/exchange-rows.ts'
+import type { StagedAdjustment } from '../core/transfer/staged-adjustment.ts'
+import { stageRows, type Tally } from '../core/transfer/staged-import.ts'
+import { type FileFlags, type FileRun, withStaged } from './file-run.ts'
+import { adjustmentDryRunReport, refusedLines, summary } from './import-report.ts'
+import { counted, grouped } from './output.ts'
+import type { Progress } from './progress.ts'
+
+/** What an adjustment out of a file is made for, by which command, and how. */
+interface Purpose {
+  readonly keyId: string
+  readonly reason: Reason
+  readonly reference?: string | undefined
+  readonly skipRefused: boolean
+  /** What to do with bad lines. */
+  readonly advice: string
+}
+
+/** Makes one adjustment of a whole file, or shows what it would come to. */
+export async function runAdjustment<Name extends string>(
+  { name, bytes, source, signal }: FileRun<Name>,
+  { dryRun, show }: FileFlags,
+  kind: RowReader<AdjustmentChange>,
+  staged: StagedAdjustment,
+  { advice, ...purpose }: Purpose,
+): Promise<void> {
+  const began = performance.now()
+  const { reason, reference, skipRefused } = purpose
+  let mayBeMade = false
+  const work = async (progress: Progress) => {
+    const { rows, refused: bad } = await stageRows(source.batches, kind, staged, {
+      examples: show,
+      signal,
+      onProgress: (read) => progress.show('reading', read, bytes.fractionRead()),
+    })
+    if (rows === 0) throw new Error(`${name} has no line with a pet; nothing was changed`)
+    progress.show('comparing', rows)
+    const isTrial = dryRun === true || (bad.count > 0 && !skipRefused)
+    const decided = isTrial
+      ? await staged.preview(show)
+      : await staged.apply({
+          ...purpose,
+          ...{ at: Date.now(), examples: show, signal },
+          onProgress: (done, total) => {
+            mayBeMade = done === total
+            progress.show('writing', done, done / total)
+          },
+        })
+    progress.end()
+    const refused = together(bad, decided.refused, show)
+    if (dryRun === true) console.log(adjustmentDryRunReport(name, decided, refused))
+    else for (const line of refusedLines(refused)) console.error(line)
+    if (refused.count > 0 && !skipRefused) {
+      throw new Error(
+        `${name} has ${counted(refused.count, 'bad line')}; nothing was changed. ${advice}; petstore export shows what is in stock`,
+      )
+    }
+    if (dryRun === true) return
+    const what = reference === undefined ? reason : `${reason}, ${reference}`
+    const done = `${counted(decided.changed.count, 'pet')} changed, ${grouped(decided.unchanged)} left alone`
+    const seconds = (performance.now() - began) / 1_000
+    console.log(`${name} (${what}): ${summary(done, rows, refused.count, seconds)}`)
+  }
+  await withStaged(staged, work, () =>
+    mayBeMade
+      ? 'it failed in the last moment, and the adjustment may have been made: see petstore history PETID before you give the file again'
+      : 'nothing was changed',
+  )
+}
+
+/** By line, as many as are told. */
+function together(one: Tally<RefusedLine>, other: Tally<RefusedLine>, examples: number): Tally<RefusedLine> {
+  const first = [...one.first, ...other.first].sort((a, b) => a.line - b.line).slice(0, examples)
+  return { count: one.count + other.count, first }
+}

@@ -1,0 +1,74 @@
+import { type Command, Option } from 'commander'
+import {
+  EXPECTED_REASON,
+  EXPECTED_REFERENCE,
+  isReason,
+  isReference,
+} from '../../core/stock/adjustment-rules.ts'
+import type { Reason } from '../../core/stock/stock-request.ts'
+import { ADJUSTMENT_ROWS } from '../../core/transfer/adjustment-rows.ts'
+import { quoted } from '../../core/transfer/exchange-rows.ts'
+import type { FileKind } from '../../core/transfer/row-source.ts'
+import { ADJUST_KEY_ID } from '../../core/transfer/staged-adjustment.ts'
+import { runAdjustment } from '../adjustment-run.ts'
+import { wrongUse } from '../arguments.ts'
+import { addFileOptions, type FileFlags, withFile } from '../file-run.ts'
+import { withStore } from '../with-store.ts'
+
+interface Flags extends FileFlags {
+  readonly reason: Reason
+  readonly reference?: string
+}
+
+const KINDS: readonly FileKind<'adjustment'>[] = [
+  {
+    name: 'adjustment',
+    columns: ADJUSTMENT_ROWS.columns,
+    header: 'petId,delta or petId,quantity, with expected beside it where that is to be checked',
+  },
+]
+
+export function addAdjustCommand(program: Command): void {
+  const command = program
+    .command('adjust')
+    .description(
+      'Change the stock of many pets in one adjustment, and say what for, while the service runs: all of the file or nothing, in one commit.',
+    )
+    .addOption(new Option('--reason <reason>', EXPECTED_REASON).argParser(readReason).makeOptionMandatory())
+    .addOption(
+      new Option('--reference <text>', 'what it belongs to, such as the number of a delivery').argParser(
+        readReference,
+      ),
+    )
+  addFileOptions(command)
+    .addHelpText(
+      'after',
+      `
+CSV begins with one of these headers; JSON Lines have the same names:
+  petId,delta              how many came in, or below 0 went out
+  petId,quantity           how many there are now
+  petId,delta,expected     only if there are as many as expected now; likewise with quantity
+With both, petId,delta,quantity, each line leaves one of the two blank.`,
+    )
+    .action(adjustFile)
+}
+
+function readReason(text: string): Reason {
+  return isReason(text) ? text : wrongUse(`--reason must be ${EXPECTED_REASON}, got ${quoted(text)}`)
+}
+
+function readReference(text: string): string {
+  return isReference(text) ? text : wrongUse(`--reference must be ${EXPECTED_REFERENCE}, got ${quoted(text)}`)
+}
+
+async function adjustFile(file: string, flags: Flags): Promise<void> {
+  const { reason, reference } = flags
+  await withFile(file, KINDS, (run) =>
+    withStore(flags, 'expect', async (store) =>
+      runAdjustment(run, flags, ADJUSTMENT_ROWS, await store.stageAdjustment(), {
+        ...{ keyId: ADJUST_KEY_ID, reason, reference, skipRefused: false },
+        advice: 'Mend the file and give it again',
+      }),
+    ),
+  )
+}

@@ -1,0 +1,68 @@
+// What commands that bring in a file have in common: reading it, saying how far they are, failing.
+import { type Command, Option } from 'commander'
+import { type FileKind, openRows, type RowSource } from '../core/transfer/row-source.ts'
+import { ServiceError } from '../core/values/errors.ts'
+import { wholeNumber } from './arguments.ts'
+import { type ByteSource, openBytes } from './files.ts'
+import { interruptible } from './interruption.ts'
+import { Progress } from './progress.ts'
+import { type SettingFlags, setting } from './with-store.ts'
+
+export interface FileFlags extends SettingFlags {
+  readonly dryRun?: true
+  readonly show: number
+}
+
+/** A file that is being brought in. */
+export interface FileRun<Name extends string> {
+  /** What messages call it. */
+  readonly name: string
+  readonly bytes: ByteSource
+  readonly source: RowSource<Name>
+  readonly signal: AbortSignal
+}
+
+/** Adds the argument and the flags of such a command. */
+export function addFileOptions(command: Command): Command {
+  return command
+    .argument('<file>', 'CSV or JSON Lines; - reads standard input')
+    .option('--dry-run', 'show what would be done, and change nothing')
+    .addOption(
+      new Option('--show <number>', 'how many lines of each kind are shown')
+        .argParser(wholeNumber('--show'))
+        .default(20),
+    )
+    .addOption(setting('databaseUrl'))
+}
+
+/** Tells what the file holds, and does `work` with it, which a signal ends. */
+export async function withFile<Name extends string>(
+  file: string,
+  kinds: readonly FileKind<Name>[],
+  work: (run: FileRun<Name>) => Promise<void>,
+): Promise<void> {
+  const name = file === '-' ? 'standard input' : file
+  await interruptible('nothing was changed', async (signal) => {
+    const bytes = openBytes(file, signal)
+    await work({ name, bytes, source: await openRows(bytes.chunks, name, kinds), signal })
+  })
+}
+
+/** Does `work`, shows how far it is, and discards what is staged. `aftermath` says what a failure has left. */
+export async function withStaged(
+  staged: { discard(): Promise<void> },
+  work: (progress: Progress) => Promise<void>,
+  aftermath: () => string = () => 'nothing was changed',
+): Promise<void> {
+  const progress = new Progress()
+  try {
+    await work(progress)
+  } catch (error) {
+    throw error instanceof ServiceError && error.cause instanceof Error
+      ? new Error(`the database failed (${error.cause.message}); ${aftermath()}`, { cause: error })
+      : error
+  } finally {
+    progress.end()
+    await staged.discard()
+  }
+}

@@ -1,0 +1,90 @@
+import { decide, type MadeChange } from '../stock/decide.ts'
+import type { EntryState } from '../stock/inventory.ts'
+import type { Adjustment, AdjustmentChange, ChangeOrigin } from '../stock/stock-request.ts'
+import type { ErrorDetail } from '../values/errors.ts'
+import type { RefusedLine } from './exchange-rows.ts'
+import type { ApplyOptions, StagedRow, StagedRows, Tally } from './staged-import.ts'
+
+/** Whom the history names for what an adjustment out of a file changed. */
+export const ADJUST_KEY_ID = 'petstore-adjust'
+
+/** One pet whose quantity another one takes the place of. */
+export interface QuantityStep {
+  readonly line: number
+  readonly petId: bigint
+  readonly before: number
+  readonly after: number
+}
+
+/** What an adjustment comes to, each line in one of the three. */
+export interface AdjustmentReport {
+  readonly changed: Tally<QuantityStep>
+  readonly unchanged: number
+  readonly refused: Tally<RefusedLine>
+}
+
+export interface AdjustOptions extends ApplyOptions, Pick<ChangeOrigin, 'reason' | 'reference'> {
+  /** How many lines of each kind are told. */
+  readonly examples: number
+  /** Make the changes of all other lines, instead of none. */
+  readonly skipRefused: boolean
+}
+
+/** The changes of one adjustment, as many as there are, each line a pet. */
+export interface StagedAdjustment extends StagedRows<AdjustmentChange> {
+  /** What `apply` would do now. Changes nothing. */
+  preview(examples: number): Promise<AdjustmentReport>
+  /**
+   * Decides on every line and makes all changes in one commit; none where a line is refused, unless told otherwise.
+   * Each that changes a quantity leaves its row in the log.
+   */
+  apply(options: AdjustOptions): Promise<AdjustmentReport>
+}
+
+/** A staged change, and the entry that it is for as it is found. */
+export interface FoundRow extends StagedRow<AdjustmentChange> {
+  readonly entry: EntryState | undefined
+}
+
+export interface DecidedRows {
+  readonly made: readonly (QuantityStep & Pick<MadeChange, 'status'>)[]
+  readonly refused: readonly (RefusedLine & { readonly petId: bigint })[]
+}
+
+/** Who asks, when and what for makes no difference to what is allowed. */
+const ANYBODY: ChangeOrigin = { keyId: ADJUST_KEY_ID, at: 0 }
+
+/** Decides on each line as the commit of an adjustment does. Each pet may be there once. */
+export function decideRows(rows: readonly FoundRow[]): DecidedRows {
+  const found = new Map<bigint, EntryState>()
+  for (const { value, entry } of rows) if (entry !== undefined) found.set(value.petId, entry)
+  const { outcomes, made } = decide([adjustmentOf(rows)], found)
+  const [outcome] = outcomes
+  if (typeof outcome !== 'object' || !('failures' in outcome))
+    return { made: stepsOf(rows, made), refused: [] }
+  const failures = new Map(outcome.failures.map((failure) => [failure.index, failure]))
+  const refused = rows.flatMap(({ line, value: { petId } }, index) => {
+    const failure = failures.get(index)
+    return failure === undefined ? [] : [{ line, petId, reason: reasonFor(failure, petId) }]
+  })
+  const others = rows.filter((_, index) => !failures.has(index))
+  return { made: stepsOf(others, decide([adjustmentOf(others)], found).made), refused }
+}
+
+function stepsOf(rows: readonly FoundRow[], made: readonly MadeChange[]): DecidedRows['made'] {
+  const lines = new Map(rows.map(({ line, value }) => [value.petId, line]))
+  return made.map(({ petId, before, after, status }) => {
+    const line = lines.get(petId)
+    if (line === undefined) throw new Error(`pet ${petId} is changed and stands on no line`)
+    return { line, petId, before, after, status }
+  })
+}
+
+function adjustmentOf(rows: readonly FoundRow[]): Adjustment {
+  return { ...ANYBODY, changes: rows.map(({ value }) => value) }
+}
+
+/** Callers of the service are told to ask it which entries there are; who writes a file looks elsewhere. */
+function reasonFor({ code, message }: ErrorDetail, petId: bigint): string {
+  return code === 'not_found' ? `there is no pet ${petId}` : message
+}

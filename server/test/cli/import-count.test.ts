@@ -1,0 +1,64 @@
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { BEFORE, ON_BOTH, openShop, type Shop } from './shop.ts'
+
+setDefaultTimeout(60_000)
+
+describe.each(ON_BOTH)('petstore import of a count on %s', (_, onPostgres) => {
+  let shop: Shop
+  beforeEach(async () => {
+    shop = await openShop(onPostgres)
+  })
+  afterEach(async () => {
+    await shop.close()
+  })
+
+  const COUNT = 'quantity,petId\n6,1\n1,2\n0,9223372036854775807\n'
+
+  test('is one adjustment with the reason counted, and changes nothing the second time', async () => {
+    const first = await shop.run('import', shop.file(COUNT, 'count.csv'))
+    expect([first.exitCode, first.stderr]).toEqual([0, ''])
+    expect(first.stdout).toStartWith('count.csv (counted): 2 pets changed, 1 left alone (')
+    expect(await shop.quantities()).toEqual([6, 1, 0, 0])
+    const [entry] = await shop.historyOf(1n)
+    expect(entry).toEqual({
+      ...{ petId: 1n, before: 4, after: 6, at: expect.any(Number), keyId: 'petstore-import' },
+      reason: 'counted',
+    })
+    expect((await shop.run('history', '1')).stdout).toMatch(/ 4 +6 +\+2 +petstore import +counted\n/)
+    expect((await shop.run('import', 'count.csv')).stdout).toContain('0 pets changed, 3 left alone')
+    expect(await shop.historyOf(1n)).toHaveLength(1)
+    const json = '{"petId":2,"quantity":7}\n{"quantity":8,"petId":3}\n'
+    const third = await shop.runWith(json, 'import', '-')
+    expect(third.stdout).toStartWith('standard input (counted): 2 pets changed, 0 left alone (')
+    expect(await shop.quantities()).toEqual([6, 7, 8, 0])
+  })
+
+  test('refuses unknown pets with their lines, and with --skip-bad leaves them out', async () => {
+    const name = shop.file(`${COUNT}4,404\n-1,3\n5,405\n`, 'count.csv')
+    const told = [
+      '  line 5: there is no pet 404',
+      `  line 6: quantity must be an integer from 0 to ${Number.MAX_SAFE_INTEGER}, got "-1"`,
+      '  line 7: there is no pet 405',
+    ]
+    const refused = await shop.run('import', name)
+    expect([refused.exitCode, refused.stderr.split('\n')]).toEqual([
+      1,
+      [
+        ...told,
+        'petstore: count.csv has 3 bad lines; nothing was changed. Mend the file, or leave them out with --skip-bad; petstore export shows what is in stock',
+        '',
+      ],
+    ])
+    expect(await shop.quantities()).toEqual(BEFORE)
+    const dry = await shop.run('import', name, '--dry-run', '--skip-bad')
+    expect([dry.exitCode, dry.stdout.split('\n')]).toEqual([0, expect.arrayContaining(told)])
+    expect(dry.stdout).toContain('  line 2: pet 1: quantity 4 → 6\n')
+    expect(await shop.quantities()).toEqual(BEFORE)
+    const skipped = await shop.run('import', name, '--skip-bad')
+    expect([skipped.exitCode, skipped.stderr]).toEqual([0, `${told.join('\n')}\n`])
+    expect(skipped.stdout).toStartWith(
+      'count.csv (counted): 2 pets changed, 1 left alone, 3 bad lines skipped (',
+    )
+    expect(await shop.quantities()).toEqual([6, 1, 0, 0])
+  })
+})

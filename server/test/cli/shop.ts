@@ -1,0 +1,52 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { openStore } from '../../src/store/open-store.ts'
+import { createTestDatabase } from '../support/test-database.ts'
+import { historyOf, stockOf } from '../support/whole-store.ts'
+import { petstore } from './petstore.ts'
+
+export const ON_BOTH: readonly [name: string, onPostgres: boolean][] = [
+  ['SQLite', false],
+  ['PostgreSQL', true],
+]
+
+const PETS = new Map([
+  [1n, 4],
+  [2n, 1],
+  [3n, 0],
+  [9223372036854775807n, Number.MAX_SAFE_INTEGER],
+])
+/** The quantities of its pets 1, 2, 3 and 9223372036854775807. */
+export const BEFORE = [...PETS.values()]
+
+/** A folder and a database of their own with a few pets, and the real command line on them. */
+export async function openShop(onPostgres: boolean) {
+  const cwd = mkdtempSync(join(tmpdir(), 'petstore-shop-'))
+  const database = await createTestDatabase(cwd, onPostgres)
+  const store = await openStore(database.url, { tables: 'make' })
+  await store.addPets(
+    [...PETS].map(([id, quantity]) => ({
+      ...{ id, name: `Pet ${id}`, categoryId: 1n, status: 'available', quantity },
+    })),
+  )
+  const env = { DATABASE_URL: database.url }
+  return {
+    ...{ cwd, env, store },
+    run: (...args: string[]) => petstore(args, { cwd, env }),
+    runWith: (stdin: string, ...args: string[]) => petstore(args, { cwd, env, stdin }),
+    file: (text: string, name = 'delivery.csv') => {
+      writeFileSync(join(cwd, name), text)
+      return name
+    },
+    quantities: async () => (await stockOf(store)).map(({ quantity }) => quantity),
+    historyOf: (petId: bigint) => historyOf(store, petId),
+    close: async () => {
+      await store.close()
+      await database.drop()
+      rmSync(cwd, { recursive: true, force: true })
+    },
+  }
+}
+
+export type Shop = Awaited<ReturnType<typeof openShop>>
