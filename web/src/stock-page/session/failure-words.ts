@@ -22,8 +22,6 @@ export function failureWords(error: unknown): string {
       return 'The service cannot do its work at the moment. Try again soon.'
     case 'insufficient_stock':
       return 'There are not that many in stock.'
-    case 'outcome_unknown':
-      return 'The connection broke, and it is not known whether the change was made. Look at the history of the pet.'
     default:
       return error.message
   }
