@@ -92,6 +92,7 @@ test('of rows some of which cannot be set, all others are, and each is counted o
   }
   await desk.bulk.retry()
   expect(outcomeOf(desk)).toEqual({ total: 6, changed: 3, unchanged: 0, left: { gone: 3 } })
+  expect(sizes(desk).slice(4)).toEqual([3])
   expect(await stockOf([3n, 600n, 1_100n])).toEqual([50, 50, 50])
 })
 

@@ -21,6 +21,8 @@ export class Desk {
   readonly bulk: BulkChanges
   /** Every change that was sent. */
   readonly sent: SentChange[] = []
+  /** Called before a change goes out. */
+  beforeSending: () => void = () => {}
   /** Called once the service has decided on a change, and before its answer arrives. */
   beforeAnswer: () => Promise<void> | void = () => {}
 
@@ -48,6 +50,7 @@ export class Desk {
     if (init.method === 'GET') return fetch(url, init)
     const idempotencyKey = new Headers(init.headers).get('Idempotency-Key')
     this.sent.push({ idempotencyKey, body: String(init.body) })
+    this.beforeSending()
     const answer = await fetch(url, init)
     await Promise.race([this.beforeAnswer(), aborted(init.signal)])
     return answer
@@ -58,7 +61,7 @@ export function idsFrom(first: number, last: number): readonly bigint[] {
   return Array.from({ length: last - first + 1 }, (_, index) => BigInt(first + index))
 }
 
-/** For `beforeAnswer`: the change was made, and its answer never arrives. */
+/** For `beforeSending` and `beforeAnswer`: the change, or the answer to it, never arrives. */
 export function breakOff(): never {
   throw new TypeError('the connection broke')
 }
