@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { PetstoreClient } from '@petstore/client'
+import { PetstoreClient, type Reason } from '@petstore/client'
 import { createSecret, storedSecret } from '../../server/src/core/keys/api-key.ts'
 import { startService } from '../../server/src/service/compose.ts'
 import { readConfig } from '../../server/src/service/config.ts'
@@ -43,9 +43,9 @@ export async function startLivelyShop(): Promise<LivelyShop> {
     stockroom: await clientOf('Stockroom'),
     shop: await clientOf('Online shop'),
   }
-  for (const { at, who, petId, delta } of someWeeks()) {
+  for (const { at, who, petId, delta, ...purpose } of someWeeks()) {
     now = at
-    await staff[who].adjustInventory({ petId, delta }, { reason: delta < 0 ? 'sold' : 'received' })
+    await staff[who].adjustInventory({ petId, delta }, purpose)
   }
   now = undefined
   return {
@@ -75,6 +75,8 @@ interface Deed {
   readonly who: 'desk' | 'stockroom' | 'shop'
   readonly petId: bigint
   readonly delta: number
+  readonly reason: Reason
+  readonly reference?: string
 }
 
 /** How many of each are sold at a time, and restocked at a time; the demo's ids. */
@@ -89,12 +91,20 @@ const TRADE: readonly (readonly [petId: bigint, sold: number, restocked: number]
 ]
 
 /** Of today, in minutes before now: so that something happened just now, at whatever time the pictures are taken. */
-const TODAY: readonly (readonly [minutesAgo: number, who: Deed['who'], petId: bigint, delta: number])[] = [
-  [9, 'desk', 11n, -2],
-  [6, 'shop', 17n, -1],
-  [3, 'stockroom', 2n, 2],
-  [1, 'desk', 16n, -6],
+const TODAY: readonly (Omit<Deed, 'at'> & { readonly minutesAgo: number })[] = [
+  { minutesAgo: 9, who: 'desk', petId: 11n, delta: -2, reason: 'sold' },
+  { minutesAgo: 6, who: 'shop', petId: 17n, delta: -1, ...order(1) },
+  { minutesAgo: 3, who: 'stockroom', petId: 2n, delta: 2, ...delivery(0) },
+  { minutesAgo: 1, who: 'desk', petId: 16n, delta: -6, reason: 'damaged' },
 ]
+
+function delivery(daysAgo: number) {
+  return { reason: 'received', reference: `PO-${1060 - daysAgo}` } as const
+}
+
+function order(before: number) {
+  return { reason: 'sold', reference: `order ${2200 - before}` } as const
+}
 
 /** The same every time, the earliest first: sales in opening hours, a delivery when a shelf gets empty. */
 function someWeeks(): readonly Deed[] {
@@ -109,13 +119,13 @@ function someWeeks(): readonly Deed[] {
         if (!isDelivery && (hour + index + daysAgo) % 3 === 0) continue
         const delta = isDelivery ? restocked : -Math.max(1, sold - ((hour + daysAgo) % 4))
         gone = isDelivery ? 0 : gone - delta
-        deeds.push({ at, who: isDelivery ? 'stockroom' : hour < 14 ? 'desk' : 'shop', petId, delta })
+        if (isDelivery) deeds.push({ at, who: 'stockroom', petId, delta, ...delivery(daysAgo) })
+        else if (hour < 14) deeds.push({ at, who: 'desk', petId, delta, reason: 'sold' })
+        else deeds.push({ at, who: 'shop', petId, delta, ...order(daysAgo * 10 + index) })
       }
     }
   })
   const now = Date.now()
-  for (const [minutesAgo, who, petId, delta] of TODAY) {
-    deeds.push({ at: now - minutesAgo * MINUTE, who, petId, delta })
-  }
+  for (const { minutesAgo, ...deed } of TODAY) deeds.push({ ...deed, at: now - minutesAgo * MINUTE })
   return deeds.sort((a, b) => a.at - b.at)
 }

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import type { OpenApiDocument } from '../src/docs-page/openapi-document.ts'
+import { statusPhrase } from '../src/docs-page/reference/status-tag.tsx'
 import { axe } from './support/axe.ts'
 import { BROWSER_TEST_MS, useShop } from './support/shop.ts'
 
@@ -51,6 +52,7 @@ describe('the reference', () => {
         expect(shown.badges).toEqual(operation.deprecated ? ['deprecated', stability] : [stability])
         expect(shown.fields).toEqual(expect.arrayContaining(parameters.map(({ name }) => name)))
         expect(shown.statuses).toEqual(Object.keys(responses))
+        for (const status of shown.statuses) expect(statusPhrase(Number(status))).toMatch(/^[A-Z]/)
       }
     },
     BROWSER_TEST_MS,
@@ -161,6 +163,7 @@ test(
     expect(titles).toEqual([
       'Limits',
       'Errors',
+      'Change stock safely',
       'Concurrency',
       'Events',
       'Ids and JSON',
@@ -188,8 +191,8 @@ test(
 
 describe('axe-core finds nothing serious', () => {
   const views = {
-    light: ['#/', '#/operations/updateInventory', '#/guides/errors'],
-    dark: ['#/operations/getPet', '#/guides/limits'],
+    light: ['#/', '#/operations/updateInventory', '#/guides/errors', '#/guides/change-stock-safely'],
+    dark: ['#/operations/getPet', '#/guides/limits', '#/guides/change-stock-safely'],
   }
   for (const colorScheme of ['light', 'dark'] as const) {
     test(

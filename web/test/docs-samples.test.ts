@@ -3,6 +3,8 @@ import { PetstoreClient } from '@petstore/client'
 import { run } from '../../client/test/support/built-client.ts'
 import { TestService } from '../../server/test/support/test-service.ts'
 import { Contract, type Operation } from '../src/docs-page/contract.ts'
+import { REFUSED_ANSWER, REFUSED_BODY } from '../src/docs-page/guides/change-stock-guide.tsx'
+import { changeStockSamples, type SampleName } from '../src/docs-page/guides/change-stock-samples.ts'
 import { ERROR_EXAMPLE, WHAT_TO_DO } from '../src/docs-page/guides/errors-guide.tsx'
 import { compactJson, layOutJson } from '../src/docs-page/samples/json-text.ts'
 import {
@@ -56,9 +58,16 @@ function fullDraft(operation: Operation): RequestDraft {
     if (schema.default !== undefined) values[fieldId(parameter)] = String(schema.default)
     if (schema.enum !== undefined) values[fieldId(parameter)] = String(schema.enum[0])
     if (name === 'If-Match') values[fieldId(parameter)] = '*'
+    if (name === 'Idempotency-Key') values[fieldId(parameter)] = crypto.randomUUID()
     if (name === 'If-None-Match') values[fieldId(parameter)] = '"another"'
   }
   return { ...draft, values }
+}
+
+/** What the example of an adjustment, and the guide, go on from. */
+async function stockTheExample(): Promise<void> {
+  await service.setQuantity(1n, '{"quantity":12}')
+  await service.setQuantity(2n, '{"quantity":28}')
 }
 
 describe('the samples of every operation run as they stand', () => {
@@ -68,6 +77,7 @@ describe('the samples of every operation run as they stand', () => {
     expect(contract.operations.length).toBeGreaterThanOrEqual(8)
     for (const operation of contract.operations) {
       for (const draft of drafts) {
+        await stockTheExample()
         const code = sampleOf(operation, 'client', draft(contract, operation))
         const [answer] = await printed(code, isEventStream(operation))
         expect([operation.id, typeof answer]).toEqual([operation.id, 'object'])
@@ -78,6 +88,7 @@ describe('the samples of every operation run as they stand', () => {
   test('with fetch', async () => {
     for (const operation of contract.operations) {
       for (const draft of drafts) {
+        await stockTheExample()
         const code = sampleOf(operation, 'fetch', draft(contract, operation))
         const [status, text] = await printed(code, isEventStream(operation))
         expect([operation.id, status, typeof text]).toEqual([operation.id, 200, 'string'])
@@ -87,11 +98,67 @@ describe('the samples of every operation run as they stand', () => {
 
   test.skipIf(Bun.which('curl') === null)('with curl', async () => {
     for (const operation of contract.operations.filter((each) => !isEventStream(each))) {
+      await stockTheExample()
       const code = sampleOf(operation, 'curl', fullDraft(operation))
       const { stdout } = await run(['sh', '-c', `${code} --silent --write-out '\\n%{http_code}'`])
       expect([operation.id, stdout.split('\n').at(-1)]).toEqual([operation.id, '200'])
     }
   })
+})
+
+describe('the samples of the guide on changing stock run as they stand', () => {
+  /** What pets 1 and 2 have afterwards, of 12 and 28. */
+  const AFTERWARDS: Readonly<Record<SampleName, readonly [number, number]>> = {
+    set: [30, 28],
+    setIfUnchanged: [10, 28],
+    adjust: [10, 28],
+    adjustMany: [24, 30],
+    repeat: [24, 28],
+  }
+  const runners = {
+    curl: (code: string) => run(['sh', '-c', `${code} --silent --fail`]),
+    client: (code: string) => printed(code, false),
+    python: (code: string) => run(['python3', '-c', code]),
+  }
+  const tools = { curl: 'curl', client: 'bun', python: 'python3' } as const
+
+  for (const id of ['curl', 'client', 'python'] as const) {
+    test.skipIf(Bun.which(tools[id]) === null)(`with ${id}`, async () => {
+      for (const [name, samples] of Object.entries(changeStockSamples(`${service.address}/v1`))) {
+        await stockTheExample()
+        const { secret } = await service.createKey('enterprise')
+        const code = samples.find((sample) => sample.id === id)?.code.replaceAll(KEY_PLACEHOLDER, secret)
+        if (code === undefined) throw new Error(`${name} has no sample with ${id}`)
+        await runners[id](code)
+        // Repeated, it is answered as before, and changes nothing.
+        if (name === 'repeat') await runners[id](code)
+        const { items } = await service.call('GET', '/inventory')
+        const quantities = items.slice(0, 2).map(({ quantity }) => quantity)
+        expect([name, ...quantities]).toEqual([name, ...AFTERWARDS[name as SampleName]])
+      }
+    })
+  }
+
+  test('and what it shows of a refusal is what the service answers', async () => {
+    await stockTheExample()
+    const answer = await service.call('POST', '/inventory/adjustments', {
+      body: REFUSED_BODY,
+      headers: { 'Content-Type': 'application/json' },
+    })
+    expect(answer.text).toBe(REFUSED_ANSWER)
+    expect((await service.call('GET', '/inventory/1')).item.quantity).toBe(12)
+  })
+})
+
+test('the sample of an adjustment keeps every digit that a reader types', () => {
+  const operation = contract.operation('adjustInventory')
+  if (operation === undefined) throw new Error('the contract has no adjustInventory')
+  const body =
+    '{"reason":"lost","changes":[{"petId":9007199254740993,"delta":-1}],"reference":"a: 9007199254740993,"}'
+  const code = sampleOf(operation, 'client', { values: { 'header-Idempotency-Key': 'k-1' }, body })
+  expect(code).toContain(
+    "client.adjustInventory([\n  { petId: 9007199254740993n, delta: -1 },\n], { reason: 'lost', reference: 'a: 9007199254740993,', idempotencyKey: 'k-1' })",
+  )
 })
 
 test('quotes and backslashes that a reader types stay what they are', async () => {

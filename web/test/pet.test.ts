@@ -100,6 +100,36 @@ test(
 )
 
 test(
+  'the history says what a change was made for and what it refers to, listed and as it happens',
+  async () => {
+    const long = 'x'.repeat(200)
+    const adjust = async (reason: string, reference: string | undefined, delta: number) => {
+      const body = JSON.stringify({ reason, reference, changes: [{ petId: 3, delta }] })
+      const headers = { 'Content-Type': 'application/json' }
+      expect((await shop.service.call('POST', '/inventory/adjustments', { body, headers })).status).toBe(200)
+    }
+    await adjust('received', 'PO-1043', 12)
+    const page = await shop.signedIn({ path: '/#/pets/3', viewport: { width: 390, height: 844 } })
+    const rows = historyRows(page)
+    expect(await rows.first().innerText()).toMatch(/Received · PO-1043/)
+    await adjust('sold', 'order <b>17</b>', -2)
+    await rows.getByText('Sold · order <b>17</b>').waitFor()
+    await adjust('damaged', undefined, -1)
+    await rows.getByText('Damaged', { exact: true }).waitFor()
+    await adjust('returned', long, 1)
+    await rows.getByText(`Returned · ${long}`).waitFor()
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390)
+    await chart(page).focus()
+    expect(await chart(page).getAttribute('aria-valuetext')).toMatch(/, Returned by /)
+    // What was set without saying what for has only who set it.
+    await set(3n, 50)
+    await rows.filter({ hasText: /→\s*to\s*50/ }).waitFor()
+    expect(await rows.first().locator('.history-table__why').count()).toBe(0)
+  },
+  BROWSER_TEST_MS,
+)
+
+test(
   'the quantity is corrected by typing and by steps, over what was seen and nothing else',
   async () => {
     const petId = 9007199254740993n

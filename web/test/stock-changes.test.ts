@@ -153,67 +153,6 @@ test(
 )
 
 test(
-  'several rows are changed at once, and it tells which were not and why',
-  async () => {
-    await shop.setElsewhere(8n, 2)
-    const page = await shop.signedIn()
-    await shows(page, 8n, 2)
-    for (const petId of [6n, 7n, 8n]) {
-      await goToRow(page, petId)
-      await page.keyboard.press('Space')
-    }
-    await page.getByRole('button', { name: 'Subtract' }).click()
-    await page.getByRole('button', { name: 'Apply to 3' }).click()
-    await page.getByText('Enter a whole number of 0 or more.').waitFor()
-    await page.getByLabel('Amount').fill('4')
-    await page.keyboard.press('Enter')
-    await page.getByText('2 changed · 1 failed').waitFor()
-    await page.getByText('Pet number 8 There were not enough to take 4.').waitFor()
-    await axe(page)
-    expect(await Promise.all([6n, 7n, 8n].map(shop.inStock))).toEqual([6, 6, 2])
-
-    await page.locator('.bulk-bar').getByRole('button', { name: 'Undo' }).click()
-    await page.getByText('2 changed back').waitFor()
-    expect(await Promise.all([6n, 7n, 8n].map(shop.inStock))).toEqual([10, 10, 2])
-    await page.getByRole('button', { name: 'Done' }).click()
-    await page.locator('.bulk-bar').waitFor({ state: 'detached' })
-  },
-  BROWSER_TEST_MS,
-)
-
-test(
-  'a change of many rows can be stopped, and counts each of them once',
-  async () => {
-    const page = await shop.signedIn()
-    await shows(page, 1n, await shop.inStock(1n))
-    let release = () => {}
-    const held = new Promise<void>((resolve) => {
-      release = resolve
-    })
-    await page.route('**/v1/inventory/*', async (route) => {
-      if (route.request().method() === 'PATCH') await held
-      await route.continue()
-    })
-    await page.getByLabel('Select all rows shown').check()
-    await page.getByLabel('Amount').fill('99')
-    await page.getByRole('button', { name: /^Apply to/ }).click()
-    await page.getByRole('progressbar').waitFor()
-    await page.getByRole('button', { name: 'Stop' }).click()
-    release()
-    const summary = page.getByText(/^\d+ changed · \d+ stopped$/)
-    await summary.waitFor()
-    const [changed = 0, stopped = 0] = ((await summary.textContent()) ?? '').match(/\d+/g)?.map(Number) ?? []
-    const { items } = await shop.service.call('GET', '/inventory')
-    // The four on their way were made; one whose answer took too long is among the stopped.
-    const made = items.filter(({ quantity }) => quantity === 99).length
-    expect(made).toBeGreaterThanOrEqual(changed)
-    expect(made).toBeLessThanOrEqual(4)
-    expect(changed + stopped).toBe(items.length)
-  },
-  BROWSER_TEST_MS,
-)
-
-test(
   'a change that is refused says why, and the row keeps what it had',
   async () => {
     const { secret } = await shop.service.createKey('enterprise', { readOnly: true })

@@ -12,8 +12,16 @@ export const clientGuide: Guide = {
   Body,
 }
 
-const ADJUST = `const sold = await client.adjustInventory({ petId: 16n, delta: -3 }, { reason: 'sold' })
-console.log(sold.quantity)`
+const ADJUST = `const sold = await client.adjustInventory({ petId: 16n, delta: -3 }, { reason: 'sold', reference: 'order 17' })
+console.log(sold.quantity)
+
+await client.adjustInventory(
+  [
+    { petId: 1n, delta: 12 },
+    { petId: 2n, quantity: 30, expected: 28 },
+  ],
+  { reason: 'received', reference: 'PO-1043' },
+)`
 
 const SET = `const seen = await client.getInventoryItem(2n)
 await client.updateInventory(2n, { quantity: 10 }, { ifMatch: seen.etag })`
@@ -54,7 +62,8 @@ console.log(stock[0])`}
       <h2>A method for each operation</h2>
       <p>
         Each is named as the operation: parameters of the path come first, then the body, then options. Ids
-        are <code>bigint</code>.
+        are <code>bigint</code>. <code>adjustInventory</code> takes one change or many, and has the reason
+        among its options.
       </p>
       <table className="table prose__table">
         <thead>
@@ -82,10 +91,10 @@ console.log(stock[0])`}
       </table>
       <h2>Add and take</h2>
       <p>
-        <code>adjustInventory</code> changes one pet or many, all or nothing, in one request. It never goes
-        below 0, and a change whose answer is lost is sent again without being made twice.
+        One request, whatever others do at the same time, and never below 0:{' '}
+        <a href="#/guides/change-stock-safely">Change stock safely</a> tells when to use it.
       </p>
-      <CodeBlock title="Three are sold" language="typescript" code={ADJUST} />
+      <CodeBlock title="Three are sold, and a delivery has come" language="typescript" code={ADJUST} />
       <h2>Set</h2>
       <CodeBlock title="Only if it is still as seen" language="typescript" code={SET} />
       <h2>Pages</h2>
@@ -93,7 +102,8 @@ console.log(stock[0])`}
       <h2>Errors</h2>
       <p>
         Every failure is a <code>PetstoreError</code> with the <code>code</code> of the service. Beside those
-        there are <code>connection_failed</code> and <code>invalid_response</code>.
+        there are <code>connection_failed</code> and <code>invalid_response</code>. <code>details</code> has
+        every change of an adjustment that cannot be made.
       </p>
       <CodeBlock title="Decide by the code" language="typescript" code={FAILURES} />
       <h2>Waiting</h2>
@@ -102,6 +112,11 @@ console.log(stock[0])`}
           After a 429 or 503, nothing is sent by this client until the time that the service named has passed.
         </li>
         <li>It tries again by itself, up to five times and five minutes unless you say otherwise.</li>
+        <li>
+          Every change has an <code>Idempotency-Key</code>, so that it is made once however often it is sent.
+          Where no answer came at all, <code>mayHaveBeenMade</code> of the error says so: the same call with
+          its <code>idempotencyKey</code> tells.
+        </li>
         <li>
           With <code>pace: true</code> it counts along and waits for the next window instead of running into a
           429.

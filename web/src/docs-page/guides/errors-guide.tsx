@@ -9,7 +9,7 @@ export const errorsGuide: Guide = {
   id: 'errors',
   title: 'Errors',
   summary: 'The one shape of every error, all codes, and which of them are worth another try.',
-  keywords: 'error code message status 400 401 403 404 405 410 412 413 429 500 503 request id retry',
+  keywords: 'error code message status 400 401 403 404 405 409 410 412 413 422 429 500 503 request id retry',
   Body,
 }
 
@@ -21,8 +21,10 @@ export const WHAT_TO_DO: Readonly<Record<string, string>> = {
   not_found: 'Check the id and the path.',
   method_not_allowed: 'Use a method that the `Allow` header names.',
   gone: 'Move to the operation that takes its place.',
-  precondition_failed: 'Read the entry again, decide, and send its new ETag.',
+  insufficient_stock: 'Take less, or wait for more; `details` names every pet.',
+  precondition_failed: 'Read the entry again, decide, and send its new ETag or quantity.',
   payload_too_large: 'Send a smaller body.',
+  idempotency_key_reused: 'Use a key of its own for each change; repeat it with the same request alone.',
   rate_limit_exceeded: 'Wait for `Retry-After`, then try again.',
   key_banned: 'Wait for `Retry-After`, and send less from then on.',
   internal_error: 'Try again once; then report it with its request id.',
@@ -76,8 +78,12 @@ function Body() {
       <h2>What is checked first</h2>
       <p>
         The key (401), then its limit (429), whether the key may do it (403), then the request (400), then
-        whether the entry is there (404) and in the state that was named (412). So a wrong key learns nothing
-        about what exists.
+        whether the entry is there (404), has enough (409) and is in the state that was named (412). So a
+        wrong key learns nothing about what exists.
+      </p>
+      <h2>Several at once</h2>
+      <p>
+        <InlineText text="Where a request has several changes, `details` beside those fields lists every one that cannot be made; the rest of the body tells of the first. See [Change stock safely](#/guides/change-stock-safely)." />
       </p>
       <h2>When you ask for help</h2>
       <p>

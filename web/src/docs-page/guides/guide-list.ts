@@ -1,3 +1,4 @@
+import { changeStockGuide } from './change-stock-guide.tsx'
 import { clientGuide } from './client-guide.tsx'
 import { concurrencyGuide } from './concurrency-guide.tsx'
 import { errorsGuide } from './errors-guide.tsx'
@@ -10,6 +11,7 @@ import { limitsGuide } from './limits-guide.tsx'
 export const GUIDES: readonly Guide[] = [
   limitsGuide,
   errorsGuide,
+  changeStockGuide,
   concurrencyGuide,
   eventsGuide,
   idsGuide,

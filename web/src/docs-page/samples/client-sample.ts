@@ -1,11 +1,16 @@
 import type { Contract, Operation } from '../contract.ts'
 import type { Parameter, Schema } from '../openapi-document.ts'
 import { startingBody } from '../schema-example.ts'
+import { exactValue } from './json-text.ts'
 import { fieldId, isEventStream, type RequestDraft } from './request-draft.ts'
 import { inQuotes } from './string-literal.ts'
 
+type Fields<Value> = Readonly<Record<string, Value>>
+
 /** The client handles this one by itself: see its option `known`. */
 const HANDLED_BY_CLIENT = 'If-None-Match'
+/** By operation: the field of the body that is an argument of its own, where the others go among the options. */
+const BEFORE_OPTIONS: Fields<string> = { adjustInventory: 'changes' }
 
 /**
  * The call of our client. Its methods follow the contract: named as the operation, parameters of the path first, then
@@ -17,12 +22,14 @@ export function clientSample(
   draft: RequestDraft,
   { baseUrl, apiKey }: { readonly baseUrl: string; readonly apiKey: string },
 ): string {
+  const body = bodyArguments(contract, operation, draft.body)
+  const options = [...body.options, ...parameterOptions(contract, operation, draft)]
   const args = [
     ...operation.parameters
       .filter((each) => each.in === 'path')
-      .map((each) => literal(each.schema, givenValue(draft, each))),
-    ...(operation.body === undefined ? [] : [bodyLiteral(contract, operation, draft.body)]),
-    ...optionsLiteral(operation, draft),
+      .map((each) => literal(contract, each.schema, givenValue(draft, each))),
+    ...body.first,
+    ...(options.length === 0 ? [] : [`{ ${options.join(', ')} }`]),
   ]
   const call = `client.${operation.id}(${args.join(', ')})`
   return [
@@ -38,42 +45,57 @@ export function clientSample(
   ].join('\n')
 }
 
-function optionsLiteral({ parameters }: Operation, draft: RequestDraft): string[] {
-  const options = new Map<string, string>()
-  for (const parameter of parameters) {
-    const value = givenValue(draft, parameter)
-    if (parameter.in === 'path' || parameter.name === HANDLED_BY_CLIENT || value === '') continue
-    options.set(inCamelCase(parameter.name), literal(parameter.schema, value))
+/** The body as arguments: its fields in one object, or one of them first and the others among the options. */
+function bodyArguments(contract: Contract, operation: Operation, text: string) {
+  if (operation.body === undefined) return { first: [], options: [] }
+  const schema = contract.resolve(operation.body.schema)
+  const given = objectIn(text) ?? objectIn(startingBody(contract, operation)) ?? {}
+  const first = BEFORE_OPTIONS[operation.id]
+  if (first === undefined) return { first: [objectLiteral(contract, schema, given)], options: [] }
+  const { [first]: part = {}, ...others } = schema.properties ?? {}
+  return {
+    first: [literal(contract, part, given[first])],
+    options: fieldLiterals(contract, others, given),
   }
-  return options.size === 0
-    ? []
-    : [`{ ${[...options].map(([name, value]) => `${name}: ${value}`).join(', ')} }`]
+}
+
+function parameterOptions(contract: Contract, { parameters }: Operation, draft: RequestDraft): string[] {
+  return parameters.flatMap((parameter) => {
+    const value = givenValue(draft, parameter)
+    if (parameter.in === 'path' || parameter.name === HANDLED_BY_CLIENT || value === '') return []
+    return [`${inCamelCase(parameter.name)}: ${literal(contract, parameter.schema, value)}`]
+  })
 }
 
 /** Only what the schema knows: the client's types allow nothing else. */
-function bodyLiteral(contract: Contract, operation: Operation, text: string): string {
-  const schema = contract.resolve(operation.body?.schema ?? {})
-  const given = objectIn(text) ?? objectIn(startingBody(contract, operation)) ?? {}
-  const fields = Object.entries(schema.properties ?? {}).flatMap(([name, part]) =>
-    given[name] === undefined ? [] : [`${name}: ${literal(part, given[name])}`],
+function fieldLiterals(contract: Contract, properties: Fields<Schema>, given: Fields<unknown>): string[] {
+  return Object.entries(properties).flatMap(([name, part]) =>
+    given[name] === undefined ? [] : [`${name}: ${literal(contract, part, given[name])}`],
   )
-  return `{ ${fields.join(', ')} }`
 }
 
-function objectIn(text: string): Readonly<Record<string, unknown>> | undefined {
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined
-  } catch {
-    return undefined
-  }
+function objectLiteral(contract: Contract, { properties = {} }: Schema, given: Fields<unknown>): string {
+  return `{ ${fieldLiterals(contract, properties, given).join(', ')} }`
 }
 
-function literal(schema: Schema, value: unknown): string {
+function objectIn(text: string): Fields<unknown> | undefined {
+  const value = exactValue(text)
+  return isObject(value) ? value : undefined
+}
+
+function isObject(value: unknown): value is Fields<unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function literal(contract: Contract, schema: Schema, value: unknown): string {
+  const { type, format, items = {}, ...resolved } = contract.resolve(schema)
+  if (Array.isArray(value))
+    return `[\n${value.map((each) => `  ${literal(contract, items, each)},\n`).join('')}]`
+  if (isObject(value)) return objectLiteral(contract, resolved, value)
   const text = String(value)
-  if (schema.type !== 'integer') return typeof value === 'string' ? inQuotes(text) : JSON.stringify(value)
+  if (type !== 'integer') return typeof value === 'string' ? inQuotes(text) : JSON.stringify(value)
   if (!/^-?\d+$/.test(text)) return inQuotes(text)
-  return schema.format === 'int64' ? `${text}n` : text
+  return format === 'int64' ? `${text}n` : text
 }
 
 function givenValue({ values }: RequestDraft, parameter: Parameter): string {

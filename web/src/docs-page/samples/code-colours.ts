@@ -1,8 +1,10 @@
 import type { CodeLine, CodeToken } from './code-token.ts'
 
-export type Language = 'typescript' | 'shell' | 'http'
+export type Language = 'typescript' | 'python' | 'shell' | 'http'
 
 const KEYWORDS = 'import|from|const|let|new|await|async|for|of|if|else|try|catch|throw|return|break|function'
+
+const PYTHON_KEYWORDS = 'import|from|def|with|as|return|for|in|try|except|if|else|is|not|break|raise|None'
 
 /** Each alternative is a group; the names of the groups are the kinds. */
 const PATTERNS: Readonly<Record<Language, RegExp>> = {
@@ -10,9 +12,13 @@ const PATTERNS: Readonly<Record<Language, RegExp>> = {
     `(?<comment>//.*)|(?<string>'(?:[^'\\\\]|\\\\.)*'|\`[^\`]*\`)|\\b(?<keyword>${KEYWORDS})\\b|(?<number>\\b\\d[\\d_]*n?\\b)`,
     'g',
   ),
+  python: new RegExp(
+    `(?<comment>#.*)|(?<string>'(?:[^'\\\\]|\\\\.)*')|\\b(?<keyword>${PYTHON_KEYWORDS})\\b|(?<number>\\b\\d+\\b)`,
+    'g',
+  ),
   shell:
     /(?<comment>(?:^|(?<= ))#.*)|(?<string>'[^']*'|"[^"]*")|(?<key>(?<=^|\s)-{1,2}[\w-]+)|(?<keyword>^(?:curl|npm|npx)\b)/g,
-  http: /(?<key>^[A-Za-z-]+(?=: ))|(?<keyword>^(?:GET|PATCH|HTTP\/1\.1)\b)|(?<comment>^#.*)/g,
+  http: /(?<key>^[A-Za-z-]+(?=: ))|(?<keyword>^(?:GET|PATCH|POST|HTTP\/1\.1)\b)|(?<comment>^#.*)/g,
 }
 
 /** Enough colour to read by; strings that go over several lines stay plain from the second on. */

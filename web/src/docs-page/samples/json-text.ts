@@ -5,6 +5,7 @@ type JsonToken = CodeToken & { readonly sign?: string }
 /** White space, then one string (a key where a colon follows), number, word or sign. */
 const TOKEN = /\s*(?:("(?:[^"\\]|\\.)*")(\s*:)?|(-?\d[\d.eE+-]*)|(true|false|null)|([{}[\],]))/y
 const ONE_LINE = 84
+const LONG_INTEGER = /^-?\d{16,}$/
 
 /**
  * Lays out JSON text for reading. It works on the text and never on parsed values, so that every digit of an id beyond
@@ -38,6 +39,19 @@ export function compactJson(text: string): string {
       ?.map((token) => token.text.replace(/\s*:$/, ':'))
       .join('') ?? text
   )
+}
+
+/** What JSON says, with integers that a number would round as strings of their digits; `undefined` for other text. */
+export function exactValue(text: string): unknown {
+  const tokens = tokensOf(text, false)
+  const parts = tokens?.map(({ kind, text }) =>
+    LONG_INTEGER.test(text) && kind === 'number' ? `"${text}"` : text,
+  )
+  try {
+    return parts === undefined ? undefined : JSON.parse(parts.join(''))
+  } catch {
+    return undefined
+  }
 }
 
 function tokensOf(text: string, isCut: boolean): readonly JsonToken[] | undefined {

@@ -1,16 +1,9 @@
 import type { Contract, Operation } from '../contract.ts'
 import { clientSample } from './client-sample.ts'
-import type { Language } from './code-colours.ts'
+import type { CodeSample } from './code-tabs.tsx'
 import { compactJson } from './json-text.ts'
 import { isEventStream, type PreparedRequest, prepareRequest, type RequestDraft } from './request-draft.ts'
 import { inQuotes } from './string-literal.ts'
-
-export interface RequestSample {
-  readonly id: 'curl' | 'client' | 'fetch'
-  readonly title: string
-  readonly language: Language
-  readonly code: string
-}
 
 /** Stands where the key belongs: a sample on the screen never shows a real one. */
 export const KEY_PLACEHOLDER = 'YOUR_API_KEY'
@@ -21,7 +14,7 @@ export function requestSamples(
   operation: Operation,
   draft: RequestDraft,
   baseUrl: string,
-): readonly RequestSample[] {
+): readonly CodeSample[] {
   const request = prepareRequest(operation, draft)
   const isStream = isEventStream(operation)
   return [

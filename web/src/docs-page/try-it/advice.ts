@@ -5,7 +5,7 @@ export interface Advice {
   readonly title: string
   readonly text: string
   /** The guide that tells more. */
-  readonly guide?: 'limits' | 'errors' | 'concurrency'
+  readonly guide?: 'limits' | 'errors' | 'concurrency' | 'change-stock-safely'
 }
 
 const BY_CODE: Readonly<Record<string, Advice>> = {
@@ -26,10 +26,20 @@ const BY_CODE: Readonly<Record<string, Advice>> = {
     title: 'This operation has ended',
     text: 'Its sunset date has passed. Use the operation that takes its place.',
   },
+  insufficient_stock: {
+    title: 'There is not that much in stock',
+    text: 'Nothing was changed. The details in the body name each pet of which there is too little. Take less and send again.',
+    guide: 'change-stock-safely',
+  },
   precondition_failed: {
     title: 'Somebody was faster',
-    text: 'The entry is not in the state that If-Match names, so nothing was changed. Read it again, decide, and send its new ETag.',
-    guide: 'concurrency',
+    text: 'If-Match or expected does not hold, so nothing was changed. Read the entry again, decide, and send its new ETag or quantity.',
+    guide: 'change-stock-safely',
+  },
+  idempotency_key_reused: {
+    title: 'This Idempotency-Key stands for another request',
+    text: 'Nothing was changed. Use a new key for each change, and repeat one only with the very same request.',
+    guide: 'change-stock-safely',
   },
   payload_too_large: {
     title: 'The body is too large',

@@ -1,4 +1,4 @@
-import type { Page } from '@petstore/client'
+import type { Page, Reason } from '@petstore/client'
 
 /** One change of one pet's stock. */
 export interface Change {
@@ -10,20 +10,18 @@ export interface Change {
   readonly keyId: string
   /** An event tells the id of the key alone; its name comes with the history. */
   readonly keyName: string | undefined
+  /** What it was made for, where it tells. */
+  readonly reason?: Reason
+  readonly reference?: string
 }
 
 /** A change as the service writes it, in an entry of a history or in an event. */
-interface WrittenChange {
-  readonly petId: bigint
-  readonly before: number
-  readonly after: number
-  readonly at: string
-  readonly keyId: string
-  readonly keyName?: string
-}
+type WrittenChange = Omit<Change, 'at' | 'keyName'> & { readonly at: string; readonly keyName?: string }
 
-export function changeOf({ petId, before, after, at, keyId, keyName }: WrittenChange): Change {
-  return { petId, before, after, at: Date.parse(at), keyId, keyName }
+export function changeOf(written: WrittenChange): Change {
+  const { petId, before, after, at, keyId, keyName, reason, reference } = written
+  const told = reason === undefined ? {} : { reason, ...(reference === undefined ? {} : { reference }) }
+  return { petId, before, after, at: Date.parse(at), keyId, keyName, ...told }
 }
 
 /** What is known of a history, newest first: what the service listed, and what it has told of since. */

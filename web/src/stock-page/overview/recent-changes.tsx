@@ -1,9 +1,10 @@
 import type { PetstoreClient } from '@petstore/client'
 import { useMemo } from 'react'
 import { type HistorySource, useChangeHistory } from '../changes/change-history.ts'
-import { changeOf } from '../changes/change-log.ts'
+import { type Change, changeOf } from '../changes/change-log.ts'
 import { useNow } from '../changes/now.ts'
 import { QuantityChange } from '../changes/quantity-change.tsx'
+import { whyWords } from '../changes/reason-words.ts'
 import { agoWords, exactMomentWords } from '../changes/time-words.ts'
 import { href } from '../navigation.ts'
 import { RetryNotice } from '../retry-notice.tsx'
@@ -42,24 +43,43 @@ export function RecentChanges() {
           </RetryNotice>
         )}
         <ol aria-label="Recent changes">
-          {changes.slice(0, SHOWN).map(({ petId, before, after, at, keyId, keyName }) => (
-            <li key={`${petId} ${at} ${before} ${after}`} className="recent__row">
-              <a className="recent__pet" href={href({ view: 'pet', petId })}>
-                {stock.find(petId)?.name ?? `Pet ${petId}`}
-              </a>
-              <QuantityChange before={before} after={after} />
-              <span className="recent__note">
-                <time dateTime={new Date(at).toISOString()} title={exactMomentWords(at)}>
-                  {agoWords(at, now)}
-                </time>{' '}
-                · {keyName ?? keyId}
-              </span>
-            </li>
+          {changes.slice(0, SHOWN).map((change) => (
+            <Row key={keyOf(change)} change={change} name={stock.find(change.petId)?.name} now={now} />
           ))}
         </ol>
       </div>
     </section>
   )
+}
+
+interface RowProps {
+  readonly change: Change
+  readonly name: string | undefined
+  readonly now: number
+}
+
+function Row({ change, name, now }: RowProps) {
+  const { petId, before, after, at, keyId, keyName } = change
+  const why = whyWords(change)
+  return (
+    <li className="recent__row">
+      <a className="recent__pet" href={href({ view: 'pet', petId })}>
+        {name ?? `Pet ${petId}`}
+      </a>
+      <QuantityChange before={before} after={after} />
+      <span className="recent__note" title={why}>
+        <time dateTime={new Date(at).toISOString()} title={exactMomentWords(at)}>
+          {agoWords(at, now)}
+        </time>{' '}
+        · {keyName ?? keyId}
+        {why !== undefined && ` · ${why}`}
+      </span>
+    </li>
+  )
+}
+
+function keyOf({ petId, at, before, after }: Change): string {
+  return `${petId} ${at} ${before} ${after}`
 }
 
 function sourceOf(client: PetstoreClient, live: HistorySource['live']): HistorySource {

@@ -1,7 +1,9 @@
 import { useState } from 'react'
 import type { ChangeHistory, HistorySnapshot } from '../changes/change-history.ts'
+import type { Change } from '../changes/change-log.ts'
 import { Moment } from '../changes/moment.tsx'
 import { QuantityChange } from '../changes/quantity-change.tsx'
+import { whyWords } from '../changes/reason-words.ts'
 
 interface Props {
   readonly history: ChangeHistory
@@ -11,7 +13,7 @@ interface Props {
 
 const PAGE = 15
 
-/** Who changed it, when, from what to what. */
+/** Who changed it, when, what for, from what to what. */
 export function HistoryList({ history, log, now }: Props) {
   const [shown, setShown] = useState(PAGE)
   const { changes, next, isLoadingOlder } = log
@@ -25,23 +27,15 @@ export function HistoryList({ history, log, now }: Props) {
         <thead>
           <tr>
             <th scope="col">When</th>
-            <th scope="col">Who</th>
+            <th scope="col">Who and why</th>
             <th scope="col" className="table__number">
               Change
             </th>
           </tr>
         </thead>
         <tbody>
-          {changes.slice(0, shown).map(({ at, before, after, keyId, keyName }) => (
-            <tr key={`${at} ${keyId} ${before} ${after}`}>
-              <td>
-                <Moment at={at} now={now} />
-              </td>
-              <td className="history-table__who">{keyName ?? keyId}</td>
-              <td className="table__number">
-                <QuantityChange before={before} after={after} />
-              </td>
-            </tr>
+          {changes.slice(0, shown).map((change) => (
+            <HistoryRow key={keyOf(change)} change={change} now={now} />
           ))}
         </tbody>
       </table>
@@ -52,4 +46,27 @@ export function HistoryList({ history, log, now }: Props) {
       )}
     </>
   )
+}
+
+function HistoryRow({ change, now }: { readonly change: Change; readonly now: number }) {
+  const { at, before, after, keyId, keyName } = change
+  const why = whyWords(change)
+  return (
+    <tr>
+      <td>
+        <Moment at={at} now={now} />
+      </td>
+      <td className="history-table__who">
+        {keyName ?? keyId}
+        {why !== undefined && <span className="history-table__why">{why}</span>}
+      </td>
+      <td className="table__number">
+        <QuantityChange before={before} after={after} />
+      </td>
+    </tr>
+  )
+}
+
+function keyOf({ at, keyId, before, after }: Change): string {
+  return `${at} ${keyId} ${before} ${after}`
 }

@@ -1,4 +1,5 @@
 import type { Change } from '../changes/change-log.ts'
+import { REASON_WORDS } from '../changes/reason-words.ts'
 import type { Step } from '../charts/step-geometry.ts'
 
 /** How much of the chart shows what was before the oldest change. */
@@ -10,13 +11,14 @@ export function stepsOf(changes: readonly Change[], until: number): readonly Ste
   const oldest = changes.at(-1)
   if (oldest === undefined) return []
   const lead = Math.max(LEAST_LEAD_MS, (until - oldest.at) * LEAD)
-  const made = changes.map(({ at, after, keyName, keyId }) => ({
-    at,
-    quantity: after,
-    note: `by ${keyName ?? keyId}`,
-  }))
+  const made = changes.map((change) => ({ at: change.at, quantity: change.after, note: noteOf(change) }))
   return [
     { at: oldest.at - lead, quantity: oldest.before, note: 'before the first change' },
     ...made.reverse(),
   ]
+}
+
+function noteOf({ keyName, keyId, reason }: Change): string {
+  const who = `by ${keyName ?? keyId}`
+  return reason === undefined ? who : `${REASON_WORDS[reason]} ${who}`
 }

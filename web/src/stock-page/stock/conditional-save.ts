@@ -1,6 +1,5 @@
-import { entryTag, type InventoryItem, isPetstoreError, type PetstoreClient } from '@petstore/client'
-import type { OwnChanges } from './own-changes.ts'
-import type { StockModel } from './stock-model.ts'
+import { entryTag, type InventoryItem, isPetstoreError } from '@petstore/client'
+import { type SaveContext, sendOwn } from './own-request.ts'
 
 /** What somebody saw when they decided on a change. */
 export type EntryState = Pick<InventoryItem, 'quantity' | 'status'>
@@ -10,34 +9,30 @@ export type SaveOutcome =
   /** Somebody was faster; nothing was changed. */
   | { readonly kind: 'conflict'; readonly theirs: EntryState }
 
-export interface SaveContext {
-  readonly client: PetstoreClient
-  readonly stock: StockModel
-  readonly own: OwnChanges
-  readonly signal: AbortSignal
-}
-
 export interface Save {
   readonly petId: bigint
   readonly quantity: number
   readonly seen: EntryState
-  readonly signal?: AbortSignal
+  /** Of an earlier attempt whose answer was lost: with it, the change is not made twice. */
+  readonly idempotencyKey?: string | undefined
 }
 
 /** Sets a quantity only if the entry still is what the user saw. Throws where the service does. */
 export async function saveIfUnchanged(context: SaveContext, save: Save): Promise<SaveOutcome> {
-  const { client, stock } = context
-  const { petId, quantity, seen, signal = context.signal } = save
+  const { client, stock, signal } = context
+  const { petId, quantity, seen } = save
   try {
     return { kind: 'saved', item: await write(context, save, entryTag(seen)) }
   } catch (error) {
     if (!isPetstoreError(error, 'precondition_failed')) throw error
   }
   let current = await client.getInventoryItem(petId, { signal })
-  // Changed and changed back, or tags of another form: it is what the user saw, so its own tag will do.
+  // Changed and changed back, or tags of another form: it is what the user saw, so its own tag will do. The key of
+  // the first attempt would be answered with its 412 again.
   if (isSameState(current, seen)) {
     try {
-      return { kind: 'saved', item: await write(context, save, current.etag) }
+      const again = { petId, quantity, seen }
+      return { kind: 'saved', item: await write(context, again, current.etag) }
     } catch (error) {
       if (!isPetstoreError(error, 'precondition_failed')) throw error
     }
@@ -53,34 +48,18 @@ export async function saveIfUnchanged(context: SaveContext, save: Save): Promise
 
 async function write(
   context: SaveContext,
-  { petId, quantity, signal = context.signal }: Save,
+  { petId, quantity, idempotencyKey }: Save,
   ifMatch: string,
 ): Promise<InventoryItem> {
-  return sendOwn(context, petId, quantity, () =>
-    context.client.updateInventory(petId, { quantity }, { ifMatch, signal }),
-  )
-}
-
-/** Sends a change of this page, which is to lead to this quantity, and shows what the service answers. */
-export async function sendOwn(
-  { stock, own }: SaveContext,
-  petId: bigint,
-  quantity: number,
-  send: () => Promise<InventoryItem>,
-): Promise<InventoryItem> {
-  const before = stock.find(petId)
-  const change = own.expect(petId, quantity)
-  try {
-    const item = await send()
-    change.isAnswered = true
-    if (item.quantity !== quantity) own.forget(change)
-    // Where the row is another one by now, events told of this change, or of later ones.
-    if (stock.find(petId) === before || stock.get().connection !== 'live') stock.apply(item, false)
-    return item
-  } catch (error) {
-    own.forget(change)
-    throw error
-  }
+  const { client, signal } = context
+  const [item] = await sendOwn(context, {
+    targets: [{ petId, quantity }],
+    isRepeat: idempotencyKey !== undefined,
+    send: async (): Promise<[InventoryItem]> => [
+      await client.updateInventory(petId, { quantity }, { ifMatch, idempotencyKey, signal }),
+    ],
+  })
+  return item
 }
 
 export function isSameState(one: EntryState, other: EntryState): boolean {

@@ -1,6 +1,8 @@
+import { isPetstoreError } from '@petstore/client'
 import { failureWords } from '../session/failure-words.ts'
-import { type EntryState, type SaveContext, saveIfUnchanged } from './conditional-save.ts'
+import { type EntryState, saveIfUnchanged } from './conditional-save.ts'
 import { Observable, type Readable } from './observable.ts'
+import type { SaveContext } from './own-request.ts'
 import type { UndoHistory, UndoStep } from './undo-history.ts'
 
 /** How a change of one row stands. */
@@ -14,8 +16,15 @@ export type EditState =
       readonly seen: EntryState
       readonly reason: string
       readonly undoes: UndoStep | undefined
+      readonly unsettled: Unsettled | undefined
     }
   | { readonly kind: 'conflict'; readonly target: number; readonly theirs: EntryState }
+
+/** An attempt that may have been made: sent again with its key, it tells, and is made once at most. */
+interface Unsettled {
+  readonly quantity: number
+  readonly idempotencyKey: string
+}
 
 export type Edits = ReadonlyMap<bigint, EditState>
 
@@ -26,6 +35,8 @@ export const MAX_QUANTITY = Number.MAX_SAFE_INTEGER
 interface SaveOptions {
   /** An undo is not recorded: undoing twice would do it again. It takes its step out of the history. */
   readonly undoes?: UndoStep | undefined
+  /** What is to be settled first. */
+  readonly unsettled?: Unsettled | undefined
 }
 
 /** Saves changes of single rows, one at a time for each pet, and tells how each stands. */
@@ -50,7 +61,7 @@ export class StockEditor implements Readable<Edits> {
     petId: bigint,
     target: number,
     seen: EntryState,
-    { undoes }: SaveOptions = {},
+    { undoes, unsettled }: SaveOptions = {},
   ): Promise<EditState> {
     if (this.get().get(petId)?.kind === 'saving') {
       this.#next.set(petId, target)
@@ -58,14 +69,16 @@ export class StockEditor implements Readable<Edits> {
       return { kind: 'saving', target }
     }
     let state = seen
-    let wanted = target
+    let wanted = unsettled?.quantity ?? target
+    let idempotencyKey = unsettled?.idempotencyKey
     let before = seen.quantity
     let outcome: Exclude<EditState, { kind: 'saving' }>
+    if (wanted !== target) this.#next.set(petId, target)
     do {
-      this.#next.delete(petId)
-      this.#show(petId, { kind: 'saving', target: wanted })
+      this.#show(petId, { kind: 'saving', target: this.#next.get(petId) ?? wanted })
       try {
-        const result = await saveIfUnchanged(this.#context, { petId, quantity: wanted, seen: state })
+        const save = { petId, quantity: wanted, seen: state, idempotencyKey }
+        const result = await saveIfUnchanged(this.#context, save)
         if (undoes !== undefined) this.#history.take(undoes)
         if (result.kind === 'conflict') {
           outcome = { kind: 'conflict', target: this.#next.get(petId) ?? wanted, theirs: result.theirs }
@@ -79,10 +92,15 @@ export class StockEditor implements Readable<Edits> {
         if (this.#context.signal.aborted) return { kind: 'saving', target: wanted }
         const next = this.#next.get(petId) ?? wanted
         const failure = { target: next, seen: state, reason: failureWords(error) }
-        outcome = { kind: 'failed', ...failure, undoes: next === target ? undoes : undefined }
+        outcome = {
+          ...{ kind: 'failed', ...failure, undoes: next === target ? undoes : undefined },
+          unsettled: unsettledIn(error, wanted),
+        }
         break
       }
+      idempotencyKey = undefined
       wanted = this.#next.get(petId) ?? state.quantity
+      this.#next.delete(petId)
     } while (wanted !== state.quantity)
     this.#next.delete(petId)
     const step = this.#history.record([{ petId, before, after: state.quantity }])
@@ -106,7 +124,7 @@ export class StockEditor implements Readable<Edits> {
     if (target !== shown) await this.save(petId, target, row)
   }
 
-  /** Tries once more what failed, on the state that the user saw then. */
+  /** Tries once more what failed, on the state that the user saw then; what may have been made is settled first. */
   async retry(petId: bigint): Promise<void> {
     const edit = this.get().get(petId)
     if (edit?.kind === 'failed') await this.save(petId, edit.target, edit.seen, edit)
@@ -146,4 +164,10 @@ export class StockEditor implements Readable<Edits> {
       )
     }
   }
+}
+
+function unsettledIn(error: unknown, quantity: number): Unsettled | undefined {
+  if (!isPetstoreError(error) || !error.mayHaveBeenMade || error.idempotencyKey === undefined)
+    return undefined
+  return { quantity, idempotencyKey: error.idempotencyKey }
 }

@@ -9,6 +9,8 @@ export interface QuantityChange {
 /** What one action changed: one pet, or several at once. */
 export interface UndoStep {
   readonly changes: readonly QuantityChange[]
+  /** What the changes referred to, where they told. */
+  readonly reference?: string | undefined
 }
 
 const MAX_STEPS = 50
@@ -21,10 +23,10 @@ export class UndoHistory implements Readable<readonly UndoStep[]> {
   readonly subscribe = this.#steps.subscribe
 
   /** Gives the new step; `undefined` where nothing was changed. */
-  record(changes: readonly QuantityChange[]): UndoStep | undefined {
+  record(changes: readonly QuantityChange[], reference?: string): UndoStep | undefined {
     const made = changes.filter(({ before, after }) => before !== after)
     if (made.length === 0) return undefined
-    const step = { changes: made }
+    const step = reference === undefined ? { changes: made } : { changes: made, reference }
     this.#steps.set([...this.get(), step].slice(-MAX_STEPS))
     return step
   }

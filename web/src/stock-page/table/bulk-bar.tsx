@@ -1,3 +1,4 @@
+import type { Reason } from '@petstore/client'
 import { type FormEvent, useId, useMemo, useState } from 'react'
 import { Icon } from '../../design/icon.tsx'
 import { useSession, useStock } from '../session/session-context.ts'
@@ -5,12 +6,20 @@ import type { BulkAction } from '../stock/bulk-changes.ts'
 import { useReadable } from '../stock/observable.ts'
 import type { StockRow } from '../stock/stock-model.ts'
 import { BulkResult } from './bulk-result.tsx'
+import { PurposeFields, readReference } from './purpose-fields.tsx'
 import { readQuantity } from './quantity-editor.tsx'
 import type { TableActions } from './use-table.ts'
 
 type Kind = Exclude<BulkAction['kind'], 'undo'>
 
 const KINDS: Readonly<Record<Kind, string>> = { set: 'Set to', add: 'Add', subtract: 'Subtract' }
+
+/** Those that fit, the one that is right unless somebody says more at the head. */
+const REASONS: Readonly<Record<Kind, readonly [Reason, ...Reason[]]>> = {
+  set: ['corrected', 'counted', 'received', 'returned', 'sold', 'damaged', 'lost'],
+  add: ['corrected', 'received', 'returned'],
+  subtract: ['corrected', 'sold', 'damaged', 'lost'],
+}
 
 interface Props {
   readonly table: TableActions
@@ -37,11 +46,12 @@ export function BulkBar({ table, rows }: Props) {
 function Selection({ table, rows, selected }: Props & { readonly selected: ReadonlySet<bigint> }) {
   const { bulk, stock } = useSession()
   const { structure } = useStock()
-  // Pets that were removed since are not counted; none is removed without another structure.
-  const count = useMemo(
-    () => [...selected].filter((petId) => stock.find(petId) !== undefined).length,
+  // Pets that were removed since do not count; none is removed without another structure.
+  const present = useMemo(
+    () => [...selected].filter((petId) => stock.find(petId) !== undefined),
     [selected, stock, structure],
   )
+  const count = present.length
   const shown = useMemo(() => rows.filter(({ petId }) => selected.has(petId)), [rows, selected])
   if (count === 0) return null
   return (
@@ -50,7 +60,7 @@ function Selection({ table, rows, selected }: Props & { readonly selected: Reado
         count={count}
         hidden={Math.max(0, count - shown.length)}
         all={rows.length}
-        onApply={(action) => void bulk.run(action, selected)}
+        onApply={(action) => void bulk.run(action, present)}
         onClear={table.clearSelection}
         onLeaveOutHidden={() => table.selectAll(shown)}
         onSelectAll={() => table.selectAll(rows)}
@@ -74,13 +84,18 @@ interface FormProps {
 function BulkForm({ count, hidden, all, onApply, onClear, onLeaveOutHidden, onSelectAll }: FormProps) {
   const [kind, setKind] = useState<Kind>('set')
   const [text, setText] = useState('')
+  const [chosen, setReason] = useState<Reason>('corrected')
+  const [reference, setReference] = useState('')
   const [isTried, setTried] = useState(false)
   const id = useId()
   const amount = readQuantity(text)
+  const reasons = REASONS[kind]
+  const reason = reasons.includes(chosen) ? chosen : reasons[0]
   const onSubmit = (event: FormEvent) => {
     event.preventDefault()
     setTried(true)
-    if (amount !== undefined) onApply({ kind, amount })
+    if (amount === undefined) return
+    onApply({ kind, amount, purpose: { reason, reference: readReference(reference) } })
   }
   return (
     <form className="bulk-bar__form" onSubmit={onSubmit}>
@@ -116,6 +131,7 @@ function BulkForm({ count, hidden, all, onApply, onClear, onLeaveOutHidden, onSe
         aria-describedby={`${id}-error`}
         onChange={({ currentTarget }) => setText(currentTarget.value)}
       />
+      <PurposeFields {...{ reasons, reason, reference, onReason: setReason, onReference: setReference }} />
       <button type="submit" className="button button--primary">
         Apply to {count.toLocaleString('en')}
       </button>

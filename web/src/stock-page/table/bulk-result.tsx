@@ -1,6 +1,7 @@
 import { href } from '../navigation.ts'
 import { useSession } from '../session/session-context.ts'
-import { type BulkProgress, type LeftOut, retryable } from '../stock/bulk-changes.ts'
+import type { LeftOut } from '../stock/adjustment-batch.ts'
+import { type BulkProgress, retryable } from '../stock/bulk-changes.ts'
 import { useReadable } from '../stock/observable.ts'
 import { undoAndTell } from './save-and-tell.ts'
 
@@ -75,10 +76,10 @@ function LeftOutList({ leftOut }: { readonly leftOut: readonly LeftOut[] }) {
   const rest = leftOut.length - MAX_LISTED
   return (
     <ul className="bulk-bar__left-out">
-      {leftOut.slice(0, MAX_LISTED).map(({ petId, reason, isUncertain }) => (
+      {leftOut.slice(0, MAX_LISTED).map(({ petId, reason, unsettled }) => (
         <li key={String(petId)}>
           <strong>{stock.find(petId)?.name ?? `Pet ${petId}`}</strong> {reason}
-          {isUncertain && (
+          {unsettled !== undefined && (
             <>
               {' '}
               <a href={href({ view: 'pet', petId })}>Look at its history</a>
@@ -97,6 +98,8 @@ function summaryOf({ action, changed, unchanged, leftOut }: BulkProgress): strin
   const parts: [number, string][] = [
     [unchanged, 'had that quantity already'],
     [countOf('conflict'), 'left alone, since somebody else changed them'],
+    [countOf('gone'), 'not in the store any more'],
+    [countOf('refused'), 'refused'],
     [countOf('failed'), 'failed'],
     [countOf('stopped'), 'stopped'],
   ]

@@ -1,0 +1,71 @@
+import { PetstoreClient } from '@petstore/client'
+import type { TestService } from '../../../server/test/support/test-service.ts'
+import { BulkChanges } from '../../src/stock-page/stock/bulk-changes.ts'
+import { OwnChanges } from '../../src/stock-page/stock/own-changes.ts'
+import { StockEditor } from '../../src/stock-page/stock/stock-editor.ts'
+import { StockModel } from '../../src/stock-page/stock/stock-model.ts'
+import { UndoHistory } from '../../src/stock-page/stock/undo-history.ts'
+
+/** A change as it went out. */
+interface SentChange {
+  readonly idempotencyKey: string | null
+  readonly body: string
+}
+
+/** What a page saves with, and a line to the service that can lose or hold the answers to changes. */
+export class Desk {
+  readonly stock = new StockModel()
+  readonly own = new OwnChanges()
+  readonly undo = new UndoHistory()
+  readonly editor: StockEditor
+  readonly bulk: BulkChanges
+  /** Every change that was sent. */
+  readonly sent: SentChange[] = []
+  /** Called before a change goes out. */
+  beforeSending: () => void = () => {}
+  /** Called once the service has decided on a change, and before its answer arrives. */
+  beforeAnswer: () => Promise<void> | void = () => {}
+
+  constructor(service: TestService, key = service.key) {
+    const client = new PetstoreClient({
+      baseUrl: `${service.address}/v1`,
+      apiKey: key,
+      fetch: (url, init) => this.#fetch(url, init),
+      retry: { limit: 0 },
+    })
+    const context = { client, stock: this.stock, own: this.own, signal: new AbortController().signal }
+    this.editor = new StockEditor(context, this.undo)
+    this.bulk = new BulkChanges(context, this.undo)
+  }
+
+  /** A page on which every pet from 1 to this id has 10, whatever the service says by now. */
+  open(lastPetId: number): this {
+    const petIds = idsFrom(1, lastPetId)
+    this.stock.replaceAll(petIds.map((petId) => ({ petId, quantity: 10, status: 'available' })))
+    this.stock.setConnection('live')
+    return this
+  }
+
+  async #fetch(url: string, init: RequestInit): Promise<Response> {
+    if (init.method === 'GET') return fetch(url, init)
+    const idempotencyKey = new Headers(init.headers).get('Idempotency-Key')
+    this.sent.push({ idempotencyKey, body: String(init.body) })
+    this.beforeSending()
+    const answer = await fetch(url, init)
+    await Promise.race([this.beforeAnswer(), aborted(init.signal)])
+    return answer
+  }
+}
+
+export function idsFrom(first: number, last: number): readonly bigint[] {
+  return Array.from({ length: last - first + 1 }, (_, index) => BigInt(first + index))
+}
+
+/** For `beforeSending` and `beforeAnswer`: the change, or the answer to it, never arrives. */
+export function breakOff(): never {
+  throw new TypeError('the connection broke')
+}
+
+function aborted(signal: AbortSignal | null | undefined): Promise<never> {
+  return new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)))
+}
