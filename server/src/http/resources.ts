@@ -92,7 +92,7 @@ export const InventoryAdjustment = Type.Object(
         reference: 'PO-1043',
         changes: [
           { petId: 1, delta: 12 },
-          { petId: 2, quantity: 30, expected: 28 },
+          { petId: 2, quantity: 30 },
         ],
       },
     ],
