@@ -1,7 +1,6 @@
-import { randomFrom, type TortureSummary, type TortureTask, untilOver } from '../../scripts/torture-task.ts'
+import { randomFrom, type TortureTask, untilOver } from '../../scripts/torture-task.ts'
 import { openStore } from '../../src/store/open-store.ts'
-import { type BothLoads, recordBoth, violationsOf } from '../postgres/both-loads.ts'
-import type { KeyedLoad } from '../postgres/keyed-load.ts'
+import { type BothLoads, keyedFigures, recordBoth, violationsOf } from '../postgres/both-loads.ts'
 import { type OutageReport, runOutages } from '../postgres/outages.ts'
 import { PET_IDS, startInstances, stockUp } from '../postgres/shop.ts'
 import { createDatabase } from '../support/postgres-databases.ts'
@@ -54,17 +53,6 @@ export function driveViolations({ contradictions: found, deadlocks, recorded }: 
     ...found,
     ...(deadlocks > 0 ? [`PostgreSQL found ${deadlocks} deadlocks`] : []),
     ...unexpected.map(([status, count]) => `${count} requests were answered ${status}`),
-  ]
-}
-
-/** What was done with keys. */
-export function keyedFigures({ counts }: KeyedLoad): TortureSummary['figures'] {
-  return [
-    ['adjustments and updates with a key made', String(counts.made)],
-    ['refused', String(counts.refused)],
-    ['repeated', String(counts.repeated)],
-    ['first answered after a crash', String(counts.unanswered)],
-    ['keys used for another request', String(counts.reused)],
   ]
 }
 
