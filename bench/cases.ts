@@ -4,6 +4,7 @@ export type Load =
   | { readonly kind: 'list' }
   | { readonly kind: 'unchanged-list' }
   | { readonly kind: 'updates'; readonly onePet: boolean; readonly readPercent: number }
+  | { readonly kind: 'adjustments'; readonly changes: number }
   | { readonly kind: 'unknown-key' }
   | { readonly kind: 'used-up-key' }
 
@@ -20,6 +21,8 @@ export interface Case {
   readonly seconds: number
   readonly rounds: number
   readonly load: Load
+  /** A case that a goal compares it with: whoever asks for this one gets both. */
+  readonly beside?: string
   /** Before the rounds of a full run, for each target alike; else the pace decides. */
   readonly warmUpMs?: number
   /** Left out of a quick run. */
@@ -65,6 +68,17 @@ const EMBEDDED: readonly Omit<Case, 'section'>[] = [
     pets: 10_000,
     load: spread,
     connections: 1,
+    seconds: 1,
+    rounds: 5,
+  },
+  {
+    name: 'adjustments',
+    title: 'adjustments of 100 pets, 64 connections',
+    pets: 10_000,
+    load: { kind: 'adjustments', changes: 100 },
+    beside: 'updates',
+    connections: 64,
+    warmUpMs: updatesWarmUpMs,
     seconds: 1,
     rounds: 5,
   },
@@ -130,6 +144,8 @@ export function takesPart(target: Target, { load, section }: Case): boolean {
       return true
     case 'updates':
       return target.takesUpdates
+    case 'adjustments':
+      return target.takesAdjustments
     case 'unknown-key':
     case 'used-up-key':
       return target.checksKeys

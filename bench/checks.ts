@@ -42,6 +42,31 @@ export async function checkUpdate(target: Target, running: RunningTarget): Promi
   throw new WrongAnswer(`${target.name} answers an update with ${body}`)
 }
 
+/** An adjustment is answered with the new entries; one of whose pets is unknown changes none. */
+export async function checkAdjustments(target: Target, running: RunningTarget): Promise<void> {
+  await checkUpdate(target, running)
+  const adjust = async (changes: string): Promise<string> => {
+    const response = await fetch(`${running.url}${target.listPath}/adjustments`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${running.secrets.unlimited}`, 'Content-Type': 'application/json' },
+      body: `{"reason":"received","changes":[${changes}]}`,
+      keepalive: false,
+    })
+    const body = JSON.stringify(await response.json())
+    return response.ok ? `${response.status} ${body}` : String(response.status)
+  }
+  const expected: readonly (readonly [changes: string, answer: string])[] = [
+    ['{"petId":1,"delta":1},{"petId":987654321,"delta":1}', '404'],
+    ['{"petId":1,"delta":1.5}', '400'],
+    ['{"petId":1,"delta":-99999}', '409'],
+    ['{"petId":1,"delta":-4}', '200 {"items":[{"petId":1,"quantity":1230,"status":"available"}]}'],
+  ]
+  for (const [changes, wanted] of expected) {
+    const got = await adjust(changes)
+    if (got !== wanted) throw new WrongAnswer(`${target.name} answers ${changes} with ${got}, not ${wanted}`)
+  }
+}
+
 /** The tag that the target answers 304 to, if it does. */
 export async function findEtag(target: Target, running: RunningTarget): Promise<string | undefined> {
   const secret = running.secrets.unlimited

@@ -57,6 +57,8 @@ export function goalsOf(results: BenchResults): Goal[] {
     atLeast('updates, 64 connections: ours / best peer', ratios.get('updates')?.toPeer, 4.5),
     atMost('updates, 64 connections: our p99 / lowest p99 of a peer', slowestUpdates(cases), 1, 'x'),
     atLeast('updates, 1 connection: ours / best peer', ratios.get('updates-one-connection')?.toPeer, 1),
+    atLeast('adjustments, 64 connections: ours / best peer', ratios.get('adjustments')?.toPeer, 10),
+    atLeast('adjustments, 64 connections: pets changed / by our updates', petsToUpdates(cases), 8),
     atLeast('90/10 mix at 10,000: ours / best peer', ratios.get('mixed')?.toPeer, 10),
     atLeast('list of 20, PostgreSQL: ours / peer', ratios.get('postgres-list-20')?.toPeer, 1),
     atLeast('list of 10,000, PostgreSQL: ours / peer', ratios.get('postgres-list-10000')?.toPeer, 5),
@@ -167,6 +169,14 @@ function slowestUpdates(cases: readonly CaseResult[]): number | undefined {
   const peers = (updates?.results ?? []).filter(({ kind }) => kind === 'peer')
   if (mine === undefined || peers.length === 0) return undefined
   return mine.p99Ms.median / Math.min(...peers.map(({ p99Ms }) => p99Ms.median))
+}
+
+/** Pets that ours changes with adjustments, to those that it changes one by one. */
+function petsToUpdates(cases: readonly CaseResult[]): number | undefined {
+  const adjustments = caseNamed(cases, 'adjustments')
+  const [many, single] = [oursIn(adjustments), oursIn(caseNamed(cases, 'updates'))]
+  if (many === undefined || single === undefined || adjustments?.petsEach === undefined) return undefined
+  return (rate(many) * adjustments.petsEach) / rate(single)
 }
 
 function caseNamed(cases: readonly CaseResult[], wanted: string): CaseResult | undefined {

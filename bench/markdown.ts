@@ -52,14 +52,15 @@ function introduction({ mode, seconds }: BenchResults): string {
   ].join('\n')
 }
 
-function caseSection({ title, pets, connections, seconds, rounds, results }: CaseResult): string[] {
+function caseSection({ title, pets, connections, seconds, rounds, petsEach, results }: CaseResult): string[] {
   const notes = [...new Set(results.flatMap(({ note }) => note ?? []))]
   const mark = (note: string | undefined) => (note === undefined ? '' : ` (${notes.indexOf(note) + 1})`)
   const sorted = results.toSorted((a, b) => b.requestsPerSecond.median - a.requestsPerSecond.median)
   return [
     `### ${title.charAt(0).toUpperCase()}${title.slice(1)}`,
     `${pets.toLocaleString('en-US')} pets, ${connections} connection${connections === 1 ? '' : 's'}, ` +
-      `${rounds} round${rounds === 1 ? '' : 's'} of ${seconds} s.`,
+      `${rounds} round${rounds === 1 ? '' : 's'} of ${seconds} s.` +
+      (petsEach === undefined ? '' : ` Each request changes ${petsEach} pets, all or none.`),
     table(
       ['', 'requests/s', 'p50 ms', 'p99 ms', 'requests', 'status 400 and above'],
       sorted.map((result) => row(result, mark(result.note))),

@@ -1,4 +1,4 @@
-import type { Case } from './cases.ts'
+import type { Case, Load } from './cases.ts'
 import { begin, type Command, LOAD_CORE, pinned, run } from './processes.ts'
 import type { RunningTarget, Target } from './target.ts'
 
@@ -30,6 +30,11 @@ interface WrkReport {
   broken: number
   p50: number
   p99: number
+}
+
+const SCRIPTS: Partial<Record<Load['kind'], string>> = {
+  updates: 'load/updates.lua',
+  adjustments: 'load/adjustments.lua',
 }
 
 /** Longer than any peer takes for one list while others wait before it. */
@@ -142,13 +147,17 @@ function wrkCommand(
   { seconds, seed }: { seconds: number; seed: number },
 ): string[] {
   const wrk = [...pinned(LOAD_CORE), 'wrk', '-t', '1', '-c', String(connections), '-d', `${seconds}s`]
-  const script = load.kind === 'updates' ? 'load/updates.lua' : 'load/same-request.lua'
+  const script = SCRIPTS[load.kind] ?? 'load/same-request.lua'
   const command = [...wrk, '--timeout', TIMEOUT, '-s', script]
   const url = running.url + target.listPath
 
   if (load.kind === 'updates') {
     const lastPet = load.onePet ? 1 : pets
     const numbers = [1, lastPet, load.readPercent, seed].map(String)
+    return [...command, url, '--', target.listPath, running.secrets.unlimited, ...numbers]
+  }
+  if (load.kind === 'adjustments') {
+    const numbers = [pets, load.changes, seed].map(String)
     return [...command, url, '--', target.listPath, running.secrets.unlimited, ...numbers]
   }
   const secret = {

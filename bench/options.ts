@@ -21,7 +21,7 @@ const NAMES = [...CASES.map(({ name }) => name), INSTANCES, GROWTH]
 
 export const HELP = `bun bench/run.ts [--quick] [--only CASE,...] [--targets TARGET,...]
 
-  --quick    one short round of most, under three minutes; without it, under 14
+  --quick    one short round of most, under three minutes; without it, under 15
   --only     some cases alone: ${NAMES.join(', ')}
   --targets  some targets alone: ${TARGETS.map(({ name }) => name).join(', ')}
 
@@ -41,7 +41,9 @@ export function readOptions(args: readonly string[]): Options | undefined {
   })
   if (values.help) return undefined
   const pace = values.quick ? QUICK : FULL
-  const chosenCases = chosen('--only', values.only, NAMES)
+  const named = chosen('--only', values.only, NAMES)
+  const beside = CASES.flatMap((one) => (named.includes(one.name) ? (one.beside ?? []) : []))
+  const chosenCases = [...named, ...beside]
   const chosenTargets = chosen(
     '--targets',
     values.targets,

@@ -35,6 +35,8 @@ export interface CaseResult {
   readonly connections: number
   readonly seconds: number
   readonly rounds: number
+  /** How many pets a request changes, where that is several. */
+  readonly petsEach?: number
   readonly results: readonly TargetResult[]
 }
 
@@ -114,6 +116,7 @@ export function secondsOf(counts: readonly number[]): Seconds {
 }
 
 export function caseResult(loadCase: Case, rounds: number, results: readonly TargetResult[]): CaseResult {
-  const { name, title, section, pets, connections, seconds } = loadCase
-  return { name, title, section, pets, connections, seconds, rounds, results }
+  const { name, title, section, pets, connections, seconds, load } = loadCase
+  const petsEach = load.kind === 'adjustments' ? { petsEach: load.changes } : {}
+  return { name, title, section, pets, connections, seconds, rounds, ...petsEach, results }
 }

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { type Case, takesPart } from './cases.ts'
-import { checkFlood, checkList, checkSample, checkUpdate, findEtag } from './checks.ts'
+import { checkAdjustments, checkFlood, checkList, checkSample, checkUpdate, findEtag } from './checks.ts'
 import { createDataset, type Dataset } from './dataset.ts'
 import { type LoadFacts, measure, type Sample, warmUp } from './measure.ts'
 import { type Pace, START_SECONDS, warmUpMsOf } from './pace.ts'
@@ -107,6 +107,7 @@ async function prepare(
   const facts: LoadFacts = { unknownSecret, ...(etag === undefined ? {} : { etag }) }
   if (kind === 'unchanged-list' && etag === undefined) return facts
   if (kind === 'updates') await checkUpdate(target, running)
+  if (kind === 'adjustments') await checkAdjustments(target, running)
   await checkFlood(target, running, loadCase, facts)
   await warmUp(target, running, loadCase, facts, warmUpMs)
   return facts

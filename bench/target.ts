@@ -19,6 +19,8 @@ export interface Target {
   /** json-server indents its JSON: there the content is compared, elsewhere every byte. */
   readonly listEquals: 'bytes' | 'content'
   readonly takesUpdates: boolean
+  /** Those that have them change several pets in one transaction, all or none. */
+  readonly takesAdjustments: boolean
   readonly checksKeys: boolean
   start(dataset: Dataset): Promise<RunningTarget>
 }

@@ -1,6 +1,16 @@
 import Database from 'better-sqlite3'
 import type { PeerKey } from './gate.ts'
-import { FIND_KEY, type InventoryRow, LIST, RECORD, UPDATE } from './statements.ts'
+import {
+  ADJUST,
+  AdjustmentRefused,
+  FIND_KEY,
+  type InventoryRow,
+  LIST,
+  type PeerAdjustment,
+  RECORD,
+  RECORD_ADJUSTED,
+  UPDATE,
+} from './statements.ts'
 
 /** The stock in better-sqlite3, as its README shows: prepared statements, WAL, a transaction function. */
 export function openInventory(path: string) {
@@ -11,6 +21,8 @@ export function openInventory(path: string) {
   const all = database.prepare<[], InventoryRow>(LIST)
   const update = database.prepare<[number, number], InventoryRow>(UPDATE)
   const record = database.prepare<[number, number, number, string]>(RECORD)
+  const adjustOne = database.prepare<[number, number], InventoryRow>(ADJUST)
+  const recordAdjusted = database.prepare<[number, number, number, string, string]>(RECORD_ADJUSTED)
   const key = database.prepare<[string], PeerKey>(FIND_KEY)
 
   return {
@@ -20,6 +32,15 @@ export function openInventory(path: string) {
       const row = update.get(quantity, petId)
       if (row !== undefined) record.run(petId, quantity, Date.now(), keyId)
       return row
+    }),
+    adjust: database.transaction(({ reason, changes }: PeerAdjustment, keyId: string) => {
+      const now = Date.now()
+      return changes.map(({ petId, delta }) => {
+        const row = adjustOne.get(delta, petId)
+        if (row === undefined || row.quantity < 0) throw new AdjustmentRefused(row)
+        recordAdjusted.run(petId, row.quantity, now, keyId, reason)
+        return row
+      })
     }),
   }
 }

@@ -1,24 +1,13 @@
-import { Database } from 'bun:sqlite'
 import { Elysia, status, t } from 'elysia'
-import { createGate, type PeerKey } from './gate.ts'
-import { FIND_KEY, type InventoryRow, LIST, RECORD, UPDATE } from './statements.ts'
+import { openInventory } from './bun-sqlite.ts'
+import { createGate } from './gate.ts'
+import { AdjustmentRefused, MAX_CHANGES, REASONS } from './statements.ts'
 
 // Elysia: elysiajs.com/quick-start, /essential/life-cycle (derive runs before the body is validated), /essential/validation.
 const [path = '', port = '0'] = process.argv.slice(2)
-const database = new Database(path)
-database.run('PRAGMA journal_mode = WAL')
-database.run('PRAGMA synchronous = FULL')
-const all = database.query<InventoryRow, []>(LIST)
-const update = database.query<InventoryRow, [number, number]>(UPDATE)
-const record = database.query<unknown, [number, number, number, string]>(RECORD)
-const key = database.query<PeerKey, [string]>(FIND_KEY)
-const setQuantity = database.transaction((petId: number, quantity: number, keyId: string) => {
-  const row = update.get(quantity, petId)
-  if (row !== null) record.run(petId, quantity, Date.now(), keyId)
-  return row
-})
+const inventory = openInventory(path)
 
-const pass = createGate((hash) => key.get(hash) ?? undefined)
+const pass = createGate(inventory.findKey)
 new Elysia()
   .derive(({ headers, request, server, set }) => {
     const result = pass(headers.authorization, server?.requestIP(request)?.address ?? 'unknown')
@@ -26,16 +15,26 @@ new Elysia()
     if (result.refused !== undefined) return status(result.refused.status, result.refused)
     return { keyId: result.key?.id ?? '' }
   })
-  .onError(({ code }) => {
+  .onError(({ code, error }) => {
+    if (error instanceof AdjustmentRefused) return status(error.body.status, error.body)
     if (code === 'VALIDATION' || code === 'PARSE')
-      return status(400, { code: 'invalid_request', message: 'quantity must be an integer', status: 400 })
+      return status(400, { code: 'invalid_request', message: 'the body is not as it must be', status: 400 })
   })
-  .get('/v1/inventory', () => all.all())
+  .get('/v1/inventory', () => inventory.list())
   .patch(
     '/v1/inventory/:petId',
     ({ params, body, keyId }) =>
-      setQuantity(Number(params.petId), body.quantity, keyId) ??
+      inventory.setQuantity(Number(params.petId), body.quantity, keyId) ??
       status(404, { code: 'not_found', message: 'there is no such pet', status: 404 }),
     { body: t.Object({ quantity: t.Integer({ minimum: 0 }) }) },
   )
+  .post('/v1/inventory/adjustments', ({ body, keyId }) => ({ items: inventory.adjust(body, keyId) }), {
+    body: t.Object({
+      reason: t.UnionEnum(REASONS),
+      changes: t.Array(t.Object({ petId: t.Integer(), delta: t.Integer() }), {
+        minItems: 1,
+        maxItems: MAX_CHANGES,
+      }),
+    }),
+  })
   .listen({ hostname: '127.0.0.1', port: Number(port) })

@@ -1,6 +1,7 @@
 import Fastify from 'fastify'
 import { openInventory } from './better-sqlite.ts'
 import { createGate } from './gate.ts'
+import { AdjustmentRefused, MAX_CHANGES, type PeerAdjustment, REASONS } from './statements.ts'
 
 // Fastify: fastify.dev/docs/latest/Guides/Getting-Started, /Reference/Validation-and-Serialization.
 declare module 'fastify' {
@@ -60,5 +61,40 @@ app.patch<{ Params: { petId: number }; Body: { quantity: number } }>(
     return reply.code(404).send({ code: 'not_found', message: 'there is no such pet', status: 404 })
   },
 )
+
+app.post<{ Body: PeerAdjustment }>(
+  '/v1/inventory/adjustments',
+  {
+    schema: {
+      body: {
+        type: 'object',
+        properties: {
+          reason: { enum: REASONS },
+          changes: {
+            type: 'array',
+            minItems: 1,
+            maxItems: MAX_CHANGES,
+            items: {
+              type: 'object',
+              properties: { petId: { type: 'integer' }, delta: { type: 'integer' } },
+              required: ['petId', 'delta'],
+            },
+          },
+        },
+        required: ['reason', 'changes'],
+      },
+      response: {
+        200: { type: 'object', properties: { items: { type: 'array', items: item } } },
+        '4xx': error,
+      },
+    },
+  },
+  async (request) => ({ items: inventory.adjust(request.body, request.keyId) }),
+)
+
+app.setErrorHandler((thrown: Error, _, reply) => {
+  if (thrown instanceof AdjustmentRefused) return reply.code(thrown.body.status).send(thrown.body)
+  return reply.send(thrown)
+})
 
 await app.listen({ host: '127.0.0.1', port: Number(port) })

@@ -2,6 +2,7 @@ import { getConnInfo } from 'hono/bun'
 import { createMiddleware } from 'hono/factory'
 import { validator } from 'hono/validator'
 import { createGate, type PeerKey } from './gate.ts'
+import { MAX_CHANGES, type PeerAdjustment, REASONS } from './statements.ts'
 
 /** What the Hono peers have in common. Hono: hono.dev/docs/helpers/factory, /docs/guides/validation. */
 export function honoGate(findKey: (hash: string) => PeerKey | undefined) {
@@ -22,3 +23,23 @@ export const quantityValidator = validator('json', (value: unknown, c) => {
   }
   return c.json({ code: 'invalid_request', message: 'quantity must be an integer', status: 400 }, 400)
 })
+
+export const adjustmentValidator = validator('json', (value: unknown, c) =>
+  isAdjustment(value)
+    ? value
+    : c.json({ code: 'invalid_request', message: 'this is no adjustment', status: 400 }, 400),
+)
+
+function isAdjustment(value: unknown): value is PeerAdjustment {
+  if (typeof value !== 'object' || value === null || !('reason' in value) || !('changes' in value))
+    return false
+  const { reason, changes } = value
+  if (!REASONS.some((known) => known === reason) || !Array.isArray(changes)) return false
+  return changes.length > 0 && changes.length <= MAX_CHANGES && changes.every(isChange)
+}
+
+function isChange(change: unknown): boolean {
+  if (typeof change !== 'object' || change === null || !('petId' in change) || !('delta' in change))
+    return false
+  return Number.isSafeInteger(change.petId) && Number.isSafeInteger(change.delta)
+}

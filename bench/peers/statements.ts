@@ -10,7 +10,8 @@ export const SCHEMA = `
     petId    INTEGER NOT NULL,
     quantity INTEGER NOT NULL,
     at       INTEGER NOT NULL,
-    keyId    TEXT NOT NULL
+    keyId    TEXT NOT NULL,
+    reason   TEXT
   );
   CREATE TABLE keys (
     hash      TEXT PRIMARY KEY,
@@ -22,10 +23,35 @@ export const SCHEMA = `
 export const LIST = 'SELECT petId, quantity, status FROM inventory ORDER BY petId'
 export const UPDATE = 'UPDATE inventory SET quantity = ? WHERE petId = ? RETURNING petId, quantity, status'
 export const RECORD = 'INSERT INTO history (petId, quantity, at, keyId) VALUES (?, ?, ?, ?)'
+export const ADJUST =
+  'UPDATE inventory SET quantity = quantity + ? WHERE petId = ? RETURNING petId, quantity, status'
+export const RECORD_ADJUSTED =
+  'INSERT INTO history (petId, quantity, at, keyId, reason) VALUES (?, ?, ?, ?, ?)'
 export const FIND_KEY = 'SELECT id, perMinute, perDay FROM keys WHERE hash = ?'
 
 export interface InventoryRow {
   petId: number
   quantity: number
   status: string
+}
+
+/** Of several pets in one transaction, all or none. */
+export interface PeerAdjustment {
+  reason: string
+  changes: { petId: number; delta: number }[]
+}
+
+export const REASONS = ['received', 'returned', 'sold', 'damaged', 'lost', 'counted', 'corrected'] as const
+export const MAX_CHANGES = 1_000
+
+/** Thrown inside the transaction, so that nothing of it stays. */
+export class AdjustmentRefused extends Error {
+  readonly body: { readonly code: string; readonly message: string; readonly status: 404 | 409 }
+
+  constructor(row: InventoryRow | null | undefined) {
+    super('the adjustment cannot be made')
+    this.body = row
+      ? { code: 'insufficient_stock', message: `there is too little of pet ${row.petId}`, status: 409 }
+      : { code: 'not_found', message: 'there is no such pet', status: 404 }
+  }
 }

@@ -10,6 +10,7 @@ const ceiling = {
   listPath: '/v1/inventory',
   listEquals: 'bytes',
   takesUpdates: false,
+  takesAdjustments: false,
   checksKeys: false,
 } as const
 

@@ -30,6 +30,7 @@ export const honoOnPostgres: SharedTarget = {
   listPath: '/v1/inventory',
   listEquals: 'bytes',
   takesUpdates: true,
+  takesAdjustments: false,
   checksKeys: true,
   stockTable: 'inventory',
   prepare: async (dataset, database) => {

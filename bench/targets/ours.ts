@@ -16,6 +16,7 @@ export const ours: Target = {
   listPath: '/v1/inventory',
   listEquals: 'bytes',
   takesUpdates: true,
+  takesAdjustments: true,
   checksKeys: true,
   start: async (dataset) => {
     const database = `sqlite:${join(dataset.folder, 'ours.db')}`

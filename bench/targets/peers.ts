@@ -11,30 +11,35 @@ const environment = { NODE_ENV: 'production' }
 
 interface PeerCommand {
   readonly name: string
+  readonly takesAdjustments: boolean
   readonly label: string
   readonly command: (database: string, port: string) => string[]
 }
 
 export const hono = peer({
   name: 'hono',
+  takesAdjustments: true,
   label: 'Hono on Bun, bun:sqlite',
   command: (database, port) => [process.execPath, join(BENCH, 'peers', 'hono.ts'), database, port],
 })
 
 export const elysia = peer({
   name: 'elysia',
+  takesAdjustments: true,
   label: 'Elysia on Bun, bun:sqlite',
   command: (database, port) => [process.execPath, join(BENCH, 'peers', 'elysia.ts'), database, port],
 })
 
 export const fastify = peer({
   name: 'fastify',
+  takesAdjustments: true,
   label: 'Fastify, better-sqlite3',
   command: (database, port) => ['node', join(BENCH, 'dist', 'fastify.js'), database, port],
 })
 
 export const express = peer({
   name: 'express',
+  takesAdjustments: false,
   label: 'Express 5, better-sqlite3',
   command: (database, port) => ['node', join(BENCH, 'dist', 'express.js'), database, port],
 })
@@ -48,6 +53,7 @@ export const jsonServer: Target = {
   listPath: '/inventory',
   listEquals: 'content',
   takesUpdates: true,
+  takesAdjustments: false,
   checksKeys: false,
   start: async ({ folder, body }) => {
     const port = await freePort()
@@ -75,7 +81,7 @@ export async function buildNodePeers(): Promise<void> {
   })
 }
 
-function peer({ name, label, command }: PeerCommand): Target {
+function peer({ name, label, takesAdjustments, command }: PeerCommand): Target {
   return {
     name,
     label,
@@ -84,6 +90,7 @@ function peer({ name, label, command }: PeerCommand): Target {
     listPath: '/v1/inventory',
     listEquals: 'bytes',
     takesUpdates: true,
+    takesAdjustments,
     checksKeys: true,
     start: async (dataset: Dataset) => {
       const port = await freePort()

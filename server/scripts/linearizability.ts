@@ -1,5 +1,5 @@
 /**
- * Drives two instances on one PostgreSQL at once and checks what they answered:
+ * Drives four instances on one PostgreSQL at once and checks what they answered:
  * `bun server/scripts/linearizability.ts [requests] [seed]`. Then stops PostgreSQL five times under load.
  */
 import {
@@ -17,11 +17,13 @@ const wanted = Number(process.argv[2] ?? DEFAULT_REQUESTS)
 const seed = Number(process.argv[3] ?? Date.now() % 2 ** 32)
 console.log(`seed ${seed}`)
 const driven = await driveInstances(seed, (requests) => requests >= wanted)
+const { recorded, keyed } = driven
 console.log(
-  `${driven.requests} requests on 2 instances in ${driven.seconds.toFixed(1)} s, answered ${JSON.stringify([...driven.statuses])}`,
+  `${recorded.requests} requests on 4 instances in ${driven.seconds.toFixed(1)} s, answered ${JSON.stringify([...recorded.statuses])}`,
 )
+console.log(`beside them requests with keys: ${JSON.stringify(keyed.counts)}`)
 console.log(
-  `${driven.operations.length} updates and looks at single pets: ${driven.contradictions.length} contradictions; deadlocks: ${driven.deadlocks}`,
+  `${recorded.operations.length + keyed.operations.length} updates and looks at single pets: ${driven.contradictions.length} contradictions; deadlocks: ${driven.deadlocks}`,
 )
 const crashed = await driveThroughCrashes(CRASHES)
 const recoveries = crashed.recoveriesMs.map((ms) => `${Math.round(ms)} ms`).join(', ')

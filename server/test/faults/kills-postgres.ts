@@ -1,9 +1,8 @@
 import { randomFrom, type TortureTask, untilOver } from '../../scripts/torture-task.ts'
 import { serve } from '../cli/running-petstore.ts'
-import { contradictions } from '../postgres/register-check.ts'
 import { addKey, PET_IDS, stockUp } from '../postgres/shop.ts'
 import { createDatabase, type TestDatabase } from '../support/postgres-databases.ts'
-import { type KillCounts, type KillOptions, killFigures } from './kills.ts'
+import { type KillCounts, type KillOptions, keyedLoad, killFigures, loadViolations } from './kills.ts'
 import { checkThroughApi, checkWithCommands } from './shown-stock.ts'
 import { UpdateLedger } from './update-ledger.ts'
 import { SCANT, UpdateLoad } from './update-load.ts'
@@ -29,6 +28,7 @@ export async function killOneOfTwo({ seed, isOver, say }: KillOptions): Promise<
   const ledger = new UpdateLedger(IDS)
   const scantKey = await addKey(database.url, SCANT)
   const load = new UpdateLoad({ ledger, petIds: IDS, key, scantKey, random, writers: WRITERS })
+  const keyed = keyedLoad(ledger, key, random)
   const violations: string[] = []
   let kills = 0
   let acknowledgedAlone = 0
@@ -38,10 +38,11 @@ export async function killOneOfTwo({ seed, isOver, say }: KillOptions): Promise<
   try {
     while (!isOver(kills)) {
       let isRoundOver = false
-      const loading = load.run(
-        pair.map(({ address }) => address),
-        () => isRoundOver,
-      )
+      const addresses = pair.map(({ address }) => address)
+      const loading = Promise.all([
+        load.run(addresses, () => isRoundOver),
+        keyed.run(addresses, () => isRoundOver),
+      ])
       await ledger.untilAcknowledged(1 + random() * MAX_UPDATES)
       const victim = random() < 0.5 ? 0 : 1
       const { program, name } = pair[victim]
@@ -54,6 +55,7 @@ export async function killOneOfTwo({ seed, isOver, say }: KillOptions): Promise<
       pair[victim] = another
       isRoundOver = true
       await loading
+      await keyed.settle(pair.map(({ address }) => address))
       await untilDisconnected(database, name)
       for (const { address } of pair)
         violations.push(...(await checkThroughApi(ledger, IDS, { address, key })))
@@ -65,8 +67,10 @@ export async function killOneOfTwo({ seed, isOver, say }: KillOptions): Promise<
     for (const { program } of pair) program.kill('SIGKILL')
     await database.drop()
   }
-  violations.push(...contradictions(load.operations, new Map(PET_IDS.map((petId) => [petId, 0]))))
-  return { kills, acknowledgedAlone, load, ledger, violations: [...violations, ...load.surprises] }
+  return {
+    ...{ kills, acknowledgedAlone, load, keyed, ledger },
+    violations: [...violations, ...loadViolations(load, keyed)],
+  }
 }
 
 async function startNamed(databaseUrl: string, name: string) {

@@ -1,4 +1,5 @@
 import { Database } from 'bun:sqlite'
+import { statSync } from 'node:fs'
 import {
   randomFrom,
   type TortureOptions,
@@ -6,6 +7,8 @@ import {
   type TortureTask,
   untilOver,
 } from '../../scripts/torture-task.ts'
+import { keyedFigures } from '../postgres/both-loads.ts'
+import { KeyedLoad, type MadeRequest } from '../postgres/keyed-load.ts'
 import { contradictions } from '../postgres/register-check.ts'
 import { PET_IDS } from '../postgres/shop.ts'
 import { FaultyShop, SHOP_IDS } from './faulty-shop.ts'
@@ -23,6 +26,8 @@ export interface KillOptions {
 export interface KillCounts {
   readonly kills: number
   readonly load: UpdateLoad
+  /** Adjustments and updates with an Idempotency-Key, which were repeated after each kill. */
+  readonly keyed: KeyedLoad
   readonly ledger: UpdateLedger
   readonly violations: readonly string[]
 }
@@ -35,10 +40,16 @@ export interface KillReport extends KillCounts {
 }
 
 const WRITERS = 8
+const KEYED_CALLERS = 4
 /** A kill comes after up to so many updates. */
 const MAX_UPDATES = 200
 const LONGEST_START_MS = 250
 const START_KILL_CHANCE = 0.15
+/** Else at any time. */
+const IN_COMMIT_CHANCE = 0.6
+const LONGEST_WAIT_FOR_COMMIT_MS = 50
+/** A commit writes for a while, waits for the disk, and is answered. */
+const LONGEST_COMMIT_MS = 1
 /** The service itself lets its log grow for longer than a round goes on. */
 const RESTART_LOG_CHANCE = 0.3
 /** The command line reads everything, so not after every kill. */
@@ -50,12 +61,14 @@ export async function killAgainAndAgain({ seed, isOver, say }: KillOptions): Pro
   const shop = await FaultyShop.open()
   const { ledger, key, scantKey } = shop
   const load = new UpdateLoad({ ledger, petIds: SHOP_IDS, key, scantKey, random, writers: WRITERS })
+  const keyed = keyedLoad(ledger, key, random)
   const violations: string[] = []
   let rounds = 0
   let kills = 0
   let killsAtStart = 0
   let restartedLogs = 0
   const check = async () => {
+    await keyed.settle([shop.address])
     violations.push(...(await shop.violations()))
     // The one who could have made what had no answer is dead.
     ledger.settle()
@@ -65,14 +78,20 @@ export async function killAgainAndAgain({ seed, isOver, say }: KillOptions): Pro
   }
   try {
     while (!isOver(kills)) {
-      const loading = load.run([shop.address], () => false)
+      let isKilled = false
+      const loading = Promise.all([
+        load.run([shop.address], () => false),
+        keyed.run([shop.address], () => isKilled),
+      ])
       if (random() < RESTART_LOG_CHANCE) {
         await ledger.untilAcknowledged(1 + random() * MAX_UPDATES)
         restartLog(shop.path)
         restartedLogs++
       }
       await ledger.untilAcknowledged(1 + random() * MAX_UPDATES)
+      if (random() < IN_COMMIT_CHANCE) waitForCommit(shop.path, random() * LONGEST_COMMIT_MS)
       await shop.kill()
+      isKilled = true
       await loading
       kills++
       if (random() < START_KILL_CHANCE) {
@@ -86,8 +105,49 @@ export async function killAgainAndAgain({ seed, isOver, say }: KillOptions): Pro
   } finally {
     await shop.close()
   }
-  violations.push(...contradictions(load.operations, new Map(PET_IDS.map((petId) => [petId, 0]))))
-  return { kills, killsAtStart, restartedLogs, load, ledger, violations: [...violations, ...load.surprises] }
+  return {
+    kills,
+    killsAtStart,
+    restartedLogs,
+    load,
+    keyed,
+    ledger,
+    violations: [...violations, ...loadViolations(load, keyed)],
+  }
+}
+
+/** What it makes is in the ledger as soon as it is answered; what was under way at a kill, once it was repeated. */
+export function keyedLoad(ledger: UpdateLedger, key: string, random: () => number): KeyedLoad {
+  const onMade = ({ changes, began, ended }: MadeRequest) => {
+    for (const { petId, before, after } of changes) {
+      ledger.note({
+        ...{ petId: BigInt(petId), quantity: after, began, ended, fate: 'acknowledged' },
+        ...(before === undefined ? {} : { onlyAfter: before }),
+      })
+    }
+  }
+  const nextValue = () => ledger.nextQuantity()
+  return new KeyedLoad({ key, petIds: PET_IDS, callers: KEYED_CALLERS, nextValue, random, onMade })
+}
+
+/** What is wrong with the answers of both loads. */
+export function loadViolations(load: UpdateLoad, keyed: KeyedLoad): string[] {
+  const initial = new Map(PET_IDS.map((petId) => [petId, 0]))
+  return [
+    ...contradictions([...load.operations, ...keyed.operations], initial),
+    ...load.surprises,
+    ...keyed.surprises,
+  ]
+}
+
+/** Until so long after the write-ahead log has grown: a kill falls into a commit, or between it and what comes after it. */
+function waitForCommit(path: string, afterMs: number): void {
+  const log = `${path}-wal`
+  const { size } = statSync(log)
+  const deadline = performance.now() + LONGEST_WAIT_FOR_COMMIT_MS
+  while (statSync(log).size === size && performance.now() < deadline);
+  const until = performance.now() + afterMs
+  while (performance.now() < until);
 }
 
 /** Brings all that is in the log into the file, so that the next update begins it anew, over what it holds. */
@@ -99,14 +159,18 @@ function restartLog(path: string): void {
 }
 
 /** The figures that every run with kills has. */
-export function killFigures({ kills, load, ledger }: KillCounts): TortureSummary['figures'] {
+export function killFigures({ kills, load, keyed, ledger }: KillCounts): TortureSummary['figures'] {
   const { acknowledged, refused, unsure } = ledger.counts
   return [
     ['kills', String(kills)],
     ['updates acknowledged', String(acknowledged)],
     ['updates refused', String(refused)],
     ['updates without an answer', String(unsure)],
-    ['reads and writes checked as one register for each pet', String(load.operations.length)],
+    [
+      'reads and writes checked as one register for each pet',
+      String(load.operations.length + keyed.operations.length),
+    ],
+    ...keyedFigures(keyed),
   ]
 }
 

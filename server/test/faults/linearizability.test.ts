@@ -1,6 +1,13 @@
 import { describe, expect, test } from 'bun:test'
 import { randomFrom } from '../../scripts/torture-task.ts'
+import {
+  type ChangeOutcome,
+  isAdjustment,
+  type StockOutcome,
+  type StockRequest,
+} from '../../src/core/stock/stock-request.ts'
 import type { Store } from '../../src/store/store.ts'
+import { recordBoth, violationsOf } from '../postgres/both-loads.ts'
 import { contradictions } from '../postgres/register-check.ts'
 import { record } from '../postgres/workload.ts'
 import { asUpdate } from '../store/plain-rows.ts'
@@ -12,31 +19,48 @@ const REQUESTS = 400
 /** Few, so that hardly anything happens at once: then only one order is possible, and a fault cannot hide. */
 const WORKERS = 3
 
-/** What the check finds in the answers of a service with this fault between it and its store. */
-async function findingsWith(fault: (store: Store) => Store): Promise<string[]> {
+async function withFault<T>(
+  fault: (store: Store) => Store,
+  look: (service: TestService, initial: ReadonlyMap<number, number>) => Promise<T>,
+): Promise<T> {
   const service = await TestService.start({ realTime: true, wrapStore: fault })
   try {
     const items = (await service.call('GET', '/inventory')).items
-    const initial = new Map(items.map(({ petId, quantity }) => [petId, quantity]))
-    let value = 1_000
-    const { operations, statuses } = await record([service], {
-      ...{
-        key: service.key,
-        petIds: PET_IDS,
-        workers: WORKERS,
-        nextValue: () => ++value,
-        random: randomFrom(SEED),
-      },
-      isOver: (requests) => requests >= REQUESTS,
-    })
+    const stocked = items.filter(({ petId }) => PET_IDS.includes(petId))
+    return await look(service, new Map(stocked.map(({ petId, quantity }) => [petId, quantity])))
+  } finally {
+    await service.stop()
+  }
+}
+
+function loadOf({ key }: TestService) {
+  let value = 1_000
+  return {
+    ...{ key, petIds: PET_IDS, workers: WORKERS, nextValue: () => ++value, random: randomFrom(SEED) },
+    isOver: (requests: number) => requests >= REQUESTS,
+  }
+}
+
+/** What the check finds in the answers of a service with this fault between it and its store. */
+function findingsWith(fault: (store: Store) => Store): Promise<string[]> {
+  return withFault(fault, async (service, initial) => {
+    const { operations, statuses } = await record([service], loadOf(service))
     expect([...statuses]).toEqual([[200, REQUESTS]])
     return contradictions(
       operations.filter(({ petId }) => PET_IDS.includes(petId)),
       initial,
     )
-  } finally {
-    await service.stop()
-  }
+  })
+}
+
+/** The same with adjustments and with requests that come again. */
+function findingsOfBothWith(fault: (store: Store) => Store): Promise<string[]> {
+  return withFault(fault, async (service, initial) => {
+    const both = await recordBoth([service], { ...loadOf(service), keyedCallers: WORKERS })
+    const { made, refused, repeated, reused } = both.keyed.counts
+    expect(Math.min(made, refused, repeated, reused)).toBeGreaterThan(0)
+    return violationsOf(both, service.store, initial)
+  })
 }
 
 describe('the check of what a live service answered', () => {
@@ -68,5 +92,110 @@ describe('the check of what a live service answered', () => {
       version: () => (updates === 0 ? store.version() : Math.floor(updates / 10)),
     })
     expect(await findingsWith(lagging)).not.toEqual([])
+  })
+})
+
+type Make = (request: StockRequest) => Promise<ChangeOutcome>
+type Change = (request: StockRequest) => Promise<StockOutcome>
+
+/** Requests one by one: what comes of each is up to the fault, which is given a way to really make it, without its key. */
+function oneByOne(fault: (make: Make) => Change): (store: Store) => Store {
+  return (store) => {
+    const change = fault(async ({ idempotency: _, ...request }) => {
+      const [outcome] = await store.changeStock([request])
+      const isKeyed = outcome === 'key_reused' || (typeof outcome === 'object' && 'isReplay' in outcome)
+      if (outcome === undefined || isKeyed) throw new Error('a request without a key has no such outcome')
+      return outcome
+    })
+    const changeStock: Store['changeStock'] = async (requests) => {
+      const outcomes: StockOutcome[] = []
+      for (const request of requests) outcomes.push(await change(request))
+      return outcomes
+    }
+    return { ...store, changeStock }
+  }
+}
+
+/** Keys as they should be, though in memory. `remember` may do it otherwise. */
+function withKeys(make: Make, remember = (write: () => void) => write(), hasFingerprints = true): Change {
+  const known = new Map<string, { readonly fingerprint: string; readonly answer: string }>()
+  return async (request) => {
+    const { idempotency } = request
+    if (idempotency === undefined) return make(request)
+    const { key, fingerprint } = idempotency
+    const before = known.get(key)
+    if (before !== undefined) {
+      const isSame = !hasFingerprints || before.fingerprint === fingerprint
+      return isSame ? { answer: before.answer, isReplay: true } : 'key_reused'
+    }
+    const answer = idempotency.answer(await make(request))
+    remember(() => known.set(key, { fingerprint, answer }))
+    return { answer, isReplay: false }
+  }
+}
+
+/** Each change in a commit of its own. */
+function torn(make: Make): Make {
+  return async (request) => {
+    if (!isAdjustment(request)) return make(request)
+    const whole: ChangeOutcome[] = []
+    for (const change of request.changes) {
+      const outcome = await make({ ...request, changes: [change] })
+      if (typeof outcome === 'object' && 'failures' in outcome) return outcome
+      whole.push(outcome)
+      await Bun.sleep(2)
+    }
+    return {
+      items: whole.flatMap((outcome) =>
+        typeof outcome === 'object' && 'items' in outcome ? outcome.items : [],
+      ),
+    }
+  }
+}
+
+/** Those changes that can be made, whatever becomes of the others. */
+function partial(make: Make): Make {
+  return async (request) => {
+    const outcome = await make(request)
+    if (!isAdjustment(request) || typeof outcome === 'string' || !('failures' in outcome)) return outcome
+    const failed = new Set(outcome.failures.map(({ index }) => index))
+    const changes = request.changes.filter((_, index) => !failed.has(index))
+    if (changes.length > 0) await make({ ...request, changes })
+    return outcome
+  }
+}
+
+function unconditional(make: Make): Make {
+  return (request) =>
+    isAdjustment(request)
+      ? make({ ...request, changes: request.changes.map(({ expected: _, ...change }) => change) })
+      : make(request)
+}
+
+describe('the check of adjustments and of requests that come again', () => {
+  test.each([
+    ['a sound service', (store: Store) => store],
+    ['one that makes requests one by one', oneByOne((make) => withKeys(make))],
+  ])('finds nothing in %s', async (_, fault) => {
+    expect(await findingsOfBothWith(fault)).toEqual([])
+  })
+
+  test.each([
+    ['adjustments that are made in several commits', (make: Make) => withKeys(torn(make)), 'a list shows'],
+    ['adjustments of which a part is made', (make: Make) => withKeys(partial(make)), 'never answered'],
+    ['changes to what was not expected', (make: Make) => withKeys(unconditional(make)), 'answered as if on'],
+    [
+      'keys that are remembered after the commit',
+      (make: Make) => withKeys(make, (write) => setTimeout(write, 5)),
+      'was decided twice',
+    ],
+    ['keys that are not remembered', (make: Make) => withKeys(make, () => {}), 'was decided twice'],
+    [
+      'keys that stand for any request',
+      (make: Make) => withKeys(make, (write) => write(), false),
+      'a key of another request was answered 200',
+    ],
+  ])('finds %s', async (_, fault, finding) => {
+    expect((await findingsOfBothWith(oneByOne(fault))).join('\n')).toContain(finding)
   })
 })

@@ -1,19 +1,20 @@
 import { randomFrom, type TortureTask, untilOver } from '../../scripts/torture-task.ts'
+import { openStore } from '../../src/store/open-store.ts'
+import { type BothLoads, keyedFigures, recordBoth, violationsOf } from '../postgres/both-loads.ts'
 import { type OutageReport, runOutages } from '../postgres/outages.ts'
-import { contradictions } from '../postgres/register-check.ts'
 import { PET_IDS, startInstances, stockUp } from '../postgres/shop.ts'
-import { type Recorded, record } from '../postgres/workload.ts'
 import { createDatabase } from '../support/postgres-databases.ts'
 import { PostgresServer } from '../support/postgres-server.ts'
 
-export interface DriveReport extends Recorded {
+export interface DriveReport extends BothLoads {
   readonly seconds: number
   readonly contradictions: readonly string[]
   readonly deadlocks: number
 }
 
 const INSTANCES = 4
-const WORKERS = 64
+const WORKERS = 48
+const KEYED_CALLERS = 16
 
 /** Drives four instances on one PostgreSQL at once, and checks what they answered. */
 export async function driveInstances(
@@ -25,26 +26,29 @@ export async function driveInstances(
   const instances = await startInstances(database.url, INSTANCES)
   let value = 0
   const began = performance.now()
-  const recorded = await record(instances, {
-    ...{ key, petIds: PET_IDS, workers: WORKERS, nextValue: () => ++value, random: randomFrom(seed), isOver },
+  const both = await recordBoth(instances, {
+    ...{ key, petIds: PET_IDS, workers: WORKERS, keyedCallers: KEYED_CALLERS },
+    ...{ nextValue: () => ++value, random: randomFrom(seed), isOver },
   })
   const seconds = (performance.now() - began) / 1_000
   const [row] = await database.run(
     'SELECT deadlocks::int AS deadlocks FROM pg_stat_database WHERE datname = current_database()',
   )
   for (const instance of instances) await instance.stop()
+  const store = await openStore(database.url, { tables: 'make' })
+  const found = await violationsOf(both, store, new Map(PET_IDS.map((petId) => [petId, 0])))
+  await store.close()
   await database.drop()
-  const initial = new Map(PET_IDS.map((petId) => [petId, 0]))
   return {
-    ...recorded,
+    ...both,
     seconds,
-    contradictions: contradictions(recorded.operations, initial),
+    contradictions: found,
     deadlocks: Number(row?.deadlocks),
   }
 }
 
-export function driveViolations({ contradictions: found, deadlocks, statuses }: DriveReport): string[] {
-  const unexpected = [...statuses].filter(([status]) => status !== 200)
+export function driveViolations({ contradictions: found, deadlocks, recorded }: DriveReport): string[] {
+  const unexpected = [...recorded.statuses].filter(([status]) => status !== 200)
   return [
     ...found,
     ...(deadlocks > 0 ? [`PostgreSQL found ${deadlocks} deadlocks`] : []),
@@ -73,7 +77,8 @@ const CRASHES = 5
 
 export const linearizabilityTask: TortureTask = {
   name: 'linearizability',
-  promise: 'Four instances answer like one register for each pet, and PostgreSQL may crash meanwhile.',
+  promise:
+    'Four instances answer like one register for each pet, make adjustments whole and requests with a key once, and PostgreSQL may crash meanwhile.',
   share: 2,
   run: async (options) => {
     const { seed, isFull, say } = options
@@ -86,11 +91,13 @@ export const linearizabilityTask: TortureTask = {
     const crashed = await driveThroughCrashes(crashes)
     return {
       figures: [
-        ['requests to four instances', String(driven.requests)],
-        ['requests a second', String(Math.round(driven.requests / driven.seconds))],
+        ['updates and reads on four instances', String(driven.recorded.requests)],
+        ['a second', String(Math.round(driven.recorded.requests / driven.seconds))],
+        ...keyedFigures(driven.keyed),
         ['deadlocks', String(driven.deadlocks)],
         ['crashes of PostgreSQL', String(crashes)],
-        ['requests meanwhile', String(crashed.requests)],
+        ['updates and reads meanwhile', String(crashed.requests)],
+        ['adjustments and updates with a key meanwhile', String(crashed.keyed.counts.made)],
         ['longest refusal while it was away', `${Math.round(crashed.longestRefusalMs)} ms`],
         ['longest until both took updates again', `${Math.round(Math.max(...crashed.recoveriesMs))} ms`],
       ],

@@ -1,66 +1,22 @@
-import { BODIES, ODD_REQUESTS } from './model-requests.ts'
-import type { Call, TagChoice } from './model-steps.ts'
-import type { Condition } from './model-tags.ts'
-import { type ModelKey, type ModelWorld, PET_IDS, SUNSET } from './model-world.ts'
+import { changePlan, idempotencyOf } from './model-changes.ts'
+import { asText, failure, type Outcome } from './model-outcome.ts'
+import { given, type Plan, petIdOf, type Setting } from './model-plan.ts'
+import { ODD_REQUESTS } from './model-requests.ts'
+import type { Call } from './model-steps.ts'
+import { type ModelWorld, SUNSET } from './model-world.ts'
 
-/** What must come back, limits aside. */
-export interface Outcome {
-  readonly status: number
-  readonly code?: string
-  /** Numbers are `bigint`. Of a history without ids, which only the service knows. */
-  readonly body?: unknown
-  readonly allows?: readonly string[]
-  readonly isDeprecated?: boolean
-  /** What the ETag stands for. */
-  readonly tagged?: { readonly resource: string; readonly content: string }
-  /** Where there is another page: under which name it is remembered, and its beginning. */
-  readonly next?: { readonly name: string; readonly last: number | bigint; readonly pattern: RegExp }
-  /** Indexes in the history of the entries that are shown. */
-  readonly shown?: { readonly petId: bigint; readonly places: readonly number[] }
-}
-
-/** A request, and what the model makes of it once it is let in. */
-export interface Plan {
-  readonly method: string
-  readonly path: string
-  readonly headers: Readonly<Record<string, string>>
-  readonly body?: string
-  answer(key: ModelKey): Outcome
-}
-
-interface Setting {
-  readonly world: ModelWorld
-  readonly tags: TagChoice
-  readonly isHead: boolean
-  /** The time at the instance that is asked. */
-  readonly now: number
-}
-
-const MEANING: Readonly<Record<number, string>> = {
-  400: 'invalid_request',
-  403: 'forbidden',
-  404: 'not_found',
-  405: 'method_not_allowed',
-  410: 'gone',
-  412: 'precondition_failed',
-  413: 'payload_too_large',
-}
-
-export function failure(status: number, facts: Partial<Outcome> = {}): Outcome {
-  const code = MEANING[status]
-  return { status, ...(code === undefined ? {} : { code }), ...facts }
-}
-
-/** Ids and counts are digits on the wire, and compared as such. */
-export function asText(value: unknown): string {
-  return JSON.stringify(value, (_, part: unknown) => (typeof part === 'bigint' ? `${part}n` : part))
-}
-
-export function petIdOf(number: number): bigint {
-  return PET_IDS[number % PET_IDS.length] ?? 0n
-}
-
+/** What a request is, and what comes of it. Only those that change something heed an Idempotency-Key. */
 export function planFor(call: Call, setting: Setting): Plan {
+  if (call.kind === 'update' || call.kind === 'adjust' || call.kind === 'again') {
+    return changePlan(call, setting) ?? planFor({ kind: 'orders' }, setting)
+  }
+  const plan = lookFor(call, setting)
+  return { ...plan, headers: { ...plan.headers, ...idempotencyOf(setting).headers } }
+}
+
+type Look = Exclude<Call, { kind: 'update' | 'adjust' | 'again' }>
+
+function lookFor(call: Look, setting: Setting): Plan {
   switch (call.kind) {
     case 'list':
       return look(setting, '/inventory', 'list', listOf(setting.world), {
@@ -94,8 +50,6 @@ export function planFor(call: Call, setting: Setting): Plan {
         }))
       return look(setting, '/store/orders', 'orders', orders)
     }
-    case 'update':
-      return update(setting, call)
     case 'history':
       return history(setting, call)
     case 'pets':
@@ -134,43 +88,6 @@ function look(
   }
 }
 
-function update(
-  { world, tags, now }: Setting,
-  call: { readonly pet: number; readonly body: number; readonly quantity: number },
-): Plan {
-  const petId = petIdOf(call.pet)
-  const sample = BODIES[call.body % BODIES.length]
-  if (sample === undefined) throw new Error('there are no bodies')
-  const { text, type = 'application/json', sets, status = 400 } = sample
-  const resource = `entry ${petId}`
-  const entry = () => {
-    const pet = world.pets.get(petId)
-    return pet && { petId, quantity: BigInt(pet.quantity), status: pet.status }
-  }
-  const contentOf = (body: unknown) => asText([body, true, undefined])
-  const condition = world.tags.condition(tags, resource, contentOf(entry()), false)
-  return {
-    method: 'PATCH',
-    path: `/inventory/${petId}`,
-    headers: {
-      // Said in so many words: fetch would name a type of its own.
-      'Content-Type': type ?? 'application/octet-stream',
-      ...given('If-Match', condition),
-    },
-    body: text(call.quantity),
-    answer: (key) => {
-      if (key.readOnly) return failure(403)
-      if (sets === undefined) return failure(status)
-      if (condition.isMalformed) return failure(400)
-      if (entry() === undefined) return failure(404)
-      if (!condition.holds) return failure(412)
-      world.setQuantity(petId, sets(call.quantity), { at: now, id: key.id, name: key.name })
-      const body = entry()
-      return { status: 200, body, tagged: { resource, content: contentOf(body) } }
-    },
-  }
-}
-
 function history(
   setting: Setting,
   call: { readonly pet: number; readonly limit: number; readonly follows: boolean },
@@ -184,10 +101,10 @@ function history(
   const end = page === undefined ? changes.length : Number(page.last)
   const places = Array.from({ length: Math.min(limit, end) }, (_, index) => end - 1 - index)
   const body = places.map((place) => {
-    const { before, after, at, keyId, keyName } = changes[place] ?? changes[0] ?? unknownChange()
+    const { before, after, at, id: _, ...told } = changes[place] ?? changes[0] ?? unknownChange()
     return {
       ...{ before: BigInt(before), after: BigInt(after) },
-      ...{ at: new Date(at).toISOString(), keyId, keyName },
+      ...{ at: new Date(at).toISOString(), ...told },
     }
   })
   const last = end - places.length
@@ -246,10 +163,6 @@ function odd({ now }: Setting, number: number): Plan {
       return failure(status, { isDeprecated, ...(allows === undefined ? {} : { allows }) })
     },
   }
-}
-
-function given(name: string, { header }: Condition): Readonly<Record<string, string>> {
-  return header === undefined ? {} : { [name]: header }
 }
 
 function unknownChange(): never {

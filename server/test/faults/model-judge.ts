@@ -1,6 +1,8 @@
 import { createSecret } from '../../src/core/keys/api-key.ts'
-import { asText, type Outcome, type Plan, planFor } from './model-answers.ts'
+import { planFor } from './model-answers.ts'
 import type { Verdict } from './model-meter.ts'
+import { asText, type ModelAnswer, type Outcome } from './model-outcome.ts'
+import type { Plan } from './model-plan.ts'
 import type { Sender, Step } from './model-steps.ts'
 import type { ModelKey, ModelWorld } from './model-world.ts'
 
@@ -29,7 +31,8 @@ export function judge(
   instance: number,
 ): Judgement {
   const now = world.at(instance)
-  const plan = planFor(step.call, { world, now, tags: step.tags, isHead: step.isHead })
+  const { call, tags, isHead, idempotencyKey } = step
+  const plan = planFor(call, { world, now, tags, isHead, idempotencyKey })
   const { authorization, key } = senderOf(world, step.sender, now, instance)
   const verdict = key === undefined ? world.meetStranger(instance) : key.meter.ask(world.now)
   const outcome = outcomeOf(plan, verdict, key)
@@ -101,6 +104,7 @@ function wrongHeaders(
   expect('X-RateLimit-Reset', String(verdict.reset))
   expect('Retry-After', verdict.refusal === undefined ? undefined : String(verdict.refusal.wait))
   expect('WWW-Authenticate', challenge)
+  expect('Idempotency-Replayed', outcome.replays === undefined ? undefined : 'true')
   const allowed = headers.get('Allow')?.split(', ').sort().join()
   if (allowed !== outcome.allows?.toSorted().join())
     wrong.push(`Allow is ${allowed}, expected ${outcome.allows}`)
@@ -119,6 +123,7 @@ function wrongHeaders(
 }
 
 function wrongBody(world: ModelWorld, told: Told, outcome: Outcome, plan: Plan): string[] {
+  if (outcome.replays !== undefined) return wrongReplay(told, outcome.replays)
   const isEmpty = plan.method === 'HEAD' || outcome.status === 304
   if (isEmpty && told.text !== '') return [`the body is ${told.text.slice(0, 80)}, expected none`]
   const body: unknown = isEmpty ? undefined : exactJson(told.text)
@@ -139,12 +144,32 @@ function wrongBody(world: ModelWorld, told: Told, outcome: Outcome, plan: Plan):
   return wrong
 }
 
-function wrongError(body: unknown, { code, status }: Outcome): string[] {
-  const { message, ...rest } = body as { message?: unknown }
-  const isGood = Bun.deepEquals(rest, { code, status: BigInt(status) })
-  return isGood && typeof message === 'string' && message.length > 10
+/** The same to the last byte. */
+function wrongReplay(told: Told, { told: first }: ModelAnswer): string[] {
+  if (first === undefined) return ['the first answer is not known']
+  const again = [told.status, told.text, told.headers.get('ETag')]
+  return Bun.deepEquals(again, [first.status, first.text, first.tag])
     ? []
-    : [`the error is ${asText(body)}, expected ${code} and ${status}, with a message`]
+    : [`the answer is ${asText(again)}, and was ${asText(first)} the first time`]
+}
+
+function wrongError(body: unknown, { code, status, details }: Outcome): string[] {
+  const {
+    message,
+    details: shown,
+    ...rest
+  } = body as { message?: unknown; details?: { message?: unknown }[] }
+  const named = details?.map((detail) => ({ ...detail, index: BigInt(detail.index) }))
+  const messages = [message, ...(shown ?? []).map((detail) => detail.message)]
+  const isGood =
+    Bun.deepEquals(rest, { code, status: BigInt(status) }) &&
+    Bun.deepEquals(
+      shown?.map(({ message: _, ...detail }) => detail),
+      named,
+    )
+  return isGood && messages.every((text) => typeof text === 'string' && text.length > 10)
+    ? []
+    : [`the error is ${asText(body)}, expected ${asText({ code, status, details })}, with a message each`]
 }
 
 function wrongContent(world: ModelWorld, body: unknown, { body: wanted, shown }: Outcome): string[] {
@@ -167,8 +192,12 @@ function wrongContent(world: ModelWorld, body: unknown, { body: wanted, shown }:
   return wrong
 }
 
-/** Where the next page is, for a step that follows. */
-function remember(world: ModelWorld, { headers }: Told, { next }: Outcome, plan: Plan): void {
+/** What is answered again to the same key; and where the next page is, for a step that follows. */
+function remember(world: ModelWorld, told: Told, { next, remembers }: Outcome, plan: Plan): void {
+  const { headers } = told
+  if (remembers !== undefined) {
+    remembers.told = { status: told.status, text: told.text, tag: headers.get('ETag') }
+  }
   const path = /^<\/v1([^>]+)>/.exec(headers.get('Link') ?? '')?.[1]
   if (next === undefined || path === undefined) return
   const query = new URL(`http://any${plan.path}`).searchParams

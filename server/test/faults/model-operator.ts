@@ -3,9 +3,11 @@ import { fileURLToPath } from 'node:url'
 import { openStore } from '../../src/store/open-store.ts'
 import { type Outcome, petstore } from '../cli/petstore.ts'
 import { historyOf, stockOf } from '../support/whole-store.ts'
-import { asText, listOf, petIdOf } from './model-answers.ts'
+import { listOf } from './model-answers.ts'
 import { keyOf } from './model-judge.ts'
-import type { ModelRun } from './model-run.ts'
+import { asText } from './model-outcome.ts'
+import { petIdOf } from './model-plan.ts'
+import { type ModelRun, PLAINLY } from './model-run.ts'
 import type { Command, PetRow } from './model-steps.ts'
 import type { ModelKey } from './model-world.ts'
 
@@ -155,8 +157,7 @@ async function unban(run: ModelRun, number: number): Promise<void> {
 
 async function askAs(run: ModelRun, key: number): Promise<void> {
   const sender = { kind: 'key', key, secret: 0 } as const
-  const ask = { kind: 'request', sender, tags: 'none', isHead: false, instance: 0, times: 1 } as const
-  await run.send({ ...ask, call: { kind: 'orders' } })
+  await run.send({ kind: 'request', sender, ...PLAINLY, call: { kind: 'orders' } })
 }
 
 /** A copy of SQLite's file holds what there is. PostgreSQL has tools of its own. */
@@ -169,13 +170,8 @@ async function backUp(run: ModelRun): Promise<void> {
     const items = (await stockOf(copy)).map((item) => ({ ...item, quantity: BigInt(item.quantity) }))
     if (!Bun.deepEquals(items, listOf(run.world))) throw new Error(`the backup holds ${asText(items)}`)
     for (const [petId, changes] of run.world.histories) {
-      const kept = (await historyOf(copy, petId)).map(({ before, after, at, keyId }) => [
-        before,
-        after,
-        at,
-        keyId,
-      ])
-      const wanted = changes.map(({ before, after, at, keyId }) => [before, after, at, keyId])
+      const kept = (await historyOf(copy, petId)).map(({ petId: _, ...change }) => change)
+      const wanted = changes.map(({ id: _, keyName: __, ...change }) => change)
       if (!Bun.deepEquals(kept, wanted)) throw new Error(`the backup has the history ${asText(kept)}`)
     }
   } finally {

@@ -32,6 +32,59 @@ export const BODIES: readonly BodySample[] = [
   ...[bad('{"quantity": 5}', 'text/plain'), bad('{"quantity": 5}', null)],
 ]
 
+export const REASONS = ['received', 'returned', 'sold', 'damaged', 'lost', 'counted', 'corrected'] as const
+export const REFERENCES = [undefined, 'PO-1043', '', 'Полка "3" 🐶, \\', 'x'.repeat(200)] as const
+
+/** What changes have instead of exactly one of delta and quantity. */
+export const FLAWS = [
+  ...[
+    '"delta":0',
+    '"delta":1.5',
+    '"delta":"5"',
+    '"delta":9007199254740992',
+    '"quantity":-1',
+    '"quantity":null',
+  ],
+  ...['"delta":1,"quantity":1', '"note":1', '"delta":1,"expected":-1'],
+] as const
+
+const ONE_CHANGE = '"changes":[{"petId":1,"delta":1}]'
+const badAdjustment = (text: string, status: 400 | 413 = 400, type = 'application/json') => ({
+  text,
+  status,
+  type,
+})
+
+/** Adjustments that are none. */
+export const BAD_ADJUSTMENTS: readonly {
+  readonly text: string
+  readonly status: number
+  readonly type: string
+}[] = [
+  ...[
+    badAdjustment(''),
+    badAdjustment('[]'),
+    badAdjustment(`{${ONE_CHANGE}}`),
+    badAdjustment('{"reason":"sold"}'),
+  ],
+  ...[badAdjustment(`{"reason":"theft",${ONE_CHANGE}}`), badAdjustment('{"reason":"sold","changes":[]}')],
+  badAdjustment('{"reason":"sold","changes":{}}'),
+  badAdjustment(`{"reason":"sold","reference":"${'x'.repeat(201)}",${ONE_CHANGE}}`),
+  badAdjustment(`{"reason":"sold","reference":"a\\u0007b",${ONE_CHANGE}}`),
+  badAdjustment(`{"reason":"sold","reference":null,${ONE_CHANGE}}`),
+  badAdjustment(`{"reason":"sold","changes":[${Array(1_001).fill('1')}]}`),
+  badAdjustment(`{"reason":"sold","padding":"${'x'.repeat(270_000)}",${ONE_CHANGE}}`, 413),
+  badAdjustment(`{"reason":"sold",${ONE_CHANGE}}`, 400, 'text/plain'),
+]
+
+/** By the number of the key; other numbers stand for keys that may be used. */
+export const BAD_KEYS: Readonly<Record<number, string>> = {
+  6: '',
+  7: 'x'.repeat(256),
+  8: 'a b',
+  9: 'cl\u00e9',
+}
+
 /** A request that nobody should send, and what it is answered with, whatever is in stock. */
 export interface OddRequest {
   readonly method: string
@@ -66,6 +119,8 @@ export const ODD_REQUESTS: readonly OddRequest[] = [
   { method: 'GET', path: '/Inventory', status: 404 },
   { method: 'POST', path: '/store/order', status: 404 },
   { method: 'POST', path: '/inventory', status: 405, allows: LOOK },
+  { method: 'GET', path: '/inventory/adjustments', status: 405, allows: ['POST'] },
+  { method: 'PATCH', path: '/inventory/adjustments', status: 405, allows: ['POST'] },
   { method: 'PUT', path: '/inventory/1', status: 405, allows: [...LOOK, 'PATCH'] },
   { method: 'DELETE', path: '/inventory/abc', status: 405, allows: [...LOOK, 'PATCH'] },
   { method: 'PATCH', path: '/inventory/1/history', status: 405, allows: LOOK },

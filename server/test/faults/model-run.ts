@@ -24,14 +24,23 @@ export class ModelCounts {
   commands = 0
   readonly answers = new Map<string, number>()
 
-  count({ status, text }: Told): void {
+  count({ status, headers, text }: Told): void {
     const code = status < 400 ? undefined : /"code":"(\w+)"/.exec(text)?.[1]
-    const name = code === undefined ? String(status) : `${status} ${code}`
+    const replayed = headers.has('Idempotency-Replayed') ? ' replayed' : ''
+    const name = (code === undefined ? String(status) : `${status} ${code}`) + replayed
     this.answers.set(name, (this.answers.get(name) ?? 0) + 1)
   }
 }
 
 const HOUR = 3_600_000
+/** A request as simple as it can be. */
+export const PLAINLY = {
+  tags: 'none',
+  isHead: false,
+  idempotencyKey: undefined,
+  instance: 0,
+  times: 1,
+} as const
 /** Within this time of the service's clock a key is taken for what it was. */
 const KEYS_TRUSTED_MS = 250
 const ROOMY = { perMinute: 1_000_000, perDay: 1_000_000_000 }
@@ -117,8 +126,8 @@ async function moveClock(run: ModelRun, by: number): Promise<void> {
 /** By a request of the first key, which is seen from the beginning and so never refused for its address. */
 async function lookAtClock(run: ModelRun): Promise<void> {
   const sender: Sender = { kind: 'key', key: 0, secret: 0 }
-  const look = { kind: 'request', sender, tags: 'none', isHead: false, instance: 0, times: 1 } as const
-  await send(run, { ...look, call: { kind: 'list', coding: 'identity' } })
+  const look = { kind: 'request', sender, ...PLAINLY, call: { kind: 'list', coding: 'identity' } } as const
+  await send(run, look)
 }
 
 async function send(run: ModelRun, step: Extract<Step, { kind: 'request' }>): Promise<Told> {

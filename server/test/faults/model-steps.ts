@@ -1,4 +1,5 @@
 import fc from 'fast-check'
+import { BAD_ADJUSTMENTS, FLAWS } from './model-requests.ts'
 
 /** Who sends a request: one of the keys, by number, with one of its secrets; or somebody without a valid one. */
 export type Sender =
@@ -18,10 +19,38 @@ export const TAG_CHOICES = [
 ] as const
 export type TagChoice = (typeof TAG_CHOICES)[number]
 
+export interface UpdateCall {
+  readonly kind: 'update'
+  readonly pet: number
+  readonly body: number
+  readonly quantity: number
+}
+
+export interface AdjustCall {
+  readonly kind: 'adjust'
+  /** Which of the adjustments that are none; others stand for one of these changes. */
+  readonly body: number
+  readonly reason: number
+  readonly reference: number
+  readonly changes: readonly ChangeOfCall[]
+}
+
+export interface ChangeOfCall {
+  readonly pet: number
+  readonly by: 'delta' | 'quantity'
+  readonly amount: number
+  readonly expects: 'none' | 'current' | 'another'
+  /** What it has instead of what it should. */
+  readonly flaw: string | undefined
+}
+
 export type Call =
   | { readonly kind: 'list'; readonly coding: 'identity' | 'gzip' | 'zstd' }
   | { readonly kind: 'item'; readonly pet: number }
-  | { readonly kind: 'update'; readonly pet: number; readonly body: number; readonly quantity: number }
+  | UpdateCall
+  | AdjustCall
+  /** A change that was sent some changes ago, once more, with its key. */
+  | { readonly kind: 'again'; readonly back: number }
   | { readonly kind: 'history'; readonly pet: number; readonly limit: number; readonly follows: boolean }
   | {
       readonly kind: 'pets'
@@ -62,6 +91,8 @@ export type Step =
       readonly call: Call
       readonly tags: TagChoice
       readonly isHead: boolean
+      /** The number of an Idempotency-Key. */
+      readonly idempotencyKey: number | undefined
       readonly instance: number
       /** How often it is sent in a row: limits are reached by those who insist. */
       readonly times: number
@@ -92,6 +123,28 @@ const sender: fc.Arbitrary<Sender> = fc.oneof(
   },
 )
 
+const changeOfCall: fc.Arbitrary<ChangeOfCall> = fc.record({
+  pet,
+  by: fc.constantFrom('delta', 'quantity'),
+  amount: fc.oneof(
+    { weight: 20, arbitrary: fc.integer({ min: -9, max: 9 }) },
+    { weight: 1, arbitrary: fc.constantFrom(Number.MAX_SAFE_INTEGER, -Number.MAX_SAFE_INTEGER) },
+  ),
+  expects: fc.constantFrom('none', 'none', 'none', 'current', 'current', 'another'),
+  flaw: fc.oneof(
+    { weight: 30, arbitrary: fc.constant(undefined) },
+    { weight: 1, arbitrary: fc.constantFrom(...FLAWS) },
+  ),
+})
+
+const adjust: fc.Arbitrary<AdjustCall> = fc.record({
+  kind: fc.constant('adjust'),
+  body: fc.nat({ max: 10 * BAD_ADJUSTMENTS.length }),
+  reason: fc.nat({ max: 6 }),
+  reference: fc.nat({ max: 4 }),
+  changes: fc.array(changeOfCall, { minLength: 1, maxLength: 3 }),
+})
+
 const call: fc.Arbitrary<Call> = fc.oneof(
   fc.record({
     kind: fc.constant('list'),
@@ -107,6 +160,8 @@ const call: fc.Arbitrary<Call> = fc.oneof(
       quantity: fc.nat({ max: 3 }),
     }),
   },
+  { weight: 3, arbitrary: adjust },
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant('again'), back: fc.nat({ max: 6 }) }) },
   fc.record({ kind: fc.constant('history'), pet, limit, follows }),
   fc.record({ kind: fc.constant('pets'), status: fc.option(status, { nil: undefined }), limit, follows }),
   fc.record({ kind: fc.constant('pet'), pet }),
@@ -162,6 +217,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
         { weight: 3, arbitrary: fc.constantFrom(...TAG_CHOICES) },
       ) as fc.Arbitrary<TagChoice>,
       isHead: fc.constantFrom(false, false, false, false, true),
+      idempotencyKey: fc.option(fc.nat({ max: 9 }), { nil: undefined, freq: 2 }),
       instance: fc.nat({ max: 1 }),
       times: fc.constantFrom(1, 1, 1, 1, 2, 4, 9),
     }),

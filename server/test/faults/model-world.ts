@@ -1,8 +1,10 @@
 import type { StockedPet } from '../../src/core/catalog/pet.ts'
 import { START } from '../support/test-service.ts'
 import { type Allowance, KeyMeter, StrangerMeter, type Verdict } from './model-meter.ts'
+import type { ChangedBy, Intent, ModelAnswer } from './model-outcome.ts'
 import { TagBook } from './model-tags.ts'
 
+export const DAY = 86_400_000
 export const STRANGERS_PER_MINUTE = 6
 export const SUNSET = Date.UTC(2026, 10, 17)
 export const IMPORT_KEY = 'petstore-import'
@@ -33,6 +35,8 @@ export interface ModelChange {
   readonly at: number
   readonly keyId: string
   readonly keyName: string
+  readonly reason?: string
+  readonly reference?: string
   /** Opaque: known once it has been answered. */
   id?: string
 }
@@ -78,6 +82,12 @@ export class ModelWorld {
   readonly keys: ModelKey[] = []
   readonly tags = new TagBook()
   readonly nextPages = new Map<string, NextPage>()
+  /** By API key and Idempotency-Key. */
+  readonly answers = new Map<string, ModelAnswer>()
+  /** What a step can send again, with the number of its Idempotency-Key. */
+  readonly repeatable: { readonly intent: Intent; readonly key: number | undefined }[] = []
+  /** How often the Idempotency-Key of a number was given up for another. */
+  readonly #abandoned = new Map<number, number>()
   /** By how much the clock of each instance is ahead. */
   readonly #skews: readonly number[]
   /** Whether one process sees every move of the clock at once, for all keys. */
@@ -99,7 +109,20 @@ export class ModelWorld {
 
   moveClock(by: number): void {
     this.now += by
+    const latest = Math.max(...this.#skews.map((_, instance) => this.at(instance)))
+    for (const answer of this.answers.values()) answer.mayBeGone ||= latest - answer.at >= DAY
     if (this.#hasLedger) for (const { meter } of this.keys) meter.clockWentBack(-by)
+  }
+
+  /** One of which everybody knows whether it is remembered. */
+  idempotencyKey(number: number, now: number): string {
+    for (;;) {
+      const abandoned = this.#abandoned.get(number) ?? 0
+      const name = `${number}-${abandoned}`
+      const answers = [...this.answers].filter(([place]) => place.endsWith(` ${name}`))
+      if (!answers.some(([, { mayBeGone, at }]) => mayBeGone && now - at < DAY)) return name
+      this.#abandoned.set(number, abandoned + 1)
+    }
   }
 
   /** Keys and what they used are remembered; addresses and which keys were seen are not. */
@@ -155,7 +178,7 @@ export class ModelWorld {
   }
 
   /** Who changed it is remembered only where there was something to change. */
-  setQuantity(petId: bigint, quantity: number, by: { at: number; id: string; name: string }): void {
+  setQuantity(petId: bigint, quantity: number, by: ChangedBy): void {
     const pet = this.pets.get(petId)
     if (pet === undefined || pet.quantity === quantity) return
     this.#record(petId, pet.quantity, quantity, by)
@@ -177,7 +200,8 @@ export class ModelWorld {
     return [...this.pets].sort(([a], [b]) => (a < b ? -1 : 1))
   }
 
-  #record(petId: bigint, before: number, after: number, by: { at: number; id: string; name: string }): void {
-    this.historyOf(petId).push({ before, after, at: by.at, keyId: by.id, keyName: by.name })
+  #record(petId: bigint, before: number, after: number, by: ChangedBy): void {
+    const { at, id: keyId, name: keyName, ...told } = by
+    this.historyOf(petId).push({ before, after, at, keyId, keyName, ...told })
   }
 }

@@ -14,7 +14,9 @@ const LONGEST_MS = 60_000
 const EVERY_ANSWER = [
   ...['200', '304', '400 invalid_request', '401 unauthorized', '403 forbidden', '404 not_found'],
   ...['405 method_not_allowed', '410 gone', '412 precondition_failed', '413 payload_too_large'],
-  ...['429 rate_limit_exceeded', '429 key_banned'],
+  ...['409 insufficient_stock', '422 idempotency_key_reused', '429 rate_limit_exceeded', '429 key_banned'],
+  ...['200 replayed', '404 not_found replayed', '409 insufficient_stock replayed'],
+  '412 precondition_failed replayed',
 ]
 
 const again = {

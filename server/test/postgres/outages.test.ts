@@ -20,5 +20,6 @@ describe('when PostgreSQL crashes under load, twice', () => {
     expect(report.longestRefusalMs).toBeLessThan(500)
     expect(Math.max(...report.recoveriesMs)).toBeLessThan(2_000)
     expect(report.requests).toBeGreaterThan(500)
+    expect(report.keyed.counts.made).toBeGreaterThan(50)
   })
 })

@@ -1,5 +1,8 @@
+import { openStore } from '../../src/store/open-store.ts'
 import type { PostgresServer } from '../support/postgres-server.ts'
-import { contradictions, type Operation } from './register-check.ts'
+import { recordBoth, violationsOf } from './both-loads.ts'
+import type { KeyedLoad } from './keyed-load.ts'
+import type { Operation } from './register-check.ts'
 import { PET_IDS, startInstances, stockUp } from './shop.ts'
 import { record } from './workload.ts'
 
@@ -8,6 +11,8 @@ export interface OutageReport {
   /** Every status that was answered with; 0 stands for no answer at all. */
   readonly statuses: readonly number[]
   readonly contradictions: readonly string[]
+  /** What was sent with keys, and repeated until it was answered. */
+  readonly keyed: KeyedLoad
   /** From the moment that PostgreSQL took connections again to the first update that was acknowledged. */
   readonly recoveriesMs: readonly number[]
   /** How long a request took at most while PostgreSQL was away. */
@@ -26,7 +31,8 @@ export async function runOutages(server: PostgresServer, times: number): Promise
   let isOver = false
   let value = 0
   const nextValue = () => ++value
-  const load = record(instances, { key, petIds: PET_IDS, workers: 8, nextValue, isOver: () => isOver })
+  const parts = { key, petIds: PET_IDS, nextValue }
+  const load = recordBoth(instances, { ...parts, workers: 8, keyedCallers: 4, isOver: () => isOver })
 
   const recoveriesMs: number[] = []
   const unreadyStatuses: number[] = []
@@ -63,20 +69,21 @@ export async function runOutages(server: PostgresServer, times: number): Promise
   }
   await Bun.sleep(BETWEEN_MS)
   isOver = true
-  const { operations, requests, statuses } = await load
+  const { recorded, keyed } = await load
   // A look at the end, so that an update that was lost cannot go unseen.
-  const last = await record(instances, {
-    ...{ key, petIds: PET_IDS, workers: 2, nextValue },
-    isOver: (count) => count >= 40,
-  })
+  const last = await record(instances, { ...parts, workers: 2, isOver: (count) => count >= 40 })
   for (const instance of instances) await instance.stop()
+  const store = await openStore(url, { tables: 'make' })
+  const found = await violationsOf({ recorded, keyed }, store, new Map(PET_IDS.map((petId) => [petId, 0])), [
+    ...own,
+    ...last.operations,
+  ])
+  await store.close()
   return {
-    requests,
-    statuses: [...statuses.keys()].toSorted((a, b) => a - b),
-    contradictions: contradictions(
-      [...operations, ...own, ...last.operations],
-      new Map(PET_IDS.map((petId) => [petId, 0])),
-    ),
+    requests: recorded.requests,
+    statuses: [...recorded.statuses.keys()].toSorted((a, b) => a - b),
+    contradictions: found,
+    keyed,
     recoveriesMs,
     longestRefusalMs,
     unreadyStatuses,

@@ -1,3 +1,4 @@
+import type { Listing } from './log-check.ts'
 import type { Operation } from './register-check.ts'
 
 /** A running service, as a caller sees it. */
@@ -18,6 +19,7 @@ export interface WorkloadOptions {
 
 export interface Recorded {
   readonly operations: readonly Operation[]
+  readonly listings: readonly Listing[]
   readonly requests: number
   /** How many requests got which status; 0 for those that got no answer. */
   readonly statuses: ReadonlyMap<number, number>
@@ -34,6 +36,7 @@ export async function record(instances: readonly Instance[], options: WorkloadOp
   const { random = Math.random } = options
   const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T
   const operations: Operation[] = []
+  const listings: Listing[] = []
   const statuses = new Map<number, number>()
   let requests = 0
   let longestMs = 0
@@ -70,6 +73,9 @@ export async function record(instances: readonly Instance[], options: WorkloadOp
       operations.push({ kind: 'write', petId, value, began, ended, isUnsure: answer.status !== 200 })
     } else if (answer.status === 200) {
       const items = (choice < 0.75 ? answer.json() : [answer.json()]) as WireItem[]
+      if (choice < 0.75) {
+        listings.push({ quantities: new Map(items.map(({ petId: id, quantity }) => [id, quantity])) })
+      }
       for (const item of items) {
         operations.push({ kind: 'read', petId: item.petId, value: item.quantity, began, ended })
       }
@@ -86,5 +92,5 @@ export async function record(instances: readonly Instance[], options: WorkloadOp
     }
   }
   await Promise.all(Array.from({ length: options.workers }, worker))
-  return { operations, requests, statuses, longestMs }
+  return { operations, listings, requests, statuses, longestMs }
 }

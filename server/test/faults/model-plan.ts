@@ -1,0 +1,31 @@
+import type { Outcome } from './model-outcome.ts'
+import type { TagChoice } from './model-steps.ts'
+import type { Condition } from './model-tags.ts'
+import { type ModelKey, type ModelWorld, PET_IDS } from './model-world.ts'
+
+/** A request, and what the model makes of it once it is let in. */
+export interface Plan {
+  readonly method: string
+  readonly path: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: string
+  answer(key: ModelKey): Outcome
+}
+
+export interface Setting {
+  readonly world: ModelWorld
+  readonly tags: TagChoice
+  readonly isHead: boolean
+  /** The number of an Idempotency-Key, where one is sent. */
+  readonly idempotencyKey: number | undefined
+  /** The time at the instance that is asked. */
+  readonly now: number
+}
+
+export function petIdOf(number: number): bigint {
+  return PET_IDS[number % PET_IDS.length] ?? 0n
+}
+
+export function given(name: string, { header }: Condition): Readonly<Record<string, string>> {
+  return header === undefined ? {} : { [name]: header }
+}

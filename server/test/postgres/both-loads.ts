@@ -1,0 +1,66 @@
+import type { TortureSummary } from '../../scripts/torture-task.ts'
+import type { Store } from '../../src/store/store.ts'
+import { historyOf } from '../support/whole-store.ts'
+import { KeyedLoad } from './keyed-load.ts'
+import { fromOperations, type LogRow, logContradictions } from './log-check.ts'
+import { contradictions, type Operation } from './register-check.ts'
+import { type Instance, type Recorded, record, type WorkloadOptions } from './workload.ts'
+
+export interface BothLoads {
+  readonly recorded: Recorded
+  readonly keyed: KeyedLoad
+}
+
+/** Whatever the machine does meanwhile: with fewer, some kinds of them might not come at all. */
+const LEAST_KEYED = 100
+
+/** Plain updates and reads, and beside them adjustments and updates that are repeated with their keys, on the same pets. */
+export async function recordBoth(
+  instances: readonly Instance[],
+  options: WorkloadOptions & { readonly keyedCallers: number },
+): Promise<BothLoads> {
+  const { keyedCallers: callers, random = Math.random } = options
+  const keyed = new KeyedLoad({ ...options, callers, random })
+  const addresses = instances.map(({ address }) => address)
+  let isOver = false
+  const [recorded] = await Promise.all([
+    record(instances, options).finally(() => {
+      isOver = true
+    }),
+    keyed.run(addresses, () => isOver && keyed.counts.made >= LEAST_KEYED),
+  ])
+  await keyed.settle(addresses)
+  return { recorded, keyed }
+}
+
+/** All that is wrong with what both were answered, beside what the store holds of it. */
+export async function violationsOf(
+  { recorded, keyed }: BothLoads,
+  store: Pick<Store, 'listHistoryPage'>,
+  initial: ReadonlyMap<number, number>,
+  more: readonly Operation[] = [],
+): Promise<string[]> {
+  const logs = new Map<number, readonly LogRow[]>()
+  for (const petId of initial.keys()) logs.set(petId, await historyOf(store, BigInt(petId)))
+  const plain = [...recorded.operations, ...more].filter(({ petId }) => initial.has(petId))
+  const { made, unsure } = fromOperations(plain)
+  return [
+    ...contradictions([...plain, ...keyed.operations], initial),
+    ...logContradictions({
+      ...{ logs, initial, unsure, listings: recorded.listings },
+      made: [...made, ...keyed.made],
+    }),
+    ...keyed.surprises,
+  ]
+}
+
+/** What was done with keys. */
+export function keyedFigures({ counts }: KeyedLoad): TortureSummary['figures'] {
+  return [
+    ['adjustments and updates with a key made', String(counts.made)],
+    ['refused', String(counts.refused)],
+    ['repeated', String(counts.repeated)],
+    ['first answered after a crash', String(counts.unanswered)],
+    ['keys used for another request', String(counts.reused)],
+  ]
+}
