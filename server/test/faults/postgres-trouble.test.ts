@@ -5,6 +5,7 @@ import { PET_IDS, stockUp } from '../postgres/shop.ts'
 import { record } from '../postgres/workload.ts'
 import { FreezingProxy } from '../support/freezing-proxy.ts'
 import { createDatabase, type TestDatabase } from '../support/postgres-databases.ts'
+import { until } from '../support/until.ts'
 import { UNAVAILABLE } from './faulty-shop.ts'
 
 // A crash, connections that are cut or hang, and locks: test/postgres/{outages,lost-connections}.test.ts.
@@ -97,7 +98,7 @@ describe('when PostgreSQL gives no more connections', () => {
     const refused = await refusedUpdate()
     expect(refused).toMatchObject(UNAVAILABLE)
     expect(refused.ms).toBeLessThan(1_000)
-    expect((await fetch(`${service.address}/readyz`)).status).toBe(503)
+    await until(async () => (await fetch(`${service.address}/readyz`)).status === 503)
     await untilLogged('too many connections for role')
     await database.run(`ALTER ROLE ${ROLE} CONNECTION LIMIT -1`)
     await untilUpdatesAreTaken()
@@ -108,7 +109,7 @@ describe('when PostgreSQL gives no more connections', () => {
     await allowConnections(2)
     await untilUpdatesAreTaken()
     await send(200)
-    expect((await fetch(`${service.address}/readyz`)).status).toBe(200)
+    await until(async () => (await fetch(`${service.address}/readyz`)).status === 200)
     await database.run(`ALTER ROLE ${ROLE} CONNECTION LIMIT -1`)
     await untilUpdatesAreTaken()
     expect(contradictions(operations, initial)).toEqual([])
