@@ -109,6 +109,12 @@ petstore: delivery.csv has 12 bad lines; nothing was changed. ${MEND}
     expect(await shop.historyOf(1n)).toEqual([])
   })
 
+  test('one line that cannot be read refuses the others, which could be made', async () => {
+    const { exitCode, stderr } = await shop.run('adjust', ...RECEIVED, shop.file('petId,delta\n1,1\n2,x\n'))
+    expect([exitCode, stderr.split('\n')[0]]).toEqual([1, `  line 3: ${DELTA}, got "x"`])
+    expect(await shop.quantities()).toEqual(BEFORE)
+  })
+
   test('unknown pets among known ones are told, though every line can be read', async () => {
     const { exitCode, stderr } = await shop.run(
       'adjust',

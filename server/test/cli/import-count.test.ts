@@ -1,4 +1,6 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { BEFORE, ON_BOTH, openShop, type Shop } from './shop.ts'
 
 setDefaultTimeout(60_000)
@@ -61,4 +63,13 @@ describe.each(ON_BOTH)('petstore import of a count on %s', (_, onPostgres) => {
     )
     expect(await shop.quantities()).toEqual([6, 1, 0, 0])
   })
+})
+
+test('a count of a store that is not there makes none', async () => {
+  const shop = await openShop(false)
+  const count = shop.file('petId,quantity\n1,1\n')
+  const { exitCode, stderr } = await shop.run('import', count, '--database-url', 'sqlite:none.db')
+  expect([exitCode, stderr]).toEqual([1, expect.stringContaining('there is no database at none.db')])
+  expect(existsSync(join(shop.cwd, 'none.db'))).toBe(false)
+  await shop.close()
 })
