@@ -2,19 +2,9 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { MAX_QUANTITY } from '../../src/core/stock/inventory.ts'
 import { ADJUSTMENT_ROWS, COUNT_ROWS } from '../../src/core/transfer/adjustment-rows.ts'
-import { BadRow } from '../../src/core/transfer/exchange-rows.ts'
 import { fieldsOfJson } from '../../src/core/transfer/json-rows.ts'
 import { decideRows } from '../../src/core/transfer/staged-adjustment.ts'
-
-function reasonOf(read: () => unknown): string {
-  try {
-    read()
-  } catch (error) {
-    if (error instanceof BadRow) return error.message
-    throw error
-  }
-  return 'it was taken'
-}
+import { reasonOf } from './bad-row.ts'
 
 const DELTA = `delta must be an integer other than 0 from -${MAX_QUANTITY} to ${MAX_QUANTITY}`
 const QUANTITY = `an integer from 0 to ${MAX_QUANTITY}`

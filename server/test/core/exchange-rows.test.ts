@@ -1,20 +1,12 @@
 import { describe, expect, test } from 'bun:test'
-import { BadRow, ORDER_ROWS, PET_ROWS } from '../../src/core/transfer/exchange-rows.ts'
+import { ORDER_ROWS, PET_ROWS } from '../../src/core/transfer/exchange-rows.ts'
 import { fieldsOfJson } from '../../src/core/transfer/json-rows.ts'
+import { reasonOf } from './bad-row.ts'
 
 const PET = ['7', 'Biscuit', '1', 'available', '5']
 const ORDER = ['1', '7', '2', '2026-09-01T10:00:00Z', 'true']
 
 const withField = (fields: readonly string[], index: number, text: string) => fields.with(index, text)
-const reasonOf = (read: () => unknown): string => {
-  try {
-    read()
-  } catch (error) {
-    if (error instanceof BadRow) return error.message
-    throw error
-  }
-  return 'it was taken'
-}
 
 describe('A pet in a file', () => {
   test('is read field by field, exact for every int64 and every quantity', () => {
