@@ -12,22 +12,20 @@ export function changePlan(
   call: Extract<Call, { kind: 'update' | 'adjust' | 'again' }>,
   setting: Setting,
 ): Plan | undefined {
-  const { world } = setting
-  switch (call.kind) {
-    case 'update':
-      world.repeatable.push({ intent: update(setting, call, false), key: setting.idempotencyKey })
-      world.repeatable.splice(0, world.repeatable.length - MAX_REPEATABLE)
-      return once(setting, update(setting, call, true))
-    case 'adjust': {
-      const intent = adjustment(world, call)
-      world.repeatable.push({ intent, key: setting.idempotencyKey })
-      return once(setting, intent)
-    }
-    case 'again': {
-      const sent = world.repeatable.at(-1 - call.back)
-      return sent && once({ ...setting, idempotencyKey: sent.key }, sent.intent)
-    }
+  const { world, sender, idempotencyKey } = setting
+  if (call.kind === 'again') {
+    const sent = world.repeatable.at(-1 - call.back)
+    if (sent === undefined) return undefined
+    return { ...once({ ...setting, ...sent }, sent.intent), ...(call.bySame ? { sender: sent.sender } : {}) }
   }
+  const intent = call.kind === 'adjust' ? adjustment(world, call) : update(setting, call)
+  if (idempotencyOf(setting).name !== undefined) {
+    // Tags have changed by then: it is repeated without.
+    const again = call.kind === 'adjust' ? intent : update({ ...setting, tags: 'none' }, call)
+    world.repeatable.push({ intent: again, sender, idempotencyKey })
+  }
+  if (world.repeatable.length > MAX_REPEATABLE) world.repeatable.shift()
+  return once(setting, intent)
 }
 
 /** What is sent as Idempotency-Key; one that is well-formed has a name by which it is remembered. */
@@ -68,7 +66,7 @@ function once(setting: Setting, intent: Intent): Plan {
   }
 }
 
-function update({ world, tags }: Setting, call: UpdateCall, isConditional: boolean): Intent {
+function update({ world, tags }: Setting, call: UpdateCall): Intent {
   const petId = petIdOf(call.pet)
   const sample = BODIES[call.body % BODIES.length]
   if (sample === undefined) throw new Error('there are no bodies')
@@ -79,7 +77,7 @@ function update({ world, tags }: Setting, call: UpdateCall, isConditional: boole
     return pet && { petId, quantity: BigInt(pet.quantity), status: pet.status }
   }
   const contentOf = (body: unknown) => asText([body, true, undefined])
-  const condition = world.tags.condition(isConditional ? tags : 'none', resource, contentOf(entry()), false)
+  const condition = world.tags.condition(tags, resource, contentOf(entry()), false)
   return {
     method: 'PATCH',
     path: `/inventory/${petId}`,

@@ -31,15 +31,15 @@ export function judge(
   instance: number,
 ): Judgement {
   const now = world.at(instance)
-  const { call, tags, isHead, idempotencyKey } = step
-  const plan = planFor(call, { world, now, tags, isHead, idempotencyKey })
-  const { authorization, key } = senderOf(world, step.sender, now, instance)
+  const plan = planFor(step.call, { ...step, world, now })
+  const sender = plan.sender ?? step.sender
+  const { authorization, key } = senderOf(world, sender, now, instance)
   const verdict = key === undefined ? world.meetStranger(instance) : key.meter.ask(world.now)
   const outcome = outcomeOf(plan, verdict, key)
   const challenge =
     outcome.status !== 401
       ? undefined
-      : step.sender.kind === 'none' || step.sender.kind === 'basic'
+      : sender.kind === 'none' || sender.kind === 'basic'
         ? 'Bearer realm="petstore"'
         : 'Bearer realm="petstore", error="invalid_token"'
   return {

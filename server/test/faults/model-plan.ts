@@ -1,5 +1,5 @@
 import type { Outcome } from './model-outcome.ts'
-import type { TagChoice } from './model-steps.ts'
+import type { Sender, TagChoice } from './model-steps.ts'
 import type { Condition } from './model-tags.ts'
 import { type ModelKey, type ModelWorld, PET_IDS } from './model-world.ts'
 
@@ -9,11 +9,14 @@ export interface Plan {
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string
+  /** Where it is another one than the step names. */
+  readonly sender?: Sender
   answer(key: ModelKey): Outcome
 }
 
 export interface Setting {
   readonly world: ModelWorld
+  readonly sender: Sender
   readonly tags: TagChoice
   readonly isHead: boolean
   /** The number of an Idempotency-Key, where one is sent. */

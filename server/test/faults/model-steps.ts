@@ -49,8 +49,8 @@ export type Call =
   | { readonly kind: 'item'; readonly pet: number }
   | UpdateCall
   | AdjustCall
-  /** A change that was sent some changes ago, once more, with its key. */
-  | { readonly kind: 'again'; readonly back: number }
+  /** A change that was sent some changes ago, once more, with its Idempotency-Key; by the same sender or by another. */
+  | { readonly kind: 'again'; readonly back: number; readonly bySame: boolean }
   | { readonly kind: 'history'; readonly pet: number; readonly limit: number; readonly follows: boolean }
   | {
       readonly kind: 'pets'
@@ -103,7 +103,8 @@ export type Step =
 
 const SECOND = 1_000
 const HOUR = 3_600 * SECOND
-const MOVES = [1, 250, 999, SECOND, 30 * SECOND, 59_999, 60 * SECOND, 300 * SECOND, HOUR, 24 * HOUR]
+const DAY = 24 * HOUR
+const MOVES = [1, 250, 999, SECOND, 30 * SECOND, 59_999, 60 * SECOND, 300 * SECOND, HOUR, DAY]
 
 /** Some more than others, so that requests meet what earlier ones have left. */
 const pet = fc.oneof(
@@ -113,6 +114,7 @@ const pet = fc.oneof(
 const key = fc.oneof({ weight: 1, arbitrary: fc.constant(0) }, { weight: 2, arbitrary: fc.nat({ max: 9 }) })
 const status = fc.constantFrom('available', 'pending', 'sold')
 const follows = fc.boolean()
+const bySame = fc.constantFrom(true, true, true, false)
 const limit = fc.constantFrom(1, 2, 3, 20, 100)
 
 const sender: fc.Arbitrary<Sender> = fc.oneof(
@@ -161,7 +163,7 @@ const call: fc.Arbitrary<Call> = fc.oneof(
     }),
   },
   { weight: 3, arbitrary: adjust },
-  { weight: 3, arbitrary: fc.record({ kind: fc.constant('again'), back: fc.nat({ max: 6 }) }) },
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant('again'), back: fc.nat({ max: 6 }), bySame }) },
   fc.record({ kind: fc.constant('history'), pet, limit, follows }),
   fc.record({ kind: fc.constant('pets'), status: fc.option(status, { nil: undefined }), limit, follows }),
   fc.record({ kind: fc.constant('pet'), pet }),
@@ -228,6 +230,8 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       kind: fc.constant('clock'),
       by: fc.oneof(
         { weight: 3, arbitrary: fc.constantFrom(...MOVES) },
+        // What is remembered is over then.
+        { weight: 1, arbitrary: fc.constantFrom(DAY - 1, DAY) },
         { weight: 1, arbitrary: fc.constantFrom(...MOVES).map((by) => -by) },
       ),
     }),

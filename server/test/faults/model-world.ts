@@ -2,6 +2,7 @@ import type { StockedPet } from '../../src/core/catalog/pet.ts'
 import { START } from '../support/test-service.ts'
 import { type Allowance, KeyMeter, StrangerMeter, type Verdict } from './model-meter.ts'
 import type { ChangedBy, Intent, ModelAnswer } from './model-outcome.ts'
+import type { Sender } from './model-steps.ts'
 import { TagBook } from './model-tags.ts'
 
 export const DAY = 86_400_000
@@ -63,6 +64,12 @@ export interface ModelKey {
   isRevoked: boolean
 }
 
+export interface Repeatable {
+  readonly intent: Intent
+  readonly sender: Sender
+  readonly idempotencyKey: number | undefined
+}
+
 /** Where the next page of something begins. */
 export interface NextPage {
   readonly path: string
@@ -84,8 +91,8 @@ export class ModelWorld {
   readonly nextPages = new Map<string, NextPage>()
   /** By API key and Idempotency-Key. */
   readonly answers = new Map<string, ModelAnswer>()
-  /** What a step can send again, with the number of its Idempotency-Key. */
-  readonly repeatable: { readonly intent: Intent; readonly key: number | undefined }[] = []
+  /** What a step can send again: by whom it was sent, and with the Idempotency-Key of which number. */
+  readonly repeatable: Repeatable[] = []
   /** How often the Idempotency-Key of a number was given up for another. */
   readonly #abandoned = new Map<number, number>()
   /** By how much the clock of each instance is ahead. */
