@@ -12,18 +12,17 @@ import { MAX_QUANTITY } from '../core/stock/inventory.ts'
 import { refusal } from '../core/stock/refusal.ts'
 import { type AdjustmentChange, MAX_CHANGES } from '../core/stock/stock-request.ts'
 import { type ErrorDetail, ServiceError } from '../core/values/errors.ts'
-import { int64Of, invalid, isObject, quoted, shown } from './request-input.ts'
+import { int64Of, invalid, isObject, type JsonObject, quoted, shown } from './request-input.ts'
 import type { InventoryAdjustment } from './resources.ts'
 
 const EXPECTED_QUANTITY = `an integer from 0 to ${MAX_QUANTITY}`
 
 /** Throws a ServiceError whose details name every change that is not right. */
-export function readAdjustment(body: object): Static<typeof InventoryAdjustment> {
-  const fields: Readonly<Record<string, unknown>> = { ...body }
-  const { reason, reference } = fields
+export function readAdjustment(body: JsonObject): Static<typeof InventoryAdjustment> {
+  const { reason, reference, changes } = body
   if (!isReason(reason)) throw invalid(`reason must be ${EXPECTED_REASON}, got ${shown(reason)}`)
   const told = reference === undefined ? {} : { reference: readReference(reference) }
-  return { reason, ...told, changes: readChanges(fields.changes) }
+  return { reason, ...told, changes: readChanges(changes) }
 }
 
 function readReference(value: unknown): string {
@@ -41,7 +40,7 @@ function readChanges(value: unknown): AdjustmentChange[] {
   const seen = new Set<bigint>()
   const changes: AdjustmentChange[] = []
   for (const [index, sent] of value.entries()) {
-    const petId = isObject(sent) ? int64Of(Reflect.get(sent, 'petId')) : undefined
+    const petId = isObject(sent) ? int64Of(sent.petId) : undefined
     try {
       changes.push(readChange(sent, petId, seen))
     } catch (error) {
@@ -56,11 +55,10 @@ function readChanges(value: unknown): AdjustmentChange[] {
 
 function readChange(sent: unknown, petId: bigint | undefined, seen: Set<bigint>): AdjustmentChange {
   if (!isObject(sent)) throw invalid(`a change must be an object, got ${shown(sent)}`)
-  const fields: Readonly<Record<string, unknown>> = { ...sent }
-  if (petId === undefined) throw invalid(`petId must be an int64, got ${shown(fields.petId)}`)
+  if (petId === undefined) throw invalid(`petId must be an int64, got ${shown(sent.petId)}`)
   if (seen.has(petId)) throw invalid(`petId ${petId} is there twice; give each pet one change`)
   seen.add(petId)
-  const { delta, quantity, expected } = fields
+  const { delta, quantity, expected } = sent
   const problem = wrongChoice(delta, quantity)
   if (problem !== undefined) throw invalid(problem)
   const before = expected === undefined ? {} : { expected: readQuantity('expected', expected) }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { HttpRequest } from '@petstore/wire'
-import { type EntryState, MAX_QUANTITY, PET_STATUSES } from '../core/stock/inventory.ts'
+import { type EntryState, type InventoryItem, MAX_QUANTITY, PET_STATUSES } from '../core/stock/inventory.ts'
 import { ServiceError } from '../core/values/errors.ts'
 import { type JsonReply, jsonTextReply, type Reply, toJson } from './reply.ts'
 
@@ -69,6 +69,11 @@ export function matchedTag(ifNoneMatch: string | null, tags: readonly string[]):
   if (ifNoneMatch.trim() === '*') return tags[0]
   const candidates = ifNoneMatch.split(',').map((candidate) => candidate.trim().replace(/^W\//, ''))
   return candidates.find((candidate) => tags.includes(candidate))
+}
+
+/** As the list has it. */
+export function entryText({ petId, quantity, status }: InventoryItem): string {
+  return `{"petId":${petId},"quantity":${quantity},"status":"${status}"}`
 }
 
 /** The tag of an entry: its state and nothing else, so it is the same on every instance and after a restart. */

@@ -84,7 +84,7 @@ interface BodyOptions<Value> {
   /** Where it may be larger than most. */
   readonly maxBytes?: number | undefined
   /** Takes the parsed body instead of the schema, where that could not tell what is wrong; throws ServiceError. */
-  readonly parse?: ((value: object) => Value) | undefined
+  readonly parse?: ((value: JsonObject) => Value) | undefined
 }
 
 /** Compiles the schema once; the reader it gives takes a JSON body, or says what is wrong with it and what to send. */
@@ -135,7 +135,7 @@ function refuseBody(schema: TObject, value: unknown, example: string): never {
   const body = objectOf(value, example)
   for (const [field, part] of Object.entries(schema.properties)) {
     if (!Object.hasOwn(body, field)) throw invalid(`${field} is missing; it must be ${expected(part)}`)
-    const given: unknown = Reflect.get(body, field)
+    const given = body[field]
     if (!Compile(part).Check(given)) {
       throw invalid(`${field} must be ${expected(part)}, got ${shown(given)}`)
     }
@@ -143,12 +143,14 @@ function refuseBody(schema: TObject, value: unknown, example: string): never {
   throw invalid(`the request body must look like ${example}`)
 }
 
-function objectOf(value: unknown, example: string): object {
+function objectOf(value: unknown, example: string): JsonObject {
   if (isObject(value)) return value
   throw invalid(`the request body must be a JSON object such as ${example}, got ${shown(value)}`)
 }
 
-export function isObject(value: unknown): value is object {
+export type JsonObject = Readonly<Record<string, unknown>>
+
+export function isObject(value: unknown): value is JsonObject {
   return (
     typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof InexactNumber)
   )
@@ -217,7 +219,8 @@ function isRounded(value: number, source: string): boolean {
 /** An id inside a body, which may be larger than a double holds; `undefined` where it is none. */
 export function int64Of(value: unknown): bigint | undefined {
   if (value instanceof InexactNumber) return parseInt64(value.text)
-  return typeof value === 'number' && Number.isInteger(value) ? parseInt64(String(value)) : undefined
+  if (typeof value !== 'number' || !Number.isInteger(value)) return undefined
+  return Number.isSafeInteger(value) ? BigInt(value) : parseInt64(String(value))
 }
 
 /** What a value has to be, in words. */

@@ -3,7 +3,8 @@ import type { ChangeOutcome } from '../../core/stock/stock-request.ts'
 import { readAdjustment } from '../adjustment-input.ts'
 import { changeOnce } from '../idempotency.ts'
 import { defineOperation } from '../operation.ts'
-import { errorReply, type JsonReply, jsonReply } from '../reply.ts'
+import { errorReply, type JsonReply, jsonTextReply } from '../reply.ts'
+import { entryText } from '../representation.ts'
 import { AdjustmentResult, InventoryAdjustment } from '../resources.ts'
 
 export const adjustInventory = defineOperation({
@@ -29,7 +30,9 @@ export const adjustInventory = defineOperation({
 })
 
 function toReply(outcome: ChangeOutcome): JsonReply {
-  if (typeof outcome === 'object' && 'items' in outcome) return jsonReply(outcome)
+  if (typeof outcome === 'object' && 'items' in outcome) {
+    return jsonTextReply(`{"items":[${outcome.items.map(entryText).join()}]}`, {})
+  }
   if (typeof outcome === 'object' && 'failures' in outcome) return errorReply(refusal(outcome.failures))
   throw new Error('an adjustment came to what only an update can come to')
 }

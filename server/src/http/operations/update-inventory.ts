@@ -3,8 +3,8 @@ import type { ChangeOutcome } from '../../core/stock/stock-request.ts'
 import { ServiceError } from '../../core/values/errors.ts'
 import { changeOnce } from '../idempotency.ts'
 import { defineOperation } from '../operation.ts'
-import { errorReply, type JsonReply } from '../reply.ts'
-import { entryTag, statesIn } from '../representation.ts'
+import { errorReply, type JsonReply, jsonTextReply } from '../reply.ts'
+import { entryTag, entryText, statesIn } from '../representation.ts'
 import { Int64, InventoryItem, InventoryUpdate } from '../resources.ts'
 
 export const updateInventory = defineOperation({
@@ -35,12 +35,7 @@ export const updateInventory = defineOperation({
 function toReply(outcome: ChangeOutcome, petId: bigint): JsonReply {
   if (outcome === 'unknown_pet') return errorReply(noEntry(petId))
   if ('petId' in outcome) {
-    const { quantity, status } = outcome
-    return {
-      status: 200,
-      headers: { 'Content-Type': 'application/json', ETag: entryTag(outcome) },
-      body: `{"petId":${petId},"quantity":${quantity},"status":"${status}"}`,
-    }
+    return jsonTextReply(entryText(outcome), { ETag: entryTag(outcome) })
   }
   if (!('conflict' in outcome)) throw new Error('an update came to what only an adjustment can come to')
   const { quantity, status } = outcome.conflict
