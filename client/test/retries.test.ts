@@ -73,9 +73,9 @@ test('a 503 is tried again after its Retry-After', async () => {
   const service = await liveService({
     wrapStore: (store) => ({
       ...store,
-      listOrders: () => {
+      listOrders: (...wanted) => {
         if (failures-- > 0) throw new ServiceError('service_unavailable', 'the database is away')
-        return store.listOrders()
+        return store.listOrders(...wanted)
       },
     }),
   })

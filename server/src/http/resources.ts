@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox'
 import { PLANS } from '../core/keys/plans.ts'
+import { ORDER_STATES } from '../core/orders/order.ts'
 import { MAX_QUANTITY, PET_STATUSES } from '../core/stock/inventory.ts'
 import { type Adjustment, MAX_CHANGES, MAX_REFERENCE_LENGTH, REASONS } from '../core/stock/stock-request.ts'
 import { ERROR_CODES } from '../core/values/errors.ts'
@@ -174,18 +175,34 @@ export const CatalogEntry = Type.Object(
   { title: 'CatalogEntry', examples: [{ petId: 1, name: 'Biscuit', categoryId: 1 }] },
 )
 
+export const OrderState = Type.Enum([...ORDER_STATES], {
+  title: 'OrderState',
+  type: 'string',
+  description:
+    'open: it reserves stock. complete: what it reserved was taken out of the stock. cancelled, and expired for a hold whose time was over: it reserves nothing any more.',
+})
+
+const DateTime = (description: string) => Type.String({ format: 'date-time', description })
+
+const ORDER_EXAMPLE = {
+  ...{ id: 17, petId: 4, quantity: 2, shipDate: '2026-12-01T10:00:00.000Z', complete: false },
+  ...{ state: 'open', createdAt: '2026-11-15T12:00:00.000Z' },
+}
+
 export const Order = Type.Object(
   {
     id: Int64('Identifier of the order.'),
     petId: Int64('The pet that was ordered.'),
     quantity: Quantity('How many were ordered.'),
-    shipDate: Type.String({ format: 'date-time', description: 'When the order ships or shipped, in UTC.' }),
+    shipDate: Type.Optional(
+      DateTime('When the order ships or shipped, in UTC; absent where that is not set.'),
+    ),
     complete: Type.Boolean({ description: 'Whether the order has been fulfilled.' }),
+    state: OrderState,
+    createdAt: DateTime('When the order was made, in UTC.'),
+    expiresAt: Type.Optional(DateTime('When a hold expires by itself, in UTC; absent where it is none.')),
   },
-  {
-    title: 'Order',
-    examples: [{ id: 1, petId: 4, quantity: 2, shipDate: '2026-09-01T10:00:00.000Z', complete: true }],
-  },
+  { title: 'Order', examples: [ORDER_EXAMPLE] },
 )
 
 export const LimitWindow = Type.Object(
@@ -265,6 +282,6 @@ export type ErrorBody = Static<typeof ErrorBody>
 /** The schemas that the contract lists under their own name, by title. */
 export const RESOURCES = [
   ...[InventoryItem, InventoryUpdate, PetStatus, InventoryAdjustment, AdjustmentChange, AdjustmentResult],
-  ...[Reason, HistoryEntry, RecentChange, ChangeEvent, RemovedEvent, Pet, CatalogEntry, Order],
+  ...[Reason, HistoryEntry, RecentChange, ChangeEvent, RemovedEvent, Pet, CatalogEntry, Order, OrderState],
   ...[KeyLimits, LimitWindow, ErrorBody, ErrorDetail],
 ]

@@ -1,8 +1,9 @@
 import type { StockedPet } from '../core/catalog/pet.ts'
 import { hashSecret, storedSecret } from '../core/keys/api-key.ts'
 import { type Limits, PLAN_LIMITS, PLANS, type Plan } from '../core/keys/plans.ts'
-import type { Order } from '../core/orders/order.ts'
+import type { OrderDraft, OrderRow } from '../core/orders/order.ts'
 import type { PetStatus } from '../core/stock/inventory.ts'
+import { STORE_KEY_ID } from '../core/stock/stock-request.ts'
 import type { Store } from '../store/store.ts'
 
 /** Known to everybody, and not of the form of a key: outside demo mode the gate turns them away unseen. */
@@ -28,7 +29,7 @@ export async function prepareDemo(store: Store, now: number): Promise<void> {
     )
   }
   await store.addPets(demoPets())
-  await store.addOrders(demoOrders())
+  await addDemoOrders(store, now)
   for (const plan of PLANS) {
     const limits = DEMO_LIMITS[plan]
     await store.addKey(
@@ -78,17 +79,56 @@ function demoPets(): StockedPet[] {
   }))
 }
 
-const ORDERS = 36
+const PAST_ORDERS = 24
 const FIRST_SHIP_DATE = Date.UTC(2026, 8, 1, 9)
 const SHIP_EVERY = 37 * 3_600_000
 
-/** Spread over the pets and the weeks; the older two thirds have been fulfilled. */
-function demoOrders(): Order[] {
-  return Array.from({ length: ORDERS }, (_, index) => ({
+/** Spread over the pets and the weeks. */
+function pastOrders(): OrderRow[] {
+  return Array.from({ length: PAST_ORDERS }, (_, index) => ({
     id: BigInt(index + 1),
     petId: BigInt(((index * 7) % PETS.length) + 1),
     quantity: (index % 3) + 1,
     shipDate: FIRST_SHIP_DATE + index * SHIP_EVERY,
-    complete: index < (ORDERS * 2) / 3,
+    complete: true,
   }))
+}
+
+const HOUR = 3_600
+const DAY = 24 * HOUR
+
+/** Pet, quantity, in how many days it ships, and for how many seconds it is held. */
+const OPEN_ORDERS: readonly (readonly [number, number, number | undefined, number | undefined])[] = [
+  [1, 1, 1, undefined],
+  [6, 2, 2, undefined],
+  [11, 6, 3, undefined],
+  [12, 2, 3, undefined],
+  [16, 40, 5, undefined],
+  [17, 4, 7, undefined],
+  [19, 25, 8, undefined],
+  [21, 3, 9, undefined],
+  [2, 1, undefined, 2 * HOUR],
+  [8, 1, undefined, DAY],
+  [14, 4, undefined, 7 * DAY],
+  [18, 2, 14, 30 * DAY],
+]
+
+async function addDemoOrders(store: Store, now: number): Promise<void> {
+  const by = { keyId: STORE_KEY_ID, at: now }
+  const staged = await store.stageOrders()
+  try {
+    await staged.add(pastOrders().map((value, index) => ({ line: index + 1, value })))
+    await staged.seal(0)
+    await staged.apply(by)
+  } finally {
+    await staged.discard()
+  }
+  const drafts = OPEN_ORDERS.map(
+    ([petId, quantity, days, holdSeconds]): OrderDraft => ({
+      ...{ petId: BigInt(petId), quantity },
+      ...(days === undefined ? {} : { shipDate: now + days * DAY * 1_000 }),
+      ...(holdSeconds === undefined ? {} : { holdSeconds }),
+    }),
+  )
+  await store.changeStock(drafts.map((draft) => ({ draft, ...by })))
 }

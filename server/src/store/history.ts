@@ -1,7 +1,7 @@
 import type { HistoryPage, PruneLimit } from '../core/stock/history.ts'
 import type { HistoryStore } from '../core/stock/stock-store.ts'
 import { parseInt64 } from '../core/values/int64.ts'
-import { purposeOf } from './log-rows.ts'
+import { IS_OF_ENTRY, purposeOf } from './log-rows.ts'
 import type { SqlDatabase } from './sql.ts'
 
 interface HistoryRow {
@@ -34,11 +34,11 @@ const CHAIN = `
   SELECT chain.id, pet_id, before, after, at, key_id, reason, reference, name
   FROM chain LEFT JOIN keys ON keys.id = key_id WHERE kind = 'change' ORDER BY chain.id DESC`
 
-/** The pet's latest row. Of one that is gone, or that came with many, it is found among those that are no changes. */
+/** The pet's latest row. Of one that is gone, or that came with many, it is found among those of its entry. */
 const LATEST = `
   SELECT coalesce(
     (SELECT last_change FROM stock WHERE pet_id = $1),
-    (SELECT max(id) FROM log WHERE pet_id = $1 AND kind <> 'change')) AS id`
+    (SELECT max(id) FROM log WHERE pet_id = $1 AND ${IS_OF_ENTRY})) AS id`
 
 export function historyVerbs(
   database: SqlDatabase,

@@ -6,7 +6,7 @@ export interface Check {
   readonly tell: (found: bigint) => string
 }
 
-/** A pet without stock, or a quantity that is not what the log says last, was not written by us. */
+/** What contradicts itself was not written by us. */
 export const CHECKS: readonly Check[] = [
   {
     text: 'SELECT count(*) AS found FROM pets WHERE NOT EXISTS (SELECT 1 FROM stock WHERE pet_id = pets.id)',
@@ -16,6 +16,18 @@ export const CHECKS: readonly Check[] = [
     text: `SELECT count(*) AS found FROM stock JOIN log ON log.id = last_change
         WHERE log.after <> stock.quantity OR log.pet_id <> stock.pet_id`,
     tell: (pets) => `the stock of ${pets} pets is not what their history says`,
+  },
+  {
+    text: `SELECT count(*) AS found FROM stock
+        LEFT JOIN (SELECT pet_id, sum(quantity) AS held FROM orders WHERE state = 'open' GROUP BY pet_id) AS open_ones
+          ON open_ones.pet_id = stock.pet_id
+        WHERE reserved <> coalesce(held, 0)`,
+    tell: (pets) => `what is reserved of ${pets} pets is not what their open orders hold`,
+  },
+  {
+    text: `SELECT count(*) AS found FROM orders
+        WHERE state = 'open' AND NOT EXISTS (SELECT 1 FROM stock WHERE stock.pet_id = orders.pet_id)`,
+    tell: (orders) => `${orders} open orders are for pets that have no stock entry`,
   },
   {
     text: 'SELECT count(*) AS found FROM keys WHERE NOT EXISTS (SELECT 1 FROM key_secrets WHERE key_id = keys.id)',

@@ -1,13 +1,17 @@
 import type { InventoryItem, PetStatus } from '../core/stock/inventory.ts'
 import type { StockEvent } from '../core/stock/stock-event.ts'
+import { fromDetail } from './order-rows.ts'
 
 /** With more events than this to tell, reading the stock anew is the better way. */
 export const MAX_BEHIND = 10_000n
 
+/** Of a row of the log: a pet came, went or was changed otherwise than in its quantity. */
+export const IS_OF_ENTRY = "kind <> 'change' AND kind <> 'order'"
+
 /** A row of the log that is told to those who follow it. */
 export interface LogRow {
   readonly id: bigint
-  readonly kind: 'change' | 'entry' | 'removed' | 'relist'
+  readonly kind: 'change' | 'order' | 'entry' | 'removed' | 'relist'
   readonly pet_id: bigint | null
   readonly before: bigint | null
   readonly after: bigint | null
@@ -16,15 +20,21 @@ export interface LogRow {
   readonly key_id: string
   readonly reason: string | null
   readonly reference: string | null
+  readonly detail: string | null
 }
+
+export const LOG_COLUMNS = 'kind, pet_id, before, after, status, at, key_id, reason, reference, detail'
 
 export function toEvent(row: LogRow, cursor: string): StockEvent {
   const { kind, pet_id, before, after, status } = row
   if (kind === 'relist') return { kind, cursor }
+  if (kind === 'order' && row.detail !== null) {
+    return { kind, ...fromDetail(row.detail), at: Number(row.at), keyId: row.key_id, cursor }
+  }
   if (pet_id !== null && kind === 'removed') return { kind, petId: pet_id, cursor }
   if (pet_id !== null && after !== null && status !== null) {
     if (kind === 'entry') return { kind, petId: pet_id, quantity: Number(after), status, cursor }
-    if (before !== null) {
+    if (kind === 'change' && before !== null) {
       return {
         ...{ kind, petId: pet_id, before: Number(before), after: Number(after), status },
         ...{ at: Number(row.at), keyId: row.key_id, ...purposeOf(row), cursor },

@@ -1,6 +1,8 @@
 import type { CatalogStore } from '../core/catalog/catalog-store.ts'
 import type { Pet } from '../core/catalog/pet.ts'
 import type { PetStatus } from '../core/stock/inventory.ts'
+import { STORE_KEY_ID } from '../core/stock/stock-request.ts'
+import { IS_OF_ENTRY } from './log-rows.ts'
 import { insertRows, type SqlDatabase, type Statement, statement } from './sql.ts'
 
 interface PetRow {
@@ -16,11 +18,8 @@ const PETS = 'SELECT id, name, category_id, status FROM stock JOIN pets ON pets.
 const PAGE = 'ORDER BY pet_id LIMIT CAST($2 AS BIGINT)'
 
 /** A pet that was removed and comes back goes on with its history. */
-const LATEST = "(SELECT max(id) FROM log WHERE log.pet_id = stock.pet_id AND kind <> 'change')"
+const LATEST = `(SELECT max(id) FROM log WHERE log.pet_id = stock.pet_id AND ${IS_OF_ENTRY})`
 const PETS_A_STATEMENT = 20
-
-/** Whom the log names for what no API key did. */
-const STORE_KEY_ID = 'petstore'
 
 export function petVerbs(database: SqlDatabase): CatalogStore {
   const { nextLogId, forUpdate, beforeNewPets } = database.dialect
@@ -76,18 +75,23 @@ export function petVerbs(database: SqlDatabase): CatalogStore {
     },
 
     removePet: async (petId) => {
-      const [found] = await database.commit([
+      const [removed] = await database.commit([
         statement(
           `INSERT INTO log (id, kind, pet_id, before, status, at, key_id, previous)
           SELECT ${nextLogId}, 'removed', pet_id, quantity, status, CAST($2 AS BIGINT), '${STORE_KEY_ID}', last_change
-          FROM (SELECT * FROM stock WHERE pet_id = $1 ${forUpdate}) AS gone`,
+          FROM (SELECT * FROM stock WHERE pet_id = $1 AND reserved = 0 ${forUpdate}) AS gone`,
           petId,
           Date.now(),
         ),
         // The stock goes with its pet.
-        statement('DELETE FROM pets WHERE id = $1', petId),
+        statement(
+          'DELETE FROM pets WHERE id = $1 AND EXISTS (SELECT 1 FROM stock WHERE pet_id = $1 AND reserved = 0)',
+          petId,
+        ),
       ])
-      return found !== 0
+      if (removed !== 0) return 'removed'
+      const [kept] = await database.rows('SELECT 1 FROM stock WHERE pet_id = $1', petId)
+      return kept === undefined ? 'unknown_pet' : 'in_use'
     },
   }
 }

@@ -24,11 +24,15 @@ export interface Dialect {
   readonly forUpdate: string
   /** Behind that: without those that somebody else has locked. */
   readonly skipLocked: string
+  /** Behind a table: by this index, where the database would not find that by itself. */
+  readonly indexedBy: (index: string) => string
+  /** Lets new orders get higher ids than $1. */
+  readonly raiseOrderIds: string
   /** Come before the first pet that is added in a commit. */
   readonly beforeNewPets: readonly Statement[]
   /** The column of `keys` that tells in which order they were added. */
   readonly keyOrder: string
-  /** Give a database whose contents were replaced a log of its own, which no earlier cursor is of. */
+  /** Give a database whose contents were replaced a log of its own, which no earlier cursor is of; new ids go on behind. */
   readonly newIdentity: readonly string[]
 }
 

@@ -15,13 +15,21 @@ interface Words extends Readonly<Dialect['types']> {
 
 /** Those tables of the first release that both databases have alike. */
 export const sharedTables = ({ integer, text, boolean, id, number, serial, plain, byKey, hot }: Words) => `
+  -- What is open is counted in stock.reserved, and only who has locked that row changes an order of its pet. Ids run
+  -- from 1 on; those of imports may be any. No foreign key: an order that is closed outlives the pet.
   CREATE TABLE orders (
-    id        ${integer} PRIMARY KEY,
-    pet_id    ${integer} NOT NULL,
-    quantity  ${integer} NOT NULL,
-    ship_date ${integer} NOT NULL,
-    complete  ${boolean} NOT NULL
+    id         ${integer} PRIMARY KEY,
+    pet_id     ${integer} NOT NULL,
+    quantity   ${integer} NOT NULL CHECK (quantity BETWEEN 0 AND 9007199254740991),
+    state      ${text} NOT NULL CHECK (state = 'open' OR state IN ('complete', 'cancelled', 'expired')),
+    created_at ${integer} NOT NULL,
+    expires_at ${integer},
+    ship_date  ${integer}
   ) ${plain};
+  CREATE INDEX orders_by_state ON orders (state, id);
+  CREATE INDEX orders_by_pet ON orders (pet_id, state, id);
+  CREATE INDEX orders_held ON orders (pet_id, expires_at) WHERE state = 'open' AND expires_at IS NOT NULL;
+  CREATE INDEX orders_by_expiry ON orders (expires_at) WHERE state = 'open' AND expires_at IS NOT NULL;
 
   -- A key outlives its secrets: rotating gives it a new one, and limits and history go on.
   CREATE TABLE keys (

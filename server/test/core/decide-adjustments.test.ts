@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import { isQuantityChange } from '../../src/core/stock/changing-stock.ts'
 import { decide } from '../../src/core/stock/decide.ts'
 import { answerId, keysOf, REMEMBERED_MS } from '../../src/core/stock/idempotency.ts'
 import { type EntryState, MAX_QUANTITY } from '../../src/core/stock/inventory.ts'
@@ -65,7 +66,9 @@ describe('what is decided on an adjustment', () => {
       throw new Error('other')
     if ('items' in outcome) {
       expect(outcome.items).toEqual(changes.map(({ petId }, index) => item(petId, Number(result[index]))))
-      expect(made.map(({ petId, after }) => item(petId, after))).toEqual([...outcome.items])
+      expect(made.filter(isQuantityChange).map(({ petId, after }) => item(petId, after))).toEqual([
+        ...outcome.items,
+      ])
       return
     }
     const codes = changes.map((_, index) => outcome.failures.find((failure) => failure.index === index)?.code)
@@ -76,14 +79,18 @@ describe('what is decided on an adjustment', () => {
   test('what is made carries its reason and reference, and a quantity that stays is not made', () => {
     const request = adjustment({ petId: 1n, quantity: 3 }, { petId: 2n, delta: -1 })
     const { made } = decide([request], FOUND)
-    expect(made.map(({ petId, by }) => [petId, by.reason, by.reference])).toEqual([[2n, 'received', 'PO-1']])
+    expect(made.filter(isQuantityChange).map(({ petId, by }) => [petId, by.reason, by.reference])).toEqual([
+      [2n, 'received', 'PO-1'],
+    ])
   })
 
   test('one that is refused leaves what came before and after it', () => {
     const requests = [adjustment({ petId: 1n, delta: 1 }), adjustment({ petId: 1n, delta: -9 })]
     const { outcomes, made } = decide([...requests, adjustment({ petId: 1n, delta: -4 })], FOUND)
     expect(outcomes[2]).toEqual({ items: [item(1n, 0)] })
-    expect(made.map(({ before, after, follows }) => [before, after, follows])).toEqual([
+    expect(
+      made.filter(isQuantityChange).map(({ before, after, follows }) => [before, after, follows]),
+    ).toEqual([
       [3, 4, null],
       [4, 0, 0],
     ])
@@ -109,7 +116,7 @@ describe('what is decided on an adjustment', () => {
           for (const { petId, delta } of all[index] ?? []) sum.set(petId, (sum.get(petId) ?? 0) + delta)
           for (const { petId, quantity } of outcome.items) expect(quantity).toBe(sum.get(petId) ?? -1)
         }
-        for (const { petId, after, isLast } of made) {
+        for (const { petId, after, isLast } of made.filter(isQuantityChange)) {
           expect(after).toBeGreaterThanOrEqual(0)
           if (isLast) expect(after).toBe(sum.get(petId) ?? -1)
         }

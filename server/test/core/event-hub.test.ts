@@ -103,7 +103,9 @@ class Reader implements EventReader {
   }
 
   get petIds(): number[] {
-    return this.taken.map((event) => (event.kind === 'relist' ? -1 : Number(event.petId)))
+    return this.taken.map((event) =>
+      event.kind === 'relist' || event.kind === 'order' ? -1 : Number(event.petId),
+    )
   }
 }
 

@@ -1,8 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import type { StockedPet } from '../../src/core/catalog/pet.ts'
-import type { Order } from '../../src/core/orders/order.ts'
+import type { OrderRow } from '../../src/core/orders/order.ts'
 import type { StagedImport } from '../../src/core/transfer/staged-import.ts'
 import type { Store } from '../../src/store/store.ts'
+import { addOrders } from '../support/add-orders.ts'
 import { historyOf, stockOf } from '../support/whole-store.ts'
 import type { StoreUnderTest } from './store-under-test.ts'
 
@@ -19,7 +20,7 @@ const pet = (id: bigint, changes: Partial<StockedPet> = {}): StockedPet => ({
   ...changes,
 })
 
-const order = (id: bigint, changes: Partial<Order> = {}): Order => ({
+const order = (id: bigint, changes: Partial<OrderRow> = {}): OrderRow => ({
   id,
   petId: 1n,
   quantity: 2,
@@ -228,8 +229,8 @@ export function importSuite(name: string, underTest: StoreUnderTest): void {
       await store.addPets([pet(1n), pet(2n)])
       await store.changeStock([{ petId: 1n, quantity: 6, keyId: 'key_a', at: 1 }])
       const cursor = await store.loadStock(() => {})
-      expect(await store.removePet(1n)).toBe(true)
-      expect(await store.removePet(1n)).toBe(false)
+      expect(await store.removePet(1n)).toBe('removed')
+      expect(await store.removePet(1n)).toBe('unknown_pet')
       expect(await store.findPet(1n)).toBeUndefined()
       expect((await stockOf(store)).map(({ petId }) => petId)).toEqual([2n])
       expect(await store.stockChangesSince(cursor)).toMatchObject({ set: [], removed: [1n] })
@@ -244,7 +245,8 @@ export function importSuite(name: string, underTest: StoreUnderTest): void {
     })
 
     test('orders are added, changed and left alone likewise', async () => {
-      await store.addOrders([order(1n), order(2n), order(3n)])
+      await store.addPets([pet(1n, { quantity: 6 }), pet(LOWEST)])
+      await addOrders(store, [order(1n), order(2n), order(3n)])
       const wanted = [order(1n), order(2n, { complete: true }), order(HIGHEST, { petId: LOWEST })]
       const staged = await stage(await store.stageOrders(), wanted)
       const preview = await staged.preview(5)

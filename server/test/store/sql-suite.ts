@@ -3,7 +3,8 @@ import { insertRows, statement } from '../../src/store/sql.ts'
 import type { Store } from '../../src/store/store.ts'
 import type { StoreUnderTest } from './store-under-test.ts'
 
-const ORDER = 'INSERT INTO orders (id, pet_id, quantity, ship_date, complete) VALUES ($1, $2, $3, $4, $5)'
+const ORDER =
+  'INSERT INTO orders (id, pet_id, quantity, ship_date, state, created_at) VALUES ($1, $2, $3, $4, $5, 0)'
 const HIGHEST = 2n ** 63n - 1n
 
 /** What every database promises to the verbs that are written once for all of them. */
@@ -26,8 +27,8 @@ export function sqlSuite(name: string, underTest: StoreUnderTest): void {
       async (how) => {
         const changed = await database.commit(
           [
-            statement(ORDER, HIGHEST, -HIGHEST, Number.MAX_SAFE_INTEGER, 5, true),
-            statement(ORDER, 2n, 1n, 2 ** 31, 0, false),
+            statement(ORDER, HIGHEST, -HIGHEST, 2 ** 53 - 2, 5, 'complete'),
+            statement(ORDER, 2n, 1n, 2 ** 31, 0, 'open'),
             statement('UPDATE orders SET quantity = quantity + $2 WHERE pet_id > $1', -HIGHEST, 1),
             statement('UPDATE orders SET quantity = $1', 7),
             statement('DELETE FROM orders WHERE id = $1', 99n),
@@ -35,35 +36,36 @@ export function sqlSuite(name: string, underTest: StoreUnderTest): void {
           how,
         )
         expect(changed).toEqual([1, 1, 1, 2, 0])
-        expect(await store.listOrders()).toEqual([
-          { id: 2n, petId: 1n, quantity: 7, shipDate: 0, complete: false },
-          { id: HIGHEST, petId: -HIGHEST, quantity: 7, shipDate: 5, complete: true },
+        expect(await store.listOrders({}, 9)).toEqual([
+          { id: 2n, petId: 1n, quantity: 7, shipDate: 0, state: 'open', createdAt: 0 },
+          { id: HIGHEST, petId: -HIGHEST, quantity: 7, shipDate: 5, state: 'complete', createdAt: 0 },
         ])
       },
     )
 
     test('where one statement fails, none has happened, and the next commit does', async () => {
-      const one = statement(ORDER, 1n, 1n, 1, 1, false)
-      for (const after of [[], [statement(ORDER, 2n, 1n, 1, 1, false)]]) {
+      const one = statement(ORDER, 1n, 1n, 1, 1, 'open')
+      for (const after of [[], [statement(ORDER, 2n, 1n, 1, 1, 'open')]]) {
         await expect(database.commit([one, one, ...after])).rejects.toThrow(/unique/i)
       }
-      expect(await store.listOrders()).toEqual([])
+      expect(await store.listOrders({}, 9)).toEqual([])
       expect(await database.commit([one])).toEqual([1])
       expect(await database.commit([])).toEqual([])
-      expect(await store.listOrders()).toHaveLength(1)
+      expect(await store.listOrders({}, 9)).toHaveLength(1)
     })
 
     test('rows are added many at a time, and changed where they are there already', async () => {
-      const rows = Array.from({ length: 45 }, (_, index) => [BigInt(index), 1n, index, 0, index % 2 === 0])
-      const into = 'orders (id, pet_id, quantity, ship_date, complete)'
+      const stateOf = (index: number) => (index % 2 === 0 ? 'complete' : 'open')
+      const rows = Array.from({ length: 45 }, (_, index) => [BigInt(index), 1n, index, 0, stateOf(index), 0])
+      const into = 'orders (id, pet_id, quantity, ship_date, state, created_at)'
       expect(await database.commit(insertRows(into, rows))).toEqual([20, 20, 5])
       const onConflict = 'ON CONFLICT (id) DO UPDATE SET quantity = orders.quantity + excluded.quantity'
       expect(await database.commit(insertRows(into, rows.slice(0, 21), onConflict))).toEqual([20, 1])
       expect(insertRows(into, [])).toEqual([])
-      expect(await store.listOrders()).toEqual(
+      expect(await store.listOrders({}, 99)).toEqual(
         rows.map((_, index) => ({
           ...{ id: BigInt(index), petId: 1n, quantity: index < 21 ? 2 * index : index, shipDate: 0 },
-          complete: index % 2 === 0,
+          ...{ state: stateOf(index), createdAt: 0 },
         })),
       )
     })

@@ -3,6 +3,7 @@ import { afterEach, describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import type { Clock } from '../../src/core/values/clock.ts'
 import { Connection } from '../../src/store/sqlite/connection.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { changeSuite } from './change-suite.ts'
@@ -20,7 +21,7 @@ const path = join(folder, 'inner', 'petstore.db')
 const discard = async () => rmSync(folder, { recursive: true, force: true })
 
 const underTest = {
-  open: async () => openSqliteStore(path),
+  open: async (clock?: Clock) => openSqliteStore(path, clock === undefined ? {} : { clock }),
   connect: async () => Connection.open(path),
   discard,
 }

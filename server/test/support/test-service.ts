@@ -9,6 +9,7 @@ import { readConfig, type SettingName } from '../../src/service/config.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import { DEFAULT_POSTGRES_SETTINGS } from '../../src/store/postgres/store.ts'
 import type { Store } from '../../src/store/store.ts'
+import { addOrders } from './add-orders.ts'
 import { checkAgainstContract } from './contract-check.ts'
 import type { TestDatabase } from './postgres-databases.ts'
 import { createTestDatabase } from './test-database.ts'
@@ -101,7 +102,7 @@ export class TestService {
     service.#database = await createTestDatabase(service.folder, options.onPostgres)
     await service.#open()
     await service.store.addPets(options.pets ?? PETS)
-    await service.store.addOrders([
+    await addOrders(service.store, [
       { id: 1n, petId: 1n, quantity: 2, shipDate: START, complete: true },
       { id: 9007199254740993n, petId: 9223372036854775807n, quantity: 1, shipDate: START, complete: false },
     ])
@@ -117,7 +118,7 @@ export class TestService {
     const { settings, wrapStore = (store: Store) => store, demoSecrets, realTime } = this.#options
     this.store = await openStore(
       this.#database.url,
-      { tables: 'make' },
+      { tables: 'make', ...(realTime ? {} : { clock: () => this.now }) },
       {
         ...DEFAULT_POSTGRES_SETTINGS,
         ...(realTime ? {} : { clock: () => this.now }),

@@ -7,7 +7,9 @@ export function addPetsCommands(program: Command): void {
     .command('pets')
     .description('Look after single pets, while the service runs. Many at once: petstore import')
     .command('remove')
-    .description('Remove a pet and its stock. Its history and its orders stay.')
+    .description(
+      'Remove a pet and its stock, unless orders of it are open. Its history and its closed orders stay.',
+    )
     .argument('<petId>', '', readPetId)
     .option('--yes', 'do not ask')
     .addOption(setting('databaseUrl'))
@@ -25,7 +27,12 @@ async function removePet(petId: bigint, flags: SettingFlags & { readonly yes?: t
     if (flags.yes !== true && !confirm(`Remove ${described} and its stock?`)) {
       throw new Error('nothing was changed')
     }
-    if (!(await store.removePet(petId))) throw new Error(`pet ${petId} is gone already; nothing was changed`)
+    const outcome = await store.removePet(petId)
+    if (outcome === 'in_use') {
+      const which = `petstore orders list --pet ${petId} --state open`
+      throw new Error(`orders of pet ${petId} are open; complete or cancel them first: ${which}`)
+    }
+    if (outcome === 'unknown_pet') throw new Error(`pet ${petId} is gone already; nothing was changed`)
     console.log(`Removed ${described}. Its history stays: petstore history ${petId}`)
   })
 }

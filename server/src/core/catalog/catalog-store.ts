@@ -8,6 +8,6 @@ export interface CatalogStore {
   countPets(): Promise<number>
   /** Adds pets with their stock, all or none. */
   addPets(pets: readonly StockedPet[]): Promise<void>
-  /** Removes a pet and its stock; its history stays. False where there is no such pet. */
-  removePet(petId: bigint): Promise<boolean>
+  /** Removes a pet and its stock; its history and its closed orders stay. Not while orders of it are open. */
+  removePet(petId: bigint): Promise<'removed' | 'unknown_pet' | 'in_use'>
 }

@@ -1,37 +1,35 @@
+import {
+  ChangingOrders,
+  MAX_HOLDS_ENDED,
+  type OrderChanges,
+  type OrdersFound,
+} from '../orders/changing-orders.ts'
 import type { ErrorDetail } from '../values/errors.ts'
+import { ChangingStock, type Made } from './changing-stock.ts'
 import { AnswerBook, type Answers, type RememberedAnswer } from './idempotency.ts'
 import { type EntryState, type InventoryItem, MAX_QUANTITY, noEntry } from './inventory.ts'
 import {
   type Adjustment,
   type AdjustmentChange,
   type AdjustmentOutcome,
-  type ChangeOrigin,
   type ChangeOutcome,
   isAdjustment,
+  isOrderRequest,
   type QuantityChange,
   type QuantityOutcome,
   type StockOutcome,
   type StockRequest,
 } from './stock-request.ts'
 
-/** A change that is made: it is written to the stock and leaves a row in the log. */
-export interface MadeChange {
-  readonly petId: bigint
-  readonly before: number
-  readonly after: number
-  readonly status: EntryState['status']
-  readonly by: ChangeOrigin
-  /** The index of the pet's change before this one among those that are made; null where it is the first. */
-  readonly follows: number | null
-  /** Whether it is the pet's last one: what the stock then is. */
-  isLast: boolean
-}
-
 export interface Decision {
   /** In the order of the requests. */
   readonly outcomes: StockOutcome[]
-  /** What really changes a quantity, in the same order. */
-  readonly made: readonly MadeChange[]
+  /** Nothing was decided on the requests, since so many holds are over that their end is enough for one commit. */
+  readonly isPutOff: boolean
+  /** What really changes a quantity or an order, in the same order. */
+  readonly made: readonly Made[]
+  /** Where there are requests about orders. */
+  readonly orders: OrderChanges | undefined
   /** What is remembered of requests with a key. */
   readonly answers: readonly RememberedAnswer[]
 }
@@ -41,62 +39,37 @@ const NO_ANSWERS: Answers = new Map()
 /**
  * Decides on requests that are committed together, one after the other: what one finds is what those before it have
  * left. `found` are the entries of all pets that are named, as they are under the lock of the commit, `remembered` the
- * answers of all keys that are named. Nothing else knows what is allowed.
+ * answers of all keys that are named, `ordersFound` what has to be known for requests about orders. Nothing else knows what is
+ * allowed.
  */
 export function decide(
   requests: readonly StockRequest[],
   found: ReadonlyMap<bigint, EntryState>,
   remembered = NO_ANSWERS,
+  ordersFound?: OrdersFound,
 ): Decision {
   const stock = new ChangingStock(found)
+  const orders = ordersFound === undefined ? undefined : new ChangingOrders(stock, ordersFound)
   const book = new AnswerBook(remembered)
-  const outcomes = requests.map((request): StockOutcome => {
+  const isPutOff = ordersFound !== undefined && ordersFound.over.length >= MAX_HOLDS_ENDED
+  const outcomes = (isPutOff ? [] : requests).map((request): StockOutcome => {
     const { idempotency } = request
     return idempotency === undefined
-      ? outcomeOf(stock, request)
-      : book.once(request, idempotency, () => outcomeOf(stock, request))
+      ? outcomeOf(stock, orders, request)
+      : book.once(request, idempotency, () => outcomeOf(stock, orders, request))
   })
-  return { outcomes, made: stock.made, answers: book.added }
+  return { outcomes, isPutOff, made: stock.made, orders: orders?.changes, answers: book.added }
 }
 
-function outcomeOf(stock: ChangingStock, request: StockRequest): ChangeOutcome {
-  return isAdjustment(request) ? adjust(stock, request) : set(stock, request)
-}
-
-/** The entries as the changes so far have left them. */
-class ChangingStock {
-  readonly made: MadeChange[] = []
-  readonly #found: ReadonlyMap<bigint, EntryState>
-  /** The index of each pet's last change among those that are made. */
-  readonly #latest = new Map<bigint, number>()
-
-  constructor(found: ReadonlyMap<bigint, EntryState>) {
-    this.#found = found
-  }
-
-  find(petId: bigint): InventoryItem | undefined {
-    const entry = this.#found.get(petId)
-    if (entry === undefined) return undefined
-    const { status } = entry
-    const latest = this.#latest.get(petId)
-    const change = latest === undefined ? undefined : this.made[latest]
-    return { petId, quantity: change === undefined ? entry.quantity : change.after, status }
-  }
-
-  set({ petId, quantity, status }: InventoryItem, after: number, by: ChangeOrigin): InventoryItem {
-    if (!isQuantity(after)) throw new RangeError(`${after} is no quantity`)
-    if (after !== quantity) {
-      const follows = this.#latest.get(petId) ?? null
-      const earlier = follows === null ? undefined : this.made[follows]
-      if (earlier !== undefined) {
-        if (earlier.by === by) throw new RangeError(`petId ${petId} is there twice in one request`)
-        earlier.isLast = false
-      }
-      this.#latest.set(petId, this.made.length)
-      this.made.push({ petId, before: quantity, after, status, by, follows, isLast: true })
-    }
-    return { petId, quantity: after, status }
-  }
+function outcomeOf(
+  stock: ChangingStock,
+  orders: ChangingOrders | undefined,
+  request: StockRequest,
+): ChangeOutcome {
+  if (isAdjustment(request)) return adjust(stock, request)
+  if (!isOrderRequest(request)) return set(stock, request)
+  if (orders === undefined) throw new Error('a request about orders came without what there is of them')
+  return orders.decide(request)
 }
 
 function set(stock: ChangingStock, wanted: QuantityChange): QuantityOutcome {
@@ -160,9 +133,4 @@ function failureOf(
     }
   }
   return undefined
-}
-
-/** Callers are told long before: what comes so far without being one is a bug. */
-function isQuantity(quantity: number): boolean {
-  return Number.isInteger(quantity) && quantity >= 0 && quantity <= MAX_QUANTITY
 }

@@ -1,7 +1,8 @@
+import type { Order, OrderChange } from '../orders/order.ts'
 import type { PetStatus } from './inventory.ts'
 
 /** One thing that happened to the stock. */
-export type StockEvent = QuantityEvent | EntryEvent | RemovedEvent | RelistEvent
+export type StockEvent = QuantityEvent | OrderEvent | EntryEvent | RemovedEvent | RelistEvent
 
 interface AnyEvent {
   /** Behind this event: from here on, everything that came after it follows. */
@@ -21,6 +22,16 @@ export interface QuantityEvent extends AnyEvent {
   /** What it was made for, where that was told. */
   readonly reason?: string
   readonly reference?: string
+}
+
+/** An order was made or changed; what that did to the quantity is an event of its own, right before it. */
+export interface OrderEvent extends AnyEvent {
+  readonly kind: 'order'
+  readonly change: OrderChange
+  /** As it was right after it. */
+  readonly order: Order
+  readonly at: number
+  readonly keyId: string
 }
 
 /** An entry was added or got another status. */

@@ -1,5 +1,5 @@
 import type { StockedPet } from '../catalog/pet.ts'
-import type { Order } from '../orders/order.ts'
+import type { OrderRow } from '../orders/order.ts'
 import { MAX_QUANTITY, PET_STATUSES } from '../stock/inventory.ts'
 import { parseInt64 } from '../values/int64.ts'
 import { parseDateTime } from '../values/rfc3339.ts'
@@ -42,6 +42,8 @@ export interface Column<Value = unknown> {
   readonly name: string
   readonly json: 'number' | 'string' | 'boolean'
   readonly expected: string
+  /** Whether it may be empty in CSV, and null or absent in JSON. */
+  readonly isOptional?: true
   readonly read: (text: string) => Value | undefined
 }
 
@@ -90,6 +92,7 @@ const SHIP_DATE: Column<number> = {
   name: 'shipDate',
   json: 'string',
   expected: 'a date and time with its zone such as 2026-09-01T10:00:00Z',
+  isOptional: true,
   read: parseDateTime,
 }
 const COMPLETE: Column<boolean> = {
@@ -112,21 +115,21 @@ export const PET_ROWS: RowKind<StockedPet> = {
   write: (pet) => [String(pet.id), pet.name, String(pet.categoryId), pet.status, String(pet.quantity)],
 }
 
-export const ORDER_ROWS: RowKind<Order> = {
+export const ORDER_ROWS: RowKind<OrderRow> = {
   noun: 'order',
   columns: [ORDER_ID, PET_ID, QUANTITY, SHIP_DATE, COMPLETE],
   read: ([orderId, petId, quantity, shipDate, complete]) => ({
     id: required(ORDER_ID, orderId),
     petId: required(PET_ID, petId),
     quantity: required(QUANTITY, quantity),
-    shipDate: required(SHIP_DATE, shipDate),
     complete: required(COMPLETE, complete),
+    ...(shipDate ? { shipDate: required(SHIP_DATE, shipDate) } : {}),
   }),
   write: (order) => [
     String(order.id),
     String(order.petId),
     String(order.quantity),
-    new Date(order.shipDate).toISOString(),
+    order.shipDate === undefined ? '' : new Date(order.shipDate).toISOString(),
     String(order.complete),
   ],
 }

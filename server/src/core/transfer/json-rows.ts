@@ -41,10 +41,12 @@ export function fieldsOfJson(line: string, columns: readonly Column[]): string[]
   if (line.length > MAX_LINE_LENGTH) throw new BadRow(TOO_LONG)
   const row = parseObject(line)
   const fields = columns.map((column) => {
-    if (!Object.hasOwn(row, column.name)) {
+    const value = Object.hasOwn(row, column.name) ? row[column.name] : undefined
+    if (column.isOptional && (value === undefined || value === null)) return ''
+    if (value === undefined) {
       throw new BadRow(`${column.name} is missing; it must be ${column.expected}`)
     }
-    return textOf(row[column.name], column)
+    return textOf(value, column)
   })
   for (const name of Object.keys(row)) {
     if (columns.every((column) => column.name !== name)) {

@@ -28,7 +28,10 @@ function csvField(text: string): string {
 
 function jsonLine(columns: readonly Column[]): (fields: readonly string[]) => string {
   const before = columns.map(({ name }, index) => `${index === 0 ? '{' : ','}"${name}":`)
-  const isString = columns.map(({ json }) => json === 'string')
+  const valueOf = (text: string, { json, isOptional }: Column) => {
+    if (isOptional && text === '') return 'null'
+    return json === 'string' ? JSON.stringify(text) : text
+  }
   return (fields) =>
-    `${fields.map((text, index) => before[index] + (isString[index] ? JSON.stringify(text) : text)).join('')}}\n`
+    `${columns.map((column, index) => before[index] + valueOf(fields[index] ?? '', column)).join('')}}\n`
 }

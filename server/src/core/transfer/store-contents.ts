@@ -4,13 +4,21 @@
  */
 export const CONTENTS = {
   pets: { id: 'integer', name: 'text', category_id: 'integer' },
-  stock: { pet_id: 'integer', quantity: 'integer', status: 'text', last_change: 'integer' },
+  stock: {
+    pet_id: 'integer',
+    quantity: 'integer',
+    status: 'text',
+    reserved: 'integer',
+    last_change: 'integer',
+  },
   orders: {
     id: 'integer',
     pet_id: 'integer',
     quantity: 'integer',
+    state: 'text',
+    created_at: 'integer',
+    expires_at: 'integer',
     ship_date: 'integer',
-    complete: 'boolean',
   },
   log: {
     id: 'integer',
@@ -24,6 +32,7 @@ export const CONTENTS = {
     previous: 'integer',
     reason: 'text',
     reference: 'text',
+    detail: 'text',
   },
   keys: {
     id: 'text',

@@ -1,5 +1,5 @@
 import type { StockedPet } from '../catalog/pet.ts'
-import type { Order } from '../orders/order.ts'
+import type { OrderRow } from '../orders/order.ts'
 import type { StagedImport } from './staged-import.ts'
 import type { ContentBatch, ContentCounts } from './store-contents.ts'
 
@@ -7,11 +7,11 @@ import type { ContentBatch, ContentCounts } from './store-contents.ts'
 export interface TransferStore {
   /** Begins to bring in pets with their stock. */
   stagePets(): Promise<StagedImport<StockedPet>>
-  stageOrders(): Promise<StagedImport<Order>>
+  stageOrders(): Promise<StagedImport<OrderRow>>
   /** Every pet with its stock, by id ascending, batch by batch and all of one moment. */
   exportPets(): AsyncIterable<readonly StockedPet[]>
-  /** Every order, likewise. */
-  exportOrders(): AsyncIterable<readonly Order[]>
+  /** Every order that is open or complete, likewise. */
+  exportOrders(): AsyncIterable<readonly OrderRow[]>
   /** Copies everything, of one moment, into a new file that only its owner can read, and checks the copy. */
   backupTo(path: string): Promise<void>
 }

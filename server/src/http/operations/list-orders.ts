@@ -1,5 +1,6 @@
 import Type from 'typebox'
 import { defineOperation } from '../operation.ts'
+import { orderBody } from '../order-body.ts'
 import { Order } from '../resources.ts'
 
 export const listOrders = defineOperation({
@@ -13,7 +14,7 @@ export const listOrders = defineOperation({
   success: { description: 'Every order.', schema: Type.Array(Order) },
   errors: [],
   handle: async (_, { store }) => {
-    const orders = await store.listOrders()
-    return orders.map((order) => ({ ...order, shipDate: new Date(order.shipDate).toISOString() }))
+    const orders = await store.listOrders({}, 100)
+    return orders.map(orderBody)
   },
 })

@@ -37,6 +37,11 @@ export function unavailable(cause: unknown): ServiceError {
   )
 }
 
+/** Whether a new order was to get the id of one that is there. */
+export function isTakenOrderId(error: unknown): boolean {
+  return error instanceof SQL.PostgresError && error.errno === '23505' && error.constraint === 'orders_pkey'
+}
+
 export function asServiceError(error: unknown): unknown {
   const isTrouble =
     isLost(error) ||

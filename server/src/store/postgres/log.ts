@@ -74,7 +74,7 @@ async function numbering(session: Session): Promise<Numbering> {
 
 function placesAfter(session: Session, from: bigint, limit: number) {
   return session<PlaceRow[]>`
-    SELECT place, log_id, id, kind, pet_id, before, after, status, at, key_id, reason, reference
+    SELECT place, log_id, id, kind, pet_id, before, after, status, at, key_id, reason, reference, detail
     FROM log_places LEFT JOIN log ON id = log_id
     WHERE place > ${from} ORDER BY place LIMIT ${limit}::bigint`.execute()
 }

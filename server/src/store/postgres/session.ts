@@ -37,6 +37,11 @@ export class PostgresSession implements LongSession {
     return count
   }
 
+  /** Statements that go out together, in the transaction that is under way. */
+  together<T>(work: (session: Session) => Promise<T>): Promise<T> {
+    return this.#guard(() => work(this.#session))
+  }
+
   async insert(table: string, columns: Columns, rows: readonly (readonly SqlValue[])[]): Promise<void> {
     const types = Object.values(columns)
     const arrays = types.map((type, index) =>

@@ -1,16 +1,23 @@
 import type { SQL } from 'bun'
-import { type Decision, decide, type MadeChange } from '../../core/stock/decide.ts'
+import type { OrderStore } from '../../core/orders/order-store.ts'
+import { type Decision, decide } from '../../core/stock/decide.ts'
 import { keysOf } from '../../core/stock/idempotency.ts'
 import type { InventoryItem, PetStatus } from '../../core/stock/inventory.ts'
-import { petIdsOf, type StockRequest } from '../../core/stock/stock-request.ts'
+import { isOrderRequest, petIdsOf, type StockRequest } from '../../core/stock/stock-request.ts'
 import type { StockStore } from '../../core/stock/stock-store.ts'
 import { ENTRIES, type StockRow, toItem } from '../log-rows.ts'
+import { countedTotals } from '../order-totals.ts'
 import { inLongSession } from '../sql.ts'
+import type { StoreClock } from '../store-clock.ts'
 import type { Connection } from './connection.ts'
+import { writeDecision } from './decision.ts'
+import { isTakenOrderId } from './failures.ts'
 import { lockKeys, remember, toAnswers } from './idempotency.ts'
-import { arrayOf, quoted } from './parameters.ts'
+import { readOrders, toOrdersFound } from './orders.ts'
+import { arrayOf } from './parameters.ts'
 
 interface LockedRow extends StockRow {
+  reserved: bigint
   last_change: bigint | null
 }
 
@@ -42,7 +49,11 @@ const MAX_CHANGES = 10_000
  * then was written by one of these, and by no other. Cursors are of this process alone: one whose connections were lost
  * may have missed a crash, after which transactions are numbered anew.
  */
-export function stockVerbs(connection: Connection): Omit<StockStore, 'forgetAnswers'> {
+export function stockVerbs(
+  connection: Connection,
+  clock: StoreClock,
+): Omit<StockStore, 'forgetAnswers'> & Pick<OrderStore, 'orderTotals'> {
+  const totals = countedTotals()
   const toCursor = ({ server, snapshot, prunings }: SnapshotRow) =>
     [snapshot, server, prunings, connection.losses].join('@')
 
@@ -82,41 +93,63 @@ export function stockVerbs(connection: Connection): Omit<StockStore, 'forgetAnsw
     },
 
     changeStock: async (requests) => {
-      let decision: Decision | undefined
-      const keys = keysOf(requests)
-      await connection.readThenWrite(
-        'durable',
-        // Keys before pets: whoever waits for a key holds no pet that its owner may need.
-        (sql) => Promise.all([keys.length === 0 ? [] : lockKeys(sql, keys), lockPets(sql, requests)]),
-        (sql, [answers, rows]) => {
-          const found = new Map(
-            rows.map((row) => [row.pet_id, { ...toItem(row), lastChange: row.last_change }]),
-          )
-          decision = decide(requests, found, toAnswers(answers))
-          const { made } = decision
-          const writes: Promise<unknown>[] = []
-          if (decision.answers.length > 0) writes.push(remember(sql, decision.answers))
-          if (made.length > 0) writes.push(write(sql, made, (petId) => found.get(petId)?.lastChange ?? null))
-          return Promise.all(writes)
-        },
-      )
-      if (decision === undefined) throw new Error('a commit was made without a decision')
-      return decision.outcomes
+      for (;;) {
+        const decision = await decideAndWrite(connection, clock, requests).catch((error: unknown) => {
+          // An import has brought an order with an id that was about to be given: there are others.
+          if (!isTakenOrderId(error)) throw error
+        })
+        totals.add(decision?.orders)
+        if (decision?.isPutOff === false) return decision.outcomes
+      }
     },
+
+    orderTotals: totals.read,
   }
+}
+
+async function decideAndWrite(
+  connection: Connection,
+  clock: StoreClock,
+  requests: readonly StockRequest[],
+): Promise<Decision> {
+  let decision: Decision | undefined
+  const keys = keysOf(requests)
+  const isAboutOrders = requests.some(isOrderRequest)
+  await connection.readThenWrite(
+    'durable',
+    // Keys before pets: whoever waits for a key holds no pet that its owner may need. Pets before their orders.
+    (sql) =>
+      Promise.all([
+        keys.length === 0 ? [] : lockKeys(sql, keys),
+        lockPets(sql, requests),
+        isAboutOrders ? readOrders(sql, requests, clock) : undefined,
+      ]),
+    (sql, [answers, rows, orders]) => {
+      const found = new Map(rows.map((row) => [row.pet_id, { ...toItem(row), lastChange: row.last_change }]))
+      const reserved = () => new Map(rows.map((row) => [row.pet_id, Number(row.reserved)]))
+      const ordersFound = orders === undefined ? undefined : toOrdersFound(orders, reserved())
+      decision = decide(requests, found, toAnswers(answers), ordersFound)
+      return Promise.all([
+        ...(decision.answers.length > 0 ? [remember(sql, decision.answers)] : []),
+        ...writeDecision(sql, decision, (petId) => found.get(petId)?.lastChange ?? null),
+      ])
+    },
+  )
+  if (decision === undefined) throw new Error('a commit was made without a decision')
+  return decision
 }
 
 /** One statement, hence one snapshot: what changed, and from where to go on. */
 function changedSince(sql: SQL, snapshot: string, prunings: string) {
   return sql<ChangedRow[]>`
     WITH changed AS MATERIALIZED (
-      SELECT pet_id FROM log_since(${snapshot}::pg_snapshot, ${MAX_CHANGES + 1}::bigint)
+      SELECT pet_id, kind FROM log_since(${snapshot}::pg_snapshot, ${MAX_CHANGES + 1}::bigint)
     ), total AS (SELECT count(*) AS log_rows, bool_or(pet_id IS NULL) AS reads_all FROM changed)
     SELECT log_server() AS server, pg_current_snapshot()::text AS snapshot, prunings,
       prunings <> ${prunings}::bigint AND pruned_xid >= pg_snapshot_xmin(${snapshot}::pg_snapshot) AS is_cut,
       log_rows, reads_all, each.pet_id, stock.quantity, stock.status
     FROM log_state CROSS JOIN total
-    LEFT JOIN (SELECT DISTINCT pet_id FROM changed) AS each ON log_rows <= ${MAX_CHANGES}::bigint
+    LEFT JOIN (SELECT DISTINCT pet_id FROM changed WHERE kind <> 'order') AS each ON log_rows <= ${MAX_CHANGES}::bigint
     LEFT JOIN stock ON stock.pet_id = each.pet_id`.execute()
 }
 
@@ -124,36 +157,6 @@ function changedSince(sql: SQL, snapshot: string, prunings: string) {
 function lockPets(sql: SQL, requests: readonly StockRequest[]) {
   const petIds = arrayOf(petIdsOf(requests), (petId) => petId)
   return sql<LockedRow[]>`
-    SELECT pet_id, quantity, status, last_change FROM stock
+    SELECT pet_id, quantity, status, reserved, last_change FROM stock
     WHERE pet_id = ANY (${petIds}::bigint[]) ORDER BY pet_id FOR NO KEY UPDATE`.execute()
-}
-
-/** The number is taken while the pets are locked, so that ids tell the order of what happened to each. */
-function write(sql: SQL, rows: readonly MadeChange[], lastChangeOf: (petId: bigint) => bigint | null) {
-  return sql`
-    WITH taken AS MATERIALIZED (
-      SELECT nextval('log_ids') AS id
-    ), made AS MATERIALIZED (
-      SELECT * FROM unnest(
-        ${arrayOf(rows, ({ petId }) => petId)}::bigint[],
-        ${arrayOf(rows, ({ before }) => before)}::bigint[],
-        ${arrayOf(rows, ({ after }) => after)}::bigint[],
-        ${arrayOf(rows, ({ status }) => status)}::text[],
-        ${arrayOf(rows, ({ by }) => by.at)}::bigint[],
-        ${arrayOf(rows, ({ by }) => quoted(by.keyId))}::text[],
-        ${arrayOf(rows, ({ petId }) => lastChangeOf(petId))}::bigint[],
-        ${arrayOf(rows, ({ follows }) => follows)}::bigint[],
-        ${arrayOf(rows, ({ isLast }) => (isLast ? 't' : 'f'))}::boolean[],
-        ${arrayOf(rows, ({ by }) => by.reason)}::text[],
-        ${arrayOf(rows, ({ by }) => quoted(by.reference))}::text[]
-      ) WITH ORDINALITY
-      AS made (pet_id, before, after, status, at, key_id, previous, follows, is_last, reason, reference, number)
-    ), recorded AS (
-      INSERT INTO log (id, kind, pet_id, before, after, status, at, key_id, previous, reason, reference)
-      SELECT id + number - 1, 'change', pet_id, before, after, status, at, key_id, coalesce(id + follows, previous),
-        reason, reference
-      FROM taken, made
-    )
-    UPDATE stock SET quantity = after, last_change = id + number - 1
-    FROM taken, made WHERE is_last AND stock.pet_id = made.pet_id`.execute()
 }

@@ -3,7 +3,6 @@ import { contentVerbs } from '../contents.ts'
 import { exportVerbs } from '../export.ts'
 import { historyVerbs } from '../history.ts'
 import { answerVerbs } from '../idempotency.ts'
-import { ORDER_PLAN, PET_PLAN } from '../import-plan.ts'
 import { keyVerbs } from '../keys.ts'
 import { usageVerbs } from '../limits.ts'
 import type { TablesMode } from '../opening.ts'
@@ -11,13 +10,13 @@ import { orderVerbs } from '../orders.ts'
 import { petVerbs } from '../pets.ts'
 import type { Store } from '../store.ts'
 import { Connection, type PostgresSettings } from './connection.ts'
-import { stageImport } from './import.ts'
+import { stageOrders, stagePets } from './import.ts'
 import { inspectionVerbs } from './inspection.ts'
 import { sharedLimitStore } from './limits.ts'
 import { logVerbs } from './log.ts'
 import { migrate } from './migrations.ts'
 import { stockVerbs } from './stock.ts'
-import { readStoreTime } from './store-clock.ts'
+import { readStoreTime, storeClock } from './store-clock.ts'
 
 export type { PostgresSettings } from './connection.ts'
 
@@ -43,19 +42,20 @@ export async function openPostgresStore(
     await connection.close()
     throw error
   }
+  const clock = storeClock(settings.clock)
   return {
-    ...stockVerbs(connection),
+    ...stockVerbs(connection, clock),
     ...answerVerbs(connection),
     ...logVerbs(connection),
     ...historyVerbs(connection),
     ...petVerbs(connection),
-    ...orderVerbs(connection),
+    ...orderVerbs(connection, clock),
     ...keyVerbs(connection, () => readStoreTime(connection, settings.clock)),
     ...usageVerbs(connection),
     openLimits: async () => new SharedLimits(sharedLimitStore(connection, settings.clock)),
-    stagePets: () => stageImport(connection, PET_PLAN),
-    stageOrders: () => stageImport(connection, ORDER_PLAN),
-    ...exportVerbs(connection),
+    stagePets: () => stagePets(connection),
+    stageOrders: () => stageOrders(connection, clock),
+    ...exportVerbs(connection, clock),
     ...contentVerbs(connection),
     backupTo: () => Promise.reject(new Error(HOW_TO_BACK_UP)),
     ...inspectionVerbs(connection),

@@ -1,3 +1,4 @@
+import { IS_OF_ENTRY } from '../log-rows.ts'
 import { sharedTables } from '../tables.ts'
 import { DIALECT } from './dialect.ts'
 
@@ -12,13 +13,14 @@ export const FIRST_TABLES = `
     category_id bigint NOT NULL
   );
 
-  -- What is on the shelf, right at every commit. The status stands here, not in pets, so that listing the stock reads
+  -- What is on the shelf and what open orders reserve of it, right at every commit. The status stands here, not in pets, so that listing the stock reads
   -- one narrow table. The room in each page lets a new quantity be written beside the old one, without a touch of the
   -- index. The last change is the pet's latest row in the log, from which its earlier ones follow.
   CREATE TABLE stock (
     pet_id      bigint PRIMARY KEY REFERENCES pets (id) ON DELETE CASCADE,
     quantity    bigint NOT NULL CHECK (quantity BETWEEN 0 AND 9007199254740991),
     status      text NOT NULL CHECK (status IN ('available', 'pending', 'sold')),
+    reserved    bigint NOT NULL DEFAULT 0 CHECK (reserved >= 0),
     last_change bigint
   ) WITH (fillfactor = 80);
   CREATE INDEX stock_by_status ON stock (status, pet_id);
@@ -26,12 +28,13 @@ export const FIRST_TABLES = `
   -- A commit takes one number for its rows while their pets are locked: so ids tell the order of what happened to a pet.
   CREATE SEQUENCE log_ids INCREMENT BY 1000;
 
-  -- What happened, and never what is: rows may be removed, oldest first. A change: of a quantity. An entry: added or of
-  -- another status, with its state right after that. Relist, without a pet: so many at once that the whole list is to be
-  -- read again. No foreign key: the log outlives the pet. The transaction that wrote a row tells who has seen it.
+  -- What happened, and never what is: rows may be removed, oldest first. A change: of a quantity. An order: what happened
+  -- to one, beside the quantity; the pet's rows do not lead to it. An entry: added or of another status, with its state
+  -- right after that. Relist, without a pet: so many at once that the whole list is to be read again. No foreign key: the
+  -- log outlives the pet. The transaction that wrote a row tells who has seen it.
   CREATE TABLE log (
     id       bigint PRIMARY KEY,
-    kind     text NOT NULL CHECK (kind IN ('change', 'entry', 'removed', 'renamed', 'relist')),
+    kind     text NOT NULL CHECK (kind IN ('change', 'order', 'entry', 'removed', 'renamed', 'relist')),
     pet_id   bigint,
     before   bigint,
     after    bigint,
@@ -41,12 +44,14 @@ export const FIRST_TABLES = `
     -- The pet's row before this one.
     previous bigint,
     xid      xid8 NOT NULL DEFAULT pg_current_xact_id(),
-    -- What an adjustment was made for.
+    -- What it was made for.
     reason    text,
-    reference text
+    reference text,
+    -- What happened to an order, and the order.
+    detail    text
   );
   CREATE INDEX log_by_xid ON log (xid);
-  CREATE INDEX log_of_entries ON log (pet_id, id) WHERE kind <> 'change';
+  CREATE INDEX log_of_entries ON log (pet_id, id) WHERE ${IS_OF_ENTRY};
 
   CREATE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN RAISE EXCEPTION 'the log is append-only; petstore history prune removes what is old'; END $$;
@@ -143,6 +148,8 @@ export const FIRST_TABLES = `
       RETURNING * INTO state;
     RETURN state;
   END $$;
+
+  CREATE SEQUENCE order_ids;
 
   ${sharedTables({
     ...DIALECT.types,

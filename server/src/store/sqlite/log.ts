@@ -1,9 +1,9 @@
 import type { EventStore, HistoryStore } from '../../core/stock/stock-store.ts'
 import { fromCursor, toCursor } from '../cursor.ts'
 import { prunableIds } from '../history.ts'
-import { type LogRow, MAX_BEHIND, toEvent } from '../log-rows.ts'
+import { LOG_COLUMNS, type LogRow, MAX_BEHIND, toEvent } from '../log-rows.ts'
 import type { Connection } from './connection.ts'
-import { readLogEnd } from './stock.ts'
+import { readLogEnd } from './log-end.ts'
 
 type LogVerbs = Omit<EventStore, 'version'> & Pick<HistoryStore, 'pruneHistory'>
 
@@ -13,7 +13,7 @@ export function logVerbs(connection: Connection): LogVerbs {
   const end = readLogEnd(database)
   // Another name is no event of the stock.
   const rowsAfter = database.query<LogRow, [bigint, number]>(`
-    SELECT id, kind, pet_id, before, after, status, at, key_id, reason, reference FROM log
+    SELECT id, ${LOG_COLUMNS} FROM log
     WHERE id > ? AND kind <> 'renamed' ORDER BY id LIMIT ?
   `)
 

@@ -3,7 +3,6 @@ import { contentVerbs } from '../contents.ts'
 import { exportVerbs } from '../export.ts'
 import { historyVerbs } from '../history.ts'
 import { answerVerbs } from '../idempotency.ts'
-import { ORDER_PLAN, PET_PLAN } from '../import-plan.ts'
 import { keyVerbs } from '../keys.ts'
 import { usageVerbs } from '../limits.ts'
 import type { OpenOptions } from '../opening.ts'
@@ -12,7 +11,7 @@ import { petVerbs } from '../pets.ts'
 import type { Store } from '../store.ts'
 import { backUp } from './backup.ts'
 import { Connection } from './connection.ts'
-import { stageImport } from './import.ts'
+import { stageOrders, stagePets } from './import.ts'
 import { inspectionVerbs } from './inspection.ts'
 import { ledgerStore } from './limits.ts'
 import { logVerbs } from './log.ts'
@@ -22,6 +21,8 @@ import { stockVerbs } from './stock.ts'
 
 /** Opens the file at `path`, and makes it if there is none; its tables are brought up to date unless told otherwise. */
 export function openSqliteStore(path: string, options: Partial<OpenOptions> = {}): Store {
+  const { clock: now = Date.now } = options
+  const clock = { sql: (given: string) => given, given: now }
   const connection = Connection.open(path)
   let lock: ReturnType<typeof lockForServing> | undefined
   try {
@@ -37,18 +38,18 @@ export function openSqliteStore(path: string, options: Partial<OpenOptions> = {}
   // Not a bare SELECT 1, which would answer without a look at the file.
   const anyChange = connection.database.query('SELECT 1 FROM log LIMIT 1')
   return {
-    ...stockVerbs(connection),
+    ...stockVerbs(connection, now),
     ...answerVerbs(connection),
     ...logVerbs(connection),
     ...historyVerbs(connection),
     ...petVerbs(connection),
-    ...orderVerbs(connection),
+    ...orderVerbs(connection, clock),
     ...keyVerbs(connection),
     ...usageVerbs(connection),
     openLimits: (clock) => LimitLedger.open(ledgerStore(connection), clock),
-    stagePets: () => stageImport(connection, PET_PLAN),
-    stageOrders: () => stageImport(connection, ORDER_PLAN),
-    ...exportVerbs(connection),
+    stagePets: () => stagePets(connection),
+    stageOrders: () => stageOrders(connection, clock),
+    ...exportVerbs(connection, clock),
     ...contentVerbs(connection),
     backupTo: (path) => backUp(connection, path),
     ...inspectionVerbs(connection),
