@@ -39,6 +39,13 @@ async function fill(store: Store): Promise<void> {
   await store.removePet(3n)
   await store.addPets([{ id: 3n, name: 'Back', categoryId: 1n, status: 'sold', quantity: 5 }])
   await addOrders(store, [{ id: HIGHEST, petId: -1n, quantity: 3, shipDate: NOW, complete: true }])
+  const draft = { petId: 1n, quantity: 7 }
+  await store.changeStock([
+    { keyId: 'key_a', at: NOW, draft },
+    { keyId: 'key_a', at: NOW, draft: { ...draft, holdSeconds: 2_592_000, shipDate: NOW + 9 } },
+    { keyId: 'key_a', at: NOW, draft },
+  ])
+  await store.changeStock([{ keyId: 'key_a', at: NOW, orderId: 3n, petId: 1n, update: 'cancel' }])
   const act = { at: NOW, actor: 'anna' }
   const key = { name: 'Shop', plan: 'pro', readOnly: false, createdAt: NOW } as const
   const limits = { perMinute: 300, perDay: 10_000 }
@@ -60,6 +67,7 @@ async function everything(store: Store): Promise<unknown> {
   return {
     inventory: await stockOf(store),
     histories: await Promise.all([1n, 2n, 3n].map((petId) => historyOf(store, petId))),
+    available: await store.findAvailability(1n),
     orders: await Promise.all(ORDER_STATES.map((state) => store.listOrders({ state }, 99))),
     keys: await store.listKeys(),
     found: [await store.findKey('a'), await store.findKey('a2'), await store.findKey('b')],
@@ -93,7 +101,8 @@ export function contentsSuite(name: string, from: StoreUnderTest, to: StoreUnder
       expect(counts).toMatchObject({
         pets: 5_999,
         stock: 5_999,
-        log: 6_009,
+        orders: 4,
+        log: 6_013,
         keys: 2,
         key_secrets: 3,
         bans: 1,
@@ -106,6 +115,9 @@ export function contentsSuite(name: string, from: StoreUnderTest, to: StoreUnder
       expect(await target.changeStock([ADJUSTMENT])).toEqual([{ answer: 'an answer', isReplay: true }])
       await target.changeStock([{ petId: 1n, quantity: 80, keyId: 'key_a', at: NOW + 5 }])
       expect((await historyOf(target, 1n)).map(({ after }) => after)).toEqual([77, 78, 77, 80])
+      expect(await everything(target)).toMatchObject({ available: { quantity: 80, reserved: 14 } })
+      const draft = { keyId: 'key_a', at: NOW, draft: { petId: 1n, quantity: 1 } }
+      expect(await target.changeStock([draft])).toMatchObject([{ order: { id: 4n } }])
       const keeper = await target.openLimits(() => NOW)
       await keeper.admit('key_a', { perMinute: 300, perDay: 10_000 })
       await keeper.save()

@@ -16,6 +16,7 @@ import { eventSuite } from './event-suite.ts'
 import { importSuite } from './import-suite.ts'
 import { keySuite } from './key-suite.ts'
 import { limitSuite } from './limit-suite.ts'
+import { orderSuite } from './order-suite.ts'
 import { pageSuite } from './page-suite.ts'
 import { sqlSuite } from './sql-suite.ts'
 import { stockSuite } from './stock-suite.ts'
@@ -46,6 +47,7 @@ afterAll(discard)
 const underTest = { open, connect, discard }
 sqlSuite('PostgreSQL', underTest)
 stockSuite('PostgreSQL', underTest)
+orderSuite('PostgreSQL', underTest)
 changeSuite('PostgreSQL', underTest)
 keySuite('PostgreSQL', underTest)
 limitSuite('PostgreSQL', underTest)

@@ -11,6 +11,7 @@ import { eventSuite } from './event-suite.ts'
 import { importSuite } from './import-suite.ts'
 import { keySuite } from './key-suite.ts'
 import { limitSuite } from './limit-suite.ts'
+import { orderSuite } from './order-suite.ts'
 import { pageSuite } from './page-suite.ts'
 import { change, pet } from './plain-rows.ts'
 import { sqlSuite } from './sql-suite.ts'
@@ -27,6 +28,7 @@ const underTest = {
 }
 sqlSuite('SQLite', underTest)
 stockSuite('SQLite', underTest)
+orderSuite('SQLite', underTest)
 changeSuite('SQLite', underTest)
 eventSuite('SQLite', underTest)
 pageSuite('SQLite', underTest)

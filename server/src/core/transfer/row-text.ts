@@ -28,10 +28,10 @@ function csvField(text: string): string {
 
 function jsonLine(columns: readonly Column[]): (fields: readonly string[]) => string {
   const before = columns.map(({ name }, index) => `${index === 0 ? '{' : ','}"${name}":`)
-  const valueOf = (text: string, { json, isOptional }: Column) => {
+  const jsonOf = (text: string, { json, isOptional }: Column) => {
     if (isOptional && text === '') return 'null'
     return json === 'string' ? JSON.stringify(text) : text
   }
   return (fields) =>
-    `${columns.map((column, index) => before[index] + valueOf(fields[index] ?? '', column)).join('')}}\n`
+    `${columns.map((column, index) => before[index] + jsonOf(fields[index] ?? '', column)).join('')}}\n`
 }
