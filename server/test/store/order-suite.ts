@@ -183,7 +183,7 @@ export function orderSuite(name: string, underTest: StoreUnderTest): void {
       await made(1n, 1, { holdSeconds: 6 })
       await made(1n, 1)
       now += 5_000
-      expect((await store.petsWithHoldsOver(9)).toSorted()).toEqual([1n, 2n, HIGHEST].toSorted())
+      expect(new Set(await store.petsWithHoldsOver(9))).toEqual(new Set([1n, 2n, HIGHEST]))
       expect(await store.petsWithHoldsOver(1)).toHaveLength(1)
       expect(await store.changeStock([{ ...BY, holdsOf: [1n, 2n, 404n] }])).toEqual([{ expired: 3 }])
       expect(await store.petsWithHoldsOver(9)).toEqual([HIGHEST])

@@ -57,7 +57,7 @@ pageSuite('PostgreSQL', underTest)
 
 const folder = mkdtempSync(join(tmpdir(), 'petstore-copy-'))
 const sqlite = {
-  open: async () => openSqliteStore(join(folder, 'petstore.db')),
+  open: async () => openSqliteStore(join(folder, 'petstore.db'), { clock: () => SUITE_NOW }),
   connect: async () => SqliteConnection.open(join(folder, 'petstore.db')),
   discard: async () => rmSync(folder, { recursive: true, force: true }),
 }
