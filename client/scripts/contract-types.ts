@@ -80,6 +80,14 @@ function int64Fields({ properties = {} }: Schema): string[] {
   return Object.keys(properties).filter((name) => properties[name]?.format === 'int64')
 }
 
+/** The fields that hold objects of another schema, or arrays of them. */
+function nestedFields({ properties = {} }: Schema): string[] {
+  return Object.entries(properties).flatMap(([name, field]) => {
+    const { $ref } = field.items ?? field
+    return $ref === undefined ? [] : [`${name}: '${schemaName($ref)}'`]
+  })
+}
+
 function declaration(name: string, schema: Schema): string {
   const head = `${comment(schema.description)}export`
   const type = typeOf(schema)
@@ -98,7 +106,9 @@ function parameters({ parameters: all }: Operation, place: string): string {
 
 /** The answer of a success: its type, and the name of the schema, or of those of its events. */
 function answerOf({ operationId, responses }: Operation): { type: string; of: string } {
-  const content = responses['200']?.content ?? {}
+  const success = Object.entries(responses).find(([status]) => status.startsWith('2'))?.[1]
+  if (success !== undefined && success.content === undefined) return { type: 'undefined', of: 'null' }
+  const content = success?.content ?? {}
   const events = content['text/event-stream']?.['x-event-data']
   if (events !== undefined) {
     const names = Object.entries(events).map(([name, schema]) => `${name}: ${nameOf(schema)}`)
@@ -144,6 +154,13 @@ function generate({ paths, components }: Contract): string {
         .map((field) => `'${field}'`)
         .join(', ')}],`,
   )
+  const isObject = new Set(
+    schemas.flatMap(([name, { type }]) => (type === 'object' ? [schemaName(name)] : [])),
+  )
+  const nested = schemas.flatMap(([name, schema]) => {
+    const fields = nestedFields(schema).filter((field) => isObject.has(field.split("'")[1] ?? ''))
+    return fields.length === 0 ? [] : [`${schemaName(name)}: { ${fields.join(', ')} },`]
+  })
   return `// Made from openapi.json by client/scripts/contract-types.ts: "npm run contract:client" writes it anew.
 
 type NoFields = Readonly<Record<never, never>>
@@ -164,6 +181,13 @@ ${facts.join('\n')}
 export const INT64_FIELDS = {
 ${int64.join('\n')}
 } as const
+
+/** The fields of a schema that hold another one, or an array of it. */
+export const NESTED_FIELDS: {
+  readonly [Name in keyof typeof INT64_FIELDS]?: Readonly<Record<string, keyof typeof INT64_FIELDS>>
+} = {
+${nested.join('\n')}
+}
 `
 }
 

@@ -1,12 +1,15 @@
 import { adjustInventory } from './adjust-inventory.ts'
 import type {
+  Availability,
   CatalogEntry,
   HistoryEntry,
   InventoryItem,
   InventoryUpdate,
   KeyLimits,
+  NewOrder,
   Operations,
   Order,
+  OrderUpdate,
   Pet,
   RecentChange,
 } from './contract-types.ts'
@@ -172,7 +175,36 @@ export class PetstoreClient implements OperationMethods {
     return (await callForValue(this.#transport, 'getLimits', { signal })).value
   }
 
-  /** All orders. `known` works as with `listInventory`. */
+  /** How many of one pet are on the shelf, reserved by open orders, and available. */
+  async getAvailability(petId: bigint, { signal }: CallOptions = {}): Promise<Availability> {
+    return (await callForValue(this.#transport, 'getAvailability', { params: { petId }, signal })).value
+  }
+
+  /** Orders a pet, which reserves it; throws `insufficient_stock` where less is available. */
+  async createOrder(order: NewOrder, { signal }: CallOptions = {}): Promise<Order> {
+    const headers = { 'Idempotency-Key': crypto.randomUUID() }
+    return (await callForValue(this.#transport, 'createOrder', { body: order, headers, signal })).value
+  }
+
+  /** One order, in whatever state it is. */
+  async getOrder(orderId: bigint, { signal }: CallOptions = {}): Promise<Order> {
+    return (await callForValue(this.#transport, 'getOrder', { params: { orderId }, signal })).value
+  }
+
+  /** Completes an order, or gives it another ship date. */
+  async updateOrder(orderId: bigint, update: OrderUpdate, { signal }: CallOptions = {}): Promise<Order> {
+    const headers = { 'Idempotency-Key': crypto.randomUUID() }
+    const input = { params: { orderId }, body: update, headers, signal }
+    return (await callForValue(this.#transport, 'updateOrder', input)).value
+  }
+
+  /** Cancels an order, which releases what it reserved. */
+  async cancelOrder(orderId: bigint, { signal }: CallOptions = {}): Promise<void> {
+    const headers = { 'Idempotency-Key': crypto.randomUUID() }
+    await callOperation(this.#transport, 'cancelOrder', { params: { orderId }, headers, signal })
+  }
+
+  /** The first 100 orders that are open or complete. `known` works as with `listInventory`. */
   async listOrders(
     options: CallOptions & { readonly known?: readonly Order[] } = {},
   ): Promise<readonly Order[]> {

@@ -44,6 +44,17 @@ export interface AdjustmentResult {
   readonly items: readonly InventoryItem[]
 }
 
+export interface Availability {
+  /** Identifier of the pet. */
+  readonly petId: bigint
+  /** How many are on the shelf. */
+  readonly quantity: number
+  /** How many of them open orders reserve. */
+  readonly reserved: number
+  /** How many can still be ordered: quantity less reserved. Negative where the stock was set below what is reserved. */
+  readonly available: number
+}
+
 /** What an adjustment was made for. */
 export type Reason = 'received' | 'returned' | 'sold' | 'damaged' | 'lost' | 'counted' | 'corrected'
 
@@ -102,6 +113,16 @@ export interface ChangeEvent {
   readonly reference?: string
 }
 
+export interface OrderEvent {
+  /** What happened to the order. */
+  readonly change: 'created' | 'changed' | 'completed' | 'cancelled' | 'expired'
+  readonly order: Order
+  /** When it was made, in UTC. */
+  readonly at: string
+  /** Public identifier of the API key that made it. */
+  readonly keyId: string
+}
+
 export interface RemovedEvent {
   /** The pet whose entry is gone. */
   readonly petId: bigint
@@ -133,10 +154,38 @@ export interface Order {
   readonly petId: bigint
   /** How many were ordered. */
   readonly quantity: number
-  /** When the order ships or shipped, in UTC. */
-  readonly shipDate: string
+  /** When the order ships or shipped, in UTC; absent where it is not set. */
+  readonly shipDate?: string
   /** Whether the order has been fulfilled. */
   readonly complete: boolean
+  readonly state: OrderState
+  /** When the order was made, in UTC. */
+  readonly createdAt: string
+  /** When a hold expires by itself, in UTC; absent where it is none. */
+  readonly expiresAt?: string
+}
+
+/** open: it reserves stock. complete: what it reserved was taken out of the stock. cancelled, or expired where its hold was over: it reserves nothing any more. */
+export type OrderState = 'open' | 'complete' | 'cancelled' | 'expired'
+
+/** Other fields are ignored. */
+export interface NewOrder {
+  /** The pet that is ordered. */
+  readonly petId: bigint
+  /** How many; so many must be available. */
+  readonly quantity: number
+  /** When it ships: a date and time with its zone. */
+  readonly shipDate?: string
+  /** Makes it a hold, which expires by itself after so many seconds. */
+  readonly holdSeconds?: number
+}
+
+/** Has exactly one of complete and shipDate. Other fields are ignored. */
+export interface OrderUpdate {
+  /** The order is fulfilled: takes it out of the stock and of what is reserved. */
+  readonly complete?: boolean
+  /** Another ship date, while the order is open. */
+  readonly shipDate?: string
 }
 
 export interface KeyLimits {
@@ -171,6 +220,7 @@ export interface ErrorBody {
     | 'method_not_allowed'
     | 'gone'
     | 'insufficient_stock'
+    | 'order_closed'
     | 'precondition_failed'
     | 'payload_too_large'
     | 'idempotency_key_reused'
@@ -200,6 +250,7 @@ export interface ErrorDetail {
     | 'method_not_allowed'
     | 'gone'
     | 'insufficient_stock'
+    | 'order_closed'
     | 'precondition_failed'
     | 'payload_too_large'
     | 'idempotency_key_reused'
@@ -230,6 +281,7 @@ export interface Operations {
     readonly answer: {
       readonly ready: NoFields
       readonly change: ChangeEvent
+      readonly order: OrderEvent
       readonly entry: InventoryItem
       readonly removed: RemovedEvent
       readonly relist: NoFields
@@ -258,6 +310,14 @@ export interface Operations {
     readonly headers: { readonly 'Idempotency-Key'?: string }
     readonly body: InventoryAdjustment
     readonly answer: AdjustmentResult
+  }
+  /** Get how many of one pet can be ordered */
+  getAvailability: {
+    readonly params: { readonly petId: bigint }
+    readonly query: NoFields
+    readonly headers: { readonly 'If-None-Match'?: string }
+    readonly body: undefined
+    readonly answer: Availability
   }
   /** List the changes of one pet’s stock */
   listInventoryHistory: {
@@ -306,10 +366,47 @@ export interface Operations {
   /** List orders */
   listOrders: {
     readonly params: NoFields
-    readonly query: NoFields
-    readonly headers: NoFields
+    readonly query: {
+      readonly state?: 'open' | 'complete' | 'cancelled' | 'expired'
+      readonly petId?: bigint
+      readonly limit?: number
+      readonly cursor?: string
+    }
+    readonly headers: { readonly 'If-None-Match'?: string }
     readonly body: undefined
     readonly answer: readonly Order[]
+  }
+  /** Order a pet */
+  createOrder: {
+    readonly params: NoFields
+    readonly query: NoFields
+    readonly headers: { readonly 'Idempotency-Key'?: string }
+    readonly body: NewOrder
+    readonly answer: Order
+  }
+  /** Get one order */
+  getOrder: {
+    readonly params: { readonly orderId: bigint }
+    readonly query: NoFields
+    readonly headers: { readonly 'If-None-Match'?: string }
+    readonly body: undefined
+    readonly answer: Order
+  }
+  /** Complete an order, or change its ship date */
+  updateOrder: {
+    readonly params: { readonly orderId: bigint }
+    readonly query: NoFields
+    readonly headers: { readonly 'Idempotency-Key'?: string }
+    readonly body: OrderUpdate
+    readonly answer: Order
+  }
+  /** Cancel an order */
+  cancelOrder: {
+    readonly params: { readonly orderId: bigint }
+    readonly query: NoFields
+    readonly headers: { readonly 'Idempotency-Key'?: string }
+    readonly body: undefined
+    readonly answer: undefined
   }
   /** Tell how the key stands */
   getLimits: {
@@ -330,6 +427,7 @@ export const OPERATIONS = {
     answer: {
       ready: null,
       change: 'ChangeEvent',
+      order: 'OrderEvent',
       entry: 'InventoryItem',
       removed: 'RemovedEvent',
       relist: null,
@@ -338,12 +436,17 @@ export const OPERATIONS = {
   getInventoryItem: { method: 'GET', path: '/inventory/{petId}', answer: 'InventoryItem' },
   updateInventory: { method: 'PATCH', path: '/inventory/{petId}', answer: 'InventoryItem' },
   adjustInventory: { method: 'POST', path: '/inventory/adjustments', answer: 'AdjustmentResult' },
+  getAvailability: { method: 'GET', path: '/inventory/{petId}/availability', answer: 'Availability' },
   listInventoryHistory: { method: 'GET', path: '/inventory/{petId}/history', answer: 'HistoryEntry' },
   listRecentChanges: { method: 'GET', path: '/inventory/history', answer: 'RecentChange' },
   listPets: { method: 'GET', path: '/pets', answer: 'Pet' },
   getPet: { method: 'GET', path: '/pets/{petId}', answer: 'Pet' },
   listCatalog: { method: 'GET', path: '/catalog', answer: 'CatalogEntry' },
   listOrders: { method: 'GET', path: '/store/orders', answer: 'Order' },
+  createOrder: { method: 'POST', path: '/store/orders', answer: 'Order' },
+  getOrder: { method: 'GET', path: '/store/orders/{orderId}', answer: 'Order' },
+  updateOrder: { method: 'PATCH', path: '/store/orders/{orderId}', answer: 'Order' },
+  cancelOrder: { method: 'DELETE', path: '/store/orders/{orderId}', answer: null },
   getLimits: { method: 'GET', path: '/limits', answer: 'KeyLimits' },
 } as const satisfies Readonly<Record<keyof Operations, { method: string; path: string; answer: unknown }>>
 
@@ -355,16 +458,32 @@ export const INT64_FIELDS = {
   InventoryAdjustment: [],
   AdjustmentChange: ['petId'],
   AdjustmentResult: [],
+  Availability: ['petId'],
   Reason: [],
   HistoryEntry: [],
   RecentChange: ['petId'],
   ChangeEvent: ['petId'],
+  OrderEvent: [],
   RemovedEvent: ['petId'],
   Pet: ['id', 'categoryId'],
   CatalogEntry: ['petId', 'categoryId'],
   Order: ['id', 'petId'],
+  OrderState: [],
+  NewOrder: ['petId'],
+  OrderUpdate: [],
   KeyLimits: [],
   LimitWindow: [],
   ErrorBody: [],
   ErrorDetail: ['petId'],
 } as const
+
+/** The fields of a schema that hold another one, or an array of it. */
+export const NESTED_FIELDS: {
+  readonly [Name in keyof typeof INT64_FIELDS]?: Readonly<Record<string, keyof typeof INT64_FIELDS>>
+} = {
+  InventoryAdjustment: { changes: 'AdjustmentChange' },
+  AdjustmentResult: { items: 'InventoryItem' },
+  OrderEvent: { order: 'Order' },
+  KeyLimits: { minute: 'LimitWindow', day: 'LimitWindow' },
+  ErrorBody: { details: 'ErrorDetail' },
+}

@@ -6,6 +6,7 @@ export {
   type TaggedInventoryItem,
 } from './client.ts'
 export type {
+  Availability,
   CatalogEntry,
   ChangeEvent,
   ErrorBody,
@@ -14,7 +15,11 @@ export type {
   InventoryUpdate,
   KeyLimits,
   LimitWindow,
+  NewOrder,
   Order,
+  OrderEvent,
+  OrderState,
+  OrderUpdate,
   Pet,
   PetStatus,
   RecentChange,

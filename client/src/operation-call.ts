@@ -1,5 +1,5 @@
 import { OPERATIONS, type Operations } from './contract-types.ts'
-import { readExactly, type SchemaName } from './exact-json.ts'
+import { readExactly, type SchemaName, writeExactly } from './exact-json.ts'
 import { PetstoreError } from './petstore-error.ts'
 import type { Answer, Call, Transport } from './transport.ts'
 
@@ -41,7 +41,7 @@ export function callOf<Id extends OperationId>(id: Id, input: Input<Id>): Call {
     method,
     path: queryText === '' ? filled : `${filled}?${queryText}`,
     headers: { ...headers, ...(body === undefined ? {} : { 'Content-Type': 'application/json' }) },
-    body: body === undefined ? undefined : JSON.stringify(body),
+    body: body === undefined ? undefined : writeExactly(body),
     signal,
     repeatable,
   }
@@ -55,7 +55,8 @@ export async function callOperation<Id extends Exclude<OperationId, 'inventoryEv
 ): Promise<Outcome<Operations[Id]['answer'] | undefined>> {
   const call = callOf(id, input)
   const answer = await transport.send(call)
-  const value = answer.status === 304 ? undefined : read(call, answer, OPERATIONS[id].answer)
+  const schema = OPERATIONS[id].answer
+  const value = answer.status === 304 || schema === null ? undefined : read(call, answer, schema)
   return { value: value as Operations[Id]['answer'] | undefined, headers: answer.headers }
 }
 

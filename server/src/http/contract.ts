@@ -4,9 +4,28 @@ import { FIRST_BAN, LONGEST_BAN } from '../core/limits/rate-windows.ts'
 import { SECOND } from '../core/values/clock.ts'
 import { ERROR_CODES, type ErrorCode } from '../core/values/errors.ts'
 import { IDEMPOTENCY_KEY } from './idempotency.ts'
-import type { Operation } from './operation.ts'
+import type { Operation, SuccessFacts } from './operation.ts'
+import { Availability, NewOrder, Order, OrderEvent, OrderState, OrderUpdate } from './order-resources.ts'
 import { ERRORS } from './reply.ts'
-import { ErrorBody, RESOURCES } from './resources.ts'
+import {
+  AdjustmentChange,
+  AdjustmentResult,
+  CatalogEntry,
+  ChangeEvent,
+  ErrorBody,
+  ErrorDetail,
+  HistoryEntry,
+  InventoryAdjustment,
+  InventoryItem,
+  InventoryUpdate,
+  KeyLimits,
+  LimitWindow,
+  Pet,
+  PetStatus,
+  Reason,
+  RecentChange,
+  RemovedEvent,
+} from './resources.ts'
 import { OPERATIONS } from './routes.ts'
 
 export interface ContractSettings {
@@ -14,6 +33,13 @@ export interface ContractSettings {
   readonly stagingBaseUrl: string
   readonly sunset: Date
 }
+
+/** The schemas that the contract lists under their own name, by title. */
+const RESOURCES = [
+  ...[InventoryItem, InventoryUpdate, PetStatus, InventoryAdjustment, AdjustmentChange, AdjustmentResult],
+  ...[Availability, Reason, HistoryEntry, RecentChange, ChangeEvent, OrderEvent, RemovedEvent, Pet],
+  ...[CatalogEntry, Order, OrderState, NewOrder, OrderUpdate, KeyLimits, LimitWindow, ErrorBody, ErrorDetail],
+]
 
 /** What any operation can answer with, whatever it does. */
 const COMMON_ERRORS: readonly ErrorCode[] = [
@@ -41,6 +67,7 @@ const HEADERS = {
   Link: textHeader(
     'Where to read about the deprecation, and what takes its place (rel="successor-version").',
   ),
+  Location: textHeader('The address of what was made.'),
   'Idempotency-Replayed': {
     ...textHeader('true where it is the answer of an earlier request with the same Idempotency-Key.'),
     required: false,
@@ -156,14 +183,16 @@ function describeResponses(operation: Operation) {
   ]
   const marks: HeaderName[] = deprecatedSince === undefined ? [] : ['Deprecation', 'Sunset', 'Link']
   if (isIdempotent) marks.push('Idempotency-Replayed')
-  const tag: HeaderName[] = success.events === undefined && method !== 'POST' ? ['ETag'] : []
+  const { status = 200 } = success
+  const isTagged = success.events === undefined && (method === 'GET' || method === 'PATCH')
+  const tag: HeaderName[] = isTagged ? ['ETag'] : []
   const page: HeaderName[] = success.isPaged ? ['NextPage'] : []
+  const place: HeaderName[] = status === 201 ? ['Location'] : []
   const responses: Record<string, unknown> = {
-    200: {
+    [status]: {
       description: success.description,
-      headers: headerReferences([...tag, ...page, ...marks]),
-      content:
-        success.events === undefined ? json(success.schema) : eventStream(success.schema, success.events),
+      headers: headerReferences([...tag, ...page, ...place, ...marks]),
+      ...(status === 204 ? {} : { content: contentOf(success) }),
     },
   }
   if (method === 'GET' && success.events === undefined) {
@@ -173,9 +202,9 @@ function describeResponses(operation: Operation) {
     }
   }
   const codesByStatus = Object.groupBy([...errors, ...COMMON_ERRORS], (code) => ERRORS[code].status)
-  for (const [status, codes = []] of Object.entries(codesByStatus)) {
+  for (const [error, codes = []] of Object.entries(codesByStatus)) {
     const isOwn = codes.some((code) => errors.includes(code))
-    responses[status] = describeError(Number(status), codes, isOwn ? marks : [])
+    responses[error] = describeError(Number(error), codes, isOwn ? marks : [])
   }
   if (operation.body !== undefined) {
     const { headers, content } = describeError(408, [], [])
@@ -216,6 +245,10 @@ function integerHeader(description: string, minimum?: number) {
 
 function json(schema: TSchema) {
   return { 'application/json': { schema: withReferences(schema) } }
+}
+
+function contentOf({ schema, events }: SuccessFacts) {
+  return events === undefined ? json(schema) : eventStream(schema, events)
 }
 
 function eventStream(schema: TSchema, events: Readonly<Record<string, TSchema>>) {

@@ -4,6 +4,7 @@ import type { EventHub, EventReader } from '../core/stock/event-hub.ts'
 import type { StockEvent } from '../core/stock/stock-event.ts'
 import type { Clock } from '../core/values/clock.ts'
 import { ServiceError } from '../core/values/errors.ts'
+import { orderBody } from './order-resources.ts'
 import { errorReply, type Reply, toJson } from './reply.ts'
 
 export interface EventStreamParts {
@@ -209,7 +210,8 @@ class EventStream implements EventReader, LiveBody {
 
 function toFrame({ kind, cursor, ...data }: StockEvent): string {
   if (!('at' in data)) return frame(kind, cursor, data)
-  return frame(kind, cursor, { ...data, at: new Date(data.at).toISOString() })
+  const order = 'order' in data ? { order: orderBody(data.order) } : {}
+  return frame(kind, cursor, { ...data, ...order, at: new Date(data.at).toISOString() })
 }
 
 function frame(name: string, id: string, data: object): string {

@@ -34,6 +34,8 @@ export interface Call extends Authenticated {
 
 /** What an operation answers with when all is well. */
 export interface SuccessFacts<Success extends TSchema = TSchema> {
+  /** 200 where nothing is given; one without a body is 204. */
+  readonly status?: 201 | 204
   readonly description: string
   readonly schema: Success
   /** Whether `Link` tells where the next page is. */
@@ -45,7 +47,7 @@ export interface SuccessFacts<Success extends TSchema = TSchema> {
 /** What the contract, the router and the tests know of an operation. */
 export interface OperationFacts {
   readonly operationId: string
-  readonly method: 'GET' | 'PATCH' | 'POST'
+  readonly method: 'GET' | 'PATCH' | 'POST' | 'DELETE'
   /** Relative to the base address; a segment in braces is an int64 parameter. */
   readonly path: string
   readonly summary: string
@@ -86,24 +88,29 @@ interface Definition<
   Body extends TObject,
   Success extends TSchema,
   Prepared,
+  Parsed,
 > extends OperationFacts {
   readonly params?: Params
   readonly query?: Query
   readonly body?: Body
   /** Checks the body instead of its schema, where that could not tell what is wrong. */
-  parseBody?(value: object): Static<Body>
+  parseBody?(value: object): Parsed
   readonly success: SuccessFacts<Success>
   /** Asks for what is answered with: at the same time as the limits are counted, where both take a round trip. */
   prepare?(params: Values<Params>, services: Services): MaybePromise<Prepared>
   /** Gives the value that is answered with, or, in `reply`, the answer itself, where its bytes are ready. */
-  handle?(input: Input<Params, Query, Body>, services: Services, prepared: Prepared): Promise<Static<Success>>
-  reply?(input: Input<Params, Query, Body>, services: Services, prepared: Prepared): MaybePromise<Reply>
+  handle?(
+    input: Input<Params, Query, Parsed>,
+    services: Services,
+    prepared: Prepared,
+  ): Promise<Static<Success>>
+  reply?(input: Input<Params, Query, Parsed>, services: Services, prepared: Prepared): MaybePromise<Reply>
 }
 
-type Input<Params extends Schemas, Query extends Schemas, Body extends TObject> = Omit<Call, 'params'> & {
+type Input<Params extends Schemas, Query extends Schemas, Parsed> = Omit<Call, 'params'> & {
   readonly params: Values<Params>
   readonly query: Values<Query>
-  readonly body: Static<Body>
+  readonly body: Parsed
   /** Where the operation heeds an Idempotency-Key, and one was sent. */
   readonly sentKey: SentKey | undefined
 }
@@ -120,7 +127,8 @@ export function defineOperation<
   Body extends TObject,
   Success extends TSchema,
   Prepared,
->(definition: Definition<Params, Query, Body, Success, Prepared>): Operation {
+  Parsed = Static<Body>,
+>(definition: Definition<Params, Query, Body, Success, Prepared, Parsed>): Operation {
   const { prepare, handle, reply, parseBody, ...facts } = definition
   const readQuery = definition.query === undefined ? undefined : queryReader(definition.query)
   const readBody =
@@ -134,7 +142,7 @@ export function defineOperation<
     return values as Values<Params>
   }
 
-  function readInput(call: Call): MaybePromise<Input<Params, Query, Body>> {
+  function readInput(call: Call): MaybePromise<Input<Params, Query, Parsed>> {
     const { request, key, secretHash } = call
     if (key.readOnly && facts.method !== 'GET') {
       throw new ServiceError('forbidden', 'this API key is read-only; use one that may change the stock')
@@ -142,13 +150,13 @@ export function defineOperation<
     const params = readParams(call)
     const query = (readQuery?.(request.query) ?? NO_QUERY) as Values<Query>
     return andThen(readBody?.(request), (sent) => {
-      const body = sent?.value as Static<Body>
+      const body = sent?.value as Parsed
       const sentKey = facts.isIdempotent ? sentKeyOf(request, sent?.bytes) : undefined
       return { request, key, secretHash, params, query, body, sentKey }
     })
   }
 
-  function respond(input: Input<Params, Query, Body>, services: Services, prepared: Prepared) {
+  function respond(input: Input<Params, Query, Parsed>, services: Services, prepared: Prepared) {
     if (reply !== undefined) return reply(input, services, prepared)
     if (handle !== undefined) return valueReply(handle(input, services, prepared), input.request)
     throw new Error(`${facts.operationId} has neither a handle nor a reply`)

@@ -39,7 +39,7 @@ export function conditional(reply: JsonReply, { headers }: HttpRequest): Reply {
   return { ...reply, headers: { ...reply.headers, ETag } }
 }
 
-type NextPage = Readonly<Record<string, string | number | undefined>> & {
+type NextPage = Readonly<Record<string, string | number | bigint | undefined>> & {
   readonly cursor: string | undefined
 }
 

@@ -1,6 +1,5 @@
 import Type, { type Static } from 'typebox'
 import { PLANS } from '../core/keys/plans.ts'
-import { ORDER_STATES } from '../core/orders/order.ts'
 import { MAX_QUANTITY, PET_STATUSES } from '../core/stock/inventory.ts'
 import { type Adjustment, MAX_CHANGES, MAX_REFERENCE_LENGTH, REASONS } from '../core/stock/stock-request.ts'
 import { ERROR_CODES } from '../core/values/errors.ts'
@@ -18,7 +17,10 @@ export const cursorParameter = Type.Optional(
   Type.String({ minLength: 1, description: 'Where to go on: as `Link` with rel="next" gave it; opaque.' }),
 )
 
-const Quantity = (description: string) => Type.Integer({ minimum: 0, maximum: MAX_QUANTITY, description })
+export const DateTime = (description: string) => Type.String({ format: 'date-time', description })
+
+export const Quantity = (description: string) =>
+  Type.Integer({ minimum: 0, maximum: MAX_QUANTITY, description })
 
 export const PetStatus = Type.Enum([...PET_STATUSES], {
   title: 'PetStatus',
@@ -44,7 +46,7 @@ export const InventoryUpdate = Type.Object(
   },
 )
 
-const Reason = Type.Enum([...REASONS], {
+export const Reason = Type.Enum([...REASONS], {
   title: 'Reason',
   type: 'string',
   description: 'What an adjustment was made for.',
@@ -175,36 +177,6 @@ export const CatalogEntry = Type.Object(
   { title: 'CatalogEntry', examples: [{ petId: 1, name: 'Biscuit', categoryId: 1 }] },
 )
 
-export const OrderState = Type.Enum([...ORDER_STATES], {
-  title: 'OrderState',
-  type: 'string',
-  description:
-    'open: it reserves stock. complete: what it reserved was taken out of the stock. cancelled, and expired for a hold whose time was over: it reserves nothing any more.',
-})
-
-const DateTime = (description: string) => Type.String({ format: 'date-time', description })
-
-const ORDER_EXAMPLE = {
-  ...{ id: 17, petId: 4, quantity: 2, shipDate: '2026-12-01T10:00:00.000Z', complete: false },
-  ...{ state: 'open', createdAt: '2026-11-15T12:00:00.000Z' },
-}
-
-export const Order = Type.Object(
-  {
-    id: Int64('Identifier of the order.'),
-    petId: Int64('The pet that was ordered.'),
-    quantity: Quantity('How many were ordered.'),
-    shipDate: Type.Optional(
-      DateTime('When the order ships or shipped, in UTC; absent where that is not set.'),
-    ),
-    complete: Type.Boolean({ description: 'Whether the order has been fulfilled.' }),
-    state: OrderState,
-    createdAt: DateTime('When the order was made, in UTC.'),
-    expiresAt: Type.Optional(DateTime('When a hold expires by itself, in UTC; absent where it is none.')),
-  },
-  { title: 'Order', examples: [ORDER_EXAMPLE] },
-)
-
 export const LimitWindow = Type.Object(
   {
     limit: Type.Integer({ minimum: 0, description: 'How many requests the window allows.' }),
@@ -278,10 +250,3 @@ export const ErrorBody = Type.Object(
   },
 )
 export type ErrorBody = Static<typeof ErrorBody>
-
-/** The schemas that the contract lists under their own name, by title. */
-export const RESOURCES = [
-  ...[InventoryItem, InventoryUpdate, PetStatus, InventoryAdjustment, AdjustmentChange, AdjustmentResult],
-  ...[Reason, HistoryEntry, RecentChange, ChangeEvent, RemovedEvent, Pet, CatalogEntry, Order, OrderState],
-  ...[KeyLimits, LimitWindow, ErrorBody, ErrorDetail],
-]

@@ -4,6 +4,7 @@ import { AddressWindows } from '../core/limits/address-windows.ts'
 import { EventHub } from '../core/stock/event-hub.ts'
 import { GroupCommit } from '../core/stock/group-commit.ts'
 import { REMEMBERED_MS } from '../core/stock/idempotency.ts'
+import { STORE_KEY_ID } from '../core/stock/stock-request.ts'
 import { LiveView } from '../core/stock/view/live-view.ts'
 import { type Clock, SECOND } from '../core/values/clock.ts'
 import { ServiceError } from '../core/values/errors.ts'
@@ -26,6 +27,11 @@ const HEED_LIFTED_BANS_EVERY_MS = 500
 const FORGET_ANSWERS_EVERY_MS = 60_000
 const FORGOTTEN_AT_ONCE = 500
 const FORGETTING_PAUSE_MS = 5
+
+/** A hold that is over reserves nothing from then on; that it has expired is written down and told within so long. */
+const SWEEP_HOLDS_EVERY_MS = 1_000
+/** Pets whose holds are ended in one commit. */
+const SWEPT_AT_ONCE = 100
 
 /** Also those that were replaced without a word. */
 const READ_CERTIFICATES_EVERY_MS = 1_000
@@ -68,6 +74,7 @@ export async function startService(
   const view = await LiveView.open(store)
   // What loading a large stock has left behind would stay for long.
   Bun.gc(true)
+  const commits = new GroupCommit({ store, limits, observers: [metrics, hub] })
   const ping = onceASecond(() => store.ping())
   const app = createApp({
     gate: {
@@ -81,7 +88,7 @@ export async function startService(
       store,
       clock,
       view,
-      commits: new GroupCommit({ store, limits, observers: [metrics, hub] }),
+      commits,
       streams,
       limits,
     },
@@ -133,6 +140,13 @@ export async function startService(
       await Bun.sleep(FORGETTING_PAUSE_MS)
   })
 
+  const sweeping = every(SWEEP_HOLDS_EVERY_MS, 'holds', async () => {
+    if (isStopping) return
+    const holdsOf = await store.petsWithHoldsOver(SWEPT_AT_ONCE)
+    if (holdsOf.length === 0) return
+    await commits.change({ holdsOf, keyId: STORE_KEY_ID, at: clock() }, () => {})
+  })
+
   return {
     port: listener.port,
     metricsPort: scrapes?.port,
@@ -144,7 +158,7 @@ export async function startService(
       await Bun.sleep(config.stopDelaySeconds * SECOND)
       streams.close()
       await listener.stop(config.stopGraceSeconds * SECOND)
-      for (const task of [saving, pardoning, certifying, forgetting]) task.stop()
+      for (const task of [saving, pardoning, certifying, forgetting, sweeping]) task.stop()
       try {
         await limits.save()
       } finally {

@@ -1,4 +1,5 @@
 import { PLANS, type Plan } from '../core/keys/plans.ts'
+import type { OrderTotals } from '../core/orders/order-store.ts'
 import type { CommitObserver } from '../core/stock/group-commit.ts'
 import { VERSION } from '../core/values/version.ts'
 import {
@@ -14,6 +15,8 @@ export interface Gauges {
   /** Active keys; `undefined` while the database does not answer. */
   readonly keys: Readonly<Record<Plan, number>> | undefined
   readonly inventoryEntries: number | undefined
+  readonly openOrders: { readonly orders: number; readonly units: number } | undefined
+  readonly orderTotals: OrderTotals
   readonly load: { readonly connections: number; readonly requests: number }
   readonly residentBytes: number
   /** Files and connections, and how many there may be; `undefined` where the system does not tell. */
@@ -60,7 +63,9 @@ export class Metrics implements RequestObserver, CommitObserver {
     this.#commitSeconds.observe(durationMs / 1_000)
   }
 
-  render({ keys, inventoryEntries, load, residentBytes, openFiles, maxFiles }: Gauges): string {
+  render(gauges: Gauges): string {
+    const { keys, inventoryEntries, openOrders, orderTotals, load } = gauges
+    const { residentBytes, openFiles, maxFiles } = gauges
     const startedAt = performance.timeOrigin / 1_000
     const operations = [...this.#operations].sort(([one], [other]) => (one < other ? -1 : 1))
     return [
@@ -97,6 +102,14 @@ export class Metrics implements RequestObserver, CommitObserver {
         keys === undefined ? [] : PLANS.map((plan) => [{ plan }, keys[plan]]),
       ),
       gauge('petstore_inventory_entries', 'Entries in the inventory.', inventoryEntries),
+      gauge('petstore_orders_open', 'Orders that are open.', openOrders?.orders),
+      gauge('petstore_reserved_units', 'What open orders reserve, in units of stock.', openOrders?.units),
+      family('petstore_orders_refused_total', 'counter', 'Orders refused for lack of stock.', [
+        [{}, orderTotals.refused],
+      ]),
+      family('petstore_orders_expired_total', 'counter', 'Holds that expired, ended by this process.', [
+        [{}, orderTotals.expired],
+      ]),
       gauge('petstore_open_connections', 'Connections of callers, idle ones included.', load.connections),
       gauge('petstore_open_requests', 'Requests being answered at this moment.', load.requests),
       family('petstore_build_info', 'gauge', 'Always 1; the labels tell what is running.', [

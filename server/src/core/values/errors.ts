@@ -7,6 +7,7 @@ export const ERROR_CODES = [
   'method_not_allowed',
   'gone',
   'insufficient_stock',
+  'order_closed',
   'precondition_failed',
   'payload_too_large',
   'idempotency_key_reused',
