@@ -30,8 +30,9 @@ const FORGETTING_PAUSE_MS = 5
 
 /** A hold that is over reserves nothing from then on; that it has expired is written down and told within so long. */
 const SWEEP_HOLDS_EVERY_MS = 1_000
-/** Pets whose holds are ended in one commit. */
-const SWEPT_AT_ONCE = 100
+/** Pets whose holds are ended in one commit; between these, orders get a turn. */
+const SWEPT_AT_ONCE = 200
+const SWEEPING_PAUSE_MS = 5
 
 /** Also those that were replaced without a word. */
 const READ_CERTIFICATES_EVERY_MS = 1_000
@@ -140,11 +141,21 @@ export async function startService(
       await Bun.sleep(FORGETTING_PAUSE_MS)
   })
 
-  const sweeping = every(SWEEP_HOLDS_EVERY_MS, 'holds', async () => {
-    if (isStopping) return
-    const holdsOf = await store.petsWithHoldsOver(SWEPT_AT_ONCE)
-    if (holdsOf.length === 0) return
-    await commits.change({ holdsOf, keyId: STORE_KEY_ID, at: clock() }, () => {})
+  const sweep = async () => {
+    while (!isStopping) {
+      const holdsOf = await store.petsWithHoldsOver(SWEPT_AT_ONCE)
+      if (holdsOf.length === 0) return
+      await commits.change({ holdsOf, keyId: STORE_KEY_ID, at: clock() }, () => {})
+      await Bun.sleep(SWEEPING_PAUSE_MS)
+    }
+  }
+  // One that takes longer than until the next goes on alone.
+  let sweepUnderWay: Promise<void> | undefined
+  const sweeping = every(SWEEP_HOLDS_EVERY_MS, 'holds', () => {
+    sweepUnderWay ??= sweep().finally(() => {
+      sweepUnderWay = undefined
+    })
+    return sweepUnderWay
   })
 
   return {

@@ -47,7 +47,9 @@ describe('section 7: every error response carries an Error body', () => {
     ['PATCH', '/pets/1', 'GET, HEAD'],
     ['POST', '/catalog', 'GET, HEAD'],
     ['PUT', '/limits', 'GET, HEAD'],
-    ['DELETE', '/store/orders', 'GET, HEAD'],
+    ['DELETE', '/store/orders', 'GET, HEAD, POST'],
+    ['POST', '/store/orders/1', 'GET, HEAD, PATCH, DELETE'],
+    ['PUT', '/inventory/1/availability', 'GET, HEAD'],
   ])('%s %s is 405 with Allow', async (method, path, allow) => {
     const answer = await service.call(method, path)
     expect(answer.status).toBe(405)

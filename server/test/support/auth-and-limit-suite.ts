@@ -8,14 +8,20 @@ export interface GoodRequest {
   readonly method: string
   readonly path: string
   readonly body?: string
+  /** Of its answer, where that is not 200. */
+  readonly status?: number
+  /** What the stock of pet 1 is set to before, where it needs some. */
+  readonly stock?: string
 }
 
 /** What holds for every operation, whatever it does: each one runs this suite. */
-export function authAndLimitSuite({ operationId, method, path, body }: GoodRequest): void {
+export function authAndLimitSuite(request: GoodRequest): void {
+  const { operationId, method, path, body, status = 200, stock } = request
   describe(`${operationId}: key and limits`, () => {
     let service: TestService
     beforeAll(async () => {
       service = await TestService.start({ settings: { anonymousPerMinute: '1000' } })
+      if (stock !== undefined) await service.setQuantity(1n, stock)
     })
     afterAll(() => service.stop())
 
@@ -39,7 +45,7 @@ export function authAndLimitSuite({ operationId, method, path, body }: GoodReque
     test('a valid key is let in, whatever the case of the scheme', async () => {
       for (const scheme of ['Bearer', 'bearer', 'BEARER']) {
         const answer = await send({ key: null, headers: { Authorization: `${scheme} ${service.key}` } })
-        expect(answer.status).toBe(200)
+        expect(answer.status).toBe(status)
         expect(answer.headers.get('X-Content-Type-Options')).toBe('nosniff')
       }
     })
@@ -81,7 +87,7 @@ export function authAndLimitSuite({ operationId, method, path, body }: GoodReque
 
     test('an expired key is 401, from the moment of its expiry', async () => {
       const { secret } = await service.createKey('pro', { expiresAt: START + 1 })
-      expect((await send({ key: secret })).status).toBe(200)
+      expect((await send({ key: secret })).status).toBe(status)
       service.now = START + 1
       await expectUnauthorized({ key: secret }, 'the API key is expired')
       service.now = START

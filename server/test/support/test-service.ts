@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { StockedPet } from '../../src/core/catalog/pet.ts'
 import { type ApiKey, createKeyId, createSecret, storedSecret } from '../../src/core/keys/api-key.ts'
 import { type Limits, PLAN_LIMITS, type Plan } from '../../src/core/keys/plans.ts'
+import { ORDER_STATES, type OrderRow } from '../../src/core/orders/order.ts'
 import { type RunningService, startService } from '../../src/service/compose.ts'
 import { readConfig, type SettingName } from '../../src/service/config.ts'
 import { openStore } from '../../src/store/open-store.ts'
@@ -25,6 +26,12 @@ export const PETS: readonly StockedPet[] = [
   { id: 3n, name: 'Goldie', categoryId: 4n, status: 'sold', quantity: 0 },
   { id: 9007199254740993n, name: 'Odd one', categoryId: 9n, status: 'available', quantity: 7 },
   { id: 9223372036854775807n, name: 'Last one', categoryId: 9n, status: 'available', quantity: 8 },
+]
+
+/** One of them reserves one of the last pet. */
+const ORDERS: readonly OrderRow[] = [
+  { id: 1n, petId: 1n, quantity: 2, shipDate: START, complete: true },
+  { id: 9007199254740993n, petId: 9223372036854775807n, quantity: 1, shipDate: START, complete: false },
 ]
 
 /** For ids that fit a number; larger ones are compared in `text`. */
@@ -102,10 +109,7 @@ export class TestService {
     service.#database = await createTestDatabase(service.folder, options.onPostgres)
     await service.#open()
     await service.store.addPets(options.pets ?? PETS)
-    await addOrders(service.store, [
-      { id: 1n, petId: 1n, quantity: 2, shipDate: START, complete: true },
-      { id: 9007199254740993n, petId: 9223372036854775807n, quantity: 1, shipDate: START, complete: false },
-    ])
+    await addOrders(service.store, options.pets === undefined ? ORDERS : ORDERS.filter((one) => one.complete))
     service.key = (await service.createKey('enterprise', { limits: ROOMY })).secret
     return service
   }
@@ -205,7 +209,9 @@ export class TestService {
   /** Everything that an update could change. */
   async contents(): Promise<unknown> {
     const histories = await Promise.all(PETS.map(({ id }) => historyOf(this.store, id)))
-    return { inventory: await stockOf(this.store), histories }
+    const available = await Promise.all(PETS.map(({ id }) => this.store.findAvailability(id)))
+    const orders = await Promise.all(ORDER_STATES.map((state) => this.store.listOrders({ state }, 1_000)))
+    return { inventory: await stockOf(this.store), histories, available, orders }
   }
 
   /** Stops it as an operator would, and starts it again on the same file. */
