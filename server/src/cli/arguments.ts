@@ -6,14 +6,14 @@ export function wrongUse(message: string): never {
   throw new CommanderError(1, 'petstore.wrongUse', message)
 }
 
-export function readPetId(text: string): bigint {
-  return (
-    parseInt64(text) ??
-    wrongUse(
-      `petId must be an integer from -9223372036854775808 to 9223372036854775807 in plain digits, got "${text}"`,
-    )
+const idReader = (name: string) => (text: string) =>
+  parseInt64(text) ??
+  wrongUse(
+    `${name} must be an integer from -9223372036854775808 to 9223372036854775807 in plain digits, got "${text}"`,
   )
-}
+
+export const readPetId = idReader('petId')
+export const readOrderId = idReader('orderId')
 
 export function oneOf<Word extends string>(flag: string, words: readonly Word[]): (text: string) => Word {
   return (text) =>

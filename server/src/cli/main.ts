@@ -11,6 +11,7 @@ import { addHistoryCommand } from './commands/history.ts'
 import { addImportCommand } from './commands/import.ts'
 import { addKeysCommands } from './commands/keys.ts'
 import { addMigrateCommand } from './commands/migrate.ts'
+import { addOrdersCommands } from './commands/orders.ts'
 import { addPetsCommands } from './commands/pets.ts'
 import { addServeCommand } from './commands/serve.ts'
 import { addUsageCommand } from './commands/usage.ts'
@@ -31,6 +32,7 @@ addImportCommand(program)
 addExportCommand(program)
 addHistoryCommand(program)
 addPetsCommands(program)
+addOrdersCommands(program)
 addBackupCommand(program)
 addCopyCommand(program)
 addMigrateCommand(program)

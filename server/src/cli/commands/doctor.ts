@@ -27,6 +27,8 @@ const RESTORE = {
 } as const
 const SIGNS = { ok: '✓', note: '!', problem: '✗' } as const
 const MIN_FREE_BYTES = 256 * 1024 * 1024
+/** After so long a service that runs has ended a hold that is over. */
+const SWEPT_AFTER_MS = 3_000
 const EARLIEST_CLOCK = Date.UTC(2026, 0)
 
 export function addDoctorCommand(program: Command): void {
@@ -120,11 +122,11 @@ async function contents(config: Config, kind: keyof typeof RESTORE): Promise<Fin
   try {
     const damage = await store.findDamage()
     if (damage.length > 0) return damage.map((text) => problem(text, RESTORE[kind]))
-    const whole = ok('the database is whole')
+    const whole = [ok('the database is whole'), ...(await holds(store))]
     const latest = await store.latestChangeAt()
-    if (latest === undefined || latest <= Date.now() + 60_000) return [whole]
+    if (latest === undefined || latest <= Date.now() + 60_000) return whole
     return [
-      whole,
+      ...whole,
       problem(
         `the last change was recorded at ${new Date(latest).toISOString()}, which is in the future`,
         'the clock of this machine is behind; set it (NTP), since expiry, and on SQLite limits, go by it',
@@ -133,6 +135,22 @@ async function contents(config: Config, kind: keyof typeof RESTORE): Promise<Fin
   } finally {
     await store.close()
   }
+}
+
+/** A service ends them within a second or two. They reserve nothing meanwhile. */
+async function holds(store: Store): Promise<Finding[]> {
+  const pets = await store.petsWithHoldsOver(1_000)
+  if (pets.length === 0) return [ok('no hold that is over is left')]
+  await Bun.sleep(SWEPT_AFTER_MS)
+  const left = new Set(await store.petsWithHoldsOver(1_000))
+  const behind = pets.filter((petId) => left.has(petId)).length
+  if (behind === 0) return [ok('holds that are over are ended')]
+  return [
+    note(
+      `holds of ${grouped(behind)} pets are over and not ended yet; they reserve nothing any more`,
+      'petstore serve ends them; if it runs, its log says what keeps it from that',
+    ),
+  ]
 }
 
 function clock(): Finding {

@@ -1,7 +1,19 @@
 import type { Command } from 'commander'
-import { headerOf, ORDER_ROWS, PET_ROWS, type RowKind } from '../../core/transfer/exchange-rows.ts'
+import {
+  headerOf,
+  ORDER_ROWS,
+  PET_ROWS,
+  type RefusedLine,
+  type RowKind,
+} from '../../core/transfer/exchange-rows.ts'
 import { openRows, type RowSource } from '../../core/transfer/row-source.ts'
-import { IMPORT_KEY_ID, type StagedImport, stageRows } from '../../core/transfer/staged-import.ts'
+import {
+  IMPORT_KEY_ID,
+  RowsRefused,
+  type StagedImport,
+  stageRows,
+  type Tally,
+} from '../../core/transfer/staged-import.ts'
 import { ServiceError } from '../../core/values/errors.ts'
 import { wholeNumber } from '../arguments.ts'
 import { type ByteSource, openBytes } from '../files.ts'
@@ -56,41 +68,65 @@ interface Run {
   readonly signal: AbortSignal
 }
 
+const NONE_REFUSED: Tally<RefusedLine> = { count: 0, first: [] }
+
+function hasBadLines(name: string, count: number): Error {
+  return new Error(
+    `${name} has ${counted(count, 'bad line')}; nothing was changed. Mend the file, or leave them out with --skip-bad`,
+  )
+}
+
+function together(
+  some: Tally<RefusedLine>,
+  more: Tally<RefusedLine> = NONE_REFUSED,
+  examples: number,
+): Tally<RefusedLine> {
+  const first = [...some.first, ...more.first].sort((one, other) => one.line - other.line)
+  return { count: some.count + more.count, first: first.slice(0, examples) }
+}
+
 async function runImport<Value>(run: Run, kind: RowKind<Value>, staged: StagedImport<Value>): Promise<void> {
   const { name, flags, bytes, source, signal } = run
   const progress = new Progress()
   const began = performance.now()
   try {
-    const { rows, refused } = await stageRows(source.batches, kind, staged, {
+    const { rows, refused: unreadable } = await stageRows(source.batches, kind, staged, {
       examples: flags.show,
       signal,
       onProgress: (read) => progress.show('reading', read, bytes.fractionRead()),
     })
-    const isRefused = refused.count > 0 && flags.skipBad !== true
-    if (!isRefused || flags.dryRun === true) progress.show('comparing', rows)
+    let refused = unreadable
+    const isAllowed = () => refused.count === 0 || flags.skipBad === true
+    if (isAllowed() || flags.dryRun === true) progress.show('comparing', rows)
     if (flags.dryRun === true) {
       const preview = await staged.preview(flags.show)
+      refused = together(refused, preview.refused, flags.show)
       progress.end()
       console.log(dryRunReport(name, preview, refused, kind))
     } else if (refused.count > 0) {
       progress.end()
       for (const line of refusedLines(refused)) console.error(line)
     }
-    if (isRefused) {
-      throw new Error(
-        `${name} has ${counted(refused.count, 'bad line')}; nothing was changed. Mend the file, or leave them out with --skip-bad`,
-      )
-    }
+    if (!isAllowed()) throw hasBadLines(name, refused.count)
     if (flags.dryRun === true) return
-    const counts = await staged.apply({
-      at: Date.now(),
-      keyId: IMPORT_KEY_ID,
-      signal,
-      onProgress: (done, total) => progress.show('writing', done, done / total),
-    })
-    progress.end()
+    const counts = await staged
+      .apply({
+        at: Date.now(),
+        keyId: IMPORT_KEY_ID,
+        signal,
+        onProgress: (done, total) => progress.show('writing', done, done / total),
+        skipBad: flags.skipBad === true,
+        examples: flags.show,
+      })
+      .finally(() => progress.end())
+    for (const line of refusedLines(counts.refused ?? NONE_REFUSED)) console.error(line)
+    refused = together(refused, counts.refused, flags.show)
     console.log(`${name}: ${summary(counts, refused.count, kind.noun, (performance.now() - began) / 1_000)}`)
   } catch (error) {
+    if (error instanceof RowsRefused) {
+      for (const line of refusedLines(error.refused)) console.error(line)
+      throw hasBadLines(name, error.refused.count)
+    }
     throw error instanceof ServiceError && error.cause instanceof Error
       ? new Error(`the database failed (${error.cause.message}); nothing was changed`, { cause: error })
       : error
