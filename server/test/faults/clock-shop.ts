@@ -78,7 +78,7 @@ export class ClockShop {
     for (const skew of skews) {
       const store = await openStore(
         url,
-        { tables: 'make' },
+        { tables: 'make', clock: () => this.now },
         {
           ...DEFAULT_POSTGRES_SETTINGS,
           ...(databaseClock ? {} : { clock: () => this.now }),

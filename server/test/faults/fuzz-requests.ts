@@ -32,6 +32,8 @@ export interface Ingredients {
   readonly key: string
   /** The pets that this sender alone changes. */
   readonly pets: readonly bigint[]
+  /** The orders that it has made of them. */
+  readonly orders: readonly bigint[]
   /** Cursors that the service gave out. */
   readonly cursors: readonly string[]
 }
@@ -47,10 +49,12 @@ export function nextRequest(ingredients: Ingredients): FuzzRequest {
   return chance(random, 0.06) ? strayRequest(ingredients) : operationRequest(ingredients)
 }
 
-function operationRequest({ random, key, pets, cursors }: Ingredients): FuzzRequest {
+function operationRequest({ random, key, pets, orders, cursors }: Ingredients): FuzzRequest {
   const operation = oneOf(random, OPERATIONS)
   const intents: Intent[] = []
-  const { path, petId } = fillPath(operation, random, pets, intents)
+  const { path, petId } = fillPath(operation, random, { pets, orders }, intents)
+  // Whether there is enough, and whether an order is there and open, is another question.
+  if (isAboutOneOrder(operation)) intents.push('either')
   const query = fillQuery(operation, random, cursors, intents)
   const method = chooseMethod(operation, random, intents)
   const lines = [...authorization(random, key, intents), ...contractHeaders(operation, random, intents)]
@@ -87,7 +91,7 @@ function strayRequest({ random, key }: Ingredients): FuzzRequest {
       '/inventory;x',
       '/inventory/1/2/3',
       '/store',
-      '/store/orders/1',
+      '/store/orders/1/2',
       '/a\\b',
       '/\x80\xff',
       '/.git/config',
@@ -99,15 +103,20 @@ function strayRequest({ random, key }: Ingredients): FuzzRequest {
   return assemble(method, path, [`Authorization: Bearer ${key}`], undefined, ['invalid'], false)
 }
 
+function isAboutOneOrder({ operationId, path }: ContractOperation): boolean {
+  return operationId === 'createOrder' || path.includes('{orderId}')
+}
+
 function fillPath(
   { path, method }: ContractOperation,
   random: Random,
-  pets: readonly bigint[],
+  { pets, orders }: Pick<Ingredients, 'pets' | 'orders'>,
   intents: Intent[],
 ): { path: string; petId: bigint | undefined } {
   let petId: bigint | undefined
-  const filled = path.replace(/\{[^}]+\}/g, () => {
-    const value = pathInteger(random, pets)
+  const filled = path.replace(/\{([^}]+)\}/g, (_, name) => {
+    const known = name === 'orderId' ? [...orders, -404n] : pets
+    const value = pathInteger(random, known)
     intents.push(value.intent)
     if (value.intent === 'valid' && method === 'PATCH') petId = BigInt(value.text)
     return value.text
@@ -136,7 +145,7 @@ function fillQuery(
   return pairs.length === 0 ? '' : `?${pairs.join('&')}`
 }
 
-function chooseMethod({ method }: ContractOperation, random: Random, intents: Intent[]): string {
+function chooseMethod({ method, path }: ContractOperation, random: Random, intents: Intent[]): string {
   const kind = random()
   if (kind < 0.9) return method
   if (kind < 0.95 && method === 'GET') return 'HEAD'
@@ -144,7 +153,7 @@ function chooseMethod({ method }: ContractOperation, random: Random, intents: In
   const others = ['DELETE', 'PUT', 'POST', 'OPTIONS', 'TRACE', 'PURGE', 'PROPFIND', 'LOCK']
   return oneOf(
     random,
-    others.filter((other) => other !== method),
+    others.filter((other) => !CONTRACT_OPERATIONS.some((one) => one.path === path && one.method === other)),
   )
 }
 

@@ -79,7 +79,8 @@ export function pathInteger(random: Random, known: readonly bigint[]): Value {
 
 /** `seen` are cursors that the service gave out: whole they are taken, and with a scratch they may be anything. */
 export function queryValue(random: Random, schema: Schema, seen: readonly string[]): Value {
-  const { type, minimum = 0, maximum = Number.MAX_SAFE_INTEGER, enum: values } = schema
+  const { type, format, minimum = 0, maximum = Number.MAX_SAFE_INTEGER, enum: values } = schema
+  if (format === 'int64') return pathInteger(random, [0n, 1n, -1n, 9223372036854775807n])
   const isRight = chance(random, 0.6)
   if (type === 'integer') {
     if (isRight) return { text: String(integerFrom(random, minimum, maximum)), intent: 'valid' }
@@ -177,10 +178,12 @@ export function headerValue(random: Random, name: string): string {
 
 /** A JSON text for the schema of a body. Of what it changes, it names only these pets. */
 export function bodyText(random: Random, schema: Schema, pets: readonly bigint[]): Value {
-  const { properties = {}, required = [] } = resolved(schema)
-  const entries = Object.entries(properties).map(
-    ([name, part]) => [name, valueText(random, resolved(part), pets)] as const,
-  )
+  const { properties = {}, required = [], oneOf: branches = [] } = resolved(schema)
+  const chosen = branches.length === 0 ? [] : oneOf(random, branches).required
+  const excluded = branches.flatMap((branch) => branch.required).filter((name) => !chosen.includes(name))
+  const entries = Object.entries(properties)
+    .filter(([name]) => !excluded.includes(name))
+    .map(([name, part]) => [name, valueText(random, resolved(part), pets)] as const)
   const members = entries.map(([name, value]) => `${JSON.stringify(name)}:${value}`)
   const right = `{${members.join(',')}}`
   if (chance(random, 0.5)) {
@@ -213,6 +216,14 @@ export function bodyText(random: Random, schema: Schema, pets: readonly bigint[]
 
 function valueText(random: Random, schema: Schema, pets: readonly bigint[]): string {
   if (schema.enum !== undefined) return JSON.stringify(oneOf(random, schema.enum))
+  if (schema.type === 'boolean') return String(schema.const ?? chance(random, 0.5))
+  if (schema.format === 'int64') return String(oneOf(random, pets))
+  if (schema.format === 'date-time')
+    return oneOf(random, [
+      '"2026-12-01T10:00:00Z"',
+      '"9999-12-31t23:59:59.999z"',
+      '"0001-01-01T00:00:00-23:59"',
+    ])
   if (schema.type === 'string')
     return oneOf(random, ['""', '"PO-1043"', '"\\u043a \\"\\\\"', `"${'x'.repeat(200)}"`])
   if (schema.type !== 'array') return numberText(random, schema)

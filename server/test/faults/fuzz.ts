@@ -60,6 +60,9 @@ class FuzzRun implements FuzzOutcome {
   readonly #randoms: readonly Random[]
   readonly #lanes: bigint[][]
   readonly #expected: Map<bigint, { quantity: number; status: string }>
+  /** Made by each lane, and whose goods were taken out of the stock. */
+  readonly #orders: bigint[][] = Array.from({ length: LANES }, () => [])
+  readonly #completed = new Set<string>()
   /** The last ones that each lane was given. */
   readonly #cursors: string[][] = Array.from({ length: LANES }, () => [])
   readonly #sockets: (HostileSocket | undefined)[] = []
@@ -77,8 +80,11 @@ class FuzzRun implements FuzzOutcome {
     await Promise.all(
       this.#lanes.map(async (pets, lane) => {
         const random = this.#randoms[lane] ?? Math.random
-        const ingredients = { random, key: this.#service.key, pets, cursors: this.#cursors[lane] ?? [] }
-        for (let sent = 0; sent < COMPARE_EVERY; sent++) await this.#send(lane, nextRequest(ingredients))
+        for (let sent = 0; sent < COMPARE_EVERY; sent++) {
+          const orders = this.#orders[lane]?.slice(-8) ?? []
+          const cursors = this.#cursors[lane] ?? []
+          await this.#send(lane, nextRequest({ random, key: this.#service.key, pets, orders, cursors }))
+        }
       }),
     )
     await this.#compareStock()
@@ -102,7 +108,7 @@ class FuzzRun implements FuzzOutcome {
       return
     }
     this.statuses[answer.status] = (this.statuses[answer.status] ?? 0) + 1
-    const wrong = this.#judge(request, answer)
+    const wrong = this.#judge(request, answer) ?? this.#acknowledgeOrder(lane, answer)
     if (wrong !== undefined) this.#complain(request, answer, wrong)
     const cursor = /[?&]cursor=([^&>]+)[^>]*>; rel="next"/.exec(answer.headers.get('Link') ?? '')?.[1]
     if (cursor !== undefined)
@@ -145,6 +151,20 @@ class FuzzRun implements FuzzOutcome {
         return `the update was to set ${update.petId} to ${update.quantity}`
       }
     }
+    return undefined
+  }
+
+  /** What was ordered is there to be completed, once. */
+  #acknowledgeOrder(lane: number, { status, text, headers }: WireAnswer): string | undefined {
+    const [, id, petId = '', quantity, state] =
+      /^\{"id":(-?\d+),"petId":(-?\d+),"quantity":(\d+),.*"state":"(\w+)"/.exec(text) ?? []
+    if (id === undefined || headers.has('Idempotency-Replayed')) return undefined
+    const entry = this.#expected.get(BigInt(petId))
+    if (entry === undefined) return 'there is an order of a pet that does not exist'
+    if (status === 201) this.#orders[lane]?.push(BigInt(id))
+    if (state !== 'complete' || this.#completed.has(id)) return undefined
+    this.#completed.add(id)
+    entry.quantity -= Number(quantity)
     return undefined
   }
 

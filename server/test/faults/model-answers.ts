@@ -88,9 +88,10 @@ export function planFor(call: Call, setting: Setting): Plan {
     case 'orders': {
       const orders = [...setting.world.orders]
         .sort(([a], [b]) => (a < b ? -1 : 1))
-        .map(([id, { petId, quantity, shipDate, complete }]) => ({
+        .map(([id, { petId, quantity, shipDate, complete, createdAt }]) => ({
           ...{ id, petId, quantity: BigInt(quantity) },
           ...{ shipDate: new Date(shipDate).toISOString(), complete },
+          ...{ state: complete ? 'complete' : 'open', createdAt: new Date(createdAt).toISOString() },
         }))
       return look(setting, '/store/orders', 'orders', orders)
     }
@@ -184,10 +185,10 @@ function history(
   const end = page === undefined ? changes.length : Number(page.last)
   const places = Array.from({ length: Math.min(limit, end) }, (_, index) => end - 1 - index)
   const body = places.map((place) => {
-    const { before, after, at, keyId, keyName } = changes[place] ?? changes[0] ?? unknownChange()
+    const { id: _, before, after, at, ...rest } = changes[place] ?? changes[0] ?? unknownChange()
     return {
       ...{ before: BigInt(before), after: BigInt(after) },
-      ...{ at: new Date(at).toISOString(), keyId, keyName },
+      ...{ at: new Date(at).toISOString(), ...rest },
     }
   })
   const last = end - places.length

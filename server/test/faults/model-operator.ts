@@ -7,7 +7,7 @@ import { asText, listOf, petIdOf } from './model-answers.ts'
 import { keyOf } from './model-judge.ts'
 import type { ModelRun } from './model-run.ts'
 import type { Command, PetRow } from './model-steps.ts'
-import type { ModelKey } from './model-world.ts'
+import { IMPORT_KEY, type ModelKey } from './model-world.ts'
 
 const FIXED_DATE = fileURLToPath(new URL('model-fixed-date.ts', import.meta.url))
 const SECOND = 1_000
@@ -68,17 +68,31 @@ function csvLine({ pet, name, categoryId, status, quantity }: PetRow): string {
 }
 
 async function remove(run: ModelRun, petId: bigint): Promise<void> {
-  const isThere = run.world.pets.delete(petId)
-  await cli(run, isThere ? 0 : 1, ['pets', 'remove', '--yes', '--', String(petId)])
+  const isFree = run.world.reservedOf(petId) === 0
+  const isRemoved = isFree && run.world.pets.delete(petId)
+  await cli(run, isRemoved ? 0 : 1, ['pets', 'remove', '--yes', '--', String(petId)])
 }
 
 async function order(run: ModelRun, command: Extract<Command, { kind: 'order' }>): Promise<void> {
   const { id, complete } = command
   const petId = petIdOf(command.pet)
   const shipDate = run.world.now
+  const isTaken = run.world.bringInOrder(id, { petId, quantity: 2, shipDate, complete })
+  // PostgreSQL has a clock of its own, which a command in another process cannot be told to ignore.
+  if (run.store === 'postgres') {
+    const staged = await run.shop.store.stageOrders()
+    await staged.add([{ line: 1, value: { id, petId, quantity: 2, shipDate, complete } }])
+    await staged.seal(0)
+    const taken = await staged
+      .apply({ at: run.shop.now, keyId: IMPORT_KEY })
+      .then(() => true)
+      .catch(() => false)
+    await staged.discard()
+    if (taken !== isTaken) throw new Error(`order ${id} of pet ${petId}: taken is ${taken}`)
+    return
+  }
   const line = JSON.stringify({ quantity: 2, shipDate: new Date(shipDate).toISOString(), complete })
-  await cli(run, 0, ['import', '-'], `{"id":${id},"petId":${petId},${line.slice(1)}\n`)
-  run.world.orders.set(id, { petId, quantity: 2, shipDate, complete })
+  await cli(run, isTaken ? 0 : 1, ['import', '-'], `{"id":${id},"petId":${petId},${line.slice(1)}\n`)
 }
 
 async function create(run: ModelRun, command: Extract<Command, { kind: 'create' }>): Promise<void> {

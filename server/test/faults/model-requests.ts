@@ -71,5 +71,8 @@ export const ODD_REQUESTS: readonly OddRequest[] = [
   { method: 'PATCH', path: '/inventory/1/history', status: 405, allows: LOOK },
   { method: 'OPTIONS', path: '/pets', status: 405, allows: LOOK },
   { method: 'DELETE', path: '/pets/1', status: 405, allows: LOOK },
-  { method: 'POST', path: '/store/orders', status: 405, allows: LOOK },
+  { method: 'PUT', path: '/store/orders', status: 405, allows: [...LOOK, 'POST'] },
+  { method: 'GET', path: '/store/orders/404', status: 404 },
+  { method: 'GET', path: '/store/orders?state=none', status: 400 },
+  { method: 'DELETE', path: '/inventory/1/availability', status: 405, allows: LOOK },
 ]

@@ -33,8 +33,15 @@ export interface ModelChange {
   readonly at: number
   readonly keyId: string
   readonly keyName: string
+  readonly reason?: string
+  readonly reference?: string
   /** Opaque: known once it has been answered. */
   id?: string
+}
+
+interface ChangedBy extends Pick<ModelChange, 'at' | 'reason' | 'reference'> {
+  readonly id: string
+  readonly name: string
 }
 
 export interface ModelOrder {
@@ -42,6 +49,7 @@ export interface ModelOrder {
   readonly quantity: number
   readonly shipDate: number
   readonly complete: boolean
+  readonly createdAt: number
 }
 
 export interface ModelSecret {
@@ -155,7 +163,7 @@ export class ModelWorld {
   }
 
   /** Who changed it is remembered only where there was something to change. */
-  setQuantity(petId: bigint, quantity: number, by: { at: number; id: string; name: string }): void {
+  setQuantity(petId: bigint, quantity: number, by: ChangedBy): void {
     const pet = this.pets.get(petId)
     if (pet === undefined || pet.quantity === quantity) return
     this.#record(petId, pet.quantity, quantity, by)
@@ -172,12 +180,37 @@ export class ModelWorld {
     this.pets.set(petId, wanted)
   }
 
+  /** What open orders hold of a pet. */
+  reservedOf(petId: bigint): number {
+    const open = [...this.orders.values()].filter((order) => order.petId === petId && !order.complete)
+    return open.reduce((sum, { quantity }) => sum + quantity, 0)
+  }
+
+  /** Brings an order in; whether that can be. A new one that is complete takes nothing from the shelf. */
+  bringInOrder(id: bigint, wanted: Omit<ModelOrder, 'createdAt'>): boolean {
+    const { petId, quantity, complete } = wanted
+    const order = this.orders.get(id)
+    const pet = this.pets.get(petId)
+    if (order !== undefined && (order.petId !== petId || (order.complete && !complete))) return false
+    const isNewlyOpen = order === undefined && !complete
+    if (isNewlyOpen && (pet === undefined || pet.quantity - this.reservedOf(petId) < quantity)) return false
+    if (order?.complete === false && complete && pet !== undefined) {
+      if (pet.quantity < quantity) return false
+      const by = { at: this.now, id: IMPORT_KEY, name: IMPORT_KEY }
+      const purpose = { reason: 'sold', reference: `order ${id}` }
+      this.setQuantity(petId, pet.quantity - quantity, { ...by, ...purpose })
+    }
+    this.orders.set(id, { ...wanted, createdAt: order?.createdAt ?? this.now })
+    return true
+  }
+
   /** By id ascending. */
   sortedPets(): readonly (readonly [bigint, ModelPet])[] {
     return [...this.pets].sort(([a], [b]) => (a < b ? -1 : 1))
   }
 
-  #record(petId: bigint, before: number, after: number, by: { at: number; id: string; name: string }): void {
-    this.historyOf(petId).push({ before, after, at: by.at, keyId: by.id, keyName: by.name })
+  #record(petId: bigint, before: number, after: number, by: ChangedBy): void {
+    const { at, id: keyId, name: keyName, ...purpose } = by
+    this.historyOf(petId).push({ before, after, at, keyId, keyName, ...purpose })
   }
 }
