@@ -1,3 +1,4 @@
+import { SEARCHES } from './catalogue.ts'
 import type { Section, Target } from './target.ts'
 
 export type Load =
@@ -5,8 +6,22 @@ export type Load =
   | { readonly kind: 'unchanged-list' }
   | { readonly kind: 'updates'; readonly onePet: boolean; readonly readPercent: number }
   | { readonly kind: 'adjustments'; readonly changes: number }
+  | OrderLoad
+  | SearchLoad
   | { readonly kind: 'unknown-key' }
   | { readonly kind: 'used-up-key' }
+
+/** Of one piece each. */
+export interface OrderLoad {
+  readonly kind: 'orders'
+  readonly onePet: boolean
+}
+
+/** The first hundred that each finds, one search after the other. */
+export interface SearchLoad {
+  readonly kind: 'search'
+  readonly queries: readonly string[]
+}
 
 export interface Case {
   readonly name: string
@@ -102,6 +117,25 @@ const EMBEDDED: readonly Omit<Case, 'section'>[] = [
     rounds: 3,
   },
   {
+    name: 'orders',
+    title: 'orders, 64 connections',
+    pets: 10_000,
+    load: { kind: 'orders', onePet: false },
+    connections: 64,
+    warmUpMs: updatesWarmUpMs,
+    seconds: 1,
+    rounds: 5,
+  },
+  {
+    name: 'orders-one-pet',
+    title: 'orders of one pet, 64 connections',
+    pets: 10_000,
+    load: { kind: 'orders', onePet: true },
+    connections: 64,
+    seconds: 1,
+    rounds: 2,
+  },
+  {
     name: 'unknown-key',
     title: '401 flood, an unknown key',
     pets: 20,
@@ -121,12 +155,14 @@ const EMBEDDED: readonly Omit<Case, 'section'>[] = [
     seconds: 1,
     rounds: 2,
   },
+  ...searches(),
 ]
 
-/** Updates on PostgreSQL are those of several instances, which instances.ts measures. */
+/** Updates and orders on PostgreSQL are those of several instances, which instances.ts measures. */
 const ON_POSTGRES: readonly Omit<Case, 'section'>[] = [
   onPostgres(list(20, { connections: 64, seconds: 1, rounds: 4 })),
   onPostgres(list(10_000, { connections: 8, seconds: 2, rounds: 3 })),
+  ...searches().map(onPostgres),
 ]
 
 /** In the order in which they are reported; a store's cases are run in this order, lists before updates. */
@@ -146,10 +182,19 @@ export function takesPart(target: Target, { load, section }: Case): boolean {
       return target.takesUpdates
     case 'adjustments':
       return target.takesAdjustments
+    case 'orders':
+      return target.takesOrders
+    case 'search':
+      return target.takesSearches
     case 'unknown-key':
     case 'used-up-key':
       return target.checksKeys
   }
+}
+
+/** Whether each caller is looked at as well: all want the same. */
+export function hasFairness({ load }: Case): boolean {
+  return load.kind === 'orders' && load.onePet
 }
 
 /** The cases of one store are run together, on targets that are started once. */
@@ -167,6 +212,27 @@ function list(pets: number, effort: Effort): Omit<Case, 'section'> {
     load: { kind: 'list' },
     ...effort,
   }
+}
+
+/** On one connection: what is asked is how long one caller waits. */
+function searches(): Omit<Case, 'section'>[] {
+  const kinds = [
+    { name: 'common-word', title: 'for a word that 5 % have', queries: SEARCHES.commonWord },
+    { name: 'rare-word', title: 'for a word that 1 % have', queries: SEARCHES.rareWord },
+    { name: 'category', title: 'by category', queries: SEARCHES.category },
+    { name: 'low', title: 'for what runs low', queries: SEARCHES.low },
+  ]
+  return kinds.map(({ name, title, queries }) => ({
+    name: `search-${name}`,
+    title: `search ${title}`,
+    pets: 1_000_000,
+    onlyInFull: true,
+    load: { kind: 'search', queries },
+    connections: 1,
+    warmUpMs: 2_000,
+    seconds: 2,
+    rounds: 3,
+  }))
 }
 
 function onPostgres(loadCase: Omit<Case, 'section'>): Omit<Case, 'section'> {

@@ -1,7 +1,7 @@
 import type { Case } from './cases.ts'
 import type { Dataset } from './dataset.ts'
 import type { LoadFacts, Sample } from './measure.ts'
-import type { RunningTarget, Target } from './target.ts'
+import { ORDERS_PATH, type RunningTarget, type Target } from './target.ts'
 
 const LIMIT_HEADERS = ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset']
 const FREE_PER_MINUTE = 60
@@ -64,6 +64,43 @@ export async function checkAdjustments(target: Target, running: RunningTarget): 
   for (const [changes, wanted] of expected) {
     const got = await adjust(changes)
     if (got !== wanted) throw new WrongAnswer(`${target.name} answers ${changes} with ${got}, not ${wanted}`)
+  }
+}
+
+/** More than any load orders; few enough for those who keep 32 bits. */
+const PLENTY = 1_000_000_000
+
+/** An order is answered with what was made; one of too many, of none and of an unknown pet is refused. */
+export async function checkOrders(
+  { name, listPath }: Target,
+  running: Pick<RunningTarget, 'url' | 'secrets'>,
+  petId = 1,
+): Promise<void> {
+  const send = async (method: string, path: string, body: string): Promise<string> => {
+    const response = await fetch(running.url + path, {
+      method,
+      headers: { Authorization: `Bearer ${running.secrets.unlimited}`, 'Content-Type': 'application/json' },
+      body,
+      keepalive: false,
+    })
+    const { id = 0, ...rest } = (await response.json()) as Record<string, unknown>
+    const isPlaced = response.headers.get('Location') === `${ORDERS_PATH}/${id}`
+    const { createdAt = '', ...told } = response.status === 201 && isPlaced ? rest : {}
+    const isDated = !Number.isNaN(Date.parse(String(createdAt)))
+    return isDated ? `201 ${JSON.stringify(told)}` : String(response.status)
+  }
+  const order = (more: string) => `{"petId":${petId},"quantity":1${more}`
+  const made = { petId, quantity: 1, complete: false, state: 'open' }
+  const expected: readonly (readonly [method: string, path: string, body: string, answer: string])[] = [
+    ['PATCH', `${listPath}/${petId}`, `{"quantity":${PLENTY}}`, '200'],
+    ['POST', ORDERS_PATH, order('000000001}'), '409'],
+    ['POST', ORDERS_PATH, order('.5}'), '400'],
+    ['POST', ORDERS_PATH, '{"petId":987654321,"quantity":1}', '404'],
+    ['POST', ORDERS_PATH, order('}'), `201 ${JSON.stringify(made)}`],
+  ]
+  for (const [method, path, body, wanted] of expected) {
+    const got = await send(method, path, body)
+    if (got !== wanted) throw new WrongAnswer(`${name} answers ${body} with ${got}, not ${wanted}`)
   }
 }
 

@@ -1,8 +1,10 @@
 import { Database } from 'bun:sqlite'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { type CataloguePet, catalogueAt } from './catalogue.ts'
 import { sha256 } from './peers/gate.ts'
 import { POSTGRES_SCHEMA } from './peers/postgres-statements.ts'
+import { SEARCH_SCHEMA } from './peers/search.ts'
 import { SCHEMA } from './peers/statements.ts'
 
 const STATUSES = ['available', 'pending', 'sold'] as const
@@ -30,17 +32,24 @@ export interface Dataset {
   readonly pets: number
   /** Where every file of this dataset is. */
   readonly folder: string
+  /** Given where it is searched; elsewhere peers need no more than their stock. */
+  readonly catalogueAt?: (index: number) => CataloguePet
   /** The list as it has to arrive. */
   readonly body: string
 }
 
 /** Four digits each, like the quantities that the load sets, so that the list keeps its length. */
-export function createDataset(pets: number, folder: string): Dataset {
+export function createDataset(
+  pets: number,
+  folder: string,
+  { isSearched }: { readonly isSearched: boolean } = { isSearched: false },
+): Dataset {
   mkdirSync(folder, { recursive: true })
   let body: string | undefined
   return {
     pets,
     folder,
+    ...(isSearched ? { catalogueAt } : {}),
     get body() {
       body ??= JSON.stringify(Array.from({ length: pets }, (_, index) => petAt(index)))
       return body
@@ -48,7 +57,7 @@ export function createDataset(pets: number, folder: string): Dataset {
   }
 }
 
-function petAt(index: number): Pet {
+export function petAt(index: number): Pet {
   return {
     petId: index + 1,
     quantity: 1000 + ((index * 7919) % 9000),
@@ -67,14 +76,20 @@ export function nameAt(index: number): string {
   return `${KINDS[index % KINDS.length]} ${index + 1}`
 }
 
+function plainAt(index: number): Pick<CataloguePet, 'name' | 'categoryId'> & { lowStockAt?: undefined } {
+  return { name: nameAt(index), categoryId: (index % 10) + 1 }
+}
+
 /** For `petstore import`. */
-export async function writeCsv({ pets, folder }: Dataset): Promise<string> {
+export async function writeCsv({ pets, folder, catalogueAt }: Dataset): Promise<string> {
   const path = join(folder, 'pets.csv')
   const file = Bun.file(path).writer()
-  file.write('petId,name,categoryId,status,quantity\n')
+  file.write(`petId,name,categoryId,status,quantity${catalogueAt === undefined ? '' : ',lowStockAt'}\n`)
   for (let index = 0; index < pets; index++) {
     const { petId, quantity, status } = petAt(index)
-    file.write(`${petId},${nameAt(index)},${(index % 10) + 1},${status},${quantity}\n`)
+    const { name, categoryId, lowStockAt } = catalogueAt?.(index) ?? plainAt(index)
+    const threshold = lowStockAt === undefined ? '' : `,${lowStockAt}`
+    file.write(`${petId},${name},${categoryId},${status},${quantity}${threshold}\n`)
   }
   await file.end()
   return path
@@ -87,7 +102,8 @@ export async function writeBody({ folder, body }: Dataset): Promise<string> {
 }
 
 /** One of its own for each peer, since each writes to it. */
-export function writePeerDatabase({ pets, folder }: Dataset, peer: string): string {
+export function writePeerDatabase(dataset: Dataset, peer: string): string {
+  const { pets, folder } = dataset
   const path = join(folder, `${peer}.db`)
   const database = new Database(path, { create: true })
   database.run('PRAGMA journal_mode = WAL')
@@ -101,8 +117,25 @@ export function writePeerDatabase({ pets, folder }: Dataset, peer: string): stri
     }
     for (const { hash, id, perMinute, perDay } of PEER_KEYS) addKey.run(hash, id, perMinute, perDay)
   })()
+  addCatalogue(database, dataset)
   database.close()
   return path
+}
+
+function addCatalogue(database: Database, { pets, catalogueAt }: Dataset): void {
+  if (catalogueAt === undefined) return
+  database.run(SEARCH_SCHEMA)
+  const addPet = database.query('INSERT INTO pets (id, name, categoryId) VALUES (?, ?, ?)')
+  const setThreshold = database.query('UPDATE inventory SET lowStockAt = ? WHERE petId = ?')
+  database.transaction(() => {
+    for (let index = 0; index < pets; index++) {
+      const { name, categoryId, lowStockAt } = catalogueAt(index)
+      addPet.run(index + 1, name, categoryId)
+      setThreshold.run(lowStockAt, index + 1)
+    }
+    database.run("INSERT INTO petNames (petNames) VALUES ('rebuild')")
+  })()
+  database.run('ANALYZE')
 }
 
 /** The same on PostgreSQL. */

@@ -7,6 +7,7 @@ import {
   isInstanceResult,
   type TargetResult,
 } from './results.ts'
+import type { Section } from './target.ts'
 
 /** With the largest store, whatever it does. */
 const MAX_MEMORY_MB = 500
@@ -59,6 +60,9 @@ export function goalsOf(results: BenchResults): Goal[] {
     atLeast('updates, 1 connection: ours / best peer', ratios.get('updates-one-connection')?.toPeer, 1),
     atLeast('adjustments, 64 connections: ours / best peer', ratios.get('adjustments')?.toPeer, 10),
     atLeast('adjustments, 64 connections: pets changed / by our updates', petsToUpdates(cases), 8),
+    atLeast('orders, 64 connections: ours / best peer', ratios.get('orders')?.toPeer, 4),
+    atMost('search for a word at 1,000,000 pets: our p99', slowestWord(cases, 'embedded'), 50, ' ms'),
+    atMost('the same on PostgreSQL', slowestWord(cases, 'postgres'), 50, ' ms'),
     atLeast('90/10 mix at 10,000: ours / best peer', ratios.get('mixed')?.toPeer, 10),
     atLeast('list of 20, PostgreSQL: ours / peer', ratios.get('postgres-list-20')?.toPeer, 1),
     atLeast('list of 10,000, PostgreSQL: ours / peer', ratios.get('postgres-list-10000')?.toPeer, 5),
@@ -71,7 +75,9 @@ export function goalsOf(results: BenchResults): Goal[] {
 const SLOWEST_SECOND = 1 / 3
 
 function instanceGoals(results: readonly InstanceResult[]): (Goal | undefined)[] {
-  const ofCallers = (callers: number) => results.filter(({ row }) => row.callers === callers)
+  const updates = results.filter(({ row }) => row.load === 'updates')
+  const orders = results.filter(({ row }) => row.load === 'orders')
+  const ofCallers = (callers: number) => updates.filter(({ row }) => row.callers === callers)
   const delayed = ofCallers(256).filter(({ row }) => row.commitDelayMs === DELAY_MS)
   const rateOf = (instances: number) => {
     const mine = oursIn(delayed.find(({ row }) => row.instances === instances))
@@ -86,7 +92,8 @@ function instanceGoals(results: readonly InstanceResult[]): (Goal | undefined)[]
       one === undefined || four === undefined ? undefined : four / one,
       1.1,
     ),
-    lowest('updates, PostgreSQL: our slowest second / median second', results, slowestSecond, SLOWEST_SECOND),
+    lowest('updates, PostgreSQL: our slowest second / median second', updates, slowestSecond, SLOWEST_SECOND),
+    lowest('orders, 64 callers, PostgreSQL: ours / peer', orders, toPeer, 2),
   ]
 }
 
@@ -169,6 +176,14 @@ function slowestUpdates(cases: readonly CaseResult[]): number | undefined {
   const peers = (updates?.results ?? []).filter(({ kind }) => kind === 'peer')
   if (mine === undefined || peers.length === 0) return undefined
   return mine.p99Ms.median / Math.min(...peers.map(({ p99Ms }) => p99Ms.median))
+}
+
+/** Of words that many have and that few have. */
+function slowestWord(cases: readonly CaseResult[], wanted: Section): number | undefined {
+  const words = cases
+    .filter(({ name, section }) => section === wanted && /search-\w+-word$/.test(name))
+    .flatMap((one) => oursIn(one) ?? [])
+  return words.length === 0 ? undefined : Math.max(...words.map(({ p99Ms }) => p99Ms.median))
 }
 
 /** Pets that ours changes with adjustments, to those that it changes one by one. */

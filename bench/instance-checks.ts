@@ -4,7 +4,9 @@ import { INSTANCE_PETS } from './instance-rows.ts'
 
 /** The last pets are for those who look at every answer; the load changes all others. */
 const WITNESSED_PETS = 100
-export const LAST_LOADED_PET = INSTANCE_PETS - WITNESSED_PETS
+/** The one before them is for orders of one pet alone. */
+export const ORDERED_PET = INSTANCE_PETS - WITNESSED_PETS
+export const LAST_LOADED_PET = ORDERED_PET - 1
 const WITNESSES = 2
 const BETWEEN_UPDATES_MS = 20
 /** wrk leaves without waiting for its last answers: what it sent may still be on its way to the disk. */
@@ -34,7 +36,7 @@ export class Witnesses {
   /** Each has pets of its own, one change at a time, and asks another instance each time. */
   async #watch(number: number): Promise<void> {
     for (let turn = 0; !this.#isOver; turn++) {
-      const petId = LAST_LOADED_PET + 1 + ((turn * WITNESSES + number) % WITNESSED_PETS)
+      const petId = ORDERED_PET + 1 + ((turn * WITNESSES + number) % WITNESSED_PETS)
       const quantity = 1000 + ((turn * 7919) % 9000)
       await this.#update(petId, quantity, turn)
       this.#acknowledged.set(petId, quantity)
@@ -87,6 +89,13 @@ async function findWrong(
   if (lost !== undefined) {
     return `pet ${lost.pet_id} has ${lost.quantity} in the database; acknowledged was ${acknowledged.get(lost.pet_id)}`
   }
+  const [orders] = await sql`
+    SELECT (SELECT sum(quantity) FROM orders)::bigint AS ordered, (SELECT sum(reserved) FROM ${sql(target.stockTable)})::bigint AS reserved,
+      (SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()) AS deadlocks`
+  if (orders.ordered !== null && orders.ordered !== orders.reserved) {
+    return `orders of ${orders.ordered} are open, and ${orders.reserved} are reserved`
+  }
+  if (orders.deadlocks !== '0') return `PostgreSQL ended ${orders.deadlocks} deadlocks`
   const stored = JSON.stringify(
     rows.map(({ pet_id, quantity, status }) => ({ petId: pet_id, quantity, status })),
   )

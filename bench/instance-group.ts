@@ -1,7 +1,7 @@
 import type { Dataset } from './dataset.ts'
 import { createPostgresDatabase, vacuum } from './postgres.ts'
 import { BOTH_CORES, type ServerProcess } from './processes.ts'
-import type { Secrets, SharedTarget } from './target.ts'
+import type { RunningTarget, Secrets, SharedTarget } from './target.ts'
 
 /** The instances of one target, all on one database. They are paused together, and so is nobody's partner alone. */
 export class InstanceGroup {
@@ -28,6 +28,12 @@ export class InstanceGroup {
 
   get urls(): readonly string[] {
     return this.#instances.map(({ url }) => url)
+  }
+
+  get first(): Pick<RunningTarget, 'url' | 'secrets'> {
+    const [url] = this.urls
+    if (url === undefined) throw new Error(`no instance of ${this.target.name} is started`)
+    return { url, secrets: this.secrets }
   }
 
   /** Starts what is missing, and leaves all paused. */

@@ -1,7 +1,8 @@
 import { join } from 'node:path'
-import { checkCounts } from './checks.ts'
+import { checkCounts, checkOrders } from './checks.ts'
 import { createDataset } from './dataset.ts'
-import { checkStock, LAST_LOADED_PET, Witnesses } from './instance-checks.ts'
+import { FAIRNESS_SECONDS, measureFairness } from './fairness.ts'
+import { checkStock, LAST_LOADED_PET, ORDERED_PET, Witnesses } from './instance-checks.ts'
 import { InstanceGroup } from './instance-group.ts'
 import {
   INSTANCE_PACE,
@@ -14,12 +15,12 @@ import {
 import { endAfter, type Sample, toSample } from './measure.ts'
 import { createPostgresDatabase, delayCommits } from './postgres.ts'
 import { BOTH_CORES, pinned, run } from './processes.ts'
-import { type InstanceResult, secondsOf, summarise } from './results.ts'
+import { type InstanceResult, secondsOf, summarise, type TargetResult } from './results.ts'
 import type { Session } from './rounds.ts'
-import type { SharedTarget } from './target.ts'
+import { ORDERS_PATH, type SharedTarget } from './target.ts'
 
 interface CountedSample extends Sample {
-  /** Updates that were answered in each whole second. */
+  /** Requests that were answered in each whole second. */
   readonly bySecond: readonly number[]
 }
 
@@ -73,6 +74,7 @@ async function runRow(
   for (const { group } of entrants) {
     progress.tell(`${title} · ${group.target.name} · warm-up`)
     await onTurn(group, async () => {
+      if (row.load !== 'updates') await checkOrders(group.target, group.first, ORDERED_PET)
       await endAfter(milliseconds, wrkCommand(group, row, 60, Date.now() % 1_000_000))
       await checkStock(group, new Map())
     })
@@ -87,6 +89,19 @@ async function runRow(
       progress.finished(seconds)
     }
   }
+  const results: TargetResult[] = []
+  for (const { group, samples } of entrants) {
+    const result = summarise(group.target, samples, undefined)
+    const bySecond = secondsOf(samples.flatMap((sample) => sample.bySecond))
+    if (row.load !== 'orders-one-pet') results.push({ ...result, bySecond })
+    else {
+      progress.tell(`${title} · ${group.target.name} · caller by caller`)
+      const callers = { urls: group.urls, secret: group.secrets.unlimited, petId: ORDERED_PET }
+      const fairness = await onTurn(group, () => measureFairness(callers, row.callers))
+      results.push({ ...result, bySecond, fairness })
+      progress.finished(FAIRNESS_SECONDS)
+    }
+  }
   return {
     name: nameOf(row),
     title,
@@ -96,10 +111,7 @@ async function runRow(
     seconds,
     rounds,
     row,
-    results: entrants.map(({ group, samples }) => ({
-      ...summarise(group.target, samples, undefined),
-      bySecond: secondsOf(samples.flatMap(({ bySecond }) => bySecond)),
-    })),
+    results,
   }
 }
 
@@ -122,15 +134,18 @@ async function measureRound(
 /** A thread for each instance, with as many of the callers each. */
 function wrkCommand(
   { target, secrets, urls }: InstanceGroup,
-  { instances, callers }: InstanceRow,
+  { load, instances, callers }: InstanceRow,
   seconds: number,
   seed: number,
 ): string[] {
-  const numbers = [1, LAST_LOADED_PET, 0, seed, callers / instances]
+  const [first, last] = load === 'orders-one-pet' ? [ORDERED_PET, ORDERED_PET] : [1, LAST_LOADED_PET]
+  const numbers = [first, last, 0, seed, callers / instances]
+  const path = load === 'updates' ? target.listPath : ORDERS_PATH
+  const script = `load/${load === 'updates' ? 'updates' : 'orders'}-of-instances.lua`
   return [
     ...[...pinned(BOTH_CORES), 'wrk', '-t', String(instances), '-c', String(callers), '-d', `${seconds}s`],
-    ...['--timeout', '60s', '-s', 'load/updates-of-instances.lua', `${urls[0]}${target.listPath}`, '--'],
-    ...[target.listPath, secrets.unlimited, ...numbers.map(String)],
+    ...['--timeout', '60s', '-s', script, `${urls[0]}${path}`, '--'],
+    ...[path, secrets.unlimited, ...numbers.map(String)],
     ...urls.map((url) => new URL(url).port),
   ]
 }

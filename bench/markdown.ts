@@ -1,6 +1,6 @@
 import { count, milliseconds, NONE, table, times, withSpread } from './format.ts'
 import { goalsOf, ratiosOf } from './goals.ts'
-import { instancesTable } from './instances-table.ts'
+import { instancesTable, slowestCaller } from './instances-table.ts'
 import type { BenchResults, CaseResult, Comparison, GrowthResult, TargetResult } from './results.ts'
 import { SECTIONS } from './sections.ts'
 
@@ -55,6 +55,8 @@ function introduction({ mode, seconds }: BenchResults): string {
 function caseSection({ title, pets, connections, seconds, rounds, petsEach, results }: CaseResult): string[] {
   const notes = [...new Set(results.flatMap(({ note }) => note ?? []))]
   const mark = (note: string | undefined) => (note === undefined ? '' : ` (${notes.indexOf(note) + 1})`)
+  const hasFairness = results.some((result) => result.fairness !== undefined)
+  const fairness = hasFairness ? ['slowest caller / median, longest wait'] : []
   const sorted = results.toSorted((a, b) => b.requestsPerSecond.median - a.requestsPerSecond.median)
   return [
     `### ${title.charAt(0).toUpperCase()}${title.slice(1)}`,
@@ -62,8 +64,11 @@ function caseSection({ title, pets, connections, seconds, rounds, petsEach, resu
       `${rounds} round${rounds === 1 ? '' : 's'} of ${seconds} s.` +
       (petsEach === undefined ? '' : ` Each request changes ${petsEach} pets, all or none.`),
     table(
-      ['', 'requests/s', 'p50 ms', 'p99 ms', 'requests', 'status 400 and above'],
-      sorted.map((result) => row(result, mark(result.note))),
+      ['', 'requests/s', 'p50 ms', 'p99 ms', 'requests', 'status 400 and above', ...fairness],
+      sorted.map((result) => [
+        ...row(result, mark(result.note)),
+        ...(fairness.length === 0 ? [] : [slowestCaller(result)]),
+      ]),
     ),
     ...notes.map((note, index) => `(${index + 1}) ${note}`),
   ]

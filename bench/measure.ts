@@ -1,6 +1,6 @@
 import type { Case, Load } from './cases.ts'
 import { begin, type Command, LOAD_CORE, pinned, run } from './processes.ts'
-import type { RunningTarget, Target } from './target.ts'
+import { ORDERS_PATH, type RunningTarget, SEARCH_PATH, type Target } from './target.ts'
 
 /** What one run of wrk showed. */
 export interface Sample {
@@ -35,6 +35,8 @@ interface WrkReport {
 const SCRIPTS: Partial<Record<Load['kind'], string>> = {
   updates: 'load/updates.lua',
   adjustments: 'load/adjustments.lua',
+  orders: 'load/orders.lua',
+  search: 'load/search.lua',
 }
 
 /** Longer than any peer takes for one list while others wait before it. */
@@ -159,6 +161,21 @@ function wrkCommand(
   if (load.kind === 'adjustments') {
     const numbers = [pets, load.changes, seed].map(String)
     return [...command, url, '--', target.listPath, running.secrets.unlimited, ...numbers]
+  }
+  if (load.kind === 'orders') {
+    const numbers = [1, load.onePet ? 1 : pets, 0, seed].map(String)
+    return [...command, running.url, '--', ORDERS_PATH, running.secrets.unlimited, ...numbers]
+  }
+  if (load.kind === 'search') {
+    return [
+      ...command,
+      running.url,
+      '--',
+      SEARCH_PATH,
+      running.secrets.unlimited,
+      String(seed),
+      ...load.queries,
+    ]
   }
   const secret = {
     list: running.secrets.unlimited,

@@ -1,6 +1,12 @@
 import { parseArgs } from 'node:util'
 import { CASES, type Case, takesPart } from './cases.ts'
-import { FEW_INSTANCE_ROWS, INSTANCE_ROWS, INSTANCES, type InstanceRow } from './instance-rows.ts'
+import {
+  FEW_INSTANCE_ROWS,
+  INSTANCE_ORDERS,
+  INSTANCE_ROWS,
+  INSTANCES,
+  type InstanceRow,
+} from './instance-rows.ts'
 import { FULL, type Pace, QUICK } from './pace.ts'
 import type { SharedTarget, Target } from './target.ts'
 import { SHARED_TARGETS } from './targets/on-postgres.ts'
@@ -17,11 +23,13 @@ export interface Options {
 }
 
 const GROWTH = 'growth'
-const NAMES = [...CASES.map(({ name }) => name), INSTANCES, GROWTH]
+/** All searches, each of which has a name of its own. */
+const SEARCH = 'search'
+const NAMES = [...CASES.map(({ name }) => name), SEARCH, INSTANCES, INSTANCE_ORDERS, GROWTH]
 
 export const HELP = `bun bench/run.ts [--quick] [--only CASE,...] [--targets TARGET,...]
 
-  --quick    one short round of most, under three minutes; without it, under 15
+  --quick    one short round of most, under three minutes; without it, about 22
   --only     some cases alone: ${NAMES.join(', ')}
   --targets  some targets alone: ${TARGETS.map(({ name }) => name).join(', ')}
 
@@ -43,7 +51,8 @@ export function readOptions(args: readonly string[]): Options | undefined {
   const pace = values.quick ? QUICK : FULL
   const named = chosen('--only', values.only, NAMES)
   const beside = CASES.flatMap((one) => (named.includes(one.name) ? (one.beside ?? []) : []))
-  const chosenCases = [...named, ...beside]
+  const searches = CASES.filter(({ load }) => load.kind === 'search' && named.includes(SEARCH))
+  const chosenCases = [...named, ...beside, ...searches.map(({ name }) => name)]
   const chosenTargets = chosen(
     '--targets',
     values.targets,
@@ -57,8 +66,10 @@ export function readOptions(args: readonly string[]): Options | undefined {
   const cases = asked.filter((loadCase) => targets.some((target) => takesPart(target, loadCase)))
   const growth = chosenCases.includes(GROWTH) && chosenTargets.includes('ours')
   const shared = SHARED_TARGETS.filter(({ name }) => chosenTargets.includes(name))
-  const rows = values.quick && values.only === undefined ? FEW_INSTANCE_ROWS : INSTANCE_ROWS
-  const hasInstances = chosenCases.includes(INSTANCES) && shared.length > 0
+  const all = values.quick && values.only === undefined ? FEW_INSTANCE_ROWS : INSTANCE_ROWS
+  const rows = chosenCases.includes(INSTANCES) ? all : all.filter(({ load }) => load !== 'updates')
+  const hasInstances =
+    [INSTANCES, INSTANCE_ORDERS].some((name) => chosenCases.includes(name)) && shared.length > 0
   if (cases.length === 0 && !growth && !hasInstances) {
     throw new Error(`none of ${chosenTargets.join(', ')} takes part in ${chosenCases.join(', ')}; see --help`)
   }

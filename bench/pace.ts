@@ -1,4 +1,5 @@
-import { type Case, storesOf, takesPart } from './cases.ts'
+import { type Case, hasFairness, storesOf, takesPart } from './cases.ts'
+import { FAIRNESS_SECONDS } from './fairness.ts'
 import type { Target } from './target.ts'
 
 /** How long a run takes its time for. */
@@ -49,7 +50,8 @@ export function plannedSeconds(cases: readonly Case[], targets: readonly Target[
     for (const [index, loadCase] of store.entries()) {
       const entrants = started.filter((target) => takesPart(target, loadCase)).length
       const warmUpMs = warmUpMsOf(loadCase, index === 0, pace)
-      seconds += entrants * (warmUpMs / 1000 + loadCase.rounds * loadCase.seconds)
+      const fairness = hasFairness(loadCase) ? FAIRNESS_SECONDS : 0
+      seconds += entrants * (warmUpMs / 1000 + loadCase.rounds * loadCase.seconds + fairness)
     }
   }
   return seconds

@@ -1,5 +1,6 @@
-/** The staff page with 100,000 pets in real Chromium: how soon, how quick, how much memory. */
+/** The staff page with 100,000 pets, or `--pets`, in real Chromium: how soon, how quick, how much memory. */
 import { join } from 'node:path'
+import { parseArgs } from 'node:util'
 import { chromium } from 'playwright-core'
 import { CHROMIUM_FLAGS, chromiumPath } from '../client/test/support/chromium.ts'
 import { createDataset } from './dataset.ts'
@@ -8,10 +9,17 @@ import { measurePage, type PageMeasures } from './page/measure-page.ts'
 import { createRunFolder, killAll } from './processes.ts'
 import { ours } from './targets/ours.ts'
 
-const PETS = 100_000
-const FIRST_ROWS_MS = 2_000
+/** What the goals are for; with another number the figures are told, and nothing is asked of them. */
+const USUAL_PETS = 100_000
+const { values: options } = parseArgs({ options: { pets: { type: 'string', default: String(USUAL_PETS) } } })
+const PETS = Number(options.pets)
+if (!Number.isSafeInteger(PETS) || PETS < 1)
+  throw new Error(`--pets takes a whole number, got ${options.pets}`)
+
+const FIRST_ROWS_MS = 1_000
 const SEARCH_MS = 100
 const LONGEST_TASK_MS = 100
+const HEAP_MB = 60
 /** More than is in use right after the load: scrolling and changes by others may not pile anything up. */
 const HEAP_GROWTH_MB = 10
 
@@ -51,7 +59,8 @@ async function measure(): Promise<PageMeasures> {
   }
 }
 
-function goalsOf({ arrivals, keystrokes, scrolling, heapMb, changes }: PageMeasures): readonly Goal[] {
+function goalsOf(measures: PageMeasures): readonly Goal[] {
+  const { arrivals, keystrokes, scrolling, heapMb, changes, lastRowMs } = measures
   const slowest = keystrokes.reduce((worst, each) => (each.ms > worst.ms ? each : worst))
   const most = heapMb.loaded + HEAP_GROWTH_MB
   return [
@@ -73,7 +82,8 @@ function goalsOf({ arrivals, keystrokes, scrolling, heapMb, changes }: PageMeasu
     goal('scrolling through all: median frame', scrolling.medianFrameMs, { unit: 'ms' }),
     goal('scrolling through all: longest frame', scrolling.longestFrameMs, { unit: 'ms' }),
     goal('elements in the page at most', scrolling.mostElements, { unit: '' }),
-    goal('JS heap after the load', heapMb.loaded, { unit: 'MB' }),
+    goal('the last row gone to, edited and saved', lastRowMs, { unit: 'ms' }),
+    goal('JS heap after the load', heapMb.loaded, { most: HEAP_MB, unit: 'MB' }),
     goal('JS heap after scrolling through all', heapMb.scrolled, { most, unit: 'MB' }),
     goal(`JS heap after ${inWords(changes)} live changes`, heapMb.changed, { most, unit: 'MB' }),
   ]
@@ -85,9 +95,9 @@ function goal(what: string, got: number, { most, unit }: { most?: number; unit: 
     `${value < 10 ? value.toFixed(1) : inWords(Math.round(value))} ${unit}`.trim()
   return {
     what,
-    wanted: most === undefined ? '' : `at most ${shown(most)}`,
+    wanted: most === undefined || PETS !== USUAL_PETS ? '' : `at most ${shown(most)}`,
     got: shown(got),
-    met: most === undefined || got <= most,
+    met: most === undefined || PETS !== USUAL_PETS || got <= most,
   }
 }
 

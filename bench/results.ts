@@ -1,4 +1,5 @@
 import type { Case } from './cases.ts'
+import type { Fairness } from './fairness.ts'
 import type { InstanceRow } from './instance-rows.ts'
 import type { Sample } from './measure.ts'
 import { type Spread, spreadOf, sum } from './statistics.ts'
@@ -17,6 +18,8 @@ export interface TargetResult {
   readonly note?: string
   /** Where answers were counted second by second. */
   readonly bySecond?: Seconds
+  /** Where all callers wanted the same. */
+  readonly fairness?: Fairness
 }
 
 /** Of all rounds of a case together. */

@@ -1,12 +1,22 @@
 import { join } from 'node:path'
-import { type Case, takesPart } from './cases.ts'
-import { checkAdjustments, checkFlood, checkList, checkSample, checkUpdate, findEtag } from './checks.ts'
+import { type Case, hasFairness, takesPart } from './cases.ts'
+import {
+  checkAdjustments,
+  checkFlood,
+  checkList,
+  checkOrders,
+  checkSample,
+  checkUpdate,
+  findEtag,
+} from './checks.ts'
 import { createDataset, type Dataset } from './dataset.ts'
+import { FAIRNESS_SECONDS, measureFairness } from './fairness.ts'
 import { type LoadFacts, measure, type Sample, warmUp } from './measure.ts'
 import { type Pace, START_SECONDS, warmUpMsOf } from './pace.ts'
 import type { Progress } from './progress.ts'
 import { type CaseResult, caseResult, summarise, type TargetResult } from './results.ts'
-import type { RunningTarget, Target } from './target.ts'
+import { checkSearches } from './search-checks.ts'
+import { type RunningTarget, SEARCH_PATH, type Target } from './target.ts'
 
 export interface Session {
   readonly folder: string
@@ -33,7 +43,9 @@ export async function runStore(
   const [first] = cases
   if (first === undefined) return []
   const { pets, section } = first
-  const dataset = createDataset(pets, join(session.folder, `${section}-${pets}`))
+  const dataset = createDataset(pets, join(session.folder, `${section}-${pets}`), {
+    isSearched: cases.some(({ load }) => load.kind === 'search'),
+  })
   const started: Started[] = []
   try {
     for (const target of targets) {
@@ -69,7 +81,9 @@ async function runCase(
   for (const { target, running } of started) {
     if (!takesPart(target, loadCase)) continue
     progress.tell(`${loadCase.title} · ${target.name} · warm-up`)
-    const facts = await onTurn(target, running, () => prepare(session, target, running, loadCase, warmUpMs))
+    const facts = await onTurn({ target, running }, loadCase, () =>
+      prepare(session, { target, running }, dataset, loadCase, warmUpMs),
+    )
     if (loadCase.load.kind === 'unchanged-list' && facts.etag === undefined) {
       unmeasured.push(...asWholeList(target, earlier))
       progress.finished(loadCase.rounds * loadCase.seconds)
@@ -81,7 +95,7 @@ async function runCase(
   for (let round = 1; round <= loadCase.rounds; round++) {
     for (const { target, running, facts, samples } of entrants) {
       progress.tell(`${loadCase.title} · ${target.name} · round ${round} of ${loadCase.rounds}`)
-      const sample = await onTurn(target, running, async () => {
+      const sample = await onTurn({ target, running }, loadCase, async () => {
         await checkFlood(target, running, loadCase, facts)
         return measure(target, running, loadCase, facts, round)
       })
@@ -90,15 +104,28 @@ async function runCase(
       progress.finished(loadCase.seconds)
     }
   }
-  const measured = entrants.map(({ target, samples }) => summarise(target, samples, undefined))
+  const measured: TargetResult[] = []
+  for (const { target, running, samples } of entrants) {
+    const result = summarise(target, samples, undefined)
+    if (!hasFairness(loadCase)) measured.push(result)
+    else {
+      progress.tell(`${loadCase.title} · ${target.name} · caller by caller`)
+      const callers = { urls: [running.url], secret: running.secrets.unlimited, petId: 1 }
+      const fairness = await onTurn({ target, running }, loadCase, () =>
+        measureFairness(callers, loadCase.connections),
+      )
+      measured.push({ ...result, fairness })
+      progress.finished(FAIRNESS_SECONDS)
+    }
+  }
   return caseResult(loadCase, loadCase.rounds, [...measured, ...unmeasured])
 }
 
 /** Sees that the target does what the case is about, and warms it up with the very same load. */
 async function prepare(
   { unknownSecret }: Session,
-  target: Target,
-  running: RunningTarget,
+  { target, running }: Started,
+  dataset: Dataset,
   loadCase: Case,
   warmUpMs: number,
 ): Promise<LoadFacts> {
@@ -108,6 +135,8 @@ async function prepare(
   if (kind === 'unchanged-list' && etag === undefined) return facts
   if (kind === 'updates') await checkUpdate(target, running)
   if (kind === 'adjustments') await checkAdjustments(target, running)
+  if (loadCase.load.kind === 'search') await checkSearches(target, running, dataset, loadCase.load)
+  if (kind === 'orders') await checkOrders(target, running)
   await checkFlood(target, running, loadCase, facts)
   await warmUp(target, running, loadCase, facts, warmUpMs)
   return facts
@@ -123,21 +152,22 @@ function asWholeList(target: Target, earlier: readonly CaseResult[]): TargetResu
 
 /**
  * wrk leaves without waiting for its last answers: what they cost must not fall into the next turn. Who waits
- * for PostgreSQL answers other things meanwhile, and has to be asked for the list, which waits its turn.
+ * for PostgreSQL answers other things meanwhile, and has to be asked for the list, which waits its turn; or for a search
+ * where that is the load, since the list of so large a store would leave work behind itself.
  */
-async function settle({ section, listPath }: Target, { url, secrets }: RunningTarget): Promise<void> {
-  const response = await fetch(section === 'postgres' ? url + listPath : url, {
+async function settle({ section }: Target, { url, secrets }: RunningTarget, path: string): Promise<void> {
+  const response = await fetch(section === 'postgres' ? url + path : url, {
     headers: { Authorization: `Bearer ${secrets.unlimited}` },
     keepalive: false,
   })
   await response.arrayBuffer()
 }
 
-async function onTurn<T>(target: Target, running: RunningTarget, work: () => Promise<T>): Promise<T> {
+async function onTurn<T>({ target, running }: Started, { load }: Case, work: () => Promise<T>): Promise<T> {
   running.resume()
   try {
     const result = await work()
-    await settle(target, running)
+    await settle(target, running, load.kind === 'search' ? `${SEARCH_PATH}?low=true` : target.listPath)
     return result
   } finally {
     running.pause()

@@ -10,6 +10,12 @@ export type TargetKind = 'ours' | 'peer' | 'ceiling'
  */
 export type Section = 'embedded' | 'postgres' | 'instances'
 
+/** Where all who take orders take them. */
+export const ORDERS_PATH = '/v1/store/orders'
+
+/** Where all who can be searched are. */
+export const SEARCH_PATH = '/v1/inventory/search'
+
 export interface Target {
   readonly name: string
   readonly label: string
@@ -21,6 +27,10 @@ export interface Target {
   readonly takesUpdates: boolean
   /** Those that have them change several pets in one transaction, all or none. */
   readonly takesAdjustments: boolean
+  /** Those that have them check and reserve in one transaction. */
+  readonly takesOrders: boolean
+  /** Those that can find pets by words of their names, by category, and those that run low, by an index. */
+  readonly takesSearches: boolean
   readonly checksKeys: boolean
   start(dataset: Dataset): Promise<RunningTarget>
 }

@@ -1,6 +1,6 @@
 /** Bundles the two pages into web/dist, with all that the service needs to serve them. `npm run build:web` runs it. */
 import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 
 const ROOT = join(import.meta.dir, '..')
@@ -10,7 +10,9 @@ const MODULE = join(DIST, 'pages.ts')
 const PAGES = { 'stock-page': '/', 'docs-page': '/docs' } as const
 type PageName = keyof typeof PAGES
 /** Everything that the bundles depend on. */
-const SOURCES = ['web/src/**/*', 'client/src/**/*', 'web/build.ts', 'package-lock.json']
+const SOURCES = [
+  ...['web/src/**/*', 'client/src/**/*', 'server/src/core/**/*', 'web/build.ts', 'package-lock.json'],
+]
 
 /** Below this, the compressed form saves less than a packet. */
 const LEAST_BYTES_TO_COMPRESS = 1_400
@@ -60,8 +62,9 @@ async function bundle(page: PageName, links: string): Promise<BuiltFile[]> {
       asset: 'assets/[name]-[hash].[ext]',
     },
   })
+  const used = await usedOutputs(outputs)
   return Promise.all(
-    outputs.map(async (output) => {
+    used.map(async (output) => {
       const name = output.path.replace(/^\.\//, '')
       const file = { path: `/${name}`, name, type: output.type }
       if (!name.endsWith('.html')) return { ...file, bytes: new Uint8Array(await output.arrayBuffer()) }
@@ -69,6 +72,17 @@ async function bundle(page: PageName, links: string): Promise<BuiltFile[]> {
       return { ...file, path: PAGES[page], bytes: new TextEncoder().encode(html) }
     }),
   )
+}
+
+/**
+ * All but the styles of views that are loaded later: what the page itself links to has those already, and nothing
+ * loads the files that the bundler makes of them beside it.
+ */
+async function usedOutputs(outputs: readonly Bun.BuildArtifact[]): Promise<readonly Bun.BuildArtifact[]> {
+  const isStyle = ({ path }: Bun.BuildArtifact) => path.endsWith('.css')
+  const texts = await Promise.all(outputs.filter((output) => !isStyle(output)).map((output) => output.text()))
+  const isNamed = ({ path }: Bun.BuildArtifact) => texts.some((text) => text.includes(basename(path)))
+  return outputs.filter((output) => !isStyle(output) || isNamed(output))
 }
 
 /** The icon and the web manifest that names it, which no bundler follows. */

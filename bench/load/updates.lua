@@ -17,13 +17,17 @@ function init(args)
 
   local headers = ' HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ' .. args[2] .. '\r\n'
   read_request = 'GET ' .. path .. headers .. '\r\n'
+  json_headers = headers .. 'Content-Type: application/json\r\nContent-Length: '
   -- The quantity has four digits, so the length of the body is known.
-  update_tail = headers .. 'Content-Type: application/json\r\nContent-Length: 17\r\n\r\n{"quantity":'
+  update_tail = json_headers .. '17\r\n\r\n{"quantity":'
 end
 
 function request()
   if read_percent > 0 and math.random(100) <= read_percent then return read_request end
   counter = counter + 1
-  local pet = first == last and first or math.random(first, last)
+  return change(first == last and first or math.random(first, last))
+end
+
+function change(pet)
   return 'PATCH ' .. path .. '/' .. pet .. update_tail .. (1000 + counter % 9000) .. '}'
 end

@@ -1,14 +1,19 @@
 import Database from 'better-sqlite3'
 import type { PeerKey } from './gate.ts'
 import {
+  ADD_ORDER,
   ADJUST,
-  AdjustmentRefused,
+  FIND_AVAILABLE,
   FIND_KEY,
   type InventoryRow,
   LIST,
+  openOrder,
   type PeerAdjustment,
+  type PeerDraft,
   RECORD,
   RECORD_ADJUSTED,
+  RESERVE,
+  Refused,
   UPDATE,
 } from './statements.ts'
 
@@ -23,6 +28,9 @@ export function openInventory(path: string) {
   const record = database.prepare<[number, number, number, string]>(RECORD)
   const adjustOne = database.prepare<[number, number], InventoryRow>(ADJUST)
   const recordAdjusted = database.prepare<[number, number, number, string, string]>(RECORD_ADJUSTED)
+  const reserve = database.prepare<[number, number, number], { petId: number }>(RESERVE)
+  const available = database.prepare<[number], { available: number }>(FIND_AVAILABLE)
+  const addOrder = database.prepare<[number, number, number, string], { id: number }>(ADD_ORDER)
   const key = database.prepare<[string], PeerKey>(FIND_KEY)
 
   return {
@@ -37,10 +45,20 @@ export function openInventory(path: string) {
       const now = Date.now()
       return changes.map(({ petId, delta }) => {
         const row = adjustOne.get(delta, petId)
-        if (row === undefined || row.quantity < 0) throw new AdjustmentRefused(row)
+        if (row === undefined || row.quantity < 0) throw new Refused(row?.petId)
         recordAdjusted.run(petId, row.quantity, now, keyId, reason)
         return row
       })
     }),
+    // It takes the lock of the writer at once, since it is going to write.
+    order: database.transaction((draft: PeerDraft, keyId: string) => {
+      const { petId, quantity } = draft
+      if (reserve.get(quantity, petId, quantity) === undefined)
+        throw new Refused(available.get(petId) ? petId : undefined)
+      const now = Date.now()
+      const added = addOrder.get(petId, quantity, now, keyId)
+      if (added === undefined) throw new Error('the order got no id')
+      return openOrder(draft, added.id, now)
+    }).immediate,
   }
 }

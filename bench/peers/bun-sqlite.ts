@@ -1,14 +1,20 @@
 import { Database } from 'bun:sqlite'
 import type { PeerKey } from './gate.ts'
+import { searchIn } from './search.ts'
 import {
+  ADD_ORDER,
   ADJUST,
-  AdjustmentRefused,
+  FIND_AVAILABLE,
   FIND_KEY,
   type InventoryRow,
   LIST,
+  openOrder,
   type PeerAdjustment,
+  type PeerDraft,
   RECORD,
   RECORD_ADJUSTED,
+  RESERVE,
+  Refused,
   UPDATE,
 } from './statements.ts'
 
@@ -22,10 +28,14 @@ export function openInventory(path: string) {
   const record = database.query<unknown, [number, number, number, string]>(RECORD)
   const adjustOne = database.query<InventoryRow, [number, number]>(ADJUST)
   const recordAdjusted = database.query<unknown, [number, number, number, string, string]>(RECORD_ADJUSTED)
+  const reserve = database.query<{ petId: number }, [number, number, number]>(RESERVE)
+  const available = database.query<{ available: number }, [number]>(FIND_AVAILABLE)
+  const addOrder = database.query<{ id: number }, [number, number, number, string]>(ADD_ORDER)
   const key = database.query<PeerKey, [string]>(FIND_KEY)
 
   return {
     list: () => all.all(),
+    search: searchIn(database),
     findKey: (hash: string) => key.get(hash) ?? undefined,
     setQuantity: database.transaction((petId: number, quantity: number, keyId: string) => {
       const row = update.get(quantity, petId)
@@ -36,10 +46,20 @@ export function openInventory(path: string) {
       const now = Date.now()
       return changes.map(({ petId, delta }) => {
         const row = adjustOne.get(delta, petId)
-        if (row === null || row.quantity < 0) throw new AdjustmentRefused(row)
+        if (row === null || row.quantity < 0) throw new Refused(row?.petId)
         recordAdjusted.run(petId, row.quantity, now, keyId, reason)
         return row
       })
     }),
+    // It takes the lock of the writer at once, since it is going to write.
+    order: database.transaction((draft: PeerDraft, keyId: string) => {
+      const { petId, quantity } = draft
+      if (reserve.get(quantity, petId, quantity) === null)
+        throw new Refused(available.get(petId) ? petId : undefined)
+      const now = Date.now()
+      const added = addOrder.get(petId, quantity, now, keyId)
+      if (added === null) throw new Error('the order got no id')
+      return openOrder(draft, added.id, now)
+    }).immediate,
   }
 }

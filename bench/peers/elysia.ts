@@ -1,7 +1,7 @@
 import { Elysia, status, t } from 'elysia'
 import { openInventory } from './bun-sqlite.ts'
 import { createGate } from './gate.ts'
-import { AdjustmentRefused, MAX_CHANGES, REASONS } from './statements.ts'
+import { MAX_CHANGES, REASONS, Refused } from './statements.ts'
 
 // Elysia: elysiajs.com/quick-start, /essential/life-cycle (derive runs before the body is validated), /essential/validation.
 const [path = '', port = '0'] = process.argv.slice(2)
@@ -16,7 +16,7 @@ new Elysia()
     return { keyId: result.key?.id ?? '' }
   })
   .onError(({ code, error }) => {
-    if (error instanceof AdjustmentRefused) return status(error.body.status, error.body)
+    if (error instanceof Refused) return status(error.body.status, error.body)
     if (code === 'VALIDATION' || code === 'PARSE')
       return status(400, { code: 'invalid_request', message: 'the body is not as it must be', status: 400 })
   })
@@ -37,4 +37,14 @@ new Elysia()
       }),
     }),
   })
+  .post(
+    '/v1/store/orders',
+    ({ body, keyId, set }) => {
+      const order = inventory.order(body, keyId)
+      set.status = 201
+      set.headers.location = `/v1/store/orders/${order.id}`
+      return order
+    },
+    { body: t.Object({ petId: t.Integer(), quantity: t.Integer({ minimum: 1 }) }) },
+  )
   .listen({ hostname: '127.0.0.1', port: Number(port) })

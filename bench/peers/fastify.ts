@@ -1,7 +1,7 @@
 import Fastify from 'fastify'
 import { openInventory } from './better-sqlite.ts'
 import { createGate } from './gate.ts'
-import { AdjustmentRefused, MAX_CHANGES, type PeerAdjustment, REASONS } from './statements.ts'
+import { MAX_CHANGES, type PeerAdjustment, type PeerDraft, REASONS, Refused } from './statements.ts'
 
 // Fastify: fastify.dev/docs/latest/Guides/Getting-Started, /Reference/Validation-and-Serialization.
 declare module 'fastify' {
@@ -17,6 +17,13 @@ const pass = createGate(inventory.findKey)
 const item = {
   type: 'object',
   properties: { petId: { type: 'integer' }, quantity: { type: 'integer' }, status: { type: 'string' } },
+}
+const order = {
+  type: 'object',
+  properties: {
+    ...{ id: { type: 'integer' }, petId: { type: 'integer' }, quantity: { type: 'integer' } },
+    ...{ complete: { type: 'boolean' }, state: { type: 'string' }, createdAt: { type: 'string' } },
+  },
 }
 const error = {
   type: 'object',
@@ -92,8 +99,26 @@ app.post<{ Body: PeerAdjustment }>(
   async (request) => ({ items: inventory.adjust(request.body, request.keyId) }),
 )
 
+app.post<{ Body: PeerDraft }>(
+  '/v1/store/orders',
+  {
+    schema: {
+      body: {
+        type: 'object',
+        properties: { petId: { type: 'integer' }, quantity: { type: 'integer', minimum: 1 } },
+        required: ['petId', 'quantity'],
+      },
+      response: { 201: order, '4xx': error },
+    },
+  },
+  async (request, reply) => {
+    const made = inventory.order(request.body, request.keyId)
+    return reply.code(201).header('Location', `/v1/store/orders/${made.id}`).send(made)
+  },
+)
+
 app.setErrorHandler((thrown: Error, _, reply) => {
-  if (thrown instanceof AdjustmentRefused) return reply.code(thrown.body.status).send(thrown.body)
+  if (thrown instanceof Refused) return reply.code(thrown.body.status).send(thrown.body)
   return reply.send(thrown)
 })
 

@@ -1,8 +1,8 @@
 import { SQL } from 'bun'
 import { Hono } from 'hono'
 import type { PeerKey } from './gate.ts'
-import { honoGate, quantityValidator } from './hono-parts.ts'
-import type { InventoryRow } from './statements.ts'
+import { draftValidator, honoGate, quantityValidator } from './hono-parts.ts'
+import { type InventoryRow, openOrder, Refused } from './statements.ts'
 
 // Hono on Bun: hono.dev/docs/getting-started/bun. Bun.SQL: bun.com/docs/runtime/sql.
 const [url = '', port = '0', poolSize = '10'] = process.argv.slice(2)
@@ -34,6 +34,24 @@ app.patch('/v1/inventory/:petId', gate, quantityValidator, async (c) => {
   return item === undefined
     ? c.json({ code: 'not_found', message: 'there is no such pet', status: 404 }, 404)
     : c.json(item)
+})
+app.post('/v1/store/orders', gate, draftValidator, async (c) => {
+  const draft = c.req.valid('json')
+  const { petId, quantity } = draft
+  const [made]: { id: string; createdAt: Date }[] = await sql`
+    WITH reserved AS (
+      UPDATE inventory SET reserved = reserved + ${quantity}
+      WHERE pet_id = ${petId} AND quantity - reserved >= ${quantity} RETURNING pet_id
+    )
+    INSERT INTO orders (pet_id, quantity, key_id) SELECT pet_id, ${quantity}, ${c.get('keyId')} FROM reserved
+    RETURNING id, created_at AS "createdAt"`
+  if (made === undefined) {
+    const known: unknown[] = await sql`SELECT 1 FROM inventory WHERE pet_id = ${petId}`
+    const { body } = new Refused(known.length === 0 ? undefined : petId)
+    return c.json(body, body.status)
+  }
+  const order = openOrder(draft, Number(made.id), made.createdAt.getTime())
+  return c.json(order, 201, { Location: `/v1/store/orders/${order.id}` })
 })
 
 Bun.serve({ hostname: '127.0.0.1', port: Number(port), fetch: app.fetch })

@@ -6,7 +6,16 @@ export const POSTGRES_SCHEMA = `
   CREATE TABLE inventory (
     pet_id   integer PRIMARY KEY,
     quantity integer NOT NULL,
-    status   text NOT NULL
+    status   text NOT NULL,
+    reserved integer NOT NULL DEFAULT 0
+  );
+  CREATE TABLE orders (
+    id         bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    pet_id     integer NOT NULL,
+    quantity   integer NOT NULL,
+    state      text NOT NULL DEFAULT 'open',
+    created_at timestamptz NOT NULL DEFAULT now(),
+    key_id     text NOT NULL
   );
   CREATE TABLE history (
     id       bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,

@@ -11,6 +11,8 @@ const ceiling = {
   listEquals: 'bytes',
   takesUpdates: false,
   takesAdjustments: false,
+  takesOrders: false,
+  takesSearches: false,
   checksKeys: false,
 } as const
 

@@ -31,6 +31,8 @@ export const honoOnPostgres: SharedTarget = {
   listEquals: 'bytes',
   takesUpdates: true,
   takesAdjustments: false,
+  takesOrders: true,
+  takesSearches: false,
   checksKeys: true,
   stockTable: 'inventory',
   prepare: async (dataset, database) => {

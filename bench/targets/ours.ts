@@ -4,7 +4,7 @@ import { freePort, run, type ServerProcess, startServer } from '../processes.ts'
 import type { InstancePlace, Secrets, Target } from '../target.ts'
 
 const PROJECT = join(import.meta.dir, '..', '..')
-const PETSTORE = join(PROJECT, 'node_modules', '.bin', 'petstore')
+export const PETSTORE = join(PROJECT, 'node_modules', '.bin', 'petstore')
 const UNLIMITED = '1000000000'
 
 /** Everything on, as it comes: keys, limits, history, metrics, logging. */
@@ -17,6 +17,8 @@ export const ours: Target = {
   listEquals: 'bytes',
   takesUpdates: true,
   takesAdjustments: true,
+  takesOrders: true,
+  takesSearches: true,
   checksKeys: true,
   start: async (dataset) => {
     const database = `sqlite:${join(dataset.folder, 'ours.db')}`

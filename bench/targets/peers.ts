@@ -11,35 +11,36 @@ const environment = { NODE_ENV: 'production' }
 
 interface PeerCommand {
   readonly name: string
-  readonly takesAdjustments: boolean
+  /** Adjustments and orders: more than one statement in a transaction that can fail. */
+  readonly takesTransactions: boolean
   readonly label: string
   readonly command: (database: string, port: string) => string[]
 }
 
 export const hono = peer({
   name: 'hono',
-  takesAdjustments: true,
+  takesTransactions: true,
   label: 'Hono on Bun, bun:sqlite',
   command: (database, port) => [process.execPath, join(BENCH, 'peers', 'hono.ts'), database, port],
 })
 
 export const elysia = peer({
   name: 'elysia',
-  takesAdjustments: true,
+  takesTransactions: true,
   label: 'Elysia on Bun, bun:sqlite',
   command: (database, port) => [process.execPath, join(BENCH, 'peers', 'elysia.ts'), database, port],
 })
 
 export const fastify = peer({
   name: 'fastify',
-  takesAdjustments: true,
+  takesTransactions: true,
   label: 'Fastify, better-sqlite3',
   command: (database, port) => ['node', join(BENCH, 'dist', 'fastify.js'), database, port],
 })
 
 export const express = peer({
   name: 'express',
-  takesAdjustments: false,
+  takesTransactions: false,
   label: 'Express 5, better-sqlite3',
   command: (database, port) => ['node', join(BENCH, 'dist', 'express.js'), database, port],
 })
@@ -54,6 +55,8 @@ export const jsonServer: Target = {
   listEquals: 'content',
   takesUpdates: true,
   takesAdjustments: false,
+  takesOrders: false,
+  takesSearches: false,
   checksKeys: false,
   start: async ({ folder, body }) => {
     const port = await freePort()
@@ -81,7 +84,7 @@ export async function buildNodePeers(): Promise<void> {
   })
 }
 
-function peer({ name, label, takesAdjustments, command }: PeerCommand): Target {
+function peer({ name, label, takesTransactions, command }: PeerCommand): Target {
   return {
     name,
     label,
@@ -90,7 +93,9 @@ function peer({ name, label, takesAdjustments, command }: PeerCommand): Target {
     listPath: '/v1/inventory',
     listEquals: 'bytes',
     takesUpdates: true,
-    takesAdjustments,
+    takesAdjustments: takesTransactions,
+    takesOrders: takesTransactions,
+    takesSearches: name === 'hono',
     checksKeys: true,
     start: async (dataset: Dataset) => {
       const port = await freePort()

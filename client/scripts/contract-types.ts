@@ -41,6 +41,7 @@ interface Operation {
 
 interface Contract {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
+  readonly webhooks: Readonly<Record<string, { readonly post: { readonly requestBody: Content } }>>
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> }
 }
 
@@ -113,7 +114,9 @@ function parameters({ parameters: all }: Operation, place: string): string {
 
 /** The answer of a success: its type, and the name of the schema, or of those of its events. */
 function answerOf({ operationId, responses }: Operation): { type: string; of: string } {
-  const content = responses['200']?.content ?? {}
+  const success = Object.entries(responses).find(([status]) => status.startsWith('2'))?.[1]
+  if (success !== undefined && success.content === undefined) return { type: 'undefined', of: 'null' }
+  const content = success?.content ?? {}
   const events = content['text/event-stream']?.['x-event-data']
   if (events !== undefined) {
     const names = Object.entries(events).map(([name, schema]) => `${name}: ${nameOf(schema)}`)
@@ -134,7 +137,16 @@ function nameOf({ $ref }: Schema): string {
   return $ref === undefined ? 'null' : `'${schemaName($ref)}'`
 }
 
-function generate({ paths, components }: Contract): string {
+/** The schema of what each delivery to a webhook has in it, by its type. */
+function payloads(webhooks: Contract['webhooks']): [type: string, name: string][] {
+  return Object.entries(webhooks).map(([type, { post }]) => {
+    const ref = post.requestBody.content?.['application/json']?.schema.$ref
+    if (ref === undefined) throw new Error(`contract-types.ts does not know what to make of webhook ${type}`)
+    return [type, schemaName(ref)]
+  })
+}
+
+function generate({ paths, webhooks, components }: Contract): string {
   const schemas = Object.entries(components.schemas)
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation })),
@@ -153,6 +165,7 @@ function generate({ paths, components }: Contract): string {
     ({ path, method, operation }) =>
       `${operation.operationId}: { method: '${method}', path: '${path}', answer: ${answerOf(operation).of} },`,
   )
+  const delivered = payloads(webhooks)
   const int64 = schemas.map(
     ([name, schema]) => `${schemaName(name)}: { ${int64Fields(components.schemas, schema).join(', ')} },`,
   )
@@ -171,6 +184,14 @@ ${types.join('\n')}
 export const OPERATIONS = {
 ${facts.join('\n')}
 } as const satisfies Readonly<Record<keyof Operations, { method: string; path: string; answer: unknown }>>
+
+/** What arrives at a webhook; \`type\` tells which. */
+export type WebhookPayload = ${delivered.map(([, name]) => name).join(' | ')}
+
+/** The schema of each. */
+export const WEBHOOK_PAYLOADS = {
+${delivered.map(([type, name]) => `'${type}': '${name}',`).join('\n')}
+} as const satisfies Readonly<Record<WebhookPayload['type'], keyof typeof INT64_FIELDS>>
 
 /**
  * The fields of each schema that are int64, \`bigint\` in the program and digits on the wire, or that hold an object of

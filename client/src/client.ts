@@ -1,54 +1,64 @@
 import { type AdjustmentOptions, adjustInventory, type StockChange } from './adjust-inventory.ts'
 import type {
-  CatalogEntry,
+  Availability,
   HistoryEntry,
   InventoryItem,
   InventoryUpdate,
   KeyLimits,
+  NewOrder,
   Operations,
   Order,
-  Pet,
+  OrderState,
   RecentChange,
 } from './contract-types.ts'
+import { asAnswer } from './exact-json.ts'
 import { type EventOptions, followEvents, type InventoryEvent } from './inventory-events.ts'
 import type { LimitState } from './limit-state.ts'
 import {
   type CallOptions,
   callForValue,
   callOperation,
+  int64,
   type OperationId,
   type Outcome,
   type WriteOptions,
 } from './operation-call.ts'
 import { type PetstoreClientOptions, readOptions } from './options.ts'
-import { allItems, type Page, pageOf } from './pages.ts'
+import { allItems, type Page, type PageOptions, pageOf } from './pages.ts'
 import { Transport } from './transport.ts'
+import { WebhookClient } from './webhook-client.ts'
 
 /** An entry with the tag of its state: give it as `ifMatch` to change just that state. */
 export interface TaggedInventoryItem extends InventoryItem {
   readonly etag: string
 }
 
-export interface PageOptions extends CallOptions {
-  /** How many to a page: 1 to 100, 20 by default, where the method does not say otherwise. */
-  readonly limit?: number
-  readonly cursor?: string | undefined
+/** Which changes are wanted; see the contract. */
+export type ChangeFilter = Omit<Operations['listRecentChanges']['query'], 'limit' | 'cursor'>
+
+export interface OrderFilter {
+  readonly state?: OrderState | undefined
+  readonly petId?: bigint | undefined
 }
 
-export interface PetFilter {
-  readonly status?: Pet['status']
-}
+/** One of the two. */
+export type OrderUpdate =
+  | { readonly shipDate: string; readonly complete?: never }
+  | { readonly complete: true; readonly shipDate?: never }
 
 /** Every operation of the contract has a method of its name: a missing one does not compile. */
 type OperationMethods = Readonly<Record<OperationId, (...args: never[]) => unknown>>
 
 /** The service as an object. One client holds one key: its calls share the key's limits and wait together. */
-export class PetstoreClient implements OperationMethods {
+export class PetstoreClient extends WebhookClient implements OperationMethods {
   readonly #transport: Transport
+  /** The tag of a list is kept beside it: an array has no room for one. */
   readonly #listTags = new WeakMap<readonly unknown[], string>()
 
   constructor(options: PetstoreClientOptions) {
-    this.#transport = new Transport(readOptions(options))
+    const transport = new Transport(readOptions(options))
+    super(transport)
+    this.#transport = transport
   }
 
   /** How the limits stood with the last answer; `undefined` before the first. */
@@ -60,10 +70,18 @@ export class PetstoreClient implements OperationMethods {
    * The stock level of every pet, by petId. Give a list that this client gave before as `known`, and you get that
    * very array back when nothing has changed, for the cost of a few bytes.
    */
-  async listInventory(
-    options: CallOptions & { readonly known?: readonly InventoryItem[] } = {},
-  ): Promise<readonly InventoryItem[]> {
-    return this.#list('listInventory', options)
+  async listInventory({
+    known,
+    signal,
+  }: CallOptions & { readonly known?: readonly InventoryItem[] } = {}): Promise<readonly InventoryItem[]> {
+    const knownTag = known === undefined ? undefined : this.#listTags.get(known)
+    const headers = knownTag === undefined ? {} : { 'If-None-Match': knownTag }
+    const answer = await callOperation(this.#transport, 'listInventory', { headers, signal })
+    if (answer.value === undefined && known !== undefined) return known
+    const list = answer.value ?? []
+    const tag = answer.headers.get('ETag')
+    if (tag !== null) this.#listTags.set(list, tag)
+    return list
   }
 
   /** The stock level of one pet, and `known` itself where that is still right. */
@@ -127,16 +145,22 @@ export class PetstoreClient implements OperationMethods {
     return allItems((cursor) => this.listInventoryHistory(petId, { limit: 100, cursor, signal }))
   }
 
-  /** A page of the changes of all stock, newest first. */
-  async listRecentChanges({ limit, cursor, signal }: PageOptions = {}): Promise<Page<RecentChange>> {
-    const input = { query: { limit, cursor }, signal }
+  /**
+   * A page of the changes of all stock that fit the filter, newest first. With a filter it may have fewer than asked for,
+   * or none, and still tell where to go on.
+   */
+  async listRecentChanges({
+    signal,
+    ...query
+  }: ChangeFilter & PageOptions = {}): Promise<Page<RecentChange>> {
+    const input = { query, signal }
     const { value, headers } = await callForValue(this.#transport, 'listRecentChanges', input)
     return pageOf(value, headers)
   }
 
-  /** All changes of all stock, newest first. */
-  allRecentChanges({ signal }: CallOptions = {}): AsyncIterable<RecentChange> {
-    return allItems((cursor) => this.listRecentChanges({ limit: 100, cursor, signal }))
+  /** All changes of all stock that fit the filter, newest first. */
+  allRecentChanges(options: ChangeFilter & CallOptions = {}): AsyncIterable<RecentChange> {
+    return allItems((cursor) => this.listRecentChanges({ ...options, limit: 100, cursor }))
   }
 
   /**
@@ -147,67 +171,72 @@ export class PetstoreClient implements OperationMethods {
     return followEvents(this.#transport, options)
   }
 
-  /** A page of the pets, by id. */
-  async listPets({ status, limit, cursor, signal }: PetFilter & PageOptions = {}): Promise<Page<Pet>> {
-    const input = { query: { status, limit, cursor }, signal }
-    const { value, headers } = await callForValue(this.#transport, 'listPets', input)
-    return pageOf(value, headers)
-  }
-
-  /** All pets, by id. */
-  allPets({ status, signal }: PetFilter & CallOptions = {}): AsyncIterable<Pet> {
-    const filter = status === undefined ? {} : { status }
-    return allItems((cursor) => this.listPets({ ...filter, limit: 100, cursor, signal }))
-  }
-
-  /** @deprecated The service ends this operation on its sunset date; use `listPets`. */
-  async getPet(petId: bigint, { signal }: CallOptions = {}): Promise<Pet> {
-    return (await callForValue(this.#transport, 'getPet', { params: { petId }, signal })).value
-  }
-
-  /** A page of the names and categories, by petId: 1 to 10,000 of them, 1,000 by default. */
-  async listCatalog({ limit, cursor, signal }: PageOptions = {}): Promise<Page<CatalogEntry>> {
-    const input = { query: { limit, cursor }, signal }
-    const { value, headers } = await callForValue(this.#transport, 'listCatalog', input)
-    return pageOf(value, headers)
-  }
-
-  /** All names and categories, by petId. */
-  allCatalog({ signal }: CallOptions = {}): AsyncIterable<CatalogEntry> {
-    return allItems((cursor) => this.listCatalog({ limit: 10_000, cursor, signal }))
-  }
-
   /** The plan of the key, and how it stands in both of its windows, this call counted. */
   async getLimits({ signal }: CallOptions = {}): Promise<KeyLimits> {
     return (await callForValue(this.#transport, 'getLimits', { signal })).value
   }
 
-  /** All orders. `known` works as with `listInventory`. */
-  async listOrders(
-    options: CallOptions & { readonly known?: readonly Order[] } = {},
-  ): Promise<readonly Order[]> {
-    return this.#list('listOrders', options)
+  /** How many of one pet are on the shelf, reserved by open orders, and available. */
+  async getAvailability(petId: bigint, { signal }: CallOptions = {}): Promise<Availability> {
+    return (await callForValue(this.#transport, 'getAvailability', { params: { petId }, signal })).value
   }
 
-  /** The tag of a list is kept beside it: an array has no room for one. */
-  async #list<Id extends 'listInventory' | 'listOrders'>(
-    id: Id,
-    { known, signal }: CallOptions & { readonly known?: Operations[Id]['answer'] },
-  ): Promise<Operations[Id]['answer']> {
-    const knownTag = known === undefined ? undefined : this.#listTags.get(known)
-    const conditions = knownTag === undefined ? {} : { 'If-None-Match': knownTag }
-    const { value, headers } = await callOperation(this.#transport, id, { headers: conditions, signal })
-    if (value === undefined && known !== undefined) return known
-    const list = value ?? []
-    const tag = headers.get('ETag')
-    if (tag !== null) this.#listTags.set(list, tag)
-    return list
+  /** The short name of `getAvailability`. */
+  availability(petId: bigint, options: CallOptions = {}): Promise<Availability> {
+    return this.getAvailability(petId, options)
+  }
+
+  /**
+   * Orders a pet, which reserves it, for `holdSeconds` where that is given. Throws `InsufficientStockError`, which says
+   * how many are `available`, or `not_found`.
+   */
+  async createOrder(order: NewOrder, options: WriteOptions = {}): Promise<Order> {
+    int64('petId', order.petId)
+    return (await callForValue(this.#transport, 'createOrder', { body: order, ...options })).value
+  }
+
+  /** One order, in whatever state it is. */
+  async getOrder(orderId: bigint, { signal }: CallOptions = {}): Promise<Order> {
+    return (await callForValue(this.#transport, 'getOrder', { params: { orderId }, signal })).value
+  }
+
+  /** Gives an open order another ship date, or completes it. Throws `OrderClosedError` on one that is closed. */
+  async updateOrder(orderId: bigint, update: OrderUpdate, options: WriteOptions = {}): Promise<Order> {
+    const input = { params: { orderId }, body: update, ...options }
+    return (await callForValue(this.#transport, 'updateOrder', input)).value
+  }
+
+  /**
+   * Takes what an order reserved out of the stock; one that is complete stays so. Throws `OrderClosedError` on one that
+   * was cancelled or has expired, and `InsufficientStockError` where the stock was set below what the order takes.
+   */
+  completeOrder(orderId: bigint, options: WriteOptions = {}): Promise<Order> {
+    return this.updateOrder(orderId, { complete: true }, options)
+  }
+
+  /** Releases what an order reserved; one that was cancelled or expired stays so. `OrderClosedError` once it is complete. */
+  async cancelOrder(orderId: bigint, options: WriteOptions = {}): Promise<void> {
+    await callOperation(this.#transport, 'cancelOrder', { params: { orderId }, ...options })
+  }
+
+  /** All orders by id, those of all pages; open and complete ones unless `state` says otherwise. Pages have 1,000. */
+  listOrders({ cursor, ...options }: OrderFilter & PageOptions = {}): AsyncIterable<Order> {
+    return allItems((next) => this.listOrderPage({ limit: 1_000, ...options, cursor: next ?? cursor }))
+  }
+
+  /** One page of what `listOrders` walks over, of 100 where `limit` does not say otherwise; 1 to 1,000. */
+  async listOrderPage(options: OrderFilter & PageOptions = {}): Promise<Page<Order>> {
+    const { state, petId, limit, cursor, signal } = options
+    if (petId !== undefined) int64('petId', petId)
+    const input = { query: { state, petId, limit, cursor }, signal }
+    const { value, headers } = await callForValue(this.#transport, 'listOrders', input)
+    return pageOf(value, headers)
   }
 }
 
 function tagged({ value, headers }: Outcome<InventoryItem | undefined>): TaggedInventoryItem {
   if (value === undefined) throw new TypeError('the service answered 304 to a request without a condition')
-  return { ...value, etag: headers.get('ETag') ?? '' }
+  return asAnswer({ ...value, etag: headers.get('ETag') ?? '' })
 }
 
 function isOne(changes: StockChange | readonly StockChange[]): changes is StockChange {

@@ -44,6 +44,41 @@ export interface AdjustmentResult {
   readonly items: readonly InventoryItem[]
 }
 
+export interface Availability {
+  /** Identifier of the pet. */
+  readonly petId: bigint
+  /** How many are on the shelf. */
+  readonly quantity: number
+  /** How many of them open orders reserve. */
+  readonly reserved: number
+  /** How many can still be ordered: quantity less reserved. Negative where the stock was set below what is reserved. */
+  readonly available: number
+}
+
+export interface SearchRow {
+  /** Identifier of the pet. */
+  readonly petId: bigint
+  /** What the pet is called. */
+  readonly name: string
+  /** Identifier of the category the pet belongs to. */
+  readonly categoryId: bigint
+  readonly status: PetStatus
+  /** How many are on the shelf. */
+  readonly quantity: number
+  /** How many of them open orders reserve. */
+  readonly reserved: number
+  /** How many can still be ordered: quantity less reserved. Negative where the stock was set below what is reserved. */
+  readonly available: number
+  /** Its barcode, where it has one. */
+  readonly barcode?: string
+  /** It is low with so many available or fewer: its own threshold, or that of its category. */
+  readonly lowStockAt?: number
+  /** Its own threshold, where it has one: what PATCH /pets/{petId} sets as lowStockAt. */
+  readonly ownLowStockAt?: number
+  /** While it is low: when it last became so, as far as the log goes back. */
+  readonly lowSince?: string
+}
+
 /** What an adjustment was made for. */
 export type Reason = 'received' | 'returned' | 'sold' | 'damaged' | 'lost' | 'counted' | 'corrected'
 
@@ -102,9 +137,64 @@ export interface ChangeEvent {
   readonly reference?: string
 }
 
+export interface OrderEvent {
+  /** What happened to the order. */
+  readonly change: 'created' | 'changed' | 'completed' | 'cancelled' | 'expired'
+  readonly order: Order
+  /** When it was made, in UTC. */
+  readonly at: string
+  /** Public identifier of the API key that made it. */
+  readonly keyId: string
+}
+
+/** A pet as it was right after the change. */
+export interface PetEvent {
+  /** What happened to the pet. */
+  readonly change: 'created' | 'changed'
+  /** The pet. */
+  readonly petId: bigint
+  /** What the pet is called. */
+  readonly name: string
+  /** Identifier of the category the pet belongs to. */
+  readonly categoryId: bigint
+  readonly status: PetStatus
+  /** How many are on the shelf. */
+  readonly quantity: number
+  /** Its barcode: visible ASCII characters. No other pet has it. */
+  readonly barcode?: string
+  /** It is low with so many available or fewer. */
+  readonly lowStockAt?: number
+  /** When it was made, in UTC. */
+  readonly at: string
+  /** Public identifier of the API key that made it. */
+  readonly keyId: string
+}
+
 export interface RemovedEvent {
   /** The pet whose entry is gone. */
   readonly petId: bigint
+  /** When it was made, in UTC. */
+  readonly at: string
+  /** Public identifier of the API key that made it. */
+  readonly keyId: string
+}
+
+/** As it was right after the change that crossed the threshold. */
+export interface LowStockEvent {
+  /** The pet. */
+  readonly petId: bigint
+  /** How many are on the shelf. */
+  readonly quantity: number
+  /** How many of them open orders reserve. */
+  readonly reserved: number
+  /** quantity less reserved. */
+  readonly available: number
+  /** The threshold that counts for it; absent where it has none any more. */
+  readonly lowStockAt?: number
+  /** When it was made, in UTC. */
+  readonly at: string
+  /** Public identifier of the API key that made it. */
+  readonly keyId: string
 }
 
 export interface Pet {
@@ -115,6 +205,285 @@ export interface Pet {
   /** Identifier of the category the pet belongs to. */
   readonly categoryId: bigint
   readonly status: PetStatus
+  /** Its barcode; absent where it has none. */
+  readonly barcode?: string
+  /** It is low with so many available or fewer; absent where its category decides. */
+  readonly lowStockAt?: number
+}
+
+/** The status is available where it is not given. Other fields are ignored. */
+export interface NewPet {
+  /** What the pet is called. Without control characters. */
+  readonly name: string
+  /** The category it belongs to; it must be there. */
+  readonly categoryId: bigint
+  readonly status?: PetStatus
+  /** How many are on the shelf; 0 where it is not given. */
+  readonly quantity?: number
+  /** Its barcode: visible ASCII characters. No other pet has it. */
+  readonly barcode?: string
+  /** It is low with so many available or fewer. */
+  readonly lowStockAt?: number
+  /** Its identifier; one that nothing has is chosen where it is not given. */
+  readonly id?: bigint
+}
+
+/** At least one of these; null takes a barcode or a threshold away. Other fields are ignored: the quantity has operations of its own. */
+export interface PetUpdate {
+  /** What the pet is called. Without control characters. */
+  readonly name?: string
+  /** The category it belongs to; it must be there. */
+  readonly categoryId?: bigint
+  readonly status?: PetStatus
+  readonly barcode?: string | null
+  readonly lowStockAt?: number | null
+}
+
+export interface Category {
+  /** Identifier of the category. */
+  readonly id: bigint
+  /** What the category is called. Without control characters. */
+  readonly name: string
+  /** Its pets are low with so many available or fewer, unless they say otherwise. */
+  readonly lowStockAt?: number
+}
+
+/** Other fields are ignored. */
+export interface NewCategory {
+  /** What the category is called. Without control characters. */
+  readonly name: string
+  /** Its pets are low with so many available or fewer, unless they say otherwise. */
+  readonly lowStockAt?: number
+  /** Its identifier; one that nothing has is chosen where it is not given. */
+  readonly id?: bigint
+}
+
+/** At least one of these; null takes the threshold away. Other fields are ignored. */
+export interface CategoryUpdate {
+  /** What the category is called. Without control characters. */
+  readonly name?: string
+  readonly lowStockAt?: number | null
+}
+
+/** What a webhook can be told of. */
+export type WebhookKind =
+  | 'stock.changed'
+  | 'stock.low'
+  | 'stock.recovered'
+  | 'order.created'
+  | 'order.completed'
+  | 'order.cancelled'
+  | 'order.expired'
+  | 'pet.changed'
+  | 'pet.removed'
+
+export interface Webhook {
+  /** Identifier of the webhook. */
+  readonly id: bigint
+  /** Where deliveries are sent: an address on the public internet that begins with https://, without a user name, with the port 443, 80, 8080, 8443 or one above 1024. */
+  readonly url: string
+  /** What it is told of. */
+  readonly kinds: readonly WebhookKind[]
+  /** Nothing is sent while it is paused; it goes on from its place. */
+  readonly paused: boolean
+  /** off: it was turned off, since the receiver said 410 or failed for 3 days. */
+  readonly state: 'on' | 'paused' | 'off'
+  /** When it was made. */
+  readonly createdAt: string
+  readonly behind: WebhookLag
+  /** Since when the first that is due has failed. */
+  readonly failingSince?: string
+  /** When that is tried again. */
+  readonly retryAt?: string
+  /** When it was turned off. */
+  readonly offAt?: string
+  /** Why it was turned off. */
+  readonly offReason?: string
+}
+
+/** How far it is behind. */
+export interface WebhookLag {
+  /** What happened since its place, wanted or not; absent where the place is gone. */
+  readonly events?: number
+  /** When the first of that happened. */
+  readonly since?: string
+}
+
+/** Other fields are ignored. */
+export interface NewWebhook {
+  /** Where deliveries are sent: an address on the public internet that begins with https://, without a user name, with the port 443, 80, 8080, 8443 or one above 1024. */
+  readonly url: string
+  /** What it is told of. */
+  readonly kinds: readonly WebhookKind[]
+}
+
+/** At least one of these. `"paused": false` also turns one on again that was turned off. Other fields are ignored. */
+export interface WebhookUpdate {
+  /** Where deliveries are sent: an address on the public internet that begins with https://, without a user name, with the port 443, 80, 8080, 8443 or one above 1024. */
+  readonly url?: string
+  /** What it is told of. */
+  readonly kinds?: readonly WebhookKind[]
+  /** Nothing is sent while it is paused; it goes on from its place. */
+  readonly paused?: boolean
+}
+
+export interface WebhookWithSecret {
+  /** Identifier of the webhook. */
+  readonly id: bigint
+  /** Where deliveries are sent: an address on the public internet that begins with https://, without a user name, with the port 443, 80, 8080, 8443 or one above 1024. */
+  readonly url: string
+  /** What it is told of. */
+  readonly kinds: readonly WebhookKind[]
+  /** Nothing is sent while it is paused; it goes on from its place. */
+  readonly paused: boolean
+  /** off: it was turned off, since the receiver said 410 or failed for 3 days. */
+  readonly state: 'on' | 'paused' | 'off'
+  /** When it was made. */
+  readonly createdAt: string
+  readonly behind: WebhookLag
+  /** Since when the first that is due has failed. */
+  readonly failingSince?: string
+  /** When that is tried again. */
+  readonly retryAt?: string
+  /** When it was turned off. */
+  readonly offAt?: string
+  /** Why it was turned off. */
+  readonly offReason?: string
+  /** What deliveries are signed with. Shown once: keep it. */
+  readonly secret: string
+}
+
+export interface WebhookDelivery {
+  /** Identifies the attempt; opaque. */
+  readonly id: string
+  /** Which attempt at this delivery it was. */
+  readonly attempt: number
+  /** The webhook-id: the same for each attempt at the same delivery. */
+  readonly messageId: string
+  /** What it told of. */
+  readonly type: string
+  /** When it was sent. */
+  readonly at: string
+  /** How long it took. */
+  readonly durationMs: number
+  /** Whether the receiver took it: answered with 2xx in time. */
+  readonly delivered: boolean
+  /** Of the answer; absent where none came. */
+  readonly status?: number
+  /** Why it failed. */
+  readonly error?: string
+  /** What the answer begins with, up to 1 kB. */
+  readonly response: string
+}
+
+/** What came back. */
+export interface WebhookTest {
+  /** The webhook-id: the same for each attempt at the same delivery. */
+  readonly messageId: string
+  /** What it told of. */
+  readonly type: string
+  /** When it was sent. */
+  readonly at: string
+  /** How long it took. */
+  readonly durationMs: number
+  /** Whether the receiver took it: answered with 2xx in time. */
+  readonly delivered: boolean
+  /** Of the answer; absent where none came. */
+  readonly status?: number
+  /** Why it failed. */
+  readonly error?: string
+  /** What the answer begins with, up to 1 kB. */
+  readonly response: string
+}
+
+/** A quantity changed. */
+export interface StockChangedPayload {
+  /** What it tells of. */
+  readonly type: 'stock.changed'
+  /** When it happened. */
+  readonly timestamp: string
+  readonly data: ChangeEvent
+}
+
+/** So few are available that a pet is low. */
+export interface StockLowPayload {
+  /** What it tells of. */
+  readonly type: 'stock.low'
+  /** When it happened. */
+  readonly timestamp: string
+  readonly data: LowStockEvent
+}
+
+/** A pet is no longer low. */
+export interface StockRecoveredPayload {
+  /** What it tells of. */
+  readonly type: 'stock.recovered'
+  /** When it happened. */
+  readonly timestamp: string
+  readonly data: LowStockEvent
+}
+
+/** An order was made. */
+export interface OrderCreatedPayload {
+  /** What it tells of. */
+  readonly type: 'order.created'
+  /** When it happened. */
+  readonly timestamp: string
+  readonly data: OrderEvent
+}
+
+/** An order was completed. */
+export interface OrderCompletedPayload {
+  /** What it tells of. */
+  readonly type: 'order.completed'
+  /** When it happened. */
+  readonly timestamp: string
+  readonly data: OrderEvent
+}
+
+/** An order was cancelled. */
+export interface OrderCancelledPayload {
+  /** What it tells of. */
+  readonly type: 'order.cancelled'
+  /** When it happened. */
+  readonly timestamp: string
+  readonly data: OrderEvent
+}
+
+/** A hold was over. */
+export interface OrderExpiredPayload {
+  /** What it tells of. */
+  readonly type: 'order.expired'
+  /** When it happened. */
+  readonly timestamp: string
+  readonly data: OrderEvent
+}
+
+/** A pet was added, or changed in anything but its quantity. */
+export interface PetChangedPayload {
+  /** What it tells of. */
+  readonly type: 'pet.changed'
+  /** When it happened. */
+  readonly timestamp: string
+  readonly data: PetEvent
+}
+
+/** A pet is gone. */
+export interface PetRemovedPayload {
+  /** What it tells of. */
+  readonly type: 'pet.removed'
+  /** When it happened. */
+  readonly timestamp: string
+  readonly data: RemovedEvent
+}
+
+/** The place of the webhook was gone: read the list again, then go on. */
+export interface RelistPayload {
+  /** What it tells of. */
+  readonly type: 'relist'
+  /** When it happened. */
+  readonly timestamp: string
+  readonly data: NoFields
 }
 
 export interface CatalogEntry {
@@ -124,6 +493,10 @@ export interface CatalogEntry {
   readonly name: string
   /** Identifier of the category the pet belongs to. */
   readonly categoryId: bigint
+  /** Its barcode; absent where it has none. */
+  readonly barcode?: string
+  /** It is low with so many available or fewer; absent where its category decides. */
+  readonly lowStockAt?: number
 }
 
 export interface Order {
@@ -133,10 +506,38 @@ export interface Order {
   readonly petId: bigint
   /** How many were ordered. */
   readonly quantity: number
-  /** When the order ships or shipped, in UTC. */
-  readonly shipDate: string
+  /** When the order ships or shipped, in UTC; absent where it is not set. */
+  readonly shipDate?: string
   /** Whether the order has been fulfilled. */
   readonly complete: boolean
+  readonly state: OrderState
+  /** When the order was made, in UTC. */
+  readonly createdAt: string
+  /** When a hold expires by itself, in UTC; absent where it is none. */
+  readonly expiresAt?: string
+}
+
+/** open: it reserves stock. complete: what it reserved was taken out of the stock. cancelled, or expired where its hold was over: it reserves nothing any more. */
+export type OrderState = 'open' | 'complete' | 'cancelled' | 'expired'
+
+/** Other fields are ignored. */
+export interface NewOrder {
+  /** The pet that is ordered. */
+  readonly petId: bigint
+  /** How many; so many must be available. */
+  readonly quantity: number
+  /** When it ships: a date and time with its zone. */
+  readonly shipDate?: string
+  /** Makes it a hold, which expires by itself after so many seconds. */
+  readonly holdSeconds?: number
+}
+
+/** Has exactly one of complete and shipDate. Other fields are ignored. */
+export interface OrderUpdate {
+  /** The order is fulfilled: takes it out of the stock and of what is reserved. */
+  readonly complete?: boolean
+  /** Another ship date, while the order is open. */
+  readonly shipDate?: string
 }
 
 export interface KeyLimits {
@@ -148,6 +549,8 @@ export interface KeyLimits {
     /** Name of the key. */
     readonly name: string
   }
+  /** What the key may change; empty where it may only look. */
+  readonly permissions: readonly Permission[]
   readonly minute: LimitWindow
   readonly day: LimitWindow
 }
@@ -161,6 +564,9 @@ export interface LimitWindow {
   readonly reset: number
 }
 
+/** What a key may change. Any key may look at everything but webhooks. */
+export type Permission = 'stock' | 'orders' | 'pets' | 'webhooks'
+
 export interface ErrorBody {
   /** Machine-readable error code. Codes are never renamed. */
   readonly code:
@@ -171,6 +577,9 @@ export interface ErrorBody {
     | 'method_not_allowed'
     | 'gone'
     | 'insufficient_stock'
+    | 'order_closed'
+    | 'in_use'
+    | 'already_exists'
     | 'precondition_failed'
     | 'payload_too_large'
     | 'idempotency_key_reused'
@@ -182,7 +591,7 @@ export interface ErrorBody {
   readonly message: string
   /** The HTTP status code. */
   readonly status: number
-  /** Every change that failed, where a request has several. */
+  /** Every change that failed, where a request has several; what an order was refused for. */
   readonly details?: readonly ErrorDetail[]
 }
 
@@ -200,6 +609,9 @@ export interface ErrorDetail {
     | 'method_not_allowed'
     | 'gone'
     | 'insufficient_stock'
+    | 'order_closed'
+    | 'in_use'
+    | 'already_exists'
     | 'precondition_failed'
     | 'payload_too_large'
     | 'idempotency_key_reused'
@@ -209,6 +621,10 @@ export interface ErrorDetail {
     | 'service_unavailable'
   /** Human-readable description. */
   readonly message: string
+  /** With insufficient_stock: how many there are for it. Below 0 where more is reserved than there is on the shelf. */
+  readonly available?: number
+  /** With order_closed: what the order is. */
+  readonly state?: 'complete' | 'cancelled' | 'expired'
 }
 
 /** What each operation takes and gives. */
@@ -230,7 +646,10 @@ export interface Operations {
     readonly answer: {
       readonly ready: NoFields
       readonly change: ChangeEvent
-      readonly entry: InventoryItem
+      readonly order: OrderEvent
+      readonly low: LowStockEvent
+      readonly recovered: LowStockEvent
+      readonly pet: PetEvent
       readonly removed: RemovedEvent
       readonly relist: NoFields
     }
@@ -259,6 +678,14 @@ export interface Operations {
     readonly body: InventoryAdjustment
     readonly answer: AdjustmentResult
   }
+  /** Get how many of one pet can be ordered */
+  getAvailability: {
+    readonly params: { readonly petId: bigint }
+    readonly query: NoFields
+    readonly headers: { readonly 'If-None-Match'?: string }
+    readonly body: undefined
+    readonly answer: Availability
+  }
   /** List the changes of one pet’s stock */
   listInventoryHistory: {
     readonly params: { readonly petId: bigint }
@@ -270,10 +697,43 @@ export interface Operations {
   /** List the changes of all stock */
   listRecentChanges: {
     readonly params: NoFields
-    readonly query: { readonly limit?: number; readonly cursor?: string }
+    readonly query: {
+      readonly petId?: bigint
+      readonly who?: string
+      readonly reason?: Reason
+      readonly since?: string
+      readonly until?: string
+      readonly limit?: number
+      readonly cursor?: string
+    }
     readonly headers: { readonly 'If-None-Match'?: string }
     readonly body: undefined
     readonly answer: readonly RecentChange[]
+  }
+  /** Search pets and their stock */
+  searchInventory: {
+    readonly params: NoFields
+    readonly query: {
+      readonly q?: string
+      readonly status?: 'available' | 'pending' | 'sold'
+      readonly categoryId?: bigint
+      readonly low?: 'true'
+      readonly below?: number
+      readonly sort?:
+        | 'petId'
+        | '-petId'
+        | 'name'
+        | '-name'
+        | 'quantity'
+        | '-quantity'
+        | 'available'
+        | '-available'
+      readonly limit?: number
+      readonly cursor?: string
+    }
+    readonly headers: { readonly 'If-None-Match'?: string }
+    readonly body: undefined
+    readonly answer: readonly SearchRow[]
   }
   /** List pets */
   listPets: {
@@ -287,6 +747,14 @@ export interface Operations {
     readonly body: undefined
     readonly answer: readonly Pet[]
   }
+  /** Add a pet */
+  createPet: {
+    readonly params: NoFields
+    readonly query: NoFields
+    readonly headers: { readonly 'Idempotency-Key'?: string }
+    readonly body: NewPet
+    readonly answer: Pet
+  }
   /** Get one pet (deprecated) */
   getPet: {
     readonly params: { readonly petId: bigint }
@@ -295,7 +763,23 @@ export interface Operations {
     readonly body: undefined
     readonly answer: Pet
   }
-  /** List names and categories */
+  /** Change a pet */
+  updatePet: {
+    readonly params: { readonly petId: bigint }
+    readonly query: NoFields
+    readonly headers: { readonly 'Idempotency-Key'?: string }
+    readonly body: PetUpdate
+    readonly answer: Pet
+  }
+  /** Remove a pet */
+  removePet: {
+    readonly params: { readonly petId: bigint }
+    readonly query: NoFields
+    readonly headers: { readonly 'Idempotency-Key'?: string }
+    readonly body: undefined
+    readonly answer: undefined
+  }
+  /** List names, categories and barcodes */
   listCatalog: {
     readonly params: NoFields
     readonly query: { readonly limit?: number; readonly cursor?: string }
@@ -303,13 +787,146 @@ export interface Operations {
     readonly body: undefined
     readonly answer: readonly CatalogEntry[]
   }
+  /** List categories */
+  listCategories: {
+    readonly params: NoFields
+    readonly query: { readonly limit?: number; readonly cursor?: string }
+    readonly headers: { readonly 'If-None-Match'?: string }
+    readonly body: undefined
+    readonly answer: readonly Category[]
+  }
+  /** Add a category */
+  createCategory: {
+    readonly params: NoFields
+    readonly query: NoFields
+    readonly headers: { readonly 'Idempotency-Key'?: string }
+    readonly body: NewCategory
+    readonly answer: Category
+  }
+  /** Change a category */
+  updateCategory: {
+    readonly params: { readonly categoryId: bigint }
+    readonly query: NoFields
+    readonly headers: { readonly 'Idempotency-Key'?: string }
+    readonly body: CategoryUpdate
+    readonly answer: Category
+  }
+  /** Remove a category */
+  removeCategory: {
+    readonly params: { readonly categoryId: bigint }
+    readonly query: NoFields
+    readonly headers: { readonly 'Idempotency-Key'?: string }
+    readonly body: undefined
+    readonly answer: undefined
+  }
   /** List orders */
   listOrders: {
     readonly params: NoFields
+    readonly query: {
+      readonly state?: 'open' | 'complete' | 'cancelled' | 'expired'
+      readonly petId?: bigint
+      readonly limit?: number
+      readonly cursor?: string
+    }
+    readonly headers: { readonly 'If-None-Match'?: string }
+    readonly body: undefined
+    readonly answer: readonly Order[]
+  }
+  /** Order a pet */
+  createOrder: {
+    readonly params: NoFields
+    readonly query: NoFields
+    readonly headers: { readonly 'Idempotency-Key'?: string }
+    readonly body: NewOrder
+    readonly answer: Order
+  }
+  /** Get one order */
+  getOrder: {
+    readonly params: { readonly orderId: bigint }
+    readonly query: NoFields
+    readonly headers: { readonly 'If-None-Match'?: string }
+    readonly body: undefined
+    readonly answer: Order
+  }
+  /** Complete an order, or change its ship date */
+  updateOrder: {
+    readonly params: { readonly orderId: bigint }
+    readonly query: NoFields
+    readonly headers: { readonly 'Idempotency-Key'?: string }
+    readonly body: OrderUpdate
+    readonly answer: Order
+  }
+  /** Cancel an order */
+  cancelOrder: {
+    readonly params: { readonly orderId: bigint }
+    readonly query: NoFields
+    readonly headers: { readonly 'Idempotency-Key'?: string }
+    readonly body: undefined
+    readonly answer: undefined
+  }
+  /** List webhooks */
+  listWebhooks: {
+    readonly params: NoFields
+    readonly query: NoFields
+    readonly headers: { readonly 'If-None-Match'?: string }
+    readonly body: undefined
+    readonly answer: readonly Webhook[]
+  }
+  /** Make a webhook */
+  createWebhook: {
+    readonly params: NoFields
+    readonly query: NoFields
+    readonly headers: { readonly 'Idempotency-Key'?: string }
+    readonly body: NewWebhook
+    readonly answer: WebhookWithSecret
+  }
+  /** Get a webhook */
+  getWebhook: {
+    readonly params: { readonly webhookId: bigint }
+    readonly query: NoFields
+    readonly headers: { readonly 'If-None-Match'?: string }
+    readonly body: undefined
+    readonly answer: Webhook
+  }
+  /** Change a webhook */
+  updateWebhook: {
+    readonly params: { readonly webhookId: bigint }
+    readonly query: NoFields
+    readonly headers: { readonly 'Idempotency-Key'?: string }
+    readonly body: WebhookUpdate
+    readonly answer: Webhook
+  }
+  /** Remove a webhook */
+  removeWebhook: {
+    readonly params: { readonly webhookId: bigint }
+    readonly query: NoFields
+    readonly headers: { readonly 'Idempotency-Key'?: string }
+    readonly body: undefined
+    readonly answer: undefined
+  }
+  /** List the deliveries of a webhook */
+  listWebhookDeliveries: {
+    readonly params: { readonly webhookId: bigint }
+    readonly query: { readonly limit?: number; readonly cursor?: string }
+    readonly headers: { readonly 'If-None-Match'?: string }
+    readonly body: undefined
+    readonly answer: readonly WebhookDelivery[]
+  }
+  /** Give a webhook a new secret */
+  rotateWebhookSecret: {
+    readonly params: { readonly webhookId: bigint }
+    readonly query: NoFields
+    readonly headers: { readonly 'Idempotency-Key'?: string }
+    readonly body: undefined
+    readonly answer: WebhookWithSecret
+  }
+  /** Send a sample to a webhook */
+  testWebhook: {
+    readonly params: { readonly webhookId: bigint }
     readonly query: NoFields
     readonly headers: NoFields
     readonly body: undefined
-    readonly answer: readonly Order[]
+    readonly answer: WebhookTest
   }
   /** Tell how the key stands */
   getLimits: {
@@ -330,7 +947,10 @@ export const OPERATIONS = {
     answer: {
       ready: null,
       change: 'ChangeEvent',
-      entry: 'InventoryItem',
+      order: 'OrderEvent',
+      low: 'LowStockEvent',
+      recovered: 'LowStockEvent',
+      pet: 'PetEvent',
       removed: 'RemovedEvent',
       relist: null,
     },
@@ -338,14 +958,70 @@ export const OPERATIONS = {
   getInventoryItem: { method: 'GET', path: '/inventory/{petId}', answer: 'InventoryItem' },
   updateInventory: { method: 'PATCH', path: '/inventory/{petId}', answer: 'InventoryItem' },
   adjustInventory: { method: 'POST', path: '/inventory/adjustments', answer: 'AdjustmentResult' },
+  getAvailability: { method: 'GET', path: '/inventory/{petId}/availability', answer: 'Availability' },
   listInventoryHistory: { method: 'GET', path: '/inventory/{petId}/history', answer: 'HistoryEntry' },
   listRecentChanges: { method: 'GET', path: '/inventory/history', answer: 'RecentChange' },
+  searchInventory: { method: 'GET', path: '/inventory/search', answer: 'SearchRow' },
   listPets: { method: 'GET', path: '/pets', answer: 'Pet' },
+  createPet: { method: 'POST', path: '/pets', answer: 'Pet' },
   getPet: { method: 'GET', path: '/pets/{petId}', answer: 'Pet' },
+  updatePet: { method: 'PATCH', path: '/pets/{petId}', answer: 'Pet' },
+  removePet: { method: 'DELETE', path: '/pets/{petId}', answer: null },
   listCatalog: { method: 'GET', path: '/catalog', answer: 'CatalogEntry' },
+  listCategories: { method: 'GET', path: '/categories', answer: 'Category' },
+  createCategory: { method: 'POST', path: '/categories', answer: 'Category' },
+  updateCategory: { method: 'PATCH', path: '/categories/{categoryId}', answer: 'Category' },
+  removeCategory: { method: 'DELETE', path: '/categories/{categoryId}', answer: null },
   listOrders: { method: 'GET', path: '/store/orders', answer: 'Order' },
+  createOrder: { method: 'POST', path: '/store/orders', answer: 'Order' },
+  getOrder: { method: 'GET', path: '/store/orders/{orderId}', answer: 'Order' },
+  updateOrder: { method: 'PATCH', path: '/store/orders/{orderId}', answer: 'Order' },
+  cancelOrder: { method: 'DELETE', path: '/store/orders/{orderId}', answer: null },
+  listWebhooks: { method: 'GET', path: '/webhooks', answer: 'Webhook' },
+  createWebhook: { method: 'POST', path: '/webhooks', answer: 'WebhookWithSecret' },
+  getWebhook: { method: 'GET', path: '/webhooks/{webhookId}', answer: 'Webhook' },
+  updateWebhook: { method: 'PATCH', path: '/webhooks/{webhookId}', answer: 'Webhook' },
+  removeWebhook: { method: 'DELETE', path: '/webhooks/{webhookId}', answer: null },
+  listWebhookDeliveries: {
+    method: 'GET',
+    path: '/webhooks/{webhookId}/deliveries',
+    answer: 'WebhookDelivery',
+  },
+  rotateWebhookSecret: {
+    method: 'POST',
+    path: '/webhooks/{webhookId}/rotate-secret',
+    answer: 'WebhookWithSecret',
+  },
+  testWebhook: { method: 'POST', path: '/webhooks/{webhookId}/test', answer: 'WebhookTest' },
   getLimits: { method: 'GET', path: '/limits', answer: 'KeyLimits' },
 } as const satisfies Readonly<Record<keyof Operations, { method: string; path: string; answer: unknown }>>
+
+/** What arrives at a webhook; `type` tells which. */
+export type WebhookPayload =
+  | StockChangedPayload
+  | StockLowPayload
+  | StockRecoveredPayload
+  | OrderCreatedPayload
+  | OrderCompletedPayload
+  | OrderCancelledPayload
+  | OrderExpiredPayload
+  | PetChangedPayload
+  | PetRemovedPayload
+  | RelistPayload
+
+/** The schema of each. */
+export const WEBHOOK_PAYLOADS = {
+  'stock.changed': 'StockChangedPayload',
+  'stock.low': 'StockLowPayload',
+  'stock.recovered': 'StockRecoveredPayload',
+  'order.created': 'OrderCreatedPayload',
+  'order.completed': 'OrderCompletedPayload',
+  'order.cancelled': 'OrderCancelledPayload',
+  'order.expired': 'OrderExpiredPayload',
+  'pet.changed': 'PetChangedPayload',
+  'pet.removed': 'PetRemovedPayload',
+  relist: 'RelistPayload',
+} as const satisfies Readonly<Record<WebhookPayload['type'], keyof typeof INT64_FIELDS>>
 
 /**
  * The fields of each schema that are int64, `bigint` in the program and digits on the wire, or that hold an object of
@@ -358,16 +1034,48 @@ export const INT64_FIELDS = {
   InventoryAdjustment: { changes: { type: 'AdjustmentChange', required: true } },
   AdjustmentChange: { petId: { type: 'int64', required: true } },
   AdjustmentResult: { items: { type: 'InventoryItem', required: true } },
+  Availability: { petId: { type: 'int64', required: true } },
+  SearchRow: { petId: { type: 'int64', required: true }, categoryId: { type: 'int64', required: true } },
   Reason: {},
   HistoryEntry: {},
   RecentChange: { petId: { type: 'int64', required: true } },
   ChangeEvent: { petId: { type: 'int64', required: true } },
+  OrderEvent: { order: { type: 'Order', required: true } },
+  PetEvent: { petId: { type: 'int64', required: true }, categoryId: { type: 'int64', required: true } },
   RemovedEvent: { petId: { type: 'int64', required: true } },
+  LowStockEvent: { petId: { type: 'int64', required: true } },
   Pet: { id: { type: 'int64', required: true }, categoryId: { type: 'int64', required: true } },
+  NewPet: { categoryId: { type: 'int64', required: true }, id: { type: 'int64', required: false } },
+  PetUpdate: { categoryId: { type: 'int64', required: false } },
+  Category: { id: { type: 'int64', required: true } },
+  NewCategory: { id: { type: 'int64', required: false } },
+  CategoryUpdate: {},
+  WebhookKind: {},
+  Webhook: { id: { type: 'int64', required: true } },
+  WebhookLag: {},
+  NewWebhook: {},
+  WebhookUpdate: {},
+  WebhookWithSecret: { id: { type: 'int64', required: true } },
+  WebhookDelivery: {},
+  WebhookTest: {},
+  StockChangedPayload: { data: { type: 'ChangeEvent', required: true } },
+  StockLowPayload: { data: { type: 'LowStockEvent', required: true } },
+  StockRecoveredPayload: { data: { type: 'LowStockEvent', required: true } },
+  OrderCreatedPayload: { data: { type: 'OrderEvent', required: true } },
+  OrderCompletedPayload: { data: { type: 'OrderEvent', required: true } },
+  OrderCancelledPayload: { data: { type: 'OrderEvent', required: true } },
+  OrderExpiredPayload: { data: { type: 'OrderEvent', required: true } },
+  PetChangedPayload: { data: { type: 'PetEvent', required: true } },
+  PetRemovedPayload: { data: { type: 'RemovedEvent', required: true } },
+  RelistPayload: {},
   CatalogEntry: { petId: { type: 'int64', required: true }, categoryId: { type: 'int64', required: true } },
   Order: { id: { type: 'int64', required: true }, petId: { type: 'int64', required: true } },
+  OrderState: {},
+  NewOrder: { petId: { type: 'int64', required: true } },
+  OrderUpdate: {},
   KeyLimits: {},
   LimitWindow: {},
+  Permission: {},
   ErrorBody: { details: { type: 'ErrorDetail', required: false } },
   ErrorDetail: { petId: { type: 'int64', required: false } },
 } as const

@@ -9,6 +9,32 @@ type Int64Fields = Readonly<
 /** Where no 16 digits stand in a row, every integer is one that `JSON.parse` keeps whole. */
 const LONG_NUMBER = /\d{16}/
 
+/** For JSON: its int64 fields as strings of their digits, since most readers of JSON numbers would round them. */
+export function withIdsAsText(value: object): object {
+  return Object.fromEntries(
+    Object.entries(value).map(([name, part]) => [name, typeof part === 'bigint' ? String(part) : part]),
+  )
+}
+
+/** What answers inherit, so that `JSON.stringify` takes them though they hold `bigint`; else they are plain objects. */
+const ANSWER: object = Object.create(Object.prototype, {
+  toJSON: method(withIdsAsText),
+  // Shown without the above, which Bun would list.
+  [Symbol.for('nodejs.util.inspect.custom')]: method((answer) => ({ ...answer })),
+})
+
+function method(work: (answer: object) => object): PropertyDescriptor {
+  function value(this: object): object {
+    return work(this)
+  }
+  return { value, writable: true, configurable: true }
+}
+
+/** A copy of an answer, or something made of one, is no answer until this. */
+export function asAnswer<Value extends object>(value: Value): Value {
+  return Object.setPrototypeOf(value, ANSWER)
+}
+
 /**
  * Reads an answer whose objects are of one schema, alone or in an array. Its int64 fields become `bigint`, exact
  * for every int64: `JSON.parse` rounds above 2^53, and Node 20 does not offer it the source text. So long ids
@@ -66,6 +92,7 @@ function makeBigInts(value: unknown, schema: SchemaName): void {
       if (type === 'int64') object[name] = exactBigInt(name, part)
       else makeBigInts(part, type)
     }
+    if (fields.length > 0) asAnswer(object)
   }
 }
 

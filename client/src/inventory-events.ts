@@ -1,5 +1,5 @@
 import { OPERATIONS, type Operations } from './contract-types.ts'
-import { readExactly } from './exact-json.ts'
+import { asAnswer, readExactly } from './exact-json.ts'
 import { callOf } from './operation-call.ts'
 import { isPetstoreError, PetstoreError } from './petstore-error.ts'
 import { EventParser, type ServerSentEvent } from './server-sent-events.ts'
@@ -113,7 +113,7 @@ function readEvent({ event, data, id }: ServerSentEvent): InventoryEvent | undef
   const schema = SCHEMAS[event as EventName]
   try {
     const fields = schema === null ? {} : (readExactly(data, schema) as object)
-    return { type: event, id, ...fields } as InventoryEvent
+    return asAnswer({ type: event, id, ...fields } as InventoryEvent)
   } catch (cause) {
     throw new PetstoreError('invalid_response', `sent a ${event} event that is not as the contract says`, {
       request: 'GET /inventory/events',

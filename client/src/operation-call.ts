@@ -67,7 +67,8 @@ export async function callOperation<Id extends Exclude<OperationId, 'inventoryEv
 ): Promise<Outcome<Operations[Id]['answer'] | undefined>> {
   const call = callOf(id, input)
   const answer = await transport.send(call)
-  const value = answer.status === 304 ? undefined : read(call, answer, OPERATIONS[id].answer)
+  const schema = OPERATIONS[id].answer
+  const value = answer.status === 304 || schema === null ? undefined : read(call, answer, schema)
   return { value: value as Operations[Id]['answer'] | undefined, headers: answer.headers }
 }
 

@@ -1,3 +1,11 @@
+import type { CallOptions } from './operation-call.ts'
+
+export interface PageOptions extends CallOptions {
+  /** How many to a page: 1 to 100, 20 by default, where the method does not say otherwise. */
+  readonly limit?: number
+  readonly cursor?: string | undefined
+}
+
 /** One page of a longer list. */
 export interface Page<Item> {
   readonly items: readonly Item[]

@@ -1,4 +1,5 @@
 import type { ErrorBody, ErrorDetail } from './contract-types.ts'
+import { withIdsAsText } from './exact-json.ts'
 import type { LimitState } from './limit-state.ts'
 
 /** Codes of failures that the client finds itself. */
@@ -7,11 +8,13 @@ export type ClientErrorCode =
   | 'connection_failed'
   /** What came is not what the contract says, as from a proxy or a wrong address. */
   | 'invalid_response'
+  /** What came to a webhook is not what the service sent, or not lately. */
+  | 'invalid_webhook'
 
 export type PetstoreErrorCode = ErrorBody['code'] | ClientErrorCode
 
 export interface ErrorContext {
-  /** Method and path, such as `PATCH /inventory/5`. */
+  /** Method and path, such as `PATCH /inventory/5`; or whatever else the message begins with. */
   readonly request: string
   readonly status?: number | undefined
   readonly requestId?: string | undefined
@@ -22,9 +25,9 @@ export interface ErrorContext {
   readonly cause?: unknown
 }
 
-/** Every failure of a call, but for an aborted one: that throws the reason of its signal, as fetch does. */
+/** Every failure of a call or of a delivery, but for an aborted one: that throws the reason of its signal, as fetch does. */
 export class PetstoreError extends Error {
-  override readonly name = 'PetstoreError'
+  override readonly name: string = 'PetstoreError'
   readonly code: PetstoreErrorCode
   /** The HTTP status; `undefined` where no answer came. */
   readonly status: number | undefined
@@ -32,7 +35,7 @@ export class PetstoreError extends Error {
   readonly requestId: string | undefined
   /** How the limits of the key stood with that answer. */
   readonly limits: LimitState | undefined
-  /** Every change of an adjustment that cannot be made, and why; empty where the service names none. */
+  /** Every change of an adjustment, or the order, that cannot be made, and why; empty where the service names none. */
   readonly details: readonly ErrorDetail[]
   /** What the change is known by; `undefined` for a read. */
   readonly idempotencyKey: string | undefined
@@ -52,6 +55,11 @@ export class PetstoreError extends Error {
     this.details = context.details ?? []
     this.idempotencyKey = context.idempotencyKey
     this.mayHaveBeenMade = context.mayHaveBeenMade ?? false
+  }
+
+  /** For logs; without the cause and the stack. */
+  toJSON(): object {
+    return { message: this.message, ...withIdsAsText(this) }
   }
 }
 

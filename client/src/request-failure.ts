@@ -1,7 +1,8 @@
+import { errorOf } from './conflict-errors.ts'
 import type { ErrorBody } from './contract-types.ts'
 import { readExactly } from './exact-json.ts'
 import { type LimitState, readLimitState } from './limit-state.ts'
-import { type ErrorContext, PetstoreError, type PetstoreErrorCode } from './petstore-error.ts'
+import type { ErrorContext, PetstoreError, PetstoreErrorCode } from './petstore-error.ts'
 
 interface Request {
   readonly method: string
@@ -64,7 +65,7 @@ export function failedCall(
   const advice = mayHaveBeenMade
     ? `; the change may have been made: the same call with idempotencyKey ${JSON.stringify(idempotencyKey)} tells, and makes it once at most`
     : ''
-  return new PetstoreError(code, what + note + advice, { ...context, idempotencyKey, mayHaveBeenMade })
+  return errorOf(code, what + note + advice, { ...context, idempotencyKey, mayHaveBeenMade })
 }
 
 /** For a call that would have to wait for longer than it may take. `last` is what its last attempt came to. */

@@ -29,12 +29,12 @@ test('an error has the code, the status, the request and the limit state, and na
 test('each kind of refusal comes with its own code', async () => {
   const service = await liveService()
   const client = clientOf(service)
-  const readOnly = await service.createKey('pro', { readOnly: true })
+  const viewer = await service.createKey('pro', { permissions: [] })
   const negative = client.updateInventory(1n, { quantity: -1 })
   expect(await failureOf(negative)).toMatchObject({ code: 'invalid_request', status: 400 })
   const stranger = clientOf(service, { apiKey: 'pst_live_nonsense' })
   expect(await failureOf(stranger.listInventory())).toMatchObject({ code: 'unauthorized', status: 401 })
-  const reader = clientOf(service, { apiKey: readOnly.secret })
+  const reader = clientOf(service, { apiKey: viewer.secret })
   const adjustment = reader.adjustInventory({ petId: 1n, delta: 1 }, { reason: 'received' })
   expect(await failureOf(adjustment)).toMatchObject({ code: 'forbidden', status: 403 })
   expect(await failureOf(client.listPets({ limit: 101 }))).toMatchObject({ code: 'invalid_request' })
@@ -48,7 +48,7 @@ test('an answer that is not the service’s is told as such', async () => {
   })
   const client = new PetstoreClient({ baseUrl: `http://127.0.0.1:${other.port}/v1/`, apiKey: 'k' })
   expect(await failureOf(client.listInventory())).toMatchObject({ code: 'invalid_response', status: 200 })
-  expect(await failureOf(client.listOrders())).toMatchObject({ code: 'invalid_response', status: 404 })
+  expect(await failureOf(client.listOrderPage())).toMatchObject({ code: 'invalid_response', status: 404 })
   await other.stop(true)
 })
 

@@ -92,11 +92,20 @@ test('it goes on over a restart of the service, and tells of entries that come a
   await service.store.addPets([{ id: 77n, name: 'New', categoryId: 1n, status: 'pending', quantity: 2 }])
   while (events.length === 1) await Bun.sleep(5)
   await service.restart()
-  await service.store.removePet(77n)
+  await service.store.changeStock([{ removedPet: 77n, keyId: 'petstore', at: 0 }])
   await done
   proxy.stop()
   expect(events.slice(1)).toMatchObject([
-    { type: 'entry', petId: 77n, quantity: 2, status: 'pending' },
+    {
+      ...{
+        type: 'pet',
+        change: 'created',
+        petId: 77n,
+        name: expect.any(String),
+        categoryId: expect.any(BigInt),
+      },
+      ...{ quantity: 2, status: 'pending', at: expect.any(String), keyId: 'petstore' },
+    },
     { type: 'removed', petId: 77n },
   ])
 })
@@ -151,11 +160,13 @@ function scripted(scripts: readonly string[]) {
 }
 
 test('relist is passed on, unknown events and half an event are not, silence counts as broken, a 401 ends it', async () => {
+  const by = { at: '2026-11-15T12:00:00.000Z', keyId: 'key_a' }
+  const BY = JSON.stringify(by).slice(1, -1)
   const { client, lastIds, server } = scripted([
     'retry: 50\n\nevent: ready\nid: a\ndata: {}\n\n',
     ': heartbeat\n\nevent: relist\nid: b\ndata: {}\n\nevent: later\nid: c\ndata: {"x":1}\n\n…',
-    'event: removed\nid: d\ndata: {"petId":9223372036854775807}\n\nevent: removed\nid: e\ndata: {"petId":2}\n',
-    'event: removed\nid: e\ndata: {"petId":2}\n\n',
+    `event: removed\nid: d\ndata: {"petId":9223372036854775807,${BY}}\n\nevent: removed\nid: e\ndata: {"petId":2,${BY}}\n`,
+    `event: removed\nid: e\ndata: {"petId":2,${BY}}\n\n`,
   ])
   const events: InventoryEvent[] = []
   const connections: string[] = []
@@ -170,8 +181,8 @@ test('relist is passed on, unknown events and half an event are not, silence cou
   expect(events).toEqual([
     { type: 'ready', id: 'a' },
     { type: 'relist', id: 'b' },
-    { type: 'removed', id: 'd', petId: 9223372036854775807n },
-    { type: 'removed', id: 'e', petId: 2n },
+    { type: 'removed', id: 'd', petId: 9223372036854775807n, ...by },
+    { type: 'removed', id: 'e', petId: 2n, ...by },
   ])
   expect(lastIds).toEqual([null, 'a', 'c', 'd', 'e'])
   expect(connections).toEqual(Array.from({ length: 4 }, () => ['connected', 'lost']).flat())

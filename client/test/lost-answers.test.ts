@@ -1,7 +1,7 @@
-import { afterEach, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { startInstances, stockUp } from '../../server/test/postgres/shop.ts'
 import { createDatabase } from '../../server/test/support/postgres-databases.ts'
-import { PetstoreClient, type PetstoreClientOptions } from '../src/index.ts'
+import { type OrderState, PetstoreClient, type PetstoreClientOptions } from '../src/index.ts'
 import { liveService, stopServicesAfterEach } from './support/live-service.ts'
 import { LOSSES, LossyNetwork } from './support/lossy-network.ts'
 
@@ -16,6 +16,9 @@ const TIMES_EACH = 20
 /** Twice the default: that one call loses six in a row happens once in some thousand runs. */
 const RETRY = { limit: 10 }
 const PET_IDS = Array.from({ length: 10 }, (_, index) => index + 1)
+
+/** So often somebody acts on each. */
+const PIECES_EACH = (CALLERS * TIMES_EACH) / PET_IDS.length
 
 const closing: (() => Promise<unknown>)[] = []
 afterEach(async () => {
@@ -45,14 +48,16 @@ async function onTwoInstances(): Promise<Shop> {
   return { addresses: instances.map(({ address }) => address), apiKey }
 }
 
-/** Every caller adds 1 to one pet after the other; gives what the pets have then, and the network. */
-async function additions({ addresses, apiKey }: Shop, fetch?: PetstoreClientOptions['fetch']) {
+type Act = (client: PetstoreClient, petId: bigint, count: number) => Promise<unknown>
+
+/** Every caller acts on one pet after the other; gives the network, and a client that does not go through it. */
+async function actions({ addresses, apiKey }: Shop, act: Act, fetch?: PetstoreClientOptions['fetch']) {
   console.log(`seed ${SEED}`)
   const network = new LossyNetwork(SEED, LOST_SHARE)
   closing.push(async () => network.close())
   const ways = await Promise.all(addresses.map((address) => network.wayTo(address)))
   const own = fetch === undefined ? {} : { fetch }
-  const add = async (caller: number) => {
+  const call = async (caller: number) => {
     const client = new PetstoreClient({
       baseUrl: `${ways[caller % ways.length]}/v1`,
       apiKey,
@@ -60,36 +65,86 @@ async function additions({ addresses, apiKey }: Shop, fetch?: PetstoreClientOpti
       ...own,
     })
     for (let count = 0; count < TIMES_EACH; count++) {
-      const petId = BigInt(PET_IDS[(caller + count) % PET_IDS.length] ?? 0)
-      await client.adjustInventory({ petId, delta: 1 }, { reason: 'received' })
+      await act(client, BigInt(PET_IDS[(caller + count) % PET_IDS.length] ?? 0), count)
     }
   }
-  await Promise.all(Array.from({ length: CALLERS }, (_, caller) => add(caller)))
-  const plain = new PetstoreClient({ baseUrl: `${addresses[0]}/v1`, apiKey })
-  return { network, quantities: (await plain.listInventory()).map(({ quantity }) => quantity) }
+  await Promise.all(Array.from({ length: CALLERS }, (_, caller) => call(caller)))
+  return { network, plain: new PetstoreClient({ baseUrl: `${addresses[0]}/v1`, apiKey }) }
 }
 
-test.each([
+/** Without cuts of each kind it would show little. */
+function expectLosses(network: LossyNetwork): void {
+  for (const loss of LOSSES) expect(network.losses.get(loss)).toBeGreaterThan(10)
+}
+
+const add: Act = (client, petId) => client.adjustInventory({ petId, delta: 1 }, { reason: 'received' })
+
+/** Of the orders, one in four is completed and one in four cancelled. */
+const order: Act = async (client, petId, count) => {
+  const { id } = await client.createOrder({ petId, quantity: 1 })
+  if (count % 4 === 0) await client.completeOrder(id)
+  if (count % 4 === 1) await client.cancelOrder(id)
+}
+
+async function stockUpTo(quantity: number, { addresses, apiKey }: Shop): Promise<void> {
+  const client = new PetstoreClient({ baseUrl: `${addresses[0]}/v1`, apiKey })
+  const changes = PET_IDS.map((petId) => ({ petId: BigInt(petId), quantity }))
+  await client.adjustInventory(changes, { reason: 'counted' })
+}
+
+/** Of the orders that were made here: the store begins with one of another quantity. */
+async function countsByState(client: PetstoreClient) {
+  const count = async (state: OrderState) =>
+    (await Array.fromAsync(client.listOrders({ state, limit: 200 }))).filter(({ quantity }) => quantity === 1)
+      .length
+  return {
+    open: await count('open'),
+    complete: await count('complete'),
+    cancelled: await count('cancelled'),
+    expired: await count('expired'),
+  }
+}
+
+function withAnotherKeyEachTime(url: string, init: RequestInit): Promise<Response> {
+  const headers = Object.fromEntries(new Headers(init.headers))
+  return fetch(url, { ...init, headers: { ...headers, 'idempotency-key': crypto.randomUUID() } })
+}
+
+describe.each([
   ['SQLite', onSqlite],
   ['two instances on PostgreSQL', onTwoInstances],
-])(
-  '50 callers add 1 twenty times each to the same 10 pets on %s, with connections cut at random: exactly +1,000',
-  async (_, open) => {
-    const { network, quantities } = await additions(await open())
-    expect(quantities).toEqual(PET_IDS.map(() => (CALLERS * TIMES_EACH) / PET_IDS.length))
+])('50 callers twenty times each on the same 10 pets on %s, with connections cut at random', (_, open) => {
+  test('add 1: exactly +1,000', async () => {
+    const { network, plain } = await actions(await open(), add)
+    const quantities = (await plain.listInventory()).map(({ quantity }) => quantity)
+    expect(quantities).toEqual(PET_IDS.map(() => PIECES_EACH))
     expect(network.requests / (CALLERS * TIMES_EACH)).toBeLessThanOrEqual(1.2)
-    // Without cuts of each kind it would show little.
-    for (const loss of LOSSES) expect(network.losses.get(loss)).toBeGreaterThan(10)
-  },
-)
-
-test('with another key for each attempt the same adds too much', async () => {
-  const { quantities } = await additions(await onSqlite(), (url, init) => {
-    const headers = {
-      ...Object.fromEntries(new Headers(init.headers)),
-      'idempotency-key': crypto.randomUUID(),
-    }
-    return fetch(url, { ...init, headers })
+    expectLosses(network)
   })
-  expect(quantities.reduce((sum, quantity) => sum + quantity)).toBeGreaterThan(CALLERS * TIMES_EACH)
+
+  test('order 1, complete a quarter and cancel a quarter: exactly so many are reserved, and gone', async () => {
+    const shop = await open()
+    await stockUpTo(PIECES_EACH, shop)
+    const { network, plain } = await actions(shop, order)
+    for (const petId of PET_IDS.map(BigInt)) {
+      expect(await plain.availability(petId)).toEqual({ petId, quantity: 75, reserved: 50, available: 25 })
+    }
+    expect(await countsByState(plain)).toEqual({ open: 500, complete: 250, cancelled: 250, expired: 0 })
+    expectLosses(network)
+  })
+})
+
+describe('with another key for each attempt', () => {
+  test('the same adds too much', async () => {
+    const { plain } = await actions(await onSqlite(), add, withAnotherKeyEachTime)
+    const sum = (await plain.listInventory()).reduce((total, { quantity }) => total + quantity, 0)
+    expect(sum).toBeGreaterThan(CALLERS * TIMES_EACH)
+  })
+
+  test('the same orders too much', async () => {
+    const shop = await onSqlite()
+    await stockUpTo(10 * PIECES_EACH, shop)
+    const { plain } = await actions(shop, order, withAnotherKeyEachTime)
+    expect((await countsByState(plain)).open).toBeGreaterThan(500)
+  })
 })

@@ -27,19 +27,28 @@ test('ids are exact in every operation, in and out', async () => {
   expect((await client.listInventoryHistory(LAST)).items[0]).toMatchObject({ before: 8, after: 10 })
   expect((await client.listRecentChanges()).items.map(({ petId }) => petId)).toEqual([LAST, ODD])
   expect((await client.listCatalog()).items.map(({ petId }) => petId)).toEqual(ids)
-  expect((await client.listOrders())[1]).toMatchObject({ id: ODD, petId: LAST, quantity: 1, complete: false })
+  expect((await Array.fromAsync(client.listOrders()))[1]).toMatchObject({
+    id: ODD,
+    petId: LAST,
+    quantity: 1,
+    complete: false,
+  })
   // The neighbour to which a number would have rounded is left alone.
   await expect(client.getInventoryItem(ODD - 1n)).rejects.toMatchObject({ code: 'not_found' })
 })
 
-test('the limits of the key are told with its plan and name', async () => {
+test('the limits of the key are told with its plan, its name and what it may change', async () => {
   const service = await liveService()
-  const { id, secret } = await service.createKey('pro', { name: 'The till' })
+  const { id, secret } = await service.createKey('pro', {
+    name: 'The till',
+    permissions: ['stock', 'orders'],
+  })
   const client = clientOf(service, { apiKey: secret })
   const { minute, ...told } = await client.getLimits()
   expect(told).toMatchObject({
     plan: 'pro',
     key: { id, name: 'The till' },
+    permissions: ['stock', 'orders'],
     day: { limit: 10_000, remaining: 9_999 },
   })
   expect(client.limits).toEqual(minute)
@@ -107,6 +116,13 @@ test('a page tells where the next one begins, and an iterator walks over all of 
   for await (const { name } of client.allCatalog()) names.push(name)
   expect(names).toEqual(pets.map(({ name }) => name))
   expect(requests).toBe(1)
+
+  const found: bigint[] = []
+  for await (const { petId } of client.searchAllInventory({ q: 'pet', sort: '-petId' })) found.push(petId)
+  expect(found).toEqual(pets.map(({ id }) => id).reverse())
+  const { items, next } = await client.searchInventory({ categoryId: 1n, limit: 2 })
+  expect([items.length, typeof next]).toEqual([2, 'string'])
+  expect(items[0]).toMatchObject({ petId: 1n, quantity: 1, reserved: 0, available: 1 })
 
   for (let quantity = 2; quantity <= 121; quantity++) await client.updateInventory(1n, { quantity })
   const changes: number[] = []

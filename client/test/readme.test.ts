@@ -4,12 +4,17 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { serve } from '../../server/test/cli/running-petstore.ts'
 import { buildClient, ROOT, run } from './support/built-client.ts'
+import { clientOf, liveService, stopServicesAfterEach } from './support/live-service.ts'
+import { freePort, startReceiver } from './support/receiver-process.ts'
 
 const readme = await Bun.file(`${ROOT}client/README.md`).text()
 const code = [...readme.matchAll(/```ts\n(.*?)```/gs)].map(([, block = '']) => block).join('\n')
+const [, receiver = ''] = /```ts receiver\.ts\n(.*?)```/s.exec(readme) ?? []
 /** Beside the built client, where its name resolves and git does not look. */
 const path = `${ROOT}client/dist/readme-examples.ts`
-afterAll(() => rmSync(path, { force: true }))
+const receiverPath = `${ROOT}client/dist/readme-receiver.ts`
+afterAll(() => [path, receiverPath].map((made) => rmSync(made, { force: true })))
+stopServicesAfterEach()
 
 test('the examples of the README run in the order they stand, against the demo, and print what they say', async () => {
   await buildClient()
@@ -27,9 +32,34 @@ test('the examples of the README run in the order they stand, against the demo, 
   }
 }, 60_000)
 
+test('the receiver of the README runs as printed, takes what is sent to it and refuses the rest', async () => {
+  await buildClient()
+  await Bun.write(receiverPath, receiver)
+  const service = await liveService({ realTime: true, settings: { webhookPrivateAddresses: 'on' } })
+  const client = clientOf(service)
+  const port = freePort()
+  const url = `http://127.0.0.1:${port}/hooks`
+  const { id, secret } = await client.createWebhook({ url, kinds: ['stock.changed'] })
+  const running = await startReceiver([process.execPath, receiverPath], port, secret)
+  try {
+    await client.updateInventory(9007199254740993n, { quantity: 3 })
+    expect(await running.lines(1)).toEqual(['9007199254740993n 3'])
+    const refused = await fetch(url, { method: 'POST', body: '{"type":"stock.changed"}' })
+    expect([refused.status, await refused.text()]).toEqual([
+      400,
+      expect.stringContaining('no header webhook-id'),
+    ])
+    const { delivered, status } = await client.testWebhook(id)
+    expect([delivered, status]).toEqual([true, 204])
+  } finally {
+    await running.stop()
+  }
+}, 60_000)
+
 test('the examples of the README compile against the built declarations', async () => {
   await buildClient()
   await Bun.write(path, code)
+  await Bun.write(receiverPath, receiver)
   const options = [
     '--noEmit',
     '--strict',
@@ -40,8 +70,12 @@ test('the examples of the README compile against the built declarations', async 
     '--lib',
     'es2022,dom',
   ]
-  const { stdout } = await run(['node_modules/.bin/tsc', '--ignoreConfig', '--types', '', ...options, path])
-  expect(stdout).toBe('')
+  const compile = ['node_modules/.bin/tsc', '--ignoreConfig', ...options]
+  const runs = await Promise.all([
+    run([...compile, '--types', '', path]),
+    run([...compile, '--types', 'node', '--skipLibCheck', receiverPath]),
+  ])
+  expect(runs.map(({ stdout }) => stdout)).toEqual(['', ''])
 }, 60_000)
 
 /** An object stands on one line in the README and on several when it is printed. */

@@ -36,7 +36,7 @@ test('it gives up at the limit and says so', async () => {
     retry: { limit: 2 },
     ...options,
   })
-  const error = await failureOf(client.listOrders())
+  const error = await failureOf(client.listOrderPage())
   expect(error).toMatchObject({ code: 'connection_failed', status: undefined })
   expect(error.message).toMatch(
     /^GET \/store\/orders got no answer.*; this was attempt 3, 0\.5 s after the first$/,
@@ -49,7 +49,7 @@ test('it gives up where the next attempt would be past the deadline', async () =
   const { sleeps, options } = recordedSleeps()
   const retry = { limit: 100, deadlineMs: 2_000 }
   const client = new PetstoreClient({ baseUrl: 'http://127.0.0.1:1/v1', apiKey: 'k', retry, ...options })
-  expect(await failureOf(client.listOrders())).toMatchObject({ code: 'connection_failed' })
+  expect(await failureOf(client.listOrderPage())).toMatchObject({ code: 'connection_failed' })
   expect(sleeps).toEqual([150, 300, 600])
 })
 
@@ -58,16 +58,16 @@ test('a 503 is tried again after its Retry-After', async () => {
   const service = await liveService({
     wrapStore: (store) => ({
       ...store,
-      listOrders: () => {
+      listOrders: (...wanted) => {
         if (failures-- > 0) throw new ServiceError('service_unavailable', 'the database is away')
-        return store.listOrders()
+        return store.listOrders(...wanted)
       },
     }),
   })
   const { sleeps, options } = recordedSleeps()
   const statuses: number[] = []
   const client = clientOf(service, { ...options, onResponse: ({ status }) => statuses.push(status) })
-  expect(await client.listOrders()).toHaveLength(2)
+  expect((await client.listOrderPage()).items).toHaveLength(2)
   expect(statuses).toEqual([503, 503, 200])
   expect(sleeps).toEqual([1000, 1000])
 })
@@ -140,7 +140,7 @@ test('an aborted call leaves the queue, and those behind it go on', async () => 
   await client.listInventory()
   const stop = new AbortController()
   const { signal } = stop
-  const aborted = Promise.allSettled([client.listInventory({ signal }), client.listOrders({ signal })])
+  const aborted = Promise.allSettled([client.listInventory({ signal }), client.listOrderPage({ signal })])
   const behind = client.listInventory()
   stop.abort(new Error('enough'))
   expect((await aborted).map(({ status }) => status)).toEqual(['rejected', 'rejected'])

@@ -5,8 +5,10 @@ import { readConfig } from '../src/service/config.ts'
 
 const path = new URL('../../openapi.json', import.meta.url).pathname
 
-const { baseUrl, stagingBaseUrl, petSunset } = readConfig({}, {})
-const contract = `${JSON.stringify(buildContract({ baseUrl, stagingBaseUrl, sunset: petSunset }), null, 2)}\n`
+const { petSunset } = readConfig({}, {})
+/** Of a service on this machine. A running one shows its own addresses. */
+const addresses = { baseUrl: 'http://127.0.0.1:8080/v1', stagingBaseUrl: 'http://127.0.0.1:8081/v1' }
+const contract = `${JSON.stringify(buildContract({ ...addresses, sunset: petSunset }), null, 2)}\n`
 
 if (process.argv.includes('--write')) {
   await Bun.write(path, contract)

@@ -8,21 +8,31 @@
 import { parseArgs } from 'node:util'
 import { connectionsTask } from '../test/faults/connections-task.ts'
 import { diskTask } from '../test/faults/disk-task.ts'
+import { failoverTask } from '../test/faults/failover-task.ts'
 import { fuzzTask } from '../test/faults/fuzz-task.ts'
 import { hostileTask } from '../test/faults/hostile-task.ts'
 import { killsTask } from '../test/faults/kills.ts'
 import { killsPostgresTask } from '../test/faults/kills-postgres.ts'
 import { linearizabilityTask } from '../test/faults/linearizability.ts'
 import { longRunPostgresTask, longRunTask } from '../test/faults/long-run-task.ts'
+import { lowStockPostgresTask, lowStockSqliteTask } from '../test/faults/low-stock-stores.ts'
 import { modelPostgresTask, modelTask } from '../test/faults/model-task.ts'
+import { ordersPostgresTask, ordersTask } from '../test/faults/order-kills.ts'
 import { proxiesTask } from '../test/faults/proxies-task.ts'
+import { webhooksTask } from '../test/faults/webhook-kills.ts'
 import type { TortureSummary, TortureTask } from './torture-task.ts'
 
 const TASKS: readonly TortureTask[] = [
   killsTask,
   killsPostgresTask,
+  ordersTask,
+  ordersPostgresTask,
+  lowStockSqliteTask,
+  lowStockPostgresTask,
+  webhooksTask,
   diskTask,
   linearizabilityTask,
+  failoverTask,
   modelTask,
   modelPostgresTask,
   fuzzTask,

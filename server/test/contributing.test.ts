@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { VERSION } from '../src/core/values/version.ts'
 import { SETTING_NAMES, SETTINGS, variableOf } from '../src/service/config.ts'
 
 const ROOT = join(import.meta.dir, '..', '..')
@@ -108,4 +109,11 @@ describe('the map is wrong when', () => {
     const silent = foldersOf(tree.replace('  what callers see', ''))
     expect(differences(silent, names)).toEqual(['server/src/http: what may live there?'])
   })
+})
+
+test('the program, both packages and the newest entry of the changes are of one version', () => {
+  const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')
+  const versions = ['package.json', 'client/package.json'].map((path) => JSON.parse(read(path)).version)
+  const newest = /^## (\d\S*)/m.exec(read('CHANGELOG.md'))?.[1]
+  expect([...versions, newest]).toEqual([VERSION, VERSION, VERSION])
 })

@@ -1,13 +1,15 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { PetstoreClient, type Reason } from '@petstore/client'
+import { type NewOrder, PetstoreClient, type Reason } from '@petstore/client'
 import { createSecret, storedSecret } from '../../server/src/core/keys/api-key.ts'
+import { PERMISSIONS } from '../../server/src/core/keys/permissions.ts'
 import { startService } from '../../server/src/service/compose.ts'
 import { readConfig } from '../../server/src/service/config.ts'
 import { DEMO_SECRETS, prepareDemo } from '../../server/src/service/demo.ts'
 import { openStore } from '../../server/src/store/open-store.ts'
 import type { Store } from '../../server/src/store/store.ts'
+import { addWebhooks } from './lively-webhooks.ts'
 
 const MINUTE = 60_000
 const DAYS = 18
@@ -26,12 +28,14 @@ export interface LivelyShop {
  */
 export async function startLivelyShop(): Promise<LivelyShop> {
   const folder = mkdtempSync(join(tmpdir(), 'petstore-screenshots-'))
-  const store = await openStore(`sqlite:${join(folder, 'demo.db')}`, { tables: 'make' })
   let now: number | undefined = Date.now() - (DAYS + 1) * 24 * 60 * MINUTE
   const clock = () => now ?? Date.now()
+  const store = await openStore(`sqlite:${join(folder, 'demo.db')}`, { tables: 'make', clock })
   await prepareDemo(store, clock())
-  const service = await startService(readConfig({ port: '0', metricsPort: 'off' }, {}), store, {
+  const settings = { port: '0', metricsPort: 'off', webhookPrivateAddresses: 'on' }
+  const service = await startService(readConfig(settings, {}), store, {
     clock,
+    lookup: async () => ['127.0.0.1'],
     demoSecrets: new Set(Object.values(DEMO_SECRETS)),
     logSink: SILENT,
   })
@@ -47,12 +51,19 @@ export async function startLivelyShop(): Promise<LivelyShop> {
     now = at
     await staff[who].adjustInventory({ petId, delta }, purpose)
   }
+  const webhooks = await addWebhooks(staff.shop)
+  for (const { minutesAgo, ...order } of ORDERS) {
+    now = Date.now() - minutesAgo * MINUTE
+    await staff.shop.createOrder(order)
+  }
   now = undefined
+  await webhooks.settle()
   return {
     address,
     apiKey: DEMO_SECRETS.pro,
     stop: async () => {
       await service.stop()
+      await webhooks.stop()
       rmSync(folder, { recursive: true, force: true })
     },
   }
@@ -63,7 +74,7 @@ async function addKey(store: Store, name: string, at: number): Promise<string> {
   const limits = { perMinute: 1_000_000, perDay: 1_000_000 }
   const id = `key_${name.toLowerCase().replaceAll(' ', '_')}`
   await store.addKey(
-    { id, name, plan: 'enterprise', limits, readOnly: false, createdAt: at },
+    { id, name, plan: 'enterprise', limits, permissions: PERMISSIONS, createdAt: at },
     storedSecret(secret, at),
     { at, actor: 'screenshots' },
   )
@@ -96,6 +107,16 @@ const TODAY: readonly (Omit<Deed, 'at'> & { readonly minutesAgo: number })[] = [
   { minutesAgo: 6, who: 'shop', petId: 17n, delta: -1, ...order(1) },
   { minutesAgo: 3, who: 'stockroom', petId: 2n, delta: 2, ...delivery(0) },
   { minutesAgo: 1, who: 'desk', petId: 16n, delta: -6, reason: 'damaged' },
+]
+
+/** What is ordered and not sent yet, the earliest first; some of it in baskets that nobody has paid for. */
+const ORDERS: readonly (NewOrder & { readonly minutesAgo: number })[] = [
+  { minutesAgo: 340, petId: 16n, quantity: 12 },
+  { minutesAgo: 190, petId: 22n, quantity: 1 },
+  { minutesAgo: 50, petId: 23n, quantity: 2, holdSeconds: 3 * 3_600 },
+  { minutesAgo: 22, petId: 18n, quantity: 4 },
+  { minutesAgo: 11, petId: 16n, quantity: 20, holdSeconds: 24 * 3_600 },
+  { minutesAgo: 7, petId: 5n, quantity: 2, holdSeconds: 900 },
 ]
 
 function delivery(daysAgo: number) {

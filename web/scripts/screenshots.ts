@@ -6,17 +6,37 @@ import { CHROMIUM_FLAGS, chromiumPath } from '../../client/test/support/chromium
 import { type LivelyShop, startLivelyShop } from './lively-shop.ts'
 
 const FOLDER = join(import.meta.dir, '../../docs/screenshots')
-/** These two are in the README, and so in git; all others go to a folder that is not. */
-const KEPT: ReadonlySet<string> = new Set(['stock-desktop-light', 'overview-desktop-dark'])
+/** These are in the README, and so in git; all others go to a folder that is not. */
+const KEPT: ReadonlySet<string> = new Set([
+  'stock-desktop-light',
+  'overview-desktop-dark',
+  'count-desktop-light',
+  'pet-desktop-dark',
+])
 
-/** Where each view is, and something that no other one has. */
+interface View {
+  readonly path: string
+  /** Something that no other one has. */
+  readonly ownPart: string
+  /** Brings it to where there is something to see. */
+  readonly prepare?: (page: Page) => Promise<void>
+}
+
 const VIEWS = {
   stock: { path: '/#/stock', ownPart: '.stock-row__name' },
   pet: { path: '/#/pets/16', ownPart: '.step-chart__line' },
+  receive: { path: '/#/receive', ownPart: '.receive__entry', prepare: receiveSome },
+  count: { path: '/#/count', ownPart: '.count', prepare: countSome },
+  orders: { path: '/#/orders', ownPart: '.order' },
+  'low-stock': { path: '/#/low-stock', ownPart: '.low-row' },
+  pets: { path: '/#/pets', ownPart: '.pet-row' },
+  import: { path: '/#/import', ownPart: '.import__choose' },
+  activity: { path: '/#/activity', ownPart: '.activity-row' },
   overview: { path: '/#/overview', ownPart: '.limit-meter' },
+  webhooks: { path: '/#/webhooks', ownPart: '.webhook' },
   docs: { path: '/docs', ownPart: '.docs-main h1' },
-} as const
-type View = keyof typeof VIEWS
+} as const satisfies Record<string, View>
+type ViewName = keyof typeof VIEWS
 
 const SCREENS = {
   desktop: { viewport: { width: 1440, height: 900 }, isMobile: false, hasTouch: false },
@@ -38,7 +58,7 @@ try {
       })
       const page = await context.newPage()
       await signIn(page, shop)
-      for (const view of Object.keys(VIEWS) as View[]) {
+      for (const view of Object.keys(VIEWS) as ViewName[]) {
         await show(page, shop, view)
         const path = pathOf(`${view}-${screen}-${colorScheme}`)
         await page.mouse.move(0, 0)
@@ -60,10 +80,11 @@ async function signIn(page: Page, { address, apiKey }: LivelyShop): Promise<void
   await page.getByRole('button', { name: 'Sign out' }).waitFor()
 }
 
-async function show(page: Page, { address }: LivelyShop, view: View): Promise<void> {
-  const { path, ownPart } = VIEWS[view]
+async function show(page: Page, { address }: LivelyShop, view: ViewName): Promise<void> {
+  const { path, ownPart, prepare }: View = VIEWS[view]
   await page.goto(address + path)
   await page.locator(ownPart).first().waitFor()
+  await prepare?.(page)
   await page.waitForFunction(() => document.querySelector('.skeleton') === null)
 }
 
@@ -71,4 +92,34 @@ function pathOf(name: string): string {
   const path = join(FOLDER, KEPT.has(name) ? '' : 'all', `${name}.png`)
   mkdirSync(dirname(path), { recursive: true })
   return path
+}
+
+/** A delivery that is half scanned; the demo's barcodes. */
+async function receiveSome(page: Page): Promise<void> {
+  await page.getByPlaceholder('Barcode, name or id').waitFor()
+  for (const [barcode, amount] of [
+    ['2000000000015', '3'],
+    ['2000000000169', '120'],
+    ['2000000000220', '12'],
+    ['2000000000077', '2'],
+    ['2000000000121', ''],
+  ] as const) {
+    await page.getByRole('combobox').fill(barcode)
+    await page.keyboard.press('Enter')
+    await page.locator('.receive__amount input').waitFor()
+    if (amount === '') continue
+    await page.keyboard.type(amount)
+    await page.keyboard.press('Enter')
+  }
+}
+
+/** A count that has found some differences. */
+async function countSome(page: Page): Promise<void> {
+  await page.locator('button:enabled', { hasText: 'Begin' }).click()
+  await page.locator('.count__field').first().focus()
+  for (const counted of ['1', '5', '17', '', '3', '21']) {
+    await page.keyboard.type(counted)
+    await page.keyboard.press('Enter')
+  }
+  await page.locator('main').evaluate((main) => main.scrollTo(0, 0))
 }

@@ -28,6 +28,11 @@ const PHONE = { width: 390, height: 844 }
 const VIEWS = {
   '/#/stock': '.stock-row__name',
   [`/#/pets/${LAST}`]: '.step-chart__line',
+  '/#/orders': '.order',
+  '/#/low-stock': '.low-stock h1',
+  '/#/pets': '.pet-row',
+  '/#/import': '.import__choose',
+  '/#/activity': '.activity-row',
   '/#/overview': '.limit-meter',
   '/docs': '.docs-main h1',
 }
@@ -88,6 +93,13 @@ describe.each(['light', 'dark'] as const)('in %s', (colorScheme) => {
       await page.getByRole('button', { name: 'Show all' }).click()
       await page.getByRole('link', { name: 'Biscuit' }).click()
       await page.locator('.step-chart__line').waitFor()
+      await axe(page)
+      await page.getByRole('link', { name: 'Orders' }).click()
+      await page.getByRole('button', { name: /^Complete order/ }).click()
+      await page.getByText('Take 1 out of the stock?').waitFor()
+      await axe(page)
+      await page.getByRole('button', { name: 'Cancelled' }).click()
+      await page.getByText('No cancelled orders').waitFor()
       await axe(page)
       await page.getByRole('link', { name: 'Overview' }).click()
       await page.locator('.limit-meter').first().waitFor()

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, utimesSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
+import { buildPages } from './support/built-pages.ts'
 
 /** A tree with two small pages around the real build script. */
 const root = mkdtempSync(join(tmpdir(), 'petstore-web-build-'))
@@ -21,8 +22,10 @@ beforeAll(async () => {
     await Bun.write(join(folder, 'page.css'), `body { --page: ${page} }`)
     await Bun.write(
       join(folder, 'main.ts'),
-      "import './page.css'\nimport { price } from '../../../client/src/price.ts'\ndocument.title = String(price)",
+      "import './page.css'\nimport { price } from '../../../client/src/price.ts'\ndocument.title = String(price)\nimport('./later.ts')",
     )
+    await Bun.write(join(folder, 'later.ts'), "import './later.css'\nexport const later = 'later'")
+    await Bun.write(join(folder, 'later.css'), `body { --later: ${page} }`)
   }
 })
 afterAll(() => rmSync(root, { recursive: true, force: true }))
@@ -57,6 +60,16 @@ test('each page is built with its script, its style, an icon and a manifest, all
   }
 })
 
+test('the styles of what is loaded later come with the page, and are not there a second time', () => {
+  const styles = readdirSync(join(dist, 'assets')).filter((name) => name.endsWith('.css'))
+  expect(styles.map((name) => `assets/${name}`).sort()).toEqual(
+    ['stock-page', 'docs-page']
+      .flatMap((page) => linksOf(page).filter((name) => name.endsWith('.css')))
+      .sort(),
+  )
+  for (const name of styles) expect(textOf(`assets/${name}`)).toContain('--later:')
+})
+
 test('without a change nothing is built again', async () => {
   const before = statSync(join(dist, 'pages.ts')).mtimeMs
   expect((await build()).stdout).toContain('web/dist is unchanged')
@@ -82,4 +95,33 @@ test('a source that does not compile is named, and the last build stays', async 
   const { exitCode, stderr } = await build()
   expect([exitCode, stderr]).toEqual([1, expect.stringContaining('web/src/docs-page/main.ts:1')])
   expect(html('stock-page')).toBe(before)
+})
+
+/** What a browser loads before it shows the first view: what the page links to, and all that this imports. */
+function firstFiles(built: string): ReadonlySet<string> {
+  const page = readFileSync(join(built, 'stock-page.html'), 'utf8')
+  const files = new Set(
+    [...page.matchAll(/(?:src|href)="\/(assets\/[^"]+\.(?:js|css))"/g)].map(([, name]) => name ?? ''),
+  )
+  const reader = new Bun.Transpiler({ loader: 'js' })
+  for (const name of files) {
+    if (!name.endsWith('.js')) continue
+    for (const { kind, path } of reader.scanImports(readFileSync(join(built, name), 'utf8'))) {
+      if (kind === 'import-statement') files.add(`assets/${basename(path)}`)
+    }
+  }
+  return files
+}
+
+test('the first view of the staff page loads less than 130 kB, and the other views are files of their own', async () => {
+  await buildPages()
+  const built = join(import.meta.dir, '../dist')
+  const first = firstFiles(built)
+  const sizes = Array.from(first, (name) => statSync(join(built, `${name}.gz`)).size)
+  expect(sizes.length).toBeGreaterThan(1)
+  expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(130_000)
+  const main = [...first].find((name) => name.endsWith('.js')) ?? ''
+  const later = readFileSync(join(built, main), 'utf8').match(/import\("\/assets\/[^"]+"\)/g) ?? []
+  // Receive, count, orders, the overview, a pet, at the least.
+  expect(new Set(later).size).toBeGreaterThanOrEqual(5)
 })

@@ -49,6 +49,14 @@ async function apply(page: Page, kind: string, amount: number): Promise<void> {
   await page.getByRole('button', { name: /^Apply to/ }).click()
 }
 
+/** Says yes to the question that comes before many rows are changed. */
+async function confirm(page: Page, count: string): Promise<void> {
+  await page
+    .getByRole('dialog')
+    .getByRole('button', { name: `Change ${count}`, exact: true })
+    .click()
+}
+
 /** Waits until what is shown says that all is over. */
 async function done(page: Page, words: string): Promise<void> {
   await page.locator('.bulk-bar').getByRole('status').getByText(words, { exact: true }).waitFor()
@@ -64,6 +72,16 @@ test(
     await page.getByLabel('Reason').selectOption('Counted')
     await page.getByLabel('Reference').fill(' shelf 7\t')
     await apply(page, 'Set to', 42)
+    const question = page.getByRole('dialog', { name: 'Set 2,100 pets to 42?' })
+    await question.getByText('It takes 3 requests and about a second.').waitFor()
+    await question.getByText(/^This key may send 1,000,000 a minute and [\d,]+ a day: [\d,]+ and/).waitFor()
+    await axe(page)
+    // Esc is a no.
+    await page.keyboard.press('Escape')
+    await question.waitFor({ state: 'detached' })
+    expect(sent).toEqual([])
+    await page.getByRole('button', { name: 'Apply to 2,100' }).click()
+    await confirm(page, '2,100')
     await done(page, '2,100 changed')
     expect(sizesOf(sent)).toEqual([1_000, 1_000, 100])
     expect(new Set(sent.map(({ path }) => path))).toEqual(new Set(['/v1/inventory/adjustments']))
@@ -104,13 +122,14 @@ test(
         isFirst = false
         await shop.setElsewhere(2n, 77)
         await shop.setElsewhere(4n, 5)
-        await shop.service.store.removePet(3n)
+        await shop.service.store.changeStock([{ removedPet: 3n, keyId: 'petstore', at: 0 }])
         await shows(page, 4n, 5)
       }
       await route.continue()
     })
     await page.getByLabel('Select all rows shown').check()
     await apply(page, 'Set to', 5)
+    await confirm(page, '2,100')
     await done(
       page,
       '2,097 changed · 1 had that quantity already · 1 left alone, since somebody else changed them · 1 not in the store any more',
@@ -209,6 +228,7 @@ test(
     })
     await page.getByLabel('Select all rows shown').check()
     await apply(page, 'Set to', 99)
+    await confirm(page, '2,099')
     await page.getByRole('progressbar').waitFor()
     await page.getByRole('button', { name: 'Stop' }).click()
     release()

@@ -100,12 +100,17 @@ describe('the reference', () => {
       await page.keyboard.type('patch adjustments')
       const links = page.getByRole('navigation', { name: 'Reference' }).getByRole('link')
       await links.filter({ hasText: 'List pets' }).waitFor({ state: 'detached' })
-      expect(await links.allTextContents()).toEqual(['Set the stock quantity of one petPATCH'])
+      expect((await links.allTextContents())[0]).toBe('Set the stock quantity of one petPATCH')
+      // No other page; below it are the answers and the guides that have these words in their text.
+      const groups = page.getByRole('navigation', { name: 'Reference' }).getByRole('region')
+      const names = await groups.evaluateAll((all) => all.map((each) => each.ariaLabel))
+      expect(names).toEqual(['inventory', 'Answers', 'In the guides'])
+      expect(await groups.first().getByRole('link').count()).toBe(1)
       await page.keyboard.press('ArrowDown')
       await page.keyboard.press('Enter')
       await heading(page, 'Set the stock quantity of one pet').waitFor()
       await page.keyboard.press('Control+k')
-      await page.keyboard.type(' and nothing else')
+      await page.keyboard.type(' of unicorns')
       await page.getByText('Nothing has').waitFor()
     },
     BROWSER_TEST_MS,
@@ -164,8 +169,11 @@ test(
       'Limits',
       'Errors',
       'Change stock safely',
+      'Never oversell',
+      'Keep the catalogue',
       'Concurrency',
       'Events',
+      'Webhooks',
       'Ids and JSON',
       'The TypeScript client',
     ])
@@ -189,10 +197,74 @@ test(
   BROWSER_TEST_MS,
 )
 
+describe('the drawing of a guide', () => {
+  test.each(['limits', 'change-stock-safely', 'never-oversell', 'webhooks'])(
+    'of %s is described in words, and fits a phone',
+    async (guide) => {
+      const viewport = { width: 360, height: 740 }
+      const page = await shop.page({ path: `/docs#/guides/${guide}`, viewport })
+      const drawing = page.locator('.drawing svg[role="img"]')
+      await drawing.waitFor()
+      const ids = (await drawing.getAttribute('aria-labelledby'))?.split(' ') ?? []
+      const words = await Promise.all(ids.map((id) => page.locator(`#${id}`).textContent()))
+      expect(words.join(' ').length).toBeGreaterThan(100)
+      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(viewport.width)
+      const { box, cut } = await drawing.evaluate((svg) => {
+        const box = svg.getBoundingClientRect()
+        const texts = [...svg.querySelectorAll('text')].map((text) => text.getBoundingClientRect())
+        return {
+          box,
+          cut: texts.filter(
+            ({ left, right, bottom }) =>
+              left < box.left - 1 || right > box.right + 1 || bottom > box.bottom + 1,
+          ).length,
+        }
+      })
+      expect([box.left >= 0, box.right <= viewport.width, cut]).toEqual([true, true, 0])
+    },
+    BROWSER_TEST_MS,
+  )
+
+  test(
+    'of the last one has text of a readable size on a phone, each inside of its box',
+    async () => {
+      const page = await shop.page({
+        path: '/docs#/guides/never-oversell',
+        viewport: { width: 360, height: 740 },
+      })
+      const texts = page.locator('.drawing--tall g:has(> rect) > text')
+      await texts.first().waitFor()
+      const sizes = await texts.evaluateAll((all) =>
+        all.map((text) => {
+          const own = text.getBoundingClientRect()
+          const box = text.parentElement?.querySelector('rect')?.getBoundingClientRect()
+          const isInside = box !== undefined && own.left > box.left && own.right < box.right
+          return { isInside, px: (13 * own.height) / (text as SVGTextElement).getBBox().height }
+        }),
+      )
+      expect(sizes.length).toBeGreaterThan(15)
+      for (const { isInside, px } of sizes) expect([isInside, px > 10.5]).toEqual([true, true])
+    },
+    BROWSER_TEST_MS,
+  )
+})
+
 describe('axe-core finds nothing serious', () => {
   const views = {
-    light: ['#/', '#/operations/updateInventory', '#/guides/errors', '#/guides/change-stock-safely'],
-    dark: ['#/operations/getPet', '#/guides/limits', '#/guides/change-stock-safely'],
+    light: [
+      '#/',
+      '#/operations/updateInventory',
+      '#/guides/errors',
+      '#/guides/change-stock-safely',
+      '#/guides/never-oversell',
+      '#/guides/webhooks',
+    ],
+    dark: [
+      '#/operations/getPet',
+      '#/guides/limits',
+      '#/guides/change-stock-safely',
+      '#/guides/never-oversell',
+    ],
   }
   for (const colorScheme of ['light', 'dark'] as const) {
     test(

@@ -184,8 +184,25 @@ describe('the samples and the key', () => {
       await samples.getByText('Copied').waitFor()
       const copied = await page.evaluate(() => navigator.clipboard.readText())
       expect(copied).toContain('getInventoryItem(9007199254740993n)')
+      await samples.getByRole('button', { name: 'Python' }).click()
+      const python = await samples.getByRole('region', { name: 'Python sample' }).textContent()
+      expect(python).toContain("/v1/inventory/9007199254740993',")
       expect(await page.locator('main').textContent()).not.toContain(shop.service.key)
       expect(page.url()).not.toContain(shop.service.key)
+      // The language that was chosen holds for the guides as well.
+      for (const guide of [
+        'change-stock-safely',
+        'never-oversell',
+        'keep-the-catalogue',
+        'events',
+        'ids-and-json',
+      ]) {
+        await page.evaluate((id) => location.assign(`#/guides/${id}`), guide)
+        await page.locator(`.docs-nav__link[href="#/guides/${guide}"][aria-current]`).waitFor()
+        const tabs = page.getByRole('group', { name: 'Language of the sample' })
+        const inPython = tabs.getByRole('button', { name: 'Python', pressed: true })
+        expect([guide, await inPython.count()]).toEqual([guide, Math.max(1, await tabs.count())])
+      }
     },
     BROWSER_TEST_MS,
   )

@@ -43,7 +43,9 @@ test(
     await set(1n, 6, secret)
     const page = await shop.signedIn({ path: '/#/pets/1' })
     await page.getByRole('heading', { level: 1, name: 'Biscuit' }).waitFor()
-    expect(await page.locator('.pet__facts').innerText()).toMatch(/available\s+Pet id\s+1\s+Category\s+1/)
+    expect(await page.locator('.pet__facts').innerText()).toMatch(
+      /available\s+Pet id\s+1\s+Category\s+Category 1/,
+    )
     expect(await page.getByLabel('In stock').inputValue()).toBe('6')
     await historyRows(page).nth(1).waitFor()
     const rows = await historyRows(page).allInnerTexts()

@@ -1,7 +1,15 @@
 import { expect, test } from 'bun:test'
 import { axe } from './support/axe.ts'
-import { BROWSER_TEST_MS, useShop } from './support/shop.ts'
-import { fieldOf, goToRow, rowOf, saved, shows, typeQuantity as type } from './support/stock-table.ts'
+import { BROWSER_TEST_MS, signIn, useShop } from './support/shop.ts'
+import {
+  activeRow,
+  fieldOf,
+  goToRow,
+  rowOf,
+  saved,
+  shows,
+  typeQuantity as type,
+} from './support/stock-table.ts'
 
 const PETS = Array.from({ length: 14 }, (_, index) => ({
   id: index === 0 ? 9007199254740993n : BigInt(index),
@@ -15,7 +23,7 @@ const ODD = 9007199254740993n
 const shop = useShop({ pets: PETS })
 
 test(
-  'Enter edits the quantity in place, and the save holds only over what was seen',
+  'Enter edits the quantity in place and goes down a row, and the save holds only over what was seen',
   async () => {
     const page = await shop.signedIn()
     await shows(page, 1n, 10)
@@ -27,6 +35,8 @@ test(
     expect((await request).headers()['if-match']).toBe('"10-available"')
 
     // A digit begins a new quantity; Esc leaves the old one.
+    expect(await activeRow(page)).toBe('pet-2')
+    await page.keyboard.press('ArrowUp')
     await page.keyboard.type('77')
     expect(await fieldOf(page, 1n).inputValue()).toBe('77')
     await page.keyboard.press('Escape')
@@ -153,15 +163,41 @@ test(
 )
 
 test(
-  'a change that is refused says why, and the row keeps what it had',
+  'a key that may not change the stock is not offered to; one that lost it meanwhile says why, and what was typed stays',
   async () => {
-    const { secret } = await shop.service.createKey('enterprise', { readOnly: true })
-    const page = await shop.signedIn({ key: secret, provokes: [403] })
+    const { secret } = await shop.service.createKey('enterprise', { permissions: ['orders'] })
+    const reader = await shop.signedIn({ key: secret })
     const before = await shop.inStock(9n)
+    await rowOf(reader, 9n).getByText(String(before), { exact: true }).waitFor()
+    await reader.getByRole('grid').focus()
+    for (const key of ['ArrowDown', '7', 'Enter', '+', 'Space']) await reader.keyboard.press(key)
+    expect(
+      await reader
+        .getByRole('grid')
+        .getByRole('button', { name: /One|Quantity of/ })
+        .count(),
+    ).toBe(0)
+    expect(await reader.getByRole('checkbox', { name: /Select/ }).count()).toBe(0)
+    expect(await reader.getByRole('button', { name: 'Undo' }).count()).toBe(0)
+    expect(await reader.getByRole('grid').getByRole('textbox').count()).toBe(0)
+    expect(await activeRow(reader)).toBe('pet-2')
+    await axe(reader)
+
+    const page = await shop.page({ provokes: [403] })
+    // As it was when the page was opened.
+    await page.route('**/v1/limits', async (route) => {
+      const answer = await route.fetch()
+      await route.fulfill({ response: answer, json: { ...(await answer.json()), permissions: ['stock'] } })
+    })
+    await signIn(page, secret)
     await shows(page, 9n, before)
-    await page.getByRole('button', { name: 'One more Pet number 9' }).click()
-    await rowOf(page, 9n).getByText('Not saved. This key may look but not change anything.').waitFor()
+    await type(page, 9n, 15)
+    await rowOf(page, 9n).getByText('Not saved: 15. This key may not change the stock.').waitFor()
     await shows(page, 9n, before)
+    await goToRow(page, 9n)
+    await page.keyboard.press('Enter')
+    expect(await fieldOf(page, 9n).inputValue()).toBe('15')
+    await page.keyboard.press('Escape')
     await page.getByRole('button', { name: 'Leave it: Pet number 9 stays as it is' }).click()
     await rowOf(page, 9n).getByText('Not saved').waitFor({ state: 'detached' })
     expect(await shop.inStock(9n)).toBe(before)

@@ -27,6 +27,11 @@ export interface ListenOptions {
   readonly tls?: Tls
   /** Other processes listen on the same port. */
   readonly isShared?: boolean
+  /**
+   * A socket that listens already, which was passed to this process: connections wait in it while no process serves.
+   * `host` and `port` then only tell where that is.
+   */
+  readonly fd?: number
   /** Between an answer, or the opening, and the first byte of the next request. */
   readonly keepAliveSeconds?: number
   /** To agree on TLS, and from the first byte of a request until all of it is here. */
@@ -67,7 +72,7 @@ const MAX_SECONDS_UNTIL_QUIET = 5
 
 /** HTTP/1.1 on a port. The only file that knows how Bun listens. */
 export function listen(handler: Handler, options: ListenOptions): Listener {
-  const { host, port, flags, tls, isShared, secondMs, ...limits } = { ...DEFAULTS, ...options }
+  const { host, port, flags, tls, isShared, fd, secondMs, ...limits } = { ...DEFAULTS, ...options }
   const connections = new Set<Connection>()
   const perAddress = new Map<string, number>()
   let secureContext: unknown
@@ -141,6 +146,8 @@ export function listen(handler: Handler, options: ListenOptions): Listener {
     hostname: host,
     port,
     reusePort: isShared,
+    // Not in the types of Bun; a test holds it to that.
+    ...(fd === undefined ? {} : { fd }),
     // One that sends nothing more may still read.
     allowHalfOpen: true,
     ...(tls === undefined ? {} : { tls }),
@@ -174,7 +181,7 @@ export function listen(handler: Handler, options: ListenOptions): Listener {
   }
 
   return {
-    port: server.port,
+    port: fd === undefined ? server.port : port,
     load: () => ({
       connections: connections.size,
       requests: [...connections].filter(({ isBusy }) => isBusy).length,

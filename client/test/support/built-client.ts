@@ -8,8 +8,8 @@ export interface Run {
   readonly stderr: string
 }
 
-export async function run(command: readonly string[]): Promise<Run> {
-  const program = Bun.spawn([...command], { cwd: ROOT, stdout: 'pipe', stderr: 'pipe' })
+export async function run(command: readonly string[], cwd = ROOT): Promise<Run> {
+  const program = Bun.spawn([...command], { cwd, stdout: 'pipe', stderr: 'pipe' })
   const [stdout, stderr] = await Promise.all([
     new Response(program.stdout).text(),
     new Response(program.stderr).text(),

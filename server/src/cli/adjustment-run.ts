@@ -1,9 +1,9 @@
 import type { AdjustmentChange, Reason } from '../core/stock/stock-request.ts'
-import type { RefusedLine, RowReader } from '../core/transfer/exchange-rows.ts'
+import type { RowReader } from '../core/transfer/exchange-rows.ts'
 import type { StagedAdjustment } from '../core/transfer/staged-adjustment.ts'
-import { stageRows, type Tally } from '../core/transfer/staged-import.ts'
+import { stageRows } from '../core/transfer/staged-import.ts'
 import { type FileFlags, type FileRun, withStaged } from './file-run.ts'
-import { adjustmentDryRunReport, refusedLines, summary } from './import-report.ts'
+import { adjustmentDryRunReport, refusedLines, summary, together } from './import-report.ts'
 import { counted, grouped } from './output.ts'
 import type { Progress } from './progress.ts'
 
@@ -13,6 +13,8 @@ interface Purpose {
   readonly reason: Reason
   readonly reference?: string | undefined
   readonly skipRefused: boolean
+  /** Where it is made, for the message. */
+  readonly database: string
   /** What to do with bad lines. */
   readonly advice: string
 }
@@ -20,10 +22,10 @@ interface Purpose {
 /** Makes one adjustment of a whole file, or shows what it would come to. */
 export async function runAdjustment<Name extends string>(
   { name, bytes, source, signal }: FileRun<Name>,
-  { dryRun, show }: FileFlags,
+  { dryRun, show }: Pick<FileFlags, 'dryRun' | 'show'>,
   kind: RowReader<AdjustmentChange>,
   staged: StagedAdjustment,
-  { advice, ...purpose }: Purpose,
+  { advice, database, ...purpose }: Purpose,
 ): Promise<void> {
   const began = performance.now()
   const { reason, reference, skipRefused } = purpose
@@ -60,17 +62,11 @@ export async function runAdjustment<Name extends string>(
     const what = reference === undefined ? reason : `${reason}, ${reference}`
     const done = `${counted(decided.changed.count, 'pet')} changed, ${grouped(decided.unchanged)} left alone`
     const seconds = (performance.now() - began) / 1_000
-    console.log(`${name} (${what}): ${summary(done, rows, refused.count, seconds)}`)
+    console.log(`${name} (${what}): ${summary(done, rows, refused.count, seconds)} in ${database}`)
   }
   await withStaged(staged, work, () =>
     mayBeMade
       ? 'it failed in the last moment, and the adjustment may have been made: see petstore history PETID before you give the file again'
       : 'nothing was changed',
   )
-}
-
-/** By line, as many as are told. */
-function together(one: Tally<RefusedLine>, other: Tally<RefusedLine>, examples: number): Tally<RefusedLine> {
-  const first = [...one.first, ...other.first].sort((a, b) => a.line - b.line).slice(0, examples)
-  return { count: one.count + other.count, first }
 }

@@ -6,19 +6,30 @@ export function wrongUse(message: string): never {
   throw new CommanderError(1, 'petstore.wrongUse', message)
 }
 
-export function readPetId(text: string): bigint {
-  return (
-    parseInt64(text) ??
-    wrongUse(
-      `petId must be an integer from -9223372036854775808 to 9223372036854775807 in plain digits, got "${text}"`,
-    )
+const idReader = (name: string) => (text: string) =>
+  parseInt64(text) ??
+  wrongUse(
+    `${name} must be an integer from -9223372036854775808 to 9223372036854775807 in plain digits, got "${text}"`,
   )
-}
+
+export const readPetId = idReader('petId')
+export const readOrderId = idReader('orderId')
+export const readWebhookId = idReader('webhookId')
 
 export function oneOf<Word extends string>(flag: string, words: readonly Word[]): (text: string) => Word {
   return (text) =>
     words.find((word) => word === text) ??
     wrongUse(`${flag} must be one of ${words.join(', ')}, got "${text}"`)
+}
+
+/** Names with commas between, in any order; `none` for the empty list. */
+export function listOf<Word extends string>(flag: string, words: readonly Word[]): (text: string) => Word[] {
+  return (text) => {
+    const named = text === 'none' ? [] : text.split(',').map((name) => name.trim())
+    const unknown = named.find((name) => !words.some((word) => word === name))
+    if (unknown === undefined) return words.filter((word) => named.includes(word))
+    return wrongUse(`${flag} must be none, or some of ${words.join()} with commas between, got "${text}"`)
+  }
 }
 
 /** `min` is told where it is given. */

@@ -2,26 +2,31 @@ import { PLANS } from '../core/keys/plans.ts'
 import type { RunningService } from '../service/compose.ts'
 import type { Config } from '../service/config.ts'
 import { DEMO_LIMITS, DEMO_SECRETS } from '../service/demo.ts'
-import { withoutPassword } from '../store/database-url.ts'
+import { reachableAddress } from '../service/reachable-address.ts'
 import { grouped } from './output.ts'
+import { databaseName } from './with-store.ts'
 
 type Ports = Pick<RunningService, 'port' | 'metricsPort'>
 
+export interface Start {
+  readonly demo: boolean
+  /** Whether the database was made just now. */
+  readonly isNew: boolean
+}
+
 /** Where this machine reaches the service, and its metrics where they are on. */
 export function addressesOf(config: Config, { port, metricsPort }: Ports) {
-  const addressOf = (scheme: 'http' | 'https', host: string, boundPort: number) => {
-    const reachable = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host
-    return `${scheme}://${reachable.includes(':') ? `[${reachable}]` : reachable}:${boundPort}`
-  }
   return {
-    address: addressOf(config.tlsCert === undefined ? 'http' : 'https', config.host, port),
+    address: reachableAddress(config.tlsCert === undefined ? 'http' : 'https', config.host, port),
     metrics:
-      metricsPort === undefined ? undefined : `${addressOf('http', config.metricsHost, metricsPort)}/metrics`,
+      metricsPort === undefined
+        ? undefined
+        : `${reachableAddress('http', config.metricsHost, metricsPort)}/metrics`,
   }
 }
 
 /** What the one who started the service sees: where it is, how to get in, a line to copy. */
-export function banner(config: Config, ports: Ports, demo: boolean): string {
+export function banner(config: Config, ports: Ports, { demo, isNew }: Start): string {
   const { address, metrics } = addressesOf(config, ports)
   const lines = [
     '',
@@ -32,7 +37,7 @@ export function banner(config: Config, ports: Ports, demo: boolean): string {
     `  Interface   ${address}/v1`,
     `  Contract    ${address}/openapi.json`,
     ...(metrics === undefined ? [] : [`  Metrics     ${metrics}`]),
-    `  Data        ${withoutPassword(config.databaseUrl).replace(/^sqlite:/, '')}`,
+    `  Data        ${databaseName(config)}${isNew ? ' (new)' : ''}`,
     '',
   ]
   if (!demo)

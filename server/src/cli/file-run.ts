@@ -1,8 +1,10 @@
 // What commands that bring in a file have in common: reading it, saying how far they are, failing.
 import { type Command, Option } from 'commander'
-import { type FileKind, openRows, type RowSource } from '../core/transfer/row-source.ts'
+import type { FileKind } from '../core/transfer/file-header.ts'
+import { ENCODINGS, type Encoding, NotUtf8 } from '../core/transfer/file-lines.ts'
+import { openRows, type RowSource } from '../core/transfer/row-source.ts'
 import { ServiceError } from '../core/values/errors.ts'
-import { wholeNumber } from './arguments.ts'
+import { oneOf, wholeNumber } from './arguments.ts'
 import { type ByteSource, openBytes } from './files.ts'
 import { interruptible } from './interruption.ts'
 import { Progress } from './progress.ts'
@@ -11,6 +13,7 @@ import { type SettingFlags, setting } from './with-store.ts'
 export interface FileFlags extends SettingFlags {
   readonly dryRun?: true
   readonly show: number
+  readonly encoding: Encoding
 }
 
 /** A file that is being brought in. */
@@ -32,19 +35,35 @@ export function addFileOptions(command: Command): Command {
         .argParser(wholeNumber('--show'))
         .default(20),
     )
+    .option(
+      '--encoding <encoding>',
+      `${ENCODINGS.join(', ')}; latin1 is Windows-1252, as spreadsheets write it`,
+      oneOf('--encoding', ENCODINGS),
+      'utf8',
+    )
     .addOption(setting('databaseUrl'))
+    .addOption(setting('data'))
 }
 
 /** Tells what the file holds, and does `work` with it, which a signal ends. */
 export async function withFile<Name extends string>(
   file: string,
+  { encoding }: Pick<FileFlags, 'encoding'>,
   kinds: readonly FileKind<Name>[],
   work: (run: FileRun<Name>) => Promise<void>,
 ): Promise<void> {
   const name = file === '-' ? 'standard input' : file
   await interruptible('nothing was changed', async (signal) => {
     const bytes = openBytes(file, signal)
-    await work({ name, bytes, source: await openRows(bytes.chunks, name, kinds), signal })
+    try {
+      await work({ name, bytes, source: await openRows(bytes.chunks, name, kinds, encoding), signal })
+    } catch (error) {
+      if (!(error instanceof NotUtf8)) throw error
+      throw new Error(
+        `${error.message}; nothing was changed. Give --encoding latin1, or save it as UTF-8 (in Excel: CSV UTF-8)`,
+        { cause: error },
+      )
+    }
   })
 }
 

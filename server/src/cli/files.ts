@@ -1,7 +1,7 @@
 // Files and streams that commands read and write.
-import { createReadStream, existsSync, realpathSync, rmSync, statSync } from 'node:fs'
+import { createReadStream, existsSync, realpathSync, rmSync, statfsSync, statSync } from 'node:fs'
 import { open, rename } from 'node:fs/promises'
-import { basename, dirname, join } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import { addAbortSignal } from 'node:stream'
 
 /** Enough to be quick, little enough that a signal is heard in between. */
@@ -50,9 +50,17 @@ export async function writeNewFile(
     await rename(temporary, target)
     await sync(dirname(target))
   } catch (error) {
+    const told = fullDiskText(error, dirname(target))
     rmSync(temporary, { force: true })
-    throw error
+    throw told === undefined ? error : new Error(`${told}; ${path} was not written`, { cause: error })
   }
+}
+
+/** Which disk is full, where that is what went wrong. */
+export function fullDiskText(error: unknown, folder: string): string | undefined {
+  if (!(error instanceof Error && 'code' in error && error.code === 'ENOSPC')) return undefined
+  const { bavail, bsize } = statfsSync(folder)
+  return `the disk of ${resolve(folder)} is full (${((bavail * bsize) / 1_000_000).toFixed(1)} MB free)`
 }
 
 /** Where a link leads: it is the file behind it that is written anew. */
@@ -87,8 +95,8 @@ export async function writeToFile(
   }
 }
 
-/** Goes at the reader's pace. False where the reader, such as `head`, had enough before the end. */
-export async function writeToStdout(text: AsyncIterable<string>, signal: AbortSignal): Promise<boolean> {
+/** Goes at the reader's pace, and ends where the reader, such as `head`, has had enough. */
+export async function writeToStdout(text: AsyncIterable<string>, signal: AbortSignal): Promise<void> {
   // A failure is given to the write it belongs to; without a listener it would end the program besides.
   process.stdout.on('error', () => {})
   try {
@@ -98,9 +106,7 @@ export async function writeToStdout(text: AsyncIterable<string>, signal: AbortSi
         process.stdout.write(part, (error) => (error ? reject(error) : resolve()))
       })
     }
-    return true
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'EPIPE') return false
-    throw error
+    if (!(error instanceof Error && 'code' in error && error.code === 'EPIPE')) throw error
   }
 }

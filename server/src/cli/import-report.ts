@@ -8,12 +8,25 @@ export function refusedLines(refused: Tally<RefusedLine>): string[] {
   return listed(refused, ({ line, reason }) => [line, reason])
 }
 
+/** Both, by line, as many as are told. */
+export function together(
+  one: Tally<RefusedLine>,
+  other: Tally<RefusedLine> = { count: 0, first: [] },
+  examples: number,
+): Tally<RefusedLine> {
+  const first = [...one.first, ...other.first].sort((a, b) => a.line - b.line).slice(0, examples)
+  return { count: one.count + other.count, first }
+}
+
 /** `done` says what became of the good rows. */
 export function summary(done: string, rows: number, refused: number, seconds: number): string {
   const rate = seconds > 0 ? Math.round(rows / seconds) : 0
   const skipped = refused > 0 ? `, ${counted(refused, 'bad line')} skipped` : ''
   return `${done}${skipped} (${seconds.toFixed(1)} s, ${grouped(rate)} rows/s)`
 }
+
+/** Stands where something may be left blank, and is. */
+const NONE = 'none'
 
 /** What an import would do, line by line as far as asked for. */
 export function dryRunReport<Value>(
@@ -24,9 +37,10 @@ export function dryRunReport<Value>(
 ): string {
   const fieldsOf = (value: Value) => {
     const texts = write(value)
-    return columns.map(({ name, json }, index) => {
-      const text = texts[index] ?? ''
-      return { name, text: json === 'string' ? quoted(text) : text }
+    return columns.map(({ name, json, isOptional }, index) => {
+      const text = texts[index]
+      if (isOptional === true && text === '') return { name, text: NONE }
+      return { name, text: text === undefined || json !== 'string' ? text : quoted(text) }
     })
   }
   const idOf = (value: Value) => `${noun} ${write(value)[0]}`
@@ -38,14 +52,16 @@ export function dryRunReport<Value>(
       refused: refused.count,
     }),
     ...section('Would add', added, ({ line, value }) => {
-      const fields = fieldsOf(value).slice(1)
+      const fields = fieldsOf(value)
+        .slice(1)
+        .filter(({ text }) => text !== undefined && text !== NONE)
       return [line, `${idOf(value)}: ${fields.map(({ name, text }) => `${name} ${text}`).join(', ')}`]
     }),
     ...section('Would change', changed, ({ line, value, before }) => {
       const earlier = fieldsOf(before)
       const fields = fieldsOf(value)
         .map(({ name, text }, index) => ({ name, text, was: earlier[index]?.text }))
-        .filter(({ text, was }) => text !== was)
+        .filter(({ text, was }) => text !== undefined && text !== was)
       return [
         line,
         `${idOf(value)}: ${fields.map(({ name, text, was }) => `${name} ${was} → ${text}`).join(', ')}`,

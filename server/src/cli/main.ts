@@ -8,13 +8,19 @@ import { addBackupCommand } from './commands/backup.ts'
 import { addCopyCommand } from './commands/copy.ts'
 import { addDoctorCommand } from './commands/doctor.ts'
 import { addExportCommand } from './commands/export.ts'
+import { addHealthCommand } from './commands/health.ts'
 import { addHistoryCommand } from './commands/history.ts'
 import { addImportCommand } from './commands/import.ts'
+import { addInstallServiceCommand } from './commands/install-service.ts'
 import { addKeysCommands } from './commands/keys.ts'
 import { addMigrateCommand } from './commands/migrate.ts'
+import { addOrdersCommands } from './commands/orders.ts'
 import { addPetsCommands } from './commands/pets.ts'
+import { addRestoreCommand } from './commands/restore.ts'
 import { addServeCommand } from './commands/serve.ts'
+import { addShellCommands } from './commands/shell.ts'
 import { addUsageCommand } from './commands/usage.ts'
+import { addWebhooksCommands } from './commands/webhooks.ts'
 import { failureText } from './output.ts'
 
 const FAILURE = 1
@@ -33,10 +39,16 @@ addAdjustCommand(program)
 addExportCommand(program)
 addHistoryCommand(program)
 addPetsCommands(program)
+addOrdersCommands(program)
+addWebhooksCommands(program)
 addBackupCommand(program)
+addRestoreCommand(program)
 addCopyCommand(program)
 addMigrateCommand(program)
 addDoctorCommand(program)
+addHealthCommand(program)
+addInstallServiceCommand(program)
+addShellCommands(program)
 
 const exposed = passwordInArguments(process.argv)
 if (exposed !== undefined) console.error(`petstore: ${exposed}`)

@@ -39,8 +39,8 @@ export function grouped(value: number): string {
 }
 
 /** `1 line`, `1,000 lines` */
-export function counted(count: number, noun: string): string {
-  return `${grouped(count)} ${noun}${count === 1 ? '' : 's'}`
+export function counted(count: number, noun: string, plural = `${noun}s`): string {
+  return `${grouped(count)} ${count === 1 ? noun : plural}`
 }
 
 /** What went wrong, for the operator: of a database in trouble also why, which callers of the service are not told. */

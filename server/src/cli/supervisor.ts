@@ -9,6 +9,11 @@ const MAX_PAUSE_MS = 10_000
 /** One that has run for so long had a good start. */
 const SETTLED_MS = 10_000
 
+/** Told of what becomes of the processes. */
+interface SupervisorLog {
+  warn(message: string, fields: Readonly<Record<string, string | number>>): void
+}
+
 interface Worker {
   readonly process: Bun.Subprocess
   readonly ready: Promise<void>
@@ -21,10 +26,12 @@ interface Worker {
  */
 export class Supervisor {
   readonly #argumentsOf: (index: number) => readonly string[]
+  readonly #logger: SupervisorLog
   readonly #workers: Worker[] = []
   #isStopping = false
 
-  constructor(argumentsOf: (index: number) => readonly string[]) {
+  constructor(logger: SupervisorLog, argumentsOf: (index: number) => readonly string[]) {
+    this.#logger = logger
     this.#argumentsOf = argumentsOf
   }
 
@@ -79,9 +86,9 @@ export class Supervisor {
       // One that had not begun to listen for signals is ended by ours, with nothing to be finished.
       if (this.#isStopping) return child.signalCode === 'SIGTERM' ? 0 : code
       pause = performance.now() - startedAt > SETTLED_MS ? FIRST_PAUSE_MS : Math.min(pause * 2, MAX_PAUSE_MS)
-      console.error(
-        `petstore: process ${index + 1} (pid ${child.pid}) ended (${child.signalCode ?? code}); starting it again`,
-      )
+      this.#logger.warn('a process ended; it is started again', {
+        ...{ process: index + 1, pid: child.pid, ended: child.signalCode ?? code },
+      })
       await Bun.sleep(pause)
       if (this.#isStopping) continue
       worker = this.#spawn(index)

@@ -1,5 +1,7 @@
+import { existsSync } from 'node:fs'
 import { Option } from 'commander'
 import { type Config, flagOf, readConfig, SETTINGS, type SettingName, variableOf } from '../service/config.ts'
+import { withoutPassword } from '../store/database-url.ts'
 import { openStore } from '../store/open-store.ts'
 import type { OpenOptions, TablesMode } from '../store/opening.ts'
 import type { Store } from '../store/store.ts'
@@ -21,10 +23,21 @@ export function openConfigured(config: Config, options: OpenOptions): Promise<St
   })
 }
 
+/** The database as people are told of it: a file by its path, an address without its password. */
+export function databaseName({ databaseUrl }: Pick<Config, 'databaseUrl'>): string {
+  return withoutPassword(databaseUrl).replace(/^sqlite:/, '')
+}
+
+/** Whether it is a SQLite file that is not there yet. */
+export function isMissingFile({ databaseUrl }: Pick<Config, 'databaseUrl'>): boolean {
+  return databaseUrl.startsWith('sqlite:') && !existsSync(databaseUrl.slice('sqlite:'.length))
+}
+
 /**
  * Opens the database that the flags and the environment name, for as long as the work takes. Only `serve` and
- * `migrate` bring older tables up to date, since an older service may run on them; of the others those that have
- * something to do in a new database make the tables where there are none.
+ * `migrate` bring older tables up to date, since an older service may run on them; beside these only `import` makes a
+ * database where there is none, and `copy` the one that it is told to copy to. All others would make an empty store
+ * wherever they are started by mistake.
  */
 export async function withStore<Result>(
   flags: SettingFlags,
@@ -32,7 +45,10 @@ export async function withStore<Result>(
   work: (store: Store, config: Config) => Promise<Result>,
 ): Promise<Result> {
   const config = readConfig(flags)
-  const store = await openConfigured(config, { tables })
+  const isNew = tables !== 'expect' && isMissingFile(config)
+  // Whoever needs tables that are there may only read: an export from a standby.
+  const store = await openConfigured(config, { tables, mayBeReadOnly: tables === 'expect' })
+  if (isNew) console.error(`petstore: made a new database, ${databaseName(config)}`)
   try {
     return await work(store, config)
   } finally {

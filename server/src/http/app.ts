@@ -4,10 +4,14 @@ import type { WindowStatus } from '../core/limits/limit-store.ts'
 import { SECOND } from '../core/values/clock.ts'
 import { ServiceError } from '../core/values/errors.ts'
 import { andThen, isPending, type MaybePromise } from '../core/values/maybe-promise.ts'
+import { childOf, parseTraceparent, type TraceContext, traceText } from '../core/values/trace-context.ts'
 import { clientAddress } from './client-address.ts'
+import { type CorsOrigins, corsLines, isPreflight, preflightReply } from './cors.ts'
 import type { FinishedRequest, Limited, RequestObserver } from './finished-request.ts'
 import {
+  type AdmittedWithoutKey,
   admit,
+  admitByAddress,
   type GateParts,
   type GateResult,
   type Identity,
@@ -35,6 +39,8 @@ export interface AppParts extends PublicPageParts {
   readonly trustedProxies: number
   /** Whether callers come over TLS, and had better never come without it. */
   readonly isTls: boolean
+  /** Whose pages may call from other origins, where any may. */
+  readonly corsOrigins: CorsOrigins | undefined
   readonly observers: readonly RequestObserver[]
 }
 
@@ -47,7 +53,10 @@ export function createApp(parts: AppParts): Handler {
     answer(request) {
       const progress = new RequestInProgress(parts, request)
       const page = pages.get(request.path)
-      return page === undefined ? progress.answer(request) : progress.show(page, request)
+      if (page !== undefined) return progress.show(page, request)
+      return parts.corsOrigins !== undefined && isPreflight(parts.corsOrigins, request)
+        ? progress.answerPreflight()
+        : progress.answer(request)
     },
     refuse: (problem, address) =>
       new RequestInProgress(parts, { method: '-', path: '-', address }).refuse(problem),
@@ -67,11 +76,13 @@ class RequestInProgress implements FinishedRequest {
   durationMs = 0
   error: unknown
   problem: string | undefined
+  /** Our step in the trace that the caller named. */
+  #trace: TraceContext | undefined
   readonly #parts: AppParts
   readonly #headers: RequestHeaders | undefined
   readonly #address: string
   readonly #began = performance.now()
-  #gateResult: GateResult | undefined
+  #gateResult: GateResult | AdmittedWithoutKey | undefined
 
   constructor(parts: AppParts, { method, path, headers, address }: Received) {
     this.#parts = parts
@@ -89,6 +100,10 @@ class RequestInProgress implements FinishedRequest {
 
   get limited(): Limited | undefined {
     return this.#gateResult?.limited
+  }
+
+  get traceId(): string | undefined {
+    return this.#trace?.traceId
   }
 
   /** Looked up only where it is needed: for a request without a valid key, or a line in the log. */
@@ -110,6 +125,16 @@ class RequestInProgress implements FinishedRequest {
       return andThen(admission, (result) => this.#run(request, match, result, goOn))
     })
     return this.#finishWhenMade(reply)
+  }
+
+  /** A browser sends no key with it, so it is counted by its address. */
+  answerPreflight(): Answer {
+    this.operation = 'preflight'
+    const result = admitByAddress(this.#parts.gate, this)
+    this.#gateResult = result
+    if ('error' in result) return this.#finish(this.#refused(result))
+    const match = ROUTER.match(this.method, this.path)
+    return this.#finish(preflightReply('allowed' in match ? match.allowed : undefined))
   }
 
   /** A page that needs no key. */
@@ -201,13 +226,29 @@ class RequestInProgress implements FinishedRequest {
   #finish({ status, headers, body, lines = headerLines(headers) }: Reply): Answer {
     this.status = status
     this.durationMs = performance.now() - this.#began
+    const traceparent = this.#headers?.get('traceparent') ?? null
+    const traceLine = traceparent === null ? '' : this.#joinTrace(traceparent)
     for (const observer of this.#parts.observers) observer.requestFinished(this)
     const limits = this.#gateResult === undefined ? '' : limitLines(this.#gateResult.windowStatus)
+    const { isTls, corsOrigins } = this.#parts
+    // Pages of ours are for themselves alone.
+    const cors =
+      corsOrigins === undefined || this.#gateResult === undefined
+        ? ''
+        : corsLines(corsOrigins, this.#headers?.get('origin') ?? null)
     return {
       status,
-      lines: `${lines}${limits}X-Request-Id: ${this.requestId}\r\nX-Content-Type-Options: nosniff\r\n${this.#parts.isTls ? STRICT_TRANSPORT : ''}`,
+      lines: `${lines}${limits}X-Request-Id: ${this.requestId}\r\n${traceLine}${cors}X-Content-Type-Options: nosniff\r\n${isTls ? STRICT_TRANSPORT : ''}`,
       body,
     }
+  }
+
+  /** Takes part in the caller's trace, if it names one, and tells our step in it. */
+  #joinTrace(traceparent: string): string {
+    const caller = parseTraceparent(traceparent)
+    if (caller === undefined) return ''
+    this.#trace = childOf(caller)
+    return `traceresponse: ${traceText(this.#trace)}\r\n`
   }
 }
 

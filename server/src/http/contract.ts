@@ -3,17 +3,61 @@ import { PLAN_LIMITS } from '../core/keys/plans.ts'
 import { FIRST_BAN, LONGEST_BAN } from '../core/limits/rate-windows.ts'
 import { SECOND } from '../core/values/clock.ts'
 import { ERROR_CODES, type ErrorCode } from '../core/values/errors.ts'
+import {
+  Category,
+  CategoryUpdate,
+  LowStockEvent,
+  NewCategory,
+  NewPet,
+  PetEvent,
+  PetUpdate,
+} from './catalog-resources.ts'
 import { IDEMPOTENCY_KEY } from './idempotency.ts'
-import type { Operation } from './operation.ts'
+import type { Operation, SuccessFacts } from './operation.ts'
+import { Availability, NewOrder, Order, OrderEvent, OrderState, OrderUpdate } from './order-resources.ts'
 import { ERRORS } from './reply.ts'
-import { ErrorBody, RESOURCES } from './resources.ts'
+import {
+  AdjustmentChange,
+  AdjustmentResult,
+  CatalogEntry,
+  ChangeEvent,
+  ErrorBody,
+  ErrorDetail,
+  HistoryEntry,
+  InventoryAdjustment,
+  InventoryItem,
+  InventoryUpdate,
+  KeyLimits,
+  LimitWindow,
+  Permission,
+  Pet,
+  PetStatus,
+  Reason,
+  RecentChange,
+  RemovedEvent,
+} from './resources.ts'
 import { OPERATIONS } from './routes.ts'
+import { json, titleOf, withReferences } from './schema-references.ts'
+import { SearchRow } from './search-resources.ts'
+import { describeWebhooks, WEBHOOK_PAYLOADS } from './webhook-payloads.ts'
+import { WEBHOOK_RESOURCES } from './webhook-resources.ts'
 
 export interface ContractSettings {
-  readonly baseUrl: string
-  readonly stagingBaseUrl: string
+  /** Of each environment, as far as it is known. */
+  readonly baseUrl: string | undefined
+  readonly stagingBaseUrl: string | undefined
   readonly sunset: Date
 }
+
+/** The schemas that the contract lists under their own name, by title. */
+const RESOURCES = [
+  ...[InventoryItem, InventoryUpdate, PetStatus, InventoryAdjustment, AdjustmentChange, AdjustmentResult],
+  ...[Availability, SearchRow, Reason, HistoryEntry, RecentChange, ChangeEvent, OrderEvent, PetEvent],
+  ...[RemovedEvent, LowStockEvent, Pet, NewPet, PetUpdate, Category, NewCategory, CategoryUpdate],
+  ...[...WEBHOOK_RESOURCES, ...WEBHOOK_PAYLOADS],
+  ...[CatalogEntry, Order, OrderState, NewOrder, OrderUpdate, KeyLimits, LimitWindow],
+  ...[Permission, ErrorBody, ErrorDetail],
+]
 
 /** What any operation can answer with, whatever it does. */
 const COMMON_ERRORS: readonly ErrorCode[] = [
@@ -41,6 +85,7 @@ const HEADERS = {
   Link: textHeader(
     'Where to read about the deprecation, and what takes its place (rel="successor-version").',
   ),
+  Location: textHeader('The address of what was made.'),
   'Idempotency-Replayed': {
     ...textHeader('true where it is the answer of an earlier request with the same Idempotency-Key.'),
     required: false,
@@ -82,15 +127,17 @@ export function buildContract({ baseUrl, stagingBaseUrl, sunset }: ContractSetti
     servers: [
       { url: baseUrl, description: 'Production' },
       { url: stagingBaseUrl, description: 'Staging' },
-    ],
+    ].filter(({ url }) => url !== undefined),
     security: [{ bearerAuth: [] }],
     tags: [
       { name: 'inventory', description: 'Stock levels.' },
       { name: 'pets', description: 'The pets themselves.' },
       { name: 'store', description: 'Orders.' },
+      { name: 'webhooks', description: 'Who is told of what happens.' },
       { name: 'limits', description: 'What the key may still do.' },
     ],
     paths,
+    webhooks: describeWebhooks(),
     'x-error-codes': ERROR_CODES.map((code) => ({ code, ...ERRORS[code] })),
     'x-rate-limits': {
       // The limits of an Enterprise key are agreed when it is made.
@@ -112,13 +159,15 @@ export function buildContract({ baseUrl, stagingBaseUrl, sunset }: ContractSetti
 }
 
 function describeOperation(operation: Operation, sunset: Date) {
-  const { operationId, summary, description, tag, stability, body, deprecatedSince } = operation
+  const { operationId, summary, description, tag, stability, needs, body, deprecatedSince } = operation
   return {
     operationId,
     summary,
-    description,
+    description:
+      needs === undefined ? description : `${description} The key needs the permission \`${needs}\`.`,
     tags: [tag],
     'x-stability': stability,
+    ...(needs === undefined ? {} : { 'x-permission': needs }),
     ...(deprecatedSince === undefined
       ? {}
       : { deprecated: true, 'x-sunset': sunset.toISOString().slice(0, 10) }),
@@ -149,21 +198,24 @@ function describeParameters({ params = {}, query = {}, headers = {}, isIdempoten
 }
 
 function describeResponses(operation: Operation) {
-  const { method, success, deprecatedSince, isIdempotent } = operation
+  const { method, success, needs, deprecatedSince, isIdempotent } = operation
   const errors: readonly ErrorCode[] = [
     ...operation.errors,
+    ...(needs === undefined ? [] : (['forbidden'] as const)),
     ...(isIdempotent ? (['idempotency_key_reused'] as const) : []),
   ]
   const marks: HeaderName[] = deprecatedSince === undefined ? [] : ['Deprecation', 'Sunset', 'Link']
   if (isIdempotent) marks.push('Idempotency-Replayed')
-  const tag: HeaderName[] = success.events === undefined && method !== 'POST' ? ['ETag'] : []
+  const { status = 200 } = success
+  const isTagged = success.events === undefined && (method === 'GET' || method === 'PATCH')
+  const tag: HeaderName[] = isTagged ? ['ETag'] : []
   const page: HeaderName[] = success.isPaged ? ['NextPage'] : []
+  const place: HeaderName[] = status === 201 ? ['Location'] : []
   const responses: Record<string, unknown> = {
-    200: {
+    [status]: {
       description: success.description,
-      headers: headerReferences([...tag, ...page, ...marks]),
-      content:
-        success.events === undefined ? json(success.schema) : eventStream(success.schema, success.events),
+      headers: headerReferences([...tag, ...page, ...place, ...marks]),
+      ...(status === 204 ? {} : { content: contentOf(success) }),
     },
   }
   if (method === 'GET' && success.events === undefined) {
@@ -173,9 +225,9 @@ function describeResponses(operation: Operation) {
     }
   }
   const codesByStatus = Object.groupBy([...errors, ...COMMON_ERRORS], (code) => ERRORS[code].status)
-  for (const [status, codes = []] of Object.entries(codesByStatus)) {
+  for (const [error, codes = []] of Object.entries(codesByStatus)) {
     const isOwn = codes.some((code) => errors.includes(code))
-    responses[status] = describeError(Number(status), codes, isOwn ? marks : [])
+    responses[error] = describeError(Number(error), codes, isOwn ? marks : [])
   }
   if (operation.body !== undefined) {
     const { headers, content } = describeError(408, [], [])
@@ -214,8 +266,8 @@ function integerHeader(description: string, minimum?: number) {
   return { description, required: true, schema: { type: 'integer', ...bound } }
 }
 
-function json(schema: TSchema) {
-  return { 'application/json': { schema: withReferences(schema) } }
+function contentOf({ schema, events }: SuccessFacts) {
+  return events === undefined ? json(schema) : eventStream(schema, events)
 }
 
 function eventStream(schema: TSchema, events: Readonly<Record<string, TSchema>>) {
@@ -223,22 +275,4 @@ function eventStream(schema: TSchema, events: Readonly<Record<string, TSchema>>)
   return {
     'text/event-stream': { schema: withReferences(schema), 'x-event-data': Object.fromEntries(data) },
   }
-}
-
-function titleOf(schema: TSchema): string | undefined {
-  return (schema as { title?: string }).title
-}
-
-/** Plain JSON Schema in which every named resource inside the schema is a reference to it. */
-function withReferences(schema: TSchema, isDefinition = false): unknown {
-  const title = titleOf(schema)
-  if (!isDefinition && title !== undefined) return { $ref: `#/components/schemas/${title}` }
-  return Object.fromEntries(
-    Object.entries(schema).map(([keyword, value]) => {
-      if (keyword === 'items') return [keyword, withReferences(value as TSchema)]
-      if (keyword !== 'properties') return [keyword, value]
-      const properties = Object.entries(value as Record<string, TSchema>)
-      return [keyword, Object.fromEntries(properties.map(([name, part]) => [name, withReferences(part)]))]
-    }),
-  )
 }

@@ -4,6 +4,7 @@ import type { EventHub, EventReader } from '../core/stock/event-hub.ts'
 import type { StockEvent } from '../core/stock/stock-event.ts'
 import type { Clock } from '../core/values/clock.ts'
 import { ServiceError } from '../core/values/errors.ts'
+import { eventBody } from './event-body.ts'
 import { errorReply, type Reply, toJson } from './reply.ts'
 
 export interface EventStreamParts {
@@ -207,9 +208,8 @@ class EventStream implements EventReader, LiveBody {
   }
 }
 
-function toFrame({ kind, cursor, ...data }: StockEvent): string {
-  if (!('at' in data)) return frame(kind, cursor, data)
-  return frame(kind, cursor, { ...data, at: new Date(data.at).toISOString() })
+function toFrame(event: StockEvent): string {
+  return frame(event.kind, event.cursor, eventBody(event))
 }
 
 function frame(name: string, id: string, data: object): string {

@@ -12,7 +12,9 @@ export interface Limited {
 /** What is known of a request once its answer stands. It holds nothing that a log may not show. */
 export interface FinishedRequest {
   readonly requestId: string
-  /** The operation's id or the name of a public page; `none` where the request hit neither. */
+  /** Of the trace that the caller says it is part of; `undefined` where it says none. */
+  readonly traceId: string | undefined
+  /** The operation's id, the name of a public page, or `preflight`; `none` where the request hit neither. */
   readonly operation: string
   readonly method: string
   /** Without the query, which may hold anything. */

@@ -36,6 +36,13 @@ interface Admitted extends Authenticated {
   readonly limited?: never
 }
 
+/** Of a request that needs no key. */
+export interface AdmittedWithoutKey {
+  readonly windowStatus: WindowStatus
+  readonly keyId?: never
+  readonly limited?: never
+}
+
 export interface Refused {
   readonly windowStatus: WindowStatus
   readonly error: unknown
@@ -100,6 +107,14 @@ export function admit(parts: GateParts, identity: Identity, client: Client): May
   )
 }
 
+/** Is an address within its limit? Counts a request that comes without a key. */
+export function admitByAddress({ addresses }: GateParts, client: Client): AdmittedWithoutKey | Refused {
+  const admission = addresses.admit(client.clientAddress())
+  return admission.refused === undefined
+    ? { windowStatus: admission }
+    : refuseLimited(admission, admission.refused)
+}
+
 /** What is no request has no key either: it is counted by its address. One connection too many has not sent anything. */
 export function refuseMalformed(parts: GateParts, problem: RequestProblem, client: Client): Refused {
   return problem.kind === 'too_many_connections'
@@ -146,15 +161,13 @@ function refuseUnauthenticated(parts: GateParts, client: Client, reason: string,
 }
 
 function refuseByAddress(
-  { addresses }: GateParts,
+  parts: GateParts,
   client: Client,
   error: unknown,
   headers: Refused['headers'],
 ): Refused {
-  const admission = addresses.admit(client.clientAddress())
-  return admission.refused === undefined
-    ? { windowStatus: admission, error, headers }
-    : refuseLimited(admission, admission.refused)
+  const admission = admitByAddress(parts, client)
+  return 'error' in admission ? admission : { windowStatus: admission.windowStatus, error, headers }
 }
 
 function refuseLimited(admission: Admission, code: Refusal, keyId?: string): Refused {

@@ -3,7 +3,7 @@ import type { HttpRequest } from '@petstore/wire'
 import type { GroupCommit } from '../core/stock/group-commit.ts'
 import type { ChangeOutcome, Idempotency, StockRequest } from '../core/stock/stock-request.ts'
 import { ServiceError } from '../core/values/errors.ts'
-import { errorReply, type JsonReply, type Reply } from './reply.ts'
+import { errorReply, type KeptReply, type Reply } from './reply.ts'
 import { invalid } from './request-input.ts'
 
 export const IDEMPOTENCY_KEY = {
@@ -36,7 +36,7 @@ export function changeOnce(
   commits: GroupCommit,
   request: StockRequest,
   sent: SentKey | undefined,
-  toReply: (outcome: ChangeOutcome) => JsonReply,
+  toReply: (outcome: ChangeOutcome) => KeptReply,
 ): Promise<Reply> {
   const keyed =
     sent === undefined
@@ -57,11 +57,11 @@ function keyReused(key: string | undefined): ServiceError {
   )
 }
 
-function toText({ status, headers, body }: JsonReply): string {
+function toText({ status, headers, body }: KeptReply): string {
   return JSON.stringify({ status, headers, body })
 }
 
 function fromText(text: string, isReplay: boolean): Reply {
-  const { status, headers, body }: JsonReply = JSON.parse(text)
+  const { status, headers, body }: KeptReply = JSON.parse(text)
   return { status, headers: isReplay ? { ...headers, 'Idempotency-Replayed': 'true' } : headers, body }
 }

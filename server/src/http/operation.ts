@@ -1,14 +1,18 @@
 import type { HttpRequest } from '@petstore/wire'
 import type { Static, TObject, TSchema } from 'typebox'
 import type { CatalogStore } from '../core/catalog/catalog-store.ts'
+import { type Permission, requirePermission } from '../core/keys/permissions.ts'
 import type { LimitKeeper } from '../core/limits/limit-store.ts'
 import type { OrderStore } from '../core/orders/order-store.ts'
 import type { GroupCommit } from '../core/stock/group-commit.ts'
-import type { HistoryStore } from '../core/stock/stock-store.ts'
+import type { EventStore, HistoryStore } from '../core/stock/stock-store.ts'
 import type { LiveView } from '../core/stock/view/live-view.ts'
 import { type Clock, SECOND } from '../core/values/clock.ts'
-import { type ErrorCode, ServiceError } from '../core/values/errors.ts'
+import type { ErrorCode } from '../core/values/errors.ts'
 import { andThen, type MaybePromise } from '../core/values/maybe-promise.ts'
+import type { Message, WebhookSender } from '../core/webhooks/sender.ts'
+import type { WebhookKind } from '../core/webhooks/webhook.ts'
+import type { WebhookStore } from '../core/webhooks/webhook-store.ts'
 import type { EventStreams } from './event-streams.ts'
 import type { Authenticated } from './gate.ts'
 import { type SentKey, sentKeyOf } from './idempotency.ts'
@@ -17,12 +21,23 @@ import { conditional } from './representation.ts'
 import { bodyReader, queryReader, readInt64, type Schemas, type Values } from './request-input.ts'
 
 export interface Services {
-  readonly store: CatalogStore & HistoryStore & OrderStore
+  readonly store: CatalogStore &
+    HistoryStore &
+    OrderStore &
+    WebhookStore &
+    Pick<EventStore, 'latestEventCursor'>
   readonly view: LiveView
   readonly commits: GroupCommit
   readonly streams: EventStreams
   readonly limits: LimitKeeper
+  readonly webhooks: WebhookTools
   readonly clock: Clock
+}
+
+/** What webhooks are tried with. */
+export interface WebhookTools {
+  readonly sender: WebhookSender
+  readonly sampleOf: (kind: WebhookKind, at: number) => Message
 }
 
 /** One admitted request on its way into an operation. */
@@ -34,6 +49,8 @@ export interface Call extends Authenticated {
 
 /** What an operation answers with when all is well. */
 export interface SuccessFacts<Success extends TSchema = TSchema> {
+  /** 200 where nothing is given; one without a body is 204. */
+  readonly status?: 201 | 204
   readonly description: string
   readonly schema: Success
   /** Whether `Link` tells where the next page is. */
@@ -45,13 +62,15 @@ export interface SuccessFacts<Success extends TSchema = TSchema> {
 /** What the contract, the router and the tests know of an operation. */
 export interface OperationFacts {
   readonly operationId: string
-  readonly method: 'GET' | 'PATCH' | 'POST'
+  readonly method: 'GET' | 'PATCH' | 'POST' | 'DELETE'
   /** Relative to the base address; a segment in braces is an int64 parameter. */
   readonly path: string
   readonly summary: string
   readonly description: string
   readonly tag: string
   readonly stability: 'experimental' | 'beta' | 'stable'
+  /** The permission without which a key is refused: whatever changes something needs one. */
+  readonly needs?: Permission
   /** Since when it is deprecated, if it is; when it ends is a setting. */
   readonly deprecatedSince?: Date
   /** The address of what takes the place of a deprecated one. */
@@ -86,24 +105,29 @@ interface Definition<
   Body extends TObject,
   Success extends TSchema,
   Prepared,
+  Parsed,
 > extends OperationFacts {
   readonly params?: Params
   readonly query?: Query
   readonly body?: Body
   /** Checks the body instead of its schema, where that could not tell what is wrong. */
-  parseBody?(value: object): Static<Body>
+  parseBody?(value: object): Parsed
   readonly success: SuccessFacts<Success>
   /** Asks for what is answered with: at the same time as the limits are counted, where both take a round trip. */
   prepare?(params: Values<Params>, services: Services): MaybePromise<Prepared>
   /** Gives the value that is answered with, or, in `reply`, the answer itself, where its bytes are ready. */
-  handle?(input: Input<Params, Query, Body>, services: Services, prepared: Prepared): Promise<Static<Success>>
-  reply?(input: Input<Params, Query, Body>, services: Services, prepared: Prepared): MaybePromise<Reply>
+  handle?(
+    input: Input<Params, Query, Parsed>,
+    services: Services,
+    prepared: Prepared,
+  ): Promise<Static<Success>>
+  reply?(input: Input<Params, Query, Parsed>, services: Services, prepared: Prepared): MaybePromise<Reply>
 }
 
-type Input<Params extends Schemas, Query extends Schemas, Body extends TObject> = Omit<Call, 'params'> & {
+type Input<Params extends Schemas, Query extends Schemas, Parsed> = Omit<Call, 'params'> & {
   readonly params: Values<Params>
   readonly query: Values<Query>
-  readonly body: Static<Body>
+  readonly body: Parsed
   /** Where the operation heeds an Idempotency-Key, and one was sent. */
   readonly sentKey: SentKey | undefined
 }
@@ -120,8 +144,12 @@ export function defineOperation<
   Body extends TObject,
   Success extends TSchema,
   Prepared,
->(definition: Definition<Params, Query, Body, Success, Prepared>): Operation {
+  Parsed = Static<Body>,
+>(definition: Definition<Params, Query, Body, Success, Prepared, Parsed>): Operation {
   const { prepare, handle, reply, parseBody, ...facts } = definition
+  if (facts.method !== 'GET' && facts.needs === undefined) {
+    throw new Error(`${facts.operationId} changes something, but does not say which permission that needs`)
+  }
   const readQuery = definition.query === undefined ? undefined : queryReader(definition.query)
   const readBody =
     definition.body === undefined
@@ -134,21 +162,19 @@ export function defineOperation<
     return values as Values<Params>
   }
 
-  function readInput(call: Call): MaybePromise<Input<Params, Query, Body>> {
+  function readInput(call: Call): MaybePromise<Input<Params, Query, Parsed>> {
     const { request, key, secretHash } = call
-    if (key.readOnly && facts.method !== 'GET') {
-      throw new ServiceError('forbidden', 'this API key is read-only; use one that may change the stock')
-    }
+    if (facts.needs !== undefined) requirePermission(key, facts.needs)
     const params = readParams(call)
     const query = (readQuery?.(request.query) ?? NO_QUERY) as Values<Query>
     return andThen(readBody?.(request), (sent) => {
-      const body = sent?.value as Static<Body>
+      const body = sent?.value as Parsed
       const sentKey = facts.isIdempotent ? sentKeyOf(request, sent?.bytes) : undefined
       return { request, key, secretHash, params, query, body, sentKey }
     })
   }
 
-  function respond(input: Input<Params, Query, Body>, services: Services, prepared: Prepared) {
+  function respond(input: Input<Params, Query, Parsed>, services: Services, prepared: Prepared) {
     if (reply !== undefined) return reply(input, services, prepared)
     if (handle !== undefined) return valueReply(handle(input, services, prepared), input.request)
     throw new Error(`${facts.operationId} has neither a handle nor a reply`)

@@ -11,7 +11,8 @@ export interface PublicPage {
 }
 
 export interface PublicPageParts {
-  readonly contract: unknown
+  /** Asked for once, when somebody wants to see it: the service knows its own address then. */
+  readonly contract: () => unknown
   /** Throws while the service cannot do its work. */
   readonly checkReady: () => Promise<void>
   /** What browsers are shown, by path. */
@@ -63,10 +64,13 @@ const LIVE = { 'Cache-Control': 'no-store' }
 
 export function publicPages(parts: PublicPageParts): ReadonlyMap<string, PublicPage> {
   const { contract, checkReady, webPages } = parts
-  const contractReply = jsonReply(contract)
+  let contractReply: ReturnType<typeof jsonReply> | undefined
   const alive = jsonReply({ status: 'ok' }, LIVE)
   const pages: Readonly<Record<string, (request: HttpRequest) => Promise<Reply>>> = {
-    '/openapi.json': async (request) => conditional(contractReply, request),
+    '/openapi.json': async (request) => {
+      contractReply ??= jsonReply(contract())
+      return conditional(contractReply, request)
+    },
     '/healthz': async () => alive,
     '/readyz': async () => {
       await checkReady().catch(notReady)

@@ -16,16 +16,24 @@ export interface JsonReply extends Reply {
   readonly body: string
 }
 
+/** One that can be kept, and given again. */
+export interface KeptReply extends Reply {
+  readonly body: string | null
+}
+
 /** What each code is answered with, and when. Typed so that a code without a status does not compile. */
 export const ERRORS: Readonly<Record<ErrorCode, { readonly status: number; readonly description: string }>> =
   {
     invalid_request: error(400, 'The request is missing required fields or holds invalid values.'),
     unauthorized: error(401, 'The API key is missing or invalid.'),
-    forbidden: error(403, 'The API key may not do this.'),
+    forbidden: error(403, 'The API key lacks the permission for this; the message names it.'),
     not_found: error(404, 'The requested resource could not be found.'),
     method_not_allowed: error(405, 'The path does not offer this method.'),
     gone: error(410, 'The operation ended on its sunset date.'),
-    insufficient_stock: error(409, 'There is less in stock than the request would take away.'),
+    insufficient_stock: error(409, 'There is less in stock than the request would take away or reserve.'),
+    order_closed: error(409, 'The order is not open any more: it is complete, cancelled or expired.'),
+    in_use: error(409, 'Something else still needs it: open orders of a pet, pets of a category.'),
+    already_exists: error(409, 'There is one with this id or barcode already.'),
     precondition_failed: error(412, 'The entry is not in the state that the request named.'),
     payload_too_large: error(413, 'The request body is larger than 64 KiB, or 256 KiB for adjustments.'),
     idempotency_key_reused: error(422, 'The Idempotency-Key was sent with another request before.'),
@@ -65,6 +73,9 @@ const UNAVAILABLE_RETRY_SECONDS = 1
 export function jsonReply(value: unknown, headers: Reply['headers'] = {}, status = 200): JsonReply {
   return { ...jsonTextReply(toJson(value), headers), status }
 }
+
+/** Done, and there is nothing to show. */
+export const NO_CONTENT: KeptReply = { status: 204, headers: {}, body: null }
 
 /** Where the JSON is there already. */
 export function jsonTextReply(body: string, headers: Reply['headers']): JsonReply {

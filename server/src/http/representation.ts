@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { HttpRequest } from '@petstore/wire'
 import { type EntryState, type InventoryItem, MAX_QUANTITY, PET_STATUSES } from '../core/stock/inventory.ts'
 import { ServiceError } from '../core/values/errors.ts'
-import { type JsonReply, jsonTextReply, type Reply, toJson } from './reply.ts'
+import { type JsonReply, jsonReply, jsonTextReply, type Reply, toJson } from './reply.ts'
 
 /** One entity tag of a list (RFC 9110, 8.8.3) and what separates it from the next. */
 const LISTED_TAG = /[ \t]*(W\/)?"([\x21\x23-\x7e\x80-\xff]*)"[ \t]*(?:,|$)|[ \t]*,/y
@@ -16,6 +16,11 @@ export const IF_NONE_MATCH = {
 /** The tag of a content. Each coding of it is a representation of its own, with a tag of its own (RFC 9110, 8.8.3). */
 export function entityTag(content: string, coding?: string): string {
   return coding === undefined ? `"${content}"` : `"${content}-${coding}"`
+}
+
+/** With the tag that a GET of it gives as well. */
+export function taggedReply(body: object): JsonReply {
+  return jsonReply(body, { ETag: entityTag(contentHash(toJson(body), '')) })
 }
 
 /** Names a content by nothing but what it is. */
@@ -39,7 +44,7 @@ export function conditional(reply: JsonReply, { headers }: HttpRequest): Reply {
   return { ...reply, headers: { ...reply.headers, ETag } }
 }
 
-type NextPage = Readonly<Record<string, string | number | undefined>> & {
+type NextPage = Readonly<Record<string, string | number | bigint | undefined>> & {
   readonly cursor: string | undefined
 }
 

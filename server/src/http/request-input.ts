@@ -29,19 +29,21 @@ export type Values<Of extends Schemas> = {
 /** What the messages are made of; a TypeBox schema is plain JSON Schema. */
 interface SchemaFacts {
   readonly type?: string
+  readonly format?: string
   readonly minimum?: number
   readonly maximum?: number
   readonly minLength?: number
+  readonly maxLength?: number
   readonly enum?: readonly unknown[]
   readonly default?: unknown
   readonly examples?: readonly unknown[]
 }
 
-/** Reads a path parameter. Those we have are all int64. */
+/** Reads an int64 in a path, where all parameters are, or in a query. */
 export function readInt64(name: string, text: string): bigint {
   const value = parseInt64(text)
   if (value !== undefined) return value
-  const got = text === '' ? 'an empty path segment' : quoted(text)
+  const got = text === '' ? 'nothing' : quoted(text)
   throw invalid(
     `${name} must be an integer from -9223372036854775808 to 9223372036854775807 in plain digits, got ${got}`,
   )
@@ -53,16 +55,21 @@ export function readInt64(name: string, text: string): bigint {
  */
 export function queryReader<Query extends Schemas>(schemas: Query): (query: string) => Values<Query> {
   const parameters = Object.entries(schemas).map(([name, schema]) => {
-    const { type, default: fallback }: SchemaFacts = schema
+    const { type, format, default: fallback }: SchemaFacts = schema
     if (!IsOptional(schema) && fallback === undefined) throw new Error(`${name} needs a default`)
-    return { name, schema, fallback, isInteger: type === 'integer', compiled: Compile(schema) }
+    const isInt64 = format === 'int64'
+    return { name, schema, fallback, isInt64, isInteger: type === 'integer', compiled: Compile(schema) }
   })
   return (query) => {
     const given = new URLSearchParams(query)
     const values: Record<string, unknown> = {}
-    for (const { name, schema, fallback, isInteger, compiled } of parameters) {
+    for (const { name, schema, fallback, isInt64, isInteger, compiled } of parameters) {
       const [text, another] = given.getAll(name)
       if (another !== undefined) throw invalid(`the query parameter ${name} is there twice; give it once`)
+      if (isInt64) {
+        values[name] = text === undefined ? fallback : readInt64(`the query parameter ${name}`, text)
+        continue
+      }
       const value =
         text === undefined ? fallback : isInteger && QUERY_INTEGER.test(text) ? Number(text) : text
       if (text !== undefined && !compiled.Check(value)) {
@@ -88,16 +95,16 @@ interface BodyOptions<Value> {
 }
 
 /** Compiles the schema once; the reader it gives takes a JSON body, or says what is wrong with it and what to send. */
-export function bodyReader<Body extends TObject>(
+export function bodyReader<Body extends TObject, Parsed = Static<Body>>(
   schema: Body,
-  { maxBytes, parse }: BodyOptions<Static<Body>> = {},
-): (request: HttpRequest) => MaybePromise<SentBody<Static<Body>>> {
+  { maxBytes, parse }: BodyOptions<Parsed> = {},
+): (request: HttpRequest) => MaybePromise<SentBody<Parsed | Static<Body>>> {
   const compiled = Compile(schema)
   const { examples }: SchemaFacts = schema
   const example = JSON.stringify(examples?.[0] ?? {})
   const advice = `send a JSON object such as ${example} with Content-Type: application/json`
 
-  function read(request: HttpRequest, bytes: Uint8Array): SentBody<Static<Body>> {
+  function read(request: HttpRequest, bytes: Uint8Array): SentBody<Parsed | Static<Body>> {
     const value = jsonOf(request, bytes, advice)
     if (parse !== undefined) return { value: parse(objectOf(value, example)), bytes }
     return { value: compiled.Check(value) ? value : refuseBody(schema, value, example), bytes }
@@ -225,9 +232,13 @@ export function int64Of(value: unknown): bigint | undefined {
 
 /** What a value has to be, in words. */
 function expected(schema: TSchema): string {
-  const { type, minimum, maximum, minLength, enum: values }: SchemaFacts = schema
+  const { type, minimum, maximum, minLength, maxLength, enum: values }: SchemaFacts = schema
   if (values !== undefined) return `one of ${values.join(', ')}`
-  if (type === 'string' && minLength !== undefined) return 'a string that is not empty'
+  if (type === 'string' && minLength !== undefined) {
+    return maxLength === undefined
+      ? 'a string that is not empty'
+      : `a string of ${minLength} to ${maxLength} characters`
+  }
   if (type !== 'integer') return type === undefined ? 'another value' : `a ${type}`
   if (minimum !== undefined && maximum !== undefined) return `an integer from ${minimum} to ${maximum}`
   return 'an integer'

@@ -1,5 +1,7 @@
 import Type, { type Static } from 'typebox'
+import { PERMISSIONS } from '../core/keys/permissions.ts'
 import { PLANS } from '../core/keys/plans.ts'
+import { ORDER_STATES } from '../core/orders/order.ts'
 import { MAX_QUANTITY, PET_STATUSES } from '../core/stock/inventory.ts'
 import { type Adjustment, MAX_CHANGES, MAX_REFERENCE_LENGTH, REASONS } from '../core/stock/stock-request.ts'
 import { ERROR_CODES } from '../core/values/errors.ts'
@@ -17,7 +19,10 @@ export const cursorParameter = Type.Optional(
   Type.String({ minLength: 1, description: 'Where to go on: as `Link` with rel="next" gave it; opaque.' }),
 )
 
-const Quantity = (description: string) => Type.Integer({ minimum: 0, maximum: MAX_QUANTITY, description })
+export const DateTime = (description: string) => Type.String({ format: 'date-time', description })
+
+export const Quantity = (description: string) =>
+  Type.Integer({ minimum: 0, maximum: MAX_QUANTITY, description })
 
 export const PetStatus = Type.Enum([...PET_STATUSES], {
   title: 'PetStatus',
@@ -43,7 +48,7 @@ export const InventoryUpdate = Type.Object(
   },
 )
 
-const Reason = Type.Enum([...REASONS], {
+export const Reason = Type.Enum([...REASONS], {
   title: 'Reason',
   type: 'string',
   description: 'What an adjustment was made for.',
@@ -155,7 +160,7 @@ export const ChangeEvent = Type.Object(
 )
 
 export const RemovedEvent = Type.Object(
-  { petId: Int64('The pet whose entry is gone.') },
+  { petId: Int64('The pet whose entry is gone.'), at, keyId },
   { title: 'RemovedEvent' },
 )
 
@@ -165,27 +170,18 @@ export const Pet = Type.Object(
     name: Type.String({ description: 'What the pet is called.' }),
     categoryId: Int64('Identifier of the category the pet belongs to.'),
     status: PetStatus,
+    barcode: Type.Optional(Type.String({ description: 'Its barcode; absent where it has none.' })),
+    lowStockAt: Type.Optional(
+      Quantity('It is low with so many available or fewer; absent where its category decides.'),
+    ),
   },
   { title: 'Pet', examples: [{ id: 1, name: 'Biscuit', categoryId: 1, status: 'available' }] },
 )
 
+const { id: petId, name, categoryId, barcode, lowStockAt } = Pet.properties
 export const CatalogEntry = Type.Object(
-  { petId: Pet.properties.id, name: Pet.properties.name, categoryId: Pet.properties.categoryId },
+  { petId, name, categoryId, barcode, lowStockAt },
   { title: 'CatalogEntry', examples: [{ petId: 1, name: 'Biscuit', categoryId: 1 }] },
-)
-
-export const Order = Type.Object(
-  {
-    id: Int64('Identifier of the order.'),
-    petId: Int64('The pet that was ordered.'),
-    quantity: Quantity('How many were ordered.'),
-    shipDate: Type.String({ format: 'date-time', description: 'When the order ships or shipped, in UTC.' }),
-    complete: Type.Boolean({ description: 'Whether the order has been fulfilled.' }),
-  },
-  {
-    title: 'Order',
-    examples: [{ id: 1, petId: 4, quantity: 2, shipDate: '2026-09-01T10:00:00.000Z', complete: true }],
-  },
 )
 
 export const LimitWindow = Type.Object(
@@ -197,12 +193,21 @@ export const LimitWindow = Type.Object(
   { title: 'LimitWindow', examples: [{ limit: 60, remaining: 59, reset: 1_794_744_060 }] },
 )
 
+export const Permission = Type.Enum([...PERMISSIONS], {
+  title: 'Permission',
+  type: 'string',
+  description: 'What a key may change. Any key may look at everything but webhooks.',
+})
+
 export const KeyLimits = Type.Object(
   {
     plan: Type.Enum([...PLANS], { type: 'string', description: 'The plan of the key.' }),
     key: Type.Object({
       id: Type.String({ description: 'Public identifier of the key.' }),
       name: Type.String({ description: 'Name of the key.' }),
+    }),
+    permissions: Type.Array(Permission, {
+      description: 'What the key may change; empty where it may only look.',
     }),
     minute: LimitWindow,
     day: LimitWindow,
@@ -213,6 +218,7 @@ export const KeyLimits = Type.Object(
       {
         plan: 'free',
         key: { id: HISTORY_EXAMPLE.keyId, name: HISTORY_EXAMPLE.keyName },
+        permissions: ['stock', 'orders'],
         minute: { limit: 60, remaining: 59, reset: 1_794_744_060 },
         day: { limit: 1_000, remaining: 999, reset: 1_794_830_400 },
       },
@@ -228,11 +234,27 @@ export const ErrorDetail = Type.Object(
     petId: Type.Optional(Int64('The pet that the change names; absent where it names none.')),
     code: ErrorCode('What the change alone would have been refused with.'),
     message: Type.String({ description: 'Human-readable description.' }),
+    available: Type.Optional(
+      Type.Integer({
+        ...{ minimum: -MAX_QUANTITY, maximum: MAX_QUANTITY },
+        description:
+          'With insufficient_stock: how many there are for it. Below 0 where more is reserved than there is on the shelf.',
+      }),
+    ),
+    state: Type.Optional(
+      Type.Unsafe<string>({
+        ...{ type: 'string', enum: ORDER_STATES.filter((state) => state !== 'open') },
+        description: 'With order_closed: what the order is.',
+      }),
+    ),
   },
   {
     title: 'ErrorDetail',
     examples: [
-      { index: 1, petId: 404, code: 'not_found', message: 'there is no inventory entry for petId 404' },
+      {
+        ...{ index: 0, petId: 1, code: 'insufficient_stock' },
+        ...{ message: '3 of petId 1 are available, so 5 cannot be ordered', available: 3 },
+      },
     ],
   },
 )
@@ -246,7 +268,9 @@ export const ErrorBody = Type.Object(
     }),
     status: Type.Integer({ description: 'The HTTP status code.' }),
     details: Type.Optional(
-      Type.Array(ErrorDetail, { description: 'Every change that failed, where a request has several.' }),
+      Type.Array(ErrorDetail, {
+        description: 'Every change that failed, where a request has several; what an order was refused for.',
+      }),
     ),
   },
   {
@@ -261,10 +285,3 @@ export const ErrorBody = Type.Object(
   },
 )
 export type ErrorBody = Static<typeof ErrorBody>
-
-/** The schemas that the contract lists under their own name, by title. */
-export const RESOURCES = [
-  ...[InventoryItem, InventoryUpdate, PetStatus, InventoryAdjustment, AdjustmentChange, AdjustmentResult],
-  ...[Reason, HistoryEntry, RecentChange, ChangeEvent, RemovedEvent, Pet, CatalogEntry, Order],
-  ...[KeyLimits, LimitWindow, ErrorBody, ErrorDetail],
-]

@@ -4,19 +4,26 @@ import { AddressWindows } from '../core/limits/address-windows.ts'
 import { EventHub } from '../core/stock/event-hub.ts'
 import { GroupCommit } from '../core/stock/group-commit.ts'
 import { REMEMBERED_MS } from '../core/stock/idempotency.ts'
+import { STORE_KEY_ID } from '../core/stock/stock-request.ts'
 import { LiveView } from '../core/stock/view/live-view.ts'
 import { type Clock, SECOND } from '../core/values/clock.ts'
 import { ServiceError } from '../core/values/errors.ts'
+import { WebhookWorker } from '../core/webhooks/webhook-worker.ts'
+import type { Lookup } from '../delivery/addresses.ts'
+import { HttpSender } from '../delivery/http-sender.ts'
+import { messageOf, sampleMessage } from '../delivery/message.ts'
 import { createApp } from '../http/app.ts'
 import { buildContract } from '../http/contract.ts'
 import { EventStreams } from '../http/event-streams.ts'
 import { type WebFile, webPages } from '../http/public-pages.ts'
 import type { Store } from '../store/store.ts'
-import { type Sink, stdoutSink } from '../telemetry/line-writer.ts'
-import { Logger } from '../telemetry/logger.ts'
+import type { Sink } from '../telemetry/line-writer.ts'
+import type { Logger } from '../telemetry/logger.ts'
 import { Metrics } from '../telemetry/metrics.ts'
 import { createScrapeApp } from '../telemetry/scrape.ts'
 import type { Config } from './config.ts'
+import { openLogger } from './open-logger.ts'
+import { reachableAddress } from './reachable-address.ts'
 
 /** A killed process forgets at most this much of what was counted against limits, and nothing else. */
 const SAVE_LIMITS_EVERY_MS = 50
@@ -27,8 +34,16 @@ const FORGET_ANSWERS_EVERY_MS = 60_000
 const FORGOTTEN_AT_ONCE = 500
 const FORGETTING_PAUSE_MS = 5
 
+/** A hold that is over reserves nothing from then on; that it has expired is written down and told within so long. */
+const SWEEP_HOLDS_EVERY_MS = 1_000
+/** Pets whose holds are ended in one commit; between these, orders get a turn. */
+const SWEPT_AT_ONCE = 200
+const SWEEPING_PAUSE_MS = 5
+
 /** Also those that were replaced without a word. */
 const READ_CERTIFICATES_EVERY_MS = 1_000
+/** That the database is in trouble is told for so long without asking it again. */
+const TROUBLE_KEPT_MS = 100
 const MEBIBYTE = 1024 * 1024
 
 export interface RunningService {
@@ -49,6 +64,10 @@ export interface ServiceOptions {
   readonly logSink?: Sink
   /** Whether other processes serve on the same port. */
   readonly sharesPort?: boolean
+  /** How names are looked up that webhooks are sent to; by the system where nothing is given. */
+  readonly lookup?: Lookup
+  /** A socket that listens already, on the port of the settings. */
+  readonly passedSocket?: number
 }
 
 /** Wires everything up and listens. The store is the caller's until this resolves, then the service's. */
@@ -57,9 +76,10 @@ export async function startService(
   store: Store,
   options: ServiceOptions = {},
 ): Promise<RunningService> {
-  const { clock = Date.now, demoSecrets = new Set(), logSink = stdoutSink() } = options
-  const logger = new Logger({ format: config.logFormat, requests: config.logRequests }, logSink, clock)
+  const { clock = Date.now, demoSecrets = new Set(), logSink } = options
+  const logger = openLogger(config, logSink, clock)
   const metrics = new Metrics()
+  for (const text of await store.findWrongSettings()) logger.warn(text)
   let isStopping = false
   const limits = await store.openLimits(clock)
   const keys = new KeyRing(store, clock)
@@ -68,6 +88,14 @@ export async function startService(
   const view = await LiveView.open(store)
   // What loading a large stock has left behind would stay for long.
   Bun.gc(true)
+  const allowsPrivate = config.webhookPrivateAddresses === 'on'
+  const sender = new HttpSender({ allowsPrivate, clock, lookup: options.lookup })
+  const deliveries = new WebhookWorker({
+    ...{ store, sender, messageOf, clock, observers: [metrics, logger] },
+    pausesMs: config.webhookRetrySeconds.map((seconds) => seconds * SECOND),
+    onFailure: (error) => logger.failure({ requestId: 'webhooks', error }),
+  })
+  const commits = new GroupCommit({ store, limits, observers: [metrics, hub, deliveries] })
   const ping = onceASecond(() => store.ping())
   const app = createApp({
     gate: {
@@ -81,19 +109,17 @@ export async function startService(
       store,
       clock,
       view,
-      commits: new GroupCommit({ store, limits, observers: [metrics, hub] }),
+      commits,
       streams,
       limits,
+      webhooks: { sender, sampleOf: sampleMessage },
     },
     webPages: await readWebPages(),
-    contract: buildContract({
-      baseUrl: config.baseUrl,
-      stagingBaseUrl: config.stagingBaseUrl,
-      sunset: config.petSunset,
-    }),
+    contract: () => buildContract({ ...baseAddresses(config, listener.port), sunset: config.petSunset }),
     sunset: config.petSunset,
     trustedProxies: config.trustProxy,
     isTls: config.tlsCert !== undefined,
+    corsOrigins: config.corsOrigins,
     checkReady: async () => {
       if (isStopping) throw new ServiceError('service_unavailable', 'the service is stopping')
       await ping()
@@ -101,9 +127,10 @@ export async function startService(
     observers: [metrics, logger],
   })
   let tls = await tlsOf(config)
-  const [listener, scrapes] = await openListeners(config, tls, options.sharesPort === true, app, (load) =>
+  const [listener, scrapes] = await openListeners(config, tls, options, app, (load) =>
     createScrapeApp({ metrics, store, clock, load }),
   )
+  deliveries.start()
   const every = (interval: number, name: string, work: () => Promise<void>) => {
     let isFailing = false
     const succeeded = () => {
@@ -133,6 +160,23 @@ export async function startService(
       await Bun.sleep(FORGETTING_PAUSE_MS)
   })
 
+  const sweep = async () => {
+    while (!isStopping) {
+      const holdsOf = await store.petsWithHoldsOver(SWEPT_AT_ONCE)
+      if (holdsOf.length === 0) return
+      await commits.change({ holdsOf, keyId: STORE_KEY_ID, at: clock() }, () => {})
+      await Bun.sleep(SWEEPING_PAUSE_MS)
+    }
+  }
+  // One that takes longer than until the next goes on alone.
+  let sweepUnderWay: Promise<void> | undefined
+  const sweeping = every(SWEEP_HOLDS_EVERY_MS, 'holds', () => {
+    sweepUnderWay ??= sweep().finally(() => {
+      sweepUnderWay = undefined
+    })
+    return sweepUnderWay
+  })
+
   return {
     port: listener.port,
     metricsPort: scrapes?.port,
@@ -144,7 +188,8 @@ export async function startService(
       await Bun.sleep(config.stopDelaySeconds * SECOND)
       streams.close()
       await listener.stop(config.stopGraceSeconds * SECOND)
-      for (const task of [saving, pardoning, certifying, forgetting]) task.stop()
+      await Promise.race([deliveries.stop(), Bun.sleep(config.stopGraceSeconds * SECOND)])
+      for (const task of [saving, pardoning, certifying, forgetting, sweeping]) task.stop()
       try {
         await limits.save()
       } finally {
@@ -154,6 +199,16 @@ export async function startService(
         await logger.flush()
       }
     },
+  }
+}
+
+/** As set; where that of this environment is not, it is where we listen. What callers call us is not asked: they may lie. */
+function baseAddresses(config: Config, port: number) {
+  const { baseUrl, stagingBaseUrl, environment, tlsCert, host } = config
+  const own = `${reachableAddress(tlsCert === undefined ? 'http' : 'https', host, port)}/v1`
+  return {
+    baseUrl: baseUrl ?? (environment === 'production' ? own : undefined),
+    stagingBaseUrl: stagingBaseUrl ?? (environment === 'staging' ? own : undefined),
   }
 }
 
@@ -180,14 +235,20 @@ async function builtWebFiles(): Promise<readonly WebFile[]> {
   }))
 }
 
-/** Whoever asks how often: within a second, all get the same answer. */
+/**
+ * Whoever asks how often: within a second, all get the same answer. One that tells of trouble is over sooner, so that those
+ * who wait for its end hear of it.
+ */
 function onceASecond(ask: () => Promise<void>): () => Promise<void> {
-  let askedAt = Number.NEGATIVE_INFINITY
+  let asksAgainAt = Number.NEGATIVE_INFINITY
   let answer = Promise.resolve()
   return () => {
-    if (performance.now() - askedAt >= SECOND) {
-      askedAt = performance.now()
+    if (performance.now() >= asksAgainAt) {
+      asksAgainAt = performance.now() + SECOND
       answer = ask()
+      answer.catch(() => {
+        asksAgainAt = performance.now() + TROUBLE_KEPT_MS
+      })
     }
     return answer
   }
@@ -202,7 +263,7 @@ async function tlsOf({ tlsCert, tlsKey }: Config): Promise<Tls | undefined> {
 async function openListeners(
   config: Config,
   tls: Tls | undefined,
-  isShared: boolean,
+  { sharesPort = false, passedSocket }: ServiceOptions,
   app: Handler,
   scrapeApp: (load: Listener['load']) => Handler,
 ): Promise<[Listener, Listener | undefined]> {
@@ -212,7 +273,8 @@ async function openListeners(
     host,
     port,
     flags: { host: '--host', port: '--port' },
-    isShared,
+    isShared: sharesPort,
+    ...(passedSocket === undefined ? {} : { fd: passedSocket }),
     keepAliveSeconds,
     requestTimeoutSeconds,
     maxConnectionsPerAddress,

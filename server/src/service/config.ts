@@ -1,20 +1,25 @@
+import { join } from 'node:path'
 import { withoutPassword } from '../store/database-url.ts'
 import {
-  baseAddress,
   databaseAddress,
   day,
   nonEmpty,
   oneOf,
   optional,
+  optionalBaseAddress,
+  origins,
   portOrOff,
   proxies,
   SettingError,
+  seconds,
   wholeNumber,
 } from './setting-parsers.ts'
 
 interface Setting {
   readonly fallback: string
   readonly help: string
+  /** Where it is not named after the setting. */
+  readonly variable?: string
   readonly parse: (text: string) => unknown
 }
 
@@ -34,6 +39,12 @@ export const SETTINGS = {
     fallback: 'sqlite:data/petstore.db',
     help: 'where the data is: sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/DATABASE',
     parse: databaseAddress,
+  },
+  data: {
+    fallback: 'data',
+    help: 'folder of petstore.db where no database is named; as a flag it wins over DATABASE_URL',
+    variable: 'PETSTORE_DATA',
+    parse: nonEmpty,
   },
   pgPoolSize: {
     fallback: '10',
@@ -61,14 +72,14 @@ export const SETTINGS = {
     parse: oneOf('production', 'staging'),
   },
   baseUrl: {
-    fallback: 'http://127.0.0.1:8080/v1',
-    help: 'production address, as the contract shows it; ends in /v1',
-    parse: baseAddress,
+    fallback: '',
+    help: 'production address, as the contract shows it; ends in /v1. In production, where it is not set, the one listened on',
+    parse: optionalBaseAddress,
   },
   stagingBaseUrl: {
-    fallback: 'http://127.0.0.1:8081/v1',
-    help: 'staging address, as the contract shows it; ends in /v1',
-    parse: baseAddress,
+    fallback: '',
+    help: 'staging address, likewise',
+    parse: optionalBaseAddress,
   },
   trustProxy: {
     fallback: 'off',
@@ -80,10 +91,25 @@ export const SETTINGS = {
     help: 'requests a minute from one address without a valid key, before they get 429',
     parse: wholeNumber(1, 1_000_000_000),
   },
+  corsOrigins: {
+    fallback: '',
+    help: 'origins whose pages may call from browsers, with commas between (https://shop.example), or *',
+    parse: origins,
+  },
   petSunset: {
     fallback: '2030-12-05',
     help: 'day on which GET /pets/{petId} ends; it answers 410 from then on',
     parse: day,
+  },
+  webhookPrivateAddresses: {
+    fallback: 'off',
+    help: 'on lets webhooks reach private and loopback addresses, and http; keep it off where keys are given to strangers',
+    parse: oneOf('on', 'off'),
+  },
+  webhookRetrySeconds: {
+    fallback: '5,30,120,600,3600,10800',
+    help: 'how long to wait before each repeat of a delivery that failed; the last one again and again, for 3 days',
+    parse: seconds,
   },
   metricsHost: {
     fallback: '127.0.0.1',
@@ -91,7 +117,7 @@ export const SETTINGS = {
     parse: nonEmpty,
   },
   metricsPort: {
-    fallback: '9090',
+    fallback: '7387',
     help: 'port of /metrics; 0 takes a free one, off turns it off, as --demo does unless a port is given',
     parse: portOrOff,
   },
@@ -160,12 +186,22 @@ export const SETTING_NAMES = Object.keys(SETTINGS) as SettingName[]
 
 /** `TRUST_PROXY` for `trustProxy`. */
 export function variableOf(name: SettingName): string {
-  return name.replace(/[A-Z]/g, '_$&').toUpperCase()
+  const { variable }: Setting = SETTINGS[name]
+  return variable ?? name.replace(/[A-Z]/g, '_$&').toUpperCase()
 }
 
 /** `--trust-proxy` for `trustProxy`. */
 export function flagOf(name: SettingName): string {
-  return `--${variableOf(name).toLowerCase().replaceAll('_', '-')}`
+  return `--${name.replace(/[A-Z]/g, '-$&').toLowerCase()}`
+}
+
+type Texts = Readonly<Partial<Record<SettingName, string>>>
+type Environment = Readonly<Record<string, string | undefined>>
+
+/** The address of a SQLite database of this name, in the folder for those that no address names. */
+export function inDataFolder(file: string, flags: Texts, environment: Environment = process.env): string {
+  const folder = flags.data ?? (environment[variableOf('data')] || SETTINGS.data.fallback)
+  return `sqlite:${join(folder, file)}`
 }
 
 /**
@@ -173,15 +209,21 @@ export function flagOf(name: SettingName): string {
  * variable counts as not set.
  */
 export function readConfig(
-  flags: Readonly<Partial<Record<SettingName, string>>>,
-  environment: Readonly<Record<string, string | undefined>> = process.env,
-  fallbacks: Readonly<Partial<Record<SettingName, string>>> = {},
+  flags: Texts,
+  environment: Environment = process.env,
+  fallbacks: Texts = {},
 ): Config {
+  if (flags.data !== undefined && flags.databaseUrl !== undefined) {
+    throw new SettingError('--data and --database-url both say where the database is; give one of them')
+  }
+  const databaseUrl = inDataFolder('petstore.db', flags, environment)
+  const asked: Texts = flags.data === undefined ? flags : { ...flags, databaseUrl }
+  const defaults: Texts = { databaseUrl, ...fallbacks }
   const read = (name: SettingName): Config[SettingName] => {
     const [text, source] =
-      flags[name] !== undefined
-        ? [flags[name], flagOf(name)]
-        : [environment[variableOf(name)] || (fallbacks[name] ?? SETTINGS[name].fallback), variableOf(name)]
+      asked[name] !== undefined
+        ? [asked[name], flagOf(name)]
+        : [environment[variableOf(name)] || (defaults[name] ?? SETTINGS[name].fallback), variableOf(name)]
     try {
       return SETTINGS[name].parse(text)
     } catch (error) {

@@ -1,8 +1,11 @@
+import type { Category } from '../core/catalog/category.ts'
 import type { StockedPet } from '../core/catalog/pet.ts'
 import { hashSecret, storedSecret } from '../core/keys/api-key.ts'
+import { PERMISSIONS } from '../core/keys/permissions.ts'
 import { type Limits, PLAN_LIMITS, PLANS, type Plan } from '../core/keys/plans.ts'
-import type { Order } from '../core/orders/order.ts'
+import type { OrderDraft, OrderRow } from '../core/orders/order.ts'
 import type { PetStatus } from '../core/stock/inventory.ts'
+import { STORE_KEY_ID } from '../core/stock/stock-request.ts'
 import type { Store } from '../store/store.ts'
 
 /** Known to everybody, and not of the form of a key: outside demo mode the gate turns them away unseen. */
@@ -27,22 +30,39 @@ export async function prepareDemo(store: Store, now: number): Promise<void> {
       'the database holds a real store, and --demo would open it to keys that everybody knows; start without --demo, or with another DATABASE_URL',
     )
   }
+  const by = { keyId: STORE_KEY_ID, at: now }
+  await store.changeStock(CATEGORIES.map((newCategory) => ({ newCategory, ...by })))
   await store.addPets(demoPets())
-  await store.addOrders(demoOrders())
+  await addDemoOrders(store, now)
   for (const plan of PLANS) {
     const limits = DEMO_LIMITS[plan]
     await store.addKey(
-      { id: `key_demo_${plan}`, name: `Demo ${plan}`, plan, limits, readOnly: false, createdAt: now },
+      {
+        id: `key_demo_${plan}`,
+        name: `Demo ${plan}`,
+        plan,
+        limits,
+        permissions: PERMISSIONS,
+        createdAt: now,
+      },
       storedSecret(DEMO_SECRETS[plan], now),
       { at: now, actor: 'petstore serve --demo' },
     )
   }
 }
 
-/** Name, category (1 dogs, 2 cats, 3 birds, 4 fish, 5 small animals), status, quantity; ids run from 1. */
-const PETS: readonly (readonly [string, number, PetStatus, number])[] = [
+const CATEGORIES: readonly Category[] = [
+  { id: 1n, name: 'Dogs' },
+  { id: 2n, name: 'Cats' },
+  { id: 3n, name: 'Birds' },
+  { id: 4n, name: 'Fish', lowStockAt: 20 },
+  { id: 5n, name: 'Small animals', lowStockAt: 2 },
+]
+
+/** Name, category, status, quantity, and a threshold of its own; ids run from 1. */
+const PETS: readonly (readonly [string, number, PetStatus, number, number?])[] = [
   ['Labrador Retriever puppy', 1, 'available', 4],
-  ['Beagle puppy', 1, 'available', 3],
+  ['Beagle puppy', 1, 'available', 3, 2],
   ['Miniature Schnauzer', 1, 'pending', 1],
   ['Border Collie', 1, 'sold', 0],
   ['French Bulldog', 1, 'available', 2],
@@ -51,8 +71,8 @@ const PETS: readonly (readonly [string, number, PetStatus, number])[] = [
   ['Siamese kitten', 2, 'available', 3],
   ['Ragdoll', 2, 'sold', 0],
   ['Domestic Longhair', 2, 'available', 7],
-  ['Budgerigar, green', 3, 'available', 24],
-  ['Cockatiel', 3, 'available', 9],
+  ['Budgerigar, green', 3, 'available', 24, 10],
+  ['Cockatiel', 3, 'available', 9, 8],
   ['African Grey Parrot', 3, 'pending', 1],
   ['Zebra Finch pair', 3, 'available', 16],
   ['Lovebird', 3, 'sold', 0],
@@ -68,27 +88,81 @@ const PETS: readonly (readonly [string, number, PetStatus, number])[] = [
   ['Hermann’s Tortoise', 5, 'sold', 0],
 ]
 
+/** Numbers that begin with 2 are a shop's own. */
+const FIRST_BARCODE = 200_000_000_001
+
 function demoPets(): StockedPet[] {
-  return PETS.map(([name, categoryId, status, quantity], index) => ({
+  return PETS.map(([name, categoryId, status, quantity, lowStockAt], index) => ({
     id: BigInt(index + 1),
     name,
     categoryId: BigInt(categoryId),
     status,
     quantity,
+    barcode: ean13(FIRST_BARCODE + index),
+    ...(lowStockAt === undefined ? {} : { lowStockAt }),
   }))
 }
 
-const ORDERS = 36
+/** The barcode of these twelve digits: the thirteenth makes the digits add up to tens, every second of them three times. */
+function ean13(digits: number): string {
+  const text = String(digits)
+  const sum = Array.from(text, Number).reduce(
+    (total, digit, index) => total + digit * (index % 2 === 0 ? 1 : 3),
+    0,
+  )
+  return `${text}${(10 - (sum % 10)) % 10}`
+}
+
+const PAST_ORDERS = 24
 const FIRST_SHIP_DATE = Date.UTC(2026, 8, 1, 9)
 const SHIP_EVERY = 37 * 3_600_000
 
-/** Spread over the pets and the weeks; the older two thirds have been fulfilled. */
-function demoOrders(): Order[] {
-  return Array.from({ length: ORDERS }, (_, index) => ({
+/** Spread over the pets and the weeks. */
+function pastOrders(): OrderRow[] {
+  return Array.from({ length: PAST_ORDERS }, (_, index) => ({
     id: BigInt(index + 1),
     petId: BigInt(((index * 7) % PETS.length) + 1),
     quantity: (index % 3) + 1,
     shipDate: FIRST_SHIP_DATE + index * SHIP_EVERY,
-    complete: index < (ORDERS * 2) / 3,
+    complete: true,
   }))
+}
+
+const HOUR = 3_600
+const DAY = 24 * HOUR
+
+/** Pet, quantity, in how many days it ships, and for how many seconds it is held. */
+const OPEN_ORDERS: readonly (readonly [number, number, number | undefined, number | undefined])[] = [
+  [1, 1, 1, undefined],
+  [6, 2, 2, undefined],
+  [11, 6, 3, undefined],
+  [12, 2, 3, undefined],
+  [16, 40, 5, undefined],
+  [17, 4, 7, undefined],
+  [19, 25, 8, undefined],
+  [21, 3, 9, undefined],
+  [2, 1, undefined, 2 * HOUR],
+  [8, 1, undefined, DAY],
+  [14, 4, undefined, 7 * DAY],
+  [18, 2, 14, 30 * DAY],
+]
+
+async function addDemoOrders(store: Store, now: number): Promise<void> {
+  const by = { keyId: STORE_KEY_ID, at: now }
+  const staged = await store.stageOrders()
+  try {
+    await staged.add(pastOrders().map((value, index) => ({ line: index + 1, value })))
+    await staged.seal(0)
+    await staged.apply(by)
+  } finally {
+    await staged.discard()
+  }
+  const drafts = OPEN_ORDERS.map(
+    ([petId, quantity, days, holdSeconds]): OrderDraft => ({
+      ...{ petId: BigInt(petId), quantity },
+      ...(days === undefined ? {} : { shipDate: now + days * DAY * 1_000 }),
+      ...(holdSeconds === undefined ? {} : { holdSeconds }),
+    }),
+  )
+  await store.changeStock(drafts.map((draft) => ({ draft, ...by })))
 }

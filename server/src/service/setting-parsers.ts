@@ -1,4 +1,5 @@
 // How each kind of setting is read from text. What cannot be read throws SettingError.
+import { resolve } from 'node:path'
 
 /** A setting that cannot be used; the message says which, why, and what would do. */
 export class SettingError extends Error {
@@ -30,14 +31,22 @@ export function wholeNumber(min: number, max: number): (text: string) => number 
   }
 }
 
+/** Seconds with commas in between. */
+export function seconds(text: string): readonly number[] {
+  if (!/^\d{1,6}(,\d{1,6})*$/.test(text))
+    throw new SettingError('whole seconds with commas in between, such as 5,30,120')
+  return text.split(',').map(Number)
+}
+
 const POSTGRES_ADDRESS = /^postgres(?:ql)?:\/\//
 
+/** A path becomes an absolute one, so that whoever is told of it knows the place. */
 export function databaseAddress(text: string): string {
   const isPostgres = POSTGRES_ADDRESS.test(text) && URL.parse(text) !== null
   if (!isPostgres && !/^sqlite:.+/.test(text)) {
     throw new SettingError('of the form sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/DATABASE')
   }
-  return text
+  return isPostgres || text === 'sqlite::memory:' ? text : `sqlite:${resolve(text.slice('sqlite:'.length))}`
 }
 
 export function oneOf<const Value extends string>(...values: Value[]): (text: string) => Value {
@@ -48,12 +57,31 @@ export function oneOf<const Value extends string>(...values: Value[]): (text: st
   }
 }
 
-export function baseAddress(text: string): string {
+export function optionalBaseAddress(text: string): string | undefined {
+  if (text === '') return undefined
   const address = URL.parse(text)
   if (address === null || !/^https?:$/.test(address.protocol) || !address.pathname.endsWith('/v1')) {
     throw new SettingError('an http or https address that ends in /v1')
   }
   return text
+}
+
+const ORIGIN = /^[a-z][a-z0-9+.-]*:\/\/[a-z0-9.:[\]_-]+$/
+
+/** What a browser sends as Origin: the scheme and the host in lower case, the port where it is not the usual one. */
+function isOrigin(text: string): boolean {
+  return ORIGIN.test(text) && (!/^https?:/.test(text) || URL.parse(text)?.origin === text)
+}
+
+/** `undefined` where there are none; `*` alone is all. */
+export function origins(text: string): ReadonlySet<string> | undefined {
+  if (text.trim() === '') return undefined
+  const named = text.split(',').map((origin) => origin.trim())
+  if (named.length === 1 && named[0] === '*') return new Set(named)
+  if (named.every(isOrigin)) return new Set(named)
+  throw new SettingError(
+    'origins such as https://shop.example or http://localhost:5173, without a path, with commas between, or * alone',
+  )
 }
 
 export function proxies(text: string): number {

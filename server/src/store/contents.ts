@@ -7,7 +7,7 @@ import {
   columnsOf,
 } from '../core/transfer/store-contents.ts'
 import type { ContentStore } from '../core/transfer/transfer-store.ts'
-import { inLongSession, type SqlDatabase } from './sql.ts'
+import { inLongSession, type SqlDatabase, statement } from './sql.ts'
 
 export function contentVerbs(database: SqlDatabase): ContentStore {
   return {
@@ -29,6 +29,10 @@ export function contentVerbs(database: SqlDatabase): ContentStore {
           for (const text of database.dialect.newIdentity) await session.run(text)
         }),
       ),
+
+    renewIdentity: async () => {
+      await database.commit(database.dialect.newIdentity.map((text) => statement(text)))
+    },
   }
 }
 

@@ -1,34 +1,54 @@
 import type { TransferStore } from '../core/transfer/transfer-store.ts'
-import { ORDER_PLAN, PET_PLAN, type PlainRow } from './import-plan.ts'
-import type { SqlDatabase } from './sql.ts'
+import { type CategoryRow, PET_FIELDS, type PetRow, toCategory, toPet } from './catalog-rows.ts'
+import { ORDER_PLAN, type PlainRow } from './import-plan.ts'
+import { isHoldOver } from './order-rows.ts'
+import type { LongSession, SqlDatabase } from './sql.ts'
+import type { StoreClock } from './store-clock.ts'
 
-export function exportVerbs(database: SqlDatabase): Pick<TransferStore, 'exportPets' | 'exportOrders'> {
+export function exportVerbs(
+  database: SqlDatabase,
+  clock: StoreClock,
+): Pick<TransferStore, 'exportPets' | 'exportCategories' | 'exportOrders'> {
   return {
     exportPets: () =>
       pages(
         database,
-        'SELECT id, name, category_id, status, quantity FROM pets JOIN stock ON stock.pet_id = pets.id ORDER BY id',
-        PET_PLAN.toValue,
+        async () =>
+          `SELECT ${PET_FIELDS}, quantity FROM pets JOIN stock ON stock.pet_id = pets.id ORDER BY id`,
+        (row: PetRow & { readonly quantity: bigint }) => ({ ...toPet(row), quantity: Number(row.quantity) }),
+      ),
+    exportCategories: () =>
+      pages(
+        database,
+        async () => 'SELECT id, name, low_stock_at FROM categories ORDER BY id',
+        (row: CategoryRow) => toCategory(row),
       ),
     exportOrders: () =>
       pages(
         database,
-        'SELECT id, pet_id, quantity, ship_date, complete FROM orders ORDER BY id',
-        ORDER_PLAN.toValue,
+        async (session) => {
+          const text = `SELECT ${clock.sql('$1')} AS now`
+          const [time] = await session.rows<{ now: bigint }>(text, clock.given())
+          if (time === undefined) throw new Error('the database did not tell the time')
+          return `SELECT id, pet_id, quantity, ship_date, state = 'complete' AS complete FROM orders
+            WHERE state = 'complete' OR (state = 'open' AND (${isHoldOver(String(time.now))}) IS NOT TRUE) ORDER BY id`
+        },
+        (row: PlainRow) => ORDER_PLAN.toValue(row, ''),
       ),
   }
 }
 
 /** All rows that `select` gives, page by page, of one moment. */
-async function* pages<Value>(
+async function* pages<Row, Value>(
   database: SqlDatabase,
-  select: string,
-  toValue: (row: PlainRow, prefix: '') => Value,
+  select: (session: LongSession) => Promise<string>,
+  toValue: (row: Row) => Value,
 ): AsyncGenerator<Value[]> {
   const session = await database.longSession()
   try {
     await session.beginRead()
-    for await (const rows of session.batches<PlainRow>(select)) yield rows.map((row) => toValue(row, ''))
+    const text = await select(session)
+    for await (const rows of session.batches<Row>(text)) yield rows.map(toValue)
   } finally {
     await session.close()
   }

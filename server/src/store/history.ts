@@ -1,8 +1,8 @@
-import type { HistoryPage, PruneLimit } from '../core/stock/history.ts'
+import type { HistoryFilter, HistoryPage, PruneLimit } from '../core/stock/history.ts'
 import type { HistoryStore } from '../core/stock/stock-store.ts'
 import { parseInt64 } from '../core/values/int64.ts'
-import { purposeOf } from './log-rows.ts'
-import type { SqlDatabase } from './sql.ts'
+import { IS_OF_PET, purposeOf } from './log-rows.ts'
+import type { SqlDatabase, SqlValue } from './sql.ts'
 
 interface HistoryRow {
   readonly id: bigint
@@ -20,8 +20,19 @@ interface HistoryRow {
 const HIGHEST_ID = 2n ** 63n - 1n
 const COLUMNS = 'id, pet_id, before, after, at, key_id, reason, reference'
 
+/** How many rows of the log are looked at for a page of what a filter finds, and how many of them in one step. */
+const WALK = { most: 20_000, step: 2_000 }
+/** Clocks of instances may differ by this much, so the log is in the order of time but for that. */
+const CLOCKS_DIFFER_MS = 3_600_000
+
+/** Whether a row of the log is one that a filter wants: $3 to $6 are its parts. */
+const FITS = `(CAST($3 AS TEXT) IS NULL OR key_id = CAST($3 AS TEXT)
+      OR key_id IN (SELECT id FROM keys WHERE name = CAST($3 AS TEXT)))
+    AND (CAST($4 AS TEXT) IS NULL OR reason = CAST($4 AS TEXT))
+    AND at >= CAST($5 AS BIGINT) AND at < CAST($6 AS BIGINT)`
+
 /** From a row on, the pet's rows back to its first one, until so many changes are among them. */
-const CHAIN = `
+const chainWith = (more: string) => `
   WITH RECURSIVE chain (${COLUMNS}, kind, previous, wanted) AS (
     SELECT ${COLUMNS}, kind, previous, CAST($2 AS BIGINT) - CASE kind WHEN 'change' THEN 1 ELSE 0 END
     FROM log WHERE id = $1
@@ -31,37 +42,53 @@ const CHAIN = `
       wanted - CASE log.kind WHEN 'change' THEN 1 ELSE 0 END
     FROM chain JOIN log ON log.id = chain.previous WHERE wanted > 0
   )
-  SELECT chain.id, pet_id, before, after, at, key_id, reason, reference, name
+  SELECT chain.id, pet_id, before, after, at, key_id, reason, reference, name${more}
   FROM chain LEFT JOIN keys ON keys.id = key_id WHERE kind = 'change' ORDER BY chain.id DESC`
+const CHAIN = chainWith('')
+const CHAIN_WITH_FITS = chainWith(`, CASE WHEN ${FITS} THEN 1 ELSE 0 END AS fits`)
 
-/** The pet's latest row. Of one that is gone, or that came with many, it is found among those that are no changes. */
+/** The pet's latest row. Of one that is gone, or that came with many, it is found among those of its entry. */
 const LATEST = `
   SELECT coalesce(
     (SELECT last_change FROM stock WHERE pet_id = $1),
-    (SELECT max(id) FROM log WHERE pet_id = $1 AND kind <> 'change')) AS id`
+    (SELECT max(id) FROM log WHERE pet_id = $1 AND ${IS_OF_PET})) AS id`
 
 export function historyVerbs(
   database: SqlDatabase,
-): Pick<HistoryStore, 'listHistoryPage' | 'listRecentHistory' | 'countPrunable'> {
+  walk = WALK,
+): Pick<HistoryStore, 'listHistoryPage' | 'findRemoval' | 'listRecentHistory' | 'countPrunable'> {
   return {
     listHistoryPage: async (petId, limit, cursor) => {
       const after = cursor === undefined ? undefined : parseInt64(cursor)
       if (cursor !== undefined && after === undefined) return 'unknown_cursor'
-      // The cursor is the last entry of the page before.
-      const [from] = await (after === undefined
-        ? database.rows<{ id: bigint | null }>(LATEST, petId)
-        : database.rows<{ id: bigint | null }>(
-            'SELECT previous AS id FROM log WHERE id = $1 AND pet_id = $2',
-            after,
-            petId,
-          ))
-      if (from === undefined || from.id === null) return { entries: [], next: undefined }
-      return toPage(await database.rows<HistoryRow>(CHAIN, from.id, limit + 1), limit)
+      const from = await startOfChain(database, petId, after)
+      if (from === undefined) return { entries: [], next: undefined }
+      return toPage(await database.rows<HistoryRow>(CHAIN, from, limit + 1), limit)
     },
 
-    listRecentHistory: async (limit, cursor) => {
+    findRemoval: async (petId) => {
+      const [row] = await database.rows<Pick<HistoryRow, 'at' | 'key_id' | 'name'>>(
+        `SELECT at, key_id, name FROM log LEFT JOIN keys ON keys.id = key_id
+          WHERE pet_id = $1 AND kind = 'removed' ORDER BY log.id DESC LIMIT 1`,
+        petId,
+      )
+      if (row === undefined) return undefined
+      return { petId, at: Number(row.at), keyId: row.key_id, keyName: row.name ?? row.key_id }
+    },
+
+    listRecentHistory: async (limit, cursor, filter = {}) => {
       const before = cursor === undefined ? HIGHEST_ID : parseInt64(cursor)
       if (before === undefined) return 'unknown_cursor'
+      const { petId } = filter
+      if (petId !== undefined) {
+        const from = await startOfChain(database, petId, cursor === undefined ? undefined : before)
+        return from === undefined
+          ? { entries: [], next: undefined }
+          : foundInChain(database, { limit, from, filter, walk })
+      }
+      if (Object.values(filter).some((part) => part !== undefined)) {
+        return foundInLog(database, { limit, from: before, filter, walk })
+      }
       const rows = await database.rows<HistoryRow>(
         `SELECT recent.*, name FROM (
           SELECT ${COLUMNS} FROM log WHERE kind = 'change' AND id < $1 ORDER BY id DESC LIMIT CAST($2 AS BIGINT)
@@ -81,6 +108,84 @@ export function historyVerbs(
       return { prunable: Number(row?.prunable ?? 0), total: Number(row?.total ?? 0) }
     },
   }
+}
+
+/** The row that a pet's history begins with: its latest, or the one before the last entry of the page before. */
+async function startOfChain(
+  database: SqlDatabase,
+  petId: bigint,
+  after: bigint | undefined,
+): Promise<bigint | undefined> {
+  const [from] = await (after === undefined
+    ? database.rows<{ id: bigint | null }>(LATEST, petId)
+    : database.rows<{ id: bigint | null }>(
+        'SELECT previous AS id FROM log WHERE id = $1 AND pet_id = $2',
+        after,
+        petId,
+      ))
+  return from?.id ?? undefined
+}
+
+interface Wanted {
+  readonly limit: number
+  readonly from: bigint
+  readonly filter: HistoryFilter
+  readonly walk: typeof WALK
+}
+
+/** One step back along the changes of a pet. */
+async function foundInChain(
+  database: SqlDatabase,
+  { limit, from, filter, walk: { step } }: Wanted,
+): Promise<HistoryPage> {
+  const rows = await database.rows<HistoryRow & { fits: bigint }>(
+    CHAIN_WITH_FITS,
+    ...[from, step + 1],
+    ...partsOf(filter),
+  )
+  const looked = rows.slice(0, step)
+  const found = looked.filter(({ fits }) => Number(fits) === 1)
+  const page = toPage(found, limit)
+  const isAll = rows.length <= step
+  return { ...page, next: page.next ?? (isAll ? undefined : String(looked.at(-1)?.id)) }
+}
+
+/** Goes back in the log step by step, and others get a turn in between. */
+async function foundInLog(
+  database: SqlDatabase,
+  { limit, from, filter, walk }: Wanted,
+): Promise<HistoryPage> {
+  const found: HistoryRow[] = []
+  const parts = partsOf(filter)
+  let before = from
+  for (let lookedAt = 0; lookedAt < walk.most; lookedAt += walk.step) {
+    const [step] = await database.rows<{ last: bigint | null; latest: bigint | null; size: bigint }>(
+      `SELECT min(id) AS last, max(at) AS latest, count(*) AS size
+      FROM (SELECT id, at FROM log WHERE id < $1 ORDER BY id DESC LIMIT CAST($2 AS BIGINT)) AS looked`,
+      before,
+      walk.step,
+    )
+    if (step?.last == null || step.latest === null) return toPage(found, limit)
+    if (filter.since !== undefined && Number(step.latest) < filter.since - CLOCKS_DIFFER_MS) {
+      return toPage(found, limit)
+    }
+    const rows = await database.rows<HistoryRow>(
+      `SELECT recent.*, name FROM (
+        SELECT ${COLUMNS} FROM log WHERE id < $1 AND id >= $2 AND kind = 'change' AND ${FITS}
+        ORDER BY id DESC LIMIT CAST($7 AS BIGINT)
+      ) AS recent LEFT JOIN keys ON keys.id = key_id ORDER BY recent.id DESC`,
+      ...[before, step.last, ...parts, limit + 1 - found.length],
+    )
+    found.push(...rows)
+    if (found.length > limit || Number(step.size) < walk.step) return toPage(found, limit)
+    before = step.last
+    await new Promise(setImmediate)
+  }
+  return { ...toPage(found, limit), next: String(before) }
+}
+
+function partsOf({ who, reason, since, until }: HistoryFilter): readonly SqlValue[] {
+  return [who ?? null, reason ?? null, since ?? -Number.MAX_SAFE_INTEGER, until ?? Number.MAX_SAFE_INTEGER]
 }
 
 /** Selects the ids of those of the oldest rows that may go: none behind one that may not. `$1` is the value. */

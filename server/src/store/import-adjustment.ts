@@ -11,10 +11,14 @@ import {
 import type { DuplicateRow, StagedRow, Tally } from '../core/transfer/staged-import.ts'
 import { createTables, Staging, type StagingPlan } from './import-staging.ts'
 import { inSteps, ROWS_A_STEP, record } from './import-steps.ts'
+import { IN_STEP, tellCrossings } from './low-stock.ts'
 import type { Columns, Dialect, LongSession, SqlValue } from './sql.ts'
 
-/** Decided on at once: the next get their turn when others had theirs. */
-const ROWS_A_DECISION = 5_000
+/**
+ * Decided on at once: the next get their turn when others had theirs. As many as fit what a connection takes without being
+ * read: a server that waits for a process that stands still does not notice that it does.
+ */
+const ROWS_A_DECISION = 1_000
 
 const PLAN: StagingPlan<AdjustmentChange> = {
   columns: { delta: 'integer', quantity: 'integer', expected: 'integer' },
@@ -147,6 +151,8 @@ export class AdjustmentTables implements StagedAdjustment {
     const steps = { table: 'differing', which: 'true', size: ROWS_A_STEP, signal } as const
     await inSteps(this.#session, steps, async ({ from, to, rows }) => {
       await record(this.#session, this.#dialect, { which: 'true', kind: `'change'`, from, to }, options)
+      for (const { text, values } of tellCrossings(this.#dialect, IN_STEP, [from, to], options))
+        await this.#session.run(text, ...values)
       written += rows
       onProgress?.(written, report.changed.count)
     })

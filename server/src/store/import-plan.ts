@@ -1,5 +1,7 @@
-import type { StockedPet } from '../core/catalog/pet.ts'
-import type { Order } from '../core/orders/order.ts'
+import type { ImportedCategory } from '../core/catalog/category.ts'
+import { nameWords } from '../core/catalog/name-words.ts'
+import type { ImportedPet } from '../core/catalog/pet.ts'
+import type { OrderRow } from '../core/orders/order.ts'
 import { PET_STATUSES, type PetStatus } from '../core/stock/inventory.ts'
 import type { StagingPlan } from './import-staging.ts'
 
@@ -11,72 +13,88 @@ export interface ImportPlan<Value> extends StagingPlan<Value> {
   readonly toValue: (row: PlainRow, prefix: '' | 'old_') => Value
   /** Where the store has its rows, beside those of `sorted`; what tells whether it has one; and its columns. */
   readonly store: { readonly joins: string; readonly id: string; readonly columns: readonly string[] }
-  /** Selects those rows of the store that others must not change meanwhile, of the ids in `touched`, in their order. */
-  readonly toBeLocked: string
-  /** These write what is in `differing` with ids from $1 to $2 for which `which` holds. */
-  readonly writes: (which: string) => readonly string[]
-  /** Whether the log tells of it. Where it does not, only imports write this kind of row, and nobody follows it. */
-  readonly isLogged: boolean
+  /** What a column of the file comes to, where that is not simply what stands there. */
+  readonly given?: Readonly<Record<string, string>>
 }
 
-export const LOCK_STOCK = 'SELECT 1 FROM stock WHERE pet_id IN (SELECT id FROM touched) ORDER BY pet_id'
+/** Stand in a staged row for what is to be taken away; null: it stays as it is. */
+const NO_BARCODE = ''
+const NO_THRESHOLD = -1
 
-export const PET_PLAN: ImportPlan<StockedPet> = {
-  columns: { name: 'text', category_id: 'integer', status: 'text', quantity: 'integer' },
-  bind: (pet) => [pet.id, pet.name, pet.categoryId, pet.status, pet.quantity],
+const boundThreshold = (lowStockAt: number | null | undefined) =>
+  lowStockAt === null ? NO_THRESHOLD : (lowStockAt ?? null)
+
+/** What a staged threshold comes to beside that of `table`. */
+const givenThreshold = (table: 'pets' | 'categories') =>
+  `CASE WHEN sorted.low_stock_at IS NULL THEN ${table}.low_stock_at ELSE nullif(sorted.low_stock_at, ${NO_THRESHOLD}) END`
+
+export const PET_PLAN: ImportPlan<ImportedPet> = {
+  columns: {
+    ...{ name: 'text', words: 'text', category_id: 'integer', status: 'text', quantity: 'integer' },
+    ...{ barcode: 'text', low_stock_at: 'integer' },
+  },
+  bind: ({ id, name, categoryId, status, quantity, barcode, lowStockAt }) => [
+    ...[id, name, nameWords(name), categoryId, status, quantity],
+    ...[barcode === null ? NO_BARCODE : (barcode ?? null), boundThreshold(lowStockAt)],
+  ],
   toValue: (row, prefix) => ({
     id: integerIn(row, 'id'),
     name: textIn(row, `${prefix}name`),
     categoryId: integerIn(row, `${prefix}category_id`),
     status: statusIn(row, `${prefix}status`),
     quantity: Number(row[`${prefix}quantity`]),
+    barcode: row[`${prefix}barcode`] === null ? null : textIn(row, `${prefix}barcode`),
+    lowStockAt: thresholdIn(row, `${prefix}low_stock_at`),
   }),
   store: {
     joins: 'LEFT JOIN pets ON pets.id = sorted.id LEFT JOIN stock ON stock.pet_id = sorted.id',
     id: 'stock.pet_id',
-    columns: ['pets.name', 'pets.category_id', 'stock.status', 'stock.quantity'],
+    columns: [
+      ...['pets.name', 'pets.words', 'pets.category_id', 'stock.status', 'stock.quantity'],
+      ...['pets.barcode', 'pets.low_stock_at'],
+    ],
   },
-  toBeLocked: LOCK_STOCK,
-  writes: (which) => [
-    `INSERT INTO pets (id, name, category_id)
-    SELECT id, name, category_id FROM differing
-    WHERE id BETWEEN $1 AND $2 AND ${which} AND (old_name, old_category_id) IS DISTINCT FROM (name, category_id)
-    ORDER BY id
-    ON CONFLICT (id) DO UPDATE SET name = excluded.name, category_id = excluded.category_id`,
-    // A pet that was removed and comes back goes on with its history.
-    `INSERT INTO stock (pet_id, quantity, status, last_change)
-    SELECT id, quantity, status, (SELECT max(log.id) FROM log WHERE pet_id = differing.id AND kind <> 'change')
-    FROM differing WHERE id BETWEEN $1 AND $2 AND ${which} AND is_new ORDER BY id`,
-    `UPDATE stock SET status = now.status FROM differing AS now
-    WHERE now.id BETWEEN $1 AND $2 AND ${which} AND old_status <> now.status AND stock.pet_id = now.id`,
-  ],
-  isLogged: true,
+  given: {
+    barcode: `CASE WHEN sorted.barcode IS NULL THEN pets.barcode ELSE nullif(sorted.barcode, '${NO_BARCODE}') END`,
+    low_stock_at: givenThreshold('pets'),
+  },
 }
 
-export const ORDER_PLAN: ImportPlan<Order> = {
+export const CATEGORY_PLAN: ImportPlan<ImportedCategory> = {
+  columns: { name: 'text', low_stock_at: 'integer' },
+  bind: ({ id, name, lowStockAt }) => [id, name, boundThreshold(lowStockAt)],
+  toValue: (row, prefix) => ({
+    id: integerIn(row, 'id'),
+    name: textIn(row, `${prefix}name`),
+    lowStockAt: thresholdIn(row, `${prefix}low_stock_at`),
+  }),
+  store: {
+    joins: 'LEFT JOIN categories ON categories.id = sorted.id',
+    id: 'categories.id',
+    columns: ['categories.name', 'categories.low_stock_at'],
+  },
+  given: { low_stock_at: givenThreshold('categories') },
+}
+
+export const ORDER_PLAN: ImportPlan<OrderRow> = {
   columns: { pet_id: 'integer', quantity: 'integer', ship_date: 'integer', complete: 'boolean' },
-  bind: (order) => [order.id, order.petId, order.quantity, order.shipDate, order.complete],
+  bind: (order) => [order.id, order.petId, order.quantity, order.shipDate ?? null, order.complete],
   toValue: (row, prefix) => ({
     id: integerIn(row, 'id'),
     petId: integerIn(row, `${prefix}pet_id`),
     quantity: Number(row[`${prefix}quantity`]),
-    shipDate: Number(row[`${prefix}ship_date`]),
     complete: Boolean(row[`${prefix}complete`]),
+    ...(row[`${prefix}ship_date`] === null ? {} : { shipDate: Number(row[`${prefix}ship_date`]) }),
   }),
   store: {
     joins: 'LEFT JOIN orders ON orders.id = sorted.id',
     id: 'orders.id',
-    columns: ['orders.pet_id', 'orders.quantity', 'orders.ship_date', 'orders.complete'],
+    // One that is neither open nor complete is not what a file can say.
+    columns: [
+      ...['orders.pet_id', 'orders.quantity', 'orders.ship_date'],
+      "CASE orders.state WHEN 'open' THEN false WHEN 'complete' THEN true END",
+    ],
   },
-  toBeLocked: 'SELECT 1 FROM orders WHERE id IN (SELECT id FROM touched) ORDER BY id',
-  writes: (which) => [
-    `INSERT INTO orders (id, pet_id, quantity, ship_date, complete)
-    SELECT id, pet_id, quantity, ship_date, complete FROM differing
-    WHERE id BETWEEN $1 AND $2 AND ${which} ORDER BY id
-    ON CONFLICT (id) DO UPDATE SET pet_id = excluded.pet_id, quantity = excluded.quantity,
-      ship_date = excluded.ship_date, complete = excluded.complete`,
-  ],
-  isLogged: false,
 }
 
 function integerIn(row: PlainRow, column: string): bigint {
@@ -89,6 +107,10 @@ function textIn(row: PlainRow, column: string): string {
   const value = row[column]
   if (typeof value !== 'string') throw new Error(`${column} is no text: ${value}`)
   return value
+}
+
+function thresholdIn(row: PlainRow, column: string): number | null {
+  return row[column] === null ? null : Number(integerIn(row, column))
 }
 
 function statusIn(row: PlainRow, column: string): PetStatus {

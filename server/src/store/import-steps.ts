@@ -1,6 +1,7 @@
 import type { ChangeOrigin } from '../core/stock/stock-request.ts'
 import { ALL_IDS } from './import-staging.ts'
-import type { Dialect, LongSession } from './sql.ts'
+import { isOwnId } from './own-ids.ts'
+import type { Dialect, LongSession, OwnIds } from './sql.ts'
 
 /** Written at once. */
 export const ROWS_A_STEP = 20_000
@@ -41,10 +42,26 @@ export async function inSteps(
   }
 }
 
+/** Who makes one of these later gets an id behind those that are in this column of `differing`. */
+export async function raiseIds(
+  session: LongSession,
+  dialect: Dialect,
+  table: OwnIds,
+  column: string,
+): Promise<void> {
+  const [row] = await session.rows<{ highest: bigint | null }>(
+    `SELECT max(${column}) AS highest FROM differing WHERE ${isOwnId(column)}`,
+  )
+  const highest = row?.highest ?? null
+  if (highest !== null) await session.rows(dialect.raiseIds(table), highest)
+}
+
 /** Which rows of `differing` leave a row in the log, and of which kind. */
 interface Recorded extends Omit<Step, 'rows'> {
   readonly which: string
   readonly kind: string
+  /** What is kept of it, as SQL. */
+  readonly detail?: string
 }
 
 /**
@@ -55,7 +72,7 @@ interface Recorded extends Omit<Step, 'rows'> {
 export async function record(
   session: LongSession,
   { nextLogId }: Dialect,
-  { which, kind, from, to }: Recorded,
+  { which, kind, from, to, detail = 'NULL' }: Recorded,
   { at, keyId, reason, reference }: Omit<ChangeOrigin, 'idempotency'>,
 ): Promise<void> {
   await session.run('DELETE FROM numbered')
@@ -67,12 +84,12 @@ export async function record(
   )
   await session.analyze('numbered')
   await session.run(
-    `INSERT INTO log (id, kind, pet_id, before, after, status, at, key_id, previous, reason, reference)
+    `INSERT INTO log (id, kind, pet_id, before, after, status, at, key_id, previous, reason, reference, detail)
     SELECT numbered.id, kind, numbered.pet_id, CASE kind WHEN 'change' THEN old_quantity END, now.quantity, now.status,
-      CAST($3 AS BIGINT), $4, last_change, $5, $6
+      CAST($3 AS BIGINT), $4, last_change, $5, $6, CASE kind WHEN 'pet' THEN detail END
     FROM numbered
     JOIN stock ON stock.pet_id = numbered.pet_id AND stock.pet_id BETWEEN $1 AND $2
-    JOIN (SELECT *, ${kind} AS kind FROM differing WHERE id BETWEEN $1 AND $2) AS now ON now.id = numbered.pet_id`,
+    JOIN (SELECT *, ${kind} AS kind, ${detail} AS detail FROM differing WHERE id BETWEEN $1 AND $2) AS now ON now.id = numbered.pet_id`,
     ...[from, to, at, keyId, reason ?? null, reference ?? null],
   )
   await session.run(

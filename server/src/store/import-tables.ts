@@ -3,41 +3,27 @@ import type {
   DuplicateRow,
   ImportCounts,
   ImportPreview,
-  StagedImport,
   StagedRow,
   Tally,
 } from '../core/transfer/staged-import.ts'
 import type { ImportPlan, PlainRow } from './import-plan.ts'
-import { ALL_IDS, createTables, Staging } from './import-staging.ts'
-import { inSteps, ROWS_A_STEP, record } from './import-steps.ts'
+import { createTables, Staging } from './import-staging.ts'
 import type { Columns, Dialect, LongSession } from './sql.ts'
-
-/** With more pets than this added or changed, the log says so in one row: all of the stock is to be read again. */
-const MAX_LOGGED = 1_000
-// A new name is logged as well, though it is no change of the stock: another import may be comparing just now.
-const IS_ENTRY = '(is_new OR old_status <> status)'
-const TO_BE_LOGGED = `(${IS_ENTRY} OR (old_name, old_category_id) IS DISTINCT FROM (name, category_id))`
-
-type Apply<Value> = (tables: ImportTables<Value>, options: ApplyOptions) => Promise<ImportCounts>
 
 /**
  * The temporary tables of an import beside those of its rows: `differing` has what the store has not or has otherwise,
- * and `touched` the ids that are to be compared again once nobody else can change them. How that is brought about is the
- * adapter's: it applies what is staged with the parts here.
+ * and `touched` the ids that are to be compared again once nobody else can change them.
  */
-export class ImportTables<Value> implements StagedImport<Value> {
-  readonly #session: LongSession
+export class ImportTables<Value> {
+  readonly session: LongSession
   readonly #staging: Staging<Value>
   readonly #plan: ImportPlan<Value>
-  readonly #dialect: Dialect
-  readonly #apply: Apply<Value>
-  #written = 0
+  #leftOut = 0
 
   static async create<Value>(
     session: LongSession,
     plan: ImportPlan<Value>,
     dialect: Dialect,
-    apply: Apply<Value>,
   ): Promise<ImportTables<Value>> {
     const old: Columns = Object.fromEntries(
       Object.entries(plan.columns).map(([name, type]) => [`old_${name}`, type]),
@@ -48,23 +34,14 @@ export class ImportTables<Value> implements StagedImport<Value> {
         columns: { line: 'integer', is_new: 'boolean', is_fresh: 'boolean', ...plan.columns, ...old },
       },
       touched: { id: '', columns: {} },
-      numbered: { id: '', columns: { pet_id: 'integer' } },
     })
-    return new ImportTables(session, await Staging.create(session, plan, dialect), plan, dialect, apply)
+    return new ImportTables(session, await Staging.create(session, plan, dialect), plan)
   }
 
-  private constructor(
-    session: LongSession,
-    staging: Staging<Value>,
-    plan: ImportPlan<Value>,
-    dialect: Dialect,
-    apply: Apply<Value>,
-  ) {
-    this.#session = session
+  private constructor(session: LongSession, staging: Staging<Value>, plan: ImportPlan<Value>) {
+    this.session = session
     this.#staging = staging
     this.#plan = plan
-    this.#dialect = dialect
-    this.#apply = apply
   }
 
   add(rows: readonly StagedRow<Value>[]): Promise<void> {
@@ -79,16 +56,15 @@ export class ImportTables<Value> implements StagedImport<Value> {
     return this.#staging.discard()
   }
 
+  /** What was found to differ. */
   async preview(examples: number): Promise<ImportPreview<Value>> {
-    await this.compareAll()
     const first = (which: string) =>
-      this.#session.rows<PlainRow>(
+      this.session.rows<PlainRow>(
         `SELECT * FROM differing WHERE ${which} ORDER BY line LIMIT CAST($1 AS BIGINT)`,
         examples,
       )
     const toRow = (row: PlainRow) => ({ line: Number(row.line), value: this.#plan.toValue(row, '') })
-    const added = await this.#count('is_new')
-    const changed = await this.#count('NOT is_new')
+    const { added, changed, unchanged } = await this.counts()
     return {
       added: { count: added, first: (await first('is_new')).map(toRow) },
       changed: {
@@ -98,87 +74,57 @@ export class ImportTables<Value> implements StagedImport<Value> {
           before: this.#plan.toValue(row, 'old_'),
         })),
       },
-      unchanged: this.#staging.rows - added - changed,
+      unchanged,
     }
   }
 
-  apply(options: ApplyOptions): Promise<ImportCounts> {
-    return this.#apply(this, options)
+  async counts(): Promise<ImportCounts> {
+    const added = await this.count('is_new')
+    const changed = await this.count('NOT is_new')
+    return { added, changed, unchanged: this.#staging.rows - this.#leftOut - added - changed }
+  }
+
+  /** Leaves these out, as if they had not been there. */
+  async leaveOut(ids: readonly bigint[]): Promise<void> {
+    for (const id of ids) await this.session.run('DELETE FROM differing WHERE id = $1', id)
+    this.#leftOut += ids.length
+  }
+
+  /** Says in one row of the log that so much has changed that all of it is to be read again. */
+  async tellToRelist({ nextLogId }: Dialect, { at, keyId }: ApplyOptions): Promise<void> {
+    await this.session.run(
+      `INSERT INTO log (id, kind, at, key_id) SELECT ${nextLogId}, 'relist', CAST($1 AS BIGINT), $2`,
+      at,
+      keyId,
+    )
   }
 
   /** Fresh, where that may be, is what the store does not have: nobody else knows of it yet. */
   async compareAll({ mayBeFresh = false } = {}): Promise<void> {
-    await this.#session.run('DELETE FROM differing')
+    this.#leftOut = 0
+    await this.session.run('DELETE FROM differing')
     await this.#compare('true', mayBeFresh)
   }
 
   /** Compares again what is in `touched`. */
   async compareTouched(): Promise<void> {
-    await this.#session.analyze('touched')
-    await this.#session.run('DELETE FROM differing WHERE id IN (SELECT id FROM touched)')
+    await this.session.analyze('touched')
+    await this.session.run('DELETE FROM differing WHERE id IN (SELECT id FROM touched)')
     await this.#compare('sorted.id IN (SELECT id FROM touched)', false)
   }
 
   async #compare(where: string, mayBeFresh: boolean): Promise<void> {
-    const { columns, store } = this.#plan
-    const given = Object.keys(columns).map((name) => `sorted.${name}`)
-    await this.#session.run(`
+    const { columns, store, given: comesTo = {} } = this.#plan
+    const given = Object.keys(columns).map((name) => comesTo[name] ?? `sorted.${name}`)
+    await this.session.run(`
       INSERT INTO differing
       SELECT sorted.id, line, ${store.id} IS NULL, ${mayBeFresh} AND ${store.id} IS NULL, ${given}, ${store.columns}
       FROM sorted ${store.joins} WHERE ${where} AND (${store.columns}) IS DISTINCT FROM (${given})`)
-    await this.#session.analyze('differing')
+    await this.session.analyze('differing')
   }
 
-  /** Writes what is fresh, or all the rest, in the transaction that is under way. */
-  async write(which: 'is_fresh' | 'NOT is_fresh', options: ApplyOptions): Promise<void> {
-    const { signal, onProgress } = options
-    const total = await this.#count('true')
-    const writes = this.#plan.writes(which)
-    const steps = { table: 'differing', which, size: ROWS_A_STEP, signal } as const
-    await inSteps(this.#session, steps, async ({ from, to, rows }) => {
-      for (const text of writes) await this.#session.run(text, from, to)
-      if (this.#plan.isLogged) {
-        await this.#record(`${which} AND old_quantity <> quantity`, `'change'`, [from, to], options)
-      }
-      this.#written += rows
-      onProgress?.(this.#written, total)
-    })
-  }
-
-  /** Tells those who follow the stock what else is new, in the end, and counts what was done. */
-  async finish(options: ApplyOptions): Promise<ImportCounts> {
-    if (this.#plan.isLogged) {
-      const [entries] = await this.#session.rows(
-        `SELECT 1 FROM differing WHERE ${TO_BE_LOGGED} LIMIT 1 OFFSET ${MAX_LOGGED}`,
-      )
-      if (entries === undefined) {
-        const kind = `CASE WHEN ${IS_ENTRY} THEN 'entry' ELSE 'renamed' END`
-        await this.#record(TO_BE_LOGGED, kind, ALL_IDS, options)
-      } else {
-        await this.#session.run(
-          `INSERT INTO log (id, kind, at, key_id) SELECT ${this.#dialect.nextLogId}, 'relist', CAST($1 AS BIGINT), $2`,
-          options.at,
-          options.keyId,
-        )
-      }
-    }
-    options.signal?.throwIfAborted()
-    const added = await this.#count('is_new')
-    const changed = await this.#count('NOT is_new')
-    return { added, changed, unchanged: this.#staging.rows - added - changed }
-  }
-
-  #record(
-    which: string,
-    kind: string,
-    [from, to]: readonly [from: bigint, to: bigint],
-    { at, keyId }: ApplyOptions,
-  ): Promise<void> {
-    return record(this.#session, this.#dialect, { which, kind, from, to }, { at, keyId })
-  }
-
-  async #count(which: string): Promise<number> {
-    const [row] = await this.#session.rows<{ rows: bigint }>(
+  async count(which: string): Promise<number> {
+    const [row] = await this.session.rows<{ rows: bigint }>(
       `SELECT count(*) AS rows FROM differing WHERE ${which}`,
     )
     return Number(row?.rows ?? 0)

@@ -1,7 +1,9 @@
 import type { ApiKey, StoredSecret } from '../core/keys/api-key.ts'
+import { describeKeyChange, type KeyChange } from '../core/keys/key-change.ts'
 import type { KeyAct, KeyActKind, KeyStore } from '../core/keys/key-store.ts'
+import { permissionsIn, permissionText } from '../core/keys/permissions.ts'
 import type { Plan } from '../core/keys/plans.ts'
-import { type SqlDatabase, type Statement, statement } from './sql.ts'
+import { type SqlDatabase, type SqlValue, type Statement, statement } from './sql.ts'
 
 interface KeyRow {
   id: string
@@ -9,7 +11,7 @@ interface KeyRow {
   plan: Plan
   per_minute: bigint
   per_day: bigint
-  read_only: boolean | bigint
+  permissions: string
   created_at: bigint
   expires_at: bigint | null
   revoked_at: bigint | null
@@ -30,7 +32,7 @@ interface ActRow {
   detail: string
 }
 
-const COLUMNS = 'id, name, plan, per_minute, per_day, read_only, keys.created_at, revoked_at'
+const COLUMNS = 'id, name, plan, per_minute, per_day, permissions, keys.created_at, revoked_at'
 const IS_BANNED = 'key_id = $1 AND ends_at > $2 AND lifted_at IS NULL'
 
 /** `storeTime` is what bans go by, where that is not the clock of whoever acts. */
@@ -40,13 +42,18 @@ export function keyVerbs(database: SqlDatabase, storeTime?: () => Promise<number
       const { perMinute, perDay } = key.limits
       await database.commit([
         statement(
-          `INSERT INTO keys (id, name, plan, per_minute, per_day, read_only, created_at, expires_at, revoked_at)
+          `INSERT INTO keys (id, name, plan, per_minute, per_day, permissions, created_at, expires_at, revoked_at)
           VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
-          ...[key.id, key.name, key.plan, perMinute, perDay, key.readOnly],
+          ...[key.id, key.name, key.plan, perMinute, perDay, permissionText(key.permissions)],
           ...[key.createdAt, key.expiresAt ?? null, key.revokedAt ?? null],
         ),
         secretOf(key.id, secret),
-        auditOf(act, 'create', key.id, `${key.plan}, ${perMinute} a minute, ${perDay} a day`),
+        auditOf(
+          act,
+          'create',
+          key.id,
+          `${key.plan}, ${perMinute} a minute, ${perDay} a day, may ${permissionText(key.permissions)}`,
+        ),
       ])
     },
 
@@ -91,6 +98,17 @@ export function keyVerbs(database: SqlDatabase, storeTime?: () => Promise<number
         })),
         ...(row.last_used_at === null ? {} : { lastUsedAt: Number(row.last_used_at) }),
       }))
+    },
+
+    changeKey: async (key, change, act) => {
+      const [columns, values] = columnsOf(change)
+      await database.commit([
+        statement(
+          `UPDATE keys SET ${columns.map((column, index) => `${column} = $${index + 2}`).join(', ')} WHERE id = $1`,
+          ...[key.id, ...values],
+        ),
+        auditOf(act, 'change', key.id, describeKeyChange(key, change).join('; ')),
+      ])
     },
 
     rotateKey: async (keyId, secret, endAt, act) => {
@@ -140,6 +158,20 @@ export function keyVerbs(database: SqlDatabase, storeTime?: () => Promise<number
   }
 }
 
+/** Only what is given is written: somebody else may be changing the rest. */
+function columnsOf({ name, allowance, permissions, expiresAt }: KeyChange): [string[], SqlValue[]] {
+  const columns: [string, SqlValue | undefined][] = [
+    ['name', name],
+    ['plan', allowance?.plan],
+    ['per_minute', allowance?.limits.perMinute],
+    ['per_day', allowance?.limits.perDay],
+    ['permissions', permissions && permissionText(permissions)],
+    ['expires_at', expiresAt === 'never' ? null : expiresAt],
+  ]
+  const given = columns.filter((column): column is [string, SqlValue] => column[1] !== undefined)
+  return [given.map(([column]) => column), given.map(([, value]) => value)]
+}
+
 function secretOf(keyId: string, { hash, hint, createdAt, expiresAt }: StoredSecret): Statement {
   return statement(
     'INSERT INTO key_secrets (hash, key_id, hint, created_at, expires_at) VALUES ($1, $2, $3, $4, $5)',
@@ -160,7 +192,7 @@ function toKey(row: KeyRow): ApiKey {
     name: row.name,
     plan: row.plan,
     limits: { perMinute: Number(row.per_minute), perDay: Number(row.per_day) },
-    readOnly: Boolean(row.read_only),
+    permissions: permissionsIn(row.permissions),
     createdAt: Number(row.created_at),
     ...(row.expires_at === null ? {} : { expiresAt: Number(row.expires_at) }),
     ...(row.revoked_at === null ? {} : { revokedAt: Number(row.revoked_at) }),

@@ -1,13 +1,21 @@
-import type { InventoryItem, PetStatus } from '../core/stock/inventory.ts'
+import type { FoundEntry, InventoryItem, PetStatus } from '../core/stock/inventory.ts'
 import type { StockEvent } from '../core/stock/stock-event.ts'
+import { fromCrossingDetail, fromPetDetail } from './catalog-rows.ts'
+import { fromDetail } from './order-rows.ts'
 
 /** With more events than this to tell, reading the stock anew is the better way. */
 export const MAX_BEHIND = 10_000n
 
+/** Of a row of the log: a pet came, went or was changed otherwise than in its quantity. */
+export const IS_OF_PET = "(kind = 'pet' OR kind = 'removed')"
+
+/** The list of the stock may be another one by it. */
+export const IS_OF_STOCK = "kind <> 'order' AND kind <> 'low' AND kind <> 'recovered' AND kind <> 'category'"
+
 /** A row of the log that is told to those who follow it. */
 export interface LogRow {
   readonly id: bigint
-  readonly kind: 'change' | 'entry' | 'removed' | 'relist'
+  readonly kind: StockEvent['kind']
   readonly pet_id: bigint | null
   readonly before: bigint | null
   readonly after: bigint | null
@@ -16,18 +24,29 @@ export interface LogRow {
   readonly key_id: string
   readonly reason: string | null
   readonly reference: string | null
+  readonly detail: string | null
 }
 
+export const LOG_COLUMNS = 'kind, pet_id, before, after, status, at, key_id, reason, reference, detail'
+
 export function toEvent(row: LogRow, cursor: string): StockEvent {
-  const { kind, pet_id, before, after, status } = row
+  const { kind, pet_id, before, after, status, detail } = row
+  const by = { at: Number(row.at), keyId: row.key_id }
   if (kind === 'relist') return { kind, cursor }
-  if (pet_id !== null && kind === 'removed') return { kind, petId: pet_id, cursor }
-  if (pet_id !== null && after !== null && status !== null) {
-    if (kind === 'entry') return { kind, petId: pet_id, quantity: Number(after), status, cursor }
-    if (before !== null) {
-      return {
-        ...{ kind, petId: pet_id, before: Number(before), after: Number(after), status },
-        ...{ at: Number(row.at), keyId: row.key_id, ...purposeOf(row), cursor },
+  if (kind === 'order' && detail !== null) return { kind, ...fromDetail(detail), ...by, cursor }
+  if (pet_id !== null) {
+    const petId = pet_id
+    if (kind === 'removed') return { kind, petId, ...by, cursor }
+    if ((kind === 'low' || kind === 'recovered') && detail !== null) {
+      return { kind, petId, ...fromCrossingDetail(detail), ...by, cursor }
+    }
+    if (after !== null && status !== null) {
+      if (kind === 'pet' && detail !== null) {
+        return { kind, petId, ...fromPetDetail(detail), status, quantity: Number(after), ...by, cursor }
+      }
+      if (kind === 'change' && before !== null) {
+        const [from, to] = [Number(before), Number(after)]
+        return { kind, petId, before: from, after: to, status, ...by, ...purposeOf(row), cursor }
       }
     }
   }
@@ -49,4 +68,19 @@ export const ENTRIES = 'SELECT pet_id, quantity, status FROM stock ORDER BY pet_
 
 export function toItem(row: StockRow): InventoryItem {
   return { petId: row.pet_id, quantity: Number(row.quantity), status: row.status }
+}
+
+/** A row of `stock` as a commit reads it once it is locked. */
+export interface FoundRow extends StockRow {
+  reserved: bigint
+  low_at: bigint | null
+}
+
+export const FOUND_FIELDS = 'pet_id, quantity, status, reserved, low_at'
+
+export function toFound({ quantity, status, reserved, low_at }: Omit<FoundRow, 'pet_id'>): FoundEntry {
+  return {
+    ...{ quantity: Number(quantity), status, reserved: Number(reserved) },
+    lowStockAt: low_at === null ? null : Number(low_at),
+  }
 }

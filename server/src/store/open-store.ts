@@ -3,6 +3,7 @@ import { withoutPassword } from './database-url.ts'
 import { type OpenOptions, OpenRefused } from './opening.ts'
 import { DEFAULT_POSTGRES_SETTINGS, openPostgresStore, type PostgresSettings } from './postgres/store.ts'
 import { troubleText } from './sqlite/failures.ts'
+import { isBeingRestored, type Restored, restoreSqlite } from './sqlite/restore.ts'
 import { openSqliteStore } from './sqlite/store.ts'
 import type { Store } from './store.ts'
 
@@ -18,7 +19,8 @@ export async function openStore(
 ): Promise<Store> {
   if (!canBeShared(databaseUrl)) return openSqlite(databaseUrl.slice(SQLITE.length), options)
   try {
-    return await openPostgresStore(databaseUrl, settings, options.tables)
+    const mayBeReadOnly = options.mayBeReadOnly === true
+    return await openPostgresStore(databaseUrl, { ...settings, mayBeReadOnly }, options.tables)
   } catch (error) {
     const reason = error instanceof ServiceError ? error.cause : error
     throw cannotOpen(
@@ -34,15 +36,22 @@ export function canBeShared(databaseUrl: string): boolean {
   return !databaseUrl.startsWith(SQLITE)
 }
 
+/** Puts a backup in the place of the SQLite database that the address names: see sqlite/restore.ts. */
+export function restoreStore(backup: string, databaseUrl: string): Restored {
+  return restoreSqlite(backup, databaseUrl.slice(SQLITE.length))
+}
+
 async function openSqlite(path: string, options: OpenOptions): Promise<Store> {
   // Opening a file that is not there would make it.
-  if (options.tables === 'expect' && !(await Bun.file(path).exists())) {
-    throw new Error(`there is no database at ${path}; --database-url or DATABASE_URL says where it is`)
+  if (options.tables === 'expect' && !(await Bun.file(path).exists()) && !isBeingRestored(path)) {
+    throw new OpenRefused(
+      `there is no database at ${path}; --data or PETSTORE_DATA names its folder, DATABASE_URL any other place. petstore serve, import and migrate make one`,
+    )
   }
   try {
     return openSqliteStore(path, options)
   } catch (error) {
-    throw cannotOpen(path, error, troubleText(error))
+    throw cannotOpen(path, error, troubleText(error, path))
   }
 }
 

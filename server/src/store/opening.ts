@@ -1,3 +1,5 @@
+import type { Clock } from '../core/values/clock.ts'
+
 /**
  * What opening a database may do to its tables: make them or bring them up to date; make them where there are none at
  * all, and nothing else; or nothing.
@@ -8,6 +10,10 @@ export interface OpenOptions {
   readonly tables: TablesMode
   /** For whoever serves it: refused where another process does, and the store can be served by one alone. */
   readonly exclusive?: boolean
+  /** For who only reads, and may be shown what is late: a server that takes no changes will do. */
+  readonly mayBeReadOnly?: boolean
+  /** What a store that has no clock of its own goes by: that of the process where none is given. */
+  readonly clock?: Clock
 }
 
 /** The database is sound, but not to be used like this; the message says what to do. */

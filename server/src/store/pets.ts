@@ -1,29 +1,53 @@
 import type { CatalogStore } from '../core/catalog/catalog-store.ts'
-import type { Pet } from '../core/catalog/pet.ts'
-import type { PetStatus } from '../core/stock/inventory.ts'
-import { insertRows, type SqlDatabase, type Statement, statement } from './sql.ts'
-
-interface PetRow {
-  readonly id: bigint
-  readonly name: string
-  readonly category_id: bigint
-  readonly status: PetStatus
-}
+import { defaultCategoryName } from '../core/catalog/category.ts'
+import { nameWords } from '../core/catalog/name-words.ts'
+import { STORE_KEY_ID } from '../core/stock/stock-request.ts'
+import { type CategoryRow, PET_FIELDS, type PetRow, petDetailSql, toCategory, toPet } from './catalog-rows.ts'
+import { IS_OF_PET } from './log-rows.ts'
+import { THRESHOLD, tellCrossings } from './low-stock.ts'
+import { highestOwn } from './own-ids.ts'
+import { insertRows, type OwnIds, type SqlDatabase, type Statement, statement } from './sql.ts'
 
 const LOWEST_ID = -(2n ** 63n)
 const HIGHEST_ID = 2n ** 63n - 1n
-const PETS = 'SELECT id, name, category_id, status FROM stock JOIN pets ON pets.id = pet_id'
+const PETS = `SELECT ${PET_FIELDS} FROM stock JOIN pets ON pets.id = pet_id`
 const PAGE = 'ORDER BY pet_id LIMIT CAST($2 AS BIGINT)'
 
 /** A pet that was removed and comes back goes on with its history. */
-const LATEST = "(SELECT max(id) FROM log WHERE log.pet_id = stock.pet_id AND kind <> 'change')"
+const LATEST = `(SELECT max(id) FROM log WHERE log.pet_id = stock.pet_id AND ${IS_OF_PET})`
 const PETS_A_STATEMENT = 20
 
-/** Whom the log names for what no API key did. */
-const STORE_KEY_ID = 'petstore'
+export function petVerbs(database: SqlDatabase): Omit<CatalogStore, 'searchStep'> {
+  const { dialect } = database
+  const { nextLogId, lockCatalog, jsonObject } = dialect
 
-export function petVerbs(database: SqlDatabase): CatalogStore {
-  const { nextLogId, forUpdate, beforeNewPets } = database.dialect
+  /** Gives these pets, which were just added, their thresholds, and tells of them. */
+  const tellAdded = (ids: readonly bigint[]): Statement[] => {
+    const added = `pet_id IN (${ids.map((_, index) => `$${index + 1}`).join()})`
+    const by = { at: Date.now(), keyId: STORE_KEY_ID }
+    return [
+      statement(
+        `UPDATE stock SET low_at = (
+          SELECT ${THRESHOLD} FROM pets JOIN categories ON categories.id = category_id WHERE pets.id = pet_id)
+        WHERE ${added}`,
+        ...ids,
+      ),
+      statement(
+        `INSERT INTO log (id, kind, pet_id, after, status, at, key_id, previous, detail)
+        SELECT ${nextLogId}, 'pet', pet_id, quantity, status, CAST($${ids.length + 1} AS BIGINT), '${STORE_KEY_ID}',
+          ${LATEST}, ${petDetailSql(jsonObject, 'true')}
+        FROM stock JOIN pets ON pets.id = pet_id WHERE ${added}`,
+        ...[...ids, by.at],
+      ),
+      statement(`UPDATE stock SET last_change = ${LATEST} WHERE ${added}`, ...ids),
+      ...tellCrossings(dialect, added, ids, by),
+    ]
+  }
+
+  /** Who makes one later gets another id, without having to look for it. */
+  const raiseIds = (table: OwnIds, given: readonly bigint[]): Statement[] =>
+    highestOwn(given).map((highest) => statement(dialect.raiseIds(table), highest))
+
   return {
     findPet: async (petId) => {
       const [row] = await database.rows<PetRow>(`${PETS} WHERE pet_id = $1`, petId)
@@ -44,54 +68,52 @@ export function petVerbs(database: SqlDatabase): CatalogStore {
       return Number(row?.pets ?? 0)
     },
 
+    listCategories: async (after, limit) => {
+      if (after === HIGHEST_ID) return []
+      const rows = await database.rows<CategoryRow>(
+        `SELECT id, name, low_stock_at FROM categories WHERE id >= $1 ORDER BY id LIMIT CAST($2 AS BIGINT)`,
+        ...[after === undefined ? LOWEST_ID : after + 1n, limit],
+      )
+      return rows.map(toCategory)
+    },
+
     addPets: async (pets) => {
       // In the order of their ids, so that two who add the same pets do not deadlock.
       const sorted = pets.toSorted((one, other) => (one.id < other.id ? -1 : 1))
-      const entries: Statement[] = []
+      const told: Statement[] = []
       for (let from = 0; from < sorted.length; from += PETS_A_STATEMENT) {
-        const ids = sorted.slice(from, from + PETS_A_STATEMENT).map(({ id }) => id)
-        const added = `pet_id IN (${ids.map((_, index) => `$${index + 1}`).join()})`
-        entries.push(
-          statement(
-            `INSERT INTO log (id, kind, pet_id, after, status, at, key_id, previous)
-            SELECT ${nextLogId}, 'entry', pet_id, quantity, status, CAST($${ids.length + 1} AS BIGINT), '${STORE_KEY_ID}', ${LATEST}
-            FROM stock WHERE ${added}`,
-            ...[...ids, Date.now()],
-          ),
-          statement(`UPDATE stock SET last_change = ${LATEST} WHERE ${added}`, ...ids),
-        )
+        told.push(...tellAdded(sorted.slice(from, from + PETS_A_STATEMENT).map(({ id }) => id)))
       }
+      const categoryIds = [...new Set(sorted.map(({ categoryId }) => categoryId))]
       await database.commit([
-        ...beforeNewPets,
+        ...lockCatalog,
         ...insertRows(
-          'pets (id, name, category_id)',
-          sorted.map(({ id, name, categoryId }) => [id, name, categoryId]),
+          'categories (id, name)',
+          categoryIds.map((id) => [id, defaultCategoryName(id)]),
+          'ON CONFLICT (id) DO NOTHING',
+        ),
+        ...insertRows(
+          'pets (id, name, words, category_id, barcode, low_stock_at)',
+          sorted.map((pet) => [
+            pet.id,
+            pet.name,
+            nameWords(pet.name),
+            pet.categoryId,
+            pet.barcode ?? null,
+            pet.lowStockAt ?? null,
+          ]),
         ),
         ...insertRows(
           'stock (pet_id, quantity, status)',
           sorted.map(({ id, quantity, status }) => [id, quantity, status]),
         ),
-        ...entries,
-      ])
-    },
-
-    removePet: async (petId) => {
-      const [found] = await database.commit([
-        statement(
-          `INSERT INTO log (id, kind, pet_id, before, status, at, key_id, previous)
-          SELECT ${nextLogId}, 'removed', pet_id, quantity, status, CAST($2 AS BIGINT), '${STORE_KEY_ID}', last_change
-          FROM (SELECT * FROM stock WHERE pet_id = $1 ${forUpdate}) AS gone`,
-          petId,
-          Date.now(),
+        ...told,
+        ...raiseIds(
+          'pets',
+          sorted.map(({ id }) => id),
         ),
-        // The stock goes with its pet.
-        statement('DELETE FROM pets WHERE id = $1', petId),
+        ...raiseIds('categories', categoryIds),
       ])
-      return found !== 0
     },
   }
-}
-
-function toPet(row: PetRow): Pet {
-  return { id: row.id, name: row.name, categoryId: row.category_id, status: row.status }
 }

@@ -24,13 +24,37 @@ export interface Dialect {
   readonly forUpdate: string
   /** Behind that: without those that somebody else has locked. */
   readonly skipLocked: string
-  /** Come before the first pet that is added in a commit. */
-  readonly beforeNewPets: readonly Statement[]
+  /** Behind a table: by this index, where the database would not find that by itself. */
+  readonly indexedBy: (index: string) => string
+  /** Joins a row of a table to each row before it by an index, where the database might rather read all of the table. */
+  readonly lookUp: (table: string, which: string) => string
+  /** Finds names by how their words begin. */
+  readonly wordIndex: WordIndex
+  /** How many rows a search looks at in one statement. */
+  readonly maxLookedAt: number
+  /** Lets what is made here get higher ids than $1. */
+  readonly raiseIds: (table: OwnIds) => string
+  /** Come first in a commit that changes pets or categories: two that bring the same ones would wait crosswise. */
+  readonly lockCatalog: readonly Statement[]
+  /** The function that makes JSON of names and values. */
+  readonly jsonObject: string
   /** The column of `keys` that tells in which order they were added. */
   readonly keyOrder: string
-  /** Give a database whose contents were replaced a log of its own, which no earlier cursor is of. */
+  /** Give a database whose contents were replaced a log of its own, which no earlier cursor is of; new ids go on behind. */
   readonly newIdentity: readonly string[]
 }
+
+export interface WordIndex {
+  /** What is found by what `query` gives, as FROM and WHERE take it. */
+  readonly found: (parameter: string) => { readonly table: string; readonly which: string }
+  /** Its column that has the id of the pet. */
+  readonly id: string
+  /** All of the words, which are letters and digits alone, begin words of the name. */
+  readonly query: (words: readonly string[]) => string
+}
+
+/** Those whose rows get an id where the caller gives none. */
+export type OwnIds = 'orders' | 'pets' | 'categories'
 
 /** What the verbs that are written once for both databases need of each. Integers come as `bigint`. */
 export interface SqlDatabase {

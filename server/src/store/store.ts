@@ -4,6 +4,7 @@ import type { LimitStore, UsageStore } from '../core/limits/limit-store.ts'
 import type { OrderStore } from '../core/orders/order-store.ts'
 import type { EventStore, HistoryStore, StockStore } from '../core/stock/stock-store.ts'
 import type { ContentStore, TransferStore } from '../core/transfer/transfer-store.ts'
+import type { DeliveryStore, WebhookStore } from '../core/webhooks/webhook-store.ts'
 
 /**
  * Everything the service keeps. Each verb is atomic on its own, and what it acknowledges is on disk.
@@ -18,6 +19,8 @@ export interface Store
     KeyStore,
     LimitStore,
     UsageStore,
+    WebhookStore,
+    DeliveryStore,
     TransferStore,
     ContentStore {
   /** Reads everything once and tells what is damaged: nothing, where all is well. */
@@ -25,7 +28,10 @@ export interface Store
   /** The latest time that a change was recorded with. */
   latestChangeAt(): Promise<number | undefined>
 
-  /** Resolves when the database answers. */
+  /** Tells what is set otherwise than the service needs it: nothing, where all is well. */
+  findWrongSettings(): Promise<string[]>
+
+  /** Resolves when the database answers, and takes changes. */
   ping(): Promise<void>
   close(): Promise<void>
 }

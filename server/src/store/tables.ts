@@ -15,26 +15,42 @@ interface Words extends Readonly<Dialect['types']> {
 
 /** Those tables of the first release that both databases have alike. */
 export const sharedTables = ({ integer, text, boolean, id, number, serial, plain, byKey, hot }: Words) => `
-  CREATE TABLE orders (
-    id        ${integer} PRIMARY KEY,
-    pet_id    ${integer} NOT NULL,
-    quantity  ${integer} NOT NULL,
-    ship_date ${integer} NOT NULL,
-    complete  ${boolean} NOT NULL
+  -- Those of pets, without a foreign key: who changes the catalogue has locked it.
+  CREATE TABLE categories (
+    id           ${integer} PRIMARY KEY,
+    name         ${text} NOT NULL,
+    low_stock_at ${integer}
   ) ${plain};
+
+  -- What is open is counted in stock.reserved, and only who has locked that row changes an order of its pet. Ids run
+  -- from 1 on; those of imports may be any. No foreign key: an order that is closed outlives the pet.
+  CREATE TABLE orders (
+    id         ${integer} PRIMARY KEY,
+    pet_id     ${integer} NOT NULL,
+    quantity   ${integer} NOT NULL CHECK (quantity BETWEEN 0 AND 9007199254740991),
+    state      ${text} NOT NULL CHECK (state = 'open' OR state IN ('complete', 'cancelled', 'expired')),
+    created_at ${integer} NOT NULL,
+    expires_at ${integer},
+    ship_date  ${integer}
+  ) ${plain};
+  -- With the quantity, so that what is open is added up without a look at the orders.
+  CREATE INDEX orders_by_state ON orders (state, id, quantity);
+  CREATE INDEX orders_by_pet ON orders (pet_id, state, id);
+  CREATE INDEX orders_held ON orders (pet_id, expires_at) WHERE state = 'open' AND expires_at IS NOT NULL;
+  CREATE INDEX orders_by_expiry ON orders (expires_at) WHERE state = 'open' AND expires_at IS NOT NULL;
 
   -- A key outlives its secrets: rotating gives it a new one, and limits and history go on.
   CREATE TABLE keys (
     ${number}
-    id         ${id} PRIMARY KEY,
-    name       ${text} NOT NULL,
-    plan       ${text} NOT NULL,
-    per_minute ${integer} NOT NULL,
-    per_day    ${integer} NOT NULL,
-    read_only  ${boolean} NOT NULL,
-    created_at ${integer} NOT NULL,
-    expires_at ${integer},
-    revoked_at ${integer}
+    id          ${id} PRIMARY KEY,
+    name        ${text} NOT NULL,
+    plan        ${text} NOT NULL,
+    per_minute  ${integer} NOT NULL,
+    per_day     ${integer} NOT NULL,
+    permissions ${text} NOT NULL,
+    created_at  ${integer} NOT NULL,
+    expires_at  ${integer},
+    revoked_at  ${integer}
   ) ${plain};
 
   CREATE TABLE key_secrets (
@@ -96,4 +112,43 @@ export const sharedTables = ({ integer, text, boolean, id, number, serial, plain
     PRIMARY KEY (key_id, key)
   ) ${hot};
   CREATE INDEX idempotency_by_age ON idempotency (at);
+
+  -- Who is told of what happens, how far they have been told, and which process tells them. The secret has to be readable:
+  -- it is what deliveries are signed with. Another revision with every change, and whenever another process takes it on.
+  CREATE TABLE webhooks (
+    id               ${integer} PRIMARY KEY,
+    url              ${text} NOT NULL,
+    kinds            ${text} NOT NULL,
+    paused           ${boolean} NOT NULL,
+    created_at       ${integer} NOT NULL,
+    secret           ${text} NOT NULL,
+    old_secret       ${text},
+    old_secret_until ${integer},
+    cursor           ${text} NOT NULL,
+    relist_at        ${integer},
+    failing_since    ${integer},
+    failed_attempts  ${integer},
+    retry_at         ${integer},
+    off_at           ${integer},
+    off_reason       ${text},
+    revision         ${integer} NOT NULL,
+    lease_owner      ${text} NOT NULL DEFAULT '',
+    lease_until      ${integer} NOT NULL DEFAULT 0
+  ) ${hot};
+
+  -- The latest of each webhook.
+  CREATE TABLE webhook_attempts (
+    id           ${serial},
+    webhook_id   ${integer} NOT NULL REFERENCES webhooks (id) ON DELETE CASCADE,
+    message_id   ${text} NOT NULL,
+    type         ${text} NOT NULL,
+    at           ${integer} NOT NULL,
+    duration_ms  ${integer} NOT NULL,
+    attempt      ${integer} NOT NULL,
+    is_delivered ${boolean} NOT NULL,
+    status       ${integer},
+    error        ${text},
+    response     ${text} NOT NULL
+  ) ${plain};
+  CREATE INDEX webhook_attempts_by_webhook ON webhook_attempts (webhook_id, id);
 `

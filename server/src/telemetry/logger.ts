@@ -1,5 +1,7 @@
 import { hideSecrets } from '../core/keys/api-key.ts'
 import type { Clock } from '../core/values/clock.ts'
+import type { Webhook } from '../core/webhooks/webhook.ts'
+import type { DeliveryObserver } from '../core/webhooks/webhook-runner.ts'
 import type { FinishedRequest, RequestObserver } from '../http/finished-request.ts'
 import { LineWriter, type Sink } from './line-writer.ts'
 
@@ -30,7 +32,7 @@ const MAX_PATH_LENGTH = 200
 const UNREADABLE_EVERY_MS = 10
 
 /** Says what happens, one line each. Keys are never told, only their ids. */
-export class Logger implements RequestObserver {
+export class Logger implements RequestObserver, DeliveryObserver {
   readonly #settings: LogSettings
   readonly #minStatus: number
   readonly #slowMs: number
@@ -70,6 +72,15 @@ export class Logger implements RequestObserver {
     this.#add({ ...entry, error: detailOf(failure.error) })
   }
 
+  webhookTurnedOff({ id, url }: Webhook, reason: string): void {
+    // The rest of the address may be a secret of the receiver's.
+    this.warn('webhook turned off', { webhookId: String(id), host: URL.parse(url)?.host, reason })
+  }
+
+  warn(message: string, fields: LogEntry['fields'] = {}): void {
+    this.#add(this.#entry('warn', message, fields))
+  }
+
   info(message: string, fields: LogEntry['fields'] = {}): void {
     this.#add(this.#entry('info', message, fields))
   }
@@ -89,9 +100,10 @@ export class Logger implements RequestObserver {
 }
 
 function requestFields(request: Partial<FinishedRequest>): LogEntry['fields'] {
-  const { requestId, keyId, operation, method, path, status, durationMs, problem } = request
+  const { requestId, traceId, keyId, operation, method, path, status, durationMs, problem } = request
   return {
     requestId,
+    traceId,
     keyId,
     operation,
     method,

@@ -2,13 +2,18 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { type Answer, type Handler, type HttpRequest, headerLines } from '@petstore/wire'
 import type { CatalogStore } from '../core/catalog/catalog-store.ts'
 import type { KeyStore } from '../core/keys/key-store.ts'
+import type { OrderStore } from '../core/orders/order-store.ts'
 import type { Clock } from '../core/values/clock.ts'
+import type { WebhookStore } from '../core/webhooks/webhook-store.ts'
 import { CONTENT_TYPE } from './exposition.ts'
 import type { Gauges, Metrics } from './metrics.ts'
 
 export interface ScrapeParts {
   readonly metrics: Metrics
-  readonly store: Pick<CatalogStore, 'countPets'> & Pick<KeyStore, 'countActiveKeys'>
+  readonly store: Pick<CatalogStore, 'countPets'> &
+    Pick<KeyStore, 'countActiveKeys'> &
+    Pick<OrderStore, 'countOpenOrders' | 'orderTotals'> &
+    Pick<WebhookStore, 'listWebhooks'>
   readonly clock: Clock
   /** Of the listener for callers. */
   readonly load: () => { readonly connections: number; readonly requests: number }
@@ -24,13 +29,19 @@ export function createScrapeApp({ metrics, store, clock, load }: ScrapeParts): H
       return textAnswer(405, 'this page offers GET, HEAD\n', { Allow: 'GET, HEAD' })
     }
     // A database in trouble is when the other figures are needed most.
-    const [keys, inventoryEntries] = await Promise.all([
+    const [keys, inventoryEntries, openOrders, webhooks] = await Promise.all([
       store.countActiveKeys(clock()).catch(() => undefined),
       store.countPets().catch(() => undefined),
+      store.countOpenOrders().catch(() => undefined),
+      store.listWebhooks().catch(() => []),
     ])
     const text = metrics.render({
       keys,
       inventoryEntries,
+      openOrders,
+      orderTotals: store.orderTotals(),
+      webhooks,
+      now: clock(),
       load: load(),
       residentBytes: process.memoryUsage.rss(),
       ...countFiles(),

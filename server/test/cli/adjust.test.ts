@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
 import { EventReader } from '../support/event-reader.ts'
-import { petstoreInTerminal } from './petstore.ts'
+import { petstore, petstoreInTerminal } from './petstore.ts'
 import { serve } from './running-petstore.ts'
 import { BEFORE, ON_BOTH, openShop, type Shop } from './shop.ts'
 
@@ -158,32 +158,6 @@ Refused
     expect(await shop.quantities()).toEqual(BEFORE)
   })
 
-  test.each([
-    [
-      'an unknown reason',
-      ['--reason', 'stolen', 'x'],
-      '--reason must be one of received, returned, sold, damaged, lost, counted, corrected, got "stolen"',
-    ],
-    ['no reason', ['x'], "required option '--reason <reason>' not specified"],
-    [
-      'a reference of 201 characters',
-      ['--reason', 'lost', '--reference', '🐶'.repeat(201), 'x'],
-      '--reference must be a string of at most 200 characters without control characters, got "',
-    ],
-    [
-      'a reference with a control character',
-      ['--reason', 'lost', '--reference', 'a\u0007b', 'x'],
-      '--reference must be a string of at most 200 characters without control characters, got "a\\u0007b"',
-    ],
-    ['no file', ['--reason', 'lost'], "missing required argument 'file'"],
-    ['--skip-bad', ['--reason', 'lost', '--skip-bad', 'x'], "unknown option '--skip-bad'"],
-  ])('%s is wrong use, told in one line', async (_, args, message) => {
-    const { exitCode, stdout, stderr } = await shop.run('adjust', ...args)
-    expect([exitCode, stdout]).toEqual([2, ''])
-    expect(stderr).toStartWith(`petstore: ${message}`)
-    expect(stderr.trimEnd().split('\n')).toHaveLength(1)
-  })
-
   test('a reference of 200 characters is taken, whatever they are', async () => {
     const reference = `"${'🐶'.repeat(195)}, \\'`
     const { exitCode } = await shop.run(
@@ -195,10 +169,23 @@ Refused
   test.each([
     ['an empty file', '', `delivery.csv is empty; ${EXPECTED_FILE}`],
     ['a header alone', 'petId,delta\n\n', 'delivery.csv has no line with a pet; nothing was changed'],
-    ['another header', 'petId,name\n1,2\n', `delivery.csv begins with "petId,name"; ${EXPECTED_FILE}`],
+    ['another header', 'name,status\n1,2\n', `delivery.csv begins with "name,status"; ${EXPECTED_FILE}`],
+    [
+      ...['a wrong column', 'petId;dleta\n1;2\n'],
+      'delivery.csv is taken for an adjustment, and its header is wrong: dleta is not a column of an adjustment; did you mean delta?',
+    ],
   ])('%s is refused in one line', async (_, text, message) => {
     const { exitCode, stdout, stderr } = await shop.run('adjust', ...RECEIVED, shop.file(text))
     expect([exitCode, stdout, stderr]).toEqual([1, '', `petstore: ${message}\n`])
+  })
+
+  test('is read with semicolons, tabs, empty rows and in any order of columns', async () => {
+    const semicolons = shop.file('\ufeffExpected;DELTA;petid\r\n4;12;1\r\n;;\r\n;-1;2\r\n')
+    expect((await shop.run('adjust', ...RECEIVED, semicolons)).stderr).toBe('')
+    expect(await shop.quantities()).toEqual([16, 0, 0, Number(MAX)])
+    const tabs = shop.file('quantity\tpetId\n5\t3\n')
+    expect((await shop.run('adjust', ...RECEIVED, tabs)).stderr).toBe('')
+    expect(await shop.quantities()).toEqual([16, 0, 5, Number(MAX)])
   })
 
   test('a database that is not there is not made', async () => {
@@ -258,4 +245,30 @@ Refused
     expect(new Set((await shop.quantities()).slice(0, 30_000))).toEqual(new Set([8]))
     expect((await shop.run('doctor')).stdout).toContain('the database is whole')
   })
+})
+
+test.each([
+  [
+    'an unknown reason',
+    ['--reason', 'stolen', 'x'],
+    '--reason must be one of received, returned, sold, damaged, lost, counted, corrected, got "stolen"',
+  ],
+  ['no reason', ['x'], "required option '--reason <reason>' not specified"],
+  [
+    'a reference of 201 characters',
+    ['--reason', 'lost', '--reference', '🐶'.repeat(201), 'x'],
+    '--reference must be a string of at most 200 characters without control characters, got "',
+  ],
+  [
+    'a reference with a control character',
+    ['--reason', 'lost', '--reference', 'a\u0007b', 'x'],
+    '--reference must be a string of at most 200 characters without control characters, got "a\\u0007b"',
+  ],
+  ['no file', ['--reason', 'lost'], "missing required argument 'file'"],
+  ['--skip-bad', ['--reason', 'lost', '--skip-bad', 'x'], "unknown option '--skip-bad'"],
+])('%s is wrong use, told in one line', async (_, args, message) => {
+  const { exitCode, stdout, stderr } = await petstore(['adjust', ...args])
+  expect([exitCode, stdout]).toEqual([2, ''])
+  expect(stderr).toStartWith(`petstore: ${message}`)
+  expect(stderr.trimEnd().split('\n')).toHaveLength(1)
 })

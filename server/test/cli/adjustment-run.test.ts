@@ -40,6 +40,7 @@ test.each([
     keyId: 'petstore-import',
     reason: 'counted',
     skipRefused: false,
+    database: 'petstore.db',
     advice: 'Mend it',
   } as const
   await expect(runAdjustment(run, { show: 1 }, COUNT_ROWS, failing, purpose)).rejects.toThrow(

@@ -1,8 +1,11 @@
 import { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
+import { chmodSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { storedSecret } from '../../src/core/keys/api-key.ts'
+import { PLAN_LIMITS } from '../../src/core/keys/plans.ts'
+import { openStore } from '../../src/store/open-store.ts'
 import { petstore } from './petstore.ts'
 
 let cwd: string
@@ -14,7 +17,13 @@ beforeEach(async () => {
 afterEach(() => rmSync(cwd, { recursive: true, force: true }))
 
 const doctor = (env: Record<string, string> = {}) => petstore(['doctor'], { cwd, env })
-const makeDatabase = () => petstore(['keys', 'create', '--name', 'a', '--plan', 'free'], { cwd })
+const makeDatabase = async () => {
+  const store = await openStore(`sqlite:${path}`, { tables: 'make' })
+  const key = { id: 'key_a', name: 'a', plan: 'free' as const, permissions: [], createdAt: 1 }
+  const act = { at: Date.now(), actor: 'test' }
+  await store.addKey({ ...key, limits: PLAN_LIMITS.free }, storedSecret('x', 1), act)
+  await store.close()
+}
 
 function change(sql: string): void {
   const database = new Database(path)
@@ -31,14 +40,47 @@ describe('petstore doctor', () => {
     expect(exitCode).toBe(0)
   })
 
-  test('before the first start it says what makes the database', async () => {
+  test('where there is no database it says where it looked, what makes one and how to name another place', async () => {
     const { exitCode, stdout } = await doctor()
-    expect([exitCode, stdout]).toEqual([0, expect.stringContaining('petstore serve or petstore import')])
+    expect([exitCode, stdout]).toEqual([1, expect.stringContaining(`✗ there is no database at ${path}\n`)])
+    expect(stdout).toContain('petstore serve, import or migrate makes it')
+    expect(stdout).toContain('PETSTORE_DATA')
+    expect(existsSync(path)).toBe(false)
   })
 
   test('a wrong setting is one line', async () => {
     const { exitCode, stderr } = await doctor({ PORT: 'x' })
     expect([exitCode, stderr]).toEqual([1, expect.stringContaining('PORT must be')])
+  })
+
+  test('--json tells machines the same, and a failing check is exit code 1', async () => {
+    await makeDatabase()
+    const machine = async (env: Record<string, string> = {}) => {
+      const { exitCode, stdout } = await petstore(['doctor', '--json'], { cwd, env })
+      return {
+        exitCode,
+        ...(JSON.parse(stdout) as {
+          ok: boolean
+          checks: { check: string; level: string; text: string; advice?: string }[]
+        }),
+      }
+    }
+    const sound = await machine()
+    expect([sound.exitCode, sound.ok]).toEqual([0, true])
+    expect(new Set(sound.checks.map(({ check }) => check))).toEqual(
+      new Set(['settings', 'disk', 'database', 'clock']),
+    )
+    chmodSync(path, 0o644)
+    const exposed = await machine()
+    expect([exposed.exitCode, exposed.ok]).toEqual([1, false])
+    expect(exposed.checks).toContainEqual({
+      ...{ check: 'database', level: 'problem', text: expect.stringContaining('others can read') },
+      advice: `chmod 600 ${path}`,
+    })
+    expect(await machine({ PORT: 'x' })).toEqual({
+      ...{ exitCode: 1, ok: false },
+      checks: [{ check: 'settings', level: 'problem', text: expect.stringContaining('PORT must be') }],
+    })
   })
 
   test('a database that others can read', async () => {
@@ -51,7 +93,8 @@ describe('petstore doctor', () => {
   test('stock that its history contradicts, and pets without stock', async () => {
     await makeDatabase()
     change(`
-      INSERT INTO pets VALUES (1, 'a', 1), (2, 'b', 1);
+      INSERT INTO categories (id, name) VALUES (1, 'Dogs');
+      INSERT INTO pets (id, name, words, category_id) VALUES (1, 'a', 'a', 1), (2, 'b', 'b', 1);
       INSERT INTO stock (pet_id, quantity, status) VALUES (1, 5, 'sold');
       INSERT INTO log (id, kind, pet_id, before, after, at, key_id, status) VALUES (1, 'change', 1, 5, 6, 1, 'k', 'sold');
       UPDATE stock SET last_change = 1;
@@ -60,6 +103,73 @@ describe('petstore doctor', () => {
     expect(exitCode).toBe(1)
     expect(stdout).toContain('the stock of 1 pets is not what their history says')
     expect(stdout).toContain('1 pets have no stock entry')
+  })
+
+  test('pets of no category, thresholds and marks of low stock that are not what they must be', async () => {
+    await makeDatabase()
+    change(`
+      INSERT INTO categories (id, name, low_stock_at) VALUES (1, 'Dogs', 5), (2, 'Cats', NULL);
+      INSERT INTO pets (id, name, words, category_id, low_stock_at)
+        VALUES (1, 'a', 'a', 1, NULL), (2, 'b', 'b', 1, 2), (3, 'c', 'c', 2, NULL), (4, 'd', 'd', 2, 0);
+      INSERT INTO stock (pet_id, quantity, status, reserved, low_at, is_low)
+        VALUES (1, 5, 'sold', 0, 5, 1), (2, 3, 'sold', 0, 2, 0), (3, 0, 'sold', 0, NULL, 0), (4, 0, 'sold', 0, 0, 1);
+    `)
+    expect((await doctor()).exitCode).toBe(0)
+    for (const [damage, repair, words] of [
+      ['SET is_low = 0 WHERE pet_id = 1', 'SET is_low = 1 WHERE pet_id = 1', '1 pets are marked as low'],
+      ['SET is_low = 1 WHERE pet_id = 3', 'SET is_low = 0 WHERE pet_id = 3', '1 pets are marked as low'],
+      [
+        'SET low_at = 2 WHERE pet_id = 3',
+        'SET low_at = NULL WHERE pet_id = 3',
+        'threshold of 1 pets is neither',
+      ],
+      [
+        'SET low_at = 1 WHERE pet_id = 2',
+        'SET low_at = 2 WHERE pet_id = 2',
+        'threshold of 1 pets is neither',
+      ],
+      ['SET low_at = NULL, is_low = 0 WHERE pet_id = 1', '', 'threshold of 1 pets is neither'],
+    ]) {
+      change(`UPDATE stock ${damage}`)
+      const { exitCode, stdout } = await doctor()
+      expect([exitCode, stdout]).toEqual([1, expect.stringContaining(words ?? '')])
+      if (repair !== '') change(`UPDATE stock ${repair}`)
+    }
+    change('DELETE FROM categories WHERE id = 2')
+    expect((await doctor()).stdout).toContain('2 pets are of categories that are not there')
+  })
+
+  test('reserved units that the open orders do not add up to, and orders of pets that are not there', async () => {
+    await makeDatabase()
+    change(`
+      INSERT INTO categories (id, name) VALUES (1, 'Dogs');
+      INSERT INTO pets (id, name, words, category_id) VALUES (1, 'a', 'a', 1), (2, 'b', 'b', 1);
+      INSERT INTO stock (pet_id, quantity, status, reserved) VALUES (1, 5, 'sold', 3), (2, 5, 'sold', 0);
+      INSERT INTO orders (id, pet_id, quantity, state, created_at)
+        VALUES (1, 1, 3, 'open', 1), (2, 1, 9, 'complete', 1), (3, 2, 9, 'cancelled', 1), (4, 9, 9, 'complete', 1);
+    `)
+    expect((await doctor()).exitCode).toBe(0)
+    change("UPDATE stock SET reserved = 2 WHERE pet_id = 1; UPDATE orders SET state = 'open' WHERE id = 4")
+    const { exitCode, stdout } = await doctor()
+    expect(exitCode).toBe(1)
+    expect(stdout).toContain('what is reserved of 1 pets is not what their open orders hold')
+    expect(stdout).toContain('1 open orders are for pets that have no stock entry')
+  })
+
+  test('what is left of holds that are over', async () => {
+    await makeDatabase()
+    change(`
+      INSERT INTO categories (id, name) VALUES (1, 'Dogs');
+      INSERT INTO pets (id, name, words, category_id) VALUES (1, 'a', 'a', 1);
+      INSERT INTO stock (pet_id, quantity, status, reserved) VALUES (1, 5, 'sold', 3);
+      INSERT INTO orders (id, pet_id, quantity, state, created_at, expires_at)
+        VALUES (1, 1, 1, 'open', 1, ${Date.now() - 1_000}), (2, 1, 2, 'open', 1, ${Date.now() + 3_600_000});
+    `)
+    const { exitCode, stdout } = await doctor()
+    expect(exitCode).toBe(0)
+    expect(stdout).toContain('! holds of 1 pets are over and not ended yet; they reserve nothing any more')
+    change("UPDATE orders SET state = 'expired' WHERE id = 1; UPDATE stock SET reserved = 2")
+    expect((await doctor()).stdout).toContain('✓ no hold that is over is left')
   })
 
   test('a clock that is behind what was recorded', async () => {

@@ -43,6 +43,7 @@ describe('the executable of npm run build, with nothing around it', () => {
   })
 
   test('makes a key and serves with it', async () => {
+    await run('migrate')
     const made = await run('keys', 'create', '--name', 'Shop', '--plan', 'free')
     expect([made.exitCode, made.stdout]).toEqual([0, expect.stringMatching(/^pst_live_/)])
 

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { withoutPassword } from '../../src/store/database-url.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import type { Store } from '../../src/store/store.ts'
 import { EventReader } from '../support/event-reader.ts'
@@ -52,6 +53,7 @@ describe.each([
   })
 
   const env = () => ({ DATABASE_URL: database.url })
+  const name = () => withoutPassword(database.url).replace(/^sqlite:/, '')
   const prune = (...args: string[]) => petstore(['history', 'prune', ...args], { cwd, env: env() })
   const historyOf = async (petId: string) =>
     JSON.parse((await petstore(['history', petId, '--json'], { cwd, env: env() })).stdout) as {
@@ -82,7 +84,10 @@ describe.each([
     expect(await historyOf('1')).toHaveLength(CHANGES)
 
     const { exitCode, stdout } = await prune('--keep', '10', '--yes')
-    expect([exitCode, stdout]).toEqual([0, `Removed ${prunable} changes; 10 changes are left.\n`])
+    expect([exitCode, stdout]).toEqual([
+      0,
+      `Removed ${prunable} changes from ${name()}; 10 changes are left.\n`,
+    ])
     expect((await historyOf('1')).map(({ after }) => after)).toEqual(
       Array.from({ length: 10 }, (_, index) => CHANGES - 9 + index),
     )

@@ -2,15 +2,20 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { openStore } from '../../src/store/open-store.ts'
 import { TestService } from '../support/test-service.ts'
 import { petstore, petstoreInTerminal, startPetstore } from './petstore.ts'
 
 const HEADER = 'petId,name,categoryId,status,quantity'
 const PETS = `${HEADER}\n1,Biscuit,1,available,4\n2,"Mittens, ""the cat""",2,pending,1\n9223372036854775807,Last,9,sold,0\n`
+/** The same rows as an export has them: every column, and nothing in those that the file did without. */
+const asExported = (csv: string) =>
+  csv.trimEnd().replaceAll(/\n|$/g, ',,$&').replace(',,', ',barcode,lowStockAt').concat('\n')
 
 let cwd: string
-beforeEach(() => {
+beforeEach(async () => {
   cwd = mkdtempSync(join(tmpdir(), 'petstore-import-'))
+  await (await openStore(`sqlite:${join(cwd, 'data/petstore.db')}`, { tables: 'make' })).close()
 })
 afterEach(() => rmSync(cwd, { recursive: true, force: true }))
 
@@ -32,12 +37,14 @@ describe('petstore import', () => {
     const first = await run('import', file(PETS))
     expect([first.exitCode, first.stderr]).toEqual([0, ''])
     expect(first.stdout).toStartWith('pets.csv: 3 pets added, 0 changed, 0 left alone (')
-    expect(await exported()).toBe(PETS)
+    expect(await exported()).toBe(asExported(PETS))
     const second = await run('import', file(PETS))
     expect(second.stdout).toContain('0 pets added, 0 changed, 3 left alone')
     const third = await run('import', file(`${HEADER}\n2,Mittens,2,sold,3\n`))
     expect(third.stdout).toContain('0 pets added, 1 changed, 0 left alone')
-    expect(await exported()).toBe(PETS.replace('"Mittens, ""the cat""",2,pending,1', 'Mittens,2,sold,3'))
+    expect(await exported()).toBe(
+      asExported(PETS.replace('"Mittens, ""the cat""",2,pending,1', 'Mittens,2,sold,3')),
+    )
     expect((await run('history', '2')).stdout).toMatch(/ 1 +3 +\+2 +petstore import\n/)
   })
 
@@ -54,6 +61,60 @@ describe('petstore import', () => {
     expect((await run('export', '--format', 'jsonl')).stdout).toBe(`${line}\n`)
   })
 
+  describe('of what Excel writes on a German machine', () => {
+    const ROWS = [
+      'petId;Name;categoryId;status;quantity',
+      '1;Müller;1;available;4',
+      '2;"a; b, €";2;sold;0',
+      ';;;;',
+      '',
+    ]
+    const EXPORTED = asExported(`${HEADER}\n1,Müller,1,available,4\n2,"a; b, €",2,sold,0\n`)
+    const german = (rows: readonly string[]) => rows.join('\r\n')
+    /** As Excel's plain CSV. */
+    const latin1 = (text: string) => Buffer.from(text.replaceAll('€', '\x80'), 'latin1')
+
+    test('as CSV UTF-8 brings in the pets', async () => {
+      const { exitCode, stdout, stderr } = await run('import', file(`\ufeff${german(ROWS)}`))
+      expect([exitCode, stderr]).toEqual([0, ''])
+      expect(stdout).toStartWith('pets.csv: 2 pets added, 0 changed, 0 left alone (')
+      expect(await exported()).toBe(EXPORTED)
+    })
+
+    test('as CSV says in one line what to do, changes nothing, and --encoding latin1 reads it', async () => {
+      const name = file(latin1(german(ROWS)))
+      const refused = await run('import', name, '--skip-bad')
+      expect(refused).toEqual({
+        ...{ exitCode: 1, stdout: '' },
+        stderr:
+          'petstore: pets.csv is not UTF-8 (line 2) but probably Latin-1 (Windows-1252); nothing was changed. Give --encoding latin1, or save it as UTF-8 (in Excel: CSV UTF-8)\n',
+      })
+      const { exitCode, stderr } = await run('import', name, '--encoding', 'latin1')
+      expect([exitCode, stderr]).toEqual([0, ''])
+      expect(await exported()).toBe(EXPORTED)
+    })
+
+    test('far into the file is refused as well, and nothing was changed', async () => {
+      const name = file(latin1(`${manyPets(30_000)}30001,Müller,1,sold,1\n`))
+      const { exitCode, stderr } = await run('import', name)
+      expect([exitCode, stderr]).toEqual([
+        1,
+        expect.stringContaining('pets.csv is not UTF-8 (line 30002) but probably Latin-1'),
+      ])
+      expect(await exported()).toBe(asExported(HEADER))
+    })
+
+    test('with thousands and decimals of its own is refused with the reason', async () => {
+      const name = file(german([...ROWS, '3;Rex;1;sold;1.000', '4;Tom;1;sold;1000,00']))
+      const { exitCode, stderr } = await run('import', name)
+      const reason = 'quantity must be an integer from 0 to 9007199254740991, got'
+      expect([exitCode, stderr.split('\n').slice(0, 2)]).toEqual([
+        1,
+        [`  line 6: ${reason} "1.000"`, `  line 7: ${reason} "1000,00"`],
+      ])
+    })
+  })
+
   const BAD = `${PETS}3,Goldie,1,sold,5x\n1,Again,1,sold,1\n4,Rex,1,sold,1\n`
 
   test('one bad line refuses the whole file, and each is told with its line and reason', async () => {
@@ -64,7 +125,7 @@ describe('petstore import', () => {
       '  line 6: pet 1 stands on line 2 already',
       'petstore: pets.csv has 2 bad lines; nothing was changed. Mend the file, or leave them out with --skip-bad',
     ])
-    expect(await exported()).toBe(`${HEADER}\n`)
+    expect(await exported()).toBe(asExported(HEADER))
   })
 
   test('--skip-bad brings in the others', async () => {
@@ -74,7 +135,9 @@ describe('petstore import', () => {
       expect.stringContaining('4 pets added, 0 changed, 0 left alone, 2 bad lines skipped'),
     ])
     expect(stderr).toContain('line 5: quantity')
-    expect(await exported()).toBe(PETS.replace('9223372036854775807', '4,Rex,1,sold,1\n9223372036854775807'))
+    expect(await exported()).toBe(
+      asExported(PETS.replace('9223372036854775807', '4,Rex,1,sold,1\n9223372036854775807')),
+    )
   })
 
   test('--dry-run shows what would be done line by line, and does nothing', async () => {
@@ -100,7 +163,7 @@ Refused
 `)
     expect([exitCode, stderr]).toEqual([1, expect.stringContaining('has 2 bad lines; nothing was changed')])
     expect((await run('import', file(changed), '--dry-run', '--skip-bad')).exitCode).toBe(0)
-    expect(await exported()).toBe(PETS)
+    expect(await exported()).toBe(asExported(PETS))
   })
 
   test('--show says how many lines are shown; the rest are counted', async () => {
@@ -131,7 +194,7 @@ Refused
     expect(exitCode).toBe(code)
     const signal = code === 130 ? 'SIGINT' : 'SIGTERM'
     expect(shown).toContain(`petstore: stopped by ${signal}; nothing was changed`)
-    expect(await exported()).toBe(PETS)
+    expect(await exported()).toBe(asExported(PETS))
   })
 
   test('Ctrl-C is heard while it waits for more of standard input', async () => {
@@ -143,7 +206,7 @@ Refused
     while (!existsSync(join(cwd, 'data/petstore.db-wal'))) await Bun.sleep(10)
     program.kill('SIGINT')
     expect(await program.exited).toBe(130)
-    expect(await exported()).toBe(`${HEADER}\n`)
+    expect(await exported()).toBe(asExported(HEADER))
   })
 
   test('on a terminal it shows a bar with the rate, and takes it away', async () => {
@@ -162,12 +225,21 @@ Refused
     ['a file that is not there', ['import', 'none.csv'], 1, 'cannot read none.csv: there is no such file'],
     ['a folder', ['import', '.'], 1, 'cannot read .: it is a folder'],
     ['another header', ['import', 'odd.csv'], 1, 'odd.csv begins with "a,b"; expected CSV with the header'],
+    [
+      ...(['a wrong column', ['import', 'typo.csv'], 1] as const),
+      'typo.csv is taken for pets, and its header is wrong: quantitiy is not a column of pets; did you mean quantity?',
+    ],
+    [
+      ...(['another encoding', ['import', 'odd.csv', '--encoding', 'ebcdic'], 2] as const),
+      '--encoding must be one of utf8, latin1, got "ebcdic"',
+    ],
     ['no file', ['import'], 2, "missing required argument 'file'"],
     ['a wrong --show', ['import', 'odd.csv', '--show', 'all'], 2, '--show must be a whole number, got "all"'],
     ['an unknown flag', ['import', 'odd.csv', '--fast'], 2, "unknown option '--fast'"],
     ['another database', ['import', 'odd.csv', '--database-url', 'mysql:x'], 1, 'odd.csv begins'],
   ])('%s is refused in one line', async (_, args, code, message) => {
     file('a,b\n', 'odd.csv')
+    file('petId,name,categoryId,status,quantitiy\n', 'typo.csv')
     const { exitCode, stdout, stderr } = await run(...args)
     expect([exitCode, stdout]).toEqual([code, ''])
     expect(stderr).toStartWith(`petstore: ${message}`)
@@ -175,12 +247,9 @@ Refused
   })
 
   test('a database that fails is told, and that nothing was changed', async () => {
-    writeFileSync(
-      join(cwd, 'broken.db'),
-      'this is no database at all, but it is long enough to be one'.repeat(99),
-    )
+    const broken = join(cwd, file('no database at all, but long enough to be one'.repeat(99), 'broken.db'))
     const { exitCode, stderr } = await run('import', file(PETS), '--database-url', 'sqlite:broken.db')
-    expect([exitCode, stderr]).toEqual([1, expect.stringContaining('cannot open the database broken.db')])
+    expect([exitCode, stderr]).toEqual([1, expect.stringContaining(`cannot open the database ${broken}`)])
   })
 })
 

@@ -34,13 +34,13 @@ describe('keys, while the service runs', () => {
     await withinASecond(async () => (await list(second)).status === 401)
     expect((await list(third)).status).toBe(200)
 
-    await cli('keys', 'revoke', 'live')
+    await cli('keys', 'revoke', 'live', '--yes')
     await withinASecond(async () => (await list(third)).status === 401)
     expect((await list(third)).error.message).toContain('revoked')
   })
 
-  test('a read-only key may look, and its updates are 403', async () => {
-    const made = await cli('keys', 'create', '--name', 'viewer', '--plan', 'free', '--read-only')
+  test('a key without permissions may look and its updates are 403, until it is changed', async () => {
+    const made = await cli('keys', 'create', '--name', 'viewer', '--plan', 'free', '--may', 'none')
     const key = made.stdout.trim()
     expect((await list(key)).status).toBe(200)
     const before = await service.contents()
@@ -48,6 +48,15 @@ describe('keys, while the service runs', () => {
     expect([refused.status, refused.error.code]).toEqual([403, 'forbidden'])
     expect((await service.setQuantity(1n, 'broken', { key })).status).toBe(403)
     expect(await service.contents()).toEqual(before)
+
+    const advice = /\(petstore (keys change key_\w+ --may stock)\)$/.exec(refused.error.message)?.[1] ?? ''
+    expect((await cli(...advice.split(' '))).exitCode).toBe(0)
+    const update = () => service.setQuantity(1n, '{"quantity": 99}', { key })
+    await withinASecond(async () => (await update()).status === 200)
+    await cli('keys', 'change', 'viewer', '--may', 'none')
+    await withinASecond(async () => (await update()).status === 403)
+    await cli('keys', 'change', 'viewer', '--plan', 'pro')
+    await withinASecond(async () => (await list(key)).headers.get('X-RateLimit-Limit') === '300')
   })
 
   test('a ban that is lifted ends within a second, and usage has shown it', async () => {

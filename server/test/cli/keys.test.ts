@@ -3,14 +3,16 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { hashSecret, isWellFormedSecret } from '../../src/core/keys/api-key.ts'
+import { PERMISSIONS } from '../../src/core/keys/permissions.ts'
 import { openStore } from '../../src/store/open-store.ts'
-import { petstore } from './petstore.ts'
+import { petstore, petstoreInTerminal } from './petstore.ts'
 
 let cwd: string
 let database: string
-beforeEach(() => {
+beforeEach(async () => {
   cwd = mkdtempSync(join(tmpdir(), 'petstore-keys-'))
   database = join(cwd, 'keys.db')
+  await (await openStore(`sqlite:${database}`, { tables: 'make' })).close()
 })
 afterEach(() => rmSync(cwd, { recursive: true, force: true }))
 
@@ -22,6 +24,7 @@ async function find(secret: string) {
   const store = await openStore(`sqlite:${database}`, { tables: 'make' })
   const key = await store.findKey(hashSecret(secret))
   await store.close()
+  if (key === undefined) throw new Error('there is no such key')
   return key
 }
 
@@ -36,26 +39,52 @@ describe('petstore keys create', () => {
     const secret = stdout.trim()
     expect(isWellFormedSecret(secret)).toBe(true)
     expect(stderr).not.toContain(secret)
-    expect(await find(secret)).toMatchObject({ name: 'My shop', plan, limits, readOnly: false })
+    expect(stderr).toContain(` in ${database} `)
+    expect(await find(secret)).toMatchObject({ name: 'My shop', plan, limits, permissions: PERMISSIONS })
     expect(readFileSync(database).includes(secret)).toBe(false)
   })
 
-  test('makes an enterprise key with limits of its own, for staging, read-only, with an expiry', async () => {
+  test('makes an enterprise key with limits of its own, for staging, without permissions, with an expiry', async () => {
     const { stdout } = await create(
       ...['--name', 'Chain', '--plan', 'enterprise', '--per-minute', '5000', '--per-day', '7000000'],
-      ...['--environment', 'staging', '--expires', '2127-01-31', '--read-only'],
+      ...['--environment', 'staging', '--expires', '2127-01-31', '--may', 'none'],
     )
     expect(stdout).toStartWith('pst_test_')
     expect(await find(stdout.trim())).toMatchObject({
       limits: { perMinute: 5_000, perDay: 7_000_000 },
       expiresAt: Date.UTC(2127, 0, 31),
-      readOnly: true,
+      permissions: [],
     })
+  })
+
+  test('makes a key that may change what is named, and says so', async () => {
+    const { stdout, stderr } = await create('--name', 'a', '--plan', 'pro', '--may', 'orders, stock')
+    expect(await find(stdout.trim())).toMatchObject({ permissions: ['stock', 'orders'] })
+    expect(stderr).toContain('may: stock,orders')
+  })
+
+  test('a key that cannot be handed over is not made, and one that cannot be rotated so stays as it is', async () => {
+    const secret = (await create('--name', 'shop', '--plan', 'free')).stdout.trim()
+    const onFullDisk = (...args: string[]) =>
+      petstore(['keys', ...args, '--database-url', `sqlite:${database}`], {
+        ...{ cwd, through: ['/bin/sh', '-c', 'exec "$@" > /dev/full', 'sh'] },
+      })
+    for (const args of [
+      ['create', '--name', 'lost', '--plan', 'free'],
+      ['rotate', 'shop', '--grace', '0s'],
+    ]) {
+      const { exitCode, stderr } = await onFullDisk(...args)
+      expect([exitCode, stderr]).toEqual([1, expect.stringContaining('nothing was changed')])
+      expect(stderr).toStartWith('petstore: the key cannot be written to standard output (ENOSPC')
+    }
+    const [only, ...others] = JSON.parse((await keys('list', '--json')).stdout)
+    expect([only.secrets.length, others]).toEqual([1, []])
+    expect((await find(secret)).name).toBe('shop')
   })
 
   test('takes an expiry as a duration', async () => {
     const { stdout } = await create('--name', 'a', '--plan', 'free', '--expires', '90d')
-    const expiresAt = (await find(stdout.trim()))?.expiresAt ?? 0
+    const { expiresAt = 0 } = await find(stdout.trim())
     expect(Math.abs(expiresAt - Date.now() - 90 * 86_400_000)).toBeLessThan(60_000)
   })
 
@@ -73,6 +102,13 @@ describe('petstore keys create', () => {
     ],
     ['a wrong expiry', ['--name', 'a', '--plan', 'pro', '--expires', 'soon'], '2027-01-31'],
     ['an expiry in the past', ['--name', 'a', '--plan', 'pro', '--expires', '2020-01-01'], 'in the future'],
+    [
+      'an unknown permission',
+      ['--name', 'a', '--plan', 'pro', '--may', 'stock,fish'],
+      'stock,orders,pets,webhooks',
+    ],
+    ['an empty permission', ['--name', 'a', '--plan', 'pro', '--may', ''], '--may must be none'],
+    ['none among others', ['--name', 'a', '--plan', 'pro', '--may', 'stock,none'], '--may must be none'],
     ['an unknown flag', ['--name', 'a', '--plan', 'pro', '--colour', 'red'], '--colour'],
   ])('%s is wrong use: one line and exit code 2', async (_, args, message) => {
     const { exitCode, stdout, stderr } = await create(...args)
@@ -88,19 +124,22 @@ describe('petstore keys list and show', () => {
     expect([exitCode, stdout]).toEqual([0, expect.stringContaining('petstore keys create')])
   })
 
-  test('show keys masked, with plan, creation, last use and state', async () => {
-    const secret = (await create('--name', 'My shop', '--plan', 'pro', '--read-only')).stdout.trim()
+  test('show keys masked, with plan, permissions, creation, last use and state', async () => {
+    const secret = (await create('--name', 'My shop', '--plan', 'pro', '--may', 'pets,orders')).stdout.trim()
     for (const listed of [await keys('list'), await keys('show', 'My shop'), await keys('list', '--json')]) {
       expect(listed.exitCode).toBe(0)
       expect(listed.stdout).toContain(`${secret.slice(0, 9)}…${secret.slice(-4)}`)
       expect(listed.stdout).not.toContain(secret)
       expect(listed.stdout).toContain('active')
     }
+    for (const listed of [await keys('list'), await keys('show', 'My shop')]) {
+      expect(listed.stdout).toContain('orders,pets')
+    }
     const [json] = JSON.parse((await keys('list', '--json')).stdout)
     expect(json).toMatchObject({
       name: 'My shop',
       plan: 'pro',
-      readOnly: true,
+      permissions: ['orders', 'pets'],
       lastUsedAt: null,
       state: 'active',
     })
@@ -128,12 +167,67 @@ describe('petstore keys list and show', () => {
   })
 })
 
+describe('petstore keys change', () => {
+  test('changes what is given and keeps the rest, tells before and after, and records it', async () => {
+    const secret = (await create('--name', 'shop', '--plan', 'free')).stdout.trim()
+    const made = await find(secret)
+    const { exitCode, stdout } = await keys('change', 'shop', '--may', 'orders', '--plan', 'pro')
+    expect(exitCode).toBe(0)
+    const [first, ...changes] = stdout.trimEnd().split('\n')
+    expect(first).toBe(`Changed ${made.id} ("shop") in ${database}.`)
+    const told = [
+      'plan: free (60 a minute, 1000 a day) → pro (300 a minute, 10000 a day)',
+      'may: stock,orders,pets,webhooks → orders',
+    ]
+    expect(changes).toEqual(told)
+    const limits = { perMinute: 300, perDay: 10_000 }
+    expect(await find(secret)).toEqual({ ...made, plan: 'pro', limits, permissions: ['orders'] })
+    const shown = (await keys('show', 'shop')).stdout
+    expect(shown).toContain('change by')
+    expect(shown).toContain(told.join('; '))
+  })
+
+  test('gives a name, an expiry and the limits of enterprise, and takes the expiry away again', async () => {
+    const secret = (await create('--name', 'shop', '--plan', 'free', '--may', 'stock')).stdout.trim()
+    const limits = ['--plan', 'enterprise', '--per-minute', '7', '--per-day', '70']
+    await keys('change', 'shop', '--name', 'till', '--expires', '2127-01-31', ...limits)
+    const changed = { name: 'till', plan: 'enterprise', limits: { perMinute: 7, perDay: 70 } }
+    expect(await find(secret)).toMatchObject({
+      ...{ ...changed, permissions: ['stock'], expiresAt: Date.UTC(2127, 0, 31) },
+    })
+    const { stdout } = await keys('change', 'till', '--expires', 'never')
+    expect(stdout).toContain('expires: 2127-01-31T00:00:00.000Z → never')
+    expect((await find(secret)).expiresAt).toBeUndefined()
+  })
+
+  test.each([
+    ['nothing', ['shop'], 2, 'say what to change: --name, --plan, --expires or --may'],
+    ['what it is already', ['shop', '--may', 'stock', '--plan', 'free'], 1, 'nothing was changed'],
+    ['an unknown key', ['nobody', '--may', 'none'], 1, 'there is no key'],
+    ['to an empty name', ['shop', '--name', ''], 2, '--name must not be empty'],
+    ['to an unknown plan', ['shop', '--plan', 'gold'], 2, 'free, pro, business, enterprise'],
+    ['to enterprise without limits', ['shop', '--plan', 'enterprise'], 2, '--per-minute'],
+    ['limits without a plan', ['shop', '--per-day', '7'], 2, '--plan enterprise'],
+    ['to limits of another plan', ['shop', '--plan', 'pro', '--per-day', '5'], 2, 'enterprise plan'],
+    ['to an unknown permission', ['shop', '--may', 'all'], 2, 'stock,orders,pets,webhooks'],
+    ['to an expiry in the past', ['shop', '--expires', '2020-01-01'], 2, 'in the future'],
+  ])('to change %s is refused in one line, and changes nothing', async (_, args, code, message) => {
+    const secret = (await create('--name', 'shop', '--plan', 'free', '--may', 'stock')).stdout.trim()
+    const before = await find(secret)
+    const { exitCode, stdout, stderr } = await keys('change', ...args)
+    expect([exitCode, stdout]).toEqual([code, ''])
+    expect(stderr).toContain(message)
+    expect(stderr.trimEnd().split('\n')).toHaveLength(1)
+    expect(await find(secret)).toEqual(before)
+  })
+})
+
 describe('petstore keys rotate, revoke and unban', () => {
   test('what was done is recorded, and shown with the key', async () => {
     await create('--name', 'shop', '--plan', 'free')
     const rotated = await keys('rotate', 'shop', '--grace', '1h')
     expect(isWellFormedSecret(rotated.stdout.trim())).toBe(true)
-    expect((await keys('revoke', 'shop')).exitCode).toBe(0)
+    expect((await keys('revoke', 'shop', '--yes')).exitCode).toBe(0)
     const { stdout } = await keys('show', 'shop')
     for (const action of ['create by', 'rotate by', 'revoke by']) expect(stdout).toContain(action)
     expect(stdout).toContain('revoked')
@@ -141,7 +235,7 @@ describe('petstore keys rotate, revoke and unban', () => {
 
   test.each([
     ['rotate an unknown key', ['rotate', 'nobody'], 1, 'there is no key'],
-    ['revoke an unknown key', ['revoke', 'nobody'], 1, 'there is no key'],
+    ['revoke an unknown key', ['revoke', 'nobody', '--yes'], 1, 'there is no key'],
     ['unban a key that is not banned', ['unban', 'shop'], 1, 'is not banned'],
     ['rotate with a wrong grace', ['rotate', 'shop', '--grace', 'long'], 2, '--grace must be like'],
     ['revoke without a key', ['revoke'], 2, "missing required argument 'key'"],
@@ -154,10 +248,46 @@ describe('petstore keys rotate, revoke and unban', () => {
     expect(stderr.trimEnd().split('\n')).toHaveLength(1)
   })
 
-  test('a revoked key is neither revoked again nor rotated', async () => {
+  test('what is no id, no name and too little of an id revokes nothing, however few keys there are', async () => {
+    const { id } = await find((await create('--name', 'shop', '--plan', 'free')).stdout.trim())
+    for (const reference of ['', 'k', 'key_', id.slice(0, 7), id.slice(4), 'sho']) {
+      const { exitCode, stdout, stderr } = await keys('revoke', reference, '--yes')
+      expect([exitCode, stdout]).toEqual([1, ''])
+      expect(stderr).toContain(`there is no key "${reference}"; give its id`)
+    }
+    expect((await keys('revoke', id.slice(0, 8), '--yes')).stdout).toContain(
+      `Revoked ${id} ("shop") in ${database}.`,
+    )
+  })
+
+  test('revoking asks on a terminal, and without one it needs --yes', async () => {
+    const secret = (await create('--name', 'shop', '--plan', 'free')).stdout.trim()
+    const { id } = await find(secret)
+    const unasked = await keys('revoke', id)
+    expect([unasked.exitCode, unasked.stderr]).toEqual([
+      2,
+      'petstore: there is no terminal to ask on; --yes revokes the key without asking\n',
+    ])
+    const answered = (answer: string) =>
+      petstoreInTerminal(
+        ['keys', 'revoke', id, '--database-url', `sqlite:${database}`],
+        `Revoke ${id} ("shop", free), for good?`,
+        (program) => program.type(answer),
+      )
+    expect(await answered('n\n')).toMatchObject({
+      exitCode: 1,
+      shown: expect.stringContaining('nothing was changed'),
+    })
+    expect((await find(secret)).revokedAt).toBeUndefined()
+    expect((await answered('y\n')).exitCode).toBe(0)
+    expect((await find(secret)).revokedAt).toBeNumber()
+  })
+
+  test('a revoked key is neither revoked again nor rotated nor changed', async () => {
     await create('--name', 'shop', '--plan', 'free')
-    await keys('revoke', 'shop')
-    expect((await keys('revoke', 'shop')).stderr).toContain('was revoked before')
+    await keys('revoke', 'shop', '--yes')
+    expect((await keys('revoke', 'shop', '--yes')).stderr).toContain('was revoked before')
     expect((await keys('rotate', 'shop')).stderr).toContain('is revoked')
+    expect((await keys('change', 'shop', '--may', 'none')).stderr).toContain('is revoked')
   })
 })

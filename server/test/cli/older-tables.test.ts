@@ -61,7 +61,8 @@ describe.each([
     'keys create --name a --plan free',
     'keys show a',
     'keys rotate a',
-    'keys revoke a',
+    'keys revoke a --yes',
+    'keys change a --may none',
     'keys unban a',
     'usage',
     'history 1',
@@ -91,7 +92,7 @@ describe('a PostgreSQL database without tables', () => {
   test('gets them from petstore import, and not from commands that have nothing to do there', async () => {
     const empty = await createDatabase()
     const tables = () => empty.run("SELECT FROM pg_class WHERE relnamespace = 'public'::regnamespace")
-    for (const command of [['export'], ['history', '1'], ['keys', 'revoke', 'a'], ['doctor']]) {
+    for (const command of [['export'], ['history', '1'], ['keys', 'revoke', 'a', '--yes'], ['doctor']]) {
       const { exitCode, stdout, stderr } = await run(empty.url, ...command)
       expect([exitCode, stdout + stderr]).toEqual([
         1,
@@ -122,15 +123,49 @@ test('a SQLite file that holds tables of something else is left alone by petstor
   database.close()
 })
 
-test('a SQLite file that is not there is not made by a command that has nothing to do in it', async () => {
-  for (const command of [
-    ['export'],
-    ['history', '1'],
-    ['keys', 'revoke', 'a'],
-    ['pets', 'remove', '1', '--yes'],
-  ]) {
-    const { exitCode, stderr } = await run('sqlite:none.db', ...command)
-    expect([exitCode, stderr]).toEqual([1, expect.stringContaining('there is no database at none.db')])
+test('a SQLite file that is not there is made by serve, import and migrate alone; others say where they looked', async () => {
+  const commands = [
+    ...[
+      'export',
+      'history 1',
+      'history prune --keep 1 --yes',
+      'keys create --name a --plan free',
+      'keys list',
+    ],
+    ...[
+      'keys show a',
+      'keys rotate a',
+      'keys change a --may none',
+      'keys revoke a --yes',
+      'keys unban a',
+      'usage',
+    ],
+    ...[
+      'orders list',
+      'orders complete 1',
+      'pets remove 1 --yes',
+      'backup copy.db',
+      'adjust --reason lost -',
+    ],
+    ...['restore --new-identity', 'copy --to sqlite:fresh.db'],
+  ]
+  const outcomes = await Promise.all(
+    commands.map((command) =>
+      petstore(command.split(' '), {
+        ...{ cwd, env: { DATABASE_URL: 'sqlite:none/none.db' }, stdin: 'petId,delta\n1,-1\n' },
+      }),
+    ),
+  )
+  const path = join(cwd, 'none', 'none.db')
+  for (const outcome of outcomes) {
+    expect(outcome).toEqual({
+      exitCode: 1,
+      stdout: '',
+      stderr: expect.stringContaining(`no database at ${path};`),
+    })
+    expect(outcome.stderr).toMatch(
+      /--data or PETSTORE_DATA .* DATABASE_URL .* serve, import and migrate make one\n$/,
+    )
   }
-  expect(existsSync(join(cwd, 'none.db'))).toBe(false)
+  expect([existsSync(join(cwd, 'none')), existsSync(join(cwd, 'fresh.db'))]).toEqual([false, false])
 })

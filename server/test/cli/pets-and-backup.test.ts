@@ -24,7 +24,7 @@ beforeEach(async () => {
     { id: BIG, name: 'Last', categoryId: 1n, status: 'sold', quantity: 0 },
     { id: -7n, name: 'Minus', categoryId: 1n, status: 'sold', quantity: 0 },
   ])
-  const key = { id: 'key_a', name: 'The till', plan: 'free' as const, readOnly: false, createdAt: AT }
+  const key = { id: 'key_a', name: 'The till', plan: 'free' as const, permissions: [], createdAt: AT }
   await store.addKey({ ...key, limits: { perMinute: 60, perDay: 1_000 } }, storedSecret('x', AT), {
     ...{ at: AT, actor: 'test' },
   })
@@ -85,25 +85,46 @@ describe('petstore history', () => {
   })
 
   test('says so where nothing changed, and fails where there is no such pet', async () => {
-    expect((await run('history', '1')).stdout).toBe(
-      'The stock of pet 1 has not changed since it was added.\n',
-    )
+    expect((await run('history', '1')).stdout).toBe('The history holds no change of the stock of pet 1.\n')
     expect((await run('history', '-7')).exitCode).toBe(0)
     const { exitCode, stderr } = await run('history', '404')
-    expect([exitCode, stderr]).toEqual([1, 'petstore: there is no pet 404, and there was none\n'])
+    expect([exitCode, stderr]).toEqual([1, 'petstore: there is no pet 404, and the history knows of none\n'])
   })
 })
 
 describe('petstore pets remove', () => {
   test('--yes removes the pet and its stock; its history stays', async () => {
     const { exitCode, stdout } = await run('pets', 'remove', String(BIG), '--yes')
-    expect([exitCode, stdout]).toEqual([0, expect.stringContaining(`Removed pet ${BIG} ("Last", sold).`)])
+    expect([exitCode, stdout]).toEqual([
+      0,
+      expect.stringContaining(`Removed pet ${BIG} ("Last", sold) from ${cwd}/petstore.db.`),
+    ])
     expect((await stockOf(store)).map(({ petId }) => petId)).toEqual([-7n, 1n])
-    expect((await run('history', String(BIG))).stdout).toContain('The till')
+    const { stdout: history } = await run('history', String(BIG))
+    expect(history).toContain('The till')
+    expect(history).toMatch(
+      new RegExp(`\nPet ${BIG} was removed at \\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d:\\d\\d by petstore\\.\n$`),
+    )
     const again = await run('pets', 'remove', String(BIG), '--yes')
     expect([again.exitCode, again.stderr]).toEqual([
       1,
       `petstore: there is no pet ${BIG}; nothing was changed\n`,
+    ])
+  })
+
+  test('a pet whose stock never changed has a history as well: that it was removed', async () => {
+    await run('pets', 'remove', '1', '--yes')
+    const { exitCode, stdout } = await run('history', '1')
+    expect([exitCode, stdout.split('\n')]).toEqual([
+      0,
+      [
+        'The history holds no change of the stock of pet 1.',
+        expect.stringMatching(/^Pet 1 was removed at .* by petstore\.$/),
+        '',
+      ],
+    ])
+    expect(JSON.parse((await run('history', '1', '--json')).stdout)).toEqual([
+      { petId: 1, at: expect.any(String), keyId: 'petstore', keyName: null, removed: true },
     ])
   })
 
@@ -161,7 +182,9 @@ describe('petstore backup', () => {
       expect([made.exitCode, made.stderr]).toEqual([0, ''])
       expect(statSync(copy).mode & 0o777).toBe(0o600)
 
-      const restored = await openStore(`sqlite:${copy}`, { tables: 'make' })
+      const again = await petstore(['restore', copy, '--data', join(cwd, 'again')], { cwd })
+      expect([again.exitCode, again.stderr]).toEqual([0, ''])
+      const restored = await openStore(`sqlite:${join(cwd, 'again/petstore.db')}`, { tables: 'expect' })
       const history = await historyOf(restored, 1n)
       const [item] = await stockOf(restored)
       expect(item?.quantity).toBe(history.at(-1)?.after ?? 4)

@@ -1,6 +1,9 @@
 import { fileURLToPath } from 'node:url'
 
 const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
+/** `npm test` builds the executable once for all tests: it serves sooner than the sources do. */
+const BUILT = Bun.env.TEST_PETSTORE
+export const PROGRAM = BUILT === undefined ? [process.execPath, MAIN] : [BUILT]
 
 export interface Outcome {
   readonly exitCode: number
@@ -14,16 +17,18 @@ interface RunOptions {
   readonly stdin?: string | ReadableStream<Uint8Array>
   /** A command that starts it with other rights or limits. */
   readonly through?: readonly string[]
+  /** Another version of it. */
+  readonly program?: readonly string[]
 }
 
 /** Starts the real program in a process of its own. */
 export function startPetstore(
   args: readonly string[],
-  { cwd, env = {}, stdin, through = [] }: RunOptions = {},
+  { cwd, env = {}, stdin, through = [], program = PROGRAM }: RunOptions = {},
 ) {
-  return Bun.spawn([...through, process.execPath, MAIN, ...args], {
+  return Bun.spawn([...through, ...program, ...args], {
     ...(cwd === undefined ? {} : { cwd }),
-    // Tests run beside each other, and there is one port 9090.
+    // Tests run beside each other, and there is one port for metrics.
     env: { PATH: '/usr/bin:/bin', METRICS_PORT: 'off', ...env },
     stdin: stdin === undefined ? 'ignore' : typeof stdin === 'string' ? new Blob([stdin]) : stdin,
     stdout: 'pipe',
@@ -49,7 +54,7 @@ export async function petstoreInTerminal(
   const decoder = new TextDecoder()
   let shown = ''
   let isDone = until === undefined
-  const program = Bun.spawn([process.execPath, MAIN, ...args], {
+  const program = Bun.spawn([...PROGRAM, ...args], {
     env: { PATH: '/usr/bin:/bin' },
     terminal: {
       cols: 100,

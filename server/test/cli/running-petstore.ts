@@ -4,6 +4,7 @@ interface ServeOptions {
   readonly cwd: string
   readonly env?: Readonly<Record<string, string>>
   readonly through?: readonly string[]
+  readonly program?: readonly string[]
 }
 
 /** Starts `petstore serve` on a free port, waits until it listens, and gives what a caller needs. */

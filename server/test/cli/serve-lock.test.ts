@@ -21,7 +21,7 @@ async function expectRefused(database: string, pid: number, ...args: string[]) {
   expect(outcome).toEqual({
     exitCode: 1,
     stdout: '',
-    stderr: `petstore: cannot open the database ${database}: another process serves it (pid ${pid}); stop that one, or give this one another DATABASE_URL\n`,
+    stderr: `petstore: cannot open the database ${join(cwd, database)}: another process serves it (pid ${pid}); stop that one, or give this one another DATABASE_URL\n`,
   })
 }
 
@@ -78,7 +78,8 @@ describe('a SQLite file is served by one process', () => {
       )
       expect([command, exitCode, stderr]).toEqual([command, 0, expect.any(String)])
     }
-    const copy = await start('copy.db')
+    await petstore(['restore', 'copy.db', '--database-url', 'sqlite:copied.db'], { cwd })
+    const copy = await start('copied.db')
     expect(await copy.stop()).toBe(0)
     expect(await stop()).toBe(0)
   })

@@ -66,11 +66,10 @@ describe('petstore serve --demo', () => {
   })
 
   test('does not open a real store to keys that everybody knows', async () => {
-    const made = await petstore(['keys', 'create', '--name', 'Shop', '--plan', 'free'], { cwd })
-    expect(made.exitCode).toBe(0)
+    expect((await petstore(['migrate'], { cwd })).exitCode).toBe(0)
     const { Database } = await import('bun:sqlite')
     const database = new Database(join(cwd, 'data/petstore.db'))
-    database.run("INSERT INTO pets VALUES (1, 'Biscuit', 1)")
+    database.run("INSERT INTO pets (id, name, words, category_id) VALUES (1, 'Biscuit', 'biscuit', 1)")
     database.close()
     const { exitCode, stderr } = await petstore(
       ['serve', '--demo', '--database-url', 'sqlite:data/petstore.db', '--port', '0'],
@@ -108,7 +107,10 @@ describe('petstore serve', () => {
 
   test('a database that cannot be opened: one clear line and exit code 1', async () => {
     writeFileSync(join(cwd, 'notes.txt'), 'not a database, but long enough to look like a file'.repeat(40))
-    await expectRefused(['--database-url', 'sqlite:notes.txt'], 'cannot open the database notes.txt')
+    await expectRefused(
+      ['--database-url', 'sqlite:notes.txt'],
+      `cannot open the database ${join(cwd, 'notes.txt')}`,
+    )
     await expectRefused(['--database-url', 'sqlite:/proc/none/petstore.db'], 'cannot open the database')
     await expectRefused(['--database-url', 'mysql://x'], '--database-url must be of the form sqlite:PATH')
   })

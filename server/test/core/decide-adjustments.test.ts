@@ -1,13 +1,16 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import { isQuantityChange } from '../../src/core/stock/changing-stock.ts'
 import { decide } from '../../src/core/stock/decide.ts'
 import { answerId, keysOf, REMEMBERED_MS } from '../../src/core/stock/idempotency.ts'
-import { type EntryState, MAX_QUANTITY } from '../../src/core/stock/inventory.ts'
+import { type FoundEntry, type InventoryItem, MAX_QUANTITY } from '../../src/core/stock/inventory.ts'
 import { refusal } from '../../src/core/stock/refusal.ts'
 import type { Adjustment, AdjustmentChange } from '../../src/core/stock/stock-request.ts'
 
-const state = (quantity: number): EntryState => ({ quantity, status: 'available' })
-const item = (petId: bigint, quantity: number) => ({ petId, ...state(quantity) })
+const state = (quantity: number): FoundEntry => ({
+  ...{ quantity, status: 'available', reserved: 0, lowStockAt: null },
+})
+const item = (petId: bigint, quantity: number): InventoryItem => ({ petId, quantity, status: 'available' })
 const FOUND = new Map([
   [1n, state(3)],
   [2n, state(MAX_QUANTITY)],
@@ -65,7 +68,9 @@ describe('what is decided on an adjustment', () => {
       throw new Error('other')
     if ('items' in outcome) {
       expect(outcome.items).toEqual(changes.map(({ petId }, index) => item(petId, Number(result[index]))))
-      expect(made.map(({ petId, after }) => item(petId, after))).toEqual([...outcome.items])
+      expect(made.filter(isQuantityChange).map(({ petId, after }) => item(petId, after))).toEqual([
+        ...outcome.items,
+      ])
       return
     }
     const codes = changes.map((_, index) => outcome.failures.find((failure) => failure.index === index)?.code)
@@ -76,14 +81,18 @@ describe('what is decided on an adjustment', () => {
   test('what is made carries its reason and reference, and a quantity that stays is not made', () => {
     const request = adjustment({ petId: 1n, quantity: 3 }, { petId: 2n, delta: -1 })
     const { made } = decide([request], FOUND)
-    expect(made.map(({ petId, by }) => [petId, by.reason, by.reference])).toEqual([[2n, 'received', 'PO-1']])
+    expect(made.filter(isQuantityChange).map(({ petId, by }) => [petId, by.reason, by.reference])).toEqual([
+      [2n, 'received', 'PO-1'],
+    ])
   })
 
   test('one that is refused leaves what came before and after it', () => {
     const requests = [adjustment({ petId: 1n, delta: 1 }), adjustment({ petId: 1n, delta: -9 })]
     const { outcomes, made } = decide([...requests, adjustment({ petId: 1n, delta: -4 })], FOUND)
     expect(outcomes[2]).toEqual({ items: [item(1n, 0)] })
-    expect(made.map(({ before, after, follows }) => [before, after, follows])).toEqual([
+    expect(
+      made.filter(isQuantityChange).map(({ before, after, follows }) => [before, after, follows]),
+    ).toEqual([
       [3, 4, null],
       [4, 0, 0],
     ])
@@ -109,7 +118,7 @@ describe('what is decided on an adjustment', () => {
           for (const { petId, delta } of all[index] ?? []) sum.set(petId, (sum.get(petId) ?? 0) + delta)
           for (const { petId, quantity } of outcome.items) expect(quantity).toBe(sum.get(petId) ?? -1)
         }
-        for (const { petId, after, isLast } of made) {
+        for (const { petId, after, isLast } of made.filter(isQuantityChange)) {
           expect(after).toBeGreaterThanOrEqual(0)
           if (isLast) expect(after).toBe(sum.get(petId) ?? -1)
         }
@@ -136,19 +145,17 @@ describe('what is decided on a request with a key', () => {
   })
 
   test('one of an earlier commit is answered as then, another one under its key is not made', () => {
-    const { outcomes, made, answers } = decide(
-      [keyed('k', 'f', one), keyed('k', 'g', one)],
-      FOUND,
-      remembered(7),
-    )
+    const { outcomes, made, answers } = decide([keyed('k', 'f', one), keyed('k', 'g', one)], FOUND, {
+      answers: remembered(7),
+    })
     expect(outcomes).toEqual([{ answer: 'as before', isReplay: true }, 'key_reused'])
     expect([made, answers]).toEqual([[], []])
   })
 
   test('after a day it is another one', () => {
     const request = keyed('k', 'g', { ...one, at: REMEMBERED_MS })
-    expect(decide([request], FOUND, remembered(1)).outcomes).toEqual(['key_reused'])
-    expect(decide([request], FOUND, remembered(0)).answers).toMatchObject([
+    expect(decide([request], FOUND, { answers: remembered(1) }).outcomes).toEqual(['key_reused'])
+    expect(decide([request], FOUND, { answers: remembered(0) }).answers).toMatchObject([
       { fingerprint: 'g', at: REMEMBERED_MS },
     ])
   })
@@ -163,7 +170,7 @@ describe('what is decided on a request with a key', () => {
 
   test('the same key of somebody else is another one', () => {
     const other = { ...keyed('k', 'g', one), keyId: 'key_b' }
-    expect(decide([other], FOUND, remembered(7)).made).toHaveLength(1)
+    expect(decide([other], FOUND, { answers: remembered(7) }).made).toHaveLength(1)
   })
 
   test('keys are named once each and in one order', () => {

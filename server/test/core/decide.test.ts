@@ -1,7 +1,13 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import { isQuantityChange } from '../../src/core/stock/changing-stock.ts'
 import { decide } from '../../src/core/stock/decide.ts'
-import { type EntryState, MAX_QUANTITY, PET_STATUSES } from '../../src/core/stock/inventory.ts'
+import {
+  type EntryState,
+  type FoundEntry,
+  MAX_QUANTITY,
+  PET_STATUSES,
+} from '../../src/core/stock/inventory.ts'
 import type { ChangeOrigin, QuantityChange, QuantityOutcome } from '../../src/core/stock/stock-request.ts'
 
 const set = (petId: bigint, quantity: number, onlyIf?: readonly EntryState[]): QuantityChange => ({
@@ -20,6 +26,11 @@ const item = (petId: bigint, quantity: number, status: EntryState['status'] = 'a
   quantity,
   status,
 })
+
+const asFound = ([petId, entry]: readonly [bigint, EntryState]): [bigint, FoundEntry] => [
+  petId,
+  { ...entry, reserved: 0, lowStockAt: null },
+]
 
 /** What is asked for, what is found, what comes out, and which of them are made: index and quantity before. */
 const CASES: readonly [
@@ -118,18 +129,19 @@ const CASES: readonly [
 
 describe('what is decided in a commit', () => {
   test.each(CASES)('%s', (_, changes, found, outcomes, made) => {
-    const decision = decide(changes, new Map(found))
+    const decision = decide(changes, new Map(found.map(asFound)))
     const asked: readonly ChangeOrigin[] = changes
     expect(decision.outcomes).toEqual([...outcomes])
-    expect(decision.made.map(({ by, before }) => [asked.indexOf(by), before])).toEqual(
-      made.map((one) => [...one]),
-    )
+    expect(
+      decision.made.filter(isQuantityChange).map(({ by, before }) => [asked.indexOf(by), before]),
+    ).toEqual(made.map((one) => [...one]))
   })
 
   test('a change that is made names the one before it of the same pet, and the last of a pet is known', () => {
     const changes = [set(1n, 5), set(2n, 6), set(1n, 5), set(1n, 7), set(1n, 8, [state(0)])]
-    const found = new Map([1n, 2n].map((petId) => [petId, state(3)]))
-    expect(decide(changes, found).made.map(({ follows, isLast }) => [follows, isLast])).toEqual([
+    const found = new Map([1n, 2n].map((petId) => asFound([petId, state(3)])))
+    const made = decide(changes, found).made.filter(isQuantityChange)
+    expect(made.map(({ follows, isLast }) => [follows, isLast])).toEqual([
       [null, false],
       [null, true],
       [0, true],
@@ -139,7 +151,7 @@ describe('what is decided in a commit', () => {
   test.each([-1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, MAX_QUANTITY + 1])(
     '%p is no quantity, and whoever lets it come so far is told',
     (quantity) => {
-      expect(() => decide([set(1n, quantity)], new Map([[1n, state(3)]]))).toThrow(RangeError)
+      expect(() => decide([set(1n, quantity)], new Map([asFound([1n, state(3)])]))).toThrow(RangeError)
     },
   )
 
@@ -158,7 +170,7 @@ describe('what is decided in a commit', () => {
       .map(([petId, quantity, onlyIf]) => set(petId, quantity, onlyIf))
     fc.assert(
       fc.property(fc.array(change), fc.array(fc.tuple(pet, states)), (changes, entries) => {
-        const found = new Map(entries)
+        const found = new Map(entries.map(asFound))
         const before = structuredClone(found)
         const { outcomes, made } = decide(changes, found)
         expect(found).toEqual(before)
@@ -178,7 +190,7 @@ describe('what is decided in a commit', () => {
             expect(outcomes[index]).toEqual({ petId: one.petId, ...entry })
           }
         }
-        expect(made.map(({ by, before: was }) => [by, was])).toEqual(kept)
+        expect(made.filter(isQuantityChange).map(({ by, before: was }) => [by, was])).toEqual(kept)
       }),
     )
   })

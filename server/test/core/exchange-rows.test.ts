@@ -1,12 +1,13 @@
 import { describe, expect, test } from 'bun:test'
-import { ORDER_ROWS, PET_ROWS } from '../../src/core/transfer/exchange-rows.ts'
+import { CATEGORY_ROWS, type Field, ORDER_ROWS, PET_ROWS } from '../../src/core/transfer/exchange-rows.ts'
 import { fieldsOfJson } from '../../src/core/transfer/json-rows.ts'
 import { reasonOf } from './bad-row.ts'
 
 const PET = ['7', 'Biscuit', '1', 'available', '5']
 const ORDER = ['1', '7', '2', '2026-09-01T10:00:00Z', 'true']
 
-const withField = (fields: readonly string[], index: number, text: string) => fields.with(index, text)
+const withField = (fields: readonly Field[], index: number, text: Field) =>
+  Object.assign([...fields], { [index]: text })
 
 describe('A pet in a file', () => {
   test('is read field by field, exact for every int64 and every quantity', () => {
@@ -15,9 +16,11 @@ describe('A pet in a file', () => {
     })
     const extreme = [
       '-9223372036854775808',
-      ' "ключ",\n🐶 ',
+      ' "ключ",; 🐶 ',
       '9223372036854775807',
       'sold',
+      '9007199254740991',
+      `!~"',;${'9'.repeat(42)}`,
       '9007199254740991',
     ]
     expect(PET_ROWS.write(PET_ROWS.read(extreme))).toEqual(extreme)
@@ -25,7 +28,10 @@ describe('A pet in a file', () => {
 
   const INT64 = 'must be an integer from -9223372036854775808 to 9223372036854775807 in plain digits'
   const QUANTITY = 'quantity must be an integer from 0 to 9007199254740991'
-  const NAME = 'name must be 1 to 200 characters of UTF-8 text that are not all blank'
+  const NAME =
+    'name must be 1 to 200 characters of UTF-8 text that are not all blank, without line ends and other control characters'
+  const BARCODE = 'barcode must be 1 to 48 visible ASCII characters without blanks'
+  const LOW = 'lowStockAt must be an integer from 0 to 9007199254740991'
   test.each([
     [0, '', `petId ${INT64}, got ""`],
     [0, '9223372036854775808', `petId ${INT64}, got "9223372036854775808"`],
@@ -37,11 +43,25 @@ describe('A pet in a file', () => {
     [4, '-1', `${QUANTITY}, got "-1"`],
     [4, '9007199254740992', `${QUANTITY}, got "9007199254740992"`],
     [4, '1e3', `${QUANTITY}, got "1e3"`],
+    [4, '1.000', `${QUANTITY}, got "1.000"`],
+    [4, '1000,00', `${QUANTITY}, got "1000,00"`],
+    [4, '1 000', `${QUANTITY}, got "1 000"`],
+    [4, undefined, `${QUANTITY}, got ""`],
     [1, '', `${NAME}, got ""`],
     [1, ' \t\n', `${NAME}, got " \\t\\n"`],
     [1, 'M�ller', `${NAME}, got "M�ller"`],
     [1, 'a\0b', `${NAME}, got "a\\u0000b"`],
     [1, '\ud800', `${NAME}, got "\\ud800"`],
+    [1, 'two\nlines', `${NAME}, got "two\\nlines"`],
+    [1, 'tab\t', `${NAME}, got "tab\\t"`],
+    [1, '\x7f.', `${NAME}, got "\x7f."`],
+    [1, '.\x85', `${NAME}, got ".\x85"`],
+    [5, ' 1', `${BARCODE}, got " 1"`],
+    [5, 'ä', `${BARCODE}, got "ä"`],
+    [5, '1\n', `${BARCODE}, got "1\\n"`],
+    [5, '1'.repeat(49), `${BARCODE}, got "${'1'.repeat(40)}…"`],
+    [6, '-1', `${LOW}, got "-1"`],
+    [6, '9007199254740992', `${LOW}, got "9007199254740992"`],
     [1, 'x'.repeat(201), `${NAME}, got "${'x'.repeat(40)}…"`],
   ])('with field %i as %j is refused with the reason', (index, text, reason) => {
     expect(reasonOf(() => PET_ROWS.read(withField(PET, index, text)))).toBe(reason)
@@ -50,6 +70,59 @@ describe('A pet in a file', () => {
   test('may have a name of 200 characters, whatever they are', () => {
     const name = '🐶'.repeat(200)
     expect(PET_ROWS.read(withField(PET, 1, name)).name).toBe(name)
+  })
+})
+
+describe('What a row may do without', () => {
+  const BOTH = [...PET, '4006381333931', '0']
+
+  test('is absent where it is not there, null where it is blank, and written so again', () => {
+    expect(PET_ROWS.read(BOTH)).toMatchObject({ barcode: '4006381333931', lowStockAt: 0 })
+    expect(PET_ROWS.read([...PET, '', ''])).toMatchObject({ barcode: null, lowStockAt: null })
+    expect(Object.keys(PET_ROWS.read(PET))).not.toContain('barcode')
+    expect(Object.keys(PET_ROWS.read(PET))).not.toContain('lowStockAt')
+    for (const further of [
+      ['4006381333931', '0'],
+      ['', undefined],
+      [undefined, ''],
+    ]) {
+      const fields = [...PET, ...further]
+      expect(PET_ROWS.write(PET_ROWS.read(fields))).toEqual(fields)
+    }
+  })
+
+  test('is told in each line of JSON: what is missing is absent, null is blank', () => {
+    const fields = (further: object) =>
+      fieldsOfJson(
+        JSON.stringify({ petId: 7, name: 'a', categoryId: 1, status: 'sold', quantity: 5, ...further }),
+        PET_ROWS.columns,
+      ).slice(5)
+    expect(fields({})).toEqual([undefined, undefined])
+    expect(fields({ barcode: null, lowStockAt: null })).toEqual(['', ''])
+    expect(fields({ lowStockAt: 3 })).toEqual([undefined, '3'])
+    expect(reasonOf(() => fields({ barcode: 4006381333931 }))).toBe(
+      'barcode must be 1 to 48 visible ASCII characters without blanks, got 4006381333931',
+    )
+    expect(reasonOf(() => fields({ lowStockAt: '3' }))).toEndWith('got "3" (a string)')
+  })
+})
+
+describe('A category in a file', () => {
+  test.each([
+    [['9', 'Dogs', '3'], { id: 9n, name: 'Dogs', lowStockAt: 3 }],
+    [['-9223372036854775808', 'Cats', ''], { id: -9223372036854775808n, name: 'Cats', lowStockAt: null }],
+    [['9', 'Fish', undefined], { id: 9n, name: 'Fish' }],
+  ])('%j is read as it is written', (fields, category) => {
+    expect(CATEGORY_ROWS.read(fields)).toStrictEqual(category)
+    expect(CATEGORY_ROWS.write(category)).toEqual(fields)
+  })
+
+  test.each([
+    [['', 'Dogs', ''], 'id must be an integer'],
+    [['9', ' ', ''], 'name must be 1 to 200 characters'],
+    [['9', 'Dogs', '1.5'], 'lowStockAt must be an integer from 0 to 9007199254740991, got "1.5"'],
+  ])('%j is refused with the reason', (fields, reason) => {
+    expect(reasonOf(() => CATEGORY_ROWS.read(fields))).toStartWith(reason)
   })
 })
 
@@ -93,7 +166,9 @@ describe('A line of JSON', () => {
   test('gives its fields in the order of the columns, with numbers as they were written', () => {
     const line =
       '{"quantity":9007199254740993,"petId":-9223372036854775808,"name":"a \\"b\\" 1.5e3","status":"sold","categoryId":1}'
-    expect(pet(line)).toEqual(['-9223372036854775808', 'a "b" 1.5e3', '1', 'sold', '9007199254740993'])
+    expect(pet(line).slice(0, 5)).toEqual([
+      ...['-9223372036854775808', 'a "b" 1.5e3', '1', 'sold', '9007199254740993'],
+    ])
     expect(
       fieldsOfJson('{"id":1,"petId":2,"quantity":3,"shipDate":"x","complete":true}', ORDER_ROWS.columns),
     ).toEqual(['1', '2', '3', 'x', 'true'])
@@ -115,7 +190,7 @@ describe('A line of JSON', () => {
     ],
     [
       JSON.stringify({ ...GOOD, name: 5 }),
-      'name must be 1 to 200 characters of UTF-8 text that are not all blank, got 5',
+      'name must be 1 to 200 characters of UTF-8 text that are not all blank, without line ends and other control characters, got 5',
     ],
     [JSON.stringify({ ...GOOD, status: null }), 'status must be one of available, pending, sold, got null'],
     [
@@ -124,7 +199,7 @@ describe('A line of JSON', () => {
     ],
     [
       JSON.stringify({ ...GOOD, colour: 'red' }),
-      '"colour" is not one of the names petId,name,categoryId,status,quantity',
+      '"colour" is not one of the names petId,name,categoryId,status,quantity,barcode,lowStockAt',
     ],
   ])('%s is refused with the reason', (line, reason) => {
     expect(reasonOf(() => pet(line))).toBe(reason)

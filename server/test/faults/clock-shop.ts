@@ -3,13 +3,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { StockedPet } from '../../src/core/catalog/pet.ts'
 import { type ApiKey, createKeyId, createSecret, storedSecret } from '../../src/core/keys/api-key.ts'
+import { PERMISSIONS } from '../../src/core/keys/permissions.ts'
 import type { Limits } from '../../src/core/keys/plans.ts'
 import { type RunningService, startService } from '../../src/service/compose.ts'
 import { readConfig, type SettingName } from '../../src/service/config.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import { DEFAULT_POSTGRES_SETTINGS } from '../../src/store/postgres/store.ts'
 import type { Store } from '../../src/store/store.ts'
-import { createDatabase, type TestDatabase } from '../support/postgres-databases.ts'
+import { createReadyDatabase, type TestDatabase } from '../support/postgres-databases.ts'
 import { Answer, START } from '../support/test-service.ts'
 
 const QUIET = { write: async () => {}, isTerminal: false, hasColours: false }
@@ -39,7 +40,7 @@ export class ClockShop {
 
   static async open(options: ShopOptions): Promise<ClockShop> {
     const shop = new ClockShop(options)
-    if (options.store === 'postgres') shop.#database = await createDatabase()
+    if (options.store === 'postgres') shop.#database = await createReadyDatabase()
     await shop.#start()
     await shop.store.addPets(options.pets ?? [ONE_PET])
     return shop
@@ -78,7 +79,7 @@ export class ClockShop {
     for (const skew of skews) {
       const store = await openStore(
         url,
-        { tables: 'make' },
+        { tables: 'make', clock: () => this.now },
         {
           ...DEFAULT_POSTGRES_SETTINGS,
           ...(databaseClock ? {} : { clock: () => this.now }),
@@ -95,7 +96,15 @@ export class ClockShop {
     const secret = createSecret('production')
     const id = createKeyId()
     await this.store.addKey(
-      { id, name: 'Shop', plan: 'enterprise', limits, readOnly: false, createdAt: this.now, ...facts },
+      {
+        id,
+        name: 'Shop',
+        plan: 'enterprise',
+        limits,
+        permissions: PERMISSIONS,
+        createdAt: this.now,
+        ...facts,
+      },
       storedSecret(secret, this.now),
       { at: this.now, actor: 'test' },
     )

@@ -112,12 +112,6 @@ export class FaultyShop {
     await starting.exited
   }
 
-  /** Goes on with another file. */
-  startOn(path: string): Promise<void> {
-    this.path = path
-    return this.start()
-  }
-
   async kill(): Promise<void> {
     this.#running?.program.kill('SIGKILL')
     await this.#running?.program.exited

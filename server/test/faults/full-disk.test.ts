@@ -1,4 +1,6 @@
 import { afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { join } from 'node:path'
+import { petstore } from '../cli/petstore.ts'
 import { ALL_READ, FaultyShop, UNAVAILABLE } from './faulty-shop.ts'
 import { canMount, fillDisk, limitFileSize, limitGrowth, mountSmallDisk, unmount } from './full-disk.ts'
 
@@ -36,7 +38,7 @@ describe('when no more can be written', () => {
       expect((await shop.update()).status).toBe(200)
       limitGrowth(shop.pid, shop.path, 20_000)
       await updateUntilRefused()
-      await shop.untilLogged('see that it has room')
+      await shop.untilLogged(`see that it has room (${shop.folder} (`)
       await expectRefusalsAndRecovery(() => limitFileSize(shop.pid, 'unlimited'))
     },
   )
@@ -51,7 +53,16 @@ describe('when no more can be written', () => {
       expect((await shop.update()).status).toBe(200)
       const filler = fillDisk(folder)
       await updateUntilRefused()
-      await shop.untilLogged('the disk is full: make room')
+      await shop.untilLogged(`the disk is full: make room on that of ${folder} (0.0 MB free)`)
+      const env = { DATABASE_URL: shop.url }
+      for (const args of [
+        ['export', join(folder, 'pets.csv')],
+        ['backup', join(folder, 'backup.db')],
+      ]) {
+        const { exitCode, stderr } = await petstore(args, { env })
+        expect([exitCode, stderr]).toEqual([1, expect.stringContaining(` of ${folder} `)])
+        expect(stderr).toMatch(/\(\d\.\d MB free\)/)
+      }
       await shop.kill()
       await shop.start()
       await expectRefusalsAndRecovery(() => filler.free())

@@ -7,6 +7,11 @@ export interface Schema {
   readonly minimum?: number
   readonly maximum?: number
   readonly enum?: readonly string[]
+  readonly const?: boolean
+  /** Which fields exclude each other. */
+  readonly oneOf?: readonly { readonly required: readonly string[] }[]
+  /** A value, or null. */
+  readonly anyOf?: readonly Schema[]
   readonly required?: readonly string[]
   readonly properties?: Readonly<Record<string, Schema>>
   readonly items?: Schema

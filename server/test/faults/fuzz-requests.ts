@@ -2,6 +2,7 @@ import { createSecret } from '../../src/core/keys/api-key.ts'
 import { CONTRACT_OPERATIONS, type ContractOperation } from './fuzz-contract.ts'
 import {
   bodyText,
+  CATEGORY_IDS,
   chance,
   garbled,
   headerValue,
@@ -23,6 +24,8 @@ export interface FuzzRequest {
   readonly intent: Intent
   /** Whether the path leads where it seems to: one that climbs out of itself does not. */
   readonly isRouted: boolean
+  /** As it was sent, where there is one. */
+  readonly body: string | undefined
   /** What the answer to an update that is taken has to say, where that is known. */
   readonly update: { readonly petId: bigint; readonly quantity: number } | undefined
 }
@@ -32,13 +35,17 @@ export interface Ingredients {
   readonly key: string
   /** The pets that this sender alone changes. */
   readonly pets: readonly bigint[]
+  /** The orders that it has made of them. */
+  readonly orders: readonly bigint[]
+  /** Pets that it has made, and may remove; nobody orders them. */
+  readonly madePets: readonly bigint[]
   /** Cursors that the service gave out. */
   readonly cursors: readonly string[]
 }
 
 /** What can change something is tried more often. */
 const OPERATIONS = CONTRACT_OPERATIONS.flatMap((operation) =>
-  Array<ContractOperation>(operation.body === undefined ? 1 : 5).fill(operation),
+  Array<ContractOperation>(operation.body === undefined ? 3 : 5).fill(operation),
 )
 
 /** Thinks up one request out of the contract: most of them almost right. */
@@ -47,10 +54,12 @@ export function nextRequest(ingredients: Ingredients): FuzzRequest {
   return chance(random, 0.06) ? strayRequest(ingredients) : operationRequest(ingredients)
 }
 
-function operationRequest({ random, key, pets, cursors }: Ingredients): FuzzRequest {
+function operationRequest({ random, key, pets, orders, madePets, cursors }: Ingredients): FuzzRequest {
   const operation = oneOf(random, OPERATIONS)
   const intents: Intent[] = []
-  const { path, petId } = fillPath(operation, random, pets, intents)
+  const { path, petId } = fillPath(operation, random, { pets, orders, madePets }, intents)
+  // Whether there is enough, and whether an order is there and open, is another question.
+  if (isAboutOneOrder(operation) || dependsOnWhatIsThere(operation)) intents.push('either')
   const query = fillQuery(operation, random, cursors, intents)
   const method = chooseMethod(operation, random, intents)
   const lines = [...authorization(random, key, intents), ...contractHeaders(operation, random, intents)]
@@ -87,7 +96,7 @@ function strayRequest({ random, key }: Ingredients): FuzzRequest {
       '/inventory;x',
       '/inventory/1/2/3',
       '/store',
-      '/store/orders/1',
+      '/store/orders/1/2',
       '/a\\b',
       '/\x80\xff',
       '/.git/config',
@@ -99,20 +108,37 @@ function strayRequest({ random, key }: Ingredients): FuzzRequest {
   return assemble(method, path, [`Authorization: Bearer ${key}`], undefined, ['invalid'], false)
 }
 
+function isAboutOneOrder({ operationId, path }: ContractOperation): boolean {
+  return operationId === 'createOrder' || path.includes('{orderId}')
+}
+
+/** Whether an id or a barcode is taken, a category or a webhook is there, or something is in use, is another question. */
+function dependsOnWhatIsThere({ method, path }: ContractOperation): boolean {
+  if (path.startsWith('/webhooks')) return path !== '/webhooks' || method !== 'GET'
+  return method !== 'GET' && /^\/(?:pets|categories)/.test(path)
+}
+
 function fillPath(
   { path, method }: ContractOperation,
   random: Random,
-  pets: readonly bigint[],
+  { pets, orders, madePets }: Pick<Ingredients, 'pets' | 'orders' | 'madePets'>,
   intents: Intent[],
 ): { path: string; petId: bigint | undefined } {
   let petId: bigint | undefined
-  const filled = path.replace(/\{[^}]+\}/g, () => {
-    const value = pathInteger(random, pets)
+  const filled = path.replace(/\{([^}]+)\}/g, (_, name) => {
+    const known = knownIds(name, method)
+    const value = pathInteger(random, known)
     intents.push(value.intent)
     if (value.intent === 'valid' && method === 'PATCH') petId = BigInt(value.text)
     return value.text
   })
   return { path: filled, petId }
+
+  function knownIds(name: string, by: string): readonly bigint[] {
+    if (name === 'orderId') return [...orders, -404n]
+    if (name === 'categoryId') return CATEGORY_IDS
+    return by === 'DELETE' ? [...madePets, -404n] : pets
+  }
 }
 
 function fillQuery(
@@ -136,7 +162,7 @@ function fillQuery(
   return pairs.length === 0 ? '' : `?${pairs.join('&')}`
 }
 
-function chooseMethod({ method }: ContractOperation, random: Random, intents: Intent[]): string {
+function chooseMethod({ method, path }: ContractOperation, random: Random, intents: Intent[]): string {
   const kind = random()
   if (kind < 0.9) return method
   if (kind < 0.95 && method === 'GET') return 'HEAD'
@@ -144,7 +170,7 @@ function chooseMethod({ method }: ContractOperation, random: Random, intents: In
   const others = ['DELETE', 'PUT', 'POST', 'OPTIONS', 'TRACE', 'PURGE', 'PROPFIND', 'LOCK']
   return oneOf(
     random,
-    others.filter((other) => other !== method),
+    others.filter((other) => !CONTRACT_OPERATIONS.some((one) => one.path === path && one.method === other)),
   )
 }
 
@@ -242,6 +268,7 @@ function assemble(
     bytes: `${head.join('\r\n')}\r\n\r\n${body ?? ''}`,
     intent: intents.includes('invalid') ? 'invalid' : intents.includes('either') ? 'either' : 'valid',
     isRouted,
+    body,
     update: undefined,
   }
 }

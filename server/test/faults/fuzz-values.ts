@@ -79,7 +79,8 @@ export function pathInteger(random: Random, known: readonly bigint[]): Value {
 
 /** `seen` are cursors that the service gave out: whole they are taken, and with a scratch they may be anything. */
 export function queryValue(random: Random, schema: Schema, seen: readonly string[]): Value {
-  const { type, minimum = 0, maximum = Number.MAX_SAFE_INTEGER, enum: values } = schema
+  const { type, format, minimum = 0, maximum = Number.MAX_SAFE_INTEGER, enum: values } = schema
+  if (format === 'int64') return pathInteger(random, [0n, 1n, -1n, 9223372036854775807n])
   const isRight = chance(random, 0.6)
   if (type === 'integer') {
     if (isRight) return { text: String(integerFrom(random, minimum, maximum)), intent: 'valid' }
@@ -111,19 +112,7 @@ function scratched(random: Random, text: string): string {
 export function garbled(random: Random): string {
   return oneOf(random, [
     ...ODD_SEGMENTS,
-    ...[
-      '',
-      '0',
-      '-1',
-      '1.5',
-      '9223372036854775807',
-      '99999999999999999999',
-      'e30',
-      'bnVsbA',
-      'W10',
-      '=',
-      '=',
-    ],
+    ...['', '0', '-1', '1.5', '9223372036854775807', '99999999999999999999', 'e30', 'bnVsbA', 'W10', '='],
     ...[
       '0-0',
       '1-2-3',
@@ -177,10 +166,12 @@ export function headerValue(random: Random, name: string): string {
 
 /** A JSON text for the schema of a body. Of what it changes, it names only these pets. */
 export function bodyText(random: Random, schema: Schema, pets: readonly bigint[]): Value {
-  const { properties = {}, required = [] } = resolved(schema)
-  const entries = Object.entries(properties).map(
-    ([name, part]) => [name, valueText(random, resolved(part), pets)] as const,
-  )
+  const { properties = {}, required = [], oneOf: branches = [] } = resolved(schema)
+  const chosen = branches.length === 0 ? [] : oneOf(random, branches).required
+  const excluded = branches.flatMap((branch) => branch.required).filter((name) => !chosen.includes(name))
+  const entries = Object.entries(properties)
+    .filter(([name]) => !excluded.includes(name))
+    .map(([name, part]) => [name, idText(random, name) ?? valueText(random, nonNull(part), pets)] as const)
   const members = entries.map(([name, value]) => `${JSON.stringify(name)}:${value}`)
   const right = `{${members.join(',')}}`
   if (chance(random, 0.5)) {
@@ -196,7 +187,8 @@ export function bodyText(random: Random, schema: Schema, pets: readonly bigint[]
     return { text: oneOf(random, dressed), intent: 'valid' }
   }
   const [name = 'x'] = required
-  const wrong = oneOf(random, WRONG_JSON_VALUES)
+  const five = resolved(properties[name] ?? {}).type === 'string' ? '5' : '"5"'
+  const wrong = oneOf(random, [five, ...WRONG_JSON_VALUES])
   const spoiled = [
     ...Array<string>(4).fill(`{${JSON.stringify(name)}:${wrong}}`),
     `{${JSON.stringify(name.toUpperCase())}:1}`,
@@ -211,12 +203,40 @@ export function bodyText(random: Random, schema: Schema, pets: readonly bigint[]
   return { text: oneOf(random, spoiled), intent: 'invalid' }
 }
 
+/** Of categories that are there, may be made, and are not. */
+export const CATEGORY_IDS = [1n, 2n, 3n, 404n]
+/** Of pets and categories that are made: nobody else has them. */
+const NEW_IDS = 1_000_000_000
+
+function idText(random: Random, name: string): string | undefined {
+  if (name === 'categoryId') return String(oneOf(random, CATEGORY_IDS))
+  if (name !== 'id') return undefined
+  return chance(random, 0.1)
+    ? String(oneOf(random, CATEGORY_IDS))
+    : String(integerFrom(random, 1_000, NEW_IDS))
+}
+
+/** What a field holds where it does not hold null. */
+function nonNull(schema: Schema): Schema {
+  return resolved(schema.anyOf?.find(({ type }) => type !== 'null') ?? schema)
+}
+
 function valueText(random: Random, schema: Schema, pets: readonly bigint[]): string {
   if (schema.enum !== undefined) return JSON.stringify(oneOf(random, schema.enum))
+  if (schema.type === 'boolean') return String(schema.const ?? chance(random, 0.5))
+  if (schema.format === 'int64') return String(oneOf(random, pets))
+  if (schema.format === 'date-time')
+    return oneOf(random, [
+      '"2026-12-01T10:00:00Z"',
+      '"9999-12-31t23:59:59.999z"',
+      '"0001-01-01T00:00:00-23:59"',
+    ])
   if (schema.type === 'string')
     return oneOf(random, ['""', '"PO-1043"', '"\\u043a \\"\\\\"', `"${'x'.repeat(200)}"`])
   if (schema.type !== 'array') return numberText(random, schema)
-  const { quantity = {} } = resolved(schema.items ?? {}).properties ?? {}
+  const { enum: kinds, properties } = resolved(schema.items ?? {})
+  if (kinds !== undefined) return JSON.stringify([oneOf(random, kinds)])
+  const { quantity = {} } = properties ?? {}
   const named = pets.slice(integerFrom(random, 0, pets.length - 1)).slice(0, 5)
   return `[${named.map((petId) => `{"petId":${petId},"quantity":${numberText(random, quantity)}}`)}]`
 }
@@ -228,7 +248,7 @@ function numberText(random: Random, { minimum = 0, maximum = 1_000 }: Schema): s
 }
 
 const WRONG_JSON_VALUES = [
-  ...['"5"', 'true', 'null', '1.5', '-1', '[]', '{}', '[5]', '1e400', '9007199254740992', '9007199254740993'],
+  ...['true', 'null', '1.5', '-1', '[]', '{}', '[5]', '1e400', '9007199254740992', '9007199254740993'],
   ...['1.00000000000000001', '-0.5', '9'.repeat(2_000), `1${'0'.repeat(400)}`, '""', '"\\ud800"', '1e-7'],
 ] as const
 

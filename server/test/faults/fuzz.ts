@@ -60,6 +60,11 @@ class FuzzRun implements FuzzOutcome {
   readonly #randoms: readonly Random[]
   readonly #lanes: bigint[][]
   readonly #expected: Map<bigint, { quantity: number; status: string }>
+  /** Made by each lane, and whose goods were taken out of the stock. */
+  readonly #orders: bigint[][] = Array.from({ length: LANES }, () => [])
+  readonly #completed = new Set<string>()
+  /** Made by each lane, and still there. */
+  readonly #made: bigint[][] = Array.from({ length: LANES }, () => [])
   /** The last ones that each lane was given. */
   readonly #cursors: string[][] = Array.from({ length: LANES }, () => [])
   readonly #sockets: (HostileSocket | undefined)[] = []
@@ -77,8 +82,13 @@ class FuzzRun implements FuzzOutcome {
     await Promise.all(
       this.#lanes.map(async (pets, lane) => {
         const random = this.#randoms[lane] ?? Math.random
-        const ingredients = { random, key: this.#service.key, pets, cursors: this.#cursors[lane] ?? [] }
-        for (let sent = 0; sent < COMPARE_EVERY; sent++) await this.#send(lane, nextRequest(ingredients))
+        for (let sent = 0; sent < COMPARE_EVERY; sent++) {
+          const orders = this.#orders[lane]?.slice(-8) ?? []
+          const cursors = this.#cursors[lane] ?? []
+          const madePets = this.#made[lane] ?? []
+          const { key } = this.#service
+          await this.#send(lane, nextRequest({ random, key, pets, orders, madePets, cursors }))
+        }
       }),
     )
     await this.#compareStock()
@@ -102,7 +112,10 @@ class FuzzRun implements FuzzOutcome {
       return
     }
     this.statuses[answer.status] = (this.statuses[answer.status] ?? 0) + 1
-    const wrong = this.#judge(request, answer)
+    const wrong =
+      this.#judge(request, answer) ??
+      this.#acknowledgeOrder(lane, answer) ??
+      this.#acknowledgePet(lane, request, answer)
     if (wrong !== undefined) this.#complain(request, answer, wrong)
     const cursor = /[?&]cursor=([^&>]+)[^>]*>; rel="next"/.exec(answer.headers.get('Link') ?? '')?.[1]
     if (cursor !== undefined)
@@ -148,6 +161,44 @@ class FuzzRun implements FuzzOutcome {
     return undefined
   }
 
+  /** What was ordered is there to be completed, once. */
+  #acknowledgeOrder(lane: number, { status, text, headers }: WireAnswer): string | undefined {
+    const [, id, petId = '', quantity, state] =
+      /^\{"id":(-?\d+),"petId":(-?\d+),"quantity":(\d+),.*"state":"(\w+)"/.exec(text) ?? []
+    if (id === undefined || headers.has('Idempotency-Replayed')) return undefined
+    const entry = this.#expected.get(BigInt(petId))
+    if (entry === undefined) return 'there is an order of a pet that does not exist'
+    if (status === 201) this.#orders[lane]?.push(BigInt(id))
+    if (state !== 'complete' || this.#completed.has(id)) return undefined
+    this.#completed.add(id)
+    entry.quantity -= Number(quantity)
+    return undefined
+  }
+
+  /** A pet that is made, changed or removed is so in the stock. */
+  #acknowledgePet(lane: number, { method, path, body }: FuzzRequest, answer: WireAnswer): string | undefined {
+    const { status, text, headers } = answer
+    const made = this.#made[lane] ?? []
+    if (method === 'GET' || !path.startsWith('/pets') || headers.has('Idempotency-Replayed')) return undefined
+    if (status === 204) {
+      const petId = BigInt(decodeURIComponent(/^\/pets\/([^?]*)/.exec(path)?.[1] ?? ''))
+      made.splice(made.indexOf(petId), 1)
+      return this.#expected.delete(petId) ? undefined : 'a pet that was not there was removed'
+    }
+    const [, id, state] = /^\{"id":(-?\d+),"name":.*"status":"(\w+)"/.exec(text) ?? []
+    if (id === undefined || state === undefined) return undefined
+    if (status === 201) {
+      const { quantity = 0 } = JSON.parse(body ?? '{}') as { quantity?: number }
+      this.#expected.set(BigInt(id), { quantity, status: state })
+      made.push(BigInt(id))
+      return undefined
+    }
+    const entry = this.#expected.get(BigInt(id))
+    if (entry === undefined) return 'a pet that is not there was changed'
+    entry.status = state
+    return undefined
+  }
+
   async #compareStock(): Promise<void> {
     const answer = await this.#service.fetch('GET', '/v1/inventory')
     const entries = [...this.#expected].sort(([one], [other]) => (one < other ? -1 : 1))
@@ -155,7 +206,12 @@ class FuzzRun implements FuzzOutcome {
       ([petId, { quantity, status }]) => `{"petId":${petId},"quantity":${quantity},"status":"${status}"}`,
     )
     if (answer.text === `[${expected.join(',')}]`) return
-    this.violations.push(`the stock is not what the answers said: ${answer.text.slice(0, 300)}`)
+    const shown = answer.text.slice(1, -1).replaceAll('},{', '}\n{').split('\n')
+    const [more, missing] = [
+      shown.filter((item) => !expected.includes(item)),
+      expected.filter((item) => !shown.includes(item)),
+    ].map((items) => items.slice(0, 5).join())
+    this.violations.push(`the stock is not what the answers said: it has ${more}, and not ${missing}`)
   }
 
   #complain({ bytes, intent }: FuzzRequest, answer: WireAnswer | undefined, wrong: string): void {

@@ -41,7 +41,7 @@ beforeAll(async () => {
   await polite.figures(50)
   quiet = await polite.figures(100)
   quietBytes = await service.metric('process_resident_memory_bytes')
-}, 20_000)
+}, 60_000)
 afterAll(async () => {
   polite.end()
   await service.stop()

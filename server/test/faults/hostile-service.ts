@@ -20,6 +20,7 @@ export async function startHostileService(
 ): Promise<HostileService> {
   const folder = mkdtempSync(join(tmpdir(), 'petstore-hostile-'))
   const limits = ['--per-minute', '100000000', '--per-day', '100000000']
+  await petstore(['migrate'], { cwd: folder })
   const created = await petstore(['keys', 'create', '--name', 'k', '--plan', 'enterprise', ...limits], {
     cwd: folder,
   })

@@ -73,7 +73,7 @@ export async function killOneOfTwo({ seed, isOver, say }: KillOptions): Promise<
   }
 }
 
-async function startNamed(databaseUrl: string, name: string) {
+export async function startNamed(databaseUrl: string, name: string) {
   const url = new URL(databaseUrl)
   url.searchParams.set('application_name', name)
   const env = { DATABASE_URL: url.href, LOG_REQUESTS: 'none', ANONYMOUS_PER_MINUTE: '1000000' }
@@ -81,7 +81,7 @@ async function startNamed(databaseUrl: string, name: string) {
 }
 
 /** PostgreSQL may still be at work on what a dead instance sent; afterwards nothing can come of it any more. */
-async function untilDisconnected(database: TestDatabase, name: string): Promise<void> {
+export async function untilDisconnected(database: TestDatabase, name: string): Promise<void> {
   const deadline = performance.now() + FAREWELL_MS
   for (;;) {
     const left = await database.run(`SELECT 1 FROM pg_stat_activity WHERE application_name = '${name}'`)

@@ -141,7 +141,7 @@ export function loadViolations(load: UpdateLoad, keyed: KeyedLoad): string[] {
 }
 
 /** Until so long after the write-ahead log has grown: a kill falls into a commit, or between it and what comes after it. */
-function waitForCommit(path: string, afterMs: number): void {
+export function waitForCommit(path: string, afterMs: number): void {
   const log = `${path}-wal`
   const { size } = statSync(log)
   const deadline = performance.now() + LONGEST_WAIT_FOR_COMMIT_MS

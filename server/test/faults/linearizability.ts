@@ -1,7 +1,7 @@
 import { randomFrom, type TortureTask, untilOver } from '../../scripts/torture-task.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import { type BothLoads, keyedFigures, recordBoth, violationsOf } from '../postgres/both-loads.ts'
-import { type OutageReport, runOutages } from '../postgres/outages.ts'
+import { crashesOf, type OutageReport, runOutages } from '../postgres/outages.ts'
 import { PET_IDS, startInstances, stockUp } from '../postgres/shop.ts'
 import { createDatabase } from '../support/postgres-databases.ts'
 import { PostgresServer } from '../support/postgres-server.ts'
@@ -60,7 +60,7 @@ export function driveViolations({ contradictions: found, deadlocks, recorded }: 
 export async function driveThroughCrashes(times: number): Promise<OutageReport> {
   const server = await PostgresServer.start()
   try {
-    return await runOutages(server, times)
+    return await runOutages(crashesOf(server), times)
   } finally {
     await server.end()
   }

@@ -3,6 +3,7 @@ import { cpus, release, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { createKeyId, createSecret, storedSecret } from '../../src/core/keys/api-key.ts'
+import { PERMISSIONS } from '../../src/core/keys/permissions.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import { serve } from '../cli/running-petstore.ts'
 import { createDatabase, type TestDatabase } from '../support/postgres-databases.ts'
@@ -27,6 +28,8 @@ const FLAT_OUT_EVERY = 3
 const STEADY_PART = 0.6
 /** The service hears of a connection that was hung up at its next turn; Bun closes idle ones after 10 s. */
 const HANG_UP_MS = 12_000
+/** Bun ends the service with this process, however this one ends. */
+const ENDS_WITH_US = { BUN_FEATURE_FLAG_NO_ORPHANS: '1' }
 const ROOMY = { perMinute: 1_000_000_000, perDay: 1_000_000_000 }
 
 /** Mixed load on the real service in a process of its own, for as long as is asked; gives what was seen. */
@@ -49,7 +52,10 @@ async function runOn(
   const { minutes, seed, say, sliceSeconds = SLICE_SECONDS } = options
   const url = database?.url ?? `sqlite:${join(folder, 'petstore.db')}`
   const key = await stockUp(url)
-  const service = await serve([], { cwd: folder, env: { DATABASE_URL: url, LOG_REQUESTS: 'none' } })
+  const service = await serve([], {
+    cwd: folder,
+    env: { DATABASE_URL: url, LOG_REQUESTS: 'none', ...ENDS_WITH_US },
+  })
   const { pid } = service.program
   const load = new LoadProcess()
   const began = new Date().toISOString()
@@ -176,7 +182,14 @@ async function stockUp(url: string): Promise<string> {
   const secret = createSecret('production')
   const now = Date.now()
   await store.addKey(
-    { id: createKeyId(), name: 'Load', plan: 'enterprise', limits: ROOMY, readOnly: false, createdAt: now },
+    {
+      id: createKeyId(),
+      name: 'Load',
+      plan: 'enterprise',
+      limits: ROOMY,
+      permissions: PERMISSIONS,
+      createdAt: now,
+    },
     storedSecret(secret, now),
     { at: now, actor: 'long run' },
   )
@@ -212,9 +225,14 @@ class LoadProcess {
         if (message === 'begun') this.#begun.resolve()
         else this.#told.resolve(message)
       },
-      onExit: () => this.#told.reject(new Error('the load generator ended')),
+      onExit: () => {
+        const error = new Error('the load generator ended')
+        this.#told.reject(error)
+        this.#begun.reject(error)
+      },
     })
     this.#told.promise.catch(() => {})
+    this.#begun.promise.catch(() => {})
   }
 
   get pid(): number {

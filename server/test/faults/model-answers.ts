@@ -1,22 +1,25 @@
 import { changePlan, idempotencyOf } from './model-changes.ts'
+import { orderBody, orderIdOf } from './model-order-calls.ts'
 import { asText, failure, type Outcome } from './model-outcome.ts'
 import { given, type Plan, petIdOf, type Setting } from './model-plan.ts'
 import { ODD_REQUESTS } from './model-requests.ts'
-import type { Call } from './model-steps.ts'
+import type { Call, ChangeCall, LookCall } from './model-steps.ts'
 import { type ModelWorld, SUNSET } from './model-world.ts'
 
 /** What a request is, and what comes of it. Only those that change something heed an Idempotency-Key. */
 export function planFor(call: Call, setting: Setting): Plan {
-  if (call.kind === 'update' || call.kind === 'adjust' || call.kind === 'again') {
-    return changePlan(call, setting) ?? planFor({ kind: 'orders' }, setting)
-  }
+  if (isChange(call)) return changePlan(call, setting) ?? planFor({ kind: 'orders' }, setting)
   const plan = lookFor(call, setting)
   return { ...plan, headers: { ...plan.headers, ...idempotencyOf(setting).headers } }
 }
 
-type Look = Exclude<Call, { kind: 'update' | 'adjust' | 'again' }>
+const CHANGES: readonly Call['kind'][] = ['update', 'adjust', 'order', 'order-update', 'cancel', 'again']
 
-function lookFor(call: Look, setting: Setting): Plan {
+function isChange(call: Call): call is ChangeCall {
+  return CHANGES.includes(call.kind)
+}
+
+function lookFor(call: LookCall, setting: Setting): Plan {
   switch (call.kind) {
     case 'list':
       return look(setting, '/inventory', 'list', listOf(setting.world), {
@@ -41,14 +44,29 @@ function lookFor(call: Look, setting: Setting): Plan {
             : { ...plan.answer(key), isDeprecated: true },
       }
     }
-    case 'orders': {
-      const orders = [...setting.world.orders]
-        .sort(([a], [b]) => (a < b ? -1 : 1))
-        .map(([id, { petId, quantity, shipDate, complete }]) => ({
-          ...{ id, petId, quantity: BigInt(quantity) },
-          ...{ shipDate: new Date(shipDate).toISOString(), complete },
-        }))
-      return look(setting, '/store/orders', 'orders', orders)
+    case 'orders':
+      return orderPage(setting, '/store/orders')
+    case 'order-page': {
+      const query = [
+        ...(call.state === undefined ? [] : [`state=${call.state}`]),
+        ...(call.pet === undefined ? [] : [`petId=${petIdOf(call.pet)}`]),
+        `limit=${call.limit}`,
+      ]
+      const page = call.follows ? setting.world.nextPages.get('orders') : undefined
+      return orderPage(setting, page?.path ?? `/store/orders?${query.join('&')}`, page?.last)
+    }
+    case 'one-order': {
+      const id = orderIdOf(setting.world, call.order)
+      const order = setting.world.orders.find(id)
+      return look(setting, `/store/orders/${id}`, `order ${id}`, order && orderBody(id, order))
+    }
+    case 'availability': {
+      const petId = petIdOf(call.pet)
+      const { pets, orders } = setting.world
+      const quantity = BigInt(pets.get(petId)?.quantity ?? 0)
+      const reserved = BigInt(orders.reservedOf(petId))
+      const body = pets.has(petId) ? { petId, quantity, reserved, available: quantity - reserved } : undefined
+      return look(setting, `/inventory/${petId}/availability`, `availability ${petId}`, body)
     }
     case 'history':
       return history(setting, call)
@@ -124,6 +142,23 @@ function history(
   )
 }
 
+/** The filters are those of the path; a page that follows has them in its own. */
+function orderPage(setting: Setting, path: string, last?: number | bigint): Plan {
+  const query = new URL(`http://any${path}`).searchParams
+  const [state, pet, limit] = [query.get('state'), query.get('petId'), Number(query.get('limit') ?? 100)]
+  const states = state === null ? ['open', 'complete'] : [state]
+  const wanted = setting.world.orders
+    .sorted()
+    .filter(([id]) => last === undefined || id > BigInt(last))
+    .filter(([, order]) => states.includes(order.state) && (pet === null || order.petId === BigInt(pet)))
+  const shown = wanted.slice(0, limit)
+  const body = shown.map(([id, order]) => orderBody(id, order))
+  const end = shown.at(-1)?.[0]
+  const pattern = /^<\/v1\/store\/orders\?[^>]*cursor=[^>]+>; rel="next"$/
+  const hasNext = wanted.length > limit && end !== undefined
+  return look(setting, path, path, body, {}, hasNext ? { next: { name: 'orders', last: end, pattern } } : {})
+}
+
 function petPage(
   setting: Setting,
   call: { readonly status: string | undefined; readonly limit: number; readonly follows: boolean },
@@ -157,9 +192,9 @@ function odd({ now }: Setting, number: number): Plan {
     path,
     headers: { 'Content-Type': 'application/json' },
     ...(method === 'PATCH' ? { body: '{"quantity": 1}' } : {}),
-    answer: ({ readOnly }) => {
+    answer: ({ permissions }) => {
       if (isDeprecated && now >= SUNSET) return failure(410, { isDeprecated })
-      if (readOnly && method === 'PATCH' && status === 400) return failure(403)
+      if (!permissions.includes('stock') && method === 'PATCH' && status === 400) return failure(403)
       return failure(status, { isDeprecated, ...(allows === undefined ? {} : { allows }) })
     },
   }

@@ -1,31 +1,44 @@
+import { cancellation, creation, orderUpdate } from './model-order-calls.ts'
 import { asText, type Detail, failure, type Intent } from './model-outcome.ts'
 import { given, type Plan, petIdOf, type Setting } from './model-plan.ts'
 import { BAD_ADJUSTMENTS, BAD_KEYS, BODIES, REASONS, REFERENCES } from './model-requests.ts'
-import type { AdjustCall, Call, ChangeOfCall, UpdateCall } from './model-steps.ts'
+import type { AdjustCall, ChangeCall, ChangeOfCall, UpdateCall } from './model-steps.ts'
 import { DAY, type ModelWorld } from './model-world.ts'
 
 const MAX_QUANTITY = Number.MAX_SAFE_INTEGER
 const MAX_REPEATABLE = 20
 
 /** `undefined` where there is nothing to repeat. */
-export function changePlan(
-  call: Extract<Call, { kind: 'update' | 'adjust' | 'again' }>,
-  setting: Setting,
-): Plan | undefined {
+export function changePlan(call: ChangeCall, setting: Setting): Plan | undefined {
   const { world, sender, idempotencyKey } = setting
   if (call.kind === 'again') {
     const sent = world.repeatable.at(-1 - call.back)
     if (sent === undefined) return undefined
     return { ...once({ ...setting, ...sent }, sent.intent), ...(call.bySame ? { sender: sent.sender } : {}) }
   }
-  const intent = call.kind === 'adjust' ? adjustment(world, call) : update(setting, call)
+  const intent = intentOf(setting, call)
   if (idempotencyOf(setting).name !== undefined) {
     // Tags have changed by then: it is repeated without.
-    const again = call.kind === 'adjust' ? intent : update({ ...setting, tags: 'none' }, call)
+    const again = call.kind === 'update' ? update({ ...setting, tags: 'none' }, call) : intent
     world.repeatable.push({ intent: again, sender, idempotencyKey })
   }
   if (world.repeatable.length > MAX_REPEATABLE) world.repeatable.shift()
   return once(setting, intent)
+}
+
+function intentOf(setting: Setting, call: Exclude<ChangeCall, { kind: 'again' }>): Intent {
+  switch (call.kind) {
+    case 'update':
+      return update(setting, call)
+    case 'adjust':
+      return adjustment(setting.world, call)
+    case 'order':
+      return creation(setting.world, call)
+    case 'order-update':
+      return orderUpdate(setting.world, call)
+    case 'cancel':
+      return cancellation(setting.world, call)
+  }
 }
 
 /** What is sent as Idempotency-Key; one that is well-formed has a name by which it is remembered. */
@@ -44,8 +57,8 @@ function once(setting: Setting, intent: Intent): Plan {
   const sent = idempotencyOf(setting)
   return {
     ...{ method, path, headers: { ...headers, ...sent.headers }, body },
-    answer: ({ id: keyId, name: keyName, readOnly }) => {
-      if (readOnly) return failure(403)
+    answer: ({ id: keyId, name: keyName, permissions }) => {
+      if (!permissions.includes(path.startsWith('/store/') ? 'orders' : 'stock')) return failure(403)
       if (refusal !== undefined) return refusal
       if (sent.isMalformed) return failure(400)
       const by = { at: now, id: keyId, name: keyName }
@@ -133,7 +146,11 @@ function adjustment(world: ModelWorld, call: AdjustCall): Intent {
     decide: (by) => {
       const details = wishes.flatMap((wish, index) => {
         const code = problemOf(world, wish)
-        return code === undefined ? [] : { index, petId: wish.petId, code }
+        if (code === undefined) return []
+        const { petId } = wish
+        const available =
+          code === 'insufficient_stock' ? { available: world.pets.get(petId)?.quantity ?? 0 } : {}
+        return [{ index, petId, code, ...available }]
       })
       const status = STATUSES.find(([code]) => details.some((detail) => detail.code === code))?.[1]
       if (status !== undefined) return failure(status, { details })

@@ -124,7 +124,7 @@ function wrongHeaders(
 
 function wrongBody(world: ModelWorld, told: Told, outcome: Outcome, plan: Plan): string[] {
   if (outcome.replays !== undefined) return wrongReplay(told, outcome.replays)
-  const isEmpty = plan.method === 'HEAD' || outcome.status === 304
+  const isEmpty = plan.method === 'HEAD' || outcome.status === 304 || outcome.status === 204
   if (isEmpty && told.text !== '') return [`the body is ${told.text.slice(0, 80)}, expected none`]
   const body: unknown = isEmpty ? undefined : exactJson(told.text)
   const wrong = outcome.code === undefined || isEmpty ? [] : wrongError(body, outcome)
@@ -139,7 +139,8 @@ function wrongBody(world: ModelWorld, told: Told, outcome: Outcome, plan: Plan):
         : world.tags.record(resource, content, form, tag)
     if (problem !== undefined) wrong.push(problem)
   } else if (told.headers.has('ETag')) wrong.push(`there is an ETag on a ${told.status}`)
-  if (outcome.body !== undefined && !isEmpty) wrong.push(...wrongContent(world, body, outcome))
+  if (outcome.made !== undefined) wrong.push(...wrongOrder(world, told, body, outcome))
+  else if (outcome.body !== undefined && !isEmpty) wrong.push(...wrongContent(world, body, outcome))
   remember(world, told, outcome, plan)
   return wrong
 }
@@ -159,7 +160,10 @@ function wrongError(body: unknown, { code, status, details }: Outcome): string[]
     details: shown,
     ...rest
   } = body as { message?: unknown; details?: { message?: unknown }[] }
-  const named = details?.map((detail) => ({ ...detail, index: BigInt(detail.index) }))
+  const named = details?.map(({ index, available, ...detail }) => ({
+    ...{ index: BigInt(index), ...detail },
+    ...(available === undefined ? {} : { available: BigInt(available) }),
+  }))
   const messages = [message, ...(shown ?? []).map((detail) => detail.message)]
   const isGood =
     Bun.deepEquals(rest, { code, status: BigInt(status) }) &&
@@ -189,6 +193,18 @@ function wrongContent(world: ModelWorld, body: unknown, { body: wanted, shown }:
     }
   }
   if (!Bun.deepEquals(got, wanted)) wrong.push(`the body is ${asText(got)}, expected ${asText(wanted)}`)
+  return wrong
+}
+
+/** A new order, with an id that no other has. */
+function wrongOrder(world: ModelWorld, told: Told, body: unknown, { body: wanted, made }: Outcome): string[] {
+  const { id, ...rest } = body as { id?: unknown }
+  if (typeof id !== 'bigint' || id < 1n || made === undefined) return [`the id of the order is ${id}`]
+  const wrong = world.orders.find(id) === undefined ? [] : [`order ${id} was made before`]
+  world.orders.set(id, made)
+  const place = told.headers.get('Location')
+  if (place !== `/v1/store/orders/${id}`) wrong.push(`Location is ${place}`)
+  if (!Bun.deepEquals(rest, wanted)) wrong.push(`the order is ${asText(rest)}, expected ${asText(wanted)}`)
   return wrong
 }
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { openStore } from '../../src/store/open-store.ts'
+import { openStore, restoreStore } from '../../src/store/open-store.ts'
 import { type Outcome, petstore } from '../cli/petstore.ts'
 import { historyOf, stockOf } from '../support/whole-store.ts'
 import { listOf } from './model-answers.ts'
@@ -9,7 +9,7 @@ import { asText } from './model-outcome.ts'
 import { petIdOf } from './model-plan.ts'
 import { type ModelRun, PLAINLY } from './model-run.ts'
 import type { Command, PetRow } from './model-steps.ts'
-import type { ModelKey } from './model-world.ts'
+import { IMPORT_KEY, type ModelKey } from './model-world.ts'
 
 const FIXED_DATE = fileURLToPath(new URL('model-fixed-date.ts', import.meta.url))
 const SECOND = 1_000
@@ -70,34 +70,50 @@ function csvLine({ pet, name, categoryId, status, quantity }: PetRow): string {
 }
 
 async function remove(run: ModelRun, petId: bigint): Promise<void> {
-  const isThere = run.world.pets.delete(petId)
-  await cli(run, isThere ? 0 : 1, ['pets', 'remove', '--yes', '--', String(petId)])
+  // Until a hold is written down as over, which is soon, its pet stays.
+  await run.endHolds()
+  const isFree = run.world.orders.reservedOf(petId) === 0
+  const isRemoved = isFree && run.world.pets.delete(petId)
+  await cli(run, isRemoved ? 0 : 1, ['pets', 'remove', '--yes', '--', String(petId)])
 }
 
 async function order(run: ModelRun, command: Extract<Command, { kind: 'order' }>): Promise<void> {
   const { id, complete } = command
   const petId = petIdOf(command.pet)
   const shipDate = run.world.now
+  const isTaken = run.world.orders.bringIn(id, { petId, quantity: 2, shipDate, complete })
+  // PostgreSQL has a clock of its own, which a command in another process cannot be told to ignore.
+  if (run.store === 'postgres') {
+    const staged = await run.shop.store.stageOrders()
+    await staged.add([{ line: 1, value: { id, petId, quantity: 2, shipDate, complete } }])
+    await staged.seal(0)
+    const taken = await staged
+      .apply({ at: run.shop.now, keyId: IMPORT_KEY })
+      .then(() => true)
+      .catch(() => false)
+    await staged.discard()
+    if (taken !== isTaken) throw new Error(`order ${id} of pet ${petId}: taken is ${taken}`)
+    return
+  }
   const line = JSON.stringify({ quantity: 2, shipDate: new Date(shipDate).toISOString(), complete })
-  await cli(run, 0, ['import', '-'], `{"id":${id},"petId":${petId},${line.slice(1)}\n`)
-  run.world.orders.set(id, { petId, quantity: 2, shipDate, complete })
+  await cli(run, isTaken ? 0 : 1, ['import', '-'], `{"id":${id},"petId":${petId},${line.slice(1)}\n`)
 }
 
 async function create(run: ModelRun, command: Extract<Command, { kind: 'create' }>): Promise<void> {
   const { world } = run
   if (world.keys.length >= MAX_KEYS) return
-  const { perMinute, readOnly, hours } = command
+  const { perMinute, permissions, hours } = command
   const limits = { perMinute, perDay: perMinute * 2 }
   const name = `key ${world.keys.length}`
   const { stdout, stderr } = await cli(run, 0, [
     ...['keys', 'create', '--name', name, '--plan', 'enterprise'],
     ...['--per-minute', String(limits.perMinute), '--per-day', String(limits.perDay)],
-    ...(readOnly ? ['--read-only'] : []),
+    ...['--may', permissions.join() || 'none'],
     ...(hours === 0 ? [] : ['--expires', `${hours}h`]),
   ])
   const id = /Made (key_\w+)/.exec(stderr)?.[1] ?? ''
   const expiry = hours === 0 ? {} : { expiresAt: world.now + hours * HOUR }
-  world.addKey({ id, name, secret: stdout.trim(), readOnly, ...expiry }, limits)
+  world.addKey({ id, name, secret: stdout.trim(), permissions, ...expiry }, limits)
 }
 
 /** Not the first key, which the test itself goes by; nor is that revoked. */
@@ -116,7 +132,7 @@ async function rotate(run: ModelRun, command: Extract<Command, { kind: 'rotate' 
 
 async function revoke(run: ModelRun, key: ModelKey): Promise<void> {
   if (key === run.world.keys[0]) return
-  await cli(run, key.isRevoked ? 1 : 0, ['keys', 'revoke', key.id])
+  await cli(run, key.isRevoked ? 1 : 0, ['keys', 'revoke', key.id, '--yes'])
   key.isRevoked = true
 }
 
@@ -165,7 +181,9 @@ async function backUp(run: ModelRun): Promise<void> {
   if (run.store === 'postgres') return
   const file = join(run.shop.folder, `backup-${crypto.randomUUID()}.db`)
   await cli(run, 0, ['backup', file])
-  const copy = await openStore(`sqlite:${file}`, { tables: 'make' })
+  const url = `sqlite:${file}.restored`
+  restoreStore(file, url)
+  const copy = await openStore(url, { tables: 'expect' })
   try {
     const items = (await stockOf(copy)).map((item) => ({ ...item, quantity: BigInt(item.quantity) }))
     if (!Bun.deepEquals(items, listOf(run.world))) throw new Error(`the backup holds ${asText(items)}`)

@@ -1,3 +1,5 @@
+import type { ModelOrder } from './model-orders.ts'
+
 /** What must come back, limits aside. */
 export interface Outcome {
   readonly status: number
@@ -10,11 +12,13 @@ export interface Outcome {
   readonly tagged?: { readonly resource: string; readonly content: string }
   /** Where there is another page: under which name it is remembered, and its beginning. */
   readonly next?: { readonly name: string; readonly last: number | bigint; readonly pattern: RegExp }
-  /** Which changes of an adjustment cannot be made, and why. */
+  /** Which changes of an adjustment cannot be made, or why an order cannot be. */
   readonly details?: readonly Detail[]
   /** What is remembered of it under its Idempotency-Key; and what is answered again, to the last byte. */
   readonly remembers?: ModelAnswer
   readonly replays?: ModelAnswer
+  /** An order that is new, whose id the answer tells; the body is without it. */
+  readonly made?: ModelOrder
   /** Indexes in the history of the entries that are shown. */
   readonly shown?: { readonly petId: bigint; readonly places: readonly number[] }
 }
@@ -23,6 +27,10 @@ export interface Detail {
   readonly index: number
   readonly petId?: bigint
   readonly code: string
+  /** How many there are for it, where that is too little. */
+  readonly available?: number
+  /** What an order is that is closed. */
+  readonly state?: string
 }
 
 /** Who changes something, when and what for. */

@@ -24,12 +24,15 @@ export const BODIES: readonly BodySample[] = [
   sets((quantity) => `{"quantity": ${quantity}e0, "status": "sold", "more": [{}]}`),
   sets((quantity) => ` {"quantity": ${quantity}}\n`, 'Application/JSON; charset=utf-8'),
   { text: () => '{"quantity": 9007199254740991}', sets: () => 9007199254740991 },
-  { text: () => `{"quantity": 1, "padding": "${'x'.repeat(70_000)}"}`, status: 413 },
   ...[bad(''), bad('quantity=5'), bad('{"quantity": 5'), bad('[{"quantity": 5}]'), bad('null'), bad('5')],
   ...[bad('{}'), bad('{"quantity": "5"}'), bad('{"quantity": true}'), bad('{"quantity": null}')],
   ...[bad('{"quantity": 1.5}'), bad('{"quantity": -1}'), bad('{"quantity": 9007199254740992}')],
   ...[bad('{"quantity": 1e400}'), bad('{"Quantity": 5}'), bad('{"quantity": [5]}')],
   ...[bad('{"quantity": 5}', 'text/plain'), bad('{"quantity": 5}', null)],
+  ...Array.from(
+    { length: 5 },
+    (): BodySample => ({ text: () => `{"quantity": 1, "padding": "${'x'.repeat(70_000)}"}`, status: 413 }),
+  ),
 ]
 
 export const REASONS = ['received', 'returned', 'sold', 'damaged', 'lost', 'counted', 'corrected'] as const
@@ -75,6 +78,37 @@ export const BAD_ADJUSTMENTS: readonly {
   badAdjustment(`{"reason":"sold","changes":[${Array(1_001).fill('1')}]}`),
   badAdjustment(`{"reason":"sold","padding":"${'x'.repeat(270_000)}",${ONE_CHANGE}}`, 413),
   badAdjustment(`{"reason":"sold",${ONE_CHANGE}}`, 400, 'text/plain'),
+]
+
+/** What an order can be told of when it ships; the first is nothing. Far from any time of the test. */
+export const SHIP_DATES = [
+  undefined,
+  { text: '2027-01-31T10:00:00Z', time: Date.UTC(2027, 0, 31, 10) },
+  { text: '2027-01-31T23:30:00.250+14:00', time: Date.UTC(2027, 0, 31, 9, 30, 0, 250) },
+] as const
+
+const order = (more: string) => `{"petId":1,${more}}`
+
+/** Orders that are none. */
+export const BAD_ORDERS: readonly string[] = [
+  ...[
+    '',
+    '[]',
+    '{}',
+    '{"quantity":1}',
+    '{"petId":"1","quantity":1}',
+    '{"petId":1.5,"quantity":1}',
+    order('"a":1'),
+  ],
+  ...[order('"quantity":0'), order('"quantity":-1'), order('"quantity":1.5'), order('"quantity":"1"')],
+  ...[order('"quantity":1,"holdSeconds":0'), order('"quantity":1,"holdSeconds":2592001')],
+  ...[order('"quantity":1,"holdSeconds":"60"'), order('"quantity":1,"shipDate":"tomorrow"')],
+  ...[order('"quantity":1,"shipDate":null'), order('"quantity":1,"shipDate":"2027-01-31"')],
+]
+
+export const BAD_ORDER_UPDATES: readonly string[] = [
+  ...['', '{}', '{"complete":false}', '{"complete":"true"}', '{"shipDate":"tomorrow"}', '{"quantity":1}'],
+  '{"complete":true,"shipDate":"2027-01-31T10:00:00Z"}',
 ]
 
 /** By the number of the key; other numbers stand for keys that may be used. */
@@ -124,7 +158,12 @@ export const ODD_REQUESTS: readonly OddRequest[] = [
   { method: 'PUT', path: '/inventory/1', status: 405, allows: [...LOOK, 'PATCH'] },
   { method: 'DELETE', path: '/inventory/abc', status: 405, allows: [...LOOK, 'PATCH'] },
   { method: 'PATCH', path: '/inventory/1/history', status: 405, allows: LOOK },
-  { method: 'OPTIONS', path: '/pets', status: 405, allows: LOOK },
-  { method: 'DELETE', path: '/pets/1', status: 405, allows: LOOK },
-  { method: 'POST', path: '/store/orders', status: 405, allows: LOOK },
+  { method: 'OPTIONS', path: '/pets', status: 405, allows: [...LOOK, 'POST'] },
+  { method: 'PUT', path: '/pets/1', status: 405, allows: [...LOOK, 'PATCH', 'DELETE'] },
+  { method: 'PUT', path: '/categories/1', status: 405, allows: ['PATCH', 'DELETE'] },
+  { method: 'GET', path: '/inventory/search?sort=size', status: 400 },
+  { method: 'PUT', path: '/store/orders', status: 405, allows: [...LOOK, 'POST'] },
+  { method: 'GET', path: '/store/orders/404', status: 404 },
+  { method: 'GET', path: '/store/orders?state=none', status: 400 },
+  { method: 'DELETE', path: '/inventory/1/availability', status: 405, allows: LOOK },
 ]

@@ -1,3 +1,5 @@
+import { PERMISSIONS } from '../../src/core/keys/permissions.ts'
+import { STORE_KEY_ID } from '../../src/core/stock/stock-request.ts'
 import { checkAgainstContract } from '../support/contract-check.ts'
 import { ClockShop } from './clock-shop.ts'
 import { judge, type Told } from './model-judge.ts'
@@ -12,6 +14,8 @@ export interface ModelRun {
   readonly world: ModelWorld
   readonly store: StoreKind
   readonly counts: ModelCounts
+  /** Writes down which holds are over, as each instance does once a second, though nobody can tell when. */
+  endHolds(): Promise<void>
   /** Sends one request and holds the answer against the model. */
   send(step: Extract<Step, { kind: 'request' }>): Promise<Told>
 }
@@ -59,7 +63,14 @@ export async function runSteps(steps: readonly Step[], store: StoreKind, counts:
       petSunset: new Date(SUNSET).toISOString().slice(0, 10),
     },
   })
-  const run: ModelRun = { shop, world, store, counts, send: (step) => send(run, step) }
+  const run: ModelRun = {
+    shop,
+    world,
+    store,
+    counts,
+    send: (step) => send(run, step),
+    endHolds: () => endHolds(shop),
+  }
   try {
     await addFirstKeys(run)
     await lookAtClock(run)
@@ -79,11 +90,11 @@ export async function runSteps(steps: readonly Step[], store: StoreKind, counts:
 
 async function addFirstKeys({ shop, world }: ModelRun): Promise<void> {
   const first = [
-    { limits: ROOMY, readOnly: false },
-    { limits: { perMinute: 3, perDay: 1_000 }, readOnly: false },
-    { limits: { perMinute: 4, perDay: 8 }, readOnly: false },
-    { limits: { perMinute: 60, perDay: 1_000 }, readOnly: true },
-    { limits: { perMinute: 2, perDay: 40 }, readOnly: false, expiresAt: world.now + 2 * HOUR },
+    { limits: ROOMY, permissions: PERMISSIONS },
+    { limits: { perMinute: 3, perDay: 1_000 }, permissions: PERMISSIONS },
+    { limits: { perMinute: 4, perDay: 8 }, permissions: PERMISSIONS },
+    { limits: { perMinute: 60, perDay: 1_000 }, permissions: ['orders'] as const },
+    { limits: { perMinute: 2, perDay: 40 }, permissions: PERMISSIONS, expiresAt: world.now + 2 * HOUR },
   ]
   for (const [number, { limits, ...facts }] of first.entries()) {
     const name = `key ${number}`
@@ -118,9 +129,15 @@ async function runStep(run: ModelRun, step: Step): Promise<void> {
 
 /** The service has to look at its clock, or it could not tell a move there and back from none. */
 async function moveClock(run: ModelRun, by: number): Promise<void> {
+  if (by < 0) await run.endHolds()
   run.shop.now += by
   run.world.moveClock(by)
   await lookAtClock(run)
+}
+
+async function endHolds({ store, now }: ClockShop): Promise<void> {
+  const holdsOf = await store.petsWithHoldsOver(1_000)
+  if (holdsOf.length > 0) await store.changeStock([{ holdsOf, keyId: STORE_KEY_ID, at: now }])
 }
 
 /** By a request of the first key, which is seen from the beginning and so never refused for its address. */

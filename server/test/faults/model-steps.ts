@@ -1,4 +1,15 @@
 import fc from 'fast-check'
+import { PERMISSIONS, type Permission } from '../../src/core/keys/permissions.ts'
+import {
+  type CancelCall,
+  follows,
+  limit,
+  type OrderCall,
+  type OrderPageCall,
+  type OrderUpdateCall,
+  orderCall,
+  pet,
+} from './model-order-steps.ts'
 import { BAD_ADJUSTMENTS, FLAWS } from './model-requests.ts'
 
 /** Who sends a request: one of the keys, by number, with one of its secrets; or somebody without a valid one. */
@@ -44,13 +55,22 @@ export interface ChangeOfCall {
   readonly flaw: string | undefined
 }
 
-export type Call =
-  | { readonly kind: 'list'; readonly coding: 'identity' | 'gzip' | 'zstd' }
-  | { readonly kind: 'item'; readonly pet: number }
+/** Those that change something, and heed an Idempotency-Key. */
+export type ChangeCall =
   | UpdateCall
   | AdjustCall
+  | OrderCall
+  | OrderUpdateCall
+  | CancelCall
   /** A change that was sent some changes ago, once more, with its Idempotency-Key; by the same sender or by another. */
   | { readonly kind: 'again'; readonly back: number; readonly bySame: boolean }
+
+export type LookCall =
+  | { readonly kind: 'list'; readonly coding: 'identity' | 'gzip' | 'zstd' }
+  | { readonly kind: 'item'; readonly pet: number }
+  | { readonly kind: 'availability'; readonly pet: number }
+  | { readonly kind: 'one-order'; readonly order: number }
+  | OrderPageCall
   | { readonly kind: 'history'; readonly pet: number; readonly limit: number; readonly follows: boolean }
   | {
       readonly kind: 'pets'
@@ -61,6 +81,8 @@ export type Call =
   | { readonly kind: 'pet'; readonly pet: number }
   | { readonly kind: 'orders' }
   | { readonly kind: 'odd'; readonly number: number }
+
+export type Call = ChangeCall | LookCall
 
 export interface PetRow {
   readonly pet: number
@@ -77,7 +99,7 @@ export type Command =
   | {
       readonly kind: 'create'
       readonly perMinute: number
-      readonly readOnly: boolean
+      readonly permissions: readonly Permission[]
       readonly hours: number
     }
   | { readonly kind: 'rotate'; readonly key: number; readonly graceSeconds: number }
@@ -106,16 +128,9 @@ const HOUR = 3_600 * SECOND
 const DAY = 24 * HOUR
 const MOVES = [1, 250, 999, SECOND, 30 * SECOND, 59_999, 60 * SECOND, 300 * SECOND, HOUR, DAY]
 
-/** Some more than others, so that requests meet what earlier ones have left. */
-const pet = fc.oneof(
-  { weight: 2, arbitrary: fc.nat({ max: 2 }) },
-  { weight: 1, arbitrary: fc.nat({ max: 9 }) },
-)
 const key = fc.oneof({ weight: 1, arbitrary: fc.constant(0) }, { weight: 2, arbitrary: fc.nat({ max: 9 }) })
 const status = fc.constantFrom('available', 'pending', 'sold')
-const follows = fc.boolean()
 const bySame = fc.constantFrom(true, true, true, false)
-const limit = fc.constantFrom(1, 2, 3, 20, 100)
 
 const sender: fc.Arbitrary<Sender> = fc.oneof(
   { weight: 9, arbitrary: fc.record({ kind: fc.constant('key'), key, secret: fc.nat({ max: 2 }) }) },
@@ -148,13 +163,14 @@ const adjust: fc.Arbitrary<AdjustCall> = fc.record({
 })
 
 const call: fc.Arbitrary<Call> = fc.oneof(
+  { weight: 6, arbitrary: orderCall },
   fc.record({
     kind: fc.constant('list'),
     coding: fc.constantFrom('identity', 'gzip', 'zstd'),
   }),
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('item'), pet }) },
   {
-    weight: 3,
+    weight: 5,
     arbitrary: fc.record({
       kind: fc.constant('update'),
       pet,
@@ -163,7 +179,7 @@ const call: fc.Arbitrary<Call> = fc.oneof(
     }),
   },
   { weight: 3, arbitrary: adjust },
-  { weight: 3, arbitrary: fc.record({ kind: fc.constant('again'), back: fc.nat({ max: 6 }), bySame }) },
+  { weight: 5, arbitrary: fc.record({ kind: fc.constant('again'), back: fc.nat({ max: 6 }), bySame }) },
   fc.record({ kind: fc.constant('history'), pet, limit, follows }),
   fc.record({ kind: fc.constant('pets'), status: fc.option(status, { nil: undefined }), limit, follows }),
   fc.record({ kind: fc.constant('pet'), pet }),
@@ -198,7 +214,7 @@ const command: fc.Arbitrary<Command> = fc.oneof(
   fc.record({
     kind: fc.constant('create'),
     perMinute: fc.integer({ min: 1, max: 6 }),
-    readOnly: fc.boolean(),
+    permissions: fc.subarray([...PERMISSIONS]),
     hours: fc.constantFrom(0, 1, 30),
   }),
   fc.record({ kind: fc.constant('rotate'), key, graceSeconds: fc.constantFrom(0, 60, 7_200) }),

@@ -1,6 +1,8 @@
 import type { StockedPet } from '../../src/core/catalog/pet.ts'
+import type { Permission } from '../../src/core/keys/permissions.ts'
 import { START } from '../support/test-service.ts'
 import { type Allowance, KeyMeter, StrangerMeter, type Verdict } from './model-meter.ts'
+import { ModelOrders } from './model-orders.ts'
 import type { ChangedBy, Intent, ModelAnswer } from './model-outcome.ts'
 import type { Sender } from './model-steps.ts'
 import { TagBook } from './model-tags.ts'
@@ -42,13 +44,6 @@ export interface ModelChange {
   id?: string
 }
 
-export interface ModelOrder {
-  readonly petId: bigint
-  readonly quantity: number
-  readonly shipDate: number
-  readonly complete: boolean
-}
-
 export interface ModelSecret {
   readonly text: string
   endsAt: number
@@ -57,7 +52,7 @@ export interface ModelSecret {
 export interface ModelKey {
   readonly id: string
   readonly name: string
-  readonly readOnly: boolean
+  readonly permissions: readonly Permission[]
   readonly expiresAt: number
   readonly meter: KeyMeter
   readonly secrets: ModelSecret[]
@@ -85,7 +80,7 @@ export class ModelWorld {
   readonly pets = new Map<bigint, ModelPet>(FIRST_PETS.map(({ id, ...pet }) => [id, pet]))
   /** Oldest first. They stay when the pet is gone. */
   readonly histories = new Map<bigint, ModelChange[]>()
-  readonly orders = new Map<bigint, ModelOrder>()
+  readonly orders = new ModelOrders(this)
   readonly keys: ModelKey[] = []
   readonly tags = new TagBook()
   readonly nextPages = new Map<string, NextPage>()
@@ -115,6 +110,8 @@ export class ModelWorld {
   }
 
   moveClock(by: number): void {
+    // Back there, a hold that was over is so for good.
+    if (by < 0) this.orders.endHolds()
     this.now += by
     const latest = Math.max(...this.#skews.map((_, instance) => this.at(instance)))
     for (const answer of this.answers.values()) answer.mayBeGone ||= latest - answer.at >= DAY
@@ -162,7 +159,7 @@ export class ModelWorld {
   }
 
   addKey(
-    facts: Pick<ModelKey, 'id' | 'name' | 'readOnly'> & { secret: string; expiresAt?: number },
+    facts: Pick<ModelKey, 'id' | 'name' | 'permissions'> & { secret: string; expiresAt?: number },
     allowance: Allowance,
   ): void {
     const { secret, expiresAt = Number.POSITIVE_INFINITY, ...rest } = facts

@@ -62,7 +62,7 @@ describe('a database is for its owner alone', () => {
 
 describe('a database that others can read', () => {
   const exposed = async () => {
-    await petstore(['keys', 'create', '--name', 'a', '--plan', 'free'], { cwd: folder, env })
+    await petstore(['migrate'], { cwd: folder, env })
     chmodSync(path, 0o644)
   }
 
@@ -72,8 +72,8 @@ describe('a database that others can read', () => {
     expect((await fetch(`${running.address}/healthz`)).status).toBe(200)
     expect(await running.stop()).toBe(0)
     const told = await running.errors()
-    expect(told).toContain('others can read the database: petstore.db (mode 644)')
-    expect(told).toContain('chmod 600 petstore.db')
+    expect(told).toContain(`others can read the database: ${path} (mode 644)`)
+    expect(told).toContain(`chmod 600 ${path}`)
   })
 
   test('is told by the doctor, the files beside it too', async () => {
@@ -89,7 +89,7 @@ describe('a database that others can read', () => {
   })
 
   test('is not told where all is well', async () => {
-    await petstore(['keys', 'create', '--name', 'a', '--plan', 'free'], { cwd: folder, env })
+    await petstore(['migrate'], { cwd: folder, env })
     const running = await serve([], { cwd: folder, env })
     await running.stop()
     expect(await running.errors()).toBe('')

@@ -84,7 +84,8 @@ describe.each([['SQLite'], ['PostgreSQL']])('no secret is told by a service on %
       run(['keys', 'show', 'Till', '--json']),
       run(['keys', 'show', '--key-stdin'], { stdin: first }),
       // What somebody types who takes the secret for the name of a key.
-      run(['keys', 'revoke', first]),
+      run(['keys', 'revoke', first, '--yes']),
+      run(['keys', 'change', first, '--may', 'none']),
       run(['usage', '--json']),
       run(['doctor', '--port', 'x']),
       run(['backup', 'copy.db']),

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { removePet } from '../support/remove-pet.ts'
 import { type Answer, type CallOptions, PETS, TestService } from '../support/test-service.ts'
 
 const MOST = 9007199254740991
@@ -89,7 +90,7 @@ describe('POST /inventory/adjustments', () => {
     const { status, json } = await adjust(received(...changes))
     expect(status).toBe(200)
     expect((json as { items: unknown[] }).items).toHaveLength(1_000)
-    for (const { id } of pets) await service.store.removePet(id)
+    for (const { id } of pets) await removePet(service.store, id)
   })
 })
 
@@ -203,7 +204,7 @@ describe('an adjustment that cannot be made says why and changes nothing', () =>
   test('below zero is 409', async () => {
     const [status, error] = await refused(received({ petId: 1, delta: -5 }))
     expect([status, error.code]).toEqual([409, 'insufficient_stock'])
-    expect(error.details).toMatchObject([{ index: 0, petId: 1, code: 'insufficient_stock' }])
+    expect(error.details).toMatchObject([{ index: 0, petId: 1, code: 'insufficient_stock', available: 4 }])
     expect(error.details?.[0]?.message).toContain('the quantity of petId 1 is 4, so 5 cannot be taken away')
   })
 
@@ -243,8 +244,8 @@ describe('an adjustment that cannot be made says why and changes nothing', () =>
     expect(answer.error.message).toContain('262144')
   })
 
-  test('a read-only key is 403', async () => {
-    const { secret } = await service.createKey('pro', { readOnly: true })
+  test('a key that may change orders alone is 403', async () => {
+    const { secret } = await service.createKey('pro', { permissions: ['orders'] })
     const answer = await adjust(received({ petId: 1, delta: 1 }), { key: secret })
     expect([answer.status, answer.error.code]).toEqual([403, 'forbidden'])
     expect(await service.contents()).toEqual(before)

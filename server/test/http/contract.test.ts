@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createConfig, lint } from '@redocly/openapi-core'
 import { createSecret, hashSecret } from '../../src/core/keys/api-key.ts'
+import { addWebhook } from '../support/add-webhook.ts'
 import { documentedResponses } from '../support/contract-check.ts'
 import { type Answer, type CallOptions, TestService } from '../support/test-service.ts'
 
@@ -11,9 +12,22 @@ const UNLUCKY = createSecret('production')
 interface Situation {
   readonly service: TestService
   readonly send: (options?: CallOptions) => Promise<Answer>
+  /** What differs from the good request, where the status does not say that by itself. */
+  readonly otherwise: ((options?: CallOptions) => Promise<Answer>) | undefined
+  readonly isAboutOrders: boolean
 }
 
-const REQUESTS: Readonly<Record<string, { method: string; path: string; body?: string }>> = {
+interface GoodRequest {
+  readonly method?: string
+  readonly path?: string
+  readonly body?: string
+}
+
+/** Where nobody listens. */
+const NOWHERE = 'http://127.0.0.1:1111/'
+const NEW_WEBHOOK = `{"url": "${NOWHERE}", "kinds": ["stock.changed"]}`
+
+const REQUESTS: Readonly<Record<string, GoodRequest>> = {
   listInventory: { method: 'GET', path: '/inventory' },
   inventoryEvents: { method: 'GET', path: '/inventory/events' },
   getInventoryItem: { method: 'GET', path: '/inventory/1' },
@@ -23,12 +37,33 @@ const REQUESTS: Readonly<Record<string, { method: string; path: string; body?: s
     path: '/inventory/adjustments',
     body: '{"reason": "counted", "changes": [{"petId": 1, "quantity": 5}]}',
   },
+  getAvailability: { method: 'GET', path: '/inventory/1/availability' },
   listInventoryHistory: { method: 'GET', path: '/inventory/1/history' },
   listRecentChanges: { method: 'GET', path: '/inventory/history' },
+  searchInventory: { method: 'GET', path: '/inventory/search' },
   listPets: { method: 'GET', path: '/pets' },
+  createPet: { method: 'POST', path: '/pets', body: '{"name": "Rex", "categoryId": 1}' },
   getPet: { method: 'GET', path: '/pets/1' },
+  updatePet: { method: 'PATCH', path: '/pets/1', body: '{"name": "Rex"}' },
+  removePet: { method: 'DELETE', path: '/pets/77' },
   listCatalog: { method: 'GET', path: '/catalog' },
+  listCategories: { method: 'GET', path: '/categories' },
+  createCategory: { method: 'POST', path: '/categories', body: '{"name": "Dogs"}' },
+  updateCategory: { method: 'PATCH', path: '/categories/1', body: '{"name": "Dogs"}' },
+  removeCategory: { method: 'DELETE', path: '/categories/77' },
   listOrders: { method: 'GET', path: '/store/orders' },
+  createOrder: { method: 'POST', path: '/store/orders', body: '{"petId": 1, "quantity": 1}' },
+  getOrder: { method: 'GET', path: '/store/orders/1' },
+  updateOrder: { method: 'PATCH', path: '/store/orders/1', body: '{"complete": true}' },
+  cancelOrder: { method: 'DELETE', path: '/store/orders/9007199254740993' },
+  listWebhooks: { method: 'GET', path: '/webhooks' },
+  createWebhook: { method: 'POST', path: '/webhooks', body: NEW_WEBHOOK },
+  getWebhook: { method: 'GET', path: '/webhooks/1' },
+  updateWebhook: { method: 'PATCH', path: '/webhooks/1', body: '{"paused": true}' },
+  removeWebhook: { method: 'DELETE', path: '/webhooks/77' },
+  listWebhookDeliveries: { method: 'GET', path: '/webhooks/1/deliveries' },
+  rotateWebhookSecret: { method: 'POST', path: '/webhooks/1/rotate-secret' },
+  testWebhook: { method: 'POST', path: '/webhooks/1/test' },
   getLimits: { method: 'GET', path: '/limits' },
 }
 
@@ -37,12 +72,46 @@ function adjustment(change: string, fields = ''): string {
   return `{${fields} "reason": "lost", "changes": [${change}]}`
 }
 
+/** Where it is not the path that makes the difference: what brings about a status, by operation. */
+const OTHERWISE: Readonly<Record<string, Pick<GoodRequest, 'path' | 'body'>>> = {
+  'adjustInventory 400': { body: '{}' },
+  'adjustInventory 404': { body: adjustment('{"petId": 404, "delta": 1}') },
+  'createOrder 400': { body: '{}' },
+  'createOrder 404': { body: '{"petId": 404, "quantity": 1}' },
+  'createOrder 409': { body: '{"petId": 1, "quantity": 1000}' },
+  'createOrder 422': { body: '{"petId": 2, "quantity": 1}' },
+  'createPet 400': { body: '{"name": "", "categoryId": 1}' },
+  'createPet 409': { body: '{"name": "Rex", "categoryId": 1, "id": 2}' },
+  'createPet 422': { body: '{"name": "Another", "categoryId": 1}' },
+  'updatePet 409': { body: '{"barcode": "4006381333931"}' },
+  'updatePet 422': { body: '{"name": "Another"}' },
+  'removePet 409': { path: '/pets/9223372036854775807' },
+  'removePet 422': { path: '/pets/2' },
+  'createCategory 400': { body: '{"name": 5}' },
+  'createCategory 409': { body: '{"name": "Dogs", "id": 2}' },
+  'createCategory 422': { body: '{"name": "Another"}' },
+  'updateCategory 422': { body: '{"name": "Another"}' },
+  'removeCategory 409': { path: '/categories/2' },
+  'removeCategory 422': { path: '/categories/78' },
+  'updateOrder 409': { path: '/store/orders/9007199254740993' },
+  'updateOrder 422': { body: '{"shipDate": "2027-01-01T00:00:00Z"}' },
+  'cancelOrder 409': { path: '/store/orders/1' },
+  'cancelOrder 422': { path: '/store/orders/2' },
+  'createWebhook 400': { body: '{"url": "no address", "kinds": ["stock.changed"]}' },
+  'createWebhook 422': { body: NEW_WEBHOOK.replace('changed', 'low') },
+  'updateWebhook 422': { body: '{"paused": false}' },
+  'removeWebhook 422': { path: '/webhooks/78' },
+  'rotateWebhookSecret 422': { path: '/webhooks/78/rotate-secret' },
+}
+
 const SITUATIONS: Readonly<Record<number, (situation: Situation) => Promise<Answer>>> = {
   200: ({ send }) => send(),
+  201: ({ send }) => send(),
+  204: ({ send }) => send(),
   304: ({ send }) => send({ headers: { 'If-None-Match': '*' } }),
   401: ({ send }) => send({ key: null }),
   403: async ({ service, send }) => {
-    const { secret } = await service.createKey('pro', { readOnly: true })
+    const { secret } = await service.createKey('pro', { permissions: [] })
     return send({ key: secret })
   },
   // One that never ends.
@@ -51,17 +120,24 @@ const SITUATIONS: Readonly<Record<number, (situation: Situation) => Promise<Answ
     service.now = Date.UTC(2040, 0)
     return send()
   },
-  409: ({ send }) => send({ body: adjustment('{"petId": 1, "delta": -1000}') }),
+  409: async ({ service, send, otherwise, isAboutOrders }) => {
+    if (otherwise === undefined) return send({ body: adjustment('{"petId": 1, "delta": -1000}') })
+    if (isAboutOrders) await service.call('DELETE', '/store/orders/9007199254740993')
+    return otherwise()
+  },
   412: ({ send }) =>
     send({
       headers: { 'If-Match': '"999-sold"' },
       body: adjustment('{"petId": 1, "quantity": 1, "expected": 999}', '"quantity": 1,'),
     }),
   413: ({ send }) => send({ body: 'x'.repeat(270_000) }),
-  422: async ({ send }) => {
+  422: async ({ send, otherwise }) => {
     const headers = { 'Idempotency-Key': 'once' }
     await send({ headers })
-    return send({ headers, body: adjustment('{"petId": 2, "quantity": 3}', '"quantity": 3,') })
+    return (
+      otherwise?.({ headers }) ??
+      send({ headers, body: adjustment('{"petId": 2, "quantity": 3}', '"quantity": 3,') })
+    )
   },
   429: async ({ service, send }) => {
     const { secret } = await service.createKey('enterprise', { limits: { perMinute: 1, perDay: 9 } })
@@ -82,9 +158,21 @@ describe('the contract', () => {
   let service: TestService
   let broken: TestService
   beforeAll(async () => {
-    service = await TestService.start({ settings: { requestTimeoutSeconds: '1' } })
+    service = await TestService.start({
+      settings: { requestTimeoutSeconds: '1', webhookPrivateAddresses: 'on' },
+    })
+    const more = [
+      ['/categories', '{"id": 77, "name": "Empty"}'],
+      ['/pets', '{"id": 77, "name": "Gone soon", "categoryId": 1}'],
+      ['/pets', '{"id": 78, "name": "Scanned", "categoryId": 1, "barcode": "4006381333931"}'],
+    ] as const
+    for (const [path, body] of more) {
+      await service.call('POST', path, { body, headers: { 'Content-Type': 'application/json' } })
+    }
+    for (const id of [1n, 77n]) await addWebhook(service.store, { id, url: NOWHERE })
     const bug = () => Promise.reject(new TypeError('a bug'))
     broken = await TestService.start({
+      settings: { webhookPrivateAddresses: 'on' },
       wrapStore: (store) => ({
         ...store,
         version: () => undefined,
@@ -92,10 +180,16 @@ describe('the contract', () => {
         changeStock: bug,
         findPet: bug,
         listOrders: bug,
+        findOrder: bug,
+        findAvailability: bug,
         listPets: bug,
+        listCategories: bug,
+        searchStep: bug,
         listHistoryPage: bug,
         listRecentHistory: bug,
         latestEventCursor: bug,
+        listWebhooks: bug,
+        findWebhook: bug,
         findKey: (hash) => (hash === hashSecret(UNLUCKY) ? bug() : store.findKey(hash)),
       }),
     })
@@ -105,30 +199,30 @@ describe('the contract', () => {
   test.each([...documentedResponses])('%s happens as documented', async (response) => {
     const [operationId = '', documented = ''] = response.split(' ')
     const status = Number(documented)
-    const { method, path, body } = REQUESTS[operationId] ?? { method: '', path: '' }
+    const { method = '', path = '', body } = REQUESTS[operationId] ?? {}
     const sendTo =
-      (target: TestService, to = path) =>
+      (target: TestService, to = path, sent = body) =>
       (options: CallOptions = {}) =>
         target.call(method, to, {
-          ...(body === undefined ? {} : { body }),
+          ...(sent === undefined ? {} : { body: sent }),
           ...options,
           headers: { 'Content-Type': 'application/json', ...options.headers },
         })
+    const other = OTHERWISE[response]
+    const otherwise = other && sendTo(service, other.path, other.body)
+    const withId = (id: string) => path.replace(/\/(1|77|9007199254740993)(?=\/|$)/, `/${id}`)
     const arrange: Readonly<Record<number, () => Promise<Answer>>> = {
-      400: () =>
-        sendTo(
-          service,
-          `${path.replace('/1', '/abc')}?limit=0&lastEventId=none`,
-        )(operationId === 'adjustInventory' ? { body: '{}' } : {}),
-      404: () =>
-        sendTo(
-          service,
-          path.replace('/1', '/404'),
-        )(operationId === 'adjustInventory' ? { body: adjustment('{"petId": 404, "delta": 1}') } : {}),
+      400: () => (otherwise ?? sendTo(service, `${withId('abc')}?limit=0&lastEventId=none`))(),
+      404: () => (otherwise ?? sendTo(service, withId('404')))(),
       500: () => sendTo(broken)(operationId === 'getLimits' ? { key: UNLUCKY } : {}),
     }
     const situation = SITUATIONS[status]
-    const answer = await (situation?.({ service, send: sendTo(service) }) ?? arrange[status]?.())
+    const answer = await (situation?.({
+      service,
+      send: sendTo(service),
+      otherwise,
+      isAboutOrders: operationId.endsWith('Order'),
+    }) ?? arrange[status]?.())
     expect(answer?.status).toBe(status)
   })
 

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { EventReader } from '../support/event-reader.ts'
+import { removePet } from '../support/remove-pet.ts'
 import { standingOf } from '../support/standing.ts'
 import { TestService } from '../support/test-service.ts'
 
@@ -63,12 +64,18 @@ describe('GET /inventory/events', () => {
     await service.store.addPets([pet])
     await set(50n, 3)
     await set(50n, 4)
-    await service.store.removePet(50n)
+    await removePet(service.store, 50n)
     await reader.until(() => reader.events.length === 4)
     expect(reader.events.slice(1).map(({ name, data }) => [name, JSON.parse(data)])).toEqual([
-      ['entry', { petId: 50, quantity: 3, status: 'pending' }],
+      [
+        'pet',
+        {
+          ...{ change: 'created', petId: 50, name: 'New', categoryId: 1, quantity: 3, status: 'pending' },
+          ...{ at: expect.any(String), keyId: 'petstore' },
+        },
+      ],
       ['change', expect.objectContaining({ petId: 50, before: 3, after: 4, status: 'pending' })],
-      ['removed', { petId: 50 }],
+      ['removed', { petId: 50, at: expect.any(String), keyId: 'petstore' }],
     ])
   })
 

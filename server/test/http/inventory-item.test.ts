@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { removePet } from '../support/remove-pet.ts'
 import { TestService } from '../support/test-service.ts'
 
 let service: TestService
@@ -46,7 +47,7 @@ describe('GET /inventory/{petId}', () => {
 
   test('sees a removed pet as gone', async () => {
     expect((await service.call('GET', '/inventory/3')).status).toBe(200)
-    await service.store.removePet(3n)
+    await removePet(service.store, 3n)
     expect((await service.call('GET', '/inventory/3')).status).toBe(404)
   })
 })

@@ -13,16 +13,25 @@ afterAll(() => service.stop())
 const limitsOf = async (key: string) => (await service.call('GET', '/limits', { key })).json
 
 describe('GET /limits', () => {
-  test('tells the plan, the key and both windows, this request counted', async () => {
-    const { id, secret } = await service.createKey('free', { name: 'The till' })
+  test('tells the plan, the key, what it may change and both windows, this request counted', async () => {
+    const { id, secret } = await service.createKey('free', {
+      name: 'The till',
+      permissions: ['stock', 'pets'],
+    })
     expect(await limitsOf(secret)).toEqual({
       plan: 'free',
       key: { id, name: 'The till' },
+      permissions: ['stock', 'pets'],
       minute: { limit: 60, remaining: 59, reset: SECONDS + 60 },
       day: { limit: 1_000, remaining: 999, reset: SECONDS + 86_400 },
     })
     await service.call('GET', '/inventory', { key: secret })
     expect(await limitsOf(secret)).toMatchObject({ minute: { remaining: 57 }, day: { remaining: 997 } })
+  })
+
+  test('tells of a key that may change nothing', async () => {
+    const { secret } = await service.createKey('free', { permissions: [] })
+    expect(await limitsOf(secret)).toMatchObject({ permissions: [] })
   })
 
   test('agrees with the headers, whichever window is the tighter one', async () => {

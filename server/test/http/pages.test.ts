@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { StockedPet } from '../../src/core/catalog/pet.ts'
+import { removePet } from '../support/remove-pet.ts'
 import { type Answer, START, TestService } from '../support/test-service.ts'
 import { historyOf } from '../support/whole-store.ts'
 
@@ -103,7 +104,7 @@ describe('GET /pets', () => {
     const longer = await service.call('GET', '/pets?cursor=40&limit=5')
     expect(longer.text).toBe(full.text)
     expect(longer.headers.get('ETag')).not.toBe(full.headers.get('ETag'))
-    await service.store.removePet(46n)
+    await removePet(service.store, 46n)
   })
 })
 
@@ -140,7 +141,7 @@ describe('GET /inventory/{petId}/history', () => {
 
   test('stays when the pet is removed, up to its end', async () => {
     await service.store.changeStock([{ petId: 4n, quantity: 5, keyId: 'key_a', at: START }])
-    await service.store.removePet(4n)
+    await removePet(service.store, 4n)
     const { status, json } = await service.call('GET', '/inventory/4/history')
     expect([status, (json as unknown[]).length]).toEqual([200, 1])
     const [{ id }] = json as [{ id: string }]
@@ -194,14 +195,32 @@ describe('GET /inventory/history', () => {
     expect(json).toEqual([newest])
   })
 
-  test.each(['limit=0', 'limit=101', 'cursor=x', 'cursor='])('?%s is 400', async (query) => {
+  test('gives those alone that fit the filter, and keeps it from page to page', async () => {
+    await service.call('POST', '/inventory/adjustments', {
+      body: '{"reason": "damaged", "changes": [{"petId": 7, "delta": 2}]}',
+      headers: { 'Content-Type': 'application/json' },
+    })
+    expect(each(await follow('/inventory/history?reason=damaged'), 'petId')).toEqual([7])
+    const pages = await follow('/inventory/history?who=The%20shop&petId=5&limit=1')
+    expect(each(pages, 'after')).toEqual([2, 3])
+    expect(each(await follow(`/inventory/history?who=${keyId}&petId=6`), 'petId')).toEqual([])
+    const since = new Date(START + 100).toISOString()
+    expect(each(await follow(`/inventory/history?who=The%20shop&since=${since}`), 'after')).toEqual([2, 3])
+    const until = new Date(START + 3).toISOString()
+    expect(each(await follow(`/inventory/history?petId=1&until=${until}`), 'after')).toEqual([2, 1])
+  })
+
+  test.each([
+    ...['limit=0', 'limit=101', 'cursor=x', 'cursor='],
+    ...['petId=x', 'who=', 'reason=stolen', 'since=yesterday', 'until=2026-09-01T10:00:00'],
+  ])('?%s is 400', async (query) => {
     const answer = await service.call('GET', `/inventory/history?${query}`)
     expect([answer.status, answer.error.code]).toEqual([400, 'invalid_request'])
   })
 })
 
 describe('GET /catalog', () => {
-  test('gives name and category of every pet by petId, as many to a page as are asked for', async () => {
+  test('gives name and category of every pet by petId, barcode and threshold where it has them, as many to a page as are asked for', async () => {
     const pages = await follow('/catalog?limit=20')
     const pets = await service.store.listPets({}, 100)
     expect(pages.map(({ json }) => (json as unknown[]).length)).toEqual([20, 20, pets.length - 40])
@@ -232,16 +251,19 @@ describe('GET /catalog', () => {
     await large.stop()
   })
 
-  test('keeps ids whole and names as they are', async () => {
+  test('keeps ids whole and names and barcodes as they are', async () => {
     const name = 'Söße "Line\n</script>" \u2028 🐈'
+    const pet = { name, categoryId: -9223372036854775808n, status: 'sold', quantity: 0 } as const
     await service.store.addPets([
-      { id: 9223372036854775807n, name, categoryId: -9223372036854775808n, status: 'sold', quantity: 0 },
+      { ...pet, id: 9223372036854775806n, barcode: '00-"7"', lowStockAt: 0 },
+      { ...pet, id: 9223372036854775807n },
     ])
     const { text } = await service.call('GET', '/catalog?cursor=45')
+    const record = `"name":${JSON.stringify(name)},"categoryId":-9223372036854775808`
     expect(text).toBe(
-      `[{"petId":9223372036854775807,"name":${JSON.stringify(name)},"categoryId":-9223372036854775808}]`,
+      `[{"petId":9223372036854775806,${record},"barcode":"00-\\"7\\"","lowStockAt":0},{"petId":9223372036854775807,${record}}]`,
     )
-    await service.store.removePet(9223372036854775807n)
+    for (const id of [9223372036854775806n, 9223372036854775807n]) await removePet(service.store, id)
   })
 
   test('a page is 304 for the one who has it', async () => {

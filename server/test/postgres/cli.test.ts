@@ -7,10 +7,10 @@ import { createDatabase, type TestDatabase } from '../support/postgres-databases
 
 setDefaultTimeout(30_000)
 
-const CSV = `petId,name,categoryId,status,quantity
--9223372036854775808,"A ""quoted"" name, ключ",1,available,5
-7,Biscuit,2,sold,0
-9223372036854775807,Last,3,pending,9007199254740991
+const CSV = `petId,name,categoryId,status,quantity,barcode,lowStockAt
+-9223372036854775808,"A ""quoted"" name, ключ",1,available,5,,
+7,Biscuit,2,sold,0,4006381333931,3
+9223372036854775807,Last,3,pending,9007199254740991,,0
 `
 
 let database: TestDatabase
@@ -49,13 +49,17 @@ describe('the command line on PostgreSQL', () => {
     expect(await run('export')).not.toContain('Biscuit')
   })
 
-  test('makes, lists, rotates and revokes keys, and shows what they use', async () => {
+  test('makes, lists, changes, rotates and revokes keys, and shows what they use', async () => {
     const secret = (await run('keys', 'create', '--name', 'Till', '--plan', 'free')).trim()
     expect(secret).toStartWith('pst_live_')
     expect(await run('keys', 'list')).toContain('Till')
     expect(await run('usage')).toContain('0/60')
+    expect(await run('keys', 'change', 'Till', '--may', 'none', '--expires', '9d')).toContain(
+      'webhooks → none',
+    )
+    expect(await run('keys', 'change', 'Till', '--expires', 'never')).toContain('→ never')
     expect((await run('keys', 'rotate', 'Till')).trim()).not.toBe(secret)
-    await run('keys', 'revoke', 'Till')
+    await run('keys', 'revoke', 'Till', '--yes')
     expect(await run('keys', 'show', 'Till')).toContain('revoked')
   })
 
@@ -85,7 +89,10 @@ describe('the command line on PostgreSQL', () => {
     const refused = await petstore(['copy', '--from', 'sqlite:copy.db', '--to', again.url], { cwd })
     expect([refused.exitCode, refused.stderr]).toEqual([1, expect.stringContaining('not empty')])
     const missing = await petstore(['copy', '--from', 'sqlite:none.db', '--to', again.url], { cwd })
-    expect([missing.exitCode, missing.stderr]).toEqual([1, expect.stringContaining('no database at none.db')])
+    expect([missing.exitCode, missing.stderr]).toEqual([
+      1,
+      expect.stringContaining(`no database at ${join(cwd, 'none.db')};`),
+    ])
     await again.drop()
   })
 

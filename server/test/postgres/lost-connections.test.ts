@@ -1,8 +1,11 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { SECOND } from '../../src/core/values/clock.ts'
 import { openStore } from '../../src/store/open-store.ts'
+import { Connection } from '../../src/store/postgres/connection.ts'
 import { serve } from '../cli/running-petstore.ts'
 import { FreezingProxy } from '../support/freezing-proxy.ts'
 import { createDatabase, type PostgresDatabase } from '../support/postgres-databases.ts'
+import { until } from '../support/until.ts'
 import { stockUp } from './shop.ts'
 
 setDefaultTimeout(30_000)
@@ -19,6 +22,26 @@ const change = (quantity: number) => ({
   method: 'PATCH',
   body: JSON.stringify({ quantity }),
 })
+
+/** Far longer than the test may take. */
+const HOUR_SECONDS = 3_600
+
+async function connectThroughProxy({ poolSize }: { readonly poolSize: number }) {
+  const url = new URL(database.url)
+  const proxy = await FreezingProxy.open(Number(url.port))
+  url.port = String(proxy.port)
+  const timeouts = { connectTimeoutSeconds: HOUR_SECONDS, statementTimeoutSeconds: HOUR_SECONDS }
+  const connection = new Connection(url.href, { poolSize, ...timeouts })
+  await connection.connect()
+  return { connection, proxy }
+}
+
+function failureOf(work: Promise<unknown>): Promise<unknown> {
+  return work.then(
+    () => undefined,
+    (error: unknown) => error,
+  )
+}
 
 describe('connections to PostgreSQL', () => {
   test('that are all cut at once are made anew, without a restart', async () => {
@@ -69,6 +92,33 @@ describe('connections to PostgreSQL', () => {
     while (status !== 200 && performance.now() < deadline) status = (await timed(23)).status
     expect(status).toBe(200)
     expect(await service.stop()).toBe(0)
+    proxy.close()
+  })
+
+  test('that are lost, and do not come again: who waits for one is refused long before the time-outs', async () => {
+    const { connection, proxy } = await connectThroughProxy({ poolSize: 2 })
+    const [own] = await connection.rows<{ pid: number }>('SELECT pg_backend_pid() AS pid')
+    const underWay = failureOf(connection.rows('SELECT pg_sleep(3600)'))
+    proxy.slowDown(HOUR_SECONDS * SECOND)
+    const waiting = failureOf(connection.rows('SELECT 1'))
+    await database.run(`SELECT pg_terminate_backend(${own?.pid})`)
+    expect(await underWay).toMatchObject({ code: 'service_unavailable' })
+    expect(await waiting).toMatchObject({ code: 'service_unavailable' })
+    proxy.slowDown(0)
+    await until(async () => (await failureOf(connection.rows('SELECT 1'))) === undefined)
+    await connection.close()
+    proxy.close()
+  })
+
+  test('that the server does not give are not lost: it goes on with those that there are', async () => {
+    const { connection, proxy } = await connectThroughProxy({ poolSize: 3 })
+    const { losses } = connection
+    proxy.switchTo(1)
+    const rows = () => connection.rows('SELECT pg_backend_pid() AS pid')
+    const [first, ...others] = await Promise.all([rows(), rows(), rows(), rows()])
+    for (const other of others) expect(other).toEqual(first)
+    expect(connection.losses).toBe(losses)
+    await connection.close()
     proxy.close()
   })
 

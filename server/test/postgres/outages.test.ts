@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { PostgresServer } from '../support/postgres-server.ts'
-import { runOutages } from './outages.ts'
+import { crashesOf, runOutages } from './outages.ts'
 
 setDefaultTimeout(60_000)
 
@@ -13,7 +13,7 @@ afterAll(() => server.end())
 
 describe('when PostgreSQL crashes under load, twice', () => {
   test('only 503s at once, nothing acknowledged is lost, and it is back within 2 s', async () => {
-    const report = await runOutages(server, 2)
+    const report = await runOutages(crashesOf(server), 2)
     expect(report.contradictions).toEqual([])
     expect(report.statuses).toEqual([200, 503])
     expect(report.unreadyStatuses).toEqual([503, 503, 503, 503])

@@ -4,7 +4,38 @@ import { recordBoth, violationsOf } from './both-loads.ts'
 import type { KeyedLoad } from './keyed-load.ts'
 import type { Operation } from './register-check.ts'
 import { PET_IDS, startInstances, stockUp } from './shop.ts'
-import { record } from './workload.ts'
+import { type Instance, record } from './workload.ts'
+
+/** What becomes of the database, again and again. */
+export interface Outage {
+  readonly url: string
+  /** Ends what it does, amid it. */
+  crash(round: number): Promise<void>
+  /** What /readyz has to say of it before long. */
+  unreadyReason?(round: number): string
+  /** Resolves when it takes updates again. */
+  comeBack(): Promise<void>
+  /** Before the next. */
+  settle?(): Promise<void>
+  /** Begins what goes on beside the load; what it gives then waits for its end, and tells what should not have happened. */
+  watch?(scene: OutageScene): Promise<() => Promise<string[]>>
+}
+
+export interface OutageScene {
+  readonly instances: readonly Instance[]
+  /** Sends an update that is recorded like those of the load, and gives its status. */
+  readonly update: (address: string, key?: string) => Promise<number>
+  readonly isOver: () => boolean
+}
+
+/** It stops as in a crash, and is started again. */
+export function crashesOf(server: PostgresServer): Outage {
+  return {
+    url: server.url(),
+    crash: () => server.stopAtOnce(),
+    comeBack: () => server.startAgain(),
+  }
+}
 
 export interface OutageReport {
   readonly requests: number
@@ -13,19 +44,29 @@ export interface OutageReport {
   readonly contradictions: readonly string[]
   /** What was sent with keys, and repeated until it was answered. */
   readonly keyed: KeyedLoad
-  /** From the moment that PostgreSQL took connections again to the first update that was acknowledged. */
+  /** From the moment that PostgreSQL took updates again to the first one that each instance acknowledged, of the last of them. */
   readonly recoveriesMs: readonly number[]
+  /** How much later than the first that was. */
+  readonly apartMs: readonly number[]
   /** How long a request took at most while PostgreSQL was away. */
   readonly longestRefusalMs: number
   readonly unreadyStatuses: readonly number[]
+  /** What /readyz said meanwhile. */
+  readonly reasons: readonly string[]
 }
 
 const AWAY_MS = 400
 const BETWEEN_MS = 400
+/** By then /readyz has to say what is wrong. */
+const TOLD_MS = 5_000
 
-/** Stops PostgreSQL as if it had crashed and starts it again, so many times, while two instances are under load. */
-export async function runOutages(server: PostgresServer, times: number): Promise<OutageReport> {
-  const url = server.url()
+/** So many outages while two instances are under load. */
+export async function runOutages(
+  outage: Outage,
+  times: number,
+  say: (progress: string) => void = () => {},
+): Promise<OutageReport> {
+  const { url } = outage
   const key = await stockUp(url)
   const instances = await startInstances(url, 2)
   let isOver = false
@@ -35,41 +76,56 @@ export async function runOutages(server: PostgresServer, times: number): Promise
   const load = recordBoth(instances, { ...parts, workers: 8, keyedCallers: 4, isOver: () => isOver })
 
   const recoveriesMs: number[] = []
+  const apartMs: number[] = []
   const unreadyStatuses: number[] = []
+  const reasons: string[] = []
   let longestRefusalMs = 0
   const own: Operation[] = []
   /** One update, recorded like those of the load. */
-  const update = async (address: string): Promise<number> => {
+  const update = async (address: string, withKey = key): Promise<number> => {
     const began = performance.now()
     const mine = nextValue()
     const { status } = await fetch(`${address}/v1/inventory/1`, {
       method: 'PATCH',
-      headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
+      headers: { Authorization: `Bearer ${withKey}`, 'Content-Type': 'application/json' },
       body: JSON.stringify({ quantity: mine }),
     })
     const ended = performance.now()
     own.push({ kind: 'write', petId: 1, value: mine, began, ended, isUnsure: status !== 200 })
     return status
   }
+  const watching = await outage.watch?.({ instances, update, isOver: () => isOver })
   for (let round = 0; round < times; round++) {
     await Bun.sleep(BETWEEN_MS)
-    await server.stopAtOnce()
+    await outage.crash(round)
     await Bun.sleep(AWAY_MS / 2)
     for (const { address } of instances) {
       const began = performance.now()
       await update(address)
       longestRefusalMs = Math.max(longestRefusalMs, performance.now() - began)
-      unreadyStatuses.push((await fetch(`${address}/readyz`)).status)
+      const { status, text } = await readiness(address, outage.unreadyReason?.(round) ?? '')
+      unreadyStatuses.push(status)
+      reasons.push(text)
     }
     await Bun.sleep(AWAY_MS / 2)
-    await server.startAgain()
+    await outage.comeBack()
     const backAt = performance.now()
-    for (const { address } of instances) while ((await update(address)) !== 200) await Bun.sleep(5)
-    recoveriesMs.push(performance.now() - backAt)
+    const each = await Promise.all(
+      instances.map(async ({ address }) => {
+        while ((await update(address)) !== 200) await Bun.sleep(5)
+        return performance.now() - backAt
+      }),
+    )
+    recoveriesMs.push(Math.max(...each))
+    apartMs.push(Math.max(...each) - Math.min(...each))
+    const refusal = Math.round(longestRefusalMs)
+    say(`${round + 1} outages, back after ${each.map(Math.round).join(' and ')} ms, refused in ${refusal} ms`)
+    await outage.settle?.()
   }
   await Bun.sleep(BETWEEN_MS)
   isOver = true
   const { recorded, keyed } = await load
+  const watched = (await watching?.()) ?? []
   // A look at the end, so that an update that was lost cannot go unseen.
   const last = await record(instances, { ...parts, workers: 2, isOver: (count) => count >= 40 })
   for (const instance of instances) await instance.stop()
@@ -82,10 +138,23 @@ export async function runOutages(server: PostgresServer, times: number): Promise
   return {
     requests: recorded.requests,
     statuses: [...recorded.statuses.keys()].toSorted((a, b) => a - b),
-    contradictions: found,
+    contradictions: [...found, ...watched],
     keyed,
     recoveriesMs,
+    apartMs,
     longestRefusalMs,
     unreadyStatuses,
+    reasons,
+  }
+}
+
+/** What /readyz says once it names the reason; what it says at last, where it does not. */
+async function readiness(address: string, reason: string): Promise<{ status: number; text: string }> {
+  const deadline = performance.now() + TOLD_MS
+  for (;;) {
+    const response = await fetch(`${address}/readyz`)
+    const text = await response.text()
+    if (text.includes(reason) || performance.now() > deadline) return { status: response.status, text }
+    await Bun.sleep(10)
   }
 }

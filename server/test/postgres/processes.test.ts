@@ -28,7 +28,9 @@ async function until(condition: () => boolean): Promise<void> {
 
 describe('petstore serve --processes', () => {
   test('serves from that many, starts one that dies again, and stops cleanly', async () => {
-    const service = await serve(['--processes', '3'], { cwd: '/', env: { DATABASE_URL: database.url } })
+    const env = { DATABASE_URL: database.url, LOG_FORMAT: 'json' }
+    const service = await serve(['--processes', '3'], { cwd: '/', env })
+    await until(() => service.output().split('"listening"').length === 4)
     const first = childrenOf(service.program.pid)
     expect(first).toHaveLength(3)
     // A terminal that is closed.
@@ -46,6 +48,14 @@ describe('petstore serve --processes', () => {
     const processes = childrenOf(service.program.pid)
     expect(await service.stop()).toBe(0)
     for (const pid of processes) expect(() => process.kill(pid, 0)).toThrow()
+    // Of the supervisor as well, every line is JSON.
+    const lines = service.output().trimEnd().split('\n')
+    const told = lines.map((line) => JSON.parse(line) as Record<string, unknown>)
+    expect(told).toContainEqual({
+      ...{ time: expect.any(String), level: 'warn', message: 'a process ended; it is started again' },
+      ...{ process: expect.any(Number), pid: victim, ended: 'SIGKILL' },
+    })
+    expect(await service.errors()).toBe('')
   })
 
   test('ends with its supervisor, even one that is killed', async () => {

@@ -1,4 +1,5 @@
 import { createKeyId, createSecret, storedSecret } from '../../src/core/keys/api-key.ts'
+import { PERMISSIONS } from '../../src/core/keys/permissions.ts'
 import type { Limits } from '../../src/core/keys/plans.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import { serve } from '../cli/running-petstore.ts'
@@ -27,7 +28,7 @@ export async function addKey(databaseUrl: string, limits: Limits): Promise<strin
   const secret = createSecret('production')
   const now = Date.now()
   await store.addKey(
-    { id: createKeyId(), name: 'Shop', plan: 'enterprise', limits, readOnly: false, createdAt: now },
+    { id: createKeyId(), name: 'Shop', plan: 'enterprise', limits, permissions: PERMISSIONS, createdAt: now },
     storedSecret(secret, now),
     { at: now, actor: 'test' },
   )

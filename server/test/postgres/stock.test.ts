@@ -1,11 +1,13 @@
 import { afterAll, afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import type { StockedPet } from '../../src/core/catalog/pet.ts'
 import type { ApplyOptions } from '../../src/core/transfer/staged-import.ts'
+import type { Clock } from '../../src/core/values/clock.ts'
 import { DEFAULT_POSTGRES_SETTINGS, openPostgresStore } from '../../src/store/postgres/store.ts'
 import type { Store } from '../../src/store/store.ts'
 import { change, pet } from '../store/plain-rows.ts'
 import { stockModelSuite } from '../store/stock-model-suite.ts'
-import { createDatabase, type PostgresDatabase } from '../support/postgres-databases.ts'
+import { createReadyDatabase, type PostgresDatabase } from '../support/postgres-databases.ts'
+import { removePet } from '../support/remove-pet.ts'
 import { until } from '../support/until.ts'
 import { historyOf } from '../support/whole-store.ts'
 
@@ -14,15 +16,15 @@ setDefaultTimeout(60_000)
 const WAITING = `SELECT count(*) FROM pg_stat_activity
   WHERE datname = current_database() AND wait_event_type = 'Lock'`
 let latest: PostgresDatabase | undefined
-const open = (url: string | undefined): Promise<Store> =>
-  openPostgresStore(url ?? '', DEFAULT_POSTGRES_SETTINGS)
+const open = (url: string | undefined, clock?: Clock): Promise<Store> =>
+  openPostgresStore(url ?? '', { ...DEFAULT_POSTGRES_SETTINGS, ...(clock === undefined ? {} : { clock }) })
 
 const postgres = {
   create: async () => {
     await latest?.drop()
-    latest = await createDatabase()
+    latest = await createReadyDatabase()
   },
-  open: () => open(latest?.url),
+  open: (clock: Clock) => open(latest?.url, clock),
 }
 afterAll(() => latest?.drop())
 stockModelSuite('PostgreSQL', postgres, { runs: 8, steps: 40 })
@@ -32,7 +34,7 @@ describe('stock on PostgreSQL', () => {
   let store: Store
   let other: Store
   beforeEach(async () => {
-    database = await createDatabase()
+    database = await createReadyDatabase()
     store = await open(database.url)
     await store.addPets([1n, 2n, 3n].map((id) => pet(id, 0)))
     other = await open(database.url)
@@ -61,7 +63,7 @@ describe('stock on PostgreSQL', () => {
   test('that another instance changed is what the next change finds', async () => {
     await store.changeStock([change(1n, 1)])
     await other.changeStock([change(1n, 2), change(2n, 2)])
-    await other.removePet(3n)
+    await removePet(other, 3n)
     const outcomes = await store.changeStock([
       { ...change(1n, 3), onlyIf: [{ quantity: 1, status: 'available' }] },
       { ...change(2n, 3), onlyIf: [{ quantity: 2, status: 'available' }] },
@@ -83,7 +85,7 @@ describe('stock on PostgreSQL', () => {
       [1, 5],
       [5, 1],
     ])
-    await other.removePet(1n)
+    await removePet(other, 1n)
     expect(await store.changeStock([change(1n, 1)])).toEqual(['unknown_pet'])
   })
 

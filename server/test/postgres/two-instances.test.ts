@@ -149,6 +149,20 @@ describe('two instances on one PostgreSQL', () => {
     for (const instance of instances) expect((await instance.call('/inventory', secret)).status).toBe(401)
   })
 
+  test('a key that is changed on one is the changed one on the other within a second', async () => {
+    const secret = await addKey(database.url, PLAN_LIMITS.pro)
+    const permissionsAt = async (instance: typeof one) =>
+      ((await (await instance.call('/limits', secret)).json()) as { permissions: string[] }).permissions
+    for (const instance of instances) expect(await permissionsAt(instance)).toContain('orders')
+    const store = await openStore(database.url, { tables: 'make' })
+    const newest = (await store.listKeys()).at(-1)?.key
+    if (newest === undefined) throw new Error('there are no keys')
+    await store.changeKey(newest, { permissions: ['pets'] }, { at: Date.now(), actor: 'test' })
+    await store.close()
+    await Bun.sleep(1_000)
+    for (const instance of instances) expect(await permissionsAt(instance)).toEqual(['pets'])
+  })
+
   test('a ban counts on both, and ends on both when it is lifted', async () => {
     const secret = await addKey(database.url, { perMinute: 2, perDay: 9 })
     const status = async (at: 0 | 1) => {

@@ -43,11 +43,15 @@ describe('section 7: every error response carries an Error body', () => {
     ['PATCH', '/inventory/events', 'GET, HEAD'],
     ['PATCH', '/inventory/history', 'GET, HEAD'],
     ['POST', '/inventory/1/history', 'GET, HEAD'],
-    ['POST', '/pets', 'GET, HEAD'],
-    ['PATCH', '/pets/1', 'GET, HEAD'],
+    ['PUT', '/pets', 'GET, HEAD, POST'],
+    ['POST', '/pets/1', 'GET, HEAD, PATCH, DELETE'],
+    ['DELETE', '/categories', 'GET, HEAD, POST'],
+    ['GET', '/categories/1', 'PATCH, DELETE'],
     ['POST', '/catalog', 'GET, HEAD'],
     ['PUT', '/limits', 'GET, HEAD'],
-    ['DELETE', '/store/orders', 'GET, HEAD'],
+    ['DELETE', '/store/orders', 'GET, HEAD, POST'],
+    ['POST', '/store/orders/1', 'GET, HEAD, PATCH, DELETE'],
+    ['PUT', '/inventory/1/availability', 'GET, HEAD'],
   ])('%s %s is 405 with Allow', async (method, path, allow) => {
     const answer = await service.call(method, path)
     expect(answer.status).toBe(405)

@@ -37,9 +37,22 @@ describe('section 9: versioning', () => {
     await other.stop()
   })
 
-  test('the served contract is the checked-in one', async () => {
+  test('of staging it is the staging address that is the own one; whatever Host a caller sends', async () => {
+    const settings = { environment: 'staging', baseUrl: 'https://shop.test/v1', host: '0.0.0.0' }
+    const other = await TestService.start({ settings })
+    const headers = { Host: 'evil.test' }
+    const { json } = await other.fetch('GET', '/openapi.json', { key: null, headers })
+    expect((json as typeof contract).servers).toEqual([
+      { url: 'https://shop.test/v1', description: 'Production' },
+      { url: `http://127.0.0.1:${other.port}/v1`, description: 'Staging' },
+    ])
+    await other.stop()
+  })
+
+  test('the served contract is the checked-in one, with the address that the service listens on', async () => {
     const { json } = await service.fetch('GET', '/openapi.json', { key: null })
-    expect(json).toEqual(contract)
+    const own = { url: `http://127.0.0.1:${service.port}/v1`, description: 'Production' }
+    expect(json).toEqual({ ...contract, servers: [own] })
     const post = await service.fetch('POST', '/openapi.json', { key: null })
     expect([post.status, post.error.code]).toEqual([405, 'method_not_allowed'])
   })

@@ -1,7 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { PERMISSIONS } from '../../src/core/keys/permissions.ts'
+import { ORDER_STATES } from '../../src/core/orders/order.ts'
 import type { Adjustment } from '../../src/core/stock/stock-request.ts'
 import { copyStore } from '../../src/core/transfer/store-copy.ts'
 import type { Store } from '../../src/store/store.ts'
+import { addOrders } from '../support/add-orders.ts'
+import { removePet } from '../support/remove-pet.ts'
 import { historyOf, stockOf } from '../support/whole-store.ts'
 import type { StoreUnderTest } from './store-under-test.ts'
 
@@ -31,18 +35,25 @@ async function fill(store: Store): Promise<void> {
     { petId: 2n, quantity: 79, keyId: 'key_b', at: NOW + 2 },
   ])
   await store.changeStock([ADJUSTMENT])
-  await store.removePet(2n)
+  await removePet(store, 2n)
   // Added anew, it has another quantity than its history says.
   await store.changeStock([{ petId: 3n, quantity: 80, keyId: 'key_b', at: NOW + 3 }])
-  await store.removePet(3n)
+  await removePet(store, 3n)
   await store.addPets([{ id: 3n, name: 'Back', categoryId: 1n, status: 'sold', quantity: 5 }])
-  await store.addOrders([{ id: HIGHEST, petId: -1n, quantity: 3, shipDate: NOW, complete: true }])
+  await addOrders(store, [{ id: HIGHEST, petId: -1n, quantity: 3, shipDate: NOW, complete: true }])
+  const draft = { petId: 1n, quantity: 7 }
+  await store.changeStock([
+    { keyId: 'key_a', at: NOW, draft },
+    { keyId: 'key_a', at: NOW, draft: { ...draft, holdSeconds: 2_592_000, shipDate: NOW + 9 } },
+    { keyId: 'key_a', at: NOW, draft },
+  ])
+  await store.changeStock([{ keyId: 'key_a', at: NOW, orderId: 3n, petId: 1n, update: 'cancel' }])
   const act = { at: NOW, actor: 'anna' }
-  const key = { name: 'Shop', plan: 'pro', readOnly: false, createdAt: NOW } as const
+  const key = { name: 'Shop', plan: 'pro', permissions: PERMISSIONS, createdAt: NOW } as const
   const limits = { perMinute: 300, perDay: 10_000 }
   await store.addKey({ ...key, id: 'key_b', limits }, { hash: 'b', hint: 'b…', createdAt: NOW }, act)
   await store.addKey(
-    { ...key, id: 'key_a', limits, readOnly: true },
+    { ...key, id: 'key_a', limits, permissions: [] },
     { hash: 'a', hint: 'a…', createdAt: NOW },
     act,
   )
@@ -58,7 +69,8 @@ async function everything(store: Store): Promise<unknown> {
   return {
     inventory: await stockOf(store),
     histories: await Promise.all([1n, 2n, 3n].map((petId) => historyOf(store, petId))),
-    orders: await store.listOrders(),
+    available: await store.findAvailability(1n),
+    orders: await Promise.all(ORDER_STATES.map((state) => store.listOrders({ state }, 99))),
     keys: await store.listKeys(),
     found: [await store.findKey('a'), await store.findKey('a2'), await store.findKey('b')],
     acts: await store.listKeyActs(),
@@ -91,7 +103,8 @@ export function contentsSuite(name: string, from: StoreUnderTest, to: StoreUnder
       expect(counts).toMatchObject({
         pets: 5_999,
         stock: 5_999,
-        log: 6_008,
+        orders: 4,
+        log: 6_013,
         keys: 2,
         key_secrets: 3,
         bans: 1,
@@ -104,6 +117,9 @@ export function contentsSuite(name: string, from: StoreUnderTest, to: StoreUnder
       expect(await target.changeStock([ADJUSTMENT])).toEqual([{ answer: 'an answer', isReplay: true }])
       await target.changeStock([{ petId: 1n, quantity: 80, keyId: 'key_a', at: NOW + 5 }])
       expect((await historyOf(target, 1n)).map(({ after }) => after)).toEqual([77, 78, 77, 80])
+      expect(await everything(target)).toMatchObject({ available: { quantity: 80, reserved: 14 } })
+      const draft = { keyId: 'key_a', at: NOW, draft: { petId: 1n, quantity: 1 } }
+      expect(await target.changeStock([draft])).toMatchObject([{ order: { id: 4n } }])
       const keeper = await target.openLimits(() => NOW)
       await keeper.admit('key_a', { perMinute: 300, perDay: 10_000 })
       await keeper.save()
@@ -112,7 +128,7 @@ export function contentsSuite(name: string, from: StoreUnderTest, to: StoreUnder
 
     test('refuses a store that holds anything, and leaves it as it is', async () => {
       await fill(source)
-      await target.addOrders([{ id: 1n, petId: 1n, quantity: 1, shipDate: 1, complete: false }])
+      await addOrders(target, [{ id: 1n, petId: 1n, quantity: 1, shipDate: 1, complete: true }])
       await expect(copyStore(source, target, QUIET)).rejects.toThrow('not empty: it has 1 rows of orders')
       expect(await target.countPets()).toBe(0)
     })

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import type { StockedPet } from '../../src/core/catalog/pet.ts'
 import type { PetStatus } from '../../src/core/stock/inventory.ts'
 import type { Store } from '../../src/store/store.ts'
+import { removePet } from '../support/remove-pet.ts'
 import type { StoreUnderTest } from './store-under-test.ts'
 
 const change = (petId: bigint, quantity: number, at = 1) => ({ petId, quantity, keyId: 'key_a', at })
@@ -79,23 +80,34 @@ export function eventSuite(name: string, underTest: StoreUnderTest): void {
       ])
     })
 
-    test('entries that come, change their status and go are told between the others, in order', async () => {
+    test('pets that come, change and go are told between the others, in order', async () => {
       const cursor = await store.latestEventCursor()
       await store.changeStock([change(1n, 10)])
       await other.addPets([pet(9n, 9)])
       await store.changeStock([change(9n, 8), change(1n, 11)])
       await importPets([pet(1n, 11, 'pending'), pet(2n, 2, 'sold', 'Another name')])
       await store.changeStock([change(1n, 12)])
-      await other.removePet(9n)
+      await removePet(other, 9n, 3)
       await store.changeStock([change(1n, 13)])
+      const told = { categoryId: 1n, at: 9, keyId: 'importer' }
       expect(await eventsAfter(cursor)).toEqual([
         quantity(1n, 1, 10),
-        { kind: 'entry', petId: 9n, quantity: 9, status: 'available' },
+        {
+          ...{ kind: 'pet', change: 'created', petId: 9n, name: 'Biscuit', quantity: 9, status: 'available' },
+          ...{ ...told, at: expect.any(Number), keyId: 'petstore' },
+        },
         quantity(9n, 9, 8),
         quantity(1n, 10, 11),
-        { kind: 'entry', petId: 1n, quantity: 11, status: 'pending' },
+        {
+          ...{ kind: 'pet', change: 'changed', petId: 1n, name: 'Biscuit', quantity: 11, status: 'pending' },
+          ...told,
+        },
+        {
+          ...{ kind: 'pet', change: 'changed', petId: 2n, name: 'Another name', quantity: 2, status: 'sold' },
+          ...told,
+        },
         quantity(1n, 11, 12, { status: 'pending' }),
-        { kind: 'removed', petId: 9n },
+        { kind: 'removed', petId: 9n, at: 3, keyId: 'petstore' },
         quantity(1n, 12, 13, { status: 'pending' }),
       ])
     })
@@ -126,6 +138,16 @@ export function eventSuite(name: string, underTest: StoreUnderTest): void {
       await importPets(Array.from({ length: 1_500 }, (_, index) => pet(BigInt(index + 100), 1)))
       await store.changeStock([change(1n, 10)])
       expect(await eventsAfter(cursor)).toEqual([{ kind: 'relist' }, quantity(1n, 1, 10)])
+    })
+
+    test('a cursor of before the identity was renewed is not gone on from, and one of after is', async () => {
+      const before = await store.latestEventCursor()
+      await store.changeStock([change(1n, 10)])
+      await other.renewIdentity()
+      expect(await store.stockEventsAfter(before, 10)).toBe('too_far')
+      const cursor = await store.latestEventCursor()
+      await store.changeStock([change(1n, 11)])
+      expect(await eventsAfter(cursor)).toEqual([quantity(1n, 10, 11)])
     })
 
     test('what is too far back is not told one by one', async () => {

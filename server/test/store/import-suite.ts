@@ -1,10 +1,14 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import type { StockedPet } from '../../src/core/catalog/pet.ts'
-import type { Order } from '../../src/core/orders/order.ts'
+import type { OrderRow } from '../../src/core/orders/order.ts'
 import type { StagedImport } from '../../src/core/transfer/staged-import.ts'
 import type { Store } from '../../src/store/store.ts'
+import { addOrders } from '../support/add-orders.ts'
+import { removePet } from '../support/remove-pet.ts'
 import { historyOf, stockOf } from '../support/whole-store.ts'
 import type { StoreUnderTest } from './store-under-test.ts'
+
+const NOTHING_MORE = { barcode: null, lowStockAt: null }
 
 const HIGHEST = 9223372036854775807n
 const LOWEST = -9223372036854775808n
@@ -19,7 +23,7 @@ const pet = (id: bigint, changes: Partial<StockedPet> = {}): StockedPet => ({
   ...changes,
 })
 
-const order = (id: bigint, changes: Partial<Order> = {}): Order => ({
+const order = (id: bigint, changes: Partial<OrderRow> = {}): OrderRow => ({
   id,
   petId: 1n,
   quantity: 2,
@@ -158,8 +162,17 @@ export function importSuite(name: string, underTest: StoreUnderTest): void {
       const preview = await staged.preview(1)
       await staged.discard()
       expect(preview).toEqual({
-        added: { count: 2, first: [{ line: 2, value: pet(9n) }] },
-        changed: { count: 1, first: [{ line: 3, value: pet(2n, { status: 'sold' }), before: pet(2n) }] },
+        added: { count: 2, first: [{ line: 2, value: { ...pet(9n), ...NOTHING_MORE } }] },
+        changed: {
+          count: 1,
+          first: [
+            {
+              line: 3,
+              value: { ...pet(2n, { status: 'sold' }), ...NOTHING_MORE },
+              before: { ...pet(2n), ...NOTHING_MORE },
+            },
+          ],
+        },
         unchanged: 1,
       })
       expect(await pets()).toEqual([pet(1n), pet(2n)])
@@ -213,7 +226,7 @@ export function importSuite(name: string, underTest: StoreUnderTest): void {
         { petId: 1n, quantity: 1, keyId: 'key_a', at: 1 },
         { petId: 2n, quantity: 7, keyId: 'key_a', at: 2 },
       ])
-      await store.removePet(3n)
+      await removePet(store, 3n)
       expect(await staged.apply(ACT)).toEqual({ added: 1, changed: 1, unchanged: 1 })
       await staged.discard()
       expect(await historyOf(store, 1n)).toEqual([
@@ -228,8 +241,8 @@ export function importSuite(name: string, underTest: StoreUnderTest): void {
       await store.addPets([pet(1n), pet(2n)])
       await store.changeStock([{ petId: 1n, quantity: 6, keyId: 'key_a', at: 1 }])
       const cursor = await store.loadStock(() => {})
-      expect(await store.removePet(1n)).toBe(true)
-      expect(await store.removePet(1n)).toBe(false)
+      expect(await removePet(store, 1n)).toBe('removed')
+      expect(await removePet(store, 1n)).toBe('unknown_pet')
       expect(await store.findPet(1n)).toBeUndefined()
       expect((await stockOf(store)).map(({ petId }) => petId)).toEqual([2n])
       expect(await store.stockChangesSince(cursor)).toMatchObject({ set: [], removed: [1n] })
@@ -244,7 +257,8 @@ export function importSuite(name: string, underTest: StoreUnderTest): void {
     })
 
     test('orders are added, changed and left alone likewise', async () => {
-      await store.addOrders([order(1n), order(2n), order(3n)])
+      await store.addPets([pet(1n, { quantity: 6 }), pet(LOWEST)])
+      await addOrders(store, [order(1n), order(2n), order(3n)])
       const wanted = [order(1n), order(2n, { complete: true }), order(HIGHEST, { petId: LOWEST })]
       const staged = await stage(await store.stageOrders(), wanted)
       const preview = await staged.preview(5)
@@ -268,7 +282,7 @@ export function importSuite(name: string, underTest: StoreUnderTest): void {
       for await (const batch of store.exportPets()) {
         if (exported.length === 0) {
           await store.changeStock([{ petId: 11_999n, quantity: 1, keyId: 'key_a', at: 1 }])
-          await store.removePet(11_998n)
+          await removePet(store, 11_998n)
         }
         exported.push(...batch)
       }

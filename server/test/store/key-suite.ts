@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import type { ApiKey } from '../../src/core/keys/api-key.ts'
+import type { KeyChange } from '../../src/core/keys/key-change.ts'
+import { statement } from '../../src/store/sql.ts'
 import type { Store } from '../../src/store/store.ts'
 import type { StoreUnderTest } from './store-under-test.ts'
 
@@ -9,7 +11,7 @@ const key: ApiKey = {
   name: 'Shop',
   plan: 'enterprise',
   limits: { perMinute: 5, perDay: Number.MAX_SAFE_INTEGER },
-  readOnly: true,
+  permissions: [],
   createdAt: NOW,
 }
 const secret = (hash: string, createdAt = NOW) => ({ hash, hint: `hint of ${hash}`, createdAt })
@@ -28,12 +30,64 @@ export function keySuite(name: string, underTest: StoreUnderTest): void {
     })
 
     test('are found by the hash of their secret alone', async () => {
-      const ended: ApiKey = { ...key, id: 'key_b', readOnly: false, expiresAt: NOW + 5, revokedAt: NOW + 6 }
+      const ended: ApiKey = {
+        ...key,
+        id: 'key_b',
+        permissions: ['stock', 'orders'],
+        expiresAt: NOW + 5,
+        revokedAt: NOW + 6,
+      }
       await store.addKey(key, secret('hash a'), act)
       await store.addKey(ended, secret('hash b'), act)
       expect(await store.findKey('hash a')).toEqual(key)
       expect(await store.findKey('hash b')).toEqual(ended)
       expect(await store.findKey('key_a')).toBeUndefined()
+    })
+
+    test('have their permissions in one order, and none by a name that is not known', async () => {
+      await store.addKey({ ...key, permissions: ['orders', 'stock'] }, secret('hash a'), act)
+      expect((await store.findKey('hash a'))?.permissions).toEqual(['stock', 'orders'])
+      const database = await underTest.connect()
+      await database.commit([statement('UPDATE keys SET permissions = $1', 'pets,everything')])
+      await database.close()
+      expect((await store.findKey('hash a'))?.permissions).toEqual(['pets'])
+    })
+
+    test('changed, are other in what was given and keep the rest, and the audit tells before and after', async () => {
+      await store.addKey(key, secret('hash a'), act)
+      await store.addKey({ ...key, id: 'key_b' }, secret('hash b'), act)
+      const changed = async (change: KeyChange) => {
+        const before = await store.findKey('hash a')
+        if (before === undefined) throw new Error('the key is gone')
+        await store.changeKey(before, change, { at: NOW + 1, actor: 'bert' })
+        const { action, detail, ...by } = (await store.listKeyActs()).at(-1) ?? {}
+        expect([action as string, by as object]).toEqual([
+          'change',
+          { at: NOW + 1, actor: 'bert', keyId: 'key_a' },
+        ])
+        return [await store.findKey('hash a'), detail as string]
+      }
+      const permitted: ApiKey = { ...key, permissions: ['stock', 'pets'] }
+      expect(await changed({ permissions: ['stock', 'pets'] })).toEqual([permitted, 'may: none → stock,pets'])
+      const limits = { perMinute: 60, perDay: 1_000 }
+      expect(
+        await changed({ name: 'Till', allowance: { plan: 'free', limits }, expiresAt: NOW + 5 }),
+      ).toEqual([
+        { ...permitted, name: 'Till', plan: 'free', limits, expiresAt: NOW + 5 },
+        'name: "Shop" → "Till"; plan: enterprise (5 a minute, 9007199254740991 a day) → free (60 a minute, 1000 a day); expires: never → 2026-09-21T14:13:20.005Z',
+      ])
+      expect(await changed({ permissions: [], expiresAt: 'never' })).toEqual([
+        { ...key, name: 'Till', plan: 'free', limits },
+        'may: stock,pets → none; expires: 2026-09-21T14:13:20.005Z → never',
+      ])
+      expect(await store.findKey('hash b')).toEqual({ ...key, id: 'key_b' })
+    })
+
+    test('changed in different parts by two who saw the same, have both changes', async () => {
+      await store.addKey(key, secret('hash a'), act)
+      await store.changeKey(key, { name: 'Till' }, act)
+      await store.changeKey(key, { permissions: ['orders'] }, act)
+      expect(await store.findKey('hash a')).toEqual({ ...key, name: 'Till', permissions: ['orders'] })
     })
 
     test('cannot share a secret or an id', async () => {

@@ -1,7 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import type { StockedPet } from '../../src/core/catalog/pet.ts'
 import type { PetStatus } from '../../src/core/stock/inventory.ts'
+import { historyVerbs } from '../../src/store/history.ts'
 import type { Store } from '../../src/store/store.ts'
+import { removePet } from '../support/remove-pet.ts'
 import type { StoreUnderTest } from './store-under-test.ts'
 
 const HIGHEST = 9223372036854775807n
@@ -86,7 +88,7 @@ export function pageSuite(name: string, underTest: StoreUnderTest): void {
       await store.changeStock([change(10n, 1), change(2n, 2), change(10n, 3)])
       await store.changeStock([change(HIGHEST, 4)])
       await store.changeStock([change(LOWEST, 6), change(10n, 7)])
-      await store.removePet(2n)
+      await removePet(store, 2n)
       const seen: [bigint, number, number][] = []
       let cursor: string | undefined
       do {
@@ -119,7 +121,7 @@ export function pageSuite(name: string, underTest: StoreUnderTest): void {
         name: 'My shop',
         plan: 'pro' as const,
         limits: { perMinute: 1, perDay: 1 },
-        readOnly: false,
+        permissions: [],
         createdAt: 1,
       }
       await store.addKey(key, { hash: 'hash', hint: 'hint', createdAt: 1 }, { at: 1, actor: 'test' })
@@ -132,6 +134,94 @@ export function pageSuite(name: string, underTest: StoreUnderTest): void {
         next: undefined,
       })
       expect(await store.listHistoryPage(404n, 9, undefined)).toEqual({ entries: [], next: undefined })
+    })
+
+    test('tells when a pet was last removed and by whom, also once it is back', async () => {
+      expect(await store.findRemoval(10n)).toBeUndefined()
+      await store.changeStock([{ removedPet: 10n, keyId: 'key_gone', at: 77 }])
+      const removal = { petId: 10n, at: 77, keyId: 'key_gone', keyName: 'key_gone' }
+      expect(await store.findRemoval(10n)).toEqual(removal)
+      await store.addPets([pet(10n, 'pending')])
+      expect(await store.findRemoval(10n)).toEqual(removal)
+    })
+
+    describe('filters the history of all pets', () => {
+      type Filter = Parameters<Store['listRecentHistory']>[2]
+      beforeEach(async () => {
+        const key = {
+          id: 'key_desk',
+          name: 'Front desk',
+          plan: 'pro' as const,
+          permissions: [],
+          createdAt: 1,
+        }
+        await store.addKey(
+          { ...key, limits: { perMinute: 1, perDay: 1 } },
+          { hash: 'hash', hint: 'hint', createdAt: 1 },
+          { at: 1, actor: 'test' },
+        )
+        const received = { reason: 'received', changes: [{ petId: 11n, delta: 1 }] } as const
+        await store.changeStock([
+          change(10n, 1, 'key_desk'),
+          change(2n, 2),
+          change(10n, 3),
+          { ...received, keyId: 'key_desk', at: 40 },
+          change(10n, 50, 'key_desk'),
+        ])
+      })
+
+      const AFTERS: readonly (readonly [Filter, readonly number[]])[] = [
+        [{}, [50, 6, 3, 2, 1]],
+        [{ who: 'Front desk' }, [50, 6, 1]],
+        [{ who: 'key_desk' }, [50, 6, 1]],
+        [{ who: 'key_gone' }, [3, 2]],
+        [{ who: 'front desk' }, []],
+        [{ reason: 'received' }, [6]],
+        [{ reason: 'sold' }, []],
+        [{ since: 3 }, [50, 6, 3]],
+        [{ until: 3 }, [2, 1]],
+        [{ since: 2, until: 40 }, [3, 2]],
+        [{ petId: 10n }, [50, 3, 1]],
+        [{ petId: 10n, who: 'Front desk', since: 2 }, [50]],
+        [{ petId: 404n }, []],
+        [{ since: 60 + 3_600_000 }, []],
+      ]
+
+      test('by what is given, in pages of any size', async () => {
+        for (const limit of [1, 9]) {
+          for (const [filter, afters] of AFTERS) {
+            expect([filter, await aftersOf(store, filter, limit)]).toEqual([filter, [...afters]])
+          }
+        }
+      })
+
+      test('looks at only so much for a page, and goes on from there', async () => {
+        const database = await underTest.connect()
+        try {
+          const inSteps = historyVerbs(database, { most: 2, step: 1 })
+          for (const [filter, afters] of AFTERS) {
+            expect(await aftersOf(inSteps, filter, 9)).toEqual([...afters])
+          }
+          const first = await inSteps.listRecentHistory(9, undefined, { until: 2 })
+          expect(first).toEqual({ entries: [], next: expect.any(String) })
+        } finally {
+          await database.close()
+        }
+      })
+
+      /** Of all pages, one after the other. */
+      async function aftersOf(from: Pick<Store, 'listRecentHistory'>, filter: Filter, limit: number) {
+        const afters: number[] = []
+        let cursor: string | undefined
+        do {
+          const page = await from.listRecentHistory(limit, cursor, filter)
+          if (page === 'unknown_cursor') throw new Error('it gave this cursor itself')
+          expect(page.entries.length).toBeLessThanOrEqual(limit)
+          afters.push(...page.entries.map(({ after }) => after))
+          cursor = page.next
+        } while (cursor !== undefined)
+        return afters
+      }
     })
 
     test.each(['', 'abc', '1.5', '1 ', '99999999999999999999'])(

@@ -8,16 +8,22 @@ import { DEFAULT_POSTGRES_SETTINGS, openPostgresStore } from '../../src/store/po
 import { Connection as SqliteConnection } from '../../src/store/sqlite/connection.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import type { Store } from '../../src/store/store.ts'
-import { createDatabase, type TestDatabase } from '../support/postgres-databases.ts'
+import { createReadyDatabase, type PostgresDatabase } from '../support/postgres-databases.ts'
 import { until } from '../support/until.ts'
 import { adjustmentSuite } from './adjustment-suite.ts'
+import { catalogSuite } from './catalog-suite.ts'
+import { categoryImportSuite } from './category-import-suite.ts'
 import { changeSuite } from './change-suite.ts'
 import { contentsSuite } from './contents-suite.ts'
 import { eventSuite } from './event-suite.ts'
 import { importSuite } from './import-suite.ts'
 import { keySuite } from './key-suite.ts'
 import { limitSuite } from './limit-suite.ts'
+import { lowStockSuite } from './low-stock-suite.ts'
+import { orderSuite } from './order-suite.ts'
 import { pageSuite } from './page-suite.ts'
+import { change, pet } from './plain-rows.ts'
+import { searchSuite } from './search-suite.ts'
 import { sqlSuite } from './sql-suite.ts'
 import { stockSuite } from './stock-suite.ts'
 
@@ -25,10 +31,10 @@ setDefaultTimeout(20_000)
 
 /** The time that the suites live in. */
 const SUITE_NOW = 1_790_000_000_000
-let database: TestDatabase | undefined
+let database: PostgresDatabase | undefined
 
 async function open(clock: Clock = () => SUITE_NOW): Promise<Store> {
-  database ??= await createDatabase()
+  database ??= await createReadyDatabase()
   return openPostgresStore(database.url, { ...DEFAULT_POSTGRES_SETTINGS, clock })
 }
 
@@ -47,17 +53,22 @@ afterAll(discard)
 const underTest = { open, connect, discard }
 sqlSuite('PostgreSQL', underTest)
 stockSuite('PostgreSQL', underTest)
+orderSuite('PostgreSQL', underTest)
+catalogSuite('PostgreSQL', underTest)
+lowStockSuite('PostgreSQL', underTest)
 changeSuite('PostgreSQL', underTest)
 keySuite('PostgreSQL', underTest)
 limitSuite('PostgreSQL', underTest)
+categoryImportSuite('PostgreSQL', underTest)
 importSuite('PostgreSQL', underTest)
 adjustmentSuite('PostgreSQL', underTest)
 eventSuite('PostgreSQL', underTest)
 pageSuite('PostgreSQL', underTest)
+searchSuite('PostgreSQL', underTest)
 
 const folder = mkdtempSync(join(tmpdir(), 'petstore-copy-'))
 const sqlite = {
-  open: async () => openSqliteStore(join(folder, 'petstore.db')),
+  open: async () => openSqliteStore(join(folder, 'petstore.db'), { clock: () => SUITE_NOW }),
   connect: async () => SqliteConnection.open(join(folder, 'petstore.db')),
   discard: async () => rmSync(folder, { recursive: true, force: true }),
 }
@@ -106,6 +117,78 @@ describe('PostgreSQL database', () => {
     await store.changeStock([{ petId: 1n, quantity: 2, keyId: 'key_a', at: 3 }])
     expect(await store.stockEventsAfter(anew, 10)).toMatchObject({ events: [{ kind: 'change', after: 2 }] })
     await store.close()
+    await discard()
+  })
+
+  test('a pet that another makes while a commit waits for its locks is not written over by it', async () => {
+    const [store, other] = [await open(), await open()]
+    await store.addPets([pet(1n, 1)])
+    const by = { keyId: 'key_a', at: 1 }
+    const make = (quantity: number) => ({ ...by, newPet: { ...pet(7n, quantity) } })
+    const sql = database?.connect()
+    if (sql === undefined) throw new Error('there is no database yet')
+    const held = Promise.withResolvers<void>()
+    const locked = Promise.withResolvers<void>()
+    const holding = sql.begin(async (tx) => {
+      await tx`SELECT 1 FROM stock WHERE pet_id = 1 FOR UPDATE`
+      locked.resolve()
+      await held.promise
+    })
+    await locked.promise
+    const waiting = store.changeStock([change(1n, 2), make(9)])
+    await until(async () => {
+      const [row] = (await database?.run('SELECT count(*) AS n FROM pg_locks WHERE NOT granted')) ?? []
+      return Number(row?.n) > 0
+    })
+    await other.changeStock([make(5)])
+    expect(await other.changeStock([{ ...by, draft: { petId: 7n, quantity: 3 } }])).toMatchObject([
+      { order: {} },
+    ])
+    held.resolve()
+    await holding
+    expect(await waiting).toEqual([{ petId: 1n, quantity: 2, status: 'available' }, { taken: { id: 7n } }])
+    expect(await store.findAvailability(7n)).toEqual({ petId: 7n, quantity: 5, reserved: 3 })
+    await sql.close()
+    await store.close()
+    await other.close()
+    await discard()
+  })
+
+  test('commits that bring the same barcodes in other orders do not wait crosswise', async () => {
+    const [store, other] = [await open(), await open()]
+    await store.addPets([pet(1n, 1)])
+    const { id: _, ...draft } = pet(0n, 1)
+    const make = (barcode: string) => ({ keyId: 'key_a', at: 1, newPet: { ...draft, barcode } })
+    const sql = database?.connect()
+    if (sql === undefined) throw new Error('there is no database yet')
+    const waits = async (commits: number) => {
+      const [row] = (await database?.run('SELECT count(*) AS n FROM pg_locks WHERE NOT granted')) ?? []
+      return Number(row?.n) === commits
+    }
+    const held = Promise.withResolvers<void>()
+    const holding = sql.begin(async (tx) => {
+      await tx`INSERT INTO pets (id, name, words, category_id, barcode) VALUES (-1, 'x', 'x', 1, 'between')`
+      await held.promise
+      throw new Error('it comes to nothing')
+    })
+    const failed = holding.catch(() => {})
+    await until(async () => {
+      const sessions = await database?.run(
+        "SELECT 1 FROM pg_stat_activity WHERE state = 'idle in transaction'",
+      )
+      return sessions?.length === 1
+    })
+    const first = store.changeStock([make('a'), make('between'), make('b')])
+    await until(() => waits(1))
+    const second = other.changeStock([make('b'), make('a')])
+    await until(() => waits(2))
+    held.resolve()
+    await failed
+    expect(await first).toMatchObject([{ pet: {} }, { pet: {} }, { pet: {} }])
+    expect(await second).toMatchObject([{ taken: { barcode: 'b' } }, { taken: { barcode: 'a' } }])
+    await sql.close()
+    await store.close()
+    await other.close()
     await discard()
   })
 

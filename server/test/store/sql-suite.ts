@@ -1,9 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { isLow } from '../../src/core/stock/inventory.ts'
+import { IS_LOW } from '../../src/store/low-stock.ts'
 import { insertRows, statement } from '../../src/store/sql.ts'
 import type { Store } from '../../src/store/store.ts'
 import type { StoreUnderTest } from './store-under-test.ts'
 
-const ORDER = 'INSERT INTO orders (id, pet_id, quantity, ship_date, complete) VALUES ($1, $2, $3, $4, $5)'
+const ORDER =
+  'INSERT INTO orders (id, pet_id, quantity, ship_date, state, created_at) VALUES ($1, $2, $3, $4, $5, 0)'
 const HIGHEST = 2n ** 63n - 1n
 
 /** What every database promises to the verbs that are written once for all of them. */
@@ -26,8 +29,8 @@ export function sqlSuite(name: string, underTest: StoreUnderTest): void {
       async (how) => {
         const changed = await database.commit(
           [
-            statement(ORDER, HIGHEST, -HIGHEST, Number.MAX_SAFE_INTEGER, 5, true),
-            statement(ORDER, 2n, 1n, 2 ** 31, 0, false),
+            statement(ORDER, HIGHEST, -HIGHEST, 2 ** 53 - 2, 5, 'complete'),
+            statement(ORDER, 2n, 1n, 2 ** 31, 0, 'open'),
             statement('UPDATE orders SET quantity = quantity + $2 WHERE pet_id > $1', -HIGHEST, 1),
             statement('UPDATE orders SET quantity = $1', 7),
             statement('DELETE FROM orders WHERE id = $1', 99n),
@@ -35,35 +38,36 @@ export function sqlSuite(name: string, underTest: StoreUnderTest): void {
           how,
         )
         expect(changed).toEqual([1, 1, 1, 2, 0])
-        expect(await store.listOrders()).toEqual([
-          { id: 2n, petId: 1n, quantity: 7, shipDate: 0, complete: false },
-          { id: HIGHEST, petId: -HIGHEST, quantity: 7, shipDate: 5, complete: true },
+        expect(await store.listOrders({}, 9)).toEqual([
+          { id: 2n, petId: 1n, quantity: 7, shipDate: 0, state: 'open', createdAt: 0 },
+          { id: HIGHEST, petId: -HIGHEST, quantity: 7, shipDate: 5, state: 'complete', createdAt: 0 },
         ])
       },
     )
 
     test('where one statement fails, none has happened, and the next commit does', async () => {
-      const one = statement(ORDER, 1n, 1n, 1, 1, false)
-      for (const after of [[], [statement(ORDER, 2n, 1n, 1, 1, false)]]) {
+      const one = statement(ORDER, 1n, 1n, 1, 1, 'open')
+      for (const after of [[], [statement(ORDER, 2n, 1n, 1, 1, 'open')]]) {
         await expect(database.commit([one, one, ...after])).rejects.toThrow(/unique/i)
       }
-      expect(await store.listOrders()).toEqual([])
+      expect(await store.listOrders({}, 9)).toEqual([])
       expect(await database.commit([one])).toEqual([1])
       expect(await database.commit([])).toEqual([])
-      expect(await store.listOrders()).toHaveLength(1)
+      expect(await store.listOrders({}, 9)).toHaveLength(1)
     })
 
     test('rows are added many at a time, and changed where they are there already', async () => {
-      const rows = Array.from({ length: 45 }, (_, index) => [BigInt(index), 1n, index, 0, index % 2 === 0])
-      const into = 'orders (id, pet_id, quantity, ship_date, complete)'
+      const stateOf = (index: number) => (index % 2 === 0 ? 'complete' : 'open')
+      const rows = Array.from({ length: 45 }, (_, index) => [BigInt(index), 1n, index, 0, stateOf(index), 0])
+      const into = 'orders (id, pet_id, quantity, ship_date, state, created_at)'
       expect(await database.commit(insertRows(into, rows))).toEqual([20, 20, 5])
       const onConflict = 'ON CONFLICT (id) DO UPDATE SET quantity = orders.quantity + excluded.quantity'
       expect(await database.commit(insertRows(into, rows.slice(0, 21), onConflict))).toEqual([20, 1])
       expect(insertRows(into, [])).toEqual([])
-      expect(await store.listOrders()).toEqual(
+      expect(await store.listOrders({}, 99)).toEqual(
         rows.map((_, index) => ({
           ...{ id: BigInt(index), petId: 1n, quantity: index < 21 ? 2 * index : index, shipDate: 0 },
-          complete: index % 2 === 0,
+          ...{ state: stateOf(index), createdAt: 0 },
         })),
       )
     })
@@ -85,14 +89,40 @@ export function sqlSuite(name: string, underTest: StoreUnderTest): void {
       expect(row).toMatchObject({ at: 1_790_000_000_123n, detail: text })
     })
 
+    test.each([
+      [5, 0, null],
+      [0, 0, null],
+      [0, 0, 0],
+      [1, 0, 0],
+      [5, 0, 5],
+      [6, 0, 5],
+      [6, 1, 5],
+      [5, 9, 0],
+      [Number.MAX_SAFE_INTEGER, 0, Number.MAX_SAFE_INTEGER],
+      [Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER, 0],
+    ])(
+      '%i with %i reserved and the threshold %p is low in SQL where the core says so',
+      async (quantity, reserved, lowStockAt) => {
+        const columns = ['quantity', 'reserved', 'low_at'].map(
+          (column, index) => `CAST($${index + 1} AS BIGINT) AS ${column}`,
+        )
+        const [found] = await database.rows<{ is_low: boolean | bigint }>(
+          `SELECT ${IS_LOW} AS is_low FROM (SELECT ${columns}) AS entry`,
+          ...[quantity, reserved, lowStockAt],
+        )
+        expect(Boolean(found?.is_low)).toBe(isLow({ quantity, reserved, lowStockAt }))
+      },
+    )
+
     test('truth and nothing come back as they were given', async () => {
-      const add = `INSERT INTO keys (id, name, plan, per_minute, per_day, read_only, created_at, expires_at, revoked_at)
-        VALUES ($1, '', 'pro', 1, 1, $2, 1, $3, NULL)`
+      const { text, boolean, integer } = database.dialect.types
+      await database.commit([statement(`CREATE TABLE facts (id ${text}, is_so ${boolean}, at ${integer})`)])
+      const add = 'INSERT INTO facts (id, is_so, at) VALUES ($1, $2, $3)'
       await database.commit([statement(add, 'a', true, null), statement(add, 'b', false, 2 ** 40)])
-      const rows = await database.rows<{ read_only: boolean | bigint; expires_at: bigint | null }>(
-        'SELECT read_only, expires_at FROM keys ORDER BY id',
+      const rows = await database.rows<{ is_so: boolean | bigint; at: bigint | null }>(
+        'SELECT is_so, at FROM facts ORDER BY id',
       )
-      expect(rows.map((row) => [Boolean(row.read_only), row.expires_at])).toEqual([
+      expect(rows.map((row) => [Boolean(row.is_so), row.at])).toEqual([
         [true, null],
         [false, 2n ** 40n],
       ])

@@ -4,8 +4,10 @@ import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { StockedPet } from '../../src/core/catalog/pet.ts'
+import { restoreSqlite } from '../../src/store/sqlite/restore.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import type { Store } from '../../src/store/store.ts'
+import { removePet } from '../support/remove-pet.ts'
 import { historyOf, stockOf } from '../support/whole-store.ts'
 
 const ACT = { at: 9, keyId: 'petstore-import' }
@@ -110,7 +112,7 @@ describe('An import into SQLite', () => {
 
   test('leaves nothing that a check of the database would find fault with', async () => {
     await store.changeStock([{ petId: 1n, quantity: 6, keyId: 'key_a', at: 1 }])
-    await store.removePet(1n)
+    await removePet(store, 1n)
     await importAround([pet(1n, { quantity: 9 }), pet(2n, { quantity: 0 })], [])
     expect(await store.findDamage()).toEqual([])
   })
@@ -164,7 +166,9 @@ describe('A backup of SQLite', () => {
     await store.backupTo(copy)
     expect(statSync(copy).mode & 0o777).toBe(0o600)
     expect([existsSync(`${copy}-wal`), existsSync(`${copy}-shm`)]).toEqual([false, false])
-    const restored = openSqliteStore(copy)
+    const path = join(folder, 'restored.db')
+    restoreSqlite(copy, path)
+    const restored = openSqliteStore(path)
     expect(await stockOf(restored)).toEqual(await stockOf(store))
     expect(await historyOf(restored, 1n)).toEqual(await historyOf(store, 1n))
     await restored.close()

@@ -3,16 +3,23 @@ import { afterEach, describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import type { Clock } from '../../src/core/values/clock.ts'
 import { Connection } from '../../src/store/sqlite/connection.ts'
+import { restoreSqlite } from '../../src/store/sqlite/restore.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { adjustmentSuite } from './adjustment-suite.ts'
+import { catalogSuite } from './catalog-suite.ts'
+import { categoryImportSuite } from './category-import-suite.ts'
 import { changeSuite } from './change-suite.ts'
 import { eventSuite } from './event-suite.ts'
 import { importSuite } from './import-suite.ts'
 import { keySuite } from './key-suite.ts'
 import { limitSuite } from './limit-suite.ts'
+import { lowStockSuite } from './low-stock-suite.ts'
+import { orderSuite } from './order-suite.ts'
 import { pageSuite } from './page-suite.ts'
 import { change, pet } from './plain-rows.ts'
+import { searchSuite } from './search-suite.ts'
 import { sqlSuite } from './sql-suite.ts'
 import { stockSuite } from './stock-suite.ts'
 
@@ -21,17 +28,22 @@ const path = join(folder, 'inner', 'petstore.db')
 const discard = async () => rmSync(folder, { recursive: true, force: true })
 
 const underTest = {
-  open: async () => openSqliteStore(path),
+  open: async (clock?: Clock) => openSqliteStore(path, clock === undefined ? {} : { clock }),
   connect: async () => Connection.open(path),
   discard,
 }
 sqlSuite('SQLite', underTest)
 stockSuite('SQLite', underTest)
+orderSuite('SQLite', underTest)
+catalogSuite('SQLite', underTest)
+lowStockSuite('SQLite', underTest)
 changeSuite('SQLite', underTest)
 eventSuite('SQLite', underTest)
 pageSuite('SQLite', underTest)
+searchSuite('SQLite', underTest)
 keySuite('SQLite', underTest)
 limitSuite('SQLite', underTest)
+categoryImportSuite('SQLite', underTest)
 importSuite('SQLite', underTest)
 adjustmentSuite('SQLite', underTest)
 
@@ -65,13 +77,15 @@ describe('SQLite file', () => {
     await store.close()
   })
 
-  test('that is a backup is another database: whoever followed the original lists again', async () => {
+  test('that is restored from a backup is another database: whoever followed the original lists again', async () => {
     const store = openSqliteStore(path)
     await store.addPets([pet(1n, 0)])
     const cursor = await store.latestEventCursor()
     const copy = join(dirname(path), 'backup.db')
     await store.backupTo(copy)
-    const restored = openSqliteStore(copy)
+    const again = join(dirname(path), 'restored.db')
+    restoreSqlite(copy, again)
+    const restored = openSqliteStore(again)
     await restored.changeStock([change(1n, 1)])
     expect(await store.stockEventsAfter(cursor, 10)).toMatchObject({ events: [] })
     expect(await restored.stockEventsAfter(cursor, 10)).toBe('too_far')

@@ -1,16 +1,20 @@
 import { expect } from 'bun:test'
 import { MAX_QUANTITY } from '../../src/core/stock/inventory.ts'
 import type { Adjustment, AdjustmentChange } from '../../src/core/stock/stock-request.ts'
+import type { Clock } from '../../src/core/values/clock.ts'
 import type { Store } from '../../src/store/store.ts'
 import { historyOf, stockOf } from '../support/whole-store.ts'
 import { pet } from './plain-rows.ts'
+import { ModelOrders } from './stock-model-orders.ts'
 
 export interface StockUnderTest {
   /** Each time an empty store. */
   create(): Promise<void>
-  /** A process on the latest one. */
-  open(): Promise<Store>
+  /** A process on the latest one, with this clock. */
+  open(clock: Clock): Promise<Store>
 }
+
+export type Step = (shop: ModelShop) => Promise<void>
 
 export const PETS = [1n, 2n, 3n, 2n ** 62n, 2n ** 62n + 1n, -5n]
 
@@ -19,6 +23,7 @@ export class ModelShop {
   readonly stores: Store[] = []
   readonly quantities = new Map<bigint, number>()
   readonly history = new Map<bigint, [before: number, after: number][]>()
+  readonly orders = new ModelOrders(this)
   readonly #answers = new Map<string, { fingerprint: string; answer: string }>()
   readonly #database: StockUnderTest
   #cursors: string[] = []
@@ -31,7 +36,7 @@ export class ModelShop {
 
   async open(): Promise<void> {
     await this.#database.create()
-    for (const _ of [1, 2]) this.stores.push(await this.#database.open())
+    for (const _ of [1, 2]) this.stores.push(await this.#open())
     const first = PETS.slice(0, 4)
     await this.store(0).addPets(first.map((id) => pet(id, 0)))
     for (const id of first) this.quantities.set(id, 0)
@@ -44,7 +49,11 @@ export class ModelShop {
 
   async reopen(index: number): Promise<void> {
     await this.store(index).close()
-    this.stores[index] = await this.#database.open()
+    this.stores[index] = await this.#open()
+  }
+
+  #open(): Promise<Store> {
+    return this.#database.open(() => this.orders.now)
   }
 
   store(index: number): Store {
@@ -70,7 +79,9 @@ export class ModelShop {
       ? { items: changes.map((change) => this.#apply(change)) }
       : {
           failures: changes.flatMap(({ petId: id }, index) =>
-            codes[index] === undefined ? [] : [{ index, petId: id, code: codes[index] }],
+            codes[index] === undefined
+              ? []
+              : [{ index, petId: id, code: codes[index], ...this.#lack(id, codes[index]) }],
           ),
         }
     if (idempotency === undefined || codes.includes('invalid_request')) return outcome
@@ -89,6 +100,10 @@ export class ModelShop {
     if (change.expected !== undefined && change.expected !== quantity) return 'precondition_failed'
     if (this.#resultOf(change) < 0) return 'insufficient_stock'
     return this.#resultOf(change) > MAX_QUANTITY ? 'invalid_request' : undefined
+  }
+
+  #lack(petId: bigint, code: string | undefined) {
+    return code === 'insufficient_stock' ? { available: this.quantities.get(petId) } : {}
   }
 
   #apply(change: AdjustmentChange): unknown {
@@ -130,6 +145,7 @@ export class ModelShop {
         const found = (await historyOf(store, petId)).map(({ before, after }) => [before, after])
         expect(found).toEqual(this.history.get(petId) ?? [])
       }
+      await this.orders.check(store)
       expect(await store.findDamage()).toEqual([])
     }
   }

@@ -1,17 +1,18 @@
 import { setDefaultTimeout } from 'bun:test'
 import { rmSync } from 'node:fs'
+import type { Clock } from '../../src/core/values/clock.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { freshFile } from './fresh-file.ts'
 import { stockModelSuite } from './stock-model-suite.ts'
 
-setDefaultTimeout(30_000)
+setDefaultTimeout(240_000)
 
 const file = freshFile()
 const sqlite = {
   create: async () => {
     for (const suffix of ['', '-wal', '-shm']) rmSync(file.path + suffix, { force: true })
   },
-  open: async () => openSqliteStore(file.path),
+  open: async (clock: Clock) => openSqliteStore(file.path, { clock }),
 }
 
 stockModelSuite('SQLite', sqlite, { runs: 60, steps: 60 })

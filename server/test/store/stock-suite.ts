@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import type { StockedPet } from '../../src/core/catalog/pet.ts'
 import type { Store } from '../../src/store/store.ts'
+import { addOrders } from '../support/add-orders.ts'
 import { historyOf, stockOf } from '../support/whole-store.ts'
 import type { StoreUnderTest } from './store-under-test.ts'
 
@@ -116,16 +117,22 @@ export function stockSuite(name: string, underTest: StoreUnderTest): void {
 
     test('lists orders by id', async () => {
       const order = (id: bigint, complete: boolean) => ({
-        id,
-        petId: HIGHEST,
-        quantity: MOST,
-        shipDate: 1_790_000_000_123,
-        complete,
+        ...{ id, petId: 2n, quantity: MOST, shipDate: 1_790_000_000_123, complete },
       })
-      await store.addOrders([order(HIGHEST, true), order(1n, false)])
-      expect(await store.listOrders()).toEqual([order(1n, false), order(HIGHEST, true)])
-      await expect(store.addOrders([order(5n, true), order(1n, true)])).rejects.toThrow()
-      expect(await store.listOrders()).toHaveLength(2)
+      const listed = (id: bigint, state: 'open' | 'complete') => ({
+        ...{
+          id,
+          petId: 2n,
+          quantity: MOST,
+          shipDate: 1_790_000_000_123,
+          state,
+          createdAt: expect.any(Number),
+        },
+      })
+      await addOrders(store, [order(HIGHEST, true), order(1n, false)])
+      expect(await store.listOrders({}, 9)).toEqual([listed(1n, 'open'), listed(HIGHEST, 'complete')])
+      await expect(addOrders(store, [order(5n, true), order(6n, false)])).rejects.toThrow('0 are available')
+      expect(await store.listOrders({}, 9)).toHaveLength(2)
     })
 
     test('keeps everything when it is closed and opened again', async () => {

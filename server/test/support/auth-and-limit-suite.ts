@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { PERMISSIONS } from '../../src/core/keys/permissions.ts'
+import { OPERATIONS } from '../../src/http/routes.ts'
 import { standingOf } from './standing.ts'
 import { type Answer, type CallOptions, START, TestService } from './test-service.ts'
 
@@ -8,14 +10,23 @@ export interface GoodRequest {
   readonly method: string
   readonly path: string
   readonly body?: string
+  /** Of its answer, where that is not 200. */
+  readonly status?: number
+  /** What the stock of pet 1 is set to before, where it needs some. */
+  readonly stock?: string
 }
 
 /** What holds for every operation, whatever it does: each one runs this suite. */
-export function authAndLimitSuite({ operationId, method, path, body }: GoodRequest): void {
+export function authAndLimitSuite(request: GoodRequest): void {
+  const { operationId, method, path, body, status = 200, stock } = request
+  const { needs, isIdempotent } = OPERATIONS.find((operation) => operation.operationId === operationId) ?? {}
   describe(`${operationId}: key and limits`, () => {
     let service: TestService
     beforeAll(async () => {
-      service = await TestService.start({ settings: { anonymousPerMinute: '1000' } })
+      service = await TestService.start({
+        settings: { anonymousPerMinute: '1000', webhookPrivateAddresses: 'on' },
+      })
+      if (stock !== undefined) await service.setQuantity(1n, stock)
     })
     afterAll(() => service.stop())
 
@@ -39,7 +50,7 @@ export function authAndLimitSuite({ operationId, method, path, body }: GoodReque
     test('a valid key is let in, whatever the case of the scheme', async () => {
       for (const scheme of ['Bearer', 'bearer', 'BEARER']) {
         const answer = await send({ key: null, headers: { Authorization: `${scheme} ${service.key}` } })
-        expect(answer.status).toBe(200)
+        expect(answer.status).toBe(status)
         expect(answer.headers.get('X-Content-Type-Options')).toBe('nosniff')
       }
     })
@@ -81,7 +92,7 @@ export function authAndLimitSuite({ operationId, method, path, body }: GoodReque
 
     test('an expired key is 401, from the moment of its expiry', async () => {
       const { secret } = await service.createKey('pro', { expiresAt: START + 1 })
-      expect((await send({ key: secret })).status).toBe(200)
+      expect((await send({ key: secret })).status).toBe(status)
       service.now = START + 1
       await expectUnauthorized({ key: secret }, 'the API key is expired')
       service.now = START
@@ -120,6 +131,50 @@ export function authAndLimitSuite({ operationId, method, path, body }: GoodReque
       expect(own.headers.get('X-Request-Id')).toBe('order-17.a_b')
       const hostile = await send({ headers: { 'X-Request-Id': 'a"b<c>' } })
       expect(hostile.headers.get('X-Request-Id')).toMatch(/^[0-9a-f-]{36}$/)
+    })
+
+    if (needs === undefined) {
+      test('it changes nothing, so a key without any permission will do', async () => {
+        expect(method).toBe('GET')
+        const { secret } = await service.createKey('pro', { permissions: [] })
+        expect((await send({ key: secret })).status).toBe(status)
+      })
+      return
+    }
+
+    test('one permission is enough for it', async () => {
+      const { secret } = await service.createKey('pro', { permissions: [needs] })
+      expect((await send({ key: secret })).status).toBe(status)
+    })
+
+    test('without the permission it is 403, which names it and what to do, and nothing changes', async () => {
+      const permissions = PERMISSIONS.filter((permission) => permission !== needs)
+      const { id, secret } = await service.createKey('pro', { permissions })
+      const before = await service.contents()
+      const { status: refused, error } = await send({ key: secret })
+      expect([refused, error.code]).toEqual([403, 'forbidden'])
+      expect(error.message).toContain(`it needs the permission "${needs}"`)
+      expect(error.message).toContain(`petstore keys change ${id} --may ${PERMISSIONS.join()}`)
+      expect(await service.contents()).toEqual(before)
+    })
+
+    test('the permission is looked at after the key and the limit, and before the request', async () => {
+      const none = { permissions: [] }
+      const wrong = {
+        headers: { 'Idempotency-Key': 'x'.repeat(256) },
+        ...(body === undefined ? {} : { body: '{' }),
+      }
+      // Of one without a key of its own and without a body, nothing in it can be wrong.
+      if (isIdempotent || body !== undefined) expect((await send(wrong)).status).toBe(400)
+      const { secret } = await service.createKey('enterprise', {
+        ...none,
+        limits: { perMinute: 1, perDay: 9 },
+      })
+      const refused = await send({ ...wrong, key: secret })
+      expect([refused.status, standingOf(refused).remaining]).toEqual([403, 0])
+      expect((await send({ key: secret })).status).toBe(429)
+      const revoked = await service.createKey('pro', { ...none, revokedAt: START })
+      await expectUnauthorized({ key: revoked.secret }, 'the API key is revoked')
     })
   })
 }

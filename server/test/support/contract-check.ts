@@ -63,6 +63,12 @@ export function checkAgainstContract(
   return entry.operationId
 }
 
+/** Throws when the body of a delivery is not what the contract documents for webhooks of its type. */
+export function checkPayload(type: string, body: string): void {
+  const pointer = ['webhooks', type, 'post', 'requestBody', 'content', 'application/json', 'schema']
+  checkBody(`contract#/${pointer.map(escaped).join('/')}`, body)
+}
+
 /** `reference` is to one of the contract's headers. */
 function isRequired(reference: string): boolean {
   const headers: Readonly<Record<string, { readonly required: boolean }>> = contract.components.headers

@@ -2,11 +2,12 @@ import { connect, createServer, type Socket } from 'node:net'
 
 /**
  * Passes bytes on to a port of this machine: at once, or later where it is slow. Frozen it swallows them, as a dead
- * network does.
+ * network does. New connections can be sent to another port, as by a balancer that has found another primary.
  */
 export class FreezingProxy {
   readonly #server: ReturnType<typeof createServer>
   readonly #sockets = new Set<Socket>()
+  #target: number
   #isFrozen = false
   #delayMs = 0
 
@@ -17,11 +18,12 @@ export class FreezingProxy {
   }
 
   private constructor(target: number) {
+    this.#target = target
     this.#server = createServer((near) => {
       this.#sockets.add(near)
       near.on('error', () => {})
       if (this.#isFrozen) return
-      const far = connect(target, '127.0.0.1')
+      const far = connect(this.#target, '127.0.0.1')
       this.#sockets.add(far)
       far.on('error', () => {})
       const pass = (from: Socket, to: Socket) => {
@@ -51,6 +53,11 @@ export class FreezingProxy {
   /** From now on everything arrives so much later, in either direction. */
   slowDown(delayMs: number): void {
     this.#delayMs = delayMs
+  }
+
+  /** Connections that there are stay where they are. */
+  switchTo(target: number): void {
+    this.#target = target
   }
 
   freeze(): void {

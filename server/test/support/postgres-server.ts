@@ -1,7 +1,19 @@
-import { execFileSync, spawn } from 'node:child_process'
-import { chmodSync, chownSync, cpSync, existsSync, mkdtempSync, readFileSync, statSync } from 'node:fs'
-import { arch, platform, tmpdir, userInfo } from 'node:os'
+import { execFile, execFileSync, spawn } from 'node:child_process'
+import {
+  chmodSync,
+  chownSync,
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { arch, platform, userInfo } from 'node:os'
 import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import { memoryFolder } from './memory-folder.ts'
 
 /**
  * A shell holds the server, and this process holds the shell's standard input. When this process ends, however
@@ -31,22 +43,41 @@ export class PostgresServer {
 
   static async start(
     flags: Readonly<Record<string, string>> = {},
-    { parent = tmpdir(), launcher = '' }: Place = {},
+    { parent = memoryFolder(), launcher = '' }: Place = {},
   ): Promise<PostgresServer> {
-    const folder = mkdtempSync(join(parent, 'petstore-postgres-'))
-    const owner = runAs()
-    const binaries = await findBinaries(owner, folder)
-    if (owner !== undefined) {
-      chmodSync(folder, 0o755)
-      chownSync(folder, owner.uid, owner.gid)
-    }
-    const data = join(folder, 'data')
+    const { folder, owner, binaries } = await newPlace(parent)
     execFileSync(
       binaries.initdb,
-      ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'],
+      ['-D', join(folder, 'data'), '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'],
       { ...owner, stdio: 'pipe' },
     )
     const server = new PostgresServer(folder, freePort(), binaries.postgres, owner, flags, launcher)
+    await server.#whenReady()
+    return server
+  }
+
+  /** A standby of this one, which follows it: a copy of its files, taken as a backup of them while it runs. */
+  async startStandby(): Promise<PostgresServer> {
+    const { folder, owner, binaries } = await newPlace(memoryFolder())
+    const data = join(folder, 'data')
+    const sql = new Bun.SQL({ adapter: 'postgres', url: this.url(), max: 1 })
+    try {
+      await sql`SELECT pg_backup_start('standby', true)`
+      await promisify(execFile)('cp', ['-a', join(this.#folder, 'data'), data], { ...owner })
+      const [backup] = await sql<{ labelfile: string }[]>`SELECT labelfile FROM pg_backup_stop(false)`
+      rmSync(join(data, 'postmaster.pid'))
+      for (const [name, text] of [
+        ['backup_label', backup?.labelfile ?? ''],
+        ['standby.signal', ''],
+      ] as const) {
+        writeFileSync(join(data, name), text)
+        if (owner !== undefined) chownSync(join(data, name), owner.uid, owner.gid)
+      }
+    } finally {
+      await sql.close()
+    }
+    const flags = { primary_conninfo: `host=127.0.0.1 port=${this.port} user=postgres` }
+    const server = new PostgresServer(folder, freePort(), binaries.postgres, owner, flags, '')
     await server.#whenReady()
     return server
   }
@@ -94,6 +125,21 @@ export class PostgresServer {
     await this.#whenReady()
   }
 
+  /** As if its machine were lost: all of its processes at once, amid whatever they do. */
+  kill(): void {
+    const pid = Number(readFileSync(this.#pidFile, 'utf8').split('\n')[0])
+    // It starts no more of them, nor sees that some are gone.
+    process.kill(pid, 'SIGSTOP')
+    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').map(Number)
+    for (const victim of [...children, pid]) {
+      try {
+        process.kill(victim, 'SIGKILL')
+      } catch {
+        // It has ended by itself meanwhile.
+      }
+    }
+  }
+
   /** Ends it before this process ends. */
   async end(): Promise<void> {
     const ended = new Promise((resolve) => this.#guardian.once('exit', resolve))
@@ -107,10 +153,14 @@ export class PostgresServer {
     return done
   }
 
+  get #pidFile(): string {
+    return join(this.#folder, 'data', 'postmaster.pid')
+  }
+
   async #whenReady(): Promise<void> {
-    const pidFile = join(this.#folder, 'data', 'postmaster.pid')
     const deadline = performance.now() + READY_MS
-    while (!(existsSync(pidFile) && /^ready/m.test(readFileSync(pidFile, 'utf8')))) {
+    // A standby that takes connections says so in another word.
+    while (!(existsSync(this.#pidFile) && /^(?:ready|standby)/m.test(readFileSync(this.#pidFile, 'utf8')))) {
       if (performance.now() > deadline) {
         throw new Error(`PostgreSQL did not start: ${readFileSync(join(this.#folder, 'log'), 'utf8')}`)
       }
@@ -120,10 +170,21 @@ export class PostgresServer {
 }
 
 interface Place {
-  /** Where its folder is made; open to everybody, like /tmp. */
+  /** Where its folder is made, in memory by default; open to everybody, like /tmp. */
   readonly parent?: string
   /** Words before the command that starts it, such as `taskset -c 1`. */
   readonly launcher?: string
+}
+
+async function newPlace(parent: string) {
+  const folder = mkdtempSync(join(parent, 'petstore-postgres-'))
+  const owner = runAs()
+  const binaries = await findBinaries(owner, folder)
+  if (owner !== undefined) {
+    chmodSync(folder, 0o755)
+    chownSync(folder, owner.uid, owner.gid)
+  }
+  return { folder, owner, binaries }
 }
 
 interface Owner {

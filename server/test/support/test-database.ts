@@ -1,13 +1,13 @@
 import { Database } from 'bun:sqlite'
 import { join } from 'node:path'
-import { createDatabase, type TestDatabase } from './postgres-databases.ts'
+import { createReadyDatabase, type TestDatabase } from './postgres-databases.ts'
 
 /** `TEST_STORE=postgres bun test …` runs the service under test on PostgreSQL instead of SQLite. */
 export const ON_POSTGRES = Bun.env.TEST_STORE === 'postgres'
 
-/** An empty database for a service under test. */
+/** An empty database for a service under test, on PostgreSQL with its tables. */
 export function createTestDatabase(folder: string, onPostgres = ON_POSTGRES): Promise<TestDatabase> {
-  return onPostgres ? createDatabase() : Promise.resolve(sqliteDatabase(join(folder, 'petstore.db')))
+  return onPostgres ? createReadyDatabase() : Promise.resolve(sqliteDatabase(join(folder, 'petstore.db')))
 }
 
 function sqliteDatabase(path: string): TestDatabase {

@@ -3,12 +3,16 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { StockedPet } from '../../src/core/catalog/pet.ts'
 import { type ApiKey, createKeyId, createSecret, storedSecret } from '../../src/core/keys/api-key.ts'
+import { PERMISSIONS } from '../../src/core/keys/permissions.ts'
 import { type Limits, PLAN_LIMITS, type Plan } from '../../src/core/keys/plans.ts'
+import { ORDER_STATES, type OrderRow } from '../../src/core/orders/order.ts'
+import type { Lookup } from '../../src/delivery/addresses.ts'
 import { type RunningService, startService } from '../../src/service/compose.ts'
 import { readConfig, type SettingName } from '../../src/service/config.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import { DEFAULT_POSTGRES_SETTINGS } from '../../src/store/postgres/store.ts'
 import type { Store } from '../../src/store/store.ts'
+import { addOrders } from './add-orders.ts'
 import { checkAgainstContract } from './contract-check.ts'
 import type { TestDatabase } from './postgres-databases.ts'
 import { createTestDatabase } from './test-database.ts'
@@ -24,6 +28,12 @@ export const PETS: readonly StockedPet[] = [
   { id: 3n, name: 'Goldie', categoryId: 4n, status: 'sold', quantity: 0 },
   { id: 9007199254740993n, name: 'Odd one', categoryId: 9n, status: 'available', quantity: 7 },
   { id: 9223372036854775807n, name: 'Last one', categoryId: 9n, status: 'available', quantity: 8 },
+]
+
+/** One of them reserves one of the last pet. */
+const ORDERS: readonly OrderRow[] = [
+  { id: 1n, petId: 1n, quantity: 2, shipDate: START, complete: true },
+  { id: 9007199254740993n, petId: 9223372036854775807n, quantity: 1, shipDate: START, complete: false },
 ]
 
 /** For ids that fit a number; larger ones are compared in `text`. */
@@ -78,6 +88,8 @@ interface Options {
   readonly demoSecrets?: ReadonlySet<string>
   /** Which database it runs on; what TEST_STORE says by default. */
   readonly onPostgres?: boolean
+  /** How names are looked up that webhooks are sent to. */
+  readonly lookup?: Lookup
   /** The real clock instead of the one that tests move. */
   readonly realTime?: boolean
 }
@@ -101,10 +113,7 @@ export class TestService {
     service.#database = await createTestDatabase(service.folder, options.onPostgres)
     await service.#open()
     await service.store.addPets(options.pets ?? PETS)
-    await service.store.addOrders([
-      { id: 1n, petId: 1n, quantity: 2, shipDate: START, complete: true },
-      { id: 9007199254740993n, petId: 9223372036854775807n, quantity: 1, shipDate: START, complete: false },
-    ])
+    await addOrders(service.store, options.pets === undefined ? ORDERS : ORDERS.filter((one) => one.complete))
     service.key = (await service.createKey('enterprise', { limits: ROOMY })).secret
     return service
   }
@@ -114,10 +123,10 @@ export class TestService {
   }
 
   async #open(): Promise<void> {
-    const { settings, wrapStore = (store: Store) => store, demoSecrets, realTime } = this.#options
+    const { settings, wrapStore = (store: Store) => store, demoSecrets, realTime, lookup } = this.#options
     this.store = await openStore(
       this.#database.url,
-      { tables: 'make' },
+      { tables: 'make', ...(realTime ? {} : { clock: () => this.now }) },
       {
         ...DEFAULT_POSTGRES_SETTINGS,
         ...(realTime ? {} : { clock: () => this.now }),
@@ -129,6 +138,7 @@ export class TestService {
       {
         ...(realTime ? {} : { clock: () => this.now }),
         ...(demoSecrets === undefined ? {} : { demoSecrets }),
+        ...(lookup === undefined ? {} : { lookup }),
         logSink: {
           write: async (text) => {
             this.logText += text
@@ -157,7 +167,7 @@ export class TestService {
     const id = createKeyId()
     const limits = plan === 'enterprise' ? ROOMY : PLAN_LIMITS[plan]
     await this.store.addKey(
-      { id, name: `${plan} key`, plan, limits, readOnly: false, createdAt: this.now, ...overrides },
+      { id, name: `${plan} key`, plan, limits, permissions: PERMISSIONS, createdAt: this.now, ...overrides },
       storedSecret(secret, this.now),
       { at: this.now, actor: 'test' },
     )
@@ -197,14 +207,20 @@ export class TestService {
   }
 
   /** Runs SQL in the service's database, past the service. */
-  async run(sql: string): Promise<void> {
-    await this.#database.run(sql)
+  run(sql: string): Promise<readonly Record<string, unknown>[]> {
+    return this.#database.run(sql)
+  }
+
+  get databaseUrl(): string {
+    return this.#database.url
   }
 
   /** Everything that an update could change. */
   async contents(): Promise<unknown> {
     const histories = await Promise.all(PETS.map(({ id }) => historyOf(this.store, id)))
-    return { inventory: await stockOf(this.store), histories }
+    const available = await Promise.all(PETS.map(({ id }) => this.store.findAvailability(id)))
+    const orders = await Promise.all(ORDER_STATES.map((state) => this.store.listOrders({ state }, 1_000)))
+    return { inventory: await stockOf(this.store), histories, available, orders }
   }
 
   /** Stops it as an operator would, and starts it again on the same file. */

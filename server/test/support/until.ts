@@ -1,4 +1,8 @@
+/** Others need the machine too while somebody waits for long. */
+const MAX_PAUSE_MS = 16
+
 /** Looks again and again; the timeout of the test is the limit. */
 export async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await isSo())) await Bun.sleep(1)
+  for (let pauseMs = 1; !(await isSo()); pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS))
+    await Bun.sleep(pauseMs)
 }

@@ -107,6 +107,7 @@ describe('the log', () => {
 
 const request: FinishedRequest = {
   requestId: 'r-1',
+  traceId: undefined,
   operation: 'listInventory',
   method: 'GET',
   path: '/v1/inventory',

@@ -49,6 +49,16 @@ describe('/metrics', () => {
       petstore_bans_total: 'counter',
       petstore_keys: 'gauge',
       petstore_inventory_entries: 'gauge',
+      petstore_orders_open: 'gauge',
+      petstore_reserved_units: 'gauge',
+      petstore_orders_refused_total: 'counter',
+      petstore_orders_expired_total: 'counter',
+      petstore_webhook_deliveries_total: 'counter',
+      petstore_webhook_delivery_duration_seconds: 'histogram',
+      petstore_webhooks_turned_off_total: 'counter',
+      petstore_webhook_behind_events: 'gauge',
+      petstore_webhook_behind_seconds: 'gauge',
+      petstore_webhook_on: 'gauge',
       petstore_open_connections: 'gauge',
       petstore_open_requests: 'gauge',
       petstore_build_info: 'gauge',
@@ -62,6 +72,32 @@ describe('/metrics', () => {
     for await (const name of new Glob('operating*.md').scan(docs))
       documented += await Bun.file(docs + name).text()
     for (const name of families.keys()) expect(documented).toContain(`\`${name}`)
+  })
+
+  test('tells how many orders are open and reserve, and counts those refused and expired', async () => {
+    const order = (body: object) =>
+      service.call('POST', '/store/orders', {
+        body: JSON.stringify({ petId: 1, ...body }),
+        headers: { 'Content-Type': 'application/json' },
+      })
+    const figures = async () => {
+      const { value } = await scrape()
+      const gauges = [value('petstore_orders_open'), value('petstore_reserved_units')]
+      return [...gauges, value('petstore_orders_refused_total'), value('petstore_orders_expired_total')]
+    }
+    // The one that every service under test begins with.
+    expect(await figures()).toEqual([1, 1, 0, 0])
+    await order({ quantity: 3, holdSeconds: 1 })
+    await order({ quantity: 2 })
+    await order({ petId: 404, quantity: 2 })
+    expect(await figures()).toEqual([2, 4, 1, 0])
+    service.now += 1_000
+    expect((await figures()).slice(0, 3)).toEqual([1, 1, 1])
+    await order({ quantity: 4, holdSeconds: 1 })
+    expect(await figures()).toEqual([2, 5, 1, 1])
+    service.now += 1_000
+    await order({ quantity: 5 })
+    expect(await figures()).toEqual([1, 1, 2, 2])
   })
 
   test('counts requests by operation and status, and times them', async () => {

@@ -46,6 +46,13 @@ export interface AnswerHeader {
   readonly isAlwaysThere: boolean
 }
 
+/** What is sent to webhooks. */
+export interface WebhookFacts {
+  readonly type: string
+  readonly summary: string
+  readonly schema: Schema
+}
+
 export interface OperationGroup {
   readonly tag: string
   readonly description: string
@@ -75,6 +82,7 @@ export class Contract {
   readonly groups: readonly OperationGroup[]
   readonly operations: readonly Operation[]
   readonly schemas: ReadonlyMap<string, Schema>
+  readonly webhooks: readonly WebhookFacts[]
   readonly errorCodes: readonly ErrorCodeFacts[]
   /** By name; `null` where the limits are agreed for each key. */
   readonly plans: ReadonlyMap<string, PlanLimits | null>
@@ -88,6 +96,10 @@ export class Contract {
     this.description = document.info.description ?? ''
     this.servers = document.servers.map(({ url, description = '' }) => ({ url, description }))
     this.schemas = new Map(Object.entries(document.components.schemas))
+    this.webhooks = Object.entries(document.webhooks).map(([type, { post }]) => {
+      const { summary = '', requestBody } = post
+      return { type, summary, schema: requestBody?.content['application/json']?.schema ?? {} }
+    })
     this.errorCodes = document['x-error-codes']
     this.plans = new Map(Object.entries(document['x-rate-limits'].plans))
     this.ban = document['x-rate-limits'].ban

@@ -34,3 +34,11 @@ export function InlineText({ text }: { readonly text: string }) {
   parts.push(text.slice(done))
   return parts
 }
+
+export function Paragraph({ text }: { readonly text: string }) {
+  return (
+    <p>
+      <InlineText text={text} />
+    </p>
+  )
+}

@@ -5,6 +5,8 @@ export interface OpenApiDocument {
   readonly servers: readonly { readonly url: string; readonly description?: string }[]
   readonly tags?: readonly { readonly name: string; readonly description?: string }[]
   readonly paths: Readonly<Record<string, Readonly<Record<string, OpenApiOperation | undefined>>>>
+  /** What is sent to those who have made a webhook, by its type. */
+  readonly webhooks: Readonly<Record<string, { readonly post: OpenApiOperation }>>
   readonly components: {
     readonly headers: Readonly<Record<string, OpenApiHeader>>
     readonly schemas: Readonly<Record<string, Schema>>

@@ -6,17 +6,27 @@ export type PageRoute =
   | { readonly page: 'schema'; readonly id: string }
 
 const FOLDERS = { guide: 'guides', operation: 'operations', schema: 'schemas' } as const
+/** The start is `#/`, and needs a name only where a part of it is meant. */
+const START_FOLDER = 'start'
 
-export function href(route: PageRoute): string {
-  return route.page === 'start' ? '#/' : `#/${FOLDERS[route.page]}/${encodeURIComponent(route.id)}`
+/** The address of a page, or of a part of it, such as one of its headings. */
+export function href(route: PageRoute, part?: string): string {
+  const behind = part === undefined ? '' : `/${encodeURIComponent(part)}`
+  if (route.page !== 'start') return `#/${FOLDERS[route.page]}/${encodeURIComponent(route.id)}${behind}`
+  return behind === '' ? '#/' : `#/${START_FOLDER}${behind}`
 }
 
-/** `undefined` for an address that names nothing here. */
+/** The id of the element that `href(route, part)` leads to: the browser itself goes there within a page. */
+export function partId(route: PageRoute, part: string): string {
+  return href(route, part).slice(1)
+}
+
+/** The page, whichever part of it is named; `undefined` for an address that names nothing here. */
 export function readRoute(hash: string): PageRoute | undefined {
   const [folder = '', id = '', ...rest] = hash.replace(/^#?\/?/, '').split('/')
-  if (folder === '') return { page: 'start' }
+  if (folder === '' || (folder === START_FOLDER && rest.length === 0)) return { page: 'start' }
   const page = (['guide', 'operation', 'schema'] as const).find((each) => FOLDERS[each] === folder)
-  return page === undefined || id === '' || rest.length > 0 ? undefined : { page, id: decoded(id) }
+  return page === undefined || id === '' || rest.length > 1 ? undefined : { page, id: decoded(id) }
 }
 
 /** An address that somebody mistyped names a page that does not exist, which the page says. */

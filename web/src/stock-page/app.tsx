@@ -3,16 +3,16 @@ import { useArrival, useHash } from '../both-pages/hash-navigation.ts'
 import { Header } from './header.tsx'
 import { type Route, routeOf } from './navigation.ts'
 import { Notices } from './notices.tsx'
-import { Overview } from './overview/overview.tsx'
-import { PetView } from './pet/pet-view.tsx'
+import { Questions } from './questions.tsx'
 import { SessionContext, useSession } from './session/session-context.ts'
 import { SignIn } from './session/sign-in.tsx'
 import { signedIn } from './session/signed-in.ts'
 import { useReadable } from './stock/observable.ts'
 import type { StockModel } from './stock/stock-model.ts'
 import { FailureToasts } from './table/failure-toasts.tsx'
-import { StockView } from './table/stock-view.tsx'
 import { Toasts } from './toasts.tsx'
+import { ViewFrame } from './view-frame.tsx'
+import { PetView, VIEWS } from './views.ts'
 
 export function App() {
   const state = useReadable(signedIn)
@@ -26,14 +26,16 @@ export function App() {
 
 /** Asks before the page is left while a change is on its way: it would be lost where it still waits. */
 function useLeavingWarning(): void {
-  const { editor, bulk } = useSession()
+  const { editor, bulk, orderActions, webhooks } = useSession()
   useEffect(() => {
+    const isAtWork = () =>
+      editor.isSaving() || bulk.isRunning() || orderActions.isWorking() || webhooks.isWorking()
     const warn = (event: BeforeUnloadEvent) => {
-      if (editor.isSaving() || bulk.isRunning()) event.preventDefault()
+      if (isAtWork()) event.preventDefault()
     }
     addEventListener('beforeunload', warn)
     return () => removeEventListener('beforeunload', warn)
-  }, [editor, bulk])
+  }, [editor, bulk, orderActions, webhooks])
 }
 
 function Shell() {
@@ -43,7 +45,8 @@ function Shell() {
   const main = useRef<HTMLElement>(null)
   const title = useSyncExternalStore(stock.subscribe, () => titleOf(route, stock))
   useLeavingWarning()
-  useArrival(hash, `${title} · Petstore`, main)
+  // Another query is the same view.
+  useArrival(hash.split('?')[0] ?? '', `${title} · Petstore`, main)
   return (
     <div className="shell">
       {/* A button, since the address holds the route: a link could not put its target there. */}
@@ -53,17 +56,24 @@ function Shell() {
       <Header current={route.view} />
       <Notices />
       <main ref={main} className="shell__main" tabIndex={-1}>
-        {route.view === 'stock' && <StockView />}
-        {route.view === 'overview' && <Overview />}
-        {route.view === 'pet' && <PetView key={String(route.petId)} petId={route.petId} />}
+        <ViewFrame key={route.view}>
+          <Content route={route} />
+        </ViewFrame>
       </main>
       <FailureToasts />
       <Toasts />
+      <Questions />
     </div>
   )
 }
 
+function Content({ route }: { readonly route: Route }) {
+  if (route.view === 'pet') return <PetView key={String(route.petId)} petId={route.petId} />
+  const { Content: View } = VIEWS[route.view]
+  return <View />
+}
+
 function titleOf(route: Route, stock: StockModel): string {
   if (route.view === 'pet') return stock.find(route.petId)?.name ?? `Pet ${route.petId}`
-  return route.view === 'stock' ? 'Stock' : 'Overview'
+  return VIEWS[route.view].title
 }

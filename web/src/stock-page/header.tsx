@@ -1,22 +1,21 @@
+import { useEffect, useRef } from 'react'
 import { Brand } from '../design/brand.tsx'
 import { Icon } from '../design/icon.tsx'
 import { ThemeSwitch } from '../design/theme-switch.tsx'
-import { href, type Route } from './navigation.ts'
-import { useRequestState, useSession, useStock } from './session/session-context.ts'
+import { href, type Route, VIEW_NAMES, type ViewName } from './navigation.ts'
+import { useMayChange, useRequestState, useSession, useStock } from './session/session-context.ts'
 import { signOut } from './session/signed-in.ts'
 import { useReadable } from './stock/observable.ts'
+import { VIEWS } from './views.ts'
 
 export function Header({ current }: { readonly current: Route['view'] }) {
   return (
     <header className="topbar">
       <Brand />
       <nav className="topbar__nav" aria-label="Main">
-        <NavLink view="stock" isCurrent={current !== 'overview'}>
-          Stock
-        </NavLink>
-        <NavLink view="overview" isCurrent={current === 'overview'}>
-          Overview
-        </NavLink>
+        {VIEW_NAMES.filter((view) => VIEWS[view].within === undefined).map((view) => (
+          <NavLink key={view} view={view} isCurrent={shownAs(current) === view} />
+        ))}
         <a className="topbar__link" href="/docs">
           Docs
         </a>
@@ -34,16 +33,28 @@ export function Header({ current }: { readonly current: Route['view'] }) {
   )
 }
 
-interface NavLinkProps {
-  readonly view: 'stock' | 'overview'
-  readonly isCurrent: boolean
-  readonly children: string
+/** What the navigation marks as the view that somebody is at. */
+function shownAs(current: Route['view']): ViewName {
+  return current === 'pet' ? 'stock' : (VIEWS[current].within ?? current)
 }
 
-function NavLink({ view, isCurrent, children }: NavLinkProps) {
+function NavLink({ view, isCurrent }: { readonly view: ViewName; readonly isCurrent: boolean }) {
+  const { title, needs } = VIEWS[view]
+  const isOfUse = useMayChange(needs)
+  const link = useRef<HTMLAnchorElement>(null)
+  useEffect(() => {
+    // On a phone they do not all fit.
+    if (isCurrent) link.current?.scrollIntoView({ block: 'nearest', inline: 'nearest' })
+  }, [isCurrent])
+  if (!isOfUse) return null
   return (
-    <a className="topbar__link" href={href({ view })} aria-current={isCurrent ? 'page' : undefined}>
-      {children}
+    <a
+      ref={link}
+      className="topbar__link"
+      href={href({ view })}
+      aria-current={isCurrent ? 'page' : undefined}
+    >
+      {title}
     </a>
   )
 }

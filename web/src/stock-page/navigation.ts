@@ -1,12 +1,19 @@
+/** In the order of the navigation. */
+export const VIEW_NAMES = [
+  ...(['stock', 'receive', 'count', 'orders', 'low-stock', 'pets'] as const),
+  ...(['activity', 'overview', 'import', 'webhooks'] as const),
+] as const
+export type ViewName = (typeof VIEW_NAMES)[number]
+
 export type Route =
-  | { readonly view: 'stock' }
-  | { readonly view: 'overview' }
-  | { readonly view: 'pet'; readonly petId: bigint }
+  /** `query` is what the view keeps in the address, so that a reload and a link find it again. */
+  { readonly view: ViewName; readonly query?: string } | { readonly view: 'pet'; readonly petId: bigint }
 
 const LARGEST_PET_ID = 2n ** 63n - 1n
 
 export function href(route: Route): string {
-  return route.view === 'pet' ? `#/pets/${route.petId}` : `#/${route.view}`
+  if ('petId' in route) return `#/pets/${route.petId}`
+  return `#/${route.view}${route.query ? `?${route.query}` : ''}`
 }
 
 export function goTo(route: Route): void {
@@ -15,8 +22,10 @@ export function goTo(route: Route): void {
 
 /** The route that the address names; the stock where it names none. */
 export function routeOf(hash: string): Route {
-  const [, view, id] = /^#\/(stock|overview|pets)(?:\/(-?\d{1,19}))?$/.exec(hash) ?? []
-  if (view === 'overview') return { view }
-  const petId = view === 'pets' && id !== undefined ? BigInt(id) : undefined
-  return petId !== undefined && petId <= LARGEST_PET_ID ? { view: 'pet', petId } : { view: 'stock' }
+  const pet = /^#\/pets\/(-?\d{1,19})$/.exec(hash)?.[1]
+  if (pet !== undefined && BigInt(pet) <= LARGEST_PET_ID) return { view: 'pet', petId: BigInt(pet) }
+  const [, view, query] = /^#\/([a-z-]+)(?:\?(.*))?$/.exec(hash) ?? []
+  const name = VIEW_NAMES.find((one) => one === view)
+  if (name === undefined) return { view: 'stock' }
+  return query === undefined ? { view: name } : { view: name, query }
 }

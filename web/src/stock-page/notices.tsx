@@ -2,6 +2,7 @@ import { useEffect, useState } from 'react'
 import { Icon } from '../design/icon.tsx'
 import type { RequestState } from './session/request-watch.ts'
 import { useRequestState, useSession, useStock } from './session/session-context.ts'
+import { WebhookNotice } from './webhooks/webhook-notice.tsx'
 
 /** What keeps the page from working at the moment, and when or how it goes on. */
 export function Notices() {
@@ -22,6 +23,7 @@ export function Notices() {
           </button>
         </div>
       )}
+      <WebhookNotice />
     </div>
   )
 }

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { TestService } from '../../../server/test/support/test-service.ts'
+import { askForBarcode } from '../../src/stock-page/stock/barcode-lookup.ts'
 import { undoLast } from '../../src/stock-page/stock/undo-last.ts'
 import { breakOff, Desk } from '../support/desk.ts'
 
@@ -141,4 +142,63 @@ test('an answer is shown at once where no event tells of the change', async () =
   desk.stock.setConnection('lost')
   await desk.editor.save(5n, 20, seen)
   expect(desk.stock.find(5n)?.quantity).toBe(20)
+})
+
+test('a difference is right whatever others do, and is undone as what it was', async () => {
+  const desk = openDesk()
+  await service.setQuantity(53n, '{"quantity": 100}')
+  expect(await desk.editor.adjust(53n, 12)).toMatchObject({ kind: 'saved' })
+  expect(await inStock(53n)).toBe(112)
+  expect(desk.undo.get()).toEqual([{ changes: [{ petId: 53n, before: 100, after: 112 }] }])
+  await undoLast(desk)
+  expect(await inStock(53n)).toBe(100)
+})
+
+test('a difference that is refused can be tried anew; one whose answer was lost is made once', async () => {
+  const desk = openDesk()
+  expect(await desk.editor.adjust(54n, -12)).toMatchObject({
+    ...{ kind: 'failed', reason: 'There were not enough to take 12.', adjustment: { delta: -12 } },
+  })
+  await service.setQuantity(54n, '{"quantity": 20}')
+  await desk.editor.retry(54n)
+  expect(desk.editor.get().get(54n)?.kind).toBe('saved')
+  expect(await inStock(54n)).toBe(8)
+
+  desk.beforeAnswer = breakOff
+  expect((await desk.editor.adjust(54n, 5))?.kind).toBe('failed')
+  desk.beforeAnswer = () => {}
+  await desk.editor.retry(54n)
+  expect(desk.editor.get().get(54n)?.kind).toBe('saved')
+  const keys = desk.sent.map(({ idempotencyKey }) => idempotencyKey)
+  expect(new Set(keys.slice(-2)).size).toBe(1)
+  expect(new Set(keys).size).toBe(3)
+  expect(await inStock(54n)).toBe(13)
+})
+
+test('a difference goes behind what is being saved, and what is typed meanwhile behind it', async () => {
+  const desk = openDesk()
+  const saving = desk.editor.save(55n, 20, seen)
+  const adding = desk.editor.adjust(55n, 3)
+  await saving
+  while (desk.sent.length < 2) await Bun.sleep(1)
+  // The difference is on its way.
+  const setting = desk.editor.save(55n, 50, { quantity: 23, status: 'available' })
+  await Promise.all([adding, setting])
+  expect(
+    desk.sent.map(({ body }) => JSON.parse(body).changes?.[0]?.delta ?? JSON.parse(body).quantity),
+  ).toEqual([...[20, 3, 50]])
+  expect(await inStock(55n)).toBe(50)
+})
+
+test('a barcode that the page does not know costs one request, and no second one', async () => {
+  const desk = openDesk()
+  const made = await service.call('POST', '/pets', {
+    body: JSON.stringify({ name: 'With a code', categoryId: 1, barcode: '4006381333931' }),
+    headers: { 'Content-Type': 'application/json' },
+  })
+  const petId = BigInt((made.json as { id: number }).id)
+  expect(desk.stock.barcodes.find('4006381333931')).toBeUndefined()
+  expect(await askForBarcode(desk.saving, '4006381333931')).toBe(petId)
+  expect(desk.stock.barcodes.find('4006381333931')).toBe(petId)
+  expect(await askForBarcode(desk.saving, '9999999999994')).toBeUndefined()
 })

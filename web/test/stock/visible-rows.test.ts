@@ -1,8 +1,12 @@
 import { expect, test } from 'bun:test'
+import type { CategoryList } from '../../src/stock-page/pets/category-list.ts'
+import { isLow } from '../../src/stock-page/stock/is-low.ts'
 import { searchable } from '../../src/stock-page/stock/search-text.ts'
+import type { EditState, Edits } from '../../src/stock-page/stock/stock-editor.ts'
 import type { StockRow } from '../../src/stock-page/stock/stock-model.ts'
+import { KeptRows } from '../../src/stock-page/table/kept-rows.ts'
 import { NO_FILTER, type Sort, type TableFilter } from '../../src/stock-page/table/table-state.ts'
-import { VisibleRows } from '../../src/stock-page/table/visible-rows.ts'
+import { bestMatch, VisibleRows } from '../../src/stock-page/table/visible-rows.ts'
 
 function row(
   petId: bigint,
@@ -11,7 +15,8 @@ function row(
   status: StockRow['status'],
 ): StockRow {
   const categoryId = name === undefined ? undefined : petId % 2n
-  return { petId, name, categoryId, status, quantity, searchText: searchable(name, petId) }
+  const searchText = searchable(name, petId)
+  return { petId, name, categoryId, lowStockAt: undefined, status, quantity, reserved: 0, searchText }
 }
 
 const ROWS = [
@@ -21,6 +26,15 @@ const ROWS = [
   row(9007199254740993n, 'Ärmel', 9, 'available'),
   row(9223372036854775807n, 'beagle', 0, 'pending'),
 ]
+
+/** The ids the other way round than the names. */
+const CATEGORIES: CategoryList = {
+  isKnown: true,
+  byId: new Map([
+    [-1n, { id: -1n, name: 'Zoo', lowStockAt: 4 }],
+    [1n, { id: 1n, name: 'aviary', lowStockAt: 0 }],
+  ]),
+}
 
 interface Setup {
   readonly filter?: Partial<TableFilter>
@@ -32,7 +46,8 @@ function wanted({ filter, sort, kept = [] }: Setup = {}) {
   return {
     filter: { ...NO_FILTER, ...filter },
     sort: { column: 'petId' as const, isDescending: false, ...sort },
-    threshold: 4,
+    categories: CATEGORIES,
+    scanned: undefined as bigint | undefined,
     kept: new Set(kept),
   }
 }
@@ -48,6 +63,9 @@ test.each([
   ['name', true, [0, 4, 1, 3, 2]],
   ['quantity', false, [4, 2, 0, 1, 3]],
   ['status', false, [1, 3, 2, 4, 0]],
+  // By the names of the categories, and not by their ids.
+  ['category', false, [1, 3, 4, 0, 2]],
+  ['category', true, [0, 1, 3, 4, 2]],
 ] as const)('sorts by %s, descending: %p', (column, isDescending, expected) => {
   expect(shown({ sort: { column, isDescending } })).toEqual([...expected])
 })
@@ -60,10 +78,17 @@ test.each([
   [{ query: 'finch-3' }, []],
   [{ query: '  ' }, [0, 1, 2, 3, 4]],
   [{ status: 'pending' }, [2, 4]],
-  [{ lowOnly: true }, [0, 2, 4]],
+  [{ lowOnly: true }, [0, 4]],
   [{ lowOnly: true, status: 'pending', query: 'bea' }, [4]],
 ] as const)('the filter %j leaves %j', (filter, expected) => {
   expect(shown({ filter })).toEqual([...expected])
+})
+
+test('low is what is available, by the threshold of its own before that of its category', () => {
+  const low = (more: Partial<StockRow>) => isLow({ ...row(-3n, 'finch', 9, 'sold'), ...more }, CATEGORIES)
+  expect([low({}), low({ reserved: 4 }), low({ reserved: 5 })]).toEqual([false, false, true])
+  expect([low({ lowStockAt: 9 }), low({ lowStockAt: 0, quantity: 1 })]).toEqual([true, false])
+  expect(low({ categoryId: 77n, quantity: 0 })).toBe(false)
 })
 
 test('a row that somebody is at work on stays, whatever the filter says', () => {
@@ -87,4 +112,37 @@ test('what did not change is the very same array, so that nothing is drawn anew'
   const setup = wanted({ filter: { status: 'pending' } })
   const first = visible.of({ rows: ROWS, structure: 1 }, setup)
   expect(visible.of({ rows: ROWS, structure: 1 }, { ...setup, kept: new Set<bigint>() })).toBe(first)
+})
+
+test('what is scanned is found by its barcode, and Enter goes to an exact id or barcode before the first match', () => {
+  const scanned = { ...wanted({ filter: { query: '4006381333931' } }), scanned: 2n }
+  expect(places(new VisibleRows().of({ rows: ROWS, structure: 1 }, scanned))).toEqual([2])
+  expect(bestMatch(ROWS, scanned)?.petId).toBe(2n)
+  expect(bestMatch(ROWS, wanted({ filter: { query: '2' } }))?.petId).toBe(2n)
+  expect(bestMatch(ROWS, wanted({ filter: { query: ' -3' } }))?.petId).toBe(-3n)
+  expect(bestMatch(ROWS, wanted({ filter: { query: '3' } }))?.petId).toBe(-3n)
+  // One that stays for another reason is no match.
+  const kept = wanted({ filter: { query: 'beagle' }, kept: [-3n] })
+  expect(bestMatch(ROWS, kept)?.petId).toBe(1n)
+  expect(bestMatch(ROWS, wanted({ filter: { query: 'no such' } }))).toBeUndefined()
+})
+
+test('what was saved stays until another filter is chosen; what waits for a choice stays until it is made', () => {
+  const rows = new KeptRows()
+  const states: Record<'saving' | 'saved' | 'conflict', EditState> = {
+    saving: { kind: 'saving', target: 1 },
+    saved: { kind: 'saved', step: undefined },
+    conflict: { kind: 'conflict', target: 1, theirs: { quantity: 1, status: 'available' } },
+  }
+  const edits = (entries: Record<string, keyof typeof states>): Edits =>
+    new Map(Object.entries(entries).map(([id, kind]) => [BigInt(id), states[kind]]))
+  const all = edits({ 1: 'saved', 2: 'saving', 3: 'conflict' })
+  const [first, second] = [{ ...NO_FILTER }, { ...NO_FILTER, query: 'x' }]
+  rows.of(edits({}), undefined, first)
+  expect([...rows.of(all, 9n, first)]).toEqual([1n, 2n, 3n, 9n])
+  expect([...rows.of(all, undefined, second)]).toEqual([3n])
+  // It is saved by now, but under another filter than it was begun.
+  expect([...rows.of(edits({ 2: 'saved', 4: 'saved' }), undefined, second)]).toEqual([4n])
+  rows.of(edits({}), undefined, second)
+  expect([...rows.of(edits({ 2: 'saving' }), undefined, second)]).toEqual([2n])
 })

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { href, routeOf } from '../../src/stock-page/navigation.ts'
 import { csvOf } from '../../src/stock-page/table/csv-export.ts'
-import { readQuantity } from '../../src/stock-page/table/quantity-editor.tsx'
+import { readQuantity } from '../../src/stock-page/table/typed-change.ts'
 
 test.each([
   ['0', 0],
@@ -34,7 +34,8 @@ test.each([
 })
 
 test('a name with commas, quotes and line ends is one field', () => {
-  const row = { petId: 1n, categoryId: 2n, status: 'sold', quantity: 3, searchText: '' } as const
+  const state = { status: 'sold', quantity: 3, reserved: 0, lowStockAt: undefined } as const
+  const row = { petId: 1n, categoryId: 2n, searchText: '', ...state }
   expect(csvOf([{ ...row, name: 'a "b", c\nd' }])).toBe(
     'petId,name,categoryId,status,quantity\r\n1,"a ""b"", c\nd",2,sold,3\r\n',
   )

@@ -2,6 +2,7 @@ import { PetstoreClient } from '@petstore/client'
 import type { TestService } from '../../../server/test/support/test-service.ts'
 import { BulkChanges } from '../../src/stock-page/stock/bulk-changes.ts'
 import { OwnChanges } from '../../src/stock-page/stock/own-changes.ts'
+import type { SaveContext } from '../../src/stock-page/stock/own-request.ts'
 import { StockEditor } from '../../src/stock-page/stock/stock-editor.ts'
 import { StockModel } from '../../src/stock-page/stock/stock-model.ts'
 import { UndoHistory } from '../../src/stock-page/stock/undo-history.ts'
@@ -17,6 +18,7 @@ export class Desk {
   readonly stock = new StockModel()
   readonly own = new OwnChanges()
   readonly undo = new UndoHistory()
+  readonly saving: SaveContext
   readonly editor: StockEditor
   readonly bulk: BulkChanges
   /** Every change that was sent. */
@@ -33,9 +35,9 @@ export class Desk {
       fetch: (url, init) => this.#fetch(url, init),
       retry: { limit: 0 },
     })
-    const context = { client, stock: this.stock, own: this.own, signal: new AbortController().signal }
-    this.editor = new StockEditor(context, this.undo)
-    this.bulk = new BulkChanges(context, this.undo)
+    this.saving = { client, stock: this.stock, own: this.own, signal: new AbortController().signal }
+    this.editor = new StockEditor(this.saving, this.undo)
+    this.bulk = new BulkChanges(this.saving, this.undo)
   }
 
   /** A page on which every pet from 1 to this id has 10, whatever the service says by now. */

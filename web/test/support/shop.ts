@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll } from 'bun:test'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
-import { CHROMIUM_FLAGS, chromiumPath } from '../../../client/test/support/chromium.ts'
+import { CHROMIUM_FLAGS, headlessShellPath } from '../../../client/test/support/chromium.ts'
 import { TestService } from '../../../server/test/support/test-service.ts'
 import { buildPages } from './built-pages.ts'
 import { PageProblems, type Provoked } from './page-problems.ts'
@@ -12,6 +12,8 @@ export interface PageOptions {
   readonly path?: string
   readonly colorScheme?: 'light' | 'dark'
   readonly viewport?: { readonly width: number; readonly height: number }
+  /** It has fingers instead of a mouse. */
+  readonly isTouch?: boolean
   /** Failing requests that the test brings about; any other one fails it. */
   readonly provokes?: readonly Provoked[]
 }
@@ -27,6 +29,8 @@ const START_WITHIN_MS = 600_000
 /** Shorter than a test may take, so that the message names what was waited for. */
 const WAIT_WITHIN_MS = 10_000
 
+export const JSON_HEADERS = { 'Content-Type': 'application/json' }
+
 /** A test with a browser in it: a busy machine needs its time. */
 export const BROWSER_TEST_MS = 30_000
 
@@ -38,12 +42,14 @@ export class Shop {
 
   /** A new page in a context of its own, as on another machine: it shares no storage with any other. */
   async page(options: PageOptions = {}): Promise<Page> {
-    const { path = '/', colorScheme = 'light', viewport = DESKTOP, provokes = [] } = options
+    const { path = '/', colorScheme = 'light', viewport = DESKTOP, isTouch = false, provokes = [] } = options
     if (this.#browser === undefined)
       throw new Error('the browser is not started: call useShop in the test file')
     const context = await this.#browser.newContext({
       viewport,
       colorScheme,
+      hasTouch: isTouch,
+      isMobile: isTouch,
       reducedMotion: 'reduce',
       locale: 'en-GB',
       timezoneId: 'Europe/Berlin',
@@ -69,6 +75,13 @@ export class Shop {
   readonly inStock = async (petId: bigint): Promise<number> =>
     (await this.service.call('GET', `/inventory/${petId}`)).item.quantity
 
+  /** Somebody else gives a pet (`pets/1`) or a category (`categories/1`) another threshold. */
+  async setLowStockAt(of: `pets/${bigint}` | `categories/${bigint}`, lowStockAt: number): Promise<void> {
+    const body = JSON.stringify({ lowStockAt })
+    const { status } = await this.service.call('PATCH', `/${of}`, { headers: JSON_HEADERS, body })
+    if (status !== 200) throw new Error(`the service answered ${status} to a threshold from elsewhere`)
+  }
+
   /** Somebody else changes it. */
   async setElsewhere(petId: bigint, quantity: number): Promise<void> {
     const { status } = await this.service.setQuantity(petId, JSON.stringify({ quantity }))
@@ -78,7 +91,7 @@ export class Shop {
   async start(options: StartOptions): Promise<void> {
     await buildPages()
     this.service = await TestService.start({ realTime: true, ...options })
-    this.#browser = await chromium.launch({ executablePath: await chromiumPath(), args: CHROMIUM_FLAGS })
+    this.#browser = await chromium.launch({ executablePath: await headlessShellPath(), args: CHROMIUM_FLAGS })
   }
 
   /** Closes every page, and throws where one of them did what no page may do. */
@@ -108,4 +121,9 @@ export async function signIn(page: Page, key: string): Promise<void> {
   await page.getByLabel('API key').fill(key)
   await page.getByRole('button', { name: 'Sign in' }).click()
   await page.getByRole('button', { name: 'Sign out' }).waitFor()
+}
+
+/** Whether the browser would let the page go without a question. */
+export function mayLeave(page: Page): Promise<boolean> {
+  return page.evaluate(() => dispatchEvent(new Event('beforeunload', { cancelable: true })))
 }

@@ -8,12 +8,12 @@ import {
 import type { Reason } from '../../core/stock/stock-request.ts'
 import { ADJUSTMENT_ROWS } from '../../core/transfer/adjustment-rows.ts'
 import { quoted } from '../../core/transfer/exchange-rows.ts'
-import type { FileKind } from '../../core/transfer/row-source.ts'
+import type { FileKind } from '../../core/transfer/file-header.ts'
 import { ADJUST_KEY_ID } from '../../core/transfer/staged-adjustment.ts'
 import { runAdjustment } from '../adjustment-run.ts'
 import { wrongUse } from '../arguments.ts'
 import { addFileOptions, type FileFlags, withFile } from '../file-run.ts'
-import { withStore } from '../with-store.ts'
+import { databaseName, withStore } from '../with-store.ts'
 
 interface Flags extends FileFlags {
   readonly reason: Reason
@@ -23,6 +23,7 @@ interface Flags extends FileFlags {
 const KINDS: readonly FileKind<'adjustment'>[] = [
   {
     name: 'adjustment',
+    called: 'an adjustment',
     columns: ADJUSTMENT_ROWS.columns,
     header: 'petId,delta or petId,quantity, with expected beside it where that is to be checked',
   },
@@ -63,10 +64,11 @@ function readReference(text: string): string {
 
 async function adjustFile(file: string, flags: Flags): Promise<void> {
   const { reason, reference } = flags
-  await withFile(file, KINDS, (run) =>
-    withStore(flags, 'expect', async (store) =>
+  await withFile(file, flags, KINDS, (run) =>
+    withStore(flags, 'expect', async (store, config) =>
       runAdjustment(run, flags, ADJUSTMENT_ROWS, await store.stageAdjustment(), {
         ...{ keyId: ADJUST_KEY_ID, reason, reference, skipRefused: false },
+        database: databaseName(config),
         advice: 'Mend the file and give it again',
       }),
     ),

@@ -1,11 +1,12 @@
 import type { Command } from 'commander'
 import { copyStore } from '../../core/transfer/store-copy.ts'
-import { withoutPassword } from '../../store/database-url.ts'
+import { readConfig } from '../../service/config.ts'
+import { canBeShared } from '../../store/open-store.ts'
 import { wrongUse } from '../arguments.ts'
 import { interruptible } from '../interruption.ts'
 import { grouped } from '../output.ts'
 import { Progress } from '../progress.ts'
-import { withStore } from '../with-store.ts'
+import { databaseName, withStore } from '../with-store.ts'
 
 interface Flags {
   readonly from?: string
@@ -31,10 +32,12 @@ async function copy({ from, to }: Flags): Promise<void> {
     wrongUse('copy needs --from or --to; the other one is what DATABASE_URL says')
   }
   const flagsFor = (databaseUrl: string | undefined) => (databaseUrl === undefined ? {} : { databaseUrl })
+  // No file that nobody has named here: by mistake that may be in any folder.
+  const isNamed = to !== undefined || canBeShared(readConfig({}).databaseUrl)
   const progress = new Progress()
   await interruptible('nothing was copied', (signal) =>
     withStore(flagsFor(from), 'expect', (source) =>
-      withStore(flagsFor(to), 'make_if_none', async (target, { databaseUrl }) => {
+      withStore(flagsFor(to), isNamed ? 'make_if_none' : 'expect', async (target, config) => {
         const began = performance.now()
         const { counts, tag } = await copyStore(source, target, {
           signal,
@@ -42,7 +45,7 @@ async function copy({ from, to }: Flags): Promise<void> {
         }).finally(() => progress.end())
         const seconds = ((performance.now() - began) / 1_000).toFixed(1)
         console.log(
-          `Copied ${grouped(counts.pets)} pets, ${grouped(counts.orders)} orders, ${grouped(counts.log)} rows of the log and ${grouped(counts.keys)} keys to ${withoutPassword(databaseUrl)} in ${seconds} s. Counts and stock agree: ${tag}`,
+          `Copied ${grouped(counts.pets)} pets, ${grouped(counts.orders)} orders, ${grouped(counts.log)} rows of the log and ${grouped(counts.keys)} keys to ${databaseName(config)} in ${seconds} s. Counts and stock agree: ${tag}`,
         )
       }),
     ),

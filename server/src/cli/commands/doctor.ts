@@ -1,50 +1,75 @@
 import { accessSync, constants, existsSync, statfsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import type { Command } from 'commander'
+import { ServiceError } from '../../core/values/errors.ts'
 import { type Config, readConfig, SETTING_NAMES } from '../../service/config.ts'
+import { SettingError } from '../../service/setting-parsers.ts'
 import { canBeShared } from '../../store/open-store.ts'
 import { OpenRefused } from '../../store/opening.ts'
 import type { Store } from '../../store/store.ts'
 import { exposureText } from '../file-permissions.ts'
-import { failureText, grouped } from '../output.ts'
+import { failureText, grouped, json } from '../output.ts'
+import { webhookTrouble } from '../webhook-health.ts'
 import { openConfigured, type SettingFlags, setting } from '../with-store.ts'
 
 /** `problem` makes the command fail; `advice` says what to do about it. */
 interface Finding {
+  /** What was looked at. */
+  readonly check: 'settings' | 'network' | 'disk' | 'database' | 'webhooks' | 'clock'
   readonly level: 'ok' | 'note' | 'problem'
   readonly text: string
   readonly advice?: string
 }
 
-const ok = (text: string): Finding => ({ level: 'ok', text })
-const note = (text: string, advice: string): Finding => ({ level: 'note', text, advice })
-const problem = (text: string, advice: string): Finding => ({ level: 'problem', text, advice })
+type Check = Finding['check']
+const ok = (check: Check, text: string): Finding => ({ check, level: 'ok', text })
+const note = (check: Check, text: string, advice: string): Finding => ({ check, level: 'note', text, advice })
+const problem = (check: Check, text: string, advice?: string): Finding => ({
+  ...{ check, level: 'problem', text },
+  ...(advice === undefined ? {} : { advice }),
+})
 
 const RESTORE = {
   sqlite:
-    'stop the service, keep a copy of the file, and go back to the last backup with --database-url sqlite:BACKUP',
+    'stop the service, and go back to the last backup with petstore restore BACKUP, which keeps the file under another name',
   postgres: 'stop the instances, and restore the database from your last backup of PostgreSQL',
 } as const
 const SIGNS = { ok: '✓', note: '!', problem: '✗' } as const
 const MIN_FREE_BYTES = 256 * 1024 * 1024
+/** After so long a service that runs has ended a hold that is over. */
+const SWEPT_AFTER_MS = 3_000
 const EARLIEST_CLOCK = Date.UTC(2026, 0)
 
 export function addDoctorCommand(program: Command): void {
   const doctor = program
     .command('doctor')
     .description('Check settings, file permissions, database, disk and clock, and say what to do.')
+    .option('--json', 'for machines')
     .action(examine)
   for (const name of SETTING_NAMES) doctor.addOption(setting(name))
 }
 
-async function examine(flags: SettingFlags): Promise<void> {
-  const config = readConfig(flags)
-  const findings = [ok('settings can be used'), ...openness(config), ...(await database(config)), clock()]
-  for (const { level, text, advice } of findings) {
-    console.log(`${SIGNS[level]} ${text}${advice === undefined ? '' : `\n    ${advice}`}`)
+async function examine(flags: SettingFlags & { readonly json?: true }): Promise<void> {
+  let findings: readonly Finding[]
+  try {
+    findings = await findingsOf(readConfig(flags))
+  } catch (error) {
+    // In one line for people; what reads JSON gets JSON whatever is found.
+    if (!(error instanceof SettingError) || flags.json !== true) throw error
+    findings = [problem('settings', error.message)]
   }
   const problems = findings.filter(({ level }) => level === 'problem').length
+  if (flags.json === true) console.log(json({ ok: problems === 0, checks: findings }))
+  else {
+    for (const { level, text, advice } of findings) {
+      console.log(`${SIGNS[level]} ${text}${advice === undefined ? '' : `\n    ${advice}`}`)
+    }
+  }
   if (problems > 0) throw new Error(`${problems} of ${findings.length} checks found a problem, see above`)
+}
+
+async function findingsOf(config: Config): Promise<Finding[]> {
+  return [ok('settings', 'settings can be used'), ...openness(config), ...(await database(config)), clock()]
 }
 
 function openness({ host, trustProxy }: Config): Finding[] {
@@ -52,6 +77,7 @@ function openness({ host, trustProxy }: Config): Finding[] {
   if (isLocal || trustProxy > 0) return []
   return [
     note(
+      'network',
       `the service listens on ${host}, so the network can reach it`,
       'behind a proxy, set TRUST_PROXY, or all callers without a key share one limit',
     ),
@@ -62,19 +88,21 @@ async function database(config: Config): Promise<Finding[]> {
   if (canBeShared(config.databaseUrl)) return contents(config, 'postgres')
   const path = resolve(config.databaseUrl.slice('sqlite:'.length))
   if (!existsSync(path)) {
-    const advice = 'petstore serve or petstore import makes it'
-    return [folder(path), note(`there is no database at ${path} yet`, advice)]
+    const advice =
+      'petstore serve, import or migrate makes it; if it is elsewhere, --data, PETSTORE_DATA or DATABASE_URL says where'
+    return [folder(path), problem('database', `there is no database at ${path}`, advice)]
   }
   const exposure = exposureText(path)
   const findings = [
     folder(path),
     exposure === undefined
-      ? ok('only the owner can read the database')
-      : problem(exposure.text, exposure.advice),
+      ? ok('database', 'only the owner can read the database')
+      : problem('database', exposure.text, exposure.advice),
   ]
   if (!isAllowed(path, constants.W_OK)) {
     findings.push(
       problem(
+        'database',
         `${path} cannot be written, so every update is refused with 503`,
         'give the service the right to write it, and start the service again',
       ),
@@ -88,13 +116,13 @@ function folder(path: string): Finding {
   while (!existsSync(nearest)) nearest = dirname(nearest)
   if (!isAllowed(nearest, constants.W_OK | constants.X_OK)) {
     const advice = 'give the service its own folder, or choose another DATABASE_URL'
-    return problem(`${nearest} cannot be written`, advice)
+    return problem('disk', `${nearest} cannot be written`, advice)
   }
   const { bavail, bsize } = statfsSync(nearest)
   const text = `${grouped(Math.round((bavail * bsize) / 1024 / 1024))} MB free for ${path}`
   return bavail * bsize >= MIN_FREE_BYTES
-    ? ok(text)
-    : problem(text, 'make room: on a full disk, updates are refused with 503')
+    ? ok('disk', text)
+    : problem('disk', text, 'make room: on a full disk, updates are refused with 503')
 }
 
 function isAllowed(path: string, access: number): boolean {
@@ -109,33 +137,81 @@ function isAllowed(path: string, access: number): boolean {
 async function contents(config: Config, kind: keyof typeof RESTORE): Promise<Finding[]> {
   let store: Store
   try {
-    store = await openConfigured(config, { tables: 'expect' })
+    store = await openConfigured(config, { tables: 'expect', mayBeReadOnly: true })
   } catch (error) {
     const text = failureText(error)
     const isReached = kind === 'sqlite' || error instanceof OpenRefused
     return isReached
-      ? [{ level: 'problem', text }]
-      : [problem(text, 'psql "$DATABASE_URL" from this machine tells more')]
+      ? [problem('database', text)]
+      : [problem('database', text, 'psql "$DATABASE_URL" from this machine tells more')]
   }
   try {
-    const damage = await store.findDamage()
-    if (damage.length > 0) return damage.map((text) => problem(text, RESTORE[kind]))
-    const whole = ok('the database is whole')
-    const latest = await store.latestChangeAt()
-    if (latest === undefined || latest <= Date.now() + 60_000) return [whole]
-    return [
-      whole,
-      problem(
-        `the last change was recorded at ${new Date(latest).toISOString()}, which is in the future`,
-        'the clock of this machine is behind; set it (NTP), since expiry, and on SQLite limits, go by it',
-      ),
-    ]
+    const wrong = (await store.findWrongSettings()).map((text) =>
+      problem('database', text, 'docs/scaling.md, Connections'),
+    )
+    const found = [...(await wholeness(store, kind)), ...wrong]
+    const trouble = await readiness(store)
+    // Asking how far webhooks are behind writes, and so needs a server that takes that.
+    return [...found, ...(trouble.length === 0 ? await webhooks(store) : trouble)]
   } finally {
     await store.close()
   }
 }
 
+async function wholeness(store: Store, kind: keyof typeof RESTORE): Promise<Finding[]> {
+  const damage = await store.findDamage()
+  if (damage.length > 0) return damage.map((text) => problem('database', text, RESTORE[kind]))
+  const whole = [ok('database', 'the database is whole'), ...(await holds(store))]
+  const latest = await store.latestChangeAt()
+  if (latest === undefined || latest <= Date.now() + 60_000) return whole
+  return [
+    ...whole,
+    problem(
+      'clock',
+      `the last change was recorded at ${new Date(latest).toISOString()}, which is in the future`,
+      'the clock of this machine is behind; set it (NTP), since expiry, and on SQLite limits, go by it',
+    ),
+  ]
+}
+
+/** As /readyz would say it. */
+async function readiness(store: Store): Promise<Finding[]> {
+  try {
+    await store.ping()
+    return []
+  } catch (error) {
+    const cause = error instanceof ServiceError ? error.cause : error
+    const advice = 'petstore serve answers with 503 until the address is that of a server that takes writes'
+    return [problem('database', failureText(cause), advice)]
+  }
+}
+
+/** A service ends them within a second or two. They reserve nothing meanwhile. */
+async function holds(store: Store): Promise<Finding[]> {
+  const pets = await store.petsWithHoldsOver(1_000)
+  if (pets.length === 0) return [ok('database', 'no hold that is over is left')]
+  await Bun.sleep(SWEPT_AFTER_MS)
+  const left = new Set(await store.petsWithHoldsOver(1_000))
+  const behind = pets.filter((petId) => left.has(petId)).length
+  if (behind === 0) return [ok('database', 'holds that are over are ended')]
+  return [
+    note(
+      'database',
+      `holds of ${grouped(behind)} pets are over and not ended yet; they reserve nothing any more`,
+      'petstore serve ends them; if it runs, its log says what keeps it from that',
+    ),
+  ]
+}
+
+/** Those that were turned off or are far behind. */
+async function webhooks(store: Store): Promise<Finding[]> {
+  const states = await store.listWebhooks()
+  const troubles = states.flatMap((state) => webhookTrouble(state, Date.now()) ?? [])
+  if (states.length > 0 && troubles.length === 0) return [ok('webhooks', 'no webhook is off or far behind')]
+  return troubles.map(({ text, advice }) => note('webhooks', text, advice))
+}
+
 function clock(): Finding {
   const text = `the clock says ${new Date().toISOString()}`
-  return Date.now() >= EARLIEST_CLOCK ? ok(text) : problem(text, 'set it (NTP)')
+  return Date.now() >= EARLIEST_CLOCK ? ok('clock', text) : problem('clock', text, 'set it (NTP)')
 }

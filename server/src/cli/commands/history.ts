@@ -1,20 +1,20 @@
 import type { Command } from 'commander'
-import type { HistoryEntry, PruneLimit } from '../../core/stock/history.ts'
+import type { HistoryEntry, PruneLimit, Removal } from '../../core/stock/history.ts'
 import type { HistoryStore } from '../../core/stock/stock-store.ts'
 import { ADJUST_KEY_ID } from '../../core/transfer/staged-adjustment.ts'
 import { IMPORT_KEY_ID } from '../../core/transfer/staged-import.ts'
 import type { Store } from '../../store/store.ts'
 import { readPetId, readWhen, wholeNumber, wrongUse } from '../arguments.ts'
+import { type AskingFlags, ask, requireAnswer } from '../asking.ts'
 import { interruptible } from '../interruption.ts'
 import { counted, grouped, json, moment, table } from '../output.ts'
 import { Progress } from '../progress.ts'
-import { type SettingFlags, setting, withStore } from '../with-store.ts'
+import { databaseName, type SettingFlags, setting, withStore } from '../with-store.ts'
 
-interface PruneFlags extends SettingFlags {
+interface PruneFlags extends SettingFlags, AskingFlags {
   readonly before?: string
   readonly keep?: number
   readonly dryRun?: true
-  readonly yes?: true
 }
 
 /** What changes stock without a key. */
@@ -43,6 +43,7 @@ export function addHistoryCommand(program: Command): void {
     .argument('<petId>', '', readPetId)
     .option('--json', 'for machines')
     .addOption(setting('databaseUrl'))
+    .addOption(setting('data'))
     .action(showHistory)
   history
     .command('prune')
@@ -57,31 +58,46 @@ export function addHistoryCommand(program: Command): void {
     .option('--dry-run', 'show how many that would be, and change nothing')
     .option('--yes', 'do not ask')
     .addOption(setting('databaseUrl'))
+    .addOption(setting('data'))
     .action(pruneHistory)
 }
 
 async function showHistory(petId: bigint, flags: SettingFlags & { readonly json?: true }): Promise<void> {
-  const { pet, entries } = await withStore(flags, 'expect', async (store) => ({
-    pet: await store.findPet(petId),
-    entries: await oldestFirst(store, petId),
-  }))
-  if (pet === undefined && entries.length === 0)
-    throw new Error(`there is no pet ${petId}, and there was none`)
-  if (flags.json === true) console.log(json(entries.map(forMachines)))
-  else if (entries.length === 0) console.log(`The stock of pet ${petId} has not changed since it was added.`)
-  else {
+  const { pet, entries, removal } = await withStore(flags, 'expect', async (store) => {
+    const found = await store.findPet(petId)
+    return {
+      pet: found,
+      entries: await oldestFirst(store, petId),
+      removal: found === undefined ? await store.findRemoval(petId) : undefined,
+    }
+  })
+  if (pet === undefined && entries.length === 0 && removal === undefined)
+    throw new Error(`there is no pet ${petId}, and the history knows of none`)
+  if (flags.json === true) {
+    const removed = removal === undefined ? [] : [{ ...whenAndWho(removal), removed: true }]
+    console.log(json([...entries.map(forMachines), ...removed]))
+  } else if (entries.length === 0) {
+    console.log(`The history holds no change of the stock of pet ${petId}.`)
+  } else {
     const tellsPurpose = entries.some(({ reason, reference }) => (reason ?? reference) !== undefined)
     console.log(
       table(
         ['WHEN', 'BEFORE', 'AFTER', 'CHANGE', 'KEY', ...(tellsPurpose ? ['REASON', 'REFERENCE'] : [])],
         entries.map((entry) => [
-          ...[new Date(entry.at).toISOString().slice(0, 19).replace('T', ' '), entry.before, entry.after],
+          ...[second(entry.at), entry.before, entry.after],
           ...[signed(entry.after - entry.before), nameOf(entry) ?? entry.keyId],
           ...(tellsPurpose ? [entry.reason ?? '', entry.reference ?? ''] : []),
         ]),
       ),
     )
   }
+  if (removal !== undefined && flags.json !== true) {
+    console.log(`Pet ${petId} was removed at ${second(removal.at)} by ${nameOf(removal) ?? removal.keyId}.`)
+  }
+}
+
+function second(time: number): string {
+  return new Date(time).toISOString().slice(0, 19).replace('T', ' ')
 }
 
 async function oldestFirst(
@@ -100,7 +116,7 @@ async function oldestFirst(
 }
 
 /** `undefined` where the key is not known any more. */
-function nameOf({ keyId, keyName }: HistoryEntry): string | undefined {
+function nameOf({ keyId, keyName }: Removal): string | undefined {
   const command = COMMANDS.get(keyId)
   if (command !== undefined) return command
   return keyName === keyId ? undefined : keyName
@@ -110,15 +126,17 @@ function signed(change: number): string {
   return change > 0 ? `+${change}` : String(change)
 }
 
+function whenAndWho(entry: Removal) {
+  const { petId, at, keyId } = entry
+  return { petId, at: new Date(at).toISOString(), keyId, keyName: nameOf(entry) ?? null }
+}
+
 function forMachines(entry: HistoryEntry) {
   return {
-    petId: entry.petId,
-    at: new Date(entry.at).toISOString(),
+    ...whenAndWho(entry),
     before: entry.before,
     after: entry.after,
     change: entry.after - entry.before,
-    keyId: entry.keyId,
-    keyName: nameOf(entry) ?? null,
     ...(entry.reason === undefined ? {} : { reason: entry.reason }),
     ...(entry.reference === undefined ? {} : { reference: entry.reference }),
   }
@@ -126,17 +144,16 @@ function forMachines(entry: HistoryEntry) {
 
 async function pruneHistory(flags: PruneFlags): Promise<void> {
   const limit = readLimit(flags, Date.now())
-  const mustAsk = flags.yes !== true && flags.dryRun !== true
-  if (mustAsk && !process.stdin.isTTY) {
-    wrongUse('there is no terminal to ask on; --yes removes the changes without asking')
-  }
-  await withStore(flags, 'expect', async (store) => {
+  if (flags.dryRun !== true) requireAnswer(flags, 'removes the changes')
+  await withStore(flags, 'expect', async (store, config) => {
     const { prunable, total } = await store.countPrunable(limit)
     const which = `${grouped(prunable)} of ${counted(total, 'change')}: those ${described(limit)}`
     if (flags.dryRun === true) console.log(`Would remove ${which}. Nothing was changed.`)
     else if (prunable === 0) console.log(`There is nothing ${described(limit)}; ${leftText(total)}.`)
-    else if (mustAsk && !confirm(`Remove ${which}, for good?`)) throw new Error('nothing was changed')
-    else await removeAndReport(store, limit, prunable)
+    else {
+      ask(flags, `Remove ${which}, for good?`)
+      await removeAndReport(store, limit, prunable, databaseName(config))
+    }
   })
 }
 
@@ -155,7 +172,12 @@ function leftText(total: number): string {
   return total === 1 ? '1 change is left' : `${grouped(total)} changes are left`
 }
 
-async function removeAndReport(store: PrunableStore, limit: PruneLimit, prunable: number): Promise<void> {
+async function removeAndReport(
+  store: PrunableStore,
+  limit: PruneLimit,
+  prunable: number,
+  database: string,
+): Promise<void> {
   const progress = new Progress()
   await interruptible('what was removed until then stays removed', async (signal) => {
     const removed = await removeInBatches(store, limit, {
@@ -163,7 +185,7 @@ async function removeAndReport(store: PrunableStore, limit: PruneLimit, prunable
       onProgress: (rows) => progress.show('removing', rows, Math.min(1, rows / prunable)),
     }).finally(() => progress.end())
     const { total } = await store.countPrunable(limit)
-    console.log(`Removed ${counted(removed, 'change')}; ${leftText(total)}.`)
+    console.log(`Removed ${counted(removed, 'change')} from ${database}; ${leftText(total)}.`)
   })
 }
 

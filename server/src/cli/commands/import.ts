@@ -1,13 +1,18 @@
 import type { Command } from 'commander'
 import { COUNT_ROWS } from '../../core/transfer/adjustment-rows.ts'
-import { ORDER_ROWS, PET_ROWS, type RowKind } from '../../core/transfer/exchange-rows.ts'
+import { CATEGORY_ROWS, ORDER_ROWS, PET_ROWS, type RowKind } from '../../core/transfer/exchange-rows.ts'
 import { IMPORT_KINDS } from '../../core/transfer/row-source.ts'
-import { IMPORT_KEY_ID, type StagedImport, stageRows } from '../../core/transfer/staged-import.ts'
+import {
+  IMPORT_KEY_ID,
+  RowsRefused,
+  type StagedImport,
+  stageRows,
+} from '../../core/transfer/staged-import.ts'
 import { runAdjustment } from '../adjustment-run.ts'
 import { addFileOptions, type FileFlags, type FileRun, withFile, withStaged } from '../file-run.ts'
-import { dryRunReport, refusedLines, summary } from '../import-report.ts'
+import { dryRunReport, refusedLines, summary, together } from '../import-report.ts'
 import { counted, grouped } from '../output.ts'
-import { withStore } from '../with-store.ts'
+import { databaseName, withStore } from '../with-store.ts'
 
 interface Flags extends FileFlags {
   readonly skipBad?: true
@@ -21,7 +26,7 @@ export function addImportCommand(program: Command): void {
   const command = program
     .command('import')
     .description(
-      'Bring in pets with their stock, orders, or a count of the stock, while the service runs: all of the file or nothing. What the file does not name stays as it is.',
+      'Bring in pets with their stock, categories, orders, or a count of the stock, while the service runs: all of the file or nothing. What the file does not name stays as it is.',
     )
   addFileOptions(command)
     .option('--skip-bad', 'leave bad lines out instead of refusing the file')
@@ -33,11 +38,12 @@ export function addImportCommand(program: Command): void {
 }
 
 async function importFile(file: string, flags: Flags): Promise<void> {
-  await withFile(file, IMPORT_KINDS, async (run) => {
+  await withFile(file, flags, IMPORT_KINDS, async (run) => {
     // A count is of pets that are there: there is nothing to do in a new database.
     if (run.source.kind === 'count')
-      return withStore(flags, 'expect', async (store) => {
+      return withStore(flags, 'expect', async (store, config) => {
         const purpose = {
+          database: databaseName(config),
           keyId: IMPORT_KEY_ID,
           reason: 'counted',
           skipRefused: flags.skipBad === true,
@@ -45,9 +51,12 @@ async function importFile(file: string, flags: Flags): Promise<void> {
         } as const
         await runAdjustment(run, flags, COUNT_ROWS, await store.stageAdjustment(), purpose)
       })
-    return withStore(flags, 'make_if_none', async (store) => {
-      if (run.source.kind === 'pets') await runImport(run, flags, PET_ROWS, await store.stagePets())
-      else await runImport(run, flags, ORDER_ROWS, await store.stageOrders())
+    return withStore(flags, 'make_if_none', async (store, config) => {
+      const database = databaseName(config)
+      if (run.source.kind === 'pets') await runImport(run, flags, PET_ROWS, await store.stagePets(), database)
+      else if (run.source.kind === 'categories')
+        await runImport(run, flags, CATEGORY_ROWS, await store.stageCategories(), database)
+      else await runImport(run, flags, ORDER_ROWS, await store.stageOrders(), database)
     })
   })
 }
@@ -57,37 +66,50 @@ async function runImport<Value>(
   flags: Flags,
   kind: RowKind<Value>,
   staged: StagedImport<Value>,
+  database: string,
 ): Promise<void> {
   const began = performance.now()
   await withStaged(staged, async (progress) => {
-    const { rows, refused } = await stageRows(source.batches, kind, staged, {
+    const { rows, refused: bad } = await stageRows(source.batches, kind, staged, {
       examples: flags.show,
       signal,
       onProgress: (read) => progress.show('reading', read, bytes.fractionRead()),
     })
-    const isRefused = refused.count > 0 && flags.skipBad !== true
-    if (!isRefused || flags.dryRun === true) progress.show('comparing', rows)
     if (flags.dryRun === true) {
+      progress.show('comparing', rows)
       const preview = await staged.preview(flags.show)
+      const refused = together(bad, preview.refused, flags.show)
       progress.end()
       console.log(dryRunReport(name, preview, refused, kind))
-    } else if (refused.count > 0) {
+      if (refused.count > 0 && flags.skipBad !== true) throw hasBadLines(name, refused.count)
+      return
+    }
+    if (bad.count > 0) {
       progress.end()
-      for (const line of refusedLines(refused)) console.error(line)
+      for (const line of refusedLines(bad)) console.error(line)
+      if (flags.skipBad !== true) throw hasBadLines(name, bad.count)
     }
-    if (isRefused) {
-      throw new Error(`${name} has ${counted(refused.count, 'bad line')}; nothing was changed. ${MEND}`)
-    }
-    if (flags.dryRun === true) return
-    const { added, changed, unchanged } = await staged.apply({
-      at: Date.now(),
-      keyId: IMPORT_KEY_ID,
-      signal,
-      onProgress: (done, total) => progress.show('writing', done, done / total),
-    })
+    progress.show('comparing', rows)
+    const { added, changed, unchanged, refused } = await staged
+      .apply({
+        ...{ at: Date.now(), keyId: IMPORT_KEY_ID, signal },
+        ...{ skipBad: flags.skipBad === true, examples: flags.show },
+        onProgress: (done, total) => progress.show('writing', done, done / total),
+      })
+      .catch((error: unknown) => {
+        progress.end()
+        if (!(error instanceof RowsRefused)) throw error
+        for (const line of refusedLines(error.refused)) console.error(line)
+        throw hasBadLines(name, error.refused.count)
+      })
     progress.end()
-    const done = `${counted(added, kind.noun)} added, ${grouped(changed)} changed, ${grouped(unchanged)} left alone`
+    if (refused !== undefined) for (const line of refusedLines(refused)) console.error(line)
+    const done = `${counted(added, kind.noun, kind.plural)} added, ${grouped(changed)} changed, ${grouped(unchanged)} left alone`
     const seconds = (performance.now() - began) / 1_000
-    console.log(`${name}: ${summary(done, rows, refused.count, seconds)}`)
+    console.log(`${name}: ${summary(done, rows, bad.count + (refused?.count ?? 0), seconds)} in ${database}`)
   })
+}
+
+function hasBadLines(name: string, count: number): Error {
+  return new Error(`${name} has ${counted(count, 'bad line')}; nothing was changed. ${MEND}`)
 }

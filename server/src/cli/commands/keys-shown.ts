@@ -1,5 +1,6 @@
 import { type ApiKey, hashSecret, keyState } from '../../core/keys/api-key.ts'
 import type { KeyRecord } from '../../core/keys/key-store.ts'
+import { permissionText } from '../../core/keys/permissions.ts'
 import type { BanRecord } from '../../core/limits/limit-store.ts'
 import { DAY } from '../../core/values/clock.ts'
 import type { Store } from '../../store/store.ts'
@@ -12,14 +13,24 @@ interface Flags extends SettingFlags {
   readonly json?: true
 }
 
-/** The key that an operator means: by id, by the beginning of an id, or by a name that only one key has. */
+/** Of an id, at least so much: less is no sign that somebody means this key. */
+const BEGINNING_OF_ID = /^key_.{4}/
+
+/** The key that an operator means: by id, by the beginning of an id, or by a name, each of which only one key has. */
 export async function requireKey(store: Store, reference: string): Promise<KeyRecord> {
   const records = await store.listKeys()
   const exact = records.find(({ key }) => key.id === reference)
   if (exact !== undefined) return exact
-  const alike = records.filter(({ key }) => key.name === reference || key.id.startsWith(reference))
+  const isBeginning = BEGINNING_OF_ID.test(reference)
+  const alike = records.filter(
+    ({ key }) => key.name === reference || (isBeginning && key.id.startsWith(reference)),
+  )
   const [only, another] = alike
-  if (only === undefined) throw new Error(`there is no key "${reference}"; petstore keys list shows all`)
+  if (only === undefined) {
+    throw new Error(
+      `there is no key "${reference}"; give its id, its name, or key_ and at least four more characters of the id: petstore keys list shows all`,
+    )
+  }
   if (another === undefined) return only
   const ids = alike.map(({ key }) => key.id).join(', ')
   throw new Error(`"${reference}" could be any of ${ids}; give the id`)
@@ -37,7 +48,7 @@ export function stateOf(key: ApiKey, bans: readonly BanRecord[], now: number): s
 
 export async function listKeys(flags: Flags): Promise<void> {
   const now = Date.now()
-  const { records, bans } = await withStore(flags, 'make_if_none', async (store) => ({
+  const { records, bans } = await withStore(flags, 'expect', async (store) => ({
     records: await store.listKeys(),
     bans: await store.listBans(now - DAY),
   }))
@@ -49,10 +60,10 @@ export async function listKeys(flags: Flags): Promise<void> {
   } else {
     console.log(
       table(
-        ['ID', 'NAME', 'PLAN', 'KEY', 'CREATED', 'LAST USED', 'STATE'],
+        ['ID', 'NAME', 'PLAN', 'MAY', 'KEY', 'CREATED', 'LAST USED', 'STATE'],
         rows.map(({ record: { key, secrets, lastUsedAt }, state }) => [
-          ...[key.id, key.name, key.plan, secrets[0]?.hint ?? '-'],
-          ...[moment(key.createdAt), moment(lastUsedAt), key.readOnly ? `${state}, read-only` : state],
+          ...[key.id, key.name, key.plan, permissionText(key.permissions), secrets[0]?.hint ?? '-'],
+          ...[moment(key.createdAt), moment(lastUsedAt), state],
         ]),
       ),
     )
@@ -93,7 +104,8 @@ export async function showKey(reference: string | undefined, flags: Flags): Prom
     const facts = [
       ['Id', key.id],
       ['Name', key.name],
-      ['State', key.readOnly ? `${state}, read-only` : state],
+      ['State', state],
+      ['May', permissionText(key.permissions)],
       ['Plan', `${key.plan}: ${key.limits.perMinute} a minute, ${key.limits.perDay} a day`],
       ['Created', moment(key.createdAt)],
       ['Expires', moment(key.expiresAt)],

@@ -1,6 +1,5 @@
 import type { Command } from 'commander'
-import { withoutPassword } from '../../store/database-url.ts'
-import { type SettingFlags, setting, withStore } from '../with-store.ts'
+import { databaseName, type SettingFlags, setting, withStore } from '../with-store.ts'
 
 export function addMigrateCommand(program: Command): void {
   program
@@ -9,12 +8,13 @@ export function addMigrateCommand(program: Command): void {
       'Make the tables, or bring them up to date. petstore serve does so itself; this is for a role that may, before instances that may not.',
     )
     .addOption(setting('databaseUrl'))
+    .addOption(setting('data'))
     .action(migrate)
 }
 
 async function migrate(flags: SettingFlags): Promise<void> {
-  await withStore(flags, 'make', async (store, { databaseUrl }) => {
+  await withStore(flags, 'make', async (store, config) => {
     await store.ping()
-    console.log(`The tables in ${withoutPassword(databaseUrl)} are up to date.`)
+    console.log(`The tables in ${databaseName(config)} are up to date.`)
   })
 }

@@ -1,19 +1,21 @@
 import { type Command, type CommanderError, Option } from 'commander'
 import { VERSION } from '../../core/values/version.ts'
-import type { RunningService } from '../../service/compose.ts'
-import { type Config, readConfig, SETTING_NAMES } from '../../service/config.ts'
+import type { RunningService, ServiceOptions } from '../../service/compose.ts'
+import { type Config, inDataFolder, readConfig, SETTING_NAMES } from '../../service/config.ts'
 import { DEMO_SECRETS, prepareDemo } from '../../service/demo.ts'
+import { openLogger } from '../../service/open-logger.ts'
 import { SettingError } from '../../service/setting-parsers.ts'
 import { withoutPassword } from '../../store/database-url.ts'
 import { canBeShared } from '../../store/open-store.ts'
 import type { Store } from '../../store/store.ts'
-import { addressesOf, banner } from '../banner.ts'
+import { addressesOf, banner, type Start } from '../banner.ts'
 import { exposureText } from '../file-permissions.ts'
 import { failureText } from '../output.ts'
+import { passedSocket } from '../passed-socket.ts'
 import { READY, Supervisor, sharedPort } from '../supervisor.ts'
-import { openConfigured, type SettingFlags, setting } from '../with-store.ts'
+import { isMissingFile, openConfigured, type SettingFlags, setting } from '../with-store.ts'
 
-const DEMO_DATABASE = 'sqlite:data/demo.db'
+const DEMO_FILE = 'demo.db'
 
 /** A Ctrl-C reaches us twice under `npm start`: from the terminal, and passed on by npm. */
 const ECHO_MS = 100
@@ -27,7 +29,7 @@ export function addServeCommand(program: Command): void {
   const command = program
     .command('serve')
     .description('Start the service. Each setting is a flag or an environment variable; the flag wins.')
-    .option('--demo', `a demo store with one fixed key for each plan, in ${DEMO_DATABASE}`)
+    .option('--demo', `a demo store with one fixed key for each plan, in ${DEMO_FILE} of the data folder`)
     .addOption(new Option('--worker <index>', 'which of several processes this is').hideHelp())
     .exitOverride(unknownSettingIsNoUsage)
     .action(serve)
@@ -40,17 +42,26 @@ function unknownSettingIsNoUsage(error: CommanderError): never {
   throw new SettingError(`${error.message.replace(/^error: /, '')}; petstore serve --help lists all settings`)
 }
 
+/** A database of its own, whatever DATABASE_URL says; and it starts whatever else runs on the machine. */
+function readDemoConfig({ data, ...flags }: Flags): Config {
+  if (data !== undefined && flags.databaseUrl !== undefined) return readConfig({ data, ...flags })
+  const databaseUrl = inDataFolder(DEMO_FILE, data === undefined ? {} : { data })
+  return readConfig({ databaseUrl, ...flags }, undefined, { metricsPort: 'off' })
+}
+
 async function serve(flags: Flags): Promise<void> {
   // A terminal that is closed does not end the service.
   process.on('SIGHUP', () => {})
   const demo = flags.demo === true
-  // The demo starts whatever else runs on the machine, a Prometheus on its own port 9090 included.
-  const config = readConfig(
-    demo ? { databaseUrl: DEMO_DATABASE, ...flags } : flags,
-    undefined,
-    demo ? { metricsPort: 'off' } : {},
-  )
+  const config = demo ? readDemoConfig(flags) : readConfig(flags)
+  const passed = passedSocket()
+  if (passed !== undefined && config.processes > 1) {
+    throw new SettingError(
+      'a socket that systemd passes is for one process: leave out --processes (PROCESSES)',
+    )
+  }
   if (flags.worker !== undefined) return serveAsWorker(config, Number(flags.worker), demo)
+  const isNew = isMissingFile(config)
   const store = await openConfigured(config, { tables: 'make', exclusive: true })
   try {
     if (demo) await prepareDemo(store, Date.now())
@@ -69,23 +80,23 @@ async function serve(flags: Flags): Promise<void> {
       'petstore: serving from one process: a SQLite file has one writer, and limits are counted in its memory; with DATABASE_URL=postgres://… any number of processes serve',
     )
   }
-  const service = await start(config, store, demo, false)
+  const service = await start(config, store, demo, passed === undefined ? {} : { passedSocket: passed })
   process.on('SIGHUP', service.reloadTls)
   stopOnSignal(() => service.stop())
-  announce(config, service, demo)
+  announce(config, service, { demo, isNew })
 }
 
 async function start(
   config: Config,
   store: Store,
   demo: boolean,
-  sharesPort: boolean,
+  listening: Pick<ServiceOptions, 'sharesPort' | 'passedSocket'>,
 ): Promise<RunningService> {
   try {
     const demoSecrets = new Set(demo ? Object.values(DEMO_SECRETS) : [])
     // Only now: the other commands start faster without what serves requests.
     const { startService } = await import('../../service/compose.ts')
-    return await startService(config, store, { demoSecrets, sharesPort })
+    return await startService(config, store, { demoSecrets, ...listening })
   } catch (error) {
     await store.close()
     throw error
@@ -100,31 +111,40 @@ function metricsPortOf({ metricsPort }: Config, index: number): number | 'off' {
 async function serveFromMany(config: Config, demo: boolean): Promise<void> {
   const port = sharedPort(config)
   const given = process.argv.slice(2)
-  const supervisor = new Supervisor((index) => [...given, '--port', String(port), '--worker', String(index)])
+  const supervisor = new Supervisor(openLogger(config), (index) => [
+    ...given,
+    '--port',
+    String(port),
+    '--worker',
+    String(index),
+  ])
   process.on('SIGINT', () => supervisor.stop())
   process.on('SIGTERM', () => supervisor.stop())
   process.on('SIGHUP', () => supervisor.signal('SIGHUP'))
   const metricsPort = config.metricsPort === 'off' ? undefined : config.metricsPort
   const tell = () => {
-    if (config.logFormat !== 'json') console.log(banner(config, { port, metricsPort }, demo))
+    if (config.logFormat !== 'json')
+      console.log(banner(config, { port, metricsPort }, { demo, isNew: false }))
   }
   process.exit(await supervisor.run(config.processes, tell))
 }
 
 async function serveAsWorker(config: Config, index: number, demo: boolean): Promise<void> {
   const store = await openConfigured(config, { tables: 'expect' })
-  const service = await start({ ...config, metricsPort: metricsPortOf(config, index) }, store, demo, true)
+  const service = await start({ ...config, metricsPort: metricsPortOf(config, index) }, store, demo, {
+    sharesPort: true,
+  })
   process.on('SIGHUP', service.reloadTls)
   const stop = stopOnSignal(() => service.stop())
   // Nobody is left who would stop us.
   process.on('disconnect', stop)
-  if (config.logFormat === 'json') announce(config, service, demo)
+  if (config.logFormat === 'json') announce(config, service, { demo, isNew: false })
   process.send?.(READY)
 }
 
 /** For people, unless JSON is asked for in so many words: then every line is JSON. */
-function announce(config: Config, service: RunningService, demo: boolean): void {
-  if (config.logFormat !== 'json') console.log(banner(config, service, demo))
+function announce(config: Config, service: RunningService, begun: Start): void {
+  if (config.logFormat !== 'json') console.log(banner(config, service, begun))
   else {
     const database = withoutPassword(config.databaseUrl)
     service.logger.info('listening', { ...addressesOf(config, service), version: VERSION, database })

@@ -17,13 +17,14 @@ export function addUsageCommand(program: Command): void {
     .description('Show what each key uses of its two windows, and its requests and bans over 30 days.')
     .option('--json', 'for machines')
     .addOption(setting('databaseUrl'))
+    .addOption(setting('data'))
     .action(showUsage)
 }
 
 async function showUsage(flags: SettingFlags & { readonly json?: true }): Promise<void> {
   const now = Date.now()
   const since = now - (DAYS - 1) * DAY
-  const report = await withStore(flags, 'make_if_none', async (store) => {
+  const report = await withStore(flags, 'expect', async (store) => {
     const [records, states, daily, bans] = [
       await store.listKeys(),
       await store.loadLimits(),

@@ -3,6 +3,7 @@ import { ServiceError } from '../values/errors.ts'
 import { parseInt64 } from '../values/int64.ts'
 import { type PageRequest, unknownCursor } from '../values/page-request.ts'
 import type { CatalogStore } from './catalog-store.ts'
+import type { Category } from './category.ts'
 import type { Pet } from './pet.ts'
 
 /** Pets read before others get a turn: a page may have thousands. */
@@ -24,11 +25,28 @@ export async function listPetPage(
 
 export async function requirePet(store: Pick<CatalogStore, 'findPet'>, petId: bigint): Promise<Pet> {
   const pet = await store.findPet(petId)
-  if (pet === undefined) throw new ServiceError('not_found', `there is no pet with petId ${petId}`)
+  if (pet === undefined) throw noPet(petId)
   return pet
 }
 
-/** A page of names and categories by petId ascending, as JSON, and the cursor of the next one where there is one. */
+export function noPet(petId: bigint): ServiceError {
+  return new ServiceError('not_found', `there is no pet with petId ${petId}`)
+}
+
+/** A page of categories by id ascending, and the cursor of the next one where there is one. */
+export async function listCategoryPage(
+  store: Pick<CatalogStore, 'listCategories'>,
+  { limit, cursor }: PageRequest,
+): Promise<{ categories: readonly Category[]; next: string | undefined }> {
+  const after = cursor === undefined ? undefined : parseInt64(cursor)
+  if (cursor !== undefined && after === undefined) throw unknownCursor(cursor)
+  // One more than asked for tells whether there is a next page.
+  const found = await store.listCategories(after, limit + 1)
+  const categories = found.slice(0, limit)
+  return { categories, next: found.length > limit ? String(categories.at(-1)?.id) : undefined }
+}
+
+/** A page of names, categories, barcodes and thresholds by petId ascending, as JSON, and the cursor of the next one where there is one. */
 export async function catalogPage(
   store: Pick<CatalogStore, 'listPets'>,
   { limit, cursor }: PageRequest,
@@ -46,6 +64,8 @@ export async function catalogPage(
 }
 
 /** Written out, like an entry of the inventory. */
-function rowJson({ id, name, categoryId }: Pet): string {
-  return `{"petId":${id},"name":${JSON.stringify(name)},"categoryId":${categoryId}}`
+function rowJson({ id, name, categoryId, barcode, lowStockAt }: Pet): string {
+  const barcodeJson = barcode === undefined ? '' : `,"barcode":${JSON.stringify(barcode)}`
+  const lowStockJson = lowStockAt === undefined ? '' : `,"lowStockAt":${lowStockAt}`
+  return `{"petId":${id},"name":${JSON.stringify(name)},"categoryId":${categoryId}${barcodeJson}${lowStockJson}}`
 }

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import type { Clock } from '../values/clock.ts'
+import type { Permission } from './permissions.ts'
 import type { Limits, Plan } from './plans.ts'
 
 export type KeyEnvironment = 'production' | 'staging'
@@ -11,8 +12,8 @@ export interface ApiKey {
   readonly name: string
   readonly plan: Plan
   readonly limits: Limits
-  /** May look, but change nothing. */
-  readonly readOnly: boolean
+  /** What it may change; without any it may only look. */
+  readonly permissions: readonly Permission[]
   readonly createdAt: number
   readonly expiresAt?: number
   readonly revokedAt?: number
@@ -32,7 +33,7 @@ const SHAPE = /^(pst_(?:live|test)_[0-9A-Za-z]{30})([0-9A-Za-z]{6})$/
 
 /** Enough for every key in use; a flood of others does not make it grow. */
 const MAX_KEYS = 10_000
-/** A key that is revoked anywhere stops working within this time. */
+/** A key that is revoked anywhere stops working within this time, and one that is changed is the changed one. */
 const TRUSTED_FOR_MS = 250
 
 /** 30 random base62 characters (178 bits), then a checksum that tells a mistyped key without a look-up. */

@@ -1,4 +1,5 @@
 import type { ApiKey, StoredSecret } from './api-key.ts'
+import type { KeyChange } from './key-change.ts'
 import type { Plan } from './plans.ts'
 
 /** Who does something with a key, and when: it goes into the audit in the same commit as the deed. */
@@ -7,7 +8,7 @@ export interface KeyAct {
   readonly actor: string
 }
 
-export type KeyActKind = 'create' | 'rotate' | 'revoke' | 'unban'
+export type KeyActKind = 'create' | 'change' | 'rotate' | 'revoke' | 'unban'
 
 export interface KeyActEntry extends KeyAct {
   readonly action: KeyActKind
@@ -32,6 +33,8 @@ export interface KeyStore {
   countActiveKeys(now: number): Promise<Record<Plan, number>>
   /** Every key, oldest first. */
   listKeys(): Promise<KeyRecord[]>
+  /** Changes what is given and leaves the rest to others; `key` is as it was, for the audit. */
+  changeKey(key: ApiKey, change: KeyChange, act: KeyAct): Promise<void>
   /** Gives the key another secret; those it had end at `endAt`, or are forgotten where that is not in the future. */
   rotateKey(keyId: string, secret: StoredSecret, endAt: number, act: KeyAct): Promise<void>
   revokeKey(keyId: string, act: KeyAct): Promise<void>

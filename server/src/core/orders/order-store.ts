@@ -1,8 +1,32 @@
-import type { Order } from './order.ts'
+import type { Availability, Order, OrderState } from './order.ts'
 
+/** Which orders are wanted. */
+export interface OrderFilter {
+  /** Open and complete ones where nothing is given. */
+  readonly state?: OrderState
+  readonly petId?: bigint
+  /** Only those whose id is higher. */
+  readonly after?: bigint
+}
+
+/** Orders as they are by the store's clock: a hold that is over is expired. They are changed by `changeStock`. */
 export interface OrderStore {
-  /** Every order, by id ascending. */
-  listOrders(): Promise<Order[]>
-  /** Adds orders, all or none. */
-  addOrders(orders: readonly Order[]): Promise<void>
+  findOrder(orderId: bigint): Promise<Order | undefined>
+  /** At most `limit` orders, by id ascending. */
+  listOrders(filter: OrderFilter, limit: number): Promise<Order[]>
+  /** What there is of a pet; `undefined` where there is no such pet. */
+  findAvailability(petId: bigint): Promise<Availability | undefined>
+  /** How many orders are open, and how many units they reserve. */
+  countOpenOrders(): Promise<{ readonly orders: number; readonly units: number }>
+  /** At most `limit` pets with holds that are over and are not written down as expired yet; the longest over first. */
+  petsWithHoldsOver(limit: number): Promise<bigint[]>
+  /** What this process has decided on orders since it opened the store. */
+  orderTotals(): OrderTotals
+}
+
+export interface OrderTotals {
+  /** Orders that were refused for lack of stock. */
+  readonly refused: number
+  /** Holds that it ended. */
+  readonly expired: number
 }

@@ -1,102 +1,124 @@
+import { type CatalogChanges, type CatalogFound, ChangingCatalog } from '../catalog/changing-catalog.ts'
+import {
+  ChangingOrders,
+  MAX_HOLDS_ENDED,
+  type OrderChanges,
+  type OrdersFound,
+} from '../orders/changing-orders.ts'
 import type { ErrorDetail } from '../values/errors.ts'
+import { ChangingWebhooks, type WebhookChanges, type WebhooksFound } from '../webhooks/changing-webhooks.ts'
+import { ChangingStock, type Made } from './changing-stock.ts'
 import { AnswerBook, type Answers, type RememberedAnswer } from './idempotency.ts'
-import { type EntryState, type InventoryItem, MAX_QUANTITY, noEntry } from './inventory.ts'
+import { type FoundEntry, type InventoryItem, MAX_QUANTITY, noEntry } from './inventory.ts'
 import {
   type Adjustment,
   type AdjustmentChange,
   type AdjustmentOutcome,
-  type ChangeOrigin,
   type ChangeOutcome,
   isAdjustment,
+  isCategoryRequest,
+  isOrderRequest,
+  isPetRequest,
+  isWebhookRequest,
   type QuantityChange,
   type QuantityOutcome,
   type StockOutcome,
   type StockRequest,
 } from './stock-request.ts'
 
-/** A change that is made: it is written to the stock and leaves a row in the log. */
-export interface MadeChange {
-  readonly petId: bigint
-  readonly before: number
-  readonly after: number
-  readonly status: EntryState['status']
-  readonly by: ChangeOrigin
-  /** The index of the pet's change before this one among those that are made; null where it is the first. */
-  readonly follows: number | null
-  /** Whether it is the pet's last one: what the stock then is. */
-  isLast: boolean
-}
-
 export interface Decision {
   /** In the order of the requests. */
   readonly outcomes: StockOutcome[]
-  /** What really changes a quantity, in the same order. */
-  readonly made: readonly MadeChange[]
+  /** Nothing was decided on the requests, since so many holds are over that their end is enough for one commit. */
+  readonly isPutOff: boolean
+  /** What really changes something, in the same order. */
+  readonly made: readonly Made[]
+  /** Of each pet of which another number is reserved than before. */
+  readonly reserved: ReadonlyMap<bigint, number>
+  /** Whether it is low, of each pet that has crossed its threshold. */
+  readonly low: ReadonlyMap<bigint, boolean>
+  /** Where there are requests about orders. */
+  readonly orders: OrderChanges | undefined
+  /** Where there are requests about the catalogue. */
+  readonly catalog: CatalogChanges | undefined
+  /** Where there are requests about webhooks. */
+  readonly webhooks: WebhookChanges | undefined
   /** What is remembered of requests with a key. */
   readonly answers: readonly RememberedAnswer[]
+}
+
+/** What of a decision is written by both the commit of requests and an import. */
+export type WrittenDecision = Pick<Decision, 'made' | 'reserved' | 'low' | 'orders' | 'catalog'>
+
+/** What a commit finds under its locks beside the entries of all pets that are named. */
+export interface FoundBeside {
+  /** The answers of all keys that are named. */
+  readonly answers?: Answers | undefined
+  /** What has to be known for requests about orders. */
+  readonly orders?: OrdersFound | undefined
+  /** And for those about the catalogue. */
+  readonly catalog?: CatalogFound | undefined
+  /** And for those about webhooks. */
+  readonly webhooks?: WebhooksFound | undefined
 }
 
 const NO_ANSWERS: Answers = new Map()
 
 /**
  * Decides on requests that are committed together, one after the other: what one finds is what those before it have
- * left. `found` are the entries of all pets that are named, as they are under the lock of the commit, `remembered` the
- * answers of all keys that are named. Nothing else knows what is allowed.
+ * left. Nothing else knows what is allowed.
  */
 export function decide(
   requests: readonly StockRequest[],
-  found: ReadonlyMap<bigint, EntryState>,
-  remembered = NO_ANSWERS,
+  found: ReadonlyMap<bigint, FoundEntry>,
+  beside: FoundBeside = {},
 ): Decision {
   const stock = new ChangingStock(found)
-  const book = new AnswerBook(remembered)
-  const outcomes = requests.map((request): StockOutcome => {
+  const webhooks = beside.webhooks === undefined ? undefined : new ChangingWebhooks(beside.webhooks)
+  const orders = beside.orders === undefined ? undefined : new ChangingOrders(stock, beside.orders)
+  const catalog = beside.catalog === undefined ? undefined : new ChangingCatalog(stock, beside.catalog)
+  const book = new AnswerBook(beside.answers ?? NO_ANSWERS)
+  const isPutOff = beside.orders !== undefined && beside.orders.over.length >= MAX_HOLDS_ENDED
+  const decideOne = (request: StockRequest): ChangeOutcome => {
+    const outcome = outcomeOf(stock, orders, catalog, webhooks, request)
+    stock.tellCrossings(request)
+    return outcome
+  }
+  const outcomes = (isPutOff ? [] : requests).map((request): StockOutcome => {
     const { idempotency } = request
     return idempotency === undefined
-      ? outcomeOf(stock, request)
-      : book.once(request, idempotency, () => outcomeOf(stock, request))
+      ? decideOne(request)
+      : book.once(request, idempotency, () => decideOne(request))
   })
-  return { outcomes, made: stock.made, answers: book.added }
+  return {
+    ...{ outcomes, isPutOff, made: stock.made, reserved: stock.reserved, low: stock.low },
+    ...{ orders: orders?.changes, catalog: catalog?.changes, webhooks: webhooks?.changes },
+    answers: book.added,
+  }
 }
 
-function outcomeOf(stock: ChangingStock, request: StockRequest): ChangeOutcome {
-  return isAdjustment(request) ? adjust(stock, request) : set(stock, request)
-}
-
-/** The entries as the changes so far have left them. */
-class ChangingStock {
-  readonly made: MadeChange[] = []
-  readonly #found: ReadonlyMap<bigint, EntryState>
-  /** The index of each pet's last change among those that are made. */
-  readonly #latest = new Map<bigint, number>()
-
-  constructor(found: ReadonlyMap<bigint, EntryState>) {
-    this.#found = found
+function outcomeOf(
+  stock: ChangingStock,
+  orders: ChangingOrders | undefined,
+  catalog: ChangingCatalog | undefined,
+  webhooks: ChangingWebhooks | undefined,
+  request: StockRequest,
+): ChangeOutcome {
+  if (isAdjustment(request)) return adjust(stock, request)
+  if (isOrderRequest(request)) {
+    if (orders === undefined) throw new Error('a request about orders came without what there is of them')
+    return orders.decide(request)
   }
-
-  find(petId: bigint): InventoryItem | undefined {
-    const entry = this.#found.get(petId)
-    if (entry === undefined) return undefined
-    const { status } = entry
-    const latest = this.#latest.get(petId)
-    const change = latest === undefined ? undefined : this.made[latest]
-    return { petId, quantity: change === undefined ? entry.quantity : change.after, status }
+  if (isPetRequest(request) || isCategoryRequest(request)) {
+    if (catalog === undefined)
+      throw new Error('a request about the catalogue came without what there is of it')
+    return catalog.decide(request)
   }
-
-  set({ petId, quantity, status }: InventoryItem, after: number, by: ChangeOrigin): InventoryItem {
-    if (!isQuantity(after)) throw new RangeError(`${after} is no quantity`)
-    if (after !== quantity) {
-      const follows = this.#latest.get(petId) ?? null
-      const earlier = follows === null ? undefined : this.made[follows]
-      if (earlier !== undefined) {
-        if (earlier.by === by) throw new RangeError(`petId ${petId} is there twice in one request`)
-        earlier.isLast = false
-      }
-      this.#latest.set(petId, this.made.length)
-      this.made.push({ petId, before: quantity, after, status, by, follows, isLast: true })
-    }
-    return { petId, quantity: after, status }
+  if (isWebhookRequest(request)) {
+    if (webhooks === undefined) throw new Error('a request about webhooks came without what there is of them')
+    return webhooks.decide(request)
   }
+  return set(stock, request)
 }
 
 function set(stock: ChangingStock, wanted: QuantityChange): QuantityOutcome {
@@ -116,9 +138,14 @@ function adjust(stock: ChangingStock, adjustment: Adjustment): AdjustmentOutcome
   for (const [index, change] of adjustment.changes.entries()) {
     const { petId } = change
     const item = stock.find(petId)
-    const failure = item === undefined ? noEntry(petId) : failureOf(change, item.quantity)
-    if (failure !== undefined) failures.push({ index, petId, code: failure.code, message: failure.message })
-    else if (item !== undefined) items.push(item)
+    if (item === undefined) {
+      const { code, message } = noEntry(petId)
+      failures.push({ index, petId, code, message })
+      continue
+    }
+    const failure = failureOf(change, item.quantity)
+    if (failure === undefined) items.push(item)
+    else failures.push({ index, petId, ...failure })
   }
   if (failures.length > 0) return { failures }
   return {
@@ -138,7 +165,7 @@ function resultOf(change: AdjustmentChange, quantity: number): number {
 function failureOf(
   change: AdjustmentChange,
   quantity: number,
-): Pick<ErrorDetail, 'code' | 'message'> | undefined {
+): Omit<ErrorDetail, 'index' | 'petId'> | undefined {
   const { petId, expected } = change
   if (expected !== undefined && expected !== quantity) {
     return {
@@ -151,6 +178,7 @@ function failureOf(
     return {
       code: 'insufficient_stock',
       message: `the quantity of petId ${petId} is ${quantity}, so ${-change.delta} cannot be taken away`,
+      available: quantity,
     }
   }
   if ('delta' in change && result > MAX_QUANTITY) {
@@ -160,9 +188,4 @@ function failureOf(
     }
   }
   return undefined
-}
-
-/** Callers are told long before: what comes so far without being one is a bug. */
-function isQuantity(quantity: number): boolean {
-  return Number.isInteger(quantity) && quantity >= 0 && quantity <= MAX_QUANTITY
 }

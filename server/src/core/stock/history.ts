@@ -20,5 +20,20 @@ export interface HistoryPage {
   readonly next: string | undefined
 }
 
+/** Which changes are wanted: all that is given must hold. */
+export interface HistoryFilter {
+  readonly petId?: bigint | undefined
+  /** The name of the key that made it, or its id. */
+  readonly who?: string | undefined
+  readonly reason?: string | undefined
+  /** From this time on. */
+  readonly since?: number | undefined
+  /** Before this time. */
+  readonly until?: number | undefined
+}
+
 /** What of the log may go: what was recorded before this time, or all but so many of the newest rows. */
 export type PruneLimit = { readonly before: number } | { readonly keep: number }
+
+/** A pet that is no more. */
+export type Removal = Pick<HistoryEntry, 'petId' | 'at' | 'keyId' | 'keyName'>

@@ -57,11 +57,9 @@ export class AnswerBook {
 
 /** A request that could never be right is refused each time it comes. */
 function isRemembered(outcome: ChangeOutcome): boolean {
-  return (
-    typeof outcome === 'string' ||
-    !('failures' in outcome) ||
-    outcome.failures.every(({ code }) => code !== 'invalid_request')
-  )
+  if (typeof outcome === 'string') return true
+  if ('failures' in outcome) return outcome.failures.every(({ code }) => code !== 'invalid_request')
+  return !('unknownCategory' in outcome)
 }
 
 /** The keys that requests name, each once and in one order, so that two who wait for each other's never wait crosswise. */

@@ -16,6 +16,24 @@ export interface InventoryItem {
 /** What of an entry can change. */
 export type EntryState = Pick<InventoryItem, 'quantity' | 'status'>
 
+/** An entry as a commit finds it once it has locked it. */
+export interface FoundEntry extends EntryState {
+  /** What open orders hold of it. */
+  readonly reserved: number
+  /** It is low with so many available or fewer: the pet's own threshold, or its category's; null where there is none. */
+  readonly lowStockAt: number | null
+}
+
+/** Negative where the stock was set below what is reserved. */
+export function availableOf({ quantity, reserved }: Pick<FoundEntry, 'quantity' | 'reserved'>): number {
+  return quantity - reserved
+}
+
+/** Decided in every commit; what SQL does to many pets at once says the same (store/low-stock.ts). */
+export function isLow(entry: Omit<FoundEntry, 'status'>): boolean {
+  return entry.lowStockAt !== null && availableOf(entry) <= entry.lowStockAt
+}
+
 /** How the stock differs from what it was at an earlier cursor: each pet once, as it is now. */
 export interface StockChanges {
   readonly set: readonly InventoryItem[]

@@ -5,6 +5,7 @@ const CHECKED: readonly ErrorCode[] = [
   'invalid_request',
   'not_found',
   'insufficient_stock',
+  'order_closed',
   'precondition_failed',
 ]
 

@@ -1,7 +1,9 @@
+import type { Pet } from '../catalog/pet.ts'
+import type { Order, OrderChange } from '../orders/order.ts'
 import type { PetStatus } from './inventory.ts'
 
 /** One thing that happened to the stock. */
-export type StockEvent = QuantityEvent | EntryEvent | RemovedEvent | RelistEvent
+export type StockEvent = QuantityEvent | PetEvent | RemovedEvent | OrderEvent | LowStockEvent | RelistEvent
 
 interface AnyEvent {
   /** Behind this event: from here on, everything that came after it follows. */
@@ -23,18 +25,48 @@ export interface QuantityEvent extends AnyEvent {
   readonly reference?: string
 }
 
-/** An entry was added or got another status. */
-export interface EntryEvent extends AnyEvent {
-  readonly kind: 'entry'
+/** An order was made or changed; what that did to the quantity is an event of its own, right before it. */
+export interface OrderEvent extends AnyEvent {
+  readonly kind: 'order'
+  readonly change: OrderChange
+  /** As it was right after it. */
+  readonly order: Order
+  readonly at: number
+  readonly keyId: string
+}
+
+/** A pet was added, or is another one than before in anything but its quantity. */
+export interface PetEvent extends AnyEvent, Omit<Pet, 'id'> {
+  readonly kind: 'pet'
   readonly petId: bigint
-  /** Both as they were right after it. */
+  readonly change: PetChange
+  /** Like the rest of it as it was right after the change. */
   readonly quantity: number
-  readonly status: PetStatus
+  readonly at: number
+  readonly keyId: string
+}
+
+export const PET_CHANGES = ['created', 'changed'] as const
+export type PetChange = (typeof PET_CHANGES)[number]
+
+/** So few are available from then on that it is low; or so many that it no longer is. */
+export interface LowStockEvent extends AnyEvent {
+  readonly kind: 'low' | 'recovered'
+  readonly petId: bigint
+  readonly quantity: number
+  readonly reserved: number
+  readonly available: number
+  /** Absent where it recovered by having no threshold any more. */
+  readonly lowStockAt?: number
+  readonly at: number
+  readonly keyId: string
 }
 
 export interface RemovedEvent extends AnyEvent {
   readonly kind: 'removed'
   readonly petId: bigint
+  readonly at: number
+  readonly keyId: string
 }
 
 /** So much happened that the whole list is to be read again, now; what comes after that follows. */

@@ -1,4 +1,4 @@
-import type { HistoryPage, PruneLimit } from './history.ts'
+import type { HistoryFilter, HistoryPage, PruneLimit, Removal } from './history.ts'
 import type { InventoryItem, StockChanges } from './inventory.ts'
 import type { StockEvents } from './stock-event.ts'
 import type { StockOutcome, StockRequest } from './stock-request.ts'
@@ -34,8 +34,17 @@ export interface HistoryStore {
     limit: number,
     cursor: string | undefined,
   ): Promise<HistoryPage | 'unknown_cursor'>
-  /** Likewise of all pets together; of one pet, in the order in which they were made. */
-  listRecentHistory(limit: number, cursor: string | undefined): Promise<HistoryPage | 'unknown_cursor'>
+  /** When a pet was last removed, and by whom; `undefined` where the log does not tell of it. */
+  findRemoval(petId: bigint): Promise<Removal | undefined>
+  /**
+   * Likewise of all pets together; of one pet, in the order in which they were made. Where a filter is given, only so much
+   * of the log is looked at: a page may have fewer than `limit`, or none, and still tell where to go on.
+   */
+  listRecentHistory(
+    limit: number,
+    cursor: string | undefined,
+    filter?: HistoryFilter,
+  ): Promise<HistoryPage | 'unknown_cursor'>
   /** How many rows of the log there are, and how many of them `pruneHistory` would remove. */
   countPrunable(limit: PruneLimit): Promise<{ readonly prunable: number; readonly total: number }>
   /**

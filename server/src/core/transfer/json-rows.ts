@@ -1,6 +1,7 @@
 import {
   BadRow,
   type Column,
+  type Field,
   headerOf,
   MAX_LINE_LENGTH,
   quoted,
@@ -36,16 +37,18 @@ export function jsonReader(columns: readonly Column[], firstLine: number): ReadL
   }
 }
 
-/** The fields of one line of JSON as texts, in the order of the columns. Throws `BadRow`. */
-export function fieldsOfJson(line: string, columns: readonly Column[]): string[] {
+/** The fields of one line of JSON as texts, in the order of the columns; null is a blank. Throws `BadRow`. */
+export function fieldsOfJson(line: string, columns: readonly Column[]): Field[] {
   if (line.length > MAX_LINE_LENGTH) throw new BadRow(TOO_LONG)
   const row = parseObject(line)
   const fields = columns.map((column) => {
-    if (!Object.hasOwn(row, column.name)) {
-      if (column.isOptional === true) return ''
+    const value = Object.hasOwn(row, column.name) ? row[column.name] : undefined
+    if (column.isOptional && value === null) return ''
+    if (value === undefined) {
+      if (column.isOptional) return undefined
       throw new BadRow(`${column.name} is missing; it must be ${column.expected}`)
     }
-    return textOf(row[column.name], column)
+    return textOf(value, column)
   })
   for (const name of Object.keys(row)) {
     if (columns.every((column) => column.name !== name)) {

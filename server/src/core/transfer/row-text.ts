@@ -1,4 +1,4 @@
-import { type Column, headerOf, type RowKind } from './exchange-rows.ts'
+import { type Column, type Field, headerOf, type RowKind } from './exchange-rows.ts'
 
 export const FORMATS = ['csv', 'jsonl'] as const
 export type Format = (typeof FORMATS)[number]
@@ -9,8 +9,9 @@ export async function* textOf<Value>(
   kind: RowKind<Value>,
   format: Format,
 ): AsyncGenerator<string> {
-  const lineOf = format === 'csv' ? csvLine : jsonLine(kind.columns)
-  if (format === 'csv') yield `${headerOf(kind.columns)}\n`
+  const { columns } = kind
+  const lineOf = format === 'csv' ? csvLine(columns) : jsonLine(columns)
+  if (format === 'csv') yield `${headerOf(columns)}\n`
   for await (const batch of batches) {
     let text = ''
     for (const value of batch) text += lineOf(kind.write(value))
@@ -18,17 +19,21 @@ export async function* textOf<Value>(
   }
 }
 
-function csvLine(fields: readonly string[]): string {
-  return `${fields.map(csvField).join(',')}\n`
+function csvLine(columns: readonly Column[]): (fields: readonly Field[]) => string {
+  return (fields) => `${columns.map((_, index) => csvField(fields[index] ?? '')).join(',')}\n`
 }
 
 function csvField(text: string): string {
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
 
-function jsonLine(columns: readonly Column[]): (fields: readonly string[]) => string {
+function jsonLine(columns: readonly Column[]): (fields: readonly Field[]) => string {
   const before = columns.map(({ name }, index) => `${index === 0 ? '{' : ','}"${name}":`)
-  const isString = columns.map(({ json }) => json === 'string')
-  return (fields) =>
-    `${fields.map((text, index) => before[index] + (isString[index] ? JSON.stringify(text) : text)).join('')}}\n`
+  const jsonOf = (text: string, { json, isOptional }: Column) => {
+    if (isOptional && text === '') return 'null'
+    return json === 'string' ? JSON.stringify(text) : text
+  }
+  const partOf = (column: Column, index: number, field: Field) =>
+    field === undefined ? '' : before[index] + jsonOf(field, column)
+  return (fields) => `${columns.map((column, index) => partOf(column, index, fields[index])).join('')}}\n`
 }

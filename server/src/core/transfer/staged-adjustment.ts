@@ -1,5 +1,6 @@
-import { decide, type MadeChange } from '../stock/decide.ts'
-import type { EntryState } from '../stock/inventory.ts'
+import { isQuantityChange, type Made, type MadeChange } from '../stock/changing-stock.ts'
+import { decide } from '../stock/decide.ts'
+import type { EntryState, FoundEntry } from '../stock/inventory.ts'
 import type { Adjustment, AdjustmentChange, ChangeOrigin } from '../stock/stock-request.ts'
 import type { ErrorDetail } from '../values/errors.ts'
 import type { RefusedLine } from './exchange-rows.ts'
@@ -54,10 +55,13 @@ export interface DecidedRows {
 /** Who asks, when and what for makes no difference to what is allowed. */
 const ANYBODY: ChangeOrigin = { keyId: ADJUST_KEY_ID, at: 0 }
 
+/** Neither makes a difference to what an adjustment may do. */
+const PLAIN = { reserved: 0, lowStockAt: null }
+
 /** Decides on each line as the commit of an adjustment does. Each pet may be there once. */
 export function decideRows(rows: readonly FoundRow[]): DecidedRows {
-  const found = new Map<bigint, EntryState>()
-  for (const { value, entry } of rows) if (entry !== undefined) found.set(value.petId, entry)
+  const found = new Map<bigint, FoundEntry>()
+  for (const { value, entry } of rows) if (entry !== undefined) found.set(value.petId, { ...entry, ...PLAIN })
   const { outcomes, made } = decide([adjustmentOf(rows)], found)
   const [outcome] = outcomes
   if (typeof outcome !== 'object' || !('failures' in outcome))
@@ -71,9 +75,9 @@ export function decideRows(rows: readonly FoundRow[]): DecidedRows {
   return { made: stepsOf(others, decide([adjustmentOf(others)], found).made), refused }
 }
 
-function stepsOf(rows: readonly FoundRow[], made: readonly MadeChange[]): DecidedRows['made'] {
+function stepsOf(rows: readonly FoundRow[], made: readonly Made[]): DecidedRows['made'] {
   const lines = new Map(rows.map(({ line, value }) => [value.petId, line]))
-  return made.map(({ petId, before, after, status }) => {
+  return made.filter(isQuantityChange).map(({ petId, before, after, status }) => {
     const line = lines.get(petId)
     if (line === undefined) throw new Error(`pet ${petId} is changed and stands on no line`)
     return { line, petId, before, after, status }

@@ -26,12 +26,30 @@ export interface ImportCounts {
   readonly added: number
   readonly changed: number
   readonly unchanged: number
+  /** What the store as it is could not take, and was left out. */
+  readonly refused?: Tally<RefusedLine>
 }
 
 export interface ImportPreview<Value> {
   readonly added: Tally<StagedRow<Value>>
   readonly changed: Tally<StagedRow<Value> & { readonly before: Value }>
   readonly unchanged: number
+  /** What the store as it is could not take. */
+  readonly refused?: Tally<RefusedLine>
+}
+
+/** Nothing was changed, since the store as it is cannot take some of the rows. */
+export class RowsRefused extends Error {
+  override readonly name = 'RowsRefused'
+  readonly refused: Tally<RefusedLine>
+
+  constructor(refused: Tally<RefusedLine>) {
+    const [first] = refused.first
+    super(
+      `${refused.count} lines cannot be taken${first ? `, such as line ${first.line}: ${first.reason}` : ''}`,
+    )
+    this.refused = refused
+  }
 }
 
 export interface ApplyOptions {
@@ -41,6 +59,10 @@ export interface ApplyOptions {
   /** Gives the import up while it can still be: nothing is changed then. */
   readonly signal?: AbortSignal
   readonly onProgress?: (done: number, total: number) => void
+  /** Leaves out what the store cannot take. Else one such row is enough for RowsRefused. */
+  readonly skipBad?: boolean
+  /** How many of these are told. */
+  readonly examples?: number
 }
 
 /**
@@ -61,6 +83,8 @@ export interface StagedImport<Value> extends StagedRows<Value> {
   /**
    * Brings the store to what the rows say, in one commit; what no row names stays as it is. Writes only what
    * really differs. A quantity that changes leaves a history row; a pet that is new, or comes back, an entry of the log.
+   * A category that differs leaves its row in the log, and its pets the crossings of their thresholds.
+   * An order that is open reserves, and is refused where it cannot.
    */
   apply(options: ApplyOptions): Promise<ImportCounts>
 }

@@ -3,14 +3,32 @@
  * must be written, since later kinds refer to earlier ones.
  */
 export const CONTENTS = {
-  pets: { id: 'integer', name: 'text', category_id: 'integer' },
-  stock: { pet_id: 'integer', quantity: 'integer', status: 'text', last_change: 'integer' },
+  categories: { id: 'integer', name: 'text', low_stock_at: 'integer' },
+  pets: {
+    id: 'integer',
+    name: 'text',
+    words: 'text',
+    category_id: 'integer',
+    barcode: 'text',
+    low_stock_at: 'integer',
+  },
+  stock: {
+    pet_id: 'integer',
+    quantity: 'integer',
+    status: 'text',
+    reserved: 'integer',
+    low_at: 'integer',
+    is_low: 'boolean',
+    last_change: 'integer',
+  },
   orders: {
     id: 'integer',
     pet_id: 'integer',
     quantity: 'integer',
+    state: 'text',
+    created_at: 'integer',
+    expires_at: 'integer',
     ship_date: 'integer',
-    complete: 'boolean',
   },
   log: {
     id: 'integer',
@@ -24,6 +42,7 @@ export const CONTENTS = {
     previous: 'integer',
     reason: 'text',
     reference: 'text',
+    detail: 'text',
   },
   keys: {
     id: 'text',
@@ -31,7 +50,7 @@ export const CONTENTS = {
     plan: 'text',
     per_minute: 'integer',
     per_day: 'integer',
-    read_only: 'boolean',
+    permissions: 'text',
     created_at: 'integer',
     expires_at: 'integer',
     revoked_at: 'integer',
@@ -56,6 +75,20 @@ export const CONTENTS = {
   },
   bans: { key_id: 'text', number: 'integer', began_at: 'integer', ends_at: 'integer', lifted_at: 'integer' },
   idempotency: { key_id: 'text', key: 'text', fingerprint: 'text', answer: 'text', at: 'integer' },
+  webhooks: {
+    id: 'integer',
+    url: 'text',
+    kinds: 'text',
+    paused: 'boolean',
+    created_at: 'integer',
+    secret: 'text',
+    old_secret: 'text',
+    old_secret_until: 'integer',
+    cursor: 'text',
+    off_at: 'integer',
+    off_reason: 'text',
+    revision: 'integer',
+  },
   usage_days: { key_id: 'text', day: 'text', accepted: 'integer', rejected: 'integer' },
 } as const satisfies Readonly<Record<string, Readonly<Record<string, ContentType>>>>
 

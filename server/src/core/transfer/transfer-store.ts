@@ -1,5 +1,6 @@
-import type { StockedPet } from '../catalog/pet.ts'
-import type { Order } from '../orders/order.ts'
+import type { Category, ImportedCategory } from '../catalog/category.ts'
+import type { ImportedPet, StockedPet } from '../catalog/pet.ts'
+import type { OrderRow } from '../orders/order.ts'
 import type { StagedAdjustment } from './staged-adjustment.ts'
 import type { StagedImport } from './staged-import.ts'
 import type { ContentBatch, ContentCounts } from './store-contents.ts'
@@ -7,14 +8,18 @@ import type { ContentBatch, ContentCounts } from './store-contents.ts'
 /** Many rows at once, in and out. */
 export interface TransferStore {
   /** Begins to bring in pets with their stock. */
-  stagePets(): Promise<StagedImport<StockedPet>>
-  stageOrders(): Promise<StagedImport<Order>>
+  stagePets(): Promise<StagedImport<ImportedPet>>
+  /** Likewise categories; their pets cross thresholds in the same commit. */
+  stageCategories(): Promise<StagedImport<ImportedCategory>>
+  stageOrders(): Promise<StagedImport<OrderRow>>
   /** Begins one adjustment of any number of pets. */
   stageAdjustment(): Promise<StagedAdjustment>
   /** Every pet with its stock, by id ascending, batch by batch and all of one moment. */
   exportPets(): AsyncIterable<readonly StockedPet[]>
-  /** Every order, likewise. */
-  exportOrders(): AsyncIterable<readonly Order[]>
+  /** Every category, likewise. */
+  exportCategories(): AsyncIterable<readonly Category[]>
+  /** Every order that is open or complete, likewise. */
+  exportOrders(): AsyncIterable<readonly OrderRow[]>
   /** Copies everything, of one moment, into a new file that only its owner can read, and checks the copy. */
   backupTo(path: string): Promise<void>
 }
@@ -26,4 +31,6 @@ export interface ContentStore {
   readContents(): AsyncIterable<ContentBatch>
   /** Takes everything into this store, which must be empty: all of it or nothing. */
   writeContents(batches: AsyncIterable<ContentBatch>): Promise<void>
+  /** Makes it another database for those who follow it: after a restore, cursors of before mean something else. */
+  renewIdentity(): Promise<void>
 }

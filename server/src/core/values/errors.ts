@@ -7,6 +7,9 @@ export const ERROR_CODES = [
   'method_not_allowed',
   'gone',
   'insufficient_stock',
+  'order_closed',
+  'in_use',
+  'already_exists',
   'precondition_failed',
   'payload_too_large',
   'idempotency_key_reused',
@@ -18,7 +21,7 @@ export const ERROR_CODES = [
 
 export type ErrorCode = (typeof ERROR_CODES)[number]
 
-/** One of the changes that a request failed for. */
+/** One of the changes that a request failed for; an order is the only one of its request. */
 export interface ErrorDetail {
   /** Among the changes that were sent. */
   readonly index: number
@@ -26,6 +29,10 @@ export interface ErrorDetail {
   readonly petId?: bigint
   readonly code: ErrorCode
   readonly message: string
+  /** With `insufficient_stock`: how many there are for it. */
+  readonly available?: number
+  /** With `order_closed`: what the order is. */
+  readonly state?: string
 }
 
 export interface ServiceErrorOptions extends ErrorOptions {

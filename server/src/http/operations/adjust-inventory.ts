@@ -16,13 +16,14 @@ export const adjustInventory = defineOperation({
     'Changes the stock quantities of 1 to 1,000 pets, by a difference or to a new count, and says what for. All changes are made in one commit, or none: then `details` of the error names every change that cannot be made. It counts as one request. Experimental: the request shape may change before it becomes stable.',
   tag: 'inventory',
   stability: 'experimental',
+  needs: 'stock',
   isIdempotent: true,
   maxBodyBytes: 256 * 1024,
   body: InventoryAdjustment,
   parseBody: readAdjustment,
   success: { description: 'The entries after the changes, in the order sent.', schema: AdjustmentResult },
   errors: [
-    ...(['invalid_request', 'forbidden', 'not_found', 'insufficient_stock', 'precondition_failed'] as const),
+    ...(['invalid_request', 'not_found', 'insufficient_stock', 'precondition_failed'] as const),
     'payload_too_large',
   ],
   reply: ({ body, key, sentKey }, { commits, clock }) =>

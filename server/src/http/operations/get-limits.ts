@@ -10,7 +10,7 @@ export const getLimits = defineOperation({
   path: '/limits',
   summary: 'Tell how the key stands',
   description:
-    'Returns the plan of the key and how it stands in both windows, this request counted. The headers of any response tell of the tighter window alone.',
+    'Returns the plan of the key, what it may change, and how it stands in both windows, this request counted. The headers of any response tell of the tighter window alone.',
   tag: 'limits',
   stability: 'beta',
   headers: IF_NONE_MATCH,
@@ -18,7 +18,10 @@ export const getLimits = defineOperation({
   errors: [],
   handle: async ({ key }, { limits }) => {
     const { minute, day } = await limits.windowsOf(key.id, key.limits)
-    return { plan: key.plan, key: { id: key.id, name: key.name }, minute: told(minute), day: told(day) }
+    return {
+      ...{ plan: key.plan, key: { id: key.id, name: key.name }, permissions: [...key.permissions] },
+      ...{ minute: told(minute), day: told(day) },
+    }
   },
 })
 

@@ -1,6 +1,8 @@
 import Type from 'typebox'
+import { LowStockEvent, PetEvent } from '../catalog-resources.ts'
 import { defineOperation } from '../operation.ts'
-import { ChangeEvent, InventoryItem, RemovedEvent } from '../resources.ts'
+import { OrderEvent } from '../order-resources.ts'
+import { ChangeEvent, RemovedEvent } from '../resources.ts'
 
 const LAST_EVENT_ID = 'The id of the last event that was received: the stream goes on right behind it.'
 
@@ -10,7 +12,7 @@ export const inventoryEvents = defineOperation({
   path: '/inventory/events',
   summary: 'Follow the changes of the stock',
   description:
-    'A stream of server-sent events: one for each change of the stock, whoever made it, in the order of the commits. `change`: a quantity changed. `entry`: an entry was added or got another status. `removed`: an entry is gone. `relist`: too much changed to tell it one by one; list the inventory again, then go on from this event. It begins with `ready`, whose id is the point that the stream starts from, or, with Last-Event-ID, with the events that were missed. A comment line is sent every now and then to keep the connection. The stream ends when its key does, when the service stops, and when its reader is too slow; reconnect with Last-Event-ID to go on without a gap. It counts as one request; a key can have 20 streams open.',
+    "A stream of server-sent events: one for each change of the stock, of its orders and of the pets, whoever made it, in the order of the commits. `change`: a quantity changed. `order`: an order was created, changed, completed, cancelled or has expired; what that did to the quantity is a `change` right before it. `pet`: a pet was added, or changed in anything but its quantity. `removed`: a pet and its entry are gone. `low`: so few are available that the pet has reached its threshold, or its category's; `recovered`: it no longer has. Both come right behind what crossed it. `relist`: too much changed to tell it one by one; list the inventory again, then go on from this event. It begins with `ready`, whose id is the point that the stream starts from, or, with Last-Event-ID, with the events that were missed. A comment line is sent every now and then to keep the connection. The stream ends when its key does, when the service stops, and when its reader is too slow; reconnect with Last-Event-ID to go on without a gap. It counts as one request; a key can have 20 streams open.",
   tag: 'inventory',
   stability: 'beta',
   query: {
@@ -28,7 +30,10 @@ export const inventoryEvents = defineOperation({
     events: {
       ready: Type.Object({}),
       change: ChangeEvent,
-      entry: InventoryItem,
+      order: OrderEvent,
+      low: LowStockEvent,
+      recovered: LowStockEvent,
+      pet: PetEvent,
       removed: RemovedEvent,
       relist: Type.Object({}),
     },

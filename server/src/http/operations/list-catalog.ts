@@ -8,9 +8,9 @@ export const listCatalog = defineOperation({
   operationId: 'listCatalog',
   method: 'GET',
   path: '/catalog',
-  summary: 'List names and categories',
+  summary: 'List names, categories and barcodes',
   description:
-    'Returns the name and the category of every pet, by petId ascending, in large pages: what a list of the inventory needs beside the stock levels.',
+    'Returns the name, the category, the barcode and the threshold of every pet, by petId ascending, in large pages: what a list of the inventory needs beside the stock levels.',
   tag: 'pets',
   stability: 'beta',
   query: { limit: limitParameterUpTo(10_000, 1_000), cursor: cursorParameter },

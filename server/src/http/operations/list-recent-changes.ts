@@ -1,8 +1,12 @@
 import Type from 'typebox'
+import { ServiceError } from '../../core/values/errors.ts'
 import { unknownCursor } from '../../core/values/page-request.ts'
+import { parseDateTime } from '../../core/values/rfc3339.ts'
 import { defineOperation } from '../operation.ts'
 import { IF_NONE_MATCH, pageReply } from '../representation.ts'
-import { cursorParameter, limitParameter, RecentChange } from '../resources.ts'
+import { cursorParameter, DateTime, Int64, limitParameter, Reason, RecentChange } from '../resources.ts'
+
+const MAX_WHO_LENGTH = 200
 
 export const listRecentChanges = defineOperation({
   operationId: 'listRecentChanges',
@@ -10,17 +14,43 @@ export const listRecentChanges = defineOperation({
   path: '/inventory/history',
   summary: 'List the changes of all stock',
   description:
-    'Returns the changes of the stock quantities of all pets, newest first, page by page. Changes of pets that were removed stay.',
+    'Returns the changes of the stock quantities of all pets, newest first, page by page; those that fit all that is given. Changes of pets that were removed stay. With a filter only so much of the log is looked at for a page: it may have fewer changes than asked for, or none, and still link to the next one.',
   tag: 'inventory',
   stability: 'beta',
-  query: { limit: limitParameter, cursor: cursorParameter },
+  query: {
+    petId: Type.Optional(Int64('Return only changes of this pet.')),
+    who: Type.Optional(
+      Type.String({
+        ...{ minLength: 1, maxLength: MAX_WHO_LENGTH },
+        description: 'Return only changes that were made with keys of this name, or with the key of this id.',
+      }),
+    ),
+    reason: Type.Optional(Reason),
+    since: Type.Optional(DateTime('Return only changes from this moment on.')),
+    until: Type.Optional(DateTime('Return only changes before this moment.')),
+    limit: limitParameter,
+    cursor: cursorParameter,
+  },
   headers: IF_NONE_MATCH,
   success: { description: 'A page of the changes.', schema: Type.Array(RecentChange), isPaged: true },
   errors: ['invalid_request'],
   reply: async ({ query, request }, { store }) => {
-    const page = await store.listRecentHistory(query.limit, query.cursor)
+    const { petId, who, reason, since, until, limit, cursor } = query
+    const page = await store.listRecentHistory(limit, cursor, {
+      ...{ petId, who, reason, since: momentOf('since', since), until: momentOf('until', until) },
+    })
     if (page === 'unknown_cursor') throw unknownCursor(query.cursor)
     const shown = page.entries.map(({ at, ...entry }) => ({ ...entry, at: new Date(at).toISOString() }))
     return pageReply(request, shown, { ...query, cursor: page.next })
   },
 })
+
+function momentOf(name: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined
+  const moment = parseDateTime(text)
+  if (moment !== undefined) return moment
+  throw new ServiceError(
+    'invalid_request',
+    `${name} must be a date and time with its zone such as 2026-09-01T10:00:00Z, got ${JSON.stringify(text.slice(0, 40))}`,
+  )
+}

@@ -16,6 +16,7 @@ export const updateInventory = defineOperation({
     'Sets the stock quantity of one pet, to record new arrivals, returns or manual adjustments. The answer is given once the change is on disk. Experimental: the request shape may change before it becomes stable.',
   tag: 'inventory',
   stability: 'experimental',
+  needs: 'stock',
   params: { petId: Int64('The pet whose stock is updated.') },
   headers: {
     'If-Match':
@@ -24,7 +25,7 @@ export const updateInventory = defineOperation({
   isIdempotent: true,
   body: InventoryUpdate,
   success: { description: 'The updated entry.', schema: InventoryItem },
-  errors: ['invalid_request', 'forbidden', 'not_found', 'precondition_failed', 'payload_too_large'],
+  errors: ['invalid_request', 'not_found', 'precondition_failed', 'payload_too_large'],
   reply: ({ params: { petId }, body, key, request, sentKey }, { commits, clock }) => {
     const onlyIf = statesIn(request.headers.get('if-match'))
     const change = { petId, quantity: body.quantity, keyId: key.id, at: clock(), onlyIf }

@@ -1,42 +1,52 @@
 import { SQL } from 'bun'
-import { type Clock, SECOND } from '../../core/values/clock.ts'
+import { SECOND } from '../../core/values/clock.ts'
 import type { Durability, SqlDatabase, SqlValue, Statement } from '../sql.ts'
 import { DIALECT } from './dialect.ts'
-import { asServiceError, Hung, isLost, unavailable } from './failures.ts'
+import {
+  asServiceError,
+  discreditsAll,
+  inTime,
+  isLost,
+  isOurFault,
+  isReadOnly,
+  isTaken,
+  unavailable,
+} from './failures.ts'
+import { type Host, readAddress } from './hosts.ts'
+import { optionsFrom, type PostgresSettings } from './options.ts'
 import { bound } from './parameters.ts'
+import { firstToSucceed } from './reconnecting.ts'
 import { PostgresSession } from './session.ts'
+import { checkTakesWrites } from './session-check.ts'
 import { type Session, SessionPool } from './session-pool.ts'
+import { runAll, transact, transactInTwoTrips } from './transactions.ts'
+import { unreachable } from './unreachable.ts'
 
-export interface PostgresSettings {
-  /** Connections of one process. */
-  readonly poolSize: number
-  readonly connectTimeoutSeconds: number
-  readonly statementTimeoutSeconds: number
-  /** What limits are told the time by: the database's own clock where none is given. */
-  readonly clock?: Clock
-}
-
-/** Between two attempts to reach a database that is away. */
-const PROBE_EVERY_MS = 100
 /** A database that takes longer to say that it is there counts as away meanwhile. */
 const PROMPT_MS = 300
 /** How much later than the server's own time-out we give up: only where its answer cannot reach us. */
 const LATER_MS = 2 * SECOND
+/** A process that lives is back with the next statement much sooner, on a busy machine too. */
+const MAX_PAUSE_MS = 5 * SECOND
+const CLOSED = new Error('the store is closed')
 
-const BEGIN: Readonly<Record<Durability, string>> = {
-  durable: 'BEGIN',
-  forgettable: 'BEGIN; SET LOCAL synchronous_commit = off',
-}
+type Explain = (database: Pick<SqlDatabase, 'rows'>) => Promise<unknown>
 
 /**
- * The pool of connections to one PostgreSQL, and whether it can be reached. While it cannot, callers are refused at
- * once, and one probe at a time finds out when it is back; nobody waits for a connection that will not come.
+ * The pool of connections to one PostgreSQL that takes writes, and whether it can be reached. While it cannot, callers are
+ * refused at once, and attempts again and again find out when it is back, or which of several hosts takes writes by then;
+ * nobody waits for a connection that will not come.
  */
 export class Connection implements SqlDatabase {
   readonly dialect = DIALECT
-  readonly #options: SQL.Options
+  readonly #addresses: readonly Host[]
+  readonly #hosts: readonly SQL.PostgresOrMySQLOptions[]
+  readonly #mayBeReadOnly: boolean
+  readonly #explain: Explain
+  readonly #statementMs: number
   readonly #patienceMs: number
   readonly #connectMs: number
+  #check: (session: Session) => Promise<unknown> = checkTakesWrites
   #pool: SessionPool
   #trouble: unknown
   #isAway = false
@@ -44,11 +54,35 @@ export class Connection implements SqlDatabase {
   #isClosed = false
   #losses = 0
 
-  constructor(url: string, settings: PostgresSettings) {
-    this.#options = optionsFrom(url, settings)
+  /**
+   * Looks for the first of the hosts; `connect` for the one that takes writes. `explain` is asked whether something is wrong
+   * with the database when it refuses a statement.
+   */
+  constructor(url: string, settings: PostgresSettings, explain: Explain = async () => undefined) {
+    this.#explain = explain
+    this.#addresses = readAddress(url).hosts
+    this.#hosts = optionsFrom(url, settings)
+    this.#mayBeReadOnly = settings.mayBeReadOnly === true
     this.#connectMs = settings.connectTimeoutSeconds * SECOND
-    this.#patienceMs = settings.statementTimeoutSeconds * SECOND + LATER_MS
-    this.#pool = this.#newPool()
+    this.#statementMs = settings.statementTimeoutSeconds * SECOND
+    this.#patienceMs = this.#statementMs + LATER_MS
+    const [first] = this.#hosts
+    if (first === undefined) throw new Error('DATABASE_URL names no host')
+    this.#pool = this.#newPool(first)
+  }
+
+  /** Finds the host that takes writes; for who only reads, another will do where there is none. */
+  async connect(): Promise<void> {
+    try {
+      this.#use(await this.#findHost())
+    } catch (error) {
+      if (!(error instanceof AggregateError)) throw error
+      if (!this.#mayBeReadOnly || !error.errors.some(isReadOnly)) {
+        throw await unreachable(this.#addresses, error.errors, this.#connectMs)
+      }
+      this.#check = async () => {}
+      this.#use(await this.#findHost())
+    }
   }
 
   /** Another number after a connection was lost: then the server may have crashed. */
@@ -59,7 +93,7 @@ export class Connection implements SqlDatabase {
   /** Statements that go out together on one connection; on its own, each is a transaction. */
   async run<T>(work: (session: Session) => Promise<T>): Promise<T> {
     this.#refuseWhileAway()
-    return this.guard(() => inTime(this.#onSession(work), this.#patienceMs))
+    return this.guard(() => inTime(onSession(this.#pool, work), this.#patienceMs))
   }
 
   rows<Row>(text: string, ...values: readonly SqlValue[]): Promise<Row[]> {
@@ -67,216 +101,191 @@ export class Connection implements SqlDatabase {
   }
 
   commit(statements: readonly Statement[], durability: Durability = 'durable'): Promise<number[]> {
-    return this.run((session) => transact(session, BEGIN[durability], () => runAll(session, statements)))
+    return this.run((session) => transact(session, durability, () => runAll(session, statements)))
   }
 
   /** Runs statements in one transaction, which is on disk when the promise resolves. */
   transaction<T>(work: (session: Session) => Promise<T>): Promise<T> {
-    return this.run((session) => transact(session, 'BEGIN', work))
+    return this.run((session) => transact(session, 'durable', work))
   }
 
   /**
-   * A short transaction that goes to the database and back only twice: what `read` asks for goes with the BEGIN, what
-   * `write` does with the COMMIT. One that is forgettable is not waited for on disk: a crash of the server may forget
-   * it, nobody sees it undone.
+   * A transaction of two trips. One that is forgettable is not waited for on disk: a crash of the server may forget it,
+   * nobody sees it undone.
    */
   readThenWrite<Found>(
     durability: Durability,
     read: (session: Session) => Promise<Found>,
     write: (session: Session, found: Found) => Promise<unknown> | undefined,
   ): Promise<void> {
-    return this.run((session) => transactInTwoTrips(session, BEGIN[durability], read, write))
+    return this.run((session) => transactInTwoTrips(session, durability, read, write))
+  }
+
+  /** Throws where the database does not answer, does not take writes, or is not for this program any more. */
+  async ping(): Promise<void> {
+    await this.run(async (session) => {
+      // Not a bare question, which would be answered on a database that has lost its tables.
+      await Promise.all([checkTakesWrites(session), session`SELECT 1 FROM log LIMIT 1`])
+    })
+    const trouble = await this.#explain(this)
+    if (trouble !== undefined) throw unavailable(trouble)
   }
 
   async longSession(): Promise<PostgresSession> {
     this.#refuseWhileAway()
     const pool = this.#pool
     const session = await this.guard(() => inTime(pool.take(), this.#patienceMs))
-    return this.#asLongSession(session, async () => {
-      await session`ROLLBACK`.catch(() => {})
-      pool.giveBack(session, { isSound: false })
-    })
+    const close = async () => {
+      const isSound = await session`ROLLBACK`.then(
+        () => true,
+        () => false,
+      )
+      pool.giveBack(session, { isSound })
+    }
+    return new PostgresSession({ session, close, guard: (work) => this.guard(work), maxPauseMs: 0 })
   }
 
-  /** One beside the pool, which is gone once it is closed, and with it all that is set or made for it alone. */
+  /**
+   * One beside the pool, which is gone once it is closed, and with it all that is set or made for it alone. What it writes is
+   * given up where this process stands still in the middle of it, before those give up who wait for it.
+   */
   async separateSession(): Promise<PostgresSession> {
-    const pool = new SQL({ ...this.#options, max: 1 })
+    const pool = new SQL({ ...this.#pool.options, max: 1 })
     const session = await this.guard(() => inTime(pool.reserve(), this.#patienceMs))
-    return this.#asLongSession(session, () => pool.close({ timeout: 0 }))
-  }
-
-  #asLongSession(session: Session, close: () => Promise<void>): PostgresSession {
-    return new PostgresSession(session, close, (work) => this.guard(work))
+    const close = () => pool.close({ timeout: 0 })
+    const maxPauseMs = Math.min(MAX_PAUSE_MS, this.#statementMs / 2)
+    return new PostgresSession({ session, close, guard: (work) => this.guard(work), maxPauseMs })
   }
 
   /** Turns what a session of the caller's failed with into what callers understand. */
   async guard<T>(work: () => Promise<T>): Promise<T> {
+    const pool = this.#pool
     try {
       return await work()
     } catch (error) {
-      if (isLost(error)) this.#suspect(error)
-      throw asServiceError(error)
+      // What has happened to a pool that was given up since tells nothing of the one in use.
+      if (isLost(error) && pool === this.#pool) this.#suspect(error)
+      const explained = isOurFault(error) && !isTaken(error) ? await this.#explained(pool) : undefined
+      throw explained === undefined ? asServiceError(error) : unavailable(explained)
     }
   }
 
   async close(): Promise<void> {
     this.#isClosed = true
-    await this.#pool.close(1)
+    await this.#pool.close(1, CLOSED)
+  }
+
+  /** The trouble, where a statement was refused for what is no fault of this program. */
+  async #explained(pool: SessionPool): Promise<unknown> {
+    const rows = <Row>(text: string, ...values: readonly SqlValue[]) =>
+      onSession(pool, (session) => session.unsafe<Row[]>(text, values.map(bound)))
+    return inTime(this.#explain({ rows }), this.#patienceMs).catch(() => undefined)
   }
 
   #refuseWhileAway(): void {
-    if (this.#isClosed) throw unavailable(new Error('the store is closed'))
+    if (this.#isClosed) throw unavailable(CLOSED)
     if (this.#isAway) throw unavailable(this.#trouble)
   }
 
-  async #onSession<T>(work: (session: Session) => Promise<T>): Promise<T> {
-    const pool = this.#pool
-    const session = await pool.take()
-    let isSound = false
-    try {
-      const result = await work(session)
-      isSound = true
-      return result
-    } finally {
-      pool.giveBack(session, { isSound })
-    }
-  }
-
   #suspect(trouble: unknown): void {
-    this.#trouble = trouble
-    if (trouble instanceof Hung) this.#replacePool()
     if (this.#isProbing || this.#isClosed) return
+    this.#trouble = trouble
     this.#isProbing = true
     void this.#probe().finally(() => {
       this.#isProbing = false
     })
   }
 
-  /** Ends when the database answers. One lost connection of many is no reason to refuse anybody. */
+  /**
+   * Ends when a database that takes writes answers. One lost connection of many is no reason to refuse anybody, nor to give up
+   * the others: they are asked first.
+   */
   async #probe(): Promise<void> {
+    const pool = this.#pool
+    let mayKeep = !discreditsAll(this.#trouble)
+    this.#isAway = !mayKeep
+    if (!mayKeep) giveUp(pool, this.#trouble)
     const tooLate = setTimeout(() => {
       this.#isAway = true
+      pool.refuseWaiting(this.#trouble)
     }, PROMPT_MS)
-    while (!this.#isClosed) {
-      try {
-        await inTime(
-          this.#onSession((session) => session`SELECT 1`),
-          this.#connectMs,
-        )
-        break
-      } catch (error) {
+    const found = await firstToSucceed({
+      attempt: () => {
+        if (!mayKeep) return this.#findHost()
+        mayKeep = false
+        return this.#reached(pool)
+      },
+      onFailure: (error) => {
         this.#isAway = true
-        this.#trouble = error
-        this.#replacePool()
-        await Bun.sleep(PROBE_EVERY_MS)
-      }
-    }
+        const troubles = error instanceof AggregateError ? error.errors : [error]
+        this.#trouble = troubles.find(isReadOnly) ?? troubles[0]
+      },
+      discard: (late) => giveUp(late, CLOSED),
+      isOver: () => this.#isClosed,
+    })
     clearTimeout(tooLate)
+    if (found === undefined) return
+    this.#use(found)
     this.#isAway = false
   }
 
-  /** Connections that hang would be handed out again; what waits for them is refused. */
-  #replacePool(): void {
-    this.#pool.close(0).catch(() => {})
-    this.#pool = this.#newPool()
+  /** The pool of the first of the hosts that takes writes, all asked at once; else an AggregateError with what each said. */
+  async #findHost(): Promise<SessionPool> {
+    const asked = this.#hosts.map((options) => this.#newPool(options))
+    let found: SessionPool | undefined
+    try {
+      found = await Promise.any(asked.map((pool) => this.#reached(pool)))
+      return found
+    } finally {
+      for (const pool of asked) if (pool !== found) giveUp(pool, CLOSED)
+    }
   }
 
-  #newPool(): SessionPool {
-    return new SessionPool(this.#options, () => {
-      this.#losses++
+  async #reached(pool: SessionPool): Promise<SessionPool> {
+    try {
+      await inTime(
+        onSession(pool, (session) => session`SELECT 1`),
+        this.#connectMs,
+      )
+      return pool
+    } catch (error) {
+      giveUp(pool, error)
+      throw error
+    }
+  }
+
+  #use(pool: SessionPool): void {
+    if (pool === this.#pool) return
+    giveUp(this.#pool, this.#trouble ?? CLOSED)
+    this.#pool = pool
+    this.#losses++
+  }
+
+  #newPool(options: SQL.PostgresOrMySQLOptions): SessionPool {
+    const pool = new SessionPool({
+      options,
+      check: (session) => this.#check(session),
+      onLoss: () => {
+        if (pool === this.#pool) this.#losses++
+      },
     })
+    return pool
   }
 }
 
-/** On their way together, one after the other; gives how many rows each has changed. */
-export async function runAll(session: Session, statements: readonly Statement[]): Promise<number[]> {
-  const results = await Promise.all(
-    statements.map(({ text, values }) => session.unsafe(text, values.map(bound)).execute()),
-  )
-  return results.map(({ count }) => count)
+/** Connections that hang would be handed out again; what waits for them is refused. */
+function giveUp(pool: SessionPool, reason: unknown): void {
+  pool.close(0, reason).catch(() => {})
 }
 
-/** Every setting is given in so many words: Bun would take what is missing from the environment. */
-function optionsFrom(url: string, settings: PostgresSettings): SQL.Options {
-  const { hostname, port, username, password, pathname, searchParams } = new URL(url)
-  const database = decodeURIComponent(pathname.slice(1)) || 'postgres'
-  const mode = searchParams.get('sslmode')
-  const socket = searchParams.get('host')
-  return {
-    adapter: 'postgres',
-    url,
-    hostname: socket ?? (hostname || 'localhost'),
-    port: Number(port || 5432),
-    username: decodeURIComponent(username) || 'postgres',
-    password: decodeURIComponent(password),
-    database,
-    ...(mode === null ? {} : { tls: sslMode(mode) }),
-    max: settings.poolSize,
-    bigint: true,
-    connectionTimeout: settings.connectTimeoutSeconds,
-    connection: {
-      application_name: searchParams.get('application_name') ?? 'petstore',
-      statement_timeout: settings.statementTimeoutSeconds * SECOND,
-      // What the statements rely on, whatever the server's default is.
-      default_transaction_isolation: 'read committed',
-      // Every statement is planned once: planning what keeps up with the stock takes longer than running it.
-      plan_cache_mode: 'force_generic_plan',
-      // A process that stands still in the middle of a transaction must not hold its locks for ever.
-      idle_in_transaction_session_timeout: settings.statementTimeoutSeconds * SECOND,
-    },
-  }
-}
-
-const SSL_MODES = ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full'] as const
-
-function sslMode(text: string): (typeof SSL_MODES)[number] {
-  const mode = SSL_MODES.find((known) => known === text)
-  if (mode === undefined) {
-    throw new Error(`sslmode in DATABASE_URL must be one of ${SSL_MODES.join(', ')}, got "${text}"`)
-  }
-  return mode
-}
-
-/** BEGIN goes out with the first statement: on a network, each way counts. */
-async function transact<T>(
-  session: Session,
-  begin: string,
-  work: (session: Session) => Promise<T>,
-): Promise<T> {
-  const begun = session.unsafe(begin).execute()
+async function onSession<T>(pool: SessionPool, work: (session: Session) => Promise<T>): Promise<T> {
+  const session = await pool.take()
+  let isSound = false
   try {
     const result = await work(session)
-    await begun
-    await session`COMMIT`
+    isSound = true
     return result
-  } catch (error) {
-    await session`ROLLBACK`.catch(() => {})
-    throw error
-  }
-}
-
-async function transactInTwoTrips<Found>(
-  session: Session,
-  begin: string,
-  read: (session: Session) => Promise<Found>,
-  write: (session: Session, found: Found) => Promise<unknown> | undefined,
-): Promise<void> {
-  try {
-    const [, found] = await Promise.all([session.unsafe(begin).execute(), read(session)])
-    // Both: the COMMIT of a transaction that has failed succeeds, and undoes it.
-    await Promise.all([write(session, found), session`COMMIT`.execute()])
-  } catch (error) {
-    await session`ROLLBACK`.catch(() => {})
-    throw error
-  }
-}
-
-async function inTime<T>(work: Promise<T>, longestMs: number): Promise<T> {
-  const { promise, reject } = Promise.withResolvers<never>()
-  const timer = setTimeout(() => reject(new Hung(longestMs)), longestMs)
-  try {
-    return await Promise.race([work, promise])
   } finally {
-    clearTimeout(timer)
+    pool.giveBack(session, { isSound })
   }
 }

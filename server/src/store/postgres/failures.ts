@@ -10,6 +10,36 @@ export class Hung extends Error {
   }
 }
 
+/** The server takes no changes: a standby, or one that an operator has set so. What it shows may be late. */
+export class ReadOnly extends Error {
+  override readonly name = 'ReadOnly'
+
+  constructor(options?: ErrorOptions) {
+    super('the database is read-only: a standby, or default_transaction_read_only is on', options)
+  }
+}
+
+/** Another version of this program has made the tables into what this one cannot work with. */
+export class NewerTables extends Error {
+  override readonly name = 'NewerTables'
+
+  constructor(found: number, known: number) {
+    super(
+      `the tables are of version ${found}, and this program works with ${known}; replace it by the newer program`,
+    )
+  }
+}
+
+export async function inTime<T>(work: Promise<T>, longestMs: number): Promise<T> {
+  const { promise, reject } = Promise.withResolvers<never>()
+  const timer = setTimeout(() => reject(new Hung(longestMs)), longestMs)
+  try {
+    return await Promise.race([work, promise])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
 /**
  * SQLSTATEs that say our own SQL or data is wrong: bugs, not a database in trouble. A table that is missing
  * (42P01), or that may not be used (42501), is the operator's to mend, and so is trouble.
@@ -18,9 +48,24 @@ const OUR_FAULT = /^(21|22|23|2F|34|42(?!P01|501)|P0)/
 /** The server is going, coming, full or refuses the login: another connection may fare no better. */
 const SERVER_GONE = /^(08|28|3D|53|57P0)/
 
+const READ_ONLY = '25006'
+
+/** Whether no connection to the same place will do any better: neither those that there are, nor what they show. */
+export function discreditsAll(error: unknown): boolean {
+  return error instanceof Hung || isReadOnly(error)
+}
+
+export function isReadOnly(error: unknown): boolean {
+  return error instanceof ReadOnly || stateOf(error) === READ_ONLY
+}
+
+function stateOf(error: unknown): string | undefined {
+  return error instanceof SQL.PostgresError ? error.errno : undefined
+}
+
 /** Whether the connection, rather than the statement, has failed. */
 export function isLost(error: unknown): boolean {
-  if (error instanceof Hung) return true
+  if (discreditsAll(error)) return true
   if (!(error instanceof SQL.PostgresError)) return false
   return error.errno === undefined ? isConnectionCode(error.code) : SERVER_GONE.test(error.errno)
 }
@@ -30,16 +75,29 @@ function isConnectionCode(code: string): boolean {
 }
 
 export function unavailable(cause: unknown): ServiceError {
-  return new ServiceError(
-    'service_unavailable',
-    'the database cannot answer at the moment; try again shortly',
-    { cause },
-  )
+  const trouble = isReadOnly(cause)
+    ? 'is read-only'
+    : cause instanceof NewerTables
+      ? 'is of a newer version than this program'
+      : 'cannot answer'
+  return new ServiceError('service_unavailable', `the database ${trouble} at the moment; try again shortly`, {
+    cause,
+  })
+}
+
+const UNIQUE = new Set(['orders_pkey', 'pets_pkey', 'pets_by_barcode', 'stock_pkey', 'categories_pkey'])
+
+/** Whether somebody else has just made what was to be made with the same id or barcode. */
+export function isTaken(error: unknown): boolean {
+  return error instanceof SQL.PostgresError && error.errno === '23505' && UNIQUE.has(String(error.constraint))
+}
+
+/** Whether a statement of ours is wrong, or what it was given; on tables that we do not know, it may well be. */
+export function isOurFault(error: unknown): boolean {
+  return OUR_FAULT.test(stateOf(error) ?? '')
 }
 
 export function asServiceError(error: unknown): unknown {
-  const isTrouble =
-    isLost(error) ||
-    (error instanceof SQL.PostgresError && error.errno !== undefined && !OUR_FAULT.test(error.errno))
+  const isTrouble = isLost(error) || (stateOf(error) !== undefined && !isOurFault(error))
   return isTrouble ? unavailable(error) : error
 }

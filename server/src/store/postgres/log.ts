@@ -1,4 +1,6 @@
+import type { StockEvents } from '../../core/stock/stock-event.ts'
 import type { EventStore, HistoryStore } from '../../core/stock/stock-store.ts'
+import type { DeliveryStore } from '../../core/webhooks/webhook-store.ts'
 import { fromCursor, toCursor } from '../cursor.ts'
 import { prunableIds } from '../history.ts'
 import { type LogRow, MAX_BEHIND, toEvent } from '../log-rows.ts'
@@ -16,7 +18,9 @@ interface PlaceRow extends Omit<LogRow, 'id'> {
   id: bigint | null
 }
 
-type LogVerbs = Omit<EventStore, 'version'> & Pick<HistoryStore, 'pruneHistory'>
+type LogVerbs = Omit<EventStore, 'version'> &
+  Pick<HistoryStore, 'pruneHistory'> &
+  Pick<DeliveryStore, 'eventsAfter'>
 
 /** An event's place in the log is its cursor. Places are given when somebody asks: see number_log. */
 export function logVerbs(connection: Connection): LogVerbs {
@@ -27,24 +31,8 @@ export function logVerbs(connection: Connection): LogVerbs {
         return toCursor({ position: last, identity })
       }),
 
-    stockEventsAfter: async (cursor, limit) => {
-      const from = fromCursor(cursor)
-      if (from === undefined) return 'unknown_cursor'
-      const [{ identity, last }, rows] = await connection.run((session) =>
-        // The second begins when the first is done, and so sees the places that it gave.
-        Promise.all([numbering(session), placesAfter(session, from.position, limit)]),
-      )
-      const behind = last - from.position
-      if (from.identity !== identity || behind < 0n || behind > MAX_BEHIND) return 'too_far'
-      // Places that are gone, or whose rows are, have been removed.
-      if (behind > 0n && rows[0]?.place !== from.position + 1n) return 'too_far'
-      if (rows.some(({ log_id, id }) => log_id !== null && id === null)) return 'too_far'
-      const events = rows.map(({ place, id, ...row }) => {
-        const at = toCursor({ position: place, identity })
-        return id === null ? ({ kind: 'relist', cursor: at } as const) : toEvent({ ...row, id }, at)
-      })
-      return { events, cursor: events.at(-1)?.cursor ?? cursor }
-    },
+    stockEventsAfter: (cursor, limit) => eventsAfter(connection, cursor, limit, MAX_BEHIND),
+    eventsAfter: (cursor, limit) => eventsAfter(connection, cursor, limit, undefined),
 
     pruneHistory: async (limit, batch) => {
       // What has no place yet would be missing among the events.
@@ -66,6 +54,31 @@ export function logVerbs(connection: Connection): LogVerbs {
   }
 }
 
+async function eventsAfter(
+  connection: Connection,
+  cursor: string,
+  limit: number,
+  maxBehind: bigint | undefined,
+): Promise<StockEvents | 'too_far' | 'unknown_cursor'> {
+  const from = fromCursor(cursor)
+  if (from === undefined) return 'unknown_cursor'
+  const [{ identity, last }, rows] = await connection.run((session) =>
+    // The second begins when the first is done, and so sees the places that it gave.
+    Promise.all([numbering(session), placesAfter(session, from.position, limit)]),
+  )
+  const behind = last - from.position
+  const isFar = maxBehind !== undefined && behind > maxBehind
+  if (from.identity !== identity || behind < 0n || isFar) return 'too_far'
+  // Places that are gone, or whose rows are, have been removed.
+  if (behind > 0n && rows[0]?.place !== from.position + 1n) return 'too_far'
+  if (rows.some(({ log_id, id }) => log_id !== null && id === null)) return 'too_far'
+  const events = rows.map(({ place, id, ...row }) => {
+    const at = toCursor({ position: place, identity })
+    return id === null ? ({ kind: 'relist', cursor: at } as const) : toEvent({ ...row, id }, at)
+  })
+  return { events, cursor: events.at(-1)?.cursor ?? cursor }
+}
+
 async function numbering(session: Session): Promise<Numbering> {
   const [row] = await session<Numbering[]>`SELECT identity, last FROM number_log(${MAX_BEHIND})`.execute()
   if (row === undefined) throw new Error('the database did not number its log')
@@ -74,7 +87,7 @@ async function numbering(session: Session): Promise<Numbering> {
 
 function placesAfter(session: Session, from: bigint, limit: number) {
   return session<PlaceRow[]>`
-    SELECT place, log_id, id, kind, pet_id, before, after, status, at, key_id, reason, reference
+    SELECT place, log_id, id, kind, pet_id, before, after, status, at, key_id, reason, reference, detail
     FROM log_places LEFT JOIN log ON id = log_id
     WHERE place > ${from} ORDER BY place LIMIT ${limit}::bigint`.execute()
 }

@@ -1,53 +1,118 @@
 import { type ReservedSQL, SQL } from 'bun'
+import { isReadOnly } from './failures.ts'
 
 /** What runs on one connection. */
 export type Session = ReservedSQL
 
+interface PoolParts {
+  readonly options: SQL.PostgresOrMySQLOptions
+  /** Called when a connection that was in use, or could have been, is lost; before whoever uses it is told. */
+  readonly onLoss: () => void
+  /** Asked of each connection before it is used for the first time; one that it throws for is used by nobody. */
+  readonly check: (session: Session) => Promise<unknown>
+}
+
+/** Between one that the server did not give and the next attempt, while there are others. */
+const AGAIN_AFTER_MS = 100
+
 /**
- * The connections of one process. The one that was used last is used next: its server process has plans and pages at
- * hand. See docs/decisions/2026-11-16-postgres-sessions.md.
+ * The connections of one process to one server, opened when they are needed. The one that was used last is used next: its
+ * server process has plans and pages at hand. See docs/decisions/2026-11-16-postgres-sessions.md.
  */
 export class SessionPool {
-  readonly #sql: SQL
-  readonly #idle: Session[] = []
-  #waiting = 0
-  #isClosed = false
+  readonly options: SQL.PostgresOrMySQLOptions
+  readonly #parts: PoolParts
+  readonly #max: number
+  readonly #opening = new Set<SQL>()
+  /** Each is the only one of a pool of Bun's: what happens to it, or to an attempt to open one, concerns no other. */
+  readonly #open = new Map<Session, SQL>()
+  #idle: Session[] = []
+  readonly #waiting: PromiseWithResolvers<Session>[] = []
+  #pausedUntil = 0
+  #closedFor: unknown
 
-  constructor(options: SQL.Options, onLoss: () => void) {
-    this.#sql = new SQL({
-      ...options,
-      onclose: () => {
-        onLoss()
-        // Which one it was is not told: those that are sound come back from there.
-        this.#releaseIdle()
-      },
-    })
+  constructor(parts: PoolParts) {
+    this.options = parts.options
+    this.#parts = parts
+    this.#max = parts.options.max ?? 1
   }
 
   async take(): Promise<Session> {
     const session = this.#idle.pop()
     if (session !== undefined) return session
-    this.#waiting++
-    try {
-      return await this.#sql.reserve()
-    } finally {
-      this.#waiting--
+    if (this.#closedFor !== undefined) throw this.#closedFor
+    const waiter = Promise.withResolvers<Session>()
+    this.#waiting.push(waiter)
+    this.#openForWaiting()
+    return waiter.promise
+  }
+
+  /** One that is not sound is closed. */
+  giveBack(session: Session, { isSound }: { readonly isSound: boolean }): void {
+    if (isSound && this.#closedFor === undefined && this.#open.has(session)) this.#handOn(session)
+    else {
+      this.#end(session)
+      this.#openForWaiting()
     }
   }
 
-  /** One that failed inside a transaction is closed by its release, and not used again. */
-  giveBack(session: Session, { isSound }: { readonly isSound: boolean }): void {
-    if (isSound && this.#waiting === 0 && !this.#isClosed) this.#idle.push(session)
-    else void session.release()
+  refuseWaiting(reason: unknown): void {
+    for (const { reject } of this.#waiting.splice(0)) reject(reason)
   }
 
-  async close(timeoutSeconds: number): Promise<void> {
-    this.#isClosed = true
-    this.#releaseIdle()
-    await this.#sql.close({ timeout: timeoutSeconds })
+  /** Whoever waits for a connection is refused with the reason, and so is whoever uses one for longer than the time-out. */
+  async close(timeoutSeconds: number, reason: unknown): Promise<void> {
+    this.#closedFor ??= reason
+    this.refuseWaiting(reason)
+    for (const session of this.#idle.splice(0)) this.#end(session)
+    const left = [...this.#opening, ...this.#open.values()]
+    await Promise.all(left.map((sql) => sql.close({ timeout: timeoutSeconds })))
   }
 
-  #releaseIdle(): void {
-    for (const session of this.#idle.splice(0)) void session.release()
+  #handOn(session: Session): void {
+    const next = this.#waiting.shift()
+    if (next === undefined) this.#idle.push(session)
+    else next.resolve(session)
+  }
+
+  #openForWaiting(): void {
+    const isPaused = this.#open.size > 0 && performance.now() < this.#pausedUntil
+    const isFull = this.#open.size + this.#opening.size >= this.#max
+    if (!isPaused && !isFull && this.#opening.size < this.#waiting.length) void this.#openOne()
+  }
+
+  async #openOne(): Promise<void> {
+    let session: Session | undefined
+    // Bun calls it for what was never open as well, and for what was closed here.
+    const onclose = () => {
+      if (session === undefined || !this.#open.delete(session)) return
+      this.#idle = this.#idle.filter((other) => other !== session)
+      this.#parts.onLoss()
+    }
+    const sql = new SQL({ ...this.options, max: 1, onclose })
+    this.#opening.add(sql)
+    try {
+      session = await sql.reserve()
+      await this.#parts.check(session)
+      this.#open.set(session, sql)
+      this.giveBack(session, { isSound: true })
+    } catch (error) {
+      sql.close({ timeout: 0 }).catch(() => {})
+      this.#goOnWithout(error)
+    } finally {
+      this.#opening.delete(sql)
+    }
+  }
+
+  /** Where the server gives no more of them, those wait for the next that is given back who wanted another. */
+  #goOnWithout(error: unknown): void {
+    this.#pausedUntil = performance.now() + AGAIN_AFTER_MS
+    if (this.#open.size === 0 || isReadOnly(error)) this.refuseWaiting(error)
+  }
+
+  #end(session: Session): void {
+    const sql = this.#open.get(session)
+    this.#open.delete(session)
+    sql?.close({ timeout: 0 }).catch(() => {})
   }
 }

@@ -9,20 +9,34 @@ const BATCH = 5_000
 /** Turns what a session failed with into what callers understand. */
 type Guard = <T>(work: () => Promise<T>) => Promise<T>
 
-/** For transactions that may take their time. */
-const PATIENT = 'SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0'
+interface SessionParts {
+  readonly session: Session
+  readonly guard: Guard
+  readonly close: () => Promise<void>
+  /**
+   * For how long a transaction that writes may stand still between two of its statements, in which others wait for what it has
+   * locked; then the server ends it, and undoes it. 0 stands for ever.
+   */
+  readonly maxPauseMs: number
+}
+
+/** For transactions that may take their time, and read whole tables. */
+const patient = (maxPauseMs: number) => `SET LOCAL statement_timeout = 0;
+  SET LOCAL idle_in_transaction_session_timeout = ${maxPauseMs}; SET LOCAL enable_seqscan = on`
 
 /** One connection, for work of many statements. What was not committed by its end is undone. */
 export class PostgresSession implements LongSession {
   readonly #session: Session
   readonly #guard: Guard
+  readonly #maxPauseMs: number
   readonly close: () => Promise<void>
   #cursors = 0
 
-  constructor(session: Session, close: () => Promise<void>, guard: Guard) {
+  constructor({ session, guard, close, maxPauseMs }: SessionParts) {
     this.#session = session
-    this.close = close
     this.#guard = guard
+    this.close = close
+    this.#maxPauseMs = maxPauseMs
   }
 
   rows<Row>(text: string, ...values: readonly SqlValue[]): Promise<Row[]> {
@@ -37,6 +51,11 @@ export class PostgresSession implements LongSession {
     return count
   }
 
+  /** Statements that go out together, in the transaction that is under way. */
+  together<T>(work: (session: Session) => Promise<T>): Promise<T> {
+    return this.#guard(() => work(this.#session))
+  }
+
   async insert(table: string, columns: Columns, rows: readonly (readonly SqlValue[])[]): Promise<void> {
     const types = Object.values(columns)
     const arrays = types.map((type, index) =>
@@ -48,7 +67,7 @@ export class PostgresSession implements LongSession {
   }
 
   async beginRead(): Promise<void> {
-    await this.run(`BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; ${PATIENT}`)
+    await this.run(`BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; ${patient(0)}`)
   }
 
   async *batches<Row>(text: string): AsyncGenerator<Row[]> {
@@ -62,7 +81,7 @@ export class PostgresSession implements LongSession {
   }
 
   async writeInSteps<T>(work: () => Promise<T>): Promise<T> {
-    await this.run(`BEGIN; ${PATIENT}`)
+    await this.run(`BEGIN; ${patient(this.#maxPauseMs)}`)
     try {
       const result = await work()
       await this.run('COMMIT')

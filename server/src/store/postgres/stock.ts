@@ -1,16 +1,31 @@
 import type { SQL } from 'bun'
-import { type Decision, decide, type MadeChange } from '../../core/stock/decide.ts'
+import type { OrderStore } from '../../core/orders/order-store.ts'
+import { type Decision, decide } from '../../core/stock/decide.ts'
 import { keysOf } from '../../core/stock/idempotency.ts'
 import type { InventoryItem, PetStatus } from '../../core/stock/inventory.ts'
-import { petIdsOf, type StockRequest } from '../../core/stock/stock-request.ts'
+import {
+  concernsOrders,
+  isWebhookRequest,
+  petIdsOf,
+  type StockRequest,
+} from '../../core/stock/stock-request.ts'
 import type { StockStore } from '../../core/stock/stock-store.ts'
-import { ENTRIES, type StockRow, toItem } from '../log-rows.ts'
+import { concernsCatalog } from '../catalog-named.ts'
+import { ENTRIES, type FoundRow, type StockRow, toFound, toItem } from '../log-rows.ts'
+import { countedTotals } from '../order-totals.ts'
 import { inLongSession } from '../sql.ts'
+import type { StoreClock } from '../store-clock.ts'
+import { lockCatalog, lockedOnly, readCatalog } from './catalog.ts'
 import type { Connection } from './connection.ts'
+import { writeDecision } from './decision.ts'
+import { isTaken, ReadOnly, unavailable } from './failures.ts'
 import { lockKeys, remember, toAnswers } from './idempotency.ts'
-import { arrayOf, quoted } from './parameters.ts'
+import { takeLogNumbers } from './log-ids.ts'
+import { maxRowsOf, readOrders, toOrdersFound } from './orders.ts'
+import { arrayOf } from './parameters.ts'
+import { lockWebhooks, writeWebhooks } from './webhooks.ts'
 
-interface LockedRow extends StockRow {
+interface LockedRow extends FoundRow {
   last_change: bigint | null
 }
 
@@ -42,7 +57,11 @@ const MAX_CHANGES = 10_000
  * then was written by one of these, and by no other. Cursors are of this process alone: one whose connections were lost
  * may have missed a crash, after which transactions are numbered anew.
  */
-export function stockVerbs(connection: Connection): Omit<StockStore, 'forgetAnswers'> {
+export function stockVerbs(
+  connection: Connection,
+  clock: StoreClock,
+): Omit<StockStore, 'forgetAnswers'> & Pick<OrderStore, 'orderTotals'> {
+  const totals = countedTotals()
   const toCursor = ({ server, snapshot, prunings }: SnapshotRow) =>
     [snapshot, server, prunings, connection.losses].join('@')
 
@@ -54,10 +73,13 @@ export function stockVerbs(connection: Connection): Omit<StockStore, 'forgetAnsw
     loadStock: (onBatch) =>
       inLongSession(connection, async (session) => {
         await session.beginRead()
-        const [now] = await session.rows<SnapshotRow>(
-          'SELECT log_server() AS server, pg_current_snapshot()::text AS snapshot, prunings FROM log_state',
+        const [now] = await session.rows<SnapshotRow & { isStandby: boolean }>(
+          `SELECT log_server() AS server, pg_current_snapshot()::text AS snapshot, prunings,
+            pg_is_in_recovery() AS "isStandby" FROM log_state`,
         )
         if (now === undefined) throw new Error('the database does not tell its snapshot')
+        // Asked again, since a proxy may have another server behind the same connection by now.
+        if (now.isStandby) throw unavailable(new ReadOnly())
         const cursor = toCursor(now)
         for await (const rows of session.batches<StockRow>(ENTRIES)) onBatch(rows.map(toItem))
         return cursor
@@ -82,41 +104,80 @@ export function stockVerbs(connection: Connection): Omit<StockStore, 'forgetAnsw
     },
 
     changeStock: async (requests) => {
-      let decision: Decision | undefined
-      const keys = keysOf(requests)
-      await connection.readThenWrite(
-        'durable',
-        // Keys before pets: whoever waits for a key holds no pet that its owner may need.
-        (sql) => Promise.all([keys.length === 0 ? [] : lockKeys(sql, keys), lockPets(sql, requests)]),
-        (sql, [answers, rows]) => {
-          const found = new Map(
-            rows.map((row) => [row.pet_id, { ...toItem(row), lastChange: row.last_change }]),
-          )
-          decision = decide(requests, found, toAnswers(answers))
-          const { made } = decision
-          const writes: Promise<unknown>[] = []
-          if (decision.answers.length > 0) writes.push(remember(sql, decision.answers))
-          if (made.length > 0) writes.push(write(sql, made, (petId) => found.get(petId)?.lastChange ?? null))
-          return Promise.all(writes)
-        },
-      )
-      if (decision === undefined) throw new Error('a commit was made without a decision')
-      return decision.outcomes
+      for (;;) {
+        const decision = await decideAndWrite(connection, clock, requests).catch((error: unknown) => {
+          // Somebody else has just made what was to be made: now it is known to be there.
+          if (!isTaken(error)) throw error
+        })
+        totals.add(decision?.orders)
+        if (decision?.isPutOff === false) return decision.outcomes
+      }
     },
+
+    orderTotals: totals.read,
   }
+}
+
+async function decideAndWrite(
+  connection: Connection,
+  clock: StoreClock,
+  requests: readonly StockRequest[],
+): Promise<Decision> {
+  let decision: Decision | undefined
+  const keys = keysOf(requests)
+  const isAboutOrders = requests.some(concernsOrders)
+  const isAboutCatalog = requests.some(concernsCatalog)
+  const isAboutWebhooks = requests.some(isWebhookRequest)
+  await connection.readThenWrite(
+    'durable',
+    // The catalogue before keys, and these before pets: whoever waits for a key holds no pet that its owner may need. Pets
+    // before their orders.
+    (sql) =>
+      Promise.all([
+        isAboutCatalog ? lockCatalog(sql, requests) : undefined,
+        keys.length === 0 ? [] : lockKeys(sql, keys),
+        lockPets(sql, requests),
+        isAboutOrders ? readOrders(sql, requests, clock) : undefined,
+        isAboutCatalog ? readCatalog(sql, requests) : undefined,
+        isAboutCatalog && !isAboutOrders ? takeLogNumbers(sql, maxRowsOf(requests)) : undefined,
+        isAboutWebhooks ? lockWebhooks(sql, requests) : undefined,
+      ]),
+    (sql, [, answers, rows, orders, catalog, numbers, webhooks]) => {
+      const found = new Map(rows.map((row) => [row.pet_id, { ...toFound(row), lastChange: row.last_change }]))
+      const catalogFound = catalog && lockedOnly(catalog.found, (petId) => found.has(petId))
+      const ordersFound = orders && toOrdersFound(orders, (petId) => found.has(petId))
+      decision = decide(requests, found, {
+        answers: toAnswers(answers),
+        orders: ordersFound,
+        catalog: catalogFound,
+        webhooks,
+      })
+      return Promise.all([
+        ...(decision.answers.length > 0 ? [remember(sql, decision.answers)] : []),
+        ...(decision.webhooks === undefined ? [] : writeWebhooks(sql, decision.webhooks)),
+        ...writeDecision(sql, decision, {
+          lastChangeOf: (petId) => found.get(petId)?.lastChange ?? catalog?.latestRows.get(petId) ?? null,
+          numbers: ordersFound?.logNumbers ?? numbers,
+          pets: catalogFound?.pets,
+        }),
+      ])
+    },
+  )
+  if (decision === undefined) throw new Error('a commit was made without a decision')
+  return decision
 }
 
 /** One statement, hence one snapshot: what changed, and from where to go on. */
 function changedSince(sql: SQL, snapshot: string, prunings: string) {
   return sql<ChangedRow[]>`
     WITH changed AS MATERIALIZED (
-      SELECT pet_id FROM log_since(${snapshot}::pg_snapshot, ${MAX_CHANGES + 1}::bigint)
-    ), total AS (SELECT count(*) AS log_rows, bool_or(pet_id IS NULL) AS reads_all FROM changed)
+      SELECT pet_id, kind FROM log_since(${snapshot}::pg_snapshot, ${MAX_CHANGES + 1}::bigint)
+    ), total AS (SELECT count(*) AS log_rows, bool_or(kind = 'relist') AS reads_all FROM changed)
     SELECT log_server() AS server, pg_current_snapshot()::text AS snapshot, prunings,
       prunings <> ${prunings}::bigint AND pruned_xid >= pg_snapshot_xmin(${snapshot}::pg_snapshot) AS is_cut,
       log_rows, reads_all, each.pet_id, stock.quantity, stock.status
     FROM log_state CROSS JOIN total
-    LEFT JOIN (SELECT DISTINCT pet_id FROM changed) AS each ON log_rows <= ${MAX_CHANGES}::bigint
+    LEFT JOIN (SELECT DISTINCT pet_id FROM changed WHERE kind IN ('change', 'pet', 'removed')) AS each ON log_rows <= ${MAX_CHANGES}::bigint
     LEFT JOIN stock ON stock.pet_id = each.pet_id`.execute()
 }
 
@@ -124,36 +185,6 @@ function changedSince(sql: SQL, snapshot: string, prunings: string) {
 function lockPets(sql: SQL, requests: readonly StockRequest[]) {
   const petIds = arrayOf(petIdsOf(requests), (petId) => petId)
   return sql<LockedRow[]>`
-    SELECT pet_id, quantity, status, last_change FROM stock
+    SELECT pet_id, quantity, status, reserved, low_at, last_change FROM stock
     WHERE pet_id = ANY (${petIds}::bigint[]) ORDER BY pet_id FOR NO KEY UPDATE`.execute()
-}
-
-/** The number is taken while the pets are locked, so that ids tell the order of what happened to each. */
-function write(sql: SQL, rows: readonly MadeChange[], lastChangeOf: (petId: bigint) => bigint | null) {
-  return sql`
-    WITH taken AS MATERIALIZED (
-      SELECT nextval('log_ids') AS id
-    ), made AS MATERIALIZED (
-      SELECT * FROM unnest(
-        ${arrayOf(rows, ({ petId }) => petId)}::bigint[],
-        ${arrayOf(rows, ({ before }) => before)}::bigint[],
-        ${arrayOf(rows, ({ after }) => after)}::bigint[],
-        ${arrayOf(rows, ({ status }) => status)}::text[],
-        ${arrayOf(rows, ({ by }) => by.at)}::bigint[],
-        ${arrayOf(rows, ({ by }) => quoted(by.keyId))}::text[],
-        ${arrayOf(rows, ({ petId }) => lastChangeOf(petId))}::bigint[],
-        ${arrayOf(rows, ({ follows }) => follows)}::bigint[],
-        ${arrayOf(rows, ({ isLast }) => (isLast ? 't' : 'f'))}::boolean[],
-        ${arrayOf(rows, ({ by }) => by.reason)}::text[],
-        ${arrayOf(rows, ({ by }) => quoted(by.reference))}::text[]
-      ) WITH ORDINALITY
-      AS made (pet_id, before, after, status, at, key_id, previous, follows, is_last, reason, reference, number)
-    ), recorded AS (
-      INSERT INTO log (id, kind, pet_id, before, after, status, at, key_id, previous, reason, reference)
-      SELECT id + number - 1, 'change', pet_id, before, after, status, at, key_id, coalesce(id + follows, previous),
-        reason, reference
-      FROM taken, made
-    )
-    UPDATE stock SET quantity = after, last_change = id + number - 1
-    FROM taken, made WHERE is_last AND stock.pet_id = made.pet_id`.execute()
 }

@@ -3,23 +3,26 @@ import { contentVerbs } from '../contents.ts'
 import { exportVerbs } from '../export.ts'
 import { historyVerbs } from '../history.ts'
 import { answerVerbs } from '../idempotency.ts'
-import { ORDER_PLAN, PET_PLAN } from '../import-plan.ts'
 import { keyVerbs } from '../keys.ts'
 import { usageVerbs } from '../limits.ts'
 import type { TablesMode } from '../opening.ts'
 import { orderVerbs } from '../orders.ts'
 import { petVerbs } from '../pets.ts'
+import { searchVerbs } from '../search.ts'
 import type { Store } from '../store.ts'
-import { Connection, type PostgresSettings } from './connection.ts'
-import { stageAdjustment, stageImport } from './import.ts'
+import { webhookVerbs } from '../webhooks.ts'
+import { Connection } from './connection.ts'
+import { stageAdjustment, stageCategories, stageOrders, stagePets } from './import.ts'
 import { inspectionVerbs } from './inspection.ts'
 import { sharedLimitStore } from './limits.ts'
 import { logVerbs } from './log.ts'
-import { migrate } from './migrations.ts'
+import { findNewerTables, migrate } from './migrations.ts'
+import { type PostgresSettings, sessionSettings } from './options.ts'
+import { findDroppedSettings } from './session-check.ts'
 import { stockVerbs } from './stock.ts'
-import { readStoreTime } from './store-clock.ts'
+import { readStoreTime, storeClock } from './store-clock.ts'
 
-export type { PostgresSettings } from './connection.ts'
+export type { PostgresSettings } from './options.ts'
 
 const HOW_TO_BACK_UP =
   'a PostgreSQL database is backed up with its own tools: pg_dump --format=custom --file=FILE "$DATABASE_URL"'
@@ -36,34 +39,41 @@ export async function openPostgresStore(
   settings: PostgresSettings,
   tables: TablesMode = 'make',
 ): Promise<Store> {
-  const connection = new Connection(url, settings)
+  const connection = new Connection(url, settings, findNewerTables)
   try {
+    await connection.connect()
     await migrate(connection, tables)
   } catch (error) {
     await connection.close()
     throw error
   }
+  const clock = storeClock(settings.clock)
+  const log = logVerbs(connection)
   return {
-    ...stockVerbs(connection),
+    ...stockVerbs(connection, clock),
     ...answerVerbs(connection),
-    ...logVerbs(connection),
+    ...log,
+    ...webhookVerbs(connection, log, {
+      log: { from: 'log_places JOIN log ON id = log_id', place: 'place' },
+      lease: { owner: `${process.pid} ${crypto.randomUUID()}`, clock },
+    }),
     ...historyVerbs(connection),
     ...petVerbs(connection),
-    ...orderVerbs(connection),
+    ...searchVerbs(connection, clock),
+    ...orderVerbs(connection, clock),
     ...keyVerbs(connection, () => readStoreTime(connection, settings.clock)),
     ...usageVerbs(connection),
     openLimits: async () => new SharedLimits(sharedLimitStore(connection, settings.clock)),
-    stagePets: () => stageImport(connection, PET_PLAN),
-    stageOrders: () => stageImport(connection, ORDER_PLAN),
+    stagePets: () => stagePets(connection),
+    stageCategories: () => stageCategories(connection),
+    stageOrders: () => stageOrders(connection, clock),
     stageAdjustment: () => stageAdjustment(connection),
-    ...exportVerbs(connection),
+    ...exportVerbs(connection, clock),
     ...contentVerbs(connection),
     backupTo: () => Promise.reject(new Error(HOW_TO_BACK_UP)),
     ...inspectionVerbs(connection),
-    // Not a bare SELECT 1, which would answer on a database that has lost its tables.
-    ping: async () => {
-      await connection.run((sql) => sql`SELECT 1 FROM log LIMIT 1`)
-    },
+    ping: () => connection.ping(),
+    findWrongSettings: () => findDroppedSettings(connection, sessionSettings(settings)),
     close: () => connection.close(),
   }
 }

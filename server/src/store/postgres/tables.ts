@@ -1,37 +1,60 @@
+import { IS_OF_PET } from '../log-rows.ts'
+import { CROSSINGS_INDEX } from '../low-stock.ts'
 import { sharedTables } from '../tables.ts'
-import { DIALECT } from './dialect.ts'
+import { DIALECT, WORDS_VECTOR } from './dialect.ts'
+import { IDS_A_NUMBER } from './log-ids.ts'
 
 /** Any number that nobody else takes: one caller at a time gives places in the log. */
 const NUMBERING_LOCK = 0x6e756d626572
+
+/** So many places are given at once where somebody is owed all of them. */
+const MAX_OWED = 10_000_000
 
 /** The tables as the first release makes them. */
 export const FIRST_TABLES = `
   CREATE TABLE pets (
     id          bigint PRIMARY KEY,
     name        text NOT NULL,
-    category_id bigint NOT NULL
+    -- Those of the name, as they are searched and sorted by: see core/catalog/name-words.ts.
+    words       text COLLATE "C" NOT NULL,
+    category_id bigint NOT NULL,
+    barcode     text COLLATE "C",
+    -- Of its own; its category's counts where there is none.
+    low_stock_at bigint
   );
+  CREATE UNIQUE INDEX pets_by_barcode ON pets (barcode) WHERE barcode IS NOT NULL;
+  CREATE INDEX pets_by_category ON pets (category_id, id);
+  CREATE INDEX pets_by_words ON pets (words, id);
+  -- What is new waits in a list that every search reads: a short one.
+  CREATE INDEX pet_words ON pets USING gin (${WORDS_VECTOR}) WITH (gin_pending_list_limit = 256);
 
-  -- What is on the shelf, right at every commit. The status stands here, not in pets, so that listing the stock reads
+  -- What is on the shelf and what open orders reserve of it, right at every commit. The status stands here, not in pets, so that listing the stock reads
   -- one narrow table. The room in each page lets a new quantity be written beside the old one, without a touch of the
   -- index. The last change is the pet's latest row in the log, from which its earlier ones follow.
   CREATE TABLE stock (
     pet_id      bigint PRIMARY KEY REFERENCES pets (id) ON DELETE CASCADE,
     quantity    bigint NOT NULL CHECK (quantity BETWEEN 0 AND 9007199254740991),
     status      text NOT NULL CHECK (status IN ('available', 'pending', 'sold')),
+    reserved    bigint NOT NULL DEFAULT 0 CHECK (reserved >= 0),
+    -- The threshold that counts for the pet, and whether so few are available: who changes the stock has both in the row.
+    low_at      bigint,
+    is_low      boolean NOT NULL DEFAULT false,
     last_change bigint
   ) WITH (fillfactor = 80);
   CREATE INDEX stock_by_status ON stock (status, pet_id);
+  CREATE INDEX stock_low ON stock (pet_id) WHERE is_low;
 
   -- A commit takes one number for its rows while their pets are locked: so ids tell the order of what happened to a pet.
-  CREATE SEQUENCE log_ids INCREMENT BY 1000;
+  CREATE SEQUENCE log_ids INCREMENT BY ${IDS_A_NUMBER};
 
-  -- What happened, and never what is: rows may be removed, oldest first. A change: of a quantity. An entry: added or of
-  -- another status, with its state right after that. Relist, without a pet: so many at once that the whole list is to be
-  -- read again. No foreign key: the log outlives the pet. The transaction that wrote a row tells who has seen it.
+  -- What happened, and never what is: rows may be removed, oldest first. A change: of a quantity. A pet: it came or is
+  -- another one, with its state right after that. An order, low or recovered: beside that; the pet's rows do not lead to
+  -- it. Category and relist have no pet; relist: so many at once that the whole list is to be read again. No foreign key:
+  -- the log outlives the pet. The transaction that wrote a row tells who has seen it.
   CREATE TABLE log (
     id       bigint PRIMARY KEY,
-    kind     text NOT NULL CHECK (kind IN ('change', 'entry', 'removed', 'renamed', 'relist')),
+    kind     text NOT NULL CHECK (
+      kind IN ('change', 'order', 'low', 'recovered', 'pet', 'removed', 'category', 'relist')),
     pet_id   bigint,
     before   bigint,
     after    bigint,
@@ -41,12 +64,15 @@ export const FIRST_TABLES = `
     -- The pet's row before this one.
     previous bigint,
     xid      xid8 NOT NULL DEFAULT pg_current_xact_id(),
-    -- What an adjustment was made for.
+    -- What it was made for.
     reason    text,
-    reference text
+    reference text,
+    -- What happened to an order, a pet or a category, and how it was then.
+    detail    text
   );
   CREATE INDEX log_by_xid ON log (xid);
-  CREATE INDEX log_of_entries ON log (pet_id, id) WHERE kind <> 'change';
+  CREATE INDEX log_of_entries ON log (pet_id, id) WHERE ${IS_OF_PET};
+  ${CROSSINGS_INDEX};
 
   CREATE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN RAISE EXCEPTION 'the log is append-only; petstore history prune removes what is old'; END $$;
@@ -116,6 +142,8 @@ export const FIRST_TABLES = `
     ours  text;
     cut   record;
   BEGIN
+    -- A webhook is owed everything.
+    IF EXISTS (SELECT FROM webhooks) THEN most := ${MAX_OWED}; END IF;
     SELECT * INTO state FROM log_numbering;
     IF state.server = log_server() AND state.prunings = (SELECT prunings FROM log_state)
       AND NOT EXISTS (SELECT FROM log_since(state.snapshot, 1)) THEN
@@ -125,7 +153,7 @@ export const FIRST_TABLES = `
     -- One statement, hence one snapshot: what gets a place is what the next caller counts as seen.
     SELECT numbering.*, pg_current_snapshot() AS now, log_server() AS here, log_state.prunings AS cuts,
       log_state.prunings <> numbering.prunings AND pruned_xid >= pg_snapshot_xmin(snapshot) AS is_cut,
-      ARRAY(SELECT id FROM log_since(snapshot, most + 1) WHERE id > floor AND kind <> 'renamed' ORDER BY id) AS fresh
+      ARRAY(SELECT id FROM log_since(snapshot, most + 1) WHERE id > floor AND kind <> 'category' ORDER BY id) AS fresh
       INTO cut FROM log_numbering AS numbering, log_state;
     ours := cut.identity;
     IF cut.server <> cut.here THEN
@@ -143,6 +171,10 @@ export const FIRST_TABLES = `
       RETURNING * INTO state;
     RETURN state;
   END $$;
+
+  CREATE SEQUENCE order_ids;
+  CREATE SEQUENCE pet_ids;
+  CREATE SEQUENCE category_ids;
 
   ${sharedTables({
     ...DIALECT.types,

@@ -198,7 +198,7 @@ export class Connection implements SqlDatabase, LongSession {
       return result
     } catch (error) {
       this.#giveUp()
-      throw asServiceError(error)
+      throw asServiceError(error, this.#path)
     } finally {
       this.#version++
     }
@@ -250,7 +250,7 @@ export class Connection implements SqlDatabase, LongSession {
         return work()
       } catch (error) {
         if (!isLocked(error) || performance.now() >= lockedSince() + LOCK_PATIENCE_MS)
-          throw asServiceError(error)
+          throw asServiceError(error, this.#path)
         await Bun.sleep(LOCK_RETRY_MS)
       }
     }
@@ -282,6 +282,6 @@ function nextBatch<Row>(rows: Iterator<Row>): Row[] {
   return batch
 }
 
-function bound(value: SqlValue): SQLQueryBindings {
+export function bound(value: SqlValue): SQLQueryBindings {
   return typeof value === 'boolean' ? Number(value) : value
 }

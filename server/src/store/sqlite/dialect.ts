@@ -1,3 +1,4 @@
+import { highestId, OWN_IDS } from '../own-ids.ts'
 import type { Dialect } from '../sql.ts'
 
 /** The id of the last row that the log had. Removed rows keep theirs: none is given twice. */
@@ -9,7 +10,21 @@ export const DIALECT: Dialect = {
   // A file has one writer at a time.
   forUpdate: '',
   skipLocked: '',
-  beforeNewPets: [],
+  indexedBy: (index) => `INDEXED BY ${index}`,
+  lookUp: (table, which) => `CROSS JOIN ${table} ON ${which}`,
+  wordIndex: {
+    found: (parameter) => ({ table: 'pet_words', which: `pet_words MATCH ${parameter}` }),
+    id: 'rowid',
+    query: (words) => words.map((word) => `"${word}"*`).join(' '),
+  },
+  // SQLite works synchronously: other requests wait meanwhile.
+  maxLookedAt: 4_096,
+  raiseIds: (table) => `UPDATE last_ids SET ${table} = $1 WHERE ${table} < $1`,
+  lockCatalog: [],
+  jsonObject: 'json_object',
   keyOrder: 'rowid',
-  newIdentity: ['UPDATE log_state SET identity = lower(hex(randomblob(8)))'],
+  newIdentity: [
+    'UPDATE log_state SET identity = lower(hex(randomblob(8)))',
+    ...OWN_IDS.map((table) => `UPDATE last_ids SET ${table} = coalesce((${highestId(table)}), ${table})`),
+  ],
 }

@@ -1,43 +1,50 @@
+import type { StockEvents } from '../../core/stock/stock-event.ts'
 import type { EventStore, HistoryStore } from '../../core/stock/stock-store.ts'
+import type { DeliveryStore } from '../../core/webhooks/webhook-store.ts'
 import { fromCursor, toCursor } from '../cursor.ts'
 import { prunableIds } from '../history.ts'
-import { type LogRow, MAX_BEHIND, toEvent } from '../log-rows.ts'
+import { LOG_COLUMNS, type LogRow, MAX_BEHIND, toEvent } from '../log-rows.ts'
 import type { Connection } from './connection.ts'
-import { readLogEnd } from './stock.ts'
+import { readLogEnd } from './log-end.ts'
 
-type LogVerbs = Omit<EventStore, 'version'> & Pick<HistoryStore, 'pruneHistory'>
+type LogVerbs = Omit<EventStore, 'version'> &
+  Pick<HistoryStore, 'pruneHistory'> &
+  Pick<DeliveryStore, 'eventsAfter'>
 
 /** Events are the rows of the log, and their ids the cursors. */
 export function logVerbs(connection: Connection): LogVerbs {
   const { database } = connection
   const end = readLogEnd(database)
-  // Another name is no event of the stock.
+  // What happens to a category is no event; what it does to pets is.
   const rowsAfter = database.query<LogRow, [bigint, number]>(`
-    SELECT id, kind, pet_id, before, after, status, at, key_id, reason, reference FROM log
-    WHERE id > ? AND kind <> 'renamed' ORDER BY id LIMIT ?
+    SELECT id, ${LOG_COLUMNS} FROM log
+    WHERE id > ? AND kind <> 'category' ORDER BY id LIMIT ?
   `)
+
+  const eventsAfter = (cursor: string, limit: number, maxBehind: bigint | undefined) =>
+    connection.read(
+      database.transaction((): StockEvents | 'too_far' | 'unknown_cursor' => {
+        const from = fromCursor(cursor)
+        if (from === undefined) return 'unknown_cursor'
+        const now = end()
+        const behind = now.position - from.position
+        const isGone = from.identity !== now.identity || from.position < now.pruned
+        if (isGone || behind < 0n || (maxBehind !== undefined && behind > maxBehind)) return 'too_far'
+        if (behind === 0n) return { events: [], cursor }
+        const { identity } = now
+        const events = rowsAfter
+          .all(from.position, limit)
+          .map((row) => toEvent(row, toCursor({ position: row.id, identity })))
+        const last = events.length < limit ? toCursor(now) : events.at(-1)?.cursor
+        return { events, cursor: last ?? cursor }
+      }),
+    )
 
   return {
     latestEventCursor: () => connection.read(() => toCursor(end())),
 
-    stockEventsAfter: (cursor, limit) =>
-      connection.read(
-        database.transaction(() => {
-          const from = fromCursor(cursor)
-          if (from === undefined) return 'unknown_cursor'
-          const now = end()
-          const behind = now.position - from.position
-          const isGone = from.identity !== now.identity || from.position < now.pruned
-          if (isGone || behind < 0n || behind > MAX_BEHIND) return 'too_far'
-          if (behind === 0n) return { events: [], cursor }
-          const { identity } = now
-          const events = rowsAfter
-            .all(from.position, limit)
-            .map((row) => toEvent(row, toCursor({ position: row.id, identity })))
-          const last = events.length < limit ? toCursor(now) : events.at(-1)?.cursor
-          return { events, cursor: last ?? cursor }
-        }),
-      ),
+    stockEventsAfter: (cursor, limit) => eventsAfter(cursor, limit, MAX_BEHIND),
+    eventsAfter: (cursor, limit) => eventsAfter(cursor, limit, undefined),
 
     pruneHistory: (limit, batch) =>
       connection.write(() => {

@@ -1,4 +1,4 @@
-import type { Database } from 'bun:sqlite'
+import { Database } from 'bun:sqlite'
 import { needsMigration, type TablesMode } from '../opening.ts'
 import { FIRST_TABLES } from './tables.ts'
 
@@ -10,7 +10,7 @@ interface Migration {
 /** Append only: a migration that has been released is never edited. */
 const MIGRATIONS: readonly Migration[] = [{ number: 1, sql: FIRST_TABLES }]
 
-const NEWEST = MIGRATIONS.at(-1)?.number ?? 0
+export const NEWEST = MIGRATIONS.at(-1)?.number ?? 0
 
 /** Brings the file to the newest form, if `tables` allows it. Safe when several processes start at once. */
 export function migrate(database: Database, tables: TablesMode): void {
@@ -26,8 +26,26 @@ export function migrate(database: Database, tables: TablesMode): void {
   if (needsMigration(versionOf(database), NEWEST, tables)) apply.immediate()
 }
 
+/** Whether it has all that this program had made by the version that the file says it is of. */
+export function hasOwnTables(database: Database): boolean {
+  const names = (of: Database) =>
+    of
+      .query<{ name: string }, []>("SELECT type || ' ' || name AS name FROM sqlite_schema")
+      .all()
+      .map(({ name }) => name)
+  const version = versionOf(database) ?? 0
+  const model = new Database(':memory:')
+  try {
+    for (const { number, sql } of MIGRATIONS) if (number <= version) model.run(sql)
+    const found = new Set(names(database))
+    return version > 0 && names(model).every((name) => found.has(name))
+  } finally {
+    model.close()
+  }
+}
+
 /** `undefined` where there are no tables at all. */
-function versionOf(database: Database): number | undefined {
+export function versionOf(database: Database): number | undefined {
   const row = database.query<{ user_version: bigint }, []>('PRAGMA user_version').get()
   const isEmpty = database.query('SELECT 1 FROM sqlite_schema LIMIT 1').get() === null
   return isEmpty ? undefined : Number(row?.user_version ?? 0)

@@ -1,5 +1,6 @@
 import { Database } from 'bun:sqlite'
 import { existsSync, readFileSync, realpathSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import { OpenRefused } from '../opening.ts'
 import { isLocked } from './failures.ts'
 import { createPrivateFile } from './private-file.ts'
@@ -14,8 +15,11 @@ const USER_VERSION_OFFSET = 60
  * SQLite's own lock, on a file beside the database, so it ends with the process however that ends, and works wherever
  * the database does. The file stays: whoever removed it might remove the lock of somebody who starts in that moment.
  */
-export function lockForServing(path: string): { close(): void } {
-  const lockPath = `${realpathSync(path)}-serving`
+export function lockForServing(
+  path: string,
+  advice = 'stop that one, or give this one another DATABASE_URL',
+): { close(): void } {
+  const lockPath = `${realPathOf(path)}-serving`
   if (!existsSync(lockPath)) createPrivateFile(lockPath, { mustBeNew: false })
   const lock = new Database(lockPath)
   try {
@@ -36,10 +40,15 @@ export function lockForServing(path: string): { close(): void } {
         { cause: error },
       )
     }
-    throw new OpenRefused(
-      `another process serves it${pidIn(lockPath)}; stop that one, or give this one another DATABASE_URL`,
-    )
+    throw new OpenRefused(`another process serves it${pidIn(lockPath)}; ${advice}`)
   }
+}
+
+/** Where links lead, as SQLite goes by it; also of a file that is not there yet. */
+export function realPathOf(path: string): string {
+  if (existsSync(path)) return realpathSync(path)
+  const folder = dirname(path)
+  return join(existsSync(folder) ? realpathSync(folder) : folder, basename(path))
 }
 
 /** Not by SQLite, which waits for the lock. */

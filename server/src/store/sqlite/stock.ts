@@ -1,74 +1,63 @@
-import type { Database } from 'bun:sqlite'
-import { decide } from '../../core/stock/decide.ts'
-import type { InventoryItem, PetStatus } from '../../core/stock/inventory.ts'
-import { petIdsOf } from '../../core/stock/stock-request.ts'
+import type { OrderStore } from '../../core/orders/order-store.ts'
+import { type Decision, decide } from '../../core/stock/decide.ts'
+import type { FoundEntry, InventoryItem, PetStatus } from '../../core/stock/inventory.ts'
+import {
+  concernsOrders,
+  isWebhookRequest,
+  petIdsOf,
+  type StockRequest,
+} from '../../core/stock/stock-request.ts'
 import type { StockStore } from '../../core/stock/stock-store.ts'
-import { fromCursor, type LogCursor, toCursor } from '../cursor.ts'
-import { ENTRIES, type StockRow, toItem } from '../log-rows.ts'
+import type { Clock } from '../../core/values/clock.ts'
+import { concernsCatalog } from '../catalog-named.ts'
+import { fromCursor, toCursor } from '../cursor.ts'
+import {
+  ENTRIES,
+  FOUND_FIELDS,
+  type FoundRow,
+  IS_OF_STOCK,
+  type StockRow,
+  toFound,
+  toItem,
+} from '../log-rows.ts'
+import { countedTotals } from '../order-totals.ts'
 import { inLongSession } from '../sql.ts'
+import { catalogTables } from './catalog.ts'
 import type { Connection } from './connection.ts'
-import { LAST_LOG_ID } from './dialect.ts'
+import { decisionWriter } from './decision.ts'
 import { answerTable } from './idempotency.ts'
+import { LOG_END, type LogEnd, readLogEnd } from './log-end.ts'
+import { orderTable } from './orders.ts'
+import { webhookTable } from './webhooks.ts'
 
-interface Found {
-  readonly quantity: number
-  readonly status: PetStatus
+interface Found extends FoundEntry {
   readonly lastChange: bigint | null
 }
 
 /** With more changes than this, loading everything is not slower. */
 const MAX_CHANGES = 10_000n
 
-/** Where the log ends, and up to where it has been removed. */
-interface LogEnd extends LogCursor {
-  readonly pruned: bigint
-}
-
-/** The next row gets the position after this one. Ids are those of the commits, since there is one writer at a time. */
-export const LOG_END = `SELECT identity, ${LAST_LOG_ID} AS position, pruned_up_to AS pruned FROM log_state`
-
-export function readLogEnd(database: Database): () => LogEnd {
-  const query = database.query<LogEnd, []>(LOG_END)
-  return () => {
-    const end = query.get()
-    if (end === null) throw new Error('the database does not tell its identity: log_state is empty')
-    return end
-  }
-}
-
-export function stockVerbs(connection: Connection): Omit<StockStore, 'forgetAnswers'> {
+export function stockVerbs(
+  connection: Connection,
+  clock: Clock,
+): Omit<StockStore, 'forgetAnswers'> & Pick<OrderStore, 'orderTotals'> {
   const { database } = connection
   const logEnd = readLogEnd(database)
   const remembered = answerTable(database)
-  const find = database.query<{ quantity: bigint; status: PetStatus; last_change: bigint | null }, [bigint]>(
-    'SELECT quantity, status, last_change FROM stock WHERE pet_id = ?',
-  )
-  const update = database.query<unknown, [number, bigint, bigint]>(
-    'UPDATE stock SET quantity = ?, last_change = ? WHERE pet_id = ?',
-  )
-  const record = database.query<
-    unknown,
-    [
-      ...[
-        id: bigint,
-        petId: bigint,
-        before: number,
-        after: number,
-        status: PetStatus,
-        at: number,
-        keyId: string,
-      ],
-      ...[previous: bigint | null, reason: string | null, reference: string | null],
-    ]
-  >(
-    `INSERT INTO log (id, kind, pet_id, before, after, status, at, key_id, previous, reason, reference)
-    VALUES (?, 'change', ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  const orders = orderTable(database)
+  const catalog = catalogTables(database)
+  const webhooks = webhookTable(database)
+  const totals = countedTotals()
+  const write = decisionWriter(database)
+  const find = database.query<FoundRow & { last_change: bigint | null }, [bigint]>(
+    `SELECT ${FOUND_FIELDS}, last_change FROM stock WHERE pet_id = ?`,
   )
   const changed = database.query<
     { pet_id: bigint | null; quantity: bigint | null; status: PetStatus | null },
     [bigint]
   >(`
-    SELECT changed.pet_id, quantity, status FROM (SELECT DISTINCT pet_id FROM log WHERE id > ?) AS changed
+    SELECT changed.pet_id, quantity, status
+    FROM (SELECT DISTINCT pet_id FROM log WHERE id > ? AND ${IS_OF_STOCK}) AS changed
     LEFT JOIN stock ON stock.pet_id = changed.pet_id
   `)
 
@@ -76,14 +65,28 @@ export function stockVerbs(connection: Connection): Omit<StockStore, 'forgetAnsw
     const entries = new Map<bigint, Found>()
     for (const petId of petIds) {
       const row = entries.has(petId) ? null : find.get(petId)
-      if (row === null) continue
-      entries.set(petId, {
-        quantity: Number(row.quantity),
-        status: row.status,
-        lastChange: row.last_change,
-      })
+      if (row !== null) entries.set(petId, { ...toFound(row), lastChange: row.last_change })
     }
     return entries
+  }
+
+  const decideAndWrite = (requests: readonly StockRequest[]): Decision => {
+    const entries = found(petIdsOf(requests))
+    const decision = decide(requests, entries, {
+      answers: remembered.find(requests),
+      orders: requests.some(concernsOrders) ? orders.find(requests, entries.keys(), clock()) : undefined,
+      catalog: requests.some(concernsCatalog) ? catalog.find(requests) : undefined,
+      webhooks: requests.some(isWebhookRequest) ? webhooks.find(requests) : undefined,
+    })
+    remembered.add(decision.answers)
+    write(decision, (petId) => {
+      const entry = entries.get(petId)
+      return entry === undefined ? catalog.latestRow(petId) : entry.lastChange
+    })
+    if (decision.webhooks !== undefined) webhooks.write(decision.webhooks)
+    const newest = decision.orders?.added.at(-1)
+    if (newest !== undefined) orders.setLastId(newest.id)
+    return decision
   }
 
   return {
@@ -118,22 +121,14 @@ export function stockVerbs(connection: Connection): Omit<StockStore, 'forgetAnsw
         }),
       ),
 
-    changeStock: (requests) =>
-      connection.write(() => {
-        const entries = found(petIdsOf(requests))
-        const { outcomes, made, answers } = decide(requests, entries, remembered.find(requests))
-        remembered.add(answers)
-        if (made.length === 0) return outcomes
-        const first = logEnd().position + 1n
-        for (const [index, { petId, before, after, status, by, follows, isLast }] of made.entries()) {
-          const { at, keyId, reason = null, reference = null } = by
-          const id = first + BigInt(index)
-          const previous =
-            follows === null ? (entries.get(petId)?.lastChange ?? null) : first + BigInt(follows)
-          record.run(id, petId, before, after, status, at, keyId, previous, reason, reference)
-          if (isLast) update.run(after, id, petId)
-        }
-        return outcomes
-      }),
+    changeStock: async (requests) => {
+      for (;;) {
+        const decision = await connection.write(() => decideAndWrite(requests))
+        totals.add(decision.orders)
+        if (!decision.isPutOff) return decision.outcomes
+      }
+    },
+
+    orderTotals: totals.read,
   }
 }

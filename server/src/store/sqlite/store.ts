@@ -1,58 +1,75 @@
+import { mkdirSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { LimitLedger } from '../../core/limits/rate-windows.ts'
 import { contentVerbs } from '../contents.ts'
 import { exportVerbs } from '../export.ts'
 import { historyVerbs } from '../history.ts'
 import { answerVerbs } from '../idempotency.ts'
-import { ORDER_PLAN, PET_PLAN } from '../import-plan.ts'
 import { keyVerbs } from '../keys.ts'
 import { usageVerbs } from '../limits.ts'
 import type { OpenOptions } from '../opening.ts'
 import { orderVerbs } from '../orders.ts'
 import { petVerbs } from '../pets.ts'
+import { searchVerbs } from '../search.ts'
 import type { Store } from '../store.ts'
+import { webhookVerbs } from '../webhooks.ts'
 import { backUp } from './backup.ts'
 import { Connection } from './connection.ts'
-import { stageAdjustment, stageImport } from './import.ts'
+import { stageAdjustment, stageCategories, stageOrders, stagePets } from './import.ts'
 import { inspectionVerbs } from './inspection.ts'
 import { ledgerStore } from './limits.ts'
 import { logVerbs } from './log.ts'
 import { migrate } from './migrations.ts'
+import { requireUsable } from './restore.ts'
 import { lockForServing } from './serve-lock.ts'
 import { stockVerbs } from './stock.ts'
 
 /** Opens the file at `path`, and makes it if there is none; its tables are brought up to date unless told otherwise. */
 export function openSqliteStore(path: string, options: Partial<OpenOptions> = {}): Store {
-  const connection = Connection.open(path)
+  const { clock: now = Date.now } = options
+  const clock = { sql: (given: string) => given, given: now }
+  requireUsable(path)
   let lock: ReturnType<typeof lockForServing> | undefined
+  let opened: Connection | undefined
   try {
-    // Before the tables are touched: an older program may serve them.
-    if (options.exclusive === true && path !== ':memory:') lock = lockForServing(path)
-    migrate(connection.database, options.tables ?? 'make')
+    // Before the file is touched: an older program may serve it, or a restore put another one in its place.
+    if (options.exclusive === true && path !== ':memory:') {
+      mkdirSync(dirname(path), { recursive: true })
+      lock = lockForServing(path)
+    }
+    opened = Connection.open(path)
+    migrate(opened.database, options.tables ?? 'make')
   } catch (error) {
     lock?.close()
-    connection.database.close()
+    opened?.database.close()
     throw error
   }
+  const connection = opened
   connection.stopBlocking()
   // Not a bare SELECT 1, which would answer without a look at the file.
   const anyChange = connection.database.query('SELECT 1 FROM log LIMIT 1')
+  const log = logVerbs(connection)
   return {
-    ...stockVerbs(connection),
+    ...stockVerbs(connection, now),
     ...answerVerbs(connection),
-    ...logVerbs(connection),
+    ...log,
+    ...webhookVerbs(connection, log, { log: { from: 'log', place: 'id' } }),
     ...historyVerbs(connection),
     ...petVerbs(connection),
-    ...orderVerbs(connection),
+    ...searchVerbs(connection, clock),
+    ...orderVerbs(connection, clock),
     ...keyVerbs(connection),
     ...usageVerbs(connection),
     openLimits: (clock) => LimitLedger.open(ledgerStore(connection), clock),
-    stagePets: () => stageImport(connection, PET_PLAN),
-    stageOrders: () => stageImport(connection, ORDER_PLAN),
+    stagePets: () => stagePets(connection),
+    stageCategories: () => stageCategories(connection),
+    stageOrders: () => stageOrders(connection, clock),
     stageAdjustment: () => stageAdjustment(connection),
-    ...exportVerbs(connection),
+    ...exportVerbs(connection, clock),
     ...contentVerbs(connection),
     backupTo: (path) => backUp(connection, path),
     ...inspectionVerbs(connection),
+    findWrongSettings: async () => [],
     ping: () => connection.read(() => void anyChange.get()),
     close: async () => {
       await connection.close()

@@ -1,5 +1,6 @@
 import { baseUrlOf, useContract } from '../contract-context.tsx'
-import { InlineText } from '../inline-text.tsx'
+import { InlineText, Paragraph } from '../inline-text.tsx'
+import { Heading } from '../page-parts.tsx'
 import { CodeBlock } from '../samples/code-block.tsx'
 import { CodeTabs } from '../samples/code-tabs.tsx'
 import { changeStockSamples } from './change-stock-samples.ts'
@@ -19,7 +20,7 @@ export const changeStockGuide: Guide = {
 export const REFUSED_BODY =
   '{"reason":"received","changes":[{"petId":1,"delta":12},{"petId":404,"delta":5},{"petId":2,"delta":-100}]}'
 export const REFUSED_ANSWER =
-  '{"code":"not_found","message":"2 changes cannot be made, so none was: details lists them; changes[1]: there is no inventory entry for petId 404; GET /inventory lists the entries that exist","status":404,"details":[{"index":1,"petId":404,"code":"not_found","message":"there is no inventory entry for petId 404; GET /inventory lists the entries that exist"},{"index":2,"petId":2,"code":"insufficient_stock","message":"the quantity of petId 2 is 28, so 100 cannot be taken away"}]}'
+  '{"code":"not_found","message":"2 changes cannot be made, so none was: details lists them; changes[1]: there is no inventory entry for petId 404; GET /inventory lists the entries that exist","status":404,"details":[{"index":1,"petId":404,"code":"not_found","message":"there is no inventory entry for petId 404; GET /inventory lists the entries that exist"},{"index":2,"petId":2,"code":"insufficient_stock","message":"the quantity of petId 2 is 28, so 100 cannot be taken away","available":28}]}'
 
 const REPLAY = `POST /v1/inventory/adjustments
 Idempotency-Key: delivery-1043
@@ -65,29 +66,21 @@ function Body() {
           </tr>
         </tbody>
       </table>
-      <h2>Set</h2>
+      <Heading>Set</Heading>
       <p>Sets the count, whatever it was. Of two who do so at once, the last one wins.</p>
       <CodeTabs label="Samples of set" samples={samples.set} />
-      <h2>Set if unchanged</h2>
-      <p>
-        <InlineText text="Read the entry and send its ETag back as `If-Match`. Where somebody was faster, the answer is 412 and nothing has changed: read again and decide anew. [Concurrency](#/guides/concurrency) tells all of it." />
-      </p>
+      <Heading>Set if unchanged</Heading>
+      <Paragraph text="Read the entry and send its ETag back as `If-Match`. Where somebody was faster, the answer is 412 and nothing has changed: read again and decide anew. [Concurrency](#/guides/concurrency) tells all of it." />
       <CodeTabs label="Samples of set if unchanged" samples={samples.setIfUnchanged} />
-      <h2>Adjust</h2>
-      <p>
-        <InlineText text="Says how many come in or go out, and nothing has to be read before. With any number of callers every piece counts, and the stock never goes below 0: the answer is 409 `insufficient_stock` then. `reason` is one of [seven](#/schemas/Reason); `reference` is up to you, such as an order or a delivery note. Both stand in the history of the pet and in its events." />
-      </p>
+      <Heading>Adjust</Heading>
+      <Paragraph text="Says how many come in or go out, and nothing has to be read before. With any number of callers every piece counts, and the stock never goes below 0: the answer is 409 `insufficient_stock` then. `reason` is one of [seven](#/schemas/Reason); `reference` is up to you, such as an order or a delivery note. Both stand in the history of the pet and in its events. To keep something for a customer before it is sold, [order it](#/guides/never-oversell)." />
       <CodeTabs label="Samples of adjust" samples={samples.adjust} />
-      <h2>Many at once</h2>
-      <p>
-        <InlineText text="An adjustment has up to 1,000 changes, each pet once, and counts as one request of your limit. A change has a `delta`, or the new `quantity`; with `expected` it is made only if that is the quantity now." />
-      </p>
+      <Heading>Many at once</Heading>
+      <Paragraph text="An adjustment has up to 1,000 changes, each pet once, and counts as one request of your limit. A change has a `delta`, or the new `quantity`; with `expected` it is made only if that is the quantity now." />
       <CodeTabs label="Samples of many at once" samples={samples.adjustMany} />
-      <p>
-        <InlineText text="All changes are made, or none. Where some cannot be made, `details` names every one of them by its `index`: take those out, and send the rest again." />
-      </p>
+      <Paragraph text="All changes are made, or none. Where some cannot be made, `details` names every one of them by its `index`: take those out, and send the rest again." />
       <CodeBlock title="Two of three cannot be made" language="json" code={REFUSED_ANSWER} />
-      <h2>When the answer is lost</h2>
+      <Heading>When the answer is lost</Heading>
       <p>
         A connection can break after the change was made and before you were told. Who sends it again then
         adds twice; who does not may have added nothing. With a key that you choose for the change, sending it

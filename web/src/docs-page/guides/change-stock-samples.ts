@@ -1,16 +1,7 @@
 import type { CodeSample } from '../samples/code-tabs.tsx'
-import { KEY_PLACEHOLDER } from '../samples/request-samples.ts'
+import { AUTHORIZATION, inEach, JSON_BODY, pythonRepeated } from './guide-samples.ts'
 
 export type SampleName = 'set' | 'setIfUnchanged' | 'adjust' | 'adjustMany' | 'repeat'
-
-interface Call {
-  readonly curl: string
-  readonly client: string
-  readonly python: string
-}
-
-const AUTHORIZATION = `-H 'Authorization: Bearer ${KEY_PLACEHOLDER}'`
-const JSON_BODY = "-H 'Content-Type: application/json'"
 
 /** The same change in each language, complete: each runs as it stands. */
 export function changeStockSamples(base: string): Readonly<Record<SampleName, readonly CodeSample[]>> {
@@ -91,45 +82,8 @@ const item = await client.adjustInventory(
 )
 console.log(item.quantity)`,
       python: `adjustment = {'reason': 'received', 'changes': [{'petId': 1, 'delta': 12}]}
-for pause in [1, 2, 4, 8, None]:
-    try:
-        answer, _ = call('POST', '/inventory/adjustments', adjustment, {'Idempotency-Key': 'delivery-1043'})
-        break
-    except OSError as error:
-        # It was refused, or tried often enough.
-        if pause is None or getattr(error, 'code', 500) < 500:
-            raise
-        time.sleep(pause)
+${pythonRepeated("call('POST', '/inventory/adjustments', adjustment, {'Idempotency-Key': 'delivery-1043'})")}
 print(answer['items'][0]['quantity'])`,
     }),
   }
-}
-
-function inEach(base: string, { curl, client, python }: Call): readonly CodeSample[] {
-  const begunClient = `${clientBeginning(base)}\n\n${client}`
-  const begunPython = `${pythonBeginning(base, python.includes('time.sleep'))}\n\n${python}`
-  return [
-    { id: 'curl', title: 'curl', language: 'shell', code: curl },
-    { id: 'client', title: 'TypeScript client', language: 'typescript', code: begunClient },
-    { id: 'python', title: 'Python', language: 'python', code: begunPython },
-  ]
-}
-
-function clientBeginning(base: string): string {
-  return `import { PetstoreClient } from '@petstore/client'
-
-const client = new PetstoreClient({ baseUrl: '${base}', apiKey: '${KEY_PLACEHOLDER}' })`
-}
-
-/** With what every Python brings along. */
-function pythonBeginning(base: string, waits: boolean): string {
-  return `import json
-${waits ? 'import time\n' : ''}from urllib.request import Request, urlopen
-
-def call(method, path, body=None, headers={}):
-    headers = {'Authorization': 'Bearer ${KEY_PLACEHOLDER}', 'Content-Type': 'application/json', **headers}
-    data = None if body is None else json.dumps(body).encode()
-    with urlopen(Request('${base}' + path, data, headers, method=method)) as answer:
-        return json.load(answer), answer.headers
-`
 }

@@ -1,4 +1,5 @@
 import { baseUrlOf, useContract } from '../contract-context.tsx'
+import { Heading } from '../page-parts.tsx'
 import { href } from '../page-route.ts'
 import { CodeBlock } from '../samples/code-block.tsx'
 import type { Guide } from './guide.ts'
@@ -8,7 +9,7 @@ export const clientGuide: Guide = {
   title: 'The TypeScript client',
   summary:
     'A client without dependencies for Node, Bun and browsers that takes care of ids, limits and breaks.',
-  keywords: 'typescript client sdk javascript node bun browser petstoreclient pace retry adjust bigint',
+  keywords: 'typescript client sdk javascript node bun browser petstoreclient pace retry adjust order bigint',
   Body,
 }
 
@@ -22,6 +23,17 @@ await client.adjustInventory(
   ],
   { reason: 'received', reference: 'PO-1043' },
 )`
+
+const ORDER = `try {
+  const order = await client.createOrder({ petId: 1n, quantity: 1, holdSeconds: 900 })
+  await client.completeOrder(order.id)
+} catch (error) {
+  if (error instanceof InsufficientStockError) console.log(\`only \${error.available} are left\`)
+  else if (error instanceof OrderClosedError) console.log(\`the order is \${error.state}\`)
+  else throw error
+}
+
+for await (const order of client.listOrders({ state: 'open' })) console.log(order.id)`
 
 const SET = `const seen = await client.getInventoryItem(2n)
 await client.updateInventory(2n, { quantity: 10 }, { ifMatch: seen.etag })`
@@ -50,7 +62,7 @@ function Body() {
       <CodeBlock
         title="Begin"
         language="typescript"
-        code={`import { isPetstoreError, PetstoreClient } from '@petstore/client'
+        code={`import { InsufficientStockError, isPetstoreError, OrderClosedError, PetstoreClient } from '@petstore/client'
 
 const client = new PetstoreClient({
   baseUrl: '${baseUrlOf(contract)}',
@@ -59,7 +71,7 @@ const client = new PetstoreClient({
 const stock = await client.listInventory()
 console.log(stock[0])`}
       />
-      <h2>A method for each operation</h2>
+      <Heading>A method for each operation</Heading>
       <p>
         Each is named as the operation: parameters of the path come first, then the body, then options. Ids
         are <code>bigint</code>. <code>adjustInventory</code> takes one change or many, and has the reason
@@ -89,24 +101,32 @@ console.log(stock[0])`}
           ))}
         </tbody>
       </table>
-      <h2>Add and take</h2>
+      <Heading>Add and take</Heading>
       <p>
         One request, whatever others do at the same time, and never below 0:{' '}
         <a href="#/guides/change-stock-safely">Change stock safely</a> tells when to use it.
       </p>
       <CodeBlock title="Three are sold, and a delivery has come" language="typescript" code={ADJUST} />
-      <h2>Set</h2>
+      <Heading>Order</Heading>
+      <p>
+        An order reserves: <a href="#/guides/never-oversell">Never oversell</a> tells all of it.{' '}
+        <code>completeOrder</code> is short for <code>updateOrder</code>, and <code>listOrders</code> goes
+        over all pages by itself. A 409 is an error of its own kind, which carries what is available or what
+        the order is.
+      </p>
+      <CodeBlock title="Reserve, complete, list" language="typescript" code={ORDER} />
+      <Heading>Set</Heading>
       <CodeBlock title="Only if it is still as seen" language="typescript" code={SET} />
-      <h2>Pages</h2>
+      <Heading>Pages</Heading>
       <CodeBlock title="One page, the next, or all" language="typescript" code={PAGES} />
-      <h2>Errors</h2>
+      <Heading>Errors</Heading>
       <p>
         Every failure is a <code>PetstoreError</code> with the <code>code</code> of the service. Beside those
         there are <code>connection_failed</code> and <code>invalid_response</code>. <code>details</code> has
         every change of an adjustment that cannot be made.
       </p>
       <CodeBlock title="Decide by the code" language="typescript" code={FAILURES} />
-      <h2>Waiting</h2>
+      <Heading>Waiting</Heading>
       <ul className="bullets">
         <li>
           After a 429 or 503, nothing is sent by this client until the time that the service named has passed.

@@ -1,4 +1,5 @@
-import { InlineText } from '../inline-text.tsx'
+import { Paragraph } from '../inline-text.tsx'
+import { Heading } from '../page-parts.tsx'
 import { CodeBlock } from '../samples/code-block.tsx'
 import type { Guide } from './guide.ts'
 
@@ -32,10 +33,8 @@ If-Match: "12-available"
 function Body() {
   return (
     <>
-      <p>
-        <InlineText text="An update sets a quantity, whoever set it before. Two people who both read 12, sell one and set 11 have sold two, yet the stock says 11. With `If-Match` the second of them is told." />
-      </p>
-      <h2>Change only what you saw</h2>
+      <Paragraph text="An update sets a quantity, whoever set it before. Two people who both read 12, sell one and set 11 have sold two, yet the stock says 11. With `If-Match` the second of them is told." />
+      <Heading>Change only what you saw</Heading>
       <ol className="steps">
         <li>Read the entry and keep its ETag. It names the state that the entry is in.</li>
         <li>
@@ -89,14 +88,10 @@ function Body() {
         A state that comes back has the tag that it had: from 12 to 13 and to 12 again is the same state, and
         for setting a count that is what one wants.
       </p>
-      <h2>Add and take</h2>
-      <p>
-        <InlineText text="To add or take a number of pieces, or to change many pets at once, nothing has to be read before: [Change stock safely](#/guides/change-stock-safely) shows how." />
-      </p>
-      <h2>Read only what is new</h2>
-      <p>
-        <InlineText text="Lists and entries have an ETag too. Send it back as `If-None-Match`, and the answer is 304 without a body while nothing has changed. It changes exactly when the content does, and is the same on every instance and after a restart." />
-      </p>
+      <Heading>Add and take</Heading>
+      <Paragraph text="To add or take a number of pieces, or to change many pets at once, nothing has to be read before: [Change stock safely](#/guides/change-stock-safely) shows how." />
+      <Heading>Read only what is new</Heading>
+      <Paragraph text="Lists and entries have an ETag too. Send it back as `If-None-Match`, and the answer is 304 without a body while nothing has changed. It changes exactly when the content does, and is the same on every instance and after a restart." />
     </>
   )
 }

@@ -1,5 +1,7 @@
+import type { ErrorCodeFacts } from '../contract.ts'
 import { useContract } from '../contract-context.tsx'
-import { InlineText } from '../inline-text.tsx'
+import { InlineText, Paragraph } from '../inline-text.tsx'
+import { Heading, usePart } from '../page-parts.tsx'
 import { href } from '../page-route.ts'
 import { StatusTag } from '../reference/status-tag.tsx'
 import { CodeBlock } from '../samples/code-block.tsx'
@@ -17,11 +19,15 @@ export const errorsGuide: Guide = {
 export const WHAT_TO_DO: Readonly<Record<string, string>> = {
   invalid_request: 'Correct the request; the message says which part of it.',
   unauthorized: 'Send a valid key. Sending the same one again does not help.',
-  forbidden: 'Use a key that may change the stock; this one is read-only.',
+  forbidden:
+    'Use a key with the permission that the message names. `GET /limits` tells what a key may change.',
   not_found: 'Check the id and the path.',
   method_not_allowed: 'Use a method that the `Allow` header names.',
   gone: 'Move to the operation that takes its place.',
-  insufficient_stock: 'Take less, or wait for more; `details` names every pet.',
+  insufficient_stock: 'Take less, or wait for more; `details` names every pet and how many there are.',
+  order_closed: 'Order again where its hold ran out; `details` says what it is.',
+  in_use: 'Complete or cancel the open orders of the pet, or give the pets another category; then remove it.',
+  already_exists: 'Use what is there, or another id or barcode; the message says who has it.',
   precondition_failed: 'Read the entry again, decide, and send its new ETag or quantity.',
   payload_too_large: 'Send a smaller body.',
   idempotency_key_reused: 'Use a key of its own for each change; repeat it with the same request alone.',
@@ -46,7 +52,7 @@ function Body() {
         and may change.
       </p>
       <CodeBlock title="An error" language="json" code={ERROR_EXAMPLE} />
-      <h2>All codes</h2>
+      <Heading>All codes</Heading>
       <table className="table table--stacking prose__table">
         <thead>
           <tr>
@@ -57,39 +63,43 @@ function Body() {
           </tr>
         </thead>
         <tbody>
-          {errorCodes.map(({ code, status, description }) => (
-            <tr key={code}>
-              <td>
-                <StatusTag status={status} />
-              </td>
-              <td>
-                <code>{code}</code>
-              </td>
-              <td>
-                <InlineText text={description} />
-              </td>
-              <td>
-                <InlineText text={WHAT_TO_DO[code] ?? ''} />
-              </td>
-            </tr>
+          {errorCodes.map((facts) => (
+            <CodeRow key={facts.code} {...facts} />
           ))}
         </tbody>
       </table>
-      <h2>What is checked first</h2>
+      <Heading>What is checked first</Heading>
       <p>
         The key (401), then its limit (429), whether the key may do it (403), then the request (400), then
-        whether the entry is there (404), has enough (409) and is in the state that was named (412). So a
-        wrong key learns nothing about what exists.
+        whether the entry is there (404), has enough, is still open or is free (409) and is in the state that
+        was named (412). So a wrong key learns nothing about what exists.
       </p>
-      <h2>Several at once</h2>
-      <p>
-        <InlineText text="Where a request has several changes, `details` beside those fields lists every one that cannot be made; the rest of the body tells of the first. See [Change stock safely](#/guides/change-stock-safely)." />
-      </p>
-      <h2>When you ask for help</h2>
+      <Heading>Several at once</Heading>
+      <Paragraph text="Where a request has several changes, `details` beside those fields lists every one that cannot be made; the rest of the body tells of the first. See [Change stock safely](#/guides/change-stock-safely). An order that is refused has one there as well, with what is left: see [Never oversell](#/guides/never-oversell)." />
+      <Heading>When you ask for help</Heading>
       <p>
         Every answer has an <code>X-Request-Id</code>. It names the request in the logs of the service; give
         it along when you report a problem. Send a header of that name yourself, and it is taken over.
       </p>
     </>
+  )
+}
+
+function CodeRow({ code, status, description }: ErrorCodeFacts) {
+  return (
+    <tr {...usePart(code)}>
+      <td>
+        <StatusTag status={status} />
+      </td>
+      <td>
+        <code>{code}</code>
+      </td>
+      <td>
+        <InlineText text={description} />
+      </td>
+      <td>
+        <InlineText text={WHAT_TO_DO[code] ?? ''} />
+      </td>
+    </tr>
   )
 }

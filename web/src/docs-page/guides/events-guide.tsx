@@ -1,8 +1,11 @@
 import type { Contract } from '../contract.ts'
 import { baseUrlOf, useContract } from '../contract-context.tsx'
-import { InlineText } from '../inline-text.tsx'
+import { InlineText, Paragraph } from '../inline-text.tsx'
+import { Heading } from '../page-parts.tsx'
 import { TypeLink } from '../reference/schema-fields.tsx'
 import { CodeBlock } from '../samples/code-block.tsx'
+import { CodeTabs } from '../samples/code-tabs.tsx'
+import { copySamples } from './events-samples.ts'
 import type { Guide } from './guide.ts'
 
 export const eventsGuide: Guide = {
@@ -10,14 +13,17 @@ export const eventsGuide: Guide = {
   title: 'Events',
   summary: 'Follow every change of the stock as it happens, and go on without a gap after a break.',
   keywords:
-    'server-sent events sse stream last-event-id relist ready change entry removed heartbeat reconnect live',
+    'server-sent events sse stream last-event-id relist ready change order pet low recovered removed heartbeat reconnect live',
   Body,
 }
 
 const MEANINGS: Readonly<Record<string, string>> = {
   ready: 'The stream has begun. Its id is the point that it starts from.',
   change: 'A quantity changed.',
-  entry: 'An entry was added or got another status.',
+  order: 'An order was made, changed, completed or cancelled, or its hold ran out.',
+  pet: 'A pet was added, or changed in anything but its quantity.',
+  low: 'So few are available that the pet has reached its threshold, or its category’s.',
+  recovered: 'More are available than that again.',
   removed: 'An entry is gone.',
   relist: 'Too much changed to tell it one by one: list the inventory again, then go on from this event.',
 }
@@ -32,53 +38,34 @@ data: {"petId":1,"before":12,"after":11,"status":"available","at":"2026-11-15T12
 
 : heartbeat`
 
-const KEEPING_A_COPY = `const stock = new Map()
-const readAll = async () => {
-  stock.clear()
-  for (const item of await client.listInventory()) stock.set(item.petId, item)
-}
-for await (const event of client.inventoryEvents()) {
-  if (event.type === 'ready' || event.type === 'relist') await readAll()
-  if (event.type === 'entry') stock.set(event.petId, event)
-  if (event.type === 'change') {
-    const { petId, after, status } = event
-    stock.set(petId, { petId, quantity: after, status })
-  }
-  if (event.type === 'removed') stock.delete(event.petId)
-}`
-
 function Body() {
   const contract = useContract()
   const base = baseUrlOf(contract)
   return (
     <>
-      <p>
-        <InlineText text="`GET /inventory/events` is an answer that does not end: a stream of server-sent events, one for each change of the stock, whoever made it, in the order of the commits. See [its reference](#/operations/inventoryEvents), where it can be tried." />
-      </p>
+      <Paragraph text="`GET /inventory/events` is an answer that does not end: a stream of server-sent events, one for each change of the stock, whoever made it, in the order of the commits. See [its reference](#/operations/inventoryEvents), where it can be tried." />
       <CodeBlock
         title="Follow it in a terminal"
         language="shell"
         code={`curl -N '${base}/inventory/events' \\\n  -H 'Authorization: Bearer YOUR_API_KEY'`}
       />
       <CodeBlock title="What comes" language="http" code={STREAM} />
-      <h2>Kinds of events</h2>
+      <Heading>Kinds of events</Heading>
       <EventTable contract={contract} />
-      <h2>Go on after a break</h2>
-      <p>
-        <InlineText text="Connections break. Keep the `id` of the last event, connect again and send it as the header `Last-Event-ID`: the stream goes on right behind it, and nothing is missed. Callers that cannot set the header give it as `?lastEventId=`. An id is opaque: send it back as it came." />
-      </p>
+      <Heading>Go on after a break</Heading>
+      <Paragraph text="Connections break. Keep the `id` of the last event, connect again and send it as the header `Last-Event-ID`: the stream goes on right behind it, and nothing is missed. Callers that cannot set the header give it as `?lastEventId=`. An id is opaque: send it back as it came." />
       <p>
         If more was missed than is worth telling, there is one <code>relist</code> event instead. List the
         inventory then and go on; the stream continues from there.
       </p>
-      <h2>Keep a copy of the stock</h2>
+      <Heading>Keep a copy of the stock</Heading>
       <p>
         Begin the stream first and list on <code>ready</code>: then the list is never older than the events
         that follow. An event may tell what the list already shows, so set the quantity to <code>after</code>{' '}
         rather than adding a difference.
       </p>
-      <CodeBlock title="TypeScript client" language="typescript" code={KEEPING_A_COPY} />
-      <h2>Good to know</h2>
+      <CodeTabs label="Samples of keeping a copy" samples={copySamples(base)} />
+      <Heading>Good to know</Heading>
       <ul className="bullets">
         <li>
           A comment line comes every 15 seconds unless whoever runs the service has set another time. If

@@ -1,5 +1,7 @@
-import { InlineText } from '../inline-text.tsx'
+import { Paragraph } from '../inline-text.tsx'
+import { Heading } from '../page-parts.tsx'
 import { CodeBlock } from '../samples/code-block.tsx'
+import { type CodeSample, CodeTabs } from '../samples/code-tabs.tsx'
 import type { Guide } from './guide.ts'
 
 export const idsGuide: Guide = {
@@ -13,14 +15,27 @@ export const idsGuide: Guide = {
 const ROUNDED = `const text = '{"petId":9007199254740993}'
 JSON.parse(text).petId // 9007199254740992: another pet`
 
-const EXACT = `const [item] = await client.listInventory()
+/** Each keeps the id whole. */
+export const EXACT: readonly CodeSample[] = [
+  {
+    ...({ id: 'client', title: 'TypeScript client', language: 'typescript' } as const),
+    code: `const [item] = await client.listInventory()
 item.petId // 9007199254740993n, a bigint
-await client.getInventoryItem(9007199254740993n)`
+await client.getInventoryItem(9007199254740993n)`,
+  },
+  {
+    ...({ id: 'python', title: 'Python', language: 'python' } as const),
+    code: `import json
+
+item = json.loads('{"petId":9007199254740993}')
+print(item['petId'])  # 9007199254740993, as it came`,
+  },
+]
 
 function Body() {
   return (
     <>
-      <h2>Ids are int64</h2>
+      <Heading>Ids are int64</Heading>
       <p>
         On the wire an id is a JSON number in plain digits, from −9223372036854775808 to 9223372036854775807.
         A number of JavaScript is exact up to 9007199254740991 (2<sup>53</sup> − 1) only. Beyond that,{' '}
@@ -39,17 +54,15 @@ function Body() {
         </li>
         <li>Never a floating-point number, and no column of a spreadsheet that takes it for one.</li>
       </ul>
-      <CodeBlock title="With the client" language="typescript" code={EXACT} />
+      <CodeTabs label="Samples that keep every digit" samples={EXACT} />
       <p>This page shows answers as they came, digit for digit.</p>
-      <h2>Quantities are safe</h2>
-      <p>
-        <InlineText
-          text={
-            'A `quantity` is an integer from 0 to 9007199254740991, which every parser keeps. It is taken as it is: `5` and `5.0` are the integer 5, while `"5"`, `true`, `null` and `1.5` are answered with 400.'
-          }
-        />
-      </p>
-      <h2>Bodies</h2>
+      <Heading>Quantities are safe</Heading>
+      <Paragraph
+        text={
+          'A `quantity` is an integer from 0 to 9007199254740991, which every parser keeps. It is taken as it is: `5` and `5.0` are the integer 5, while `"5"`, `true`, `null` and `1.5` are answered with 400.'
+        }
+      />
+      <Heading>Bodies</Heading>
       <ul className="bullets">
         <li>
           Requests are JSON in UTF-8 with <code>Content-Type: application/json</code>, not compressed.

@@ -1,5 +1,6 @@
 import { useContract } from '../contract-context.tsx'
-import { InlineText } from '../inline-text.tsx'
+import { Paragraph } from '../inline-text.tsx'
+import { Heading } from '../page-parts.tsx'
 import { CodeBlock } from '../samples/code-block.tsx'
 import type { Guide } from './guide.ts'
 import { WindowsDrawing } from './windows-drawing.tsx'
@@ -23,9 +24,9 @@ function Body() {
   const { ban } = contract
   return (
     <>
-      <h2>What a plan allows</h2>
+      <Heading>What a plan allows</Heading>
       <PlanTable />
-      <h2>Two windows</h2>
+      <Heading>Two windows</Heading>
       <p>
         Each key has two windows, one of a minute and one of a day. A window begins with the first request in
         it. When its time is over, the next request begins a new one. A request counts in both, whatever its
@@ -33,7 +34,7 @@ function Body() {
         request, however long it lasts.
       </p>
       <WindowsDrawing />
-      <h2>What is left</h2>
+      <Heading>What is left</Heading>
       <p>Every answer carries three headers. They tell about the window with the fewest requests left.</p>
       <table className="table prose__table">
         <thead>
@@ -54,11 +55,9 @@ function Body() {
         </tbody>
       </table>
       {contract.operation('getLimits') !== undefined && (
-        <p>
-          <InlineText text="To see both windows at once, ask `GET /limits`; that request counts as well. See [its reference](#/operations/getLimits)." />
-        </p>
+        <Paragraph text="To see both windows at once, ask `GET /limits`; that request counts as well. See [its reference](#/operations/getLimits)." />
       )}
-      <h2>When it is used up</h2>
+      <Heading>When it is used up</Heading>
       <p>
         The answer is 429 with the code <code>rate_limit_exceeded</code>. <code>Retry-After</code> says how
         many seconds to wait.
@@ -75,7 +74,7 @@ function Body() {
         Our <a href="#/guides/typescript-client">TypeScript client</a> does all of this by itself, and with{' '}
         <code>pace: true</code> it does not run into the limit in the first place.
       </p>
-      <h2>Bans</h2>
+      <Heading>Bans</Heading>
       <p>
         Who goes on regardless is banned: as many refused requests within one window as the plan allows in a
         minute bring a ban of {minutes(ban.firstSeconds)}. Each further one lasts twice as long as the one
@@ -83,7 +82,7 @@ function Body() {
         every answer is 429 with the code <code>key_banned</code>, and <code>Retry-After</code> says when the
         ban ends. Whoever runs the service can lift it.
       </p>
-      <h2>Without a valid key</h2>
+      <Heading>Without a valid key</Heading>
       <p>
         Requests without a valid key are answered with 401 and counted by the address that they come from.
         Whoever runs the service sets how many a minute; it is 300 unless they do. Past that they are 429.

@@ -1,6 +1,7 @@
 import { type Answer, codesOf } from '../contract.ts'
 import { useContract } from '../contract-context.tsx'
-import { InlineText } from '../inline-text.tsx'
+import { InlineText, Paragraph } from '../inline-text.tsx'
+import { usePart } from '../page-parts.tsx'
 import { href } from '../page-route.ts'
 import { CodeBlock } from '../samples/code-block.tsx'
 import { exampleOf } from '../schema-example.ts'
@@ -12,22 +13,29 @@ export function AnswerList({ answers }: { readonly answers: readonly Answer[] })
   return (
     <div className="answer-list">
       {answers.map((answer, place) => (
-        <details key={answer.status} className="answer" open={place === 0}>
-          <summary className="answer__summary">
-            <StatusTag status={answer.status} />
-            <span className="answer__phrase">{statusPhrase(answer.status)}</span>
-            <span className="answer__codes">
-              {codesOf(answer).map(({ code }) => (
-                <code key={code}>{code}</code>
-              ))}
-            </span>
-          </summary>
-          <div className="answer__body">
-            <AnswerDetails answer={answer} />
-          </div>
-        </details>
+        <AnswerPart key={answer.status} answer={answer} isOpen={place === 0} />
       ))}
     </div>
+  )
+}
+
+function AnswerPart({ answer, isOpen }: { readonly answer: Answer; readonly isOpen: boolean }) {
+  const { status } = answer
+  return (
+    <details {...usePart(String(status))} className="answer" open={isOpen}>
+      <summary className="answer__summary">
+        <StatusTag status={status} />
+        <span className="answer__phrase">{statusPhrase(status)}</span>
+        <span className="answer__codes">
+          {codesOf(answer).map(({ code }) => (
+            <code key={code}>{code}</code>
+          ))}
+        </span>
+      </summary>
+      <div className="answer__body">
+        <AnswerDetails answer={answer} />
+      </div>
+    </details>
   )
 }
 
@@ -65,17 +73,12 @@ function AnswerDetails({ answer }: { readonly answer: Answer }) {
 
 function AnswerWords({ answer }: { readonly answer: Answer }) {
   const codes = codesOf(answer)
-  if (codes.length === 0)
-    return (
-      <p>
-        <InlineText text={answer.description} />
-      </p>
-    )
+  if (codes.length === 0) return <Paragraph text={answer.description} />
   return (
     <ul className="code-meanings">
       {codes.map(({ code, when }) => (
         <li key={code}>
-          <a href={href({ page: 'guide', id: 'errors' })}>
+          <a href={href({ page: 'guide', id: 'errors' }, code)}>
             <code>{code}</code>
           </a>{' '}
           <InlineText text={when} />

@@ -1,9 +1,10 @@
 import { useState } from 'react'
+import { CopyButton } from '../../both-pages/copy-button.tsx'
 import type { Operation } from '../contract.ts'
 import { baseUrlOf, useContract } from '../contract-context.tsx'
 import { InlineText } from '../inline-text.tsx'
+import { goToPart, Heading, usePart } from '../page-parts.tsx'
 import { CodeBlock } from '../samples/code-block.tsx'
-import { CopyButton } from '../samples/copy-button.tsx'
 import { startingDraft } from '../samples/request-draft.ts'
 import { SampleTabs } from '../samples/sample-tabs.tsx'
 import { startingBody } from '../schema-example.ts'
@@ -28,8 +29,8 @@ export function OperationPage({ operation }: { readonly operation: Operation }) 
       <div className="operation__columns">
         <div className="operation__text">
           <OperationRequest operation={operation} />
-          <section aria-labelledby="answers">
-            <h2 id="answers">Answers</h2>
+          <section aria-label="Answers">
+            <Heading>Answers</Heading>
             <AnswerList answers={operation.answers} />
           </section>
         </div>
@@ -46,13 +47,16 @@ function OperationHeader({ operation }: { readonly operation: Operation }) {
   const { method, path, summary, description, stability, isDeprecated } = operation
   const contract = useContract()
   const address = baseUrlOf(contract) + path
+  const tryIt = usePart('try-it')
   return (
     <header className="operation__header">
       <p className="eyebrow">
         {operation.tag} · <code>{operation.id}</code>
       </p>
       <div className="operation__title">
-        <h1>{summary}</h1>
+        <Heading level={1} part="title">
+          {summary}
+        </Heading>
         <OperationBadges operation={operation} />
       </div>
       <div className="operation__bar">
@@ -64,7 +68,8 @@ function OperationHeader({ operation }: { readonly operation: Operation }) {
           </code>
           <CopyButton text={address} what="the address" />
         </div>
-        <button type="button" className="button operation__jump" onClick={jumpToTryIt}>
+        {/* Where both stand below each other, the try is far down. */}
+        <button type="button" className="button operation__jump" onClick={() => goToPart(tryIt.id)}>
           Try it
         </button>
       </div>
@@ -117,8 +122,8 @@ function OperationRequest({ operation }: { readonly operation: Operation }) {
           }))
         if (fields.length === 0) return null
         return (
-          <section key={place} aria-labelledby={`parameters-${place}`}>
-            <h2 id={`parameters-${place}`}>{title}</h2>
+          <section key={place} aria-label={title}>
+            <Heading>{title}</Heading>
             <FieldList fields={fields} label={title} />
           </section>
         )
@@ -127,8 +132,8 @@ function OperationRequest({ operation }: { readonly operation: Operation }) {
         <p className="muted">It takes no parameters; only the key, as every operation does.</p>
       )}
       {body !== undefined && (
-        <section aria-labelledby="request-body">
-          <h2 id="request-body">Request body</h2>
+        <section aria-label="Request body">
+          <Heading>Request body</Heading>
           <p className="answer__media">
             <code>application/json</code> <TypeLink schema={body.schema} /> {body.isRequired && 'required'}
           </p>
@@ -145,11 +150,4 @@ function OperationRequest({ operation }: { readonly operation: Operation }) {
 
 function inWords(date: string): string {
   return new Date(`${date}T00:00:00Z`).toLocaleDateString('en-GB', { dateStyle: 'long', timeZone: 'UTC' })
-}
-
-/** Where both stand below each other, the try is far down. */
-function jumpToTryIt(): void {
-  const heading = document.querySelector<HTMLElement>('#try-it')
-  heading?.scrollIntoView()
-  heading?.focus({ preventScroll: true })
 }

@@ -2,6 +2,7 @@ import type { Contract, Operation } from '../contract.ts'
 import { useContract } from '../contract-context.tsx'
 import { InlineText } from '../inline-text.tsx'
 import type { Schema } from '../openapi-document.ts'
+import { Heading } from '../page-parts.tsx'
 import { href } from '../page-route.ts'
 import { CodeBlock } from '../samples/code-block.tsx'
 import { exampleOf } from '../schema-example.ts'
@@ -16,7 +17,7 @@ export function SchemaPage({ name, schema }: { readonly name: string; readonly s
   return (
     <article className="prose">
       <p className="eyebrow">Resource</p>
-      <h1>{name}</h1>
+      <Heading level={1}>{name}</Heading>
       {schema.description !== undefined && (
         <p className="lead">
           <InlineText text={schema.description} />
@@ -39,7 +40,7 @@ export function SchemaPage({ name, schema }: { readonly name: string; readonly s
       <CodeBlock title="Example" language="json" code={JSON.stringify(exampleOf(contract, schema))} />
       {users.length > 0 && (
         <section>
-          <h2>Where it is used</h2>
+          <Heading>Where it is used</Heading>
           <ul className="operation-links">
             {users.map(({ id, method, path }) => (
               <li key={id}>

@@ -1,5 +1,7 @@
 const PHRASES: Readonly<Record<number, string>> = {
   200: 'OK',
+  201: 'Created',
+  204: 'No Content',
   304: 'Not Modified',
   400: 'Bad Request',
   401: 'Unauthorized',

@@ -11,6 +11,8 @@ type Fields<Value> = Readonly<Record<string, Value>>
 const HANDLED_BY_CLIENT = 'If-None-Match'
 /** By operation: the field of the body that is an argument of its own, where the others go among the options. */
 const BEFORE_OPTIONS: Fields<string> = { adjustInventory: 'changes' }
+/** By operation: what the client gives one after the other, over all pages. */
+const ITERATED: Fields<string> = { listOrders: 'order' }
 
 /**
  * The call of our client. Its methods follow the contract: named as the operation, parameters of the path first, then
@@ -39,10 +41,16 @@ export function clientSample(
     `  baseUrl: ${inQuotes(baseUrl)},`,
     `  apiKey: ${inQuotes(apiKey)},`,
     '})',
-    ...(isEventStream(operation)
-      ? [`for await (const event of ${call}) {`, '  console.log(event)', '}']
-      : [`const answer = await ${call}`, 'console.log(answer)']),
+    ...use(operation, call),
   ].join('\n')
+}
+
+/** What is done with what a call gives. */
+function use(operation: Operation, call: string): readonly string[] {
+  const item = isEventStream(operation) ? 'event' : ITERATED[operation.id]
+  if (item !== undefined) return [`for await (const ${item} of ${call}) {`, `  console.log(${item})`, '}']
+  const isEmpty = operation.answers.some(({ status }) => status === 204)
+  return isEmpty ? [`await ${call}`] : [`const answer = await ${call}`, 'console.log(answer)']
 }
 
 /** The body as arguments: its fields in one object, or one of them first and the others among the options. */

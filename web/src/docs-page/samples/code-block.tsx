@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
+import { CopyButton } from '../../both-pages/copy-button.tsx'
 import { colourCode, type Language } from './code-colours.ts'
 import { type CodeLine, plainLines } from './code-token.ts'
-import { CopyButton } from './copy-button.tsx'
 import { layOutJson } from './json-text.ts'
 
 /** A framed piece of code with a title and a button that copies it. */

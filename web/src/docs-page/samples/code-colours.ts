@@ -4,7 +4,8 @@ export type Language = 'typescript' | 'python' | 'shell' | 'http'
 
 const KEYWORDS = 'import|from|const|let|new|await|async|for|of|if|else|try|catch|throw|return|break|function'
 
-const PYTHON_KEYWORDS = 'import|from|def|with|as|return|for|in|try|except|if|else|is|not|break|raise|None'
+const PYTHON_KEYWORDS =
+  'import|from|def|with|as|return|yield|for|in|try|except|if|elif|else|is|not|and|break|raise|None|True|False'
 
 /** Each alternative is a group; the names of the groups are the kinds. */
 const PATTERNS: Readonly<Record<Language, RegExp>> = {
@@ -13,7 +14,7 @@ const PATTERNS: Readonly<Record<Language, RegExp>> = {
     'g',
   ),
   python: new RegExp(
-    `(?<comment>#.*)|(?<string>'(?:[^'\\\\]|\\\\.)*')|\\b(?<keyword>${PYTHON_KEYWORDS})\\b|(?<number>\\b\\d+\\b)`,
+    `(?<comment>#.*)|(?<string>'(?:[^'\\\\]|\\\\.)*'|"[^"]*")|\\b(?<keyword>${PYTHON_KEYWORDS})\\b|(?<number>\\b\\d+\\b)`,
     'g',
   ),
   shell:

@@ -2,6 +2,7 @@ import type { Contract, Operation } from '../contract.ts'
 import { clientSample } from './client-sample.ts'
 import type { CodeSample } from './code-tabs.tsx'
 import { compactJson } from './json-text.ts'
+import { type AnswerKind, pythonSample } from './python-sample.ts'
 import { isEventStream, type PreparedRequest, prepareRequest, type RequestDraft } from './request-draft.ts'
 import { inQuotes } from './string-literal.ts'
 
@@ -26,6 +27,12 @@ export function requestSamples(
       code: clientSample(contract, operation, draft, { baseUrl, apiKey: KEY_PLACEHOLDER }),
     },
     { id: 'fetch', title: 'fetch', language: 'typescript', code: fetchSample(request, baseUrl, isStream) },
+    {
+      id: 'python',
+      title: 'Python',
+      language: 'python',
+      code: pythonSample({ ...request, headers: allHeaders(request) }, baseUrl, answerKindOf(operation)),
+    },
   ]
 }
 
@@ -57,6 +64,11 @@ function fetchSample(request: PreparedRequest, baseUrl: string, isStream: boolea
     '  console.log(decoder.decode(bytes, { stream: true }))',
     '}',
   ].join('\n')
+}
+
+function answerKindOf(operation: Operation): AnswerKind {
+  if (isEventStream(operation)) return 'stream'
+  return operation.answers.some(({ status }) => status === 204) ? 'empty' : 'json'
 }
 
 function allHeaders({ headers }: PreparedRequest): readonly (readonly [string, string])[] {

@@ -2,6 +2,7 @@ import { useCallback, useEffect, useRef, useState } from 'react'
 import { useArrival, useHash } from '../../both-pages/hash-navigation.ts'
 import type { Contract } from '../contract.ts'
 import { ContractProvider, useContractState } from '../contract-context.tsx'
+import { usePartArrival } from '../page-parts.tsx'
 import { readRoute } from '../page-route.ts'
 import { Navigation } from './navigation.tsx'
 import { PageContent, titleOf } from './page-content.tsx'
@@ -52,6 +53,7 @@ function Docs({ contract }: { readonly contract: Contract }) {
     requestAnimationFrame(() => searchField.current?.focus())
   })
   useArrival(hash, titleOf(contract, route), main)
+  usePartArrival(hash)
   useEscape(closeMenu)
   return (
     <>

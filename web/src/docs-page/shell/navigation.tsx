@@ -3,7 +3,8 @@ import { useContract } from '../contract-context.tsx'
 import { GUIDES } from '../guides/guide-list.ts'
 import { href, type PageRoute } from '../page-route.ts'
 import { MethodTag } from '../reference/operation-badges.tsx'
-import { type Entry, type EntryGroup, entryGroups, findEntries } from './search.ts'
+import { type GuideSection, GuideSectionReader } from './guide-sections.tsx'
+import { type Entry, type EntryGroup, findEntries, pageGroups, partGroups } from './search.ts'
 
 interface Props {
   readonly current: PageRoute | undefined
@@ -12,13 +13,16 @@ interface Props {
   readonly onChoose: () => void
 }
 
-/** Guides, operations and resources, with a search through all of them. */
+/** Guides, operations and resources, with a search through all of them and what stands on them. */
 export function Navigation({ current, searchField, onChoose }: Props) {
   const contract = useContract()
-  const groups = useMemo(() => entryGroups(contract, GUIDES), [contract])
   const [query, setQuery] = useState('')
+  const [sections, setSections] = useState<readonly GuideSection[]>()
+  const pages = useMemo(() => pageGroups(contract, GUIDES), [contract])
+  const parts = useMemo(() => partGroups(contract, sections ?? []), [contract, sections])
+  const isSearching = query.trim() !== ''
   const list = useRef<HTMLDivElement>(null)
-  const found = findEntries(groups, query)
+  const found = isSearching ? findEntries([...pages, ...parts], query) : pages
   const address = current === undefined ? undefined : href(current)
   useEffect(() => {
     list.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest' })
@@ -38,7 +42,7 @@ export function Navigation({ current, searchField, onChoose }: Props) {
     stops[Math.min(stops.length - 1, Math.max(0, place + step))]?.focus()
   }
   const openFirst = (event: KeyboardEvent) => {
-    if (event.key === 'Enter' && query !== '') list.current?.querySelector('a')?.click()
+    if (event.key === 'Enter' && isSearching) list.current?.querySelector('a')?.click()
   }
   return (
     <nav className="docs-nav" aria-label="Reference" onKeyDown={move}>
@@ -57,10 +61,11 @@ export function Navigation({ current, searchField, onChoose }: Props) {
           <span className="key">/</span>
         </span>
       </search>
+      {isSearching && sections === undefined && <GuideSectionReader onRead={setSections} />}
       <div ref={list}>
-        <NavLink entry={START} current={current} onChoose={onChoose} isHidden={query !== ''} />
+        {!isSearching && <NavLink entry={START} current={address} onChoose={onChoose} />}
         {found.map((group) => (
-          <NavGroup key={group.title} group={group} current={current} onChoose={onChoose} />
+          <NavGroup key={group.title} group={group} current={address} onChoose={onChoose} />
         ))}
       </div>
       <p className="docs-nav__none muted" role="status">
@@ -70,19 +75,20 @@ export function Navigation({ current, searchField, onChoose }: Props) {
   )
 }
 
-const START: Entry = { title: 'Start here', route: { page: 'start' }, words: '' }
+const START: Entry = { title: 'Start here', address: href({ page: 'start' }), words: '' }
 
-function NavGroup({
-  group,
-  current,
-  onChoose,
-}: Pick<Props, 'current' | 'onChoose'> & { readonly group: EntryGroup }) {
+interface ListProps extends Pick<Props, 'onChoose'> {
+  /** The address of the page that is shown. */
+  readonly current: string | undefined
+}
+
+function NavGroup({ group, current, onChoose }: ListProps & { readonly group: EntryGroup }) {
   return (
     <section className="docs-nav__group" aria-label={group.title}>
       <h2 className="docs-nav__title">{group.title}</h2>
       <ul>
         {group.entries.map((entry) => (
-          <li key={href(entry.route)}>
+          <li key={entry.address}>
             <NavLink entry={entry} current={current} onChoose={onChoose} />
           </li>
         ))}
@@ -92,19 +98,15 @@ function NavGroup({
 }
 
 function NavLink({
-  entry: { title, route, operation },
+  entry: { title, address, operation },
   current,
   onChoose,
-  isHidden = false,
-}: Pick<Props, 'current' | 'onChoose'> & { readonly entry: Entry; readonly isHidden?: boolean }) {
-  const address = href(route)
-  const isCurrent = current !== undefined && href(current) === address
-  if (isHidden) return null
+}: ListProps & { readonly entry: Entry }) {
   return (
     <a
       className={operation?.isDeprecated ? 'docs-nav__link docs-nav__link--deprecated' : 'docs-nav__link'}
       href={address}
-      aria-current={isCurrent ? 'page' : undefined}
+      aria-current={current === address ? 'page' : undefined}
       onClick={onChoose}
     >
       <span className="docs-nav__text">{title}</span>

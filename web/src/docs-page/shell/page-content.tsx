@@ -2,6 +2,7 @@ import type { Contract } from '../contract.ts'
 import { useContract } from '../contract-context.tsx'
 import { GUIDES } from '../guides/guide-list.ts'
 import { GuidePage } from '../guides/guide-page.tsx'
+import { PageProvider } from '../page-parts.tsx'
 import { href, type PageRoute } from '../page-route.ts'
 import { OperationPage } from '../reference/operation-page.tsx'
 import { SchemaPage } from '../reference/schema-page.tsx'
@@ -9,8 +10,16 @@ import { StartPage } from './start-page.tsx'
 
 /** What the address names. */
 export function PageContent({ route }: { readonly route: PageRoute | undefined }) {
-  const contract = useContract()
   if (route === undefined) return <NothingHere />
+  return (
+    <PageProvider value={route}>
+      <Page route={route} />
+    </PageProvider>
+  )
+}
+
+function Page({ route }: { readonly route: PageRoute }) {
+  const contract = useContract()
   if (route.page === 'start') return <StartPage />
   if (route.page === 'guide') {
     const guide = GUIDES.find(({ id }) => id === route.id)

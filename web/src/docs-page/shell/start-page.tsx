@@ -2,6 +2,7 @@ import type { OperationGroup } from '../contract.ts'
 import { baseUrlOf, useContract } from '../contract-context.tsx'
 import { GUIDES } from '../guides/guide-list.ts'
 import { InlineText } from '../inline-text.tsx'
+import { Heading } from '../page-parts.tsx'
 import { href } from '../page-route.ts'
 import { MethodTag, OperationBadges } from '../reference/operation-badges.tsx'
 import { CodeBlock } from '../samples/code-block.tsx'
@@ -13,11 +14,11 @@ export function StartPage() {
   return (
     <article className="prose prose--wide">
       <p className="eyebrow">API reference · version {version}</p>
-      <h1>{title}</h1>
+      <Heading level={1}>{title}</Heading>
       <p className="lead">
         <InlineText text={description} />
       </p>
-      <h2>The first request</h2>
+      <Heading>The first request</Heading>
       <p>
         Whoever runs the service makes your key with <code>petstore keys create</code>; a demo store shows its
         keys when it starts. Send it with every request:
@@ -30,7 +31,7 @@ export function StartPage() {
       <p>
         Or enter the key on the page of any operation and press <em>Send</em>.
       </p>
-      <h2>Guides</h2>
+      <Heading>Guides</Heading>
       <ul className="guide-cards">
         {GUIDES.map(({ id, title: name, summary }) => (
           <li key={id} className="card guide-card">
@@ -39,11 +40,11 @@ export function StartPage() {
           </li>
         ))}
       </ul>
-      <h2>Operations</h2>
+      <Heading>Operations</Heading>
       {groups.map((group) => (
         <OperationTable key={group.tag} group={group} />
       ))}
-      <h2>Addresses</h2>
+      <Heading>Addresses</Heading>
       <dl className="address-list">
         <div>
           <dt>This service</dt>
@@ -71,9 +72,9 @@ export function StartPage() {
 function OperationTable({ group: { tag, description, operations } }: { readonly group: OperationGroup }) {
   return (
     <section>
-      <h3 className="operation-table__title">
-        {tag} <span className="muted">{description}</span>
-      </h3>
+      <Heading level={3} className="operation-table__title" part={`operations-${tag}`} note={description}>
+        {tag}
+      </Heading>
       <ul className="operation-table">
         {operations.map((operation) => (
           <li key={operation.id}>

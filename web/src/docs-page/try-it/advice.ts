@@ -5,7 +5,7 @@ export interface Advice {
   readonly title: string
   readonly text: string
   /** The guide that tells more. */
-  readonly guide?: 'limits' | 'errors' | 'concurrency' | 'change-stock-safely'
+  readonly guide?: 'limits' | 'errors' | 'concurrency' | 'change-stock-safely' | 'never-oversell'
 }
 
 const BY_CODE: Readonly<Record<string, Advice>> = {
@@ -15,8 +15,8 @@ const BY_CODE: Readonly<Record<string, Advice>> = {
     guide: 'errors',
   },
   forbidden: {
-    title: 'This key is read-only',
-    text: 'It may look at everything and change nothing. Use a key that may change the stock.',
+    title: 'This key may not do that',
+    text: 'The message in the body names the permission that it lacks. Use a key that has it; GET /limits tells what a key may change.',
   },
   not_found: {
     title: 'There is nothing under this id',
@@ -28,8 +28,13 @@ const BY_CODE: Readonly<Record<string, Advice>> = {
   },
   insufficient_stock: {
     title: 'There is not that much in stock',
-    text: 'Nothing was changed. The details in the body name each pet of which there is too little. Take less and send again.',
-    guide: 'change-stock-safely',
+    text: 'Nothing was changed. The details in the body name each pet of which there is too little, and how many there are. Take less and send again.',
+    guide: 'never-oversell',
+  },
+  order_closed: {
+    title: 'The order is not open any more',
+    text: 'Nothing was changed. The details in the body say what it is: complete, cancelled, or expired where its hold ran out.',
+    guide: 'never-oversell',
   },
   precondition_failed: {
     title: 'Somebody was faster',

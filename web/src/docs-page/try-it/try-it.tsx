@@ -1,6 +1,7 @@
 import { type FormEvent, useEffect, useRef, useState } from 'react'
 import type { Operation } from '../contract.ts'
 import { baseUrlOf, useContract } from '../contract-context.tsx'
+import { Heading } from '../page-parts.tsx'
 import { isEventStream, prepareRequest, type RequestDraft } from '../samples/request-draft.ts'
 import { type Exchange, sendRequest } from './exchange.ts'
 import { ExchangeView } from './exchange-view.tsx'
@@ -26,11 +27,9 @@ export function TryIt({ operation, draft, onDraft }: Props) {
     if (!isOpen && pausedSeconds === 0) send()
   }
   return (
-    <section className="card try-it" aria-labelledby="try-it">
+    <section className="card try-it" aria-label="Try it">
       <div className="card__header">
-        <h2 id="try-it" tabIndex={-1}>
-          Try it
-        </h2>
+        <Heading>Try it</Heading>
       </div>
       <form className="card__body try-it__form" onSubmit={submit}>
         <KeyField />

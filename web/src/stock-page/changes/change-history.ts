@@ -18,6 +18,8 @@ export interface HistorySource {
   readonly live: LiveChanges
   /** The one pet that it is about; all pets without it. */
   readonly petId?: bigint
+  /** Whether a change that is told of belongs to it; `unknown` where the newest page has to be listed again to tell. */
+  readonly fits?: (change: Change) => boolean | 'unknown'
 }
 
 /** Changes by keys whose names are not known yet are looked up together. */
@@ -53,11 +55,13 @@ export class ChangeHistory implements Readable<HistorySnapshot> {
 
   /** Lists and follows, until the function that it gives is called. */
   start(): () => void {
-    const { live, petId } = this.#source
+    const { live, petId, fits = () => true } = this.#source
     this.#ending = new AbortController()
     const leave = live.subscribe((notice) => {
-      if (notice.type === 'missed') void this.reload()
-      else if (petId === undefined || notice.change.petId === petId) this.#take(notice.change)
+      if (notice.type === 'missed') return void this.reload()
+      const isOurs = (petId === undefined || notice.change.petId === petId) && fits(notice.change)
+      if (isOurs === 'unknown') this.#lookUp()
+      else if (isOurs) this.#take(notice.change)
     })
     void this.reload()
     return () => {
@@ -114,8 +118,12 @@ export class ChangeHistory implements Readable<HistorySnapshot> {
     this.#update(log)
     const added = log.changes.slice(0, log.changes.length - before.changes.length)
     if (added.some(({ keyName }) => keyName === undefined)) {
-      this.#lookingUp ??= setTimeout(() => void this.reload(), LOOK_UP_AFTER_MS)
+      this.#lookUp()
     }
+  }
+
+  #lookUp(): void {
+    this.#lookingUp ??= setTimeout(() => void this.reload(), LOOK_UP_AFTER_MS)
   }
 
   #update(changes: Partial<HistorySnapshot>): void {

@@ -1,11 +1,14 @@
 import { useEffect, useState } from 'react'
 
-/** The time, anew as often as asked for while the page is visible: words such as "a minute ago" stay true. */
-export function useNow(everyMs: number): number {
-  const [now, setNow] = useState(Date.now)
+/**
+ * The time, anew as often as asked for while the page is visible: words such as "a minute ago" stay true. `clock` is
+ * this machine's unless another is given.
+ */
+export function useNow(everyMs: number, clock: () => number = Date.now): number {
+  const [now, setNow] = useState(clock)
   useEffect(() => {
     const tick = () => {
-      if (document.visibilityState === 'visible') setNow(Date.now())
+      if (document.visibilityState === 'visible') setNow(clock())
     }
     const timer = setInterval(tick, everyMs)
     document.addEventListener('visibilitychange', tick)
@@ -13,6 +16,6 @@ export function useNow(everyMs: number): number {
       clearInterval(timer)
       document.removeEventListener('visibilitychange', tick)
     }
-  }, [everyMs])
+  }, [everyMs, clock])
   return now
 }

@@ -1,35 +1,40 @@
-import type { PetStatus } from '@petstore/client'
+import type { CategoryList } from '../pets/category-list.ts'
 import { isLow } from '../stock/is-low.ts'
 import type { StockRow } from '../stock/stock-model.ts'
 
 export interface LowStock {
   readonly count: number
-  /** How many of them have nothing left. */
+  /** How many of them have nothing left that could be ordered. */
   readonly empty: number
-  /** The lowest, by quantity and then by petId; what is sold comes last, since it is no gap on a shelf. */
+  /** Those with the fewest available, then by petId; what is sold comes last, since it is no gap on a shelf. */
   readonly lowest: readonly StockRow[]
 }
 
 /** The lowest `most` of all that are low, without sorting what may be nearly everything. */
-export function lowStock(rows: readonly StockRow[], threshold: number, most: number): LowStock {
-  const groups = new Map<number, StockRow[]>()
+export function lowStock(rows: readonly StockRow[], categories: CategoryList, most: number): LowStock {
+  const lowest: StockRow[] = []
   let count = 0
   let empty = 0
   for (const row of rows) {
-    if (!isLow(row, threshold)) continue
+    if (!isLow(row, categories)) continue
     count++
-    if (row.quantity === 0) empty++
-    const rank = RANK[row.status] * (threshold + 1) + row.quantity
-    const group = groups.get(rank)
-    if (group === undefined) groups.set(rank, [row])
-    else if (group.length < most) group.push(row)
+    if (availableOf(row) <= 0) empty++
+    const last = lowest[most - 1]
+    if (last !== undefined && !isLower(row, last)) continue
+    const place = lowest.findIndex((one) => isLower(row, one))
+    lowest.splice(place === -1 ? lowest.length : place, 0, row)
+    lowest.length = Math.min(lowest.length, most)
   }
-  const lowest: StockRow[] = []
-  for (const rank of [...groups.keys()].sort((a, b) => a - b)) {
-    if (lowest.length >= most) break
-    lowest.push(...(groups.get(rank) ?? []))
-  }
-  return { count, empty, lowest: lowest.slice(0, most) }
+  return { count, empty, lowest }
 }
 
-const RANK: Readonly<Record<PetStatus, number>> = { available: 0, pending: 0, sold: 1 }
+/** Of equal ones the first stays ahead. */
+function isLower(one: StockRow, other: StockRow): boolean {
+  const isSold = one.status === 'sold'
+  if (isSold !== (other.status === 'sold')) return !isSold
+  return availableOf(one) < availableOf(other)
+}
+
+export function availableOf({ quantity, reserved }: StockRow): number {
+  return quantity - reserved
+}

@@ -1,16 +1,24 @@
 import { type KeyboardEvent, useId, useRef, useState } from 'react'
 import { Icon } from '../../design/icon.tsx'
-import { useSession } from '../session/session-context.ts'
+import { useMayChange, useSession } from '../session/session-context.ts'
 import { useReadable } from '../stock/observable.ts'
 import type { StockRow } from '../stock/stock-model.ts'
-import { readQuantity } from '../table/quantity-editor.tsx'
+import { Reserved } from '../table/reserved.tsx'
 import { RowState } from '../table/row-state.tsx'
 import { saveAndTell } from '../table/save-and-tell.ts'
+import { readQuantity } from '../table/typed-change.ts'
+
+interface Props {
+  readonly row: StockRow
+  /** By open orders; `undefined` where it is not known. */
+  readonly reserved: number | undefined
+}
 
 /** How many there are, to be corrected by typing or one by one. Saves only over what the user saw. */
-export function PetQuantity({ row }: { readonly row: StockRow }) {
+export function PetQuantity({ row, reserved }: Props) {
   const { petId } = row
   const session = useSession()
+  const mayChange = useMayChange('stock')
   const { editor } = session
   const edit = useReadable(editor).get(petId)
   const [draft, setDraft] = useState<string>()
@@ -28,7 +36,10 @@ export function PetQuantity({ row }: { readonly row: StockRow }) {
   const save = () => {
     if (target === undefined) return
     setDraft(undefined)
-    if (target !== seen.current.quantity) void saveAndTell(session, seen.current, target)
+    if (target === seen.current.quantity) return
+    void saveAndTell(session, seen.current, target).then((isMeant) => {
+      if (!isMeant) setDraft(draft)
+    })
   }
   const onKey = (event: KeyboardEvent) => {
     if (event.key === 'Enter') save()
@@ -40,12 +51,15 @@ export function PetQuantity({ row }: { readonly row: StockRow }) {
         In stock
       </label>
       <div className="pet-quantity__row">
-        <StepButton label="One less" icon="minus" onClick={() => void editor.step(petId, -1)} />
+        {mayChange && (
+          <StepButton label="One less" icon="minus" onClick={() => void editor.step(petId, -1)} />
+        )}
         <input
           ref={field}
           id={id}
           className="input number pet-quantity__input"
           inputMode="numeric"
+          readOnly={!mayChange}
           autoComplete="off"
           value={draft ?? String(shown)}
           aria-invalid={isInvalid}
@@ -53,13 +67,17 @@ export function PetQuantity({ row }: { readonly row: StockRow }) {
           onChange={({ currentTarget }) => type(currentTarget.value)}
           onKeyDown={onKey}
         />
-        <StepButton label="One more" icon="plus" onClick={() => void editor.step(petId, 1)} />
+        {mayChange && <StepButton label="One more" icon="plus" onClick={() => void editor.step(petId, 1)} />}
         {draft !== undefined && (
           <button type="button" className="button button--primary" disabled={isInvalid} onClick={save}>
             Save
           </button>
         )}
       </div>
+      <p className="pet-quantity__reserved">
+        {reserved === 0 && <span className="muted">None of them is reserved.</span>}
+        {reserved !== undefined && <Reserved quantity={shown} reserved={reserved} />}
+      </p>
       <div id={`${id}-state`} className="pet-quantity__state" role="status">
         {isInvalid ? (
           <span className="field__error">A whole number of 0 or more.</span>

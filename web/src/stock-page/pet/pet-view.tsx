@@ -1,11 +1,15 @@
 import type { PetstoreClient } from '@petstore/client'
-import { useMemo } from 'react'
+import { useMemo, useState } from 'react'
 import { type HistorySource, useChangeHistory } from '../changes/change-history.ts'
 import { changeOf } from '../changes/change-log.ts'
 import { useNow } from '../changes/now.ts'
 import { href } from '../navigation.ts'
+import { PetOrders, usePetReserved } from '../orders/pet-orders.tsx'
+import { CategoryName } from '../pets/category-name.tsx'
+import { usePetDetails } from '../pets/pet-details.ts'
+import { PetDialog } from '../pets/pet-dialog.tsx'
 import { RetryNotice } from '../retry-notice.tsx'
-import { useSession, useStock } from '../session/session-context.ts'
+import { useMayChange, useSession, useStock } from '../session/session-context.ts'
 import type { StockRow } from '../stock/stock-model.ts'
 import { StockFailure } from '../stock-failure.tsx'
 import { HistoryChart } from './history-chart.tsx'
@@ -46,6 +50,9 @@ export function PetView({ petId }: { readonly petId: bigint }) {
 
 function Pet({ row }: { readonly row: StockRow }) {
   const { petId, name, categoryId, status } = row
+  const details = usePetDetails(petId)
+  const mayEdit = useMayChange('pets')
+  const [isEditing, setEditing] = useState(false)
   const { client, feed } = useSession()
   const source = useMemo(() => sourceOf(client, feed.changes, petId), [client, feed, petId])
   const { history, log } = useChangeHistory(source)
@@ -65,13 +72,30 @@ function Pet({ row }: { readonly row: StockRow }) {
               <span className="number">{String(petId)}</span>
             </Fact>
             <Fact name="Category">
-              <span className="number">{categoryId === undefined ? '…' : String(categoryId)}</span>
+              <CategoryName id={categoryId} />
             </Fact>
+            {details?.barcode !== undefined && (
+              <Fact name="Barcode">
+                <span className="number">{details.barcode}</span>
+              </Fact>
+            )}
+            {details?.lowStockAt !== undefined && (
+              <Fact name="Low at">
+                <span className="number">{details.lowStockAt.toLocaleString('en')}</span>
+              </Fact>
+            )}
           </dl>
+          {mayEdit && details !== undefined && (
+            <button type="button" className="button button--small pet__edit" onClick={() => setEditing(true)}>
+              Edit this pet
+            </button>
+          )}
         </div>
-        <PetQuantity row={row} />
+        <PetQuantity row={row} reserved={usePetReserved(row)} />
       </header>
+      <PetOrders row={row} />
       <History history={history} log={log} now={now} />
+      {isEditing && details !== undefined && <PetDialog pet={details} onClose={() => setEditing(false)} />}
     </article>
   )
 }

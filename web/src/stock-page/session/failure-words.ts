@@ -7,7 +7,7 @@ export function failureWords(error: unknown): string {
     case 'unauthorized':
       return 'This key is not valid. Check that it is complete, or ask whoever runs the service for another.'
     case 'forbidden':
-      return 'This key may look but not change anything. Sign in with one that may.'
+      return 'This key may not change the stock. Sign in with one that may.'
     case 'not_found':
       return 'This pet is not in the store any more.'
     case 'precondition_failed':

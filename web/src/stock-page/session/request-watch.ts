@@ -1,4 +1,5 @@
 import { Observable, type Readable } from '../stock/observable.ts'
+import { ServerClock } from './server-clock.ts'
 
 /** What stands between the page and the service at the moment, as the last answers told. */
 export interface RequestState {
@@ -24,6 +25,7 @@ export class RequestWatch implements Readable<RequestState> {
   #ending: ReturnType<typeof setTimeout> | undefined
   #fading: ReturnType<typeof setTimeout> | undefined
 
+  readonly clock = new ServerClock()
   readonly get = this.#state.get
   readonly subscribe = this.#state.subscribe
 
@@ -33,8 +35,10 @@ export class RequestWatch implements Readable<RequestState> {
 
   /** To be given to the client. */
   readonly fetch = async (url: string, init: RequestInit): Promise<Response> => {
+    const sentAt = Date.now()
     try {
       const response = await fetch(url, init)
+      this.clock.note(response.headers.get('Date'), sentAt)
       this.#note(response)
       return response
     } catch (error) {
@@ -43,6 +47,9 @@ export class RequestWatch implements Readable<RequestState> {
       throw error
     }
   }
+
+  /** The browser says that there is no network: that holds until something is answered. */
+  readonly noteOffline = (): void => this.#change({ isUnreachable: true })
 
   stop(): void {
     clearTimeout(this.#ending)
@@ -61,10 +68,9 @@ export class RequestWatch implements Readable<RequestState> {
   #trouble(changes: Partial<RequestState>): void {
     this.#change(changes)
     clearTimeout(this.#fading)
-    this.#fading = setTimeout(
-      () => this.#change({ isUnreachable: false, isUnavailable: false }),
-      FADES_AFTER_MS,
-    )
+    this.#fading = setTimeout(() => {
+      if (navigator.onLine) this.#change({ isUnreachable: false, isUnavailable: false })
+    }, FADES_AFTER_MS)
   }
 
   #throttle(seconds: number): void {

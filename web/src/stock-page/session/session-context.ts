@@ -1,3 +1,4 @@
+import type { Permission } from '@petstore/client'
 import { createContext, useContext } from 'react'
 import { useReadable } from '../stock/observable.ts'
 import type { StockSnapshot } from '../stock/stock-model.ts'
@@ -15,6 +16,12 @@ export function useSession(): Session {
 
 export function useStock(): StockSnapshot {
   return useReadable(useSession().stock)
+}
+
+/** Whether the key has this permission, if any is needed; as long as the service has not told, it is offered. */
+export function useMayChange(what: Permission | undefined): boolean {
+  const owner = useReadable(useSession().owner)
+  return what === undefined || owner?.permissions.includes(what) !== false
 }
 
 export function useRequestState(): RequestState {

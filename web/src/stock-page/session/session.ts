@@ -1,30 +1,51 @@
-import { PetstoreClient } from '@petstore/client'
+import { type Permission, PetstoreClient } from '@petstore/client'
+import { OpenOrders } from '../orders/open-orders.ts'
+import { OrderActions } from '../orders/order-actions.ts'
+import { OrderCalls } from '../orders/order-calls.ts'
+import type { OrderNews } from '../orders/order-list.ts'
+import { FIRST_ORDER_FILTER } from '../orders/order-search.ts'
+import { Categories } from '../pets/categories.ts'
 import { BulkChanges } from '../stock/bulk-changes.ts'
 import { Observable, type Readable } from '../stock/observable.ts'
 import { OwnChanges } from '../stock/own-changes.ts'
+import type { SaveContext } from '../stock/own-request.ts'
 import { StockEditor } from '../stock/stock-editor.ts'
 import { StockFeed } from '../stock/stock-feed.ts'
 import { StockModel } from '../stock/stock-model.ts'
 import { UndoHistory } from '../stock/undo-history.ts'
 import { FIRST_TABLE_STATE } from '../table/table-state.ts'
+import { WebhookList } from '../webhooks/webhook-list.ts'
 import { RequestWatch } from './request-watch.ts'
 
 export interface KeyOwner {
   readonly id: string
   readonly name: string
   readonly plan: string
+  /** What it may change. */
+  readonly permissions: readonly Permission[]
 }
+
+const OWNER_AGAIN_MS = 2_000
 
 /** Everything that belongs to one signed-in key, and goes with it. */
 export class Session {
   readonly client: PetstoreClient
   readonly stock = new StockModel()
+  /** What a change of the stock is sent with. */
+  readonly saving: SaveContext
   readonly requests: RequestWatch
   readonly editor: StockEditor
   readonly undo = new UndoHistory()
   readonly bulk: BulkChanges
   readonly feed: StockFeed
+  readonly orderCalls: OrderCalls
+  readonly orderActions: OrderActions
+  readonly orderNews: OrderNews
+  readonly openOrders: OpenOrders
+  readonly webhooks: WebhookList
+  readonly categories: Categories
   readonly table = new Observable(FIRST_TABLE_STATE)
+  readonly orderFilter = new Observable(FIRST_ORDER_FILTER)
   /** Whose key it is; `undefined` until the service has told. */
   readonly owner: Readable<KeyOwner | undefined>
   readonly #owner = new Observable<KeyOwner | undefined>(undefined)
@@ -38,15 +59,38 @@ export class Session {
     const signal = this.#ending.signal
     const own = new OwnChanges()
     this.owner = this.#owner
-    this.editor = new StockEditor({ client, stock, own, signal }, this.undo)
-    this.bulk = new BulkChanges({ client, stock, own, signal }, this.undo)
+    this.saving = { client, stock, own, signal }
+    this.editor = new StockEditor(this.saving, this.undo)
+    this.bulk = new BulkChanges(this.saving, this.undo)
     this.feed = new StockFeed({ client, stock, own, requests: this.requests, signal })
+    const calls = new OrderCalls(client, signal)
+    this.orderCalls = calls
+    this.orderActions = new OrderActions({ calls, stock, now: this.requests.clock.now, signal })
+    this.orderNews = { events: this.feed.orders, answers: this.orderActions.answered }
+    this.categories = new Categories({ client, stock, events: this.feed.events, signal })
+    this.openOrders = new OpenOrders({ calls, stock, live: this.feed.orders, signal })
+    this.webhooks = new WebhookList(client, signal)
   }
 
   /** Throws where the key is not valid, or the service does not answer. */
   async checkKey(): Promise<void> {
-    const { key, plan } = await this.client.getLimits({ signal: this.#ending.signal })
-    this.#owner.set({ ...key, plan })
+    const { key, plan, permissions } = await this.client.getLimits({ signal: this.#ending.signal })
+    this.#owner.set({ ...key, plan, permissions })
+  }
+
+  /** Asks whose key it is until the service has told: work that is kept for its owner waits for that. */
+  async findOwner(): Promise<void> {
+    const { signal } = this.#ending
+    while (this.#owner.get() === undefined && !signal.aborted) {
+      await this.checkKey().catch(() => new Promise((resolve) => setTimeout(resolve, OWNER_AGAIN_MS)))
+    }
+  }
+
+  /** Begins to follow the stock and its orders. */
+  start(): void {
+    this.openOrders.start()
+    this.categories.start()
+    this.feed.start()
   }
 
   /** Ends every request and drops all data. */
@@ -55,9 +99,11 @@ export class Session {
     this.requests.stop()
     this.editor.clear()
     this.bulk.clear()
+    this.orderActions.clear()
     this.undo.clear()
     this.stock.clear()
     this.table.set(FIRST_TABLE_STATE)
+    this.orderFilter.set(FIRST_ORDER_FILTER)
     this.#owner.set(undefined)
   }
 }

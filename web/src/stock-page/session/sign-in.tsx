@@ -52,9 +52,6 @@ export function SignIn({ reason }: { readonly reason: string | undefined }) {
       <header className="topbar">
         <Brand />
         <div className="topbar__end">
-          <a className="topbar__link" href="/docs">
-            Docs
-          </a>
           <ThemeSwitch />
         </div>
       </header>
@@ -62,7 +59,7 @@ export function SignIn({ reason }: { readonly reason: string | undefined }) {
         <form className="card sign-in__card" onSubmit={onSubmit} aria-labelledby={`${id}-title`}>
           <div>
             <h1 id={`${id}-title`}>Sign in</h1>
-            <p className="muted">Look at the stock of the store, and correct it.</p>
+            <p className="muted">See what is in stock, count it, correct it, and look after orders.</p>
           </div>
           {reason !== undefined && failure === undefined && (
             <p className="notice notice--caution" role="status">
@@ -71,7 +68,7 @@ export function SignIn({ reason }: { readonly reason: string | undefined }) {
           )}
           <div className="field">
             <label className="field__label" htmlFor={`${id}-key`}>
-              API key
+              Your API key
             </label>
             <input
               ref={field}
@@ -86,8 +83,8 @@ export function SignIn({ reason }: { readonly reason: string | undefined }) {
               onChange={({ currentTarget }) => setKey(currentTarget.value)}
             />
             <p id={`${id}-hint`} className="field__hint">
-              It begins with <code>pst_</code>. Whoever runs the service makes one with{' '}
-              <code>petstore keys create</code>.
+              The long code that you were given for this shop; it begins with <code>pst_</code>. You have
+              none, or it does not work? Ask whoever looks after the shop’s computers.
             </p>
             <p id={`${id}-failure`} className="field__error" role="alert">
               {failure}
@@ -100,7 +97,7 @@ export function SignIn({ reason }: { readonly reason: string | undefined }) {
               checked={remember}
               onChange={({ currentTarget }) => setRemember(currentTarget.checked)}
             />
-            Remember the key in this browser
+            Remember the key on this machine
           </label>
           {typeof trying === 'object' && <Waiting session={trying} />}
           <button type="submit" className="button button--primary" aria-disabled={trying !== undefined}>
@@ -109,10 +106,23 @@ export function SignIn({ reason }: { readonly reason: string | undefined }) {
           </button>
           <p className="field__hint">
             {remember
-              ? 'It stays here until you sign out. Do this only on a machine of your own.'
-              : 'It is forgotten when this tab is closed.'}
+              ? 'You stay signed in until you sign out. Do this only where nobody else uses this browser.'
+              : 'You are signed out when this tab is closed.'}
           </p>
         </form>
+        <details className="sign-in__operators">
+          <summary>For whoever runs the service</summary>
+          <p>
+            Make a key for each person or till, so that the history tells who changed what. It is shown once:
+          </p>
+          <pre className="sign-in__command">
+            <code>petstore keys create --name "Front desk" --plan pro</code>
+          </pre>
+          <p>
+            <code>--may stock,orders</code> says what it may change. The demo has the key{' '}
+            <code>pst_demo_pro</code>. What else there is: <a href="/docs">the API docs</a>.
+          </p>
+        </details>
       </main>
     </div>
   )

@@ -26,7 +26,7 @@ export function resumeSession(): void {
   }
   const session = begin(key)
   // Where it fails for another reason, the stock shows that: the same request would fail there as well.
-  session.checkKey().catch(() => {})
+  void session.findOwner()
 }
 
 /**
@@ -70,7 +70,7 @@ function begin(apiKey: string): Session {
 function show(session: Session): void {
   state.get().session?.end()
   state.set({ session })
-  session.feed.start()
+  session.start()
 }
 
 function refused(session: Session): void {

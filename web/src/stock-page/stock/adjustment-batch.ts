@@ -48,6 +48,9 @@ export const MAX_CHANGES = 1_000
 /** How often the rest of a batch is sent without those that others changed meanwhile. */
 const MAX_ROUNDS = 5
 
+/** The service remembers a change for a day; whoever repeats it has to come before that. */
+const REPEATABLE_FOR_MS = 23 * 60 * 60 * 1_000
+
 export const GONE = 'This pet is not in the store any more.'
 
 export function batchesOf(changes: readonly RowChange[], purpose: Purpose): Batch[] {
@@ -58,9 +61,14 @@ export function batchesOf(changes: readonly RowChange[], purpose: Purpose): Batc
   return batches
 }
 
-function newBatch(changes: readonly RowChange[], purpose: Purpose): Batch {
+export function newBatch(changes: readonly RowChange[], purpose: Purpose): Batch {
   const idempotencyKey = crypto.getRandomValues(new Uint32Array(4)).join('-')
   return { changes, purpose, idempotencyKey, madeAt: Date.now(), isRepeat: false }
+}
+
+/** Whether the same key still keeps it from being made twice. */
+export function isRemembered({ madeAt }: Pick<Batch, 'madeAt'>): boolean {
+  return Date.now() - madeAt < REPEATABLE_FOR_MS
 }
 
 /**
@@ -76,7 +84,7 @@ export async function adjustRows(
   let rest = batch
   for (let round = 1; ; round++) {
     try {
-      return [...settled, ...(await send(context, rest, stopping.letGo))]
+      return [...settled, ...(await sendBatch(context, rest, stopping.letGo))]
     } catch (error) {
       const refused = refusedOf(error, rest)
       if (refused.size === 0) return [...settled, ...unanswered(rest, stopping, error)]
@@ -96,7 +104,12 @@ export function notBegun(changes: readonly RowChange[], { begun }: Stopping): Le
   return changes.map(({ petId }) => ({ petId, why: 'stopped', reason }))
 }
 
-async function send(context: SaveContext, batch: Batch, signal: AbortSignal): Promise<QuantityChange[]> {
+/** Sends it once, and gives what it changed, in the order of its changes. Throws where the service does. */
+export async function sendBatch(
+  context: SaveContext,
+  batch: Batch,
+  signal: AbortSignal,
+): Promise<QuantityChange[]> {
   const { client, stock } = context
   const { changes, purpose, idempotencyKey, isRepeat } = batch
   const targets = changes.map((change) => ({
@@ -116,7 +129,7 @@ async function send(context: SaveContext, batch: Batch, signal: AbortSignal): Pr
 }
 
 /** Those that the service cannot make, with what it says of each. */
-function refusedOf(error: unknown, { changes }: Batch): ReadonlyMap<RowChange, ErrorDetail> {
+export function refusedOf(error: unknown, { changes }: Batch): ReadonlyMap<RowChange, ErrorDetail> {
   const details = isPetstoreError(error) ? error.details : []
   return new Map(
     details.flatMap((detail) => {
@@ -151,7 +164,7 @@ function refusalOf(
 function unanswered(batch: Batch, { begun, letGo }: Stopping, error: unknown): LeftOut[] {
   const isUnsettled = letGo.aborted || (isPetstoreError(error) && error.mayHaveBeenMade)
   // None of the others would fare better.
-  if (isPetstoreError(error, 'forbidden')) begun.abort('this key may not change anything')
+  if (isPetstoreError(error, 'forbidden')) begun.abort('this key may not change the stock')
   const unsettled = isUnsettled ? { unsettled: { ...batch, isRepeat: true } } : {}
   const why = letGo.aborted ? 'stopped' : 'failed'
   const what = letGo.aborted ? 'It was on its way when you stopped.' : failureWords(error)

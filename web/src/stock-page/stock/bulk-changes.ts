@@ -3,6 +3,7 @@ import {
   type Batch,
   batchesOf,
   GONE,
+  isRemembered,
   type LeftOut,
   notBegun,
   type Purpose,
@@ -43,9 +44,6 @@ interface Plan {
 
 /** How long a stop waits for what is on its way before it lets go of it. */
 const STOP_GRACE_MS = 2_000
-/** The service remembers a change for a day; whoever repeats it has to come before that. */
-const REPEATABLE_FOR_MS = 23 * 60 * 60 * 1_000
-
 /** Changes several rows at once: one such job at a time, which can be stopped, and which tells what came of it. */
 export class BulkChanges implements Readable<BulkProgress | undefined> {
   readonly #context: SaveContext
@@ -153,7 +151,6 @@ export class BulkChanges implements Readable<BulkProgress | undefined> {
 /** Those that may be tried again: not what is gone, nor what may have been added so long ago that nobody remembers. */
 export function retryable({ action, leftOut }: BulkProgress): readonly LeftOut[] {
   const isConditional = action.kind === 'set' || action.kind === 'undo'
-  const isRemembered = ({ madeAt }: Batch) => Date.now() - madeAt < REPEATABLE_FOR_MS
   return leftOut.filter(
     ({ why, unsettled }) =>
       why !== 'gone' && (unsettled === undefined || isConditional || isRemembered(unsettled)),

@@ -1,5 +1,6 @@
 import { isPetstoreError } from '@petstore/client'
 import { failureWords } from '../session/failure-words.ts'
+import { adjustRows, type Batch, batchesOf, type Purpose } from './adjustment-batch.ts'
 import { type EntryState, saveIfUnchanged } from './conditional-save.ts'
 import { Observable, type Readable } from './observable.ts'
 import type { SaveContext } from './own-request.ts'
@@ -17,6 +18,8 @@ export type EditState =
       readonly reason: string
       readonly undoes: UndoStep | undefined
       readonly unsettled: Unsettled | undefined
+      /** Where it was to be changed by a difference. */
+      readonly adjustment?: { readonly delta: number; readonly sent: Batch | undefined }
     }
   | { readonly kind: 'conflict'; readonly target: number; readonly theirs: EntryState }
 
@@ -28,6 +31,8 @@ interface Unsettled {
 
 export type Edits = ReadonlyMap<bigint, EditState>
 
+/** A difference that is typed into a row says no more than that. */
+const CORRECTED: Purpose = { reason: 'corrected' }
 /** How long a row says that it was saved. */
 const SAVED_FOR_MS = 2_500
 export const MAX_QUANTITY = Number.MAX_SAFE_INTEGER
@@ -124,10 +129,39 @@ export class StockEditor implements Readable<Edits> {
     if (target !== shown) await this.save(petId, target, row)
   }
 
+  /**
+   * Changes it by a difference, which is right whatever others do; refused where too few are left. It goes behind what
+   * is being saved. `sent` is an earlier attempt that may have been made.
+   */
+  async adjust(petId: bigint, delta: number, sent?: Batch): Promise<EditState | undefined> {
+    const { signal, stock } = this.#context
+    await this.#whenSaved(petId)
+    const [batch] = sent === undefined ? batchesOf([{ petId, delta }], CORRECTED) : [sent]
+    const seen = stock.find(petId)
+    if (seen === undefined || batch === undefined) return undefined
+    const target = seen.quantity + delta
+    this.#show(petId, { kind: 'saving', target })
+    const [made] = await adjustRows(this.#context, batch, { begun: new AbortController(), letGo: signal })
+    if (made === undefined || signal.aborted) return undefined
+    const next = this.#next.get(petId)
+    this.#next.delete(petId)
+    const failure = { target, seen, undoes: undefined, unsettled: undefined }
+    const outcome: EditState =
+      'after' in made
+        ? { kind: 'saved', step: this.#history.record([made]) }
+        : { kind: 'failed', ...failure, reason: made.reason, adjustment: { delta, sent: made.unsettled } }
+    stock.publishNow()
+    this.#show(petId, outcome)
+    const now = stock.find(petId)
+    return next === undefined || now === undefined ? outcome : this.save(petId, next, now)
+  }
+
   /** Tries once more what failed, on the state that the user saw then; what may have been made is settled first. */
   async retry(petId: bigint): Promise<void> {
     const edit = this.get().get(petId)
-    if (edit?.kind === 'failed') await this.save(petId, edit.target, edit.seen, edit)
+    if (edit?.kind !== 'failed') return
+    if (edit.adjustment === undefined) await this.save(petId, edit.target, edit.seen, edit)
+    else await this.adjust(petId, edit.adjustment.delta, edit.adjustment.sent)
   }
 
   /** Sets it after all, but only over what the conflict showed. */
@@ -148,6 +182,17 @@ export class StockEditor implements Readable<Edits> {
     this.#clearing.clear()
     this.#next.clear()
     this.#edits.set(new Map())
+  }
+
+  async #whenSaved(petId: bigint): Promise<void> {
+    while (this.get().get(petId)?.kind === 'saving') {
+      await new Promise<void>((resolve) => {
+        const unsubscribe = this.subscribe(() => {
+          unsubscribe()
+          resolve()
+        })
+      })
+    }
   }
 
   #show(petId: bigint, state: EditState | undefined): void {

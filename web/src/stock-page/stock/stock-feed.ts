@@ -2,6 +2,7 @@ import {
   type InventoryEvent,
   type InventoryItem,
   isPetstoreError,
+  type Order,
   type PetstoreClient,
 } from '@petstore/client'
 import { changeOf } from '../changes/change-log.ts'
@@ -33,6 +34,10 @@ const NAMES_AGAIN_MS = 15_000
 export class StockFeed {
   /** Every change as it is told of, for the views that show changes. */
   readonly changes = new LiveChanges()
+  /** Every order that something happened to, as it then is. */
+  readonly orders = new LiveChanges<Order>()
+  /** Every event as it comes, for the views that follow something else. */
+  readonly events = new LiveChanges<InventoryEvent>()
   readonly #context: FeedContext
   #lastEventId: string | undefined
   #streamBegan = () => {}
@@ -65,6 +70,7 @@ export class StockFeed {
       if (wasUnreachable && !isUnreachable) setTimeout(this.reconnectNow, ONE_MOMENT_MS)
       wasUnreachable = isUnreachable
     })
+    addEventListener('offline', requests.noteOffline, { signal })
     addEventListener('online', this.reconnectNow, { signal })
     signal.addEventListener('abort', () => {
       unsubscribe()
@@ -136,10 +142,13 @@ export class StockFeed {
     const isRestart = event.type === 'ready' && this.#lastEventId !== undefined
     this.#lastEventId = event.id
     if (event.type === 'change') this.changes.tell({ type: 'change', change: changeOf(event) })
+    if (event.type === 'pet') this.#context.stock.barcodes.take([event])
+    if (event.type === 'order') this.orders.tell({ type: 'change', change: event.order })
     if (event.type === 'relist' || isRestart) this.#beginAnew()
     else if (event.type === 'ready') this.#begin()
     else if (this.#duringList !== undefined) this.#duringList.push(event)
     if (this.#context.stock.get().phase === 'ready') this.#apply(event, true)
+    this.events.tell({ type: 'change', change: event })
   }
 
   /** A list that was asked for before the stream began may lack what happened in between. */
@@ -151,6 +160,8 @@ export class StockFeed {
 
   #beginAnew(): void {
     this.changes.tell({ type: 'missed' })
+    this.orders.tell({ type: 'missed' })
+    this.events.tell({ type: 'missed' })
     void this.reload()
   }
 
@@ -161,7 +172,11 @@ export class StockFeed {
       const { petId, after: quantity, status } = event
       const isOwn = own.recognise(petId, quantity)
       this.#applyItem({ petId, quantity, status }, isNews && !isOwn)
-    } else if (event.type === 'entry') this.#applyItem(event, isNews)
+    } else if (event.type === 'pet') {
+      const { petId, quantity, status } = event
+      stock.apply({ petId, quantity, status }, isNews)
+      stock.rename(event)
+    }
   }
 
   #applyItem(item: InventoryItem, byOthers: boolean): void {
@@ -181,6 +196,7 @@ export class StockFeed {
       let cursor: string | undefined
       do {
         const { items, next } = await client.listCatalog({ limit: NAMES_TO_A_PAGE, cursor, signal })
+        stock.barcodes.take(items)
         stock.addNames(items, next === undefined)
         cursor = next
       } while (cursor !== undefined)

@@ -1,4 +1,5 @@
 import type { InventoryItem, PetStatus } from '@petstore/client'
+import { Barcodes } from './barcodes.ts'
 import { Observable, type Readable } from './observable.ts'
 import { searchable } from './search-text.ts'
 
@@ -8,8 +9,12 @@ export interface StockRow {
   /** Names and categories come a little later than quantities. */
   readonly name: string | undefined
   readonly categoryId: bigint | undefined
+  /** Its own threshold; without one its category's counts. */
+  readonly lowStockAt: number | undefined
   readonly status: PetStatus
   readonly quantity: number
+  /** How many of them open orders reserve, as far as that is known: 0 until it is. */
+  readonly reserved: number
   /** The name and the id as the search compares them. */
   readonly searchText: string
 }
@@ -36,6 +41,7 @@ export interface CatalogEntry {
   readonly petId: bigint
   readonly name: string
   readonly categoryId: bigint
+  readonly lowStockAt?: number | undefined
 }
 
 /** How long a change by somebody else stays marked. */
@@ -56,11 +62,13 @@ const NOTHING: StockSnapshot = {
 
 /** The stock as the page knows it. It asks nobody: `StockFeed` tells it what the service says. */
 export class StockModel implements Readable<StockSnapshot> {
+  readonly barcodes = new Barcodes()
   readonly #snapshot = new Observable<StockSnapshot>(NOTHING)
   /** The rows to come; the snapshot's own array is never touched. */
   #rows: StockRow[] = []
   #ownsRows = true
   #structure = 0
+  #reserved = new Map<bigint, number>()
   #marks = new Map<bigint, number>()
   #flushing: ReturnType<typeof setTimeout> | undefined
   #unmarking: ReturnType<typeof setTimeout> | undefined
@@ -81,7 +89,7 @@ export class StockModel implements Readable<StockSnapshot> {
     this.#rows = items.map((item) => {
       while (next < known.length && (known[next]?.petId ?? 0n) < item.petId) next++
       const before = known[next]
-      return before?.petId === item.petId ? withState(before, item) : newRow(item)
+      return before?.petId === item.petId ? withState(before, item) : this.#newRow(item)
     })
     this.#ownsRows = true
     this.#structure++
@@ -90,16 +98,16 @@ export class StockModel implements Readable<StockSnapshot> {
 
   /** Takes names, by petId; those of pets without stock are left out. */
   addNames(entries: readonly CatalogEntry[], isLast: boolean): void {
-    const rows = this.#writable()
-    for (const { petId, name, categoryId } of entries) {
-      const place = this.#place(petId)
-      const row = rows[place]
-      if (row?.petId !== petId) continue
-      if (row.name === name && row.categoryId === categoryId) continue
-      rows[place] = { ...row, name, categoryId, searchText: searchable(name, petId) }
-    }
+    for (const entry of entries) this.#setName(entry)
     this.#structure++
     this.#publish({ hasNames: isLast || this.get().hasNames })
+  }
+
+  /** Takes what one pet is, as it was just told of. */
+  rename(entry: CatalogEntry): void {
+    if (!this.#setName(entry)) return
+    this.#structure++
+    this.#publishSoon()
   }
 
   /** Sets the state of one entry, which may be new. `byOthers` marks it for a moment. */
@@ -113,7 +121,7 @@ export class StockModel implements Readable<StockSnapshot> {
         if (before.status !== item.status) this.#structure++
       }
     } else {
-      this.#writable().splice(place, 0, newRow(item))
+      this.#writable().splice(place, 0, this.#newRow(item))
       this.#structure++
     }
     if (byOthers) this.#mark(item.petId)
@@ -126,6 +134,23 @@ export class StockModel implements Readable<StockSnapshot> {
     if (this.#rows[place]?.petId !== petId) return
     this.#writable().splice(place, 1)
     this.#structure++
+    this.#publishSoon()
+  }
+
+  /** Takes what is reserved of every pet. */
+  replaceReserved(reserved: ReadonlyMap<bigint, number>): void {
+    const before = this.#reserved
+    this.#reserved = new Map(reserved)
+    for (const petId of new Set([...before.keys(), ...reserved.keys()])) this.#showReserved(petId)
+    this.#publishSoon()
+  }
+
+  /** So many more are reserved of a pet, or fewer. */
+  reserve(petId: bigint, difference: number): void {
+    const reserved = (this.#reserved.get(petId) ?? 0) + difference
+    if (reserved === 0) this.#reserved.delete(petId)
+    else this.#reserved.set(petId, reserved)
+    this.#showReserved(petId)
     this.#publishSoon()
   }
 
@@ -150,8 +175,10 @@ export class StockModel implements Readable<StockSnapshot> {
   clear(): void {
     clearTimeout(this.#flushing)
     clearTimeout(this.#unmarking)
+    this.barcodes.clear()
     this.#rows = []
     this.#ownsRows = true
+    this.#reserved = new Map()
     this.#marks = new Map()
     this.#snapshot.set({ ...NOTHING, version: this.get().version + 1, structure: ++this.#structure })
   }
@@ -166,6 +193,30 @@ export class StockModel implements Readable<StockSnapshot> {
       else high = middle
     }
     return low
+  }
+
+  /** Whether that is another one than before. */
+  #setName({ petId, name, categoryId, lowStockAt }: CatalogEntry): boolean {
+    const place = this.#place(petId)
+    const row = this.#rows[place]
+    if (row?.petId !== petId) return false
+    if (row.name === name && row.categoryId === categoryId && row.lowStockAt === lowStockAt) return false
+    this.#writable()[place] = { ...row, name, categoryId, lowStockAt, searchText: searchable(name, petId) }
+    return true
+  }
+
+  #newRow({ petId, status, quantity }: InventoryItem): StockRow {
+    const reserved = this.#reserved.get(petId) ?? 0
+    const searchText = searchable(undefined, petId)
+    const unknown = { name: undefined, categoryId: undefined, lowStockAt: undefined }
+    return { petId, ...unknown, status, quantity, reserved, searchText }
+  }
+
+  #showReserved(petId: bigint): void {
+    const place = this.#place(petId)
+    const row = this.#rows[place]
+    const reserved = this.#reserved.get(petId) ?? 0
+    if (row?.petId === petId && row.reserved !== reserved) this.#writable()[place] = { ...row, reserved }
   }
 
   #writable(): StockRow[] {
@@ -220,15 +271,4 @@ export class StockModel implements Readable<StockSnapshot> {
 
 function withState(row: StockRow, { status, quantity }: InventoryItem): StockRow {
   return row.status === status && row.quantity === quantity ? row : { ...row, status, quantity }
-}
-
-function newRow({ petId, status, quantity }: InventoryItem): StockRow {
-  return {
-    petId,
-    name: undefined,
-    categoryId: undefined,
-    status,
-    quantity,
-    searchText: searchable(undefined, petId),
-  }
 }

@@ -1,16 +1,17 @@
 import type { Reason } from '@petstore/client'
 import { type FormEvent, useId, useMemo, useState } from 'react'
 import { Icon } from '../../design/icon.tsx'
+import { ask } from '../questions.tsx'
 import { useSession, useStock } from '../session/session-context.ts'
-import type { BulkAction } from '../stock/bulk-changes.ts'
 import { useReadable } from '../stock/observable.ts'
 import type { StockRow } from '../stock/stock-model.ts'
+import { ASK_FROM, type BulkChange, bulkQuestion } from './bulk-question.ts'
 import { BulkResult } from './bulk-result.tsx'
 import { PurposeFields, readReference } from './purpose-fields.tsx'
-import { readQuantity } from './quantity-editor.tsx'
+import { readQuantity } from './typed-change.ts'
 import type { TableActions } from './use-table.ts'
 
-type Kind = Exclude<BulkAction['kind'], 'undo'>
+type Kind = BulkChange['kind']
 
 const KINDS: Readonly<Record<Kind, string>> = { set: 'Set to', add: 'Add', subtract: 'Subtract' }
 
@@ -44,7 +45,7 @@ export function BulkBar({ table, rows }: Props) {
 }
 
 function Selection({ table, rows, selected }: Props & { readonly selected: ReadonlySet<bigint> }) {
-  const { bulk, stock } = useSession()
+  const { bulk, stock, client, requests } = useSession()
   const { structure } = useStock()
   // Pets that were removed since do not count; none is removed without another structure.
   const present = useMemo(
@@ -54,13 +55,20 @@ function Selection({ table, rows, selected }: Props & { readonly selected: Reado
   const count = present.length
   const shown = useMemo(() => rows.filter(({ petId }) => selected.has(petId)), [rows, selected])
   if (count === 0) return null
+  const apply = async (action: BulkChange) => {
+    if (count >= ASK_FROM) {
+      const limits = await client.getLimits().catch(() => undefined)
+      if (!(await ask(bulkQuestion(action, count, limits, requests.clock.now())))) return
+    }
+    await bulk.run(action, present)
+  }
   return (
     <section className="bulk-bar" aria-label="Change several rows">
       <BulkForm
         count={count}
         hidden={Math.max(0, count - shown.length)}
         all={rows.length}
-        onApply={(action) => void bulk.run(action, present)}
+        onApply={(action) => void apply(action)}
         onClear={table.clearSelection}
         onLeaveOutHidden={() => table.selectAll(shown)}
         onSelectAll={() => table.selectAll(rows)}
@@ -75,7 +83,7 @@ interface FormProps {
   readonly hidden: number
   /** How many rows are shown. */
   readonly all: number
-  readonly onApply: (action: BulkAction) => void
+  readonly onApply: (action: BulkChange) => void
   readonly onClear: () => void
   readonly onLeaveOutHidden: () => void
   readonly onSelectAll: () => void

@@ -1,6 +1,7 @@
 import type { Reason } from '@petstore/client'
 import { useId } from 'react'
 import { REASON_WORDS } from '../changes/reason-words.ts'
+import { TAKES_SCANS } from '../scanner.ts'
 
 /** Shorter than the service allows, so that an undo has room to name it. */
 const MAX_REFERENCE_LENGTH = 190
@@ -44,6 +45,7 @@ export function PurposeFields({ reasons, reason, reference, onReason, onReferenc
       <input
         id={`${id}-reference`}
         className="input bulk-bar__reference"
+        {...TAKES_SCANS}
         autoComplete="off"
         placeholder="Reference, such as PO-1043"
         maxLength={MAX_REFERENCE_LENGTH}

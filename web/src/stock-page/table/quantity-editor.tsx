@@ -1,21 +1,31 @@
 import { type KeyboardEvent, useEffect, useRef, useState } from 'react'
-import { MAX_QUANTITY } from '../stock/stock-editor.ts'
+import type { EditorKey } from './grid-machine.ts'
+import { readChange } from './typed-change.ts'
 
 interface Props {
   readonly label: string
   /** What it begins with; all of it is selected unless the user typed it. */
   readonly text: string
   readonly isTyped: boolean
-  /** Told once: what to save, if anything, and whether a key ended it or the focus has gone elsewhere. */
-  readonly onEnd: (quantity: number | undefined, by: 'key' | 'blur') => void
+  readonly onKey: (key: EditorKey, text: string) => void
+  /** The focus has gone elsewhere. */
+  readonly onLeave: (text: string) => void
+  /** Signs alone were typed, and nothing more for a moment. */
+  readonly onPause: (text: string) => void
 }
 
-/** The field in which a quantity is typed: Enter and leaving it save, Esc does not. */
-export function QuantityEditor({ label, text, isTyped, onEnd }: Props) {
+/** Whoever means `+12` has typed the 1 by then; whoever means one more does not wait long. */
+const PAUSE_MS = 500
+const KEYS: readonly string[] = ['Enter', 'Escape', 'ArrowUp', 'ArrowDown'] satisfies EditorKey[]
+
+/** The field in which a quantity, or how many more or fewer, is typed. */
+export function QuantityEditor({ label, text, isTyped, onKey, onLeave, onPause }: Props) {
   const [value, setValue] = useState(text)
   const field = useRef<HTMLInputElement>(null)
-  const isDone = useRef(false)
-  const quantity = readQuantity(value)
+  const change = readChange(value)
+  const isStep = change?.kind === 'step'
+  const pause = useRef(onPause)
+  pause.current = onPause
 
   useEffect(() => {
     const input = field.current
@@ -25,35 +35,39 @@ export function QuantityEditor({ label, text, isTyped, onEnd }: Props) {
   }, [isTyped])
 
   useEffect(() => {
-    field.current?.setCustomValidity(quantity === undefined ? 'Enter a whole number of 0 or more.' : '')
-  }, [quantity])
+    field.current?.setCustomValidity(
+      change === undefined ? 'Enter a whole number of 0 or more, or how many more or fewer: +12, -3.' : '',
+    )
+  }, [change])
 
-  const end = (saved: number | undefined, by: 'key' | 'blur') => {
-    if (isDone.current) return
-    isDone.current = true
-    onEnd(saved, by)
-  }
+  useEffect(() => {
+    if (!isStep) return
+    const timer = setTimeout(() => pause.current(value), PAUSE_MS)
+    return () => clearTimeout(timer)
+  }, [value, isStep])
+
   const onBlur = () => {
     // Another window has the focus now, and the field gets it back: whoever types is not done.
-    if (document.activeElement !== field.current) end(quantity, 'blur')
+    if (document.activeElement !== field.current) onLeave(value)
   }
   const onKeyDown = (event: KeyboardEvent) => {
     event.stopPropagation()
-    if (event.key === 'Escape') end(undefined, 'key')
-    else if (event.key === 'Enter') {
-      if (quantity === undefined) field.current?.reportValidity()
-      else end(quantity, 'key')
-    }
+    const key = editorKeyOf(event)
+    if (key === undefined) return
+    event.preventDefault()
+    if (change === undefined && key !== 'Escape') field.current?.reportValidity()
+    else onKey(key, value)
   }
 
   return (
     <input
       ref={field}
       className="input quantity-editor number"
-      inputMode="numeric"
+      // Not `numeric`: the keyboards of some phones have no signs then.
+      inputMode="tel"
       autoComplete="off"
       aria-label={label}
-      aria-invalid={quantity === undefined}
+      aria-invalid={change === undefined}
       value={value}
       onChange={({ currentTarget }) => setValue(currentTarget.value)}
       onKeyDown={onKeyDown}
@@ -62,9 +76,8 @@ export function QuantityEditor({ label, text, isTyped, onEnd }: Props) {
   )
 }
 
-/** A whole number of 0 or more, with or without separators of thousands; `undefined` for anything else. */
-export function readQuantity(text: string): number | undefined {
-  const digits = text.trim().replace(/(?<=\d)[\s_'](?=\d{3})/g, '')
-  const value = /^\d+$/.test(digits) ? Number(digits) : Number.NaN
-  return value <= MAX_QUANTITY ? value : undefined
+function editorKeyOf({ key, shiftKey, ctrlKey, metaKey, altKey }: KeyboardEvent): EditorKey | undefined {
+  if (ctrlKey || metaKey || altKey) return undefined
+  if (key === 'Tab') return shiftKey ? 'Shift+Tab' : 'Tab'
+  return KEYS.includes(key) ? (key as EditorKey) : undefined
 }

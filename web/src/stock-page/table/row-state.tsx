@@ -10,6 +10,9 @@ interface Props {
   readonly onChosen?: () => void
 }
 
+/** As many characters of both quantities fit on the buttons, also on a tablet. */
+const MAX_ON_BUTTONS = 14
+
 /** How the change of a row stands, and what can be done where it did not go through. */
 export function RowState({ petId, name, state, editor, onChosen }: Props) {
   if (state === undefined) return null
@@ -35,12 +38,15 @@ export function RowState({ petId, name, state, editor, onChosen }: Props) {
   }
   const dismiss = choose('dismiss')
   if (state.kind === 'failed') {
+    const { adjustment, target } = state
+    const wanted = adjustment === undefined ? target.toLocaleString('en') : signed(adjustment.delta)
+    const what = adjustment === undefined ? `set ${name} to ${wanted}` : `change ${name} by ${wanted}`
     return (
       <span className="row-state row-state--failed">
         <span className="row-state__text" title={state.reason}>
-          Not saved. {state.reason}
+          Not saved: {wanted}. {state.reason}
         </span>
-        <Choice label={`Try again to set ${name} to ${state.target}`} onClick={choose('retry')}>
+        <Choice label={`Try again to ${what}`} onClick={choose('retry')}>
           Try again
         </Choice>
         <Choice label={`Leave it: ${name} stays as it is`} onClick={dismiss}>
@@ -51,19 +57,24 @@ export function RowState({ petId, name, state, editor, onChosen }: Props) {
   }
   const theirs = state.theirs.quantity.toLocaleString('en')
   const mine = state.target.toLocaleString('en')
+  const isLong = theirs.length + mine.length > MAX_ON_BUTTONS
   return (
     <span className="row-state row-state--conflict">
       <span className="row-state__text" title={`Somebody else set it to ${theirs} meanwhile`}>
         Somebody set {theirs}
       </span>
       <Choice label={`Keep ${theirs} for ${name}`} onClick={dismiss}>
-        Keep {theirs}
+        {isLong ? 'Keep theirs' : `Keep ${theirs}`}
       </Choice>
       <Choice label={`Set ${mine} for ${name}`} onClick={choose('setMine')}>
-        Set {mine}
+        {isLong ? 'Set mine' : `Set ${mine}`}
       </Choice>
     </span>
   )
+}
+
+function signed(delta: number): string {
+  return `${delta < 0 ? '−' : '+'}${Math.abs(delta).toLocaleString('en')}`
 }
 
 interface ChoiceProps {

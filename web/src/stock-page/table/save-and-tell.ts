@@ -1,12 +1,36 @@
+import { ask } from '../questions.tsx'
 import type { Session } from '../session/session.ts'
+import type { EditState } from '../stock/stock-editor.ts'
 import type { StockRow } from '../stock/stock-model.ts'
 import { undoLast } from '../stock/undo-last.ts'
 import { hideToast, showToast } from '../toasts.tsx'
+import { isSurprising, type TypedChange } from './typed-change.ts'
 
 /** Saves what was typed over the state that was seen, and offers to take it back. */
-export async function saveAndTell(session: Session, seen: StockRow, quantity: number): Promise<void> {
-  const outcome = await session.editor.save(seen.petId, quantity, seen)
-  const step = outcome.kind === 'saved' ? outcome.step : undefined
+export function saveAndTell(session: Session, seen: StockRow, quantity: number): Promise<boolean> {
+  return changeAndTell(session, seen, { kind: 'set', quantity })
+}
+
+/** Makes a change that was typed. Whoever is asked about it first may say no: then it resolves with `false`. */
+export async function changeAndTell(session: Session, seen: StockRow, change: TypedChange): Promise<boolean> {
+  const { editor } = session
+  const { petId } = seen
+  const after = change.kind === 'set' ? change.quantity : seen.quantity + change.delta
+  if (isSurprising(seen.quantity, after) && !(await isMeant(seen, after))) return false
+  if (change.kind === 'step') await editor.step(petId, change.delta)
+  else if (change.kind === 'add') offerUndo(session, seen, await editor.adjust(petId, change.delta))
+  else offerUndo(session, seen, await editor.save(petId, change.quantity, seen))
+  return true
+}
+
+function isMeant(seen: StockRow, after: number): Promise<boolean> {
+  const title = `Set ${nameOf(seen)} to ${inWords(after)}?`
+  const text = [`There are ${inWords(seen.quantity)} now, and ${inWords(after)} is far more than that.`]
+  return ask({ title, text, yes: `Set ${inWords(after)}`, no: 'Look at it again' })
+}
+
+function offerUndo(session: Session, seen: StockRow, outcome: EditState | undefined): void {
+  const step = outcome?.kind === 'saved' ? outcome.step : undefined
   const change = step?.changes[0]
   if (change === undefined || session.undo.get().at(-1) !== step) return
   showToast({

@@ -3,19 +3,19 @@
 import { type MouseEvent, memo } from 'react'
 import { Icon } from '../../design/icon.tsx'
 import { href } from '../navigation.ts'
-import { isLow } from '../stock/is-low.ts'
+import { CategoryName } from '../pets/category-name.tsx'
 import type { EditState, StockEditor } from '../stock/stock-editor.ts'
 import type { StockRow } from '../stock/stock-model.ts'
+import type { Editing } from './grid-machine.ts'
 import { QuantityEditor } from './quantity-editor.tsx'
+import { Reserved } from './reserved.tsx'
 import { RowState } from './row-state.tsx'
-import type { RowEditing } from './use-row-editing.ts'
+import type { Grid } from './use-grid.ts'
 
 export interface RowActions {
   readonly editor: StockEditor
-  readonly activate: (petId: bigint) => void
+  readonly input: Grid['input']
   readonly toggle: (petId: bigint, isRange: boolean) => void
-  readonly edit: (petId: bigint) => void
-  readonly endEditing: RowEditing['end']
 }
 
 interface Props {
@@ -24,11 +24,12 @@ interface Props {
   readonly top: number
   readonly isActive: boolean
   readonly isSelected: boolean
-  readonly threshold: number
+  readonly mayChange: boolean
+  readonly isLow: boolean
   readonly changedAt: number | undefined
   readonly state: EditState | undefined
-  /** What the editor begins with, while this row is edited. */
-  readonly typed: { readonly text: string; readonly isTyped: boolean } | undefined
+  /** While this row is edited. */
+  readonly typed: Editing | undefined
   readonly actions: RowActions
 }
 
@@ -40,13 +41,16 @@ export function rowId(petId: bigint): string {
 }
 
 export const StockTableRow = memo(function StockTableRow(props: Props) {
-  const { row, index, top, isActive, isSelected, threshold, changedAt, state, typed, actions } = props
+  const { row, index, top, isActive, isSelected, mayChange, isLow, changedAt, state, typed, actions } = props
+  const { input } = actions
   const { petId, status } = row
   const name = row.name ?? `pet ${petId}`
   const shown = state?.kind === 'saving' ? state.target : row.quantity
   const classes = ['stock-row']
   if (isActive) classes.push('stock-row--active')
+  if (typed !== undefined) classes.push('stock-row--edited')
   if (state !== undefined) classes.push(`stock-row--${state.kind}`)
+  else if (row.reserved > 0) classes.push('stock-row--reserved')
   if (String(petId).length > SHORT_ID) classes.push('stock-row--long-id')
   const toggle = (event: MouseEvent) => {
     event.stopPropagation()
@@ -61,19 +65,24 @@ export const StockTableRow = memo(function StockTableRow(props: Props) {
       aria-selected={isSelected}
       className={classes.join(' ')}
       style={{ top }}
-      onClick={() => actions.activate(petId)}
+      onClick={() => input({ kind: 'pointed', petId })}
     >
       {changedAt !== undefined && <div key={changedAt} className="stock-row__mark" role="presentation" />}
       <div role="gridcell" className="stock-row__select">
-        <input
-          type="checkbox"
-          className="checkbox"
-          tabIndex={-1}
-          aria-label={`Select ${name}`}
-          checked={isSelected}
-          onClick={toggle}
-          onChange={() => {}}
-        />
+        {mayChange && (
+          // The whole cell is there for a finger.
+          <label className="stock-row__check">
+            <input
+              type="checkbox"
+              className="checkbox"
+              tabIndex={-1}
+              aria-label={`Select ${name}`}
+              checked={isSelected}
+              onClick={toggle}
+              onChange={() => {}}
+            />
+          </label>
+        )}
       </div>
       <div role="gridcell" className="stock-row__name">
         {row.name === undefined ? (
@@ -87,12 +96,18 @@ export const StockTableRow = memo(function StockTableRow(props: Props) {
       <div role="gridcell" className="stock-row__id number">
         {String(petId)}
       </div>
-      <div role="gridcell" className="stock-row__category number">
-        <span className="stock-row__label">Category </span>
-        {row.categoryId === undefined ? '' : String(row.categoryId)}
+      <div role="gridcell" className="stock-row__category">
+        <CategoryName id={row.categoryId} />
       </div>
       <div role="gridcell" className="stock-row__status">
         <span className={`badge badge--${status}`}>{status}</span>
+      </div>
+      <div role="gridcell" className="stock-row__state">
+        {state === undefined ? (
+          <Reserved quantity={shown} reserved={row.reserved} />
+        ) : (
+          <RowState petId={petId} name={name} state={state} editor={actions.editor} />
+        )}
       </div>
       <div role="gridcell" className="stock-row__quantity">
         {typed === undefined ? (
@@ -100,20 +115,21 @@ export const StockTableRow = memo(function StockTableRow(props: Props) {
             row={row}
             name={name}
             shown={shown}
-            isLow={isLow({ quantity: shown }, threshold)}
+            isLow={isLow}
+            mayChange={mayChange}
             actions={actions}
           />
         ) : (
           <QuantityEditor
+            key={String(petId)}
             label={`Quantity of ${name}`}
             text={typed.text}
             isTyped={typed.isTyped}
-            onEnd={actions.endEditing}
+            onKey={(key, text) => input({ kind: 'editorKey', key, text })}
+            onLeave={(text) => input({ kind: 'editorLeft', petId, text })}
+            onPause={(text) => input({ kind: 'editorPaused', petId, text })}
           />
         )}
-      </div>
-      <div role="gridcell" className="stock-row__state">
-        <RowState petId={petId} name={name} state={state} editor={actions.editor} />
       </div>
     </div>
   )
@@ -124,19 +140,34 @@ interface QuantityProps {
   readonly name: string
   readonly shown: number
   readonly isLow: boolean
+  readonly mayChange: boolean
   readonly actions: RowActions
 }
 
-function Quantity({ row: { petId }, name, shown, isLow: low, actions }: QuantityProps) {
+/** As many characters fit between the buttons. */
+const SHORT_QUANTITY = 9
+
+function Quantity({ row: { petId }, name, shown, isLow: low, mayChange, actions }: QuantityProps) {
   const words = shown.toLocaleString('en')
+  const classes = ['stepper__value', 'number']
+  if (low) classes.push('stepper__value--low')
+  if (words.length > SHORT_QUANTITY) classes.push('stepper__value--long')
   const step = (event: MouseEvent, delta: number) => {
     event.stopPropagation()
-    actions.activate(petId)
+    actions.input({ kind: 'pointed', petId })
     void actions.editor.step(petId, delta)
   }
   const edit = (event: MouseEvent) => {
     event.stopPropagation()
-    actions.edit(petId)
+    actions.input({ kind: 'edit', petId })
+  }
+  if (!mayChange) {
+    return (
+      <span className={`${classes.join(' ')} stepper__value--fixed`}>
+        {words}
+        {low && <span className="visually-hidden">, low</span>}
+      </span>
+    )
   }
   return (
     <div className="stepper">
@@ -152,7 +183,7 @@ function Quantity({ row: { petId }, name, shown, isLow: low, actions }: Quantity
       </button>
       <button
         type="button"
-        className={low ? 'stepper__value stepper__value--low number' : 'stepper__value number'}
+        className={classes.join(' ')}
         tabIndex={-1}
         aria-label={`Quantity of ${name}: ${words}${low ? ', low' : ''}. Edit`}
         onClick={edit}

@@ -1,20 +1,25 @@
-import { useCallback, useDeferredValue, useEffect, useMemo, useRef, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { useMediaQuery } from '../media-query.ts'
-import { useSession, useStock } from '../session/session-context.ts'
-import { useLowStockThreshold } from '../stock/low-stock.ts'
+import { categoryName } from '../pets/category-list.ts'
+import { useMayChange, useSession, useStock } from '../session/session-context.ts'
 import { useReadable } from '../stock/observable.ts'
+import { isTyping } from '../typing.ts'
 import { BulkBar } from './bulk-bar.tsx'
 import { ChangeAnnouncer } from './change-announcer.tsx'
 import { csvOf, saveFile } from './csv-export.ts'
+import type { Editing } from './grid-machine.ts'
 import { KeyHelp } from './key-help.tsx'
+import { PrintedStock } from './printed-stock.tsx'
 import { undoAndTell } from './save-and-tell.ts'
 import { SortChoice } from './sort-choice.tsx'
 import { NARROW, StockGrid } from './stock-grid.tsx'
 import { isFiltering } from './table-state.ts'
 import { Toolbar } from './toolbar.tsx'
-import { useRowEditing } from './use-row-editing.ts'
+import { useAddress } from './use-address.ts'
+import { useFinding } from './use-finding.ts'
+import { useGrid } from './use-grid.ts'
+import { useShownRows } from './use-shown-rows.ts'
 import { useTable } from './use-table.ts'
-import { VisibleRows } from './visible-rows.ts'
 
 const SKELETON_ROWS = 12
 
@@ -22,25 +27,19 @@ const SKELETON_ROWS = 12
 export function StockView() {
   const session = useSession()
   const stock = useStock()
-  const state = useReadable(session.table)
-  const edits = useReadable(session.editor)
-  const threshold = useLowStockThreshold()
+  const openOrders = useReadable(session.openOrders)
+  const categories = useReadable(session.categories)
+  const mayChange = useMayChange('stock')
   const isNarrow = useMediaQuery(NARROW)
-  // Typing goes on while a long list is searched.
-  const filter = useDeferredValue(state.filter)
   const view = useRef<HTMLElement>(null)
-  const enterTable = useCallback(() => {
-    view.current?.querySelector<HTMLElement>('[role=grid]')?.focus({ preventScroll: true })
-  }, [])
-  const rowEditing = useRowEditing(enterTable)
-  const edited = rowEditing.editing?.row.petId
-  const kept = useMemo(
-    () => new Set(edited === undefined ? edits.keys() : [...edits.keys(), edited]),
-    [edits, edited],
-  )
-  const visible = useMemo(() => new VisibleRows(), [])
-  const rows = visible.of(stock, { filter, sort: state.sort, threshold, kept })
+  const editing = useState<Editing>()
+  const shown = useShownRows(editing[0]?.row.petId)
+  const { rows } = shown
   const table = useTable(rows)
+  const grid = useGrid(shown, table, editing)
+  const leaveTable = () => view.current?.focus({ preventScroll: true })
+  const find = useFinding({ shown, table, grid, leaveTable })
+  useAddress()
   const [isHelping, setHelping] = useState(false)
   const search = useRef<HTMLInputElement>(null)
 
@@ -49,8 +48,10 @@ export function StockView() {
       if (isTyping(event.target) || event.altKey) return
       const isCommand = event.ctrlKey || event.metaKey
       if (isCommand && event.key === 'z' && !event.shiftKey) void undoAndTell(session)
-      else if (!isCommand && event.key === '/') search.current?.focus()
-      else if (!isCommand && event.key === '?') setHelping(true)
+      else if (!isCommand && event.key === '/') {
+        search.current?.focus()
+        search.current?.select()
+      } else if (!isCommand && event.key === '?') setHelping(true)
       else return
       event.preventDefault()
     }
@@ -61,7 +62,7 @@ export function StockView() {
   const exportShown = () => saveFile(`stock-${today()}.csv`, 'text/csv;charset=utf-8', csvOf(rows))
 
   return (
-    <section ref={view} className="stock-view" aria-label="Stock">
+    <section ref={view} className="stock-view" aria-label="Stock" tabIndex={-1}>
       <h1 className="visually-hidden">Stock</h1>
       <Toolbar
         table={table}
@@ -69,12 +70,15 @@ export function StockView() {
         canExport={stock.hasNames}
         onExport={exportShown}
         onHelp={() => setHelping(true)}
-        onEnterTable={enterTable}
+        onFind={find}
       />
       <div className="stock-view__line">
         <p className="muted number" role="status">
           {stock.phase === 'ready' ? countWords(rows.length, stock.rows.length) : 'Loading'}
         </p>
+        {openOrders === 'too many' && (
+          <p className="muted">So many orders are open that only a pet’s page tells what is reserved.</p>
+        )}
         {isNarrow && <SortChoice table={table} />}
       </div>
       <div className="card stock-view__table">
@@ -92,15 +96,18 @@ export function StockView() {
             </button>
           </div>
         )}
-        {stock.phase === 'ready' && rows.length > 0 && (
-          <StockGrid rows={rows} table={table} rowEditing={rowEditing} />
-        )}
+        {stock.phase === 'ready' && rows.length > 0 && <StockGrid rows={rows} table={table} grid={grid} />}
         {stock.phase === 'ready' && rows.length === 0 && (
-          <Empty isFiltered={isFiltering(filter)} onClear={table.clearFilter} />
+          <Empty isFiltered={isFiltering(shown.wanted.filter)} onClear={table.clearFilter} />
         )}
       </div>
-      <BulkBar table={table} rows={rows} />
+      {mayChange && <BulkBar table={table} rows={rows} />}
       <ChangeAnnouncer />
+      <PrintedStock
+        rows={rows}
+        title={countWords(rows.length, stock.rows.length)}
+        categoryOf={({ categoryId }) => categoryName(categories, categoryId)}
+      />
       {isHelping && <KeyHelp onClose={() => setHelping(false)} />}
     </section>
   )
@@ -141,10 +148,6 @@ function Skeleton() {
       ))}
     </div>
   )
-}
-
-function isTyping(target: EventTarget | null): boolean {
-  return target instanceof HTMLElement && target.matches('input:not([type=checkbox]), select, textarea')
 }
 
 function countWords(shown: number, all: number): string {

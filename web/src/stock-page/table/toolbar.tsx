@@ -1,9 +1,7 @@
-import { type KeyboardEvent, type RefObject, useId, useState } from 'react'
+import type { KeyboardEvent, RefObject } from 'react'
 import { Icon } from '../../design/icon.tsx'
-import { useSession } from '../session/session-context.ts'
-import { setLowStockThreshold, useLowStockThreshold } from '../stock/low-stock.ts'
+import { useMayChange, useSession } from '../session/session-context.ts'
 import { useReadable } from '../stock/observable.ts'
-import { readQuantity } from './quantity-editor.tsx'
 import { undoAndTell } from './save-and-tell.ts'
 import { STATUSES } from './table-state.ts'
 import type { TableActions } from './use-table.ts'
@@ -15,17 +13,18 @@ interface Props {
   readonly canExport: boolean
   readonly onExport: () => void
   readonly onHelp: () => void
-  /** Puts the focus into the table. */
-  readonly onEnterTable: () => void
+  /** Goes to the first row that is found. */
+  readonly onFind: () => void
 }
 
-export function Toolbar({ table, search, canExport, onExport, onHelp, onEnterTable }: Props) {
+export function Toolbar({ table, search, canExport, onExport, onHelp, onFind }: Props) {
   const session = useSession()
   const { filter } = useReadable(session.table)
+  const mayChange = useMayChange('stock')
   const undoable = useReadable(session.undo).length > 0
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key === 'Escape' && filter.query !== '') table.changeFilter({ query: '' })
-    else if (event.key === 'Enter' || event.key === 'ArrowDown') onEnterTable()
+    else if (event.key === 'Enter' || event.key === 'ArrowDown') onFind()
     else return
     event.preventDefault()
   }
@@ -38,7 +37,7 @@ export function Toolbar({ table, search, canExport, onExport, onHelp, onEnterTab
           className="input"
           type="search"
           aria-label="Search by name or id"
-          placeholder="Search name or id"
+          placeholder="Search name, id or barcode"
           aria-keyshortcuts="/"
           value={filter.query}
           onChange={({ currentTarget }) => table.changeFilter({ query: currentTarget.value })}
@@ -59,18 +58,28 @@ export function Toolbar({ table, search, canExport, onExport, onHelp, onEnterTab
           </button>
         ))}
       </fieldset>
-      <LowStockFilter isOn={filter.lowOnly} onChange={(lowOnly) => table.changeFilter({ lowOnly })} />
+      <label className="toolbar__low">
+        <input
+          type="checkbox"
+          className="checkbox"
+          checked={filter.lowOnly}
+          onChange={({ currentTarget }) => table.changeFilter({ lowOnly: currentTarget.checked })}
+        />
+        Low stock
+      </label>
       <div className="toolbar__tools">
-        <button
-          type="button"
-          className="button"
-          disabled={!undoable}
-          aria-keyshortcuts="Control+Z"
-          onClick={() => void undoAndTell(session)}
-        >
-          <Icon name="undo" />
-          <span className="toolbar__tool-name">Undo</span>
-        </button>
+        {mayChange && (
+          <button
+            type="button"
+            className="button"
+            disabled={!undoable}
+            aria-keyshortcuts="Control+Z"
+            onClick={() => void undoAndTell(session)}
+          >
+            <Icon name="undo" />
+            <span className="toolbar__tool-name">Undo</span>
+          </button>
+        )}
         <button
           type="button"
           className="button"
@@ -91,48 +100,6 @@ export function Toolbar({ table, search, canExport, onExport, onHelp, onEnterTab
           <Icon name="keyboard" />
         </button>
       </div>
-    </div>
-  )
-}
-
-interface LowStockFilterProps {
-  readonly isOn: boolean
-  readonly onChange: (isOn: boolean) => void
-}
-
-function LowStockFilter({ isOn, onChange }: LowStockFilterProps) {
-  const threshold = useLowStockThreshold()
-  const [draft, setDraft] = useState<string>()
-  const id = useId()
-  const take = (text: string) => {
-    setDraft(text)
-    const value = readQuantity(text)
-    if (value !== undefined) setLowStockThreshold(value)
-  }
-  return (
-    <div className="toolbar__low">
-      <label className="toolbar__low-label">
-        <input
-          type="checkbox"
-          className="checkbox"
-          checked={isOn}
-          onChange={({ currentTarget }) => onChange(currentTarget.checked)}
-        />
-        Low stock
-      </label>
-      <label htmlFor={id} className="muted">
-        up to
-        <span className="visually-hidden"> how many counts as low</span>
-      </label>
-      <input
-        id={id}
-        className="input toolbar__threshold number"
-        inputMode="numeric"
-        value={draft ?? String(threshold)}
-        aria-invalid={draft !== undefined && readQuantity(draft) === undefined}
-        onChange={({ currentTarget }) => take(currentTarget.value)}
-        onBlur={() => setDraft(undefined)}
-      />
     </div>
   )
 }

@@ -1,12 +1,15 @@
+import { type CategoryList, categoryName } from '../pets/category-list.ts'
 import { isLow } from '../stock/is-low.ts'
 import { searchTerms } from '../stock/search-text.ts'
 import type { StockRow, StockSnapshot } from '../stock/stock-model.ts'
-import { type Sort, STATUSES, type TableFilter } from './table-state.ts'
+import { isFiltering, type Sort, STATUSES, type TableFilter } from './table-state.ts'
 
 export interface Wanted {
   readonly filter: TableFilter
   readonly sort: Sort
-  readonly threshold: number
+  readonly categories: CategoryList
+  /** The pet with the barcode that is searched for. */
+  readonly scanned: bigint | undefined
   /** These stay, whatever the filter says: somebody is at work on them. */
   readonly kept: ReadonlySet<bigint>
 }
@@ -25,45 +28,71 @@ export class VisibleRows {
   #shown: readonly StockRow[] = []
 
   of({ rows, structure }: Pick<StockSnapshot, 'rows' | 'structure'>, wanted: Wanted): readonly StockRow[] {
-    const { filter, sort, threshold, kept } = wanted
-    if (!isSame(this.#orderedFor, [structure, sort, sort.column === 'quantity' ? filter : undefined])) {
-      this.#orderedFor = [structure, sort, sort.column === 'quantity' ? filter : undefined]
-      this.#order = orderOf(rows, sort)
+    const { filter, sort, categories, scanned, kept } = wanted
+    const by = sort.column === 'quantity' ? filter : sort.column === 'category' ? categories : undefined
+    if (!isSame(this.#orderedFor, [structure, sort, by])) {
+      this.#orderedFor = [structure, sort, by]
+      this.#order = orderOf(rows, sort, categories)
     }
+    const low = filter.lowOnly ? categories : undefined
     const keptOnes = [...kept].join()
-    if (isSame(this.#shownFor, [rows, this.#order, filter, threshold, keptOnes])) return this.#shown
-    this.#shownFor = [rows, this.#order, filter, threshold, keptOnes]
+    if (isSame(this.#shownFor, [rows, this.#order, filter, low, scanned, keptOnes])) return this.#shown
+    this.#shownFor = [rows, this.#order, filter, low, scanned, keptOnes]
     this.#shown = pick(rows, this.#order, wanted)
     return this.#shown
   }
 }
 
+/** Whether a row is among those that are asked for. */
+export function fitting({
+  filter,
+  categories,
+  scanned,
+}: Omit<Wanted, 'sort' | 'kept'>): (row: StockRow) => boolean {
+  const { query, status, lowOnly } = filter
+  const terms = searchTerms(query)
+  return (row) =>
+    (status === 'all' || row.status === status) &&
+    (!lowOnly || isLow(row, categories)) &&
+    (terms.every((term) => row.searchText.includes(term)) || row.petId === scanned)
+}
+
+/** The row that Enter in the search goes to: the one with the very id or barcode, or else the first. */
+export function bestMatch(rows: readonly StockRow[], wanted: Wanted): StockRow | undefined {
+  const { scanned, filter } = wanted
+  const exact = scanned ?? (/^-?\d{1,19}$/.test(filter.query.trim()) ? BigInt(filter.query) : undefined)
+  const fits = fitting(wanted)
+  const matches = (row: StockRow) => row.petId === exact && fits(row)
+  return (exact === undefined ? undefined : rows.find(matches)) ?? rows.find(fits)
+}
+
 function pick(
   rows: readonly StockRow[],
   order: Uint32Array | undefined,
-  { filter: { query, status, lowOnly }, threshold, kept }: Wanted,
+  wanted: Wanted,
 ): readonly StockRow[] {
-  const terms = searchTerms(query)
-  if (order === undefined && terms.length === 0 && status === 'all' && !lowOnly) return rows
+  const { kept, filter } = wanted
+  if (order === undefined && !isFiltering(filter)) return rows
+  const fits = fitting(wanted)
   const picked: StockRow[] = []
   for (let place = 0; place < rows.length; place++) {
     const row = rows[order?.[place] ?? place]
     if (row === undefined) continue
-    const isWanted =
-      (status === 'all' || row.status === status) &&
-      (!lowOnly || isLow(row, threshold)) &&
-      terms.every((term) => row.searchText.includes(term))
-    if (isWanted || (kept.size > 0 && kept.has(row.petId))) picked.push(row)
+    if (fits(row) || (kept.size > 0 && kept.has(row.petId))) picked.push(row)
   }
   return picked
 }
 
 /** The places of the rows in the order wanted; `undefined` where that is the order they are in. */
-function orderOf(rows: readonly StockRow[], { column, isDescending }: Sort): Uint32Array | undefined {
+function orderOf(
+  rows: readonly StockRow[],
+  { column, isDescending }: Sort,
+  categories: CategoryList,
+): Uint32Array | undefined {
   if (column === 'petId' && !isDescending) return undefined
   const order = Uint32Array.from(rows, (_, place) => place)
   if (column === 'petId') return order.reverse()
-  const compare = COMPARE[column]
+  const compare = column === 'category' ? byCategory(rows, categories) : COMPARE[column]
   const sign = isDescending ? -1 : 1
   return order.sort((a, b) => {
     const [one, other] = [rows[a], rows[b]]
@@ -78,12 +107,24 @@ function orderOf(rows: readonly StockRow[], { column, isDescending }: Sort): Uin
   })
 }
 
-const COMPARE: Readonly<Record<Exclude<Sort['column'], 'petId'>, Compare>> = {
+const COMPARE: Readonly<Record<Exclude<Sort['column'], 'petId' | 'category'>, Compare>> = {
   name: (one, other) => inOrder(one.searchText, other.searchText),
-  category: (one, other) => inOrder(one.categoryId ?? 0n, other.categoryId ?? 0n),
   status: (one, other) => STATUSES.indexOf(one.status) - STATUSES.indexOf(other.status),
   quantity: (one, other) => inOrder(one.quantity, other.quantity),
 }
+
+/** By what the table calls them. The few names are compared once, not for each pair of pets. */
+function byCategory(rows: readonly StockRow[], categories: CategoryList): Compare {
+  const ids = new Set<bigint>()
+  for (const { categoryId } of rows) if (categoryId !== undefined) ids.add(categoryId)
+  const named = Array.from(ids, (id) => ({ id, name: categoryName(categories, id) }))
+  named.sort((a, b) => BY_NAME.compare(a.name, b.name) || inOrder(a.id, b.id))
+  const ranks = new Map(named.map(({ id }, rank) => [id, rank]))
+  const rankOf = ({ categoryId }: StockRow) => (categoryId === undefined ? -1 : (ranks.get(categoryId) ?? -1))
+  return (one, other) => rankOf(one) - rankOf(other)
+}
+
+const BY_NAME = new Intl.Collator('en', { numeric: true })
 
 function inOrder<Value extends string | bigint | number>(one: Value, other: Value): number {
   return one < other ? -1 : one > other ? 1 : 0

@@ -1,0 +1,2 @@
+dofile('load/orders.lua')
+dofile('load/of-instances.lua')

@@ -1,0 +1,128 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { chromium } from 'playwright-core'
+import { ROOT, type Run, run } from './support/built-client.ts'
+import { CHROMIUM_FLAGS, chromiumPath } from './support/chromium.ts'
+import { EXPECTED } from './support/exercise.mjs'
+import { installClient } from './support/installed-client.ts'
+import { liveService, stopServicesAfterEach } from './support/live-service.ts'
+
+stopServicesAfterEach()
+const folder = mkdtempSync(join(tmpdir(), 'petstore-client-'))
+let project = ''
+beforeAll(async () => {
+  project = await installClient(folder)
+}, 60_000)
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+test.each(['node', process.execPath])(
+  'an empty project in %s that the tarball is installed in uses it against a live service',
+  async (runtime) => {
+    const service = await liveService({ realTime: true, settings: { webhookPrivateAddresses: 'on' } })
+    const { stdout, stderr } = await inProject([
+      ...[runtime, 'exercise-installed.mjs', `${service.address}/v1`, service.key],
+    ])
+    expect(stderr).toBe('')
+    const { version, limits, delivered, ...outcome } = JSON.parse(stdout)
+    expect(Number(/^v(\d+)/.exec(version)?.[1])).toBeGreaterThanOrEqual(20)
+    expect(outcome).toEqual(EXPECTED)
+    expect(delivered).toEqual({ type: 'stock.changed', petId: '9007199254740993', after: 3 })
+    expect(limits.limit).toBe(1_000_000)
+  },
+  30_000,
+)
+
+test('its types are those of the methods, whichever way TypeScript looks modules up', async () => {
+  await Bun.write(
+    `${project}/typed.ts`,
+    `import { type InventoryItem, isPetstoreError, PetstoreClient } from '@petstore/client'
+const client: PetstoreClient = new PetstoreClient({ baseUrl: '/v1', apiKey: 'k' })
+const items: readonly InventoryItem[] = await client.listInventory()
+const petId: bigint | undefined = items[0]?.petId
+// @ts-expect-error: an id is no number
+const wrong: number | undefined = items[0]?.petId
+for await (const event of client.inventoryEvents()) if (event.type === 'change') petId === event.petId
+export const exported = [wrong, isPetstoreError]
+`,
+  )
+  for (const [module, resolution] of [
+    ['nodenext', 'nodenext'],
+    ['esnext', 'bundler'],
+  ] as const) {
+    const options = ['--noEmit', '--strict', '--target', 'es2022', '--lib', 'es2022,dom', '--types', '']
+    const { stdout, exitCode } = await inProject([
+      ...[`${ROOT}node_modules/.bin/tsc`, '--ignoreConfig', ...options],
+      ...['--module', module, '--moduleResolution', resolution, 'typed.ts'],
+    ])
+    expect([stdout, exitCode]).toEqual(['', 0])
+  }
+}, 60_000)
+
+function inProject(command: readonly string[]): Promise<Run> {
+  return run(command, project)
+}
+
+/** A name that is not this machine's: over plain HTTP a page from there lacks what browsers keep for secure ones. */
+const SHOP = 'shop.test'
+
+test('a page in Chromium that came over plain HTTP uses it from a bundle, against a live service', async () => {
+  const service = await liveService({ realTime: true })
+  const site = servePage(await bundle(service.key), service.address)
+  const browser = await chromium.launch({
+    executablePath: await chromiumPath(),
+    args: [...CHROMIUM_FLAGS, `--host-resolver-rules=MAP ${SHOP} 127.0.0.1`],
+  })
+  try {
+    const page = await browser.newPage()
+    const problems: string[] = []
+    page.on('pageerror', (error) => problems.push(error.message))
+    await page.goto(`http://${SHOP}:${site.port}/`)
+    expect(await page.evaluate(() => isSecureContext)).toBe(false)
+    const text = await page.locator('#outcome:not(:empty)').textContent()
+    expect(problems).toEqual([])
+    const { limits, ...outcome } = JSON.parse(text ?? '')
+    expect(outcome).toEqual(EXPECTED)
+    expect(limits.limit).toBe(1_000_000)
+  } finally {
+    await browser.close()
+    await site.stop(true)
+  }
+}, 600_000)
+
+/** One script for browsers, of what is installed in the project. */
+async function bundle(key: string): Promise<string> {
+  await Bun.write(
+    `${project}/page.mjs`,
+    `import * as petstore from '@petstore/client'
+import { exercise } from './exercise.mjs'
+const show = (text) => { document.querySelector('#outcome').textContent = text }
+exercise(petstore, '/v1', '${key}').then((outcome) => show(JSON.stringify(outcome)), (error) => show(String(error.stack)))
+`,
+  )
+  const { outputs } = await Bun.build({
+    entrypoints: [`${project}/page.mjs`],
+    target: 'browser',
+    minify: true,
+  })
+  return (await outputs[0]?.text()) ?? ''
+}
+
+/** The page, its script and the service under one origin, as behind a reverse proxy. */
+function servePage(script: string, serviceAddress: string) {
+  const page =
+    '<!doctype html><meta charset="utf-8"><title>Client</title><pre id="outcome"></pre><script type="module" src="/page.js"></script>'
+  return Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    idleTimeout: 0,
+    fetch: (request) => {
+      const { pathname, search } = new URL(request.url)
+      if (pathname.startsWith('/v1/')) return fetch(new Request(serviceAddress + pathname + search, request))
+      return pathname === '/page.js'
+        ? new Response(script, { headers: { 'Content-Type': 'text/javascript' } })
+        : new Response(page, { headers: { 'Content-Type': 'text/html' } })
+    },
+  })
+}

@@ -1,0 +1,49 @@
+import { ROOT } from './built-client.ts'
+
+/** A port that nobody listens on at this moment. */
+export function freePort(): number {
+  const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() })
+  const { port } = server
+  server.stop(true)
+  if (port === undefined) throw new Error('there is no free port')
+  return port
+}
+
+/** A receiver of webhooks as somebody would run it: its port and its secret come from the environment. */
+export async function startReceiver(command: readonly string[], port: number, secret: string) {
+  const program = Bun.spawn([...command], {
+    cwd: ROOT,
+    env: { ...Bun.env, PORT: String(port), WEBHOOK_SECRET: secret },
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  const errors = new Response(program.stderr).text()
+  const output = program.stdout.getReader()
+  const decoder = new TextDecoder()
+  let printed = ''
+  const isListening = () =>
+    fetch(`http://127.0.0.1:${port}`).then(
+      () => true,
+      () => false,
+    )
+  while (!(await isListening())) {
+    if (program.exitCode !== null) throw new Error(`the receiver ended: ${await errors}`)
+    await Bun.sleep(20)
+  }
+  return {
+    /** What it has printed, once there are so many lines of it. */
+    lines: async (count: number): Promise<string[]> => {
+      for (;;) {
+        const lines = printed.split('\n')
+        if (lines.length > count) return lines.slice(0, -1)
+        const { value, done } = await output.read()
+        if (done) throw new Error(`the receiver ended: ${printed}${await errors}`)
+        printed += decoder.decode(value, { stream: true })
+      }
+    },
+    stop: async () => {
+      program.kill()
+      await program.exited
+    },
+  }
+}

@@ -1,0 +1,204 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { Webhook as StandardWebhook } from 'standardwebhooks'
+import { checkPayload } from '../../server/test/support/contract-check.ts'
+import { TestService } from '../../server/test/support/test-service.ts'
+import { isPetstoreError, type ReceivedWebhook, verifyWebhook, type WebhookKind } from '../src/index.ts'
+import { failureOf } from './support/failure-of.ts'
+import { clientOf } from './support/live-service.ts'
+import { type Delivery, receiveWebhooks } from './support/webhook-receiver.ts'
+
+const KINDS: readonly WebhookKind[] = [
+  ...(['stock.changed', 'stock.low', 'stock.recovered', 'order.created', 'order.completed'] as const),
+  ...(['order.cancelled', 'order.expired', 'pet.changed', 'pet.removed'] as const),
+]
+const BIG = 9007199254740993n
+const SECRET = `whsec_${btoa('what deliveries are signed with')}`
+const OTHER = `whsec_${btoa('what others are signed with here')}`
+const NOW = Date.UTC(2026, 10, 16, 12)
+const MINUTE = 60_000
+
+const receiver = receiveWebhooks()
+let service: TestService
+let created: { readonly id: bigint; readonly secret: string }
+beforeAll(async () => {
+  service = await TestService.start({ realTime: true, settings: { webhookPrivateAddresses: 'on' } })
+  created = await clientOf(service).createWebhook({ url: receiver.url, kinds: KINDS })
+}, 30_000)
+afterAll(async () => {
+  await service.stop()
+  await receiver.stop()
+})
+
+/** Makes something of each kind happen. */
+async function happen(): Promise<void> {
+  const client = clientOf(service)
+  await client.createOrder({ petId: 1n, quantity: 1, holdSeconds: 1 })
+  const bought = await client.createOrder({ petId: BIG, quantity: 2 })
+  await client.completeOrder(bought.id)
+  await client.cancelOrder((await client.createOrder({ petId: BIG, quantity: 1 })).id)
+  await client.updatePet(BIG, { lowStockAt: 5 })
+  await client.adjustInventory({ petId: BIG, delta: 3 }, { reason: 'received', reference: 'PO "7"' })
+  await client.removePet(2n)
+}
+
+describe('deliveries of a live service', () => {
+  test('each kind is verified, with whole ids, by us and by the package of the specification', async () => {
+    await happen()
+    const deliveries = await receiver.first(KINDS)
+    const standard = new StandardWebhook(created.secret)
+    const found = new Map<string, ReceivedWebhook>()
+    for (const { headers, body } of deliveries) {
+      const payload = await verifyWebhook(headers, body, created.secret)
+      checkPayload(payload.type, body)
+      expect(standard.verify(body, Object.fromEntries(headers))).toEqual(JSON.parse(body))
+      expect(payload.id).toBe(headers.get('webhook-id') ?? '')
+      found.set(payload.type, payload)
+    }
+    expect([...found.keys()]).toEqual([...KINDS])
+    const change = found.get('stock.changed')
+    if (change?.type !== 'stock.changed') throw new Error('there is no change')
+    expect(change).toMatchObject({
+      timestamp: change.data.at,
+      data: { petId: BIG, before: 7, after: 5, status: 'available', reason: 'sold' },
+    })
+    expect(found.get('order.completed')).toMatchObject({
+      data: { change: 'completed', order: { petId: BIG, quantity: 2, state: 'complete' } },
+    })
+    expect(found.get('stock.low')).toMatchObject({ data: { petId: BIG, available: 5, lowStockAt: 5 } })
+    expect(found.get('pet.removed')).toMatchObject({ data: { petId: 2n } })
+  }, 30_000)
+
+  test('a place that is gone is told by a relist, and a rotated secret is verified by either', async () => {
+    const old = created.secret
+    const { secret } = await clientOf(service).rotateWebhookSecret(created.id)
+    const webhookChange = { cursor: '0.dead' }
+    await service.store.changeStock([
+      { webhookId: created.id, webhookChange, keyId: 'petstore', at: Date.now() },
+    ])
+    const [relist] = await receiver.first(['relist'])
+    if (relist === undefined) throw new Error('nothing came')
+    for (const either of [secret, old, [OTHER, secret]]) {
+      const { type, data } = await verifyWebhook(relist.headers, relist.body, either)
+      expect([type, data]).toEqual(['relist', {}])
+    }
+    expect((await failure(relist, OTHER, Date.now())).message).toContain('no signature of this secret')
+  }, 30_000)
+})
+
+/** One that the package of the specification has signed. */
+function delivery(
+  data: object = { petId: 5, at: '2026-11-16T12:00:00.000Z', keyId: 'key_a' },
+  type = 'pet.removed',
+) {
+  const body = JSON.stringify({ type, timestamp: '2026-11-16T12:00:00.000Z', data })
+  return { body, headers: signed(body) }
+}
+
+function signed(body: string): Record<string, string> {
+  return {
+    'webhook-id': 'evt_1_a',
+    'webhook-timestamp': String(NOW / 1_000),
+    'webhook-signature': new StandardWebhook(SECRET).sign('evt_1_a', new Date(NOW), body),
+  }
+}
+
+async function failure(
+  { headers, body }: Pick<Delivery, 'body'> & { readonly headers: Headers | Record<string, string> },
+  secret: string | readonly string[] = SECRET,
+  now = NOW,
+) {
+  const error = await failureOf(verifyWebhook(headers, body, secret, { clock: () => now }))
+  expect(isPetstoreError(error, 'invalid_webhook')).toBe(true)
+  return error
+}
+
+describe('verifyWebhook', () => {
+  const verify = (headers: Parameters<typeof verifyWebhook>[0], body: string | Uint8Array) =>
+    verifyWebhook(headers, body, SECRET, { clock: () => NOW })
+
+  test('takes what the package of the specification has signed: headers in any form, text or bytes', async () => {
+    const { headers, body } = delivery({
+      petId: 1,
+      at: 'a',
+      keyId: 'é"},{',
+    })
+    const upper = Object.fromEntries(
+      Object.entries(headers).map(([name, value]) => [name.toUpperCase(), [value]]),
+    )
+    for (const form of [headers, new Headers(headers), upper]) {
+      for (const text of [body, new TextEncoder().encode(body)]) {
+        expect(await verify(form, text)).toMatchObject({ id: 'evt_1_a', data: { petId: 1n, keyId: 'é"},{' } })
+      }
+    }
+  })
+
+  test('one signature of several is enough, and those of other versions are passed over', async () => {
+    const { headers, body } = delivery()
+    const several = {
+      ...headers,
+      'webhook-signature': `v1a,AAAA v1,AAAA v1,%% ${headers['webhook-signature']}`,
+    }
+    expect(await verify(several, body)).toMatchObject({ type: 'pet.removed' })
+    const asOther = { ...headers, 'webhook-signature': `v2${headers['webhook-signature']?.slice(2)}` }
+    expect((await failure({ headers: asOther, body })).message).toContain('no signature of this secret')
+  })
+
+  test('refuses another secret, and another body, id or time than was signed', async () => {
+    const { headers, body } = delivery()
+    const wrong = 'the delivery has no signature of this secret'
+    expect((await failure({ headers, body }, OTHER)).message).toStartWith(wrong)
+    expect((await failure({ headers, body: body.replace('5', '6') })).message).toStartWith(wrong)
+    expect((await failure({ headers, body: `${body} ` })).message).toStartWith(wrong)
+    const longer = `v1,${btoa(`${atob(headers['webhook-signature']?.slice(3) ?? '')}x`)}`
+    const padded = { ...headers, 'webhook-signature': longer }
+    expect((await failure({ headers: padded, body })).message).toStartWith(wrong)
+    for (const changed of [{ 'webhook-id': 'evt_2_a' }, { 'webhook-timestamp': String(NOW / 1_000 + 1) }]) {
+      expect((await failure({ headers: { ...headers, ...changed }, body })).message).toStartWith(wrong)
+    }
+  })
+
+  test('refuses what was signed more than 5 minutes ago, or for later: a replay gets nowhere', async () => {
+    const { headers, body } = delivery()
+    for (const now of [NOW - 5 * MINUTE, NOW + 5 * MINUTE]) {
+      expect(await verifyWebhook(headers, body, SECRET, { clock: () => now })).toMatchObject({
+        id: 'evt_1_a',
+      })
+    }
+    expect((await failure({ headers, body }, SECRET, NOW + 5 * MINUTE + 1_000)).message).toStartWith(
+      'the delivery was signed 301 s ago by the clock of this machine',
+    )
+    const early = await failure({ headers, body }, SECRET, NOW - 5 * MINUTE - 1_000)
+    expect(early.message).toContain('signed 301 s from now')
+    const noTime = { ...headers, 'webhook-timestamp': '1e3' }
+    expect((await failure({ headers: noTime, body })).message).toContain('no time in seconds: "1e3"')
+  })
+
+  test('names the header that is missing', async () => {
+    const { headers, body } = delivery()
+    for (const name of Object.keys(headers)) {
+      const { [name]: _, ...others } = headers
+      for (const form of [others, new Headers(others), { ...others, [name]: '' }]) {
+        expect((await failure({ headers: form, body })).message).toBe(`the delivery has no header ${name}`)
+      }
+    }
+  })
+
+  test('says what of a signed body it cannot read', async () => {
+    const later = await failure(delivery({}, 'pet.sung'))
+    expect(later.message).toContain('tells of "pet.sung", which this version of the client does not know')
+    const inherited = await failure(delivery({}, 'constructor'))
+    expect(inherited.message).toContain('tells of "constructor", which')
+    for (const body of ['', '{', 'null', '[]', '{"type":"pet.removed"}', delivery({ petId: 'x' }).body]) {
+      expect((await failure({ headers: signed(body), body })).message).toMatch(/not as the contract|tells of/)
+    }
+  })
+
+  test('a secret that is none is an error of the program, which does not quote it', async () => {
+    const { headers, body } = delivery()
+    for (const secret of ['whsec_', 'whsec_ä', []]) {
+      const call = verifyWebhook(headers, body, secret)
+      await expect(call).rejects.toThrow(TypeError)
+      await expect(call).rejects.not.toThrow('ä')
+    }
+  })
+})

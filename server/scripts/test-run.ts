@@ -1,0 +1,71 @@
+/**
+ * Everything that must hold: `npm test`. The checks run beside the tests. All tests share one executable, and what goes
+ * with them lies in memory where there is room. What took longest in the last run begins first.
+ */
+import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import packageJson from '../../package.json'
+import { missingPackage } from '../../wire/test/debian-package.ts'
+import { memoryFolder } from '../test/support/memory-folder.ts'
+import { browserTests, leftOutLine } from './browser-tests.ts'
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url))
+const TIMINGS = join(ROOT, 'node_modules/.cache/petstore')
+
+async function succeeds(
+  command: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<boolean> {
+  const program = Bun.spawn([process.execPath, ...command], {
+    cwd: ROOT,
+    env: { ...Bun.env, ...env },
+    stdio: ['ignore', 'inherit', 'inherit'],
+  })
+  return (await program.exited) === 0
+}
+
+/** The command of `npm run build` itself, to another place; undefined where nothing can be executed there. */
+async function buildExecutable(folder: string): Promise<string | undefined> {
+  const executable = join(folder, 'petstore')
+  const [, ...build] = packageJson.scripts['build:executable'].replace('dist/petstore', executable).split(' ')
+  if (!(await succeeds(build))) throw new Error('the executable cannot be built')
+  const { success } = Bun.spawnSync(['/bin/sh', '-c', '"$0" --version', executable])
+  return success ? executable : undefined
+}
+
+async function testOn(
+  store: 'all' | 'postgres',
+  env: Readonly<Record<string, string>>,
+  leftOut: readonly string[] = [],
+): Promise<boolean> {
+  const timings = `--timings=${join(TIMINGS, `test-${store}.json`)}`
+  const ignored = leftOut.map((path) => `--path-ignore-patterns=${path}`)
+  return succeeds(['run', '--silent', `test:${store}`, timings, '--update-timings', ...ignored], env)
+}
+
+/** Tests that this machine cannot run. */
+async function findLeftOut(): Promise<readonly string[]> {
+  const missing = await missingPackage('chromium')
+  if (missing === undefined) return []
+  const files = await browserTests(ROOT)
+  console.error(leftOutLine(files, missing, (Bun.env.CI ?? '') !== ''))
+  return files
+}
+
+const parent = memoryFolder()
+const folder = mkdtempSync(join(parent, 'petstore-tests-'))
+try {
+  // Some tests start the executable as somebody else.
+  chmodSync(folder, 0o755)
+  mkdirSync(TIMINGS, { recursive: true })
+  const leftOut = await findLeftOut()
+  if (!(await succeeds(['web/build.ts']))) throw new Error('the pages cannot be built')
+  const checks = succeeds(['run', '--silent', 'check'])
+  const executable = await buildExecutable(folder)
+  const env = executable === undefined ? {} : { TEST_PETSTORE: executable, TMPDIR: parent }
+  const results = [await testOn('all', env, leftOut), await testOn('postgres', env), await checks]
+  if (results.includes(false)) process.exitCode = 1
+} finally {
+  rmSync(folder, { recursive: true, force: true })
+}

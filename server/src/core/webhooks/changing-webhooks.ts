@@ -1,0 +1,73 @@
+import type { WebhookOutcome, WebhookRequest } from '../stock/stock-request.ts'
+import { MAX_WEBHOOKS, OLD_SECRET_MS, type Webhook, type WebhookProgress } from './webhook.ts'
+
+/** What a commit about webhooks finds, under its lock. */
+export interface WebhooksFound {
+  /** Those that are named and are there. */
+  readonly named: ReadonlyMap<bigint, Webhook>
+  readonly total: number
+}
+
+/** As each is from then on; `undefined` where it is gone. */
+export type WebhookChanges = ReadonlyMap<bigint, Webhook | undefined>
+
+/** The webhooks as the requests so far have left them. */
+export class ChangingWebhooks {
+  readonly #found: WebhooksFound
+  readonly #changed = new Map<bigint, Webhook | undefined>()
+  #total: number
+
+  constructor(found: WebhooksFound) {
+    this.#found = found
+    this.#total = found.total
+  }
+
+  get changes(): WebhookChanges {
+    return this.#changed
+  }
+
+  decide(request: WebhookRequest): WebhookOutcome {
+    if ('newWebhook' in request) return this.#create(request.newWebhook)
+    const before = this.#find(request.webhookId)
+    if (before === undefined) return { unknownWebhook: request.webhookId }
+    if (request.webhookChange === 'remove') {
+      this.#changed.set(before.id, undefined)
+      this.#total--
+      return { removed: before.id }
+    }
+    const after = changed(before, request.webhookChange, request.at)
+    this.#changed.set(after.id, after)
+    return { webhook: after }
+  }
+
+  #create(webhook: Webhook): WebhookOutcome {
+    if (this.#total >= MAX_WEBHOOKS) return { tooManyWebhooks: MAX_WEBHOOKS }
+    if (this.#find(webhook.id) !== undefined) throw new Error(`there is a webhook ${webhook.id} already`)
+    this.#changed.set(webhook.id, webhook)
+    this.#total++
+    return { webhook }
+  }
+
+  #find(id: bigint): Webhook | undefined {
+    return this.#changed.has(id) ? this.#changed.get(id) : this.#found.named.get(id)
+  }
+}
+
+type Change = Exclude<Extract<WebhookRequest, { webhookId: bigint }>['webhookChange'], 'remove'>
+
+/** Whatever is changed, it is tried again at once; one that was turned off is turned on by not being paused any more. */
+function changed(webhook: Webhook, change: Change, at: number): Webhook {
+  const { failure: _, off, ...place } = webhook.progress
+  const revision = webhook.revision + 1
+  if ('newSecret' in change) {
+    const oldSecret = { secret: webhook.secret, until: at + OLD_SECRET_MS }
+    return { ...webhook, secret: change.newSecret, oldSecret, revision, progress: withOff(place, off) }
+  }
+  if ('cursor' in change) return { ...webhook, progress: withOff({ cursor: change.cursor }, off), revision }
+  const staysOff = change.paused !== false
+  return { ...webhook, ...change, revision, progress: withOff(place, staysOff ? off : undefined) }
+}
+
+function withOff(progress: WebhookProgress, off: WebhookProgress['off']): WebhookProgress {
+  return off === undefined ? progress : { ...progress, off }
+}

@@ -1,0 +1,64 @@
+import { createHmac, randomUUID } from 'node:crypto'
+import type { StockEvent } from '../core/stock/stock-event.ts'
+import type { Message } from '../core/webhooks/sender.ts'
+import { kindOf, type WebhookKind } from '../core/webhooks/webhook.ts'
+import { eventBody } from '../http/event-body.ts'
+import { toJson } from '../http/reply.ts'
+
+/** The prefix of secrets; what follows it is base64. */
+const SECRET = /^whsec_/
+
+/** By the Standard Webhooks specification. `at` is for what does not tell its time. */
+export function messageOf(event: StockEvent, at: number): Message {
+  const type = kindOf(event)
+  if (type === undefined) throw new Error(`an event of kind ${event.kind} is told to no webhook`)
+  // Without a dot, which separates the parts of what is signed.
+  const id = `${event.kind === 'relist' ? 'relist' : 'evt'}_${event.cursor.replace('.', '_')}`
+  return toMessage(id, type, 'at' in event ? event.at : at, eventBody(event))
+}
+
+/** What a test sends: made up, and known by its id. */
+export function sampleMessage(kind: WebhookKind, at: number): Message {
+  const petId = 1n
+  const by = { at: new Date(at).toISOString(), keyId: 'key_sample' }
+  const order = {
+    ...{ id: 1n, petId, quantity: 1, complete: false, state: 'open', createdAt: by.at },
+  }
+  const low = { petId, quantity: 2, reserved: 0, available: 2, lowStockAt: 3, ...by }
+  const samples: Readonly<Record<WebhookKind, object>> = {
+    'stock.changed': { petId, before: 4, after: 5, status: 'available', ...by },
+    'stock.low': low,
+    'stock.recovered': { ...low, quantity: 9, available: 9 },
+    'order.created': { change: 'created', order, ...by },
+    'order.completed': { change: 'completed', order: { ...order, complete: true, state: 'complete' }, ...by },
+    'order.cancelled': { change: 'cancelled', order: { ...order, state: 'cancelled' }, ...by },
+    'order.expired': { change: 'expired', order: { ...order, state: 'expired' }, ...by },
+    'pet.changed': {
+      ...{
+        change: 'changed',
+        petId,
+        name: 'Sample',
+        categoryId: 1n,
+        status: 'available',
+        quantity: 5,
+        ...by,
+      },
+    },
+    'pet.removed': { petId, ...by },
+  }
+  return toMessage(`test_${randomUUID()}`, kind, at, samples[kind])
+}
+
+function toMessage(id: string, type: string, at: number, data: object): Message {
+  return { id, type, body: toJson({ type, timestamp: new Date(at).toISOString(), data }) }
+}
+
+/** One signature for each secret, with blanks in between. */
+export function signatureOf({ id, body }: Message, seconds: number, secrets: readonly string[]): string {
+  return secrets
+    .map((secret) => {
+      const key = Buffer.from(secret.replace(SECRET, ''), 'base64')
+      return `v1,${createHmac('sha256', key).update(`${id}.${seconds}.${body}`).digest('base64')}`
+    })
+    .join(' ')
+}

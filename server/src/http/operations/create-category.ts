@@ -1,0 +1,28 @@
+import { readNewCategory } from '../catalog-input.ts'
+import { categoryReply } from '../catalog-reply.ts'
+import { Category, NewCategory } from '../catalog-resources.ts'
+import { changeOnce } from '../idempotency.ts'
+import { defineOperation } from '../operation.ts'
+import { jsonReply } from '../reply.ts'
+
+export const createCategory = defineOperation({
+  operationId: 'createCategory',
+  method: 'POST',
+  path: '/categories',
+  summary: 'Add a category',
+  description: 'Adds a category, which pets can then belong to.',
+  tag: 'pets',
+  stability: 'beta',
+  needs: 'pets',
+  isIdempotent: true,
+  body: NewCategory,
+  parseBody: readNewCategory,
+  success: { status: 201, description: 'The category.', schema: Category },
+  errors: ['invalid_request', 'already_exists', 'payload_too_large'],
+  reply: ({ body, key, request, sentKey }, { commits, clock }) =>
+    changeOnce(commits, { newCategory: body, keyId: key.id, at: clock() }, sentKey, (outcome) =>
+      categoryReply(outcome, (category) =>
+        jsonReply(category, { Location: `${request.path}/${category.id}` }, 201),
+      ),
+    ),
+})

@@ -1,0 +1,30 @@
+import { readNewPet } from '../catalog-input.ts'
+import { petReply } from '../catalog-reply.ts'
+import { NewPet } from '../catalog-resources.ts'
+import { changeOnce } from '../idempotency.ts'
+import { defineOperation } from '../operation.ts'
+import { jsonReply } from '../reply.ts'
+import { Pet } from '../resources.ts'
+
+export const createPet = defineOperation({
+  operationId: 'createPet',
+  method: 'POST',
+  path: '/pets',
+  summary: 'Add a pet',
+  description:
+    'Adds a pet to the store, and its inventory entry with it: GET /inventory has it from then on. Its id and its barcode are its own.',
+  tag: 'pets',
+  stability: 'beta',
+  needs: 'pets',
+  isIdempotent: true,
+  body: NewPet,
+  parseBody: readNewPet,
+  success: { status: 201, description: 'The pet.', schema: Pet },
+  errors: ['invalid_request', 'already_exists', 'payload_too_large'],
+  reply: ({ body, key, request, sentKey }, { commits, clock }) =>
+    changeOnce(commits, { newPet: body, keyId: key.id, at: clock() }, sentKey, (outcome) =>
+      petReply(outcome, undefined, ({ quantity: _, ...pet }) =>
+        jsonReply(pet, { Location: `${request.path}/${pet.id}` }, 201),
+      ),
+    ),
+})

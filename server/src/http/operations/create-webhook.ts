@@ -1,0 +1,39 @@
+import { newSecret, newWebhookId, type Webhook } from '../../core/webhooks/webhook.ts'
+import { changeOnce } from '../idempotency.ts'
+import { defineOperation } from '../operation.ts'
+import { jsonReply } from '../reply.ts'
+import { readNewWebhook } from '../webhook-input.ts'
+import { requireAddress, webhookReply } from '../webhook-reply.ts'
+import { NewWebhook, WebhookWithSecret, webhookBody } from '../webhook-resources.ts'
+
+export const createWebhook = defineOperation({
+  operationId: 'createWebhook',
+  method: 'POST',
+  path: '/webhooks',
+  summary: 'Make a webhook',
+  description:
+    'From now on, what happens is sent to the address by POST, by the Standard Webhooks specification: late rather than never, at least once, in order for each pet. Any answer from 200 to 299 within 15 seconds counts as taken; anything else is repeated for 3 days, then the webhook is turned off. Where the log was pruned past its place, it gets one delivery of the type `relist`: read the list again. The answer is the only one that shows the secret. There may be 100 webhooks.',
+  tag: 'webhooks',
+  stability: 'beta',
+  needs: 'webhooks',
+  isIdempotent: true,
+  body: NewWebhook,
+  parseBody: readNewWebhook,
+  success: { status: 201, description: 'The webhook, with its secret.', schema: WebhookWithSecret },
+  errors: ['invalid_request', 'payload_too_large'],
+  reply: async ({ body, key, request, sentKey }, { commits, clock, store, webhooks }) => {
+    await requireAddress(webhooks.sender, body.url)
+    const at = clock()
+    const newWebhook: Webhook = {
+      ...{ id: newWebhookId(), ...body, paused: false, createdAt: at, secret: newSecret(), revision: 1 },
+      progress: { cursor: await store.latestEventCursor() },
+    }
+    return changeOnce(commits, { newWebhook, keyId: key.id, at }, sentKey, (outcome) =>
+      webhookReply(outcome, (webhook) => {
+        const shown = webhookBody({ webhook, lag: { events: 0, since: undefined } })
+        const Location = `${request.path}/${webhook.id}`
+        return jsonReply({ ...shown, secret: webhook.secret }, { Location }, 201)
+      }),
+    )
+  },
+})

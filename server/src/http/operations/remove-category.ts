@@ -1,0 +1,25 @@
+import Type from 'typebox'
+import { categoryReply } from '../catalog-reply.ts'
+import { changeOnce } from '../idempotency.ts'
+import { defineOperation } from '../operation.ts'
+import { taggedReply } from '../representation.ts'
+import { Int64 } from '../resources.ts'
+
+export const removeCategory = defineOperation({
+  operationId: 'removeCategory',
+  method: 'DELETE',
+  path: '/categories/{categoryId}',
+  summary: 'Remove a category',
+  description: 'Removes a category that has no pets.',
+  tag: 'pets',
+  stability: 'beta',
+  needs: 'pets',
+  isIdempotent: true,
+  params: { categoryId: Int64('The category to remove.') },
+  success: { status: 204, description: 'The category is gone.', schema: Type.Null() },
+  errors: ['invalid_request', 'not_found', 'in_use'],
+  reply: ({ params: { categoryId }, key, sentKey }, { commits, clock }) =>
+    changeOnce(commits, { removedCategory: categoryId, keyId: key.id, at: clock() }, sentKey, (outcome) =>
+      categoryReply(outcome, taggedReply),
+    ),
+})

@@ -1,0 +1,62 @@
+import Type from 'typebox'
+import { MAX_TEXT_LENGTH, SEARCH_SORTS, searchOf } from '../../core/catalog/search.ts'
+import { searchPage } from '../../core/catalog/search-page.ts'
+import { availableOf, MAX_QUANTITY, PET_STATUSES } from '../../core/stock/inventory.ts'
+import { defineOperation } from '../operation.ts'
+import { IF_NONE_MATCH, pageReply } from '../representation.ts'
+import { cursorParameter, Int64, limitParameterUpTo } from '../resources.ts'
+import { SearchRow } from '../search-resources.ts'
+
+export const searchInventory = defineOperation({
+  operationId: 'searchInventory',
+  method: 'GET',
+  path: '/inventory/search',
+  summary: 'Search pets and their stock',
+  description:
+    'Returns the pets that fit all that is given, with their stock, page by page. A pet that changes while pages are read may be seen as it was or as it is; every other one is seen once.',
+  tag: 'inventory',
+  stability: 'beta',
+  query: {
+    q: Type.Optional(
+      Type.String({
+        ...{ minLength: 1, maxLength: MAX_TEXT_LENGTH },
+        description:
+          'Words that each begin a word of the name, whatever their case and diacritics; or a petId; or a barcode.',
+      }),
+    ),
+    status: Type.Optional(
+      Type.Enum([...PET_STATUSES], { type: 'string', description: 'Return only pets of this status.' }),
+    ),
+    categoryId: Type.Optional(Int64('Return only pets of this category.')),
+    low: Type.Optional(
+      Type.Enum(['true'], {
+        type: 'string',
+        description: 'Return only pets that run low; leave it out to return all.',
+      }),
+    ),
+    below: Type.Optional(
+      Type.Integer({
+        ...{ minimum: 0, maximum: MAX_QUANTITY },
+        description: 'Return only pets with fewer available.',
+      }),
+    ),
+    sort: Type.Enum([...SEARCH_SORTS], {
+      ...{ type: 'string', default: 'petId' },
+      description:
+        'What to sort by, with - for descending; those that are alike by petId. Names are sorted by their words, whatever their case and diacritics.',
+    }),
+    limit: limitParameterUpTo(1_000, 100),
+    cursor: cursorParameter,
+  },
+  headers: IF_NONE_MATCH,
+  success: { description: 'A page of what was found.', schema: Type.Array(SearchRow), isPaged: true },
+  errors: ['invalid_request'],
+  reply: async ({ query, request }, { store }) => {
+    const { rows, next } = await searchPage(store, searchOf(query), query)
+    const found = rows.map(({ barcode, lowStockAt, ownLowStockAt, lowSince, ...row }) => ({
+      ...{ ...row, available: availableOf(row), barcode, lowStockAt, ownLowStockAt },
+      ...(lowSince === undefined ? {} : { lowSince: new Date(lowSince).toISOString() }),
+    }))
+    return pageReply(request, found, { ...query, cursor: next })
+  },
+})

@@ -1,0 +1,29 @@
+import { readCategoryUpdate } from '../catalog-input.ts'
+import { categoryReply } from '../catalog-reply.ts'
+import { Category, CategoryUpdate } from '../catalog-resources.ts'
+import { changeOnce } from '../idempotency.ts'
+import { defineOperation } from '../operation.ts'
+import { taggedReply } from '../representation.ts'
+import { Int64 } from '../resources.ts'
+
+export const updateCategory = defineOperation({
+  operationId: 'updateCategory',
+  method: 'PATCH',
+  path: '/categories/{categoryId}',
+  summary: 'Change a category',
+  description:
+    'Changes the name or the threshold of a category. Its pets that have no threshold of their own are low or not by the new one at once.',
+  tag: 'pets',
+  stability: 'beta',
+  needs: 'pets',
+  isIdempotent: true,
+  params: { categoryId: Int64('The category to change.') },
+  body: CategoryUpdate,
+  parseBody: readCategoryUpdate,
+  success: { description: 'The category.', schema: Category },
+  errors: ['invalid_request', 'not_found', 'payload_too_large'],
+  reply: ({ params: { categoryId }, body, key, sentKey }, { commits, clock }) =>
+    changeOnce(commits, { categoryId, ...body, keyId: key.id, at: clock() }, sentKey, (outcome) =>
+      categoryReply(outcome, taggedReply),
+    ),
+})

@@ -1,0 +1,26 @@
+import type { ChangeOutcome } from '../core/stock/stock-request.ts'
+import { ServiceError } from '../core/values/errors.ts'
+import type { WebhookSender } from '../core/webhooks/sender.ts'
+import { noWebhook, type Webhook } from '../core/webhooks/webhook.ts'
+import { errorReply, type KeptReply, NO_CONTENT } from './reply.ts'
+import { invalid } from './request-input.ts'
+
+/** What is answered to a request about a webhook. */
+export function webhookReply(outcome: ChangeOutcome, reply: (webhook: Webhook) => KeptReply): KeptReply {
+  if (typeof outcome === 'object') {
+    if ('webhook' in outcome) return reply(outcome.webhook)
+    if ('removed' in outcome) return NO_CONTENT
+    if ('unknownWebhook' in outcome) return errorReply(noWebhook(outcome.unknownWebhook))
+    if ('tooManyWebhooks' in outcome) {
+      const message = `there are ${outcome.tooManyWebhooks} webhooks, which is as many as there may be; remove one first`
+      return errorReply(new ServiceError('invalid_request', message))
+    }
+  }
+  throw new Error('a request about a webhook came to what only another one can come to')
+}
+
+/** Throws where nothing would ever be sent to this address. */
+export async function requireAddress(sender: WebhookSender, url: string | undefined): Promise<void> {
+  const problem = url === undefined ? undefined : await sender.problemOf(url)
+  if (problem !== undefined) throw invalid(`url ${problem}`)
+}

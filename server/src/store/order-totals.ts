@@ -1,0 +1,15 @@
+import type { OrderChanges } from '../core/orders/changing-orders.ts'
+import type { OrderTotals } from '../core/orders/order-store.ts'
+
+/** Counts what was decided on orders, once it is on disk. */
+export function countedTotals() {
+  let totals: OrderTotals = { refused: 0, expired: 0 }
+  return {
+    add: (changes: OrderChanges | undefined): void => {
+      if (changes === undefined) return
+      const { refused, expired } = changes
+      totals = { refused: totals.refused + refused, expired: totals.expired + expired }
+    },
+    read: (): OrderTotals => totals,
+  }
+}

@@ -1,0 +1,60 @@
+import type { SQL } from 'bun'
+import { type Clock, SECOND } from '../../core/values/clock.ts'
+import { readAddress } from './hosts.ts'
+
+export interface PostgresSettings {
+  /** Connections of one process. */
+  readonly poolSize: number
+  readonly connectTimeoutSeconds: number
+  readonly statementTimeoutSeconds: number
+  /** What limits are told the time by: the database's own clock where none is given. */
+  readonly clock?: Clock
+  /** For who changes nothing, and may be shown what is late: a standby will do where no host takes writes. */
+  readonly mayBeReadOnly?: boolean
+}
+
+/** What the statements rely on, whatever the server's defaults are. */
+export function sessionSettings(settings: PostgresSettings): Readonly<Record<string, string | number>> {
+  return {
+    statement_timeout: settings.statementTimeoutSeconds * SECOND,
+    default_transaction_isolation: 'read committed',
+    // Every statement is planned once: planning what keeps up with the stock takes longer than running it.
+    plan_cache_mode: 'force_generic_plan',
+    // And that may be while a table is still empty: read as a whole then, it would be so when there are a million rows.
+    enable_seqscan: 'off',
+    // A process that stands still in the middle of a transaction must not hold its locks for ever.
+    idle_in_transaction_session_timeout: settings.statementTimeoutSeconds * SECOND,
+  }
+}
+
+/** For each host. Every setting is given in so many words: Bun would take what is missing from the environment. */
+export function optionsFrom(url: string, settings: PostgresSettings): SQL.PostgresOrMySQLOptions[] {
+  const { hosts, username, password, database, parameters } = readAddress(url)
+  const mode = parameters.get('sslmode')
+  const common = {
+    adapter: 'postgres',
+    username,
+    password,
+    database,
+    max: settings.poolSize,
+    bigint: true,
+    connectionTimeout: settings.connectTimeoutSeconds,
+    connection: {
+      application_name: parameters.get('application_name') ?? 'petstore',
+      ...sessionSettings(settings),
+    },
+  } as const
+  const tls = mode === null ? {} : { tls: sslMode(mode) }
+  // Nothing is encrypted on the way to a socket.
+  return hosts.map((host) => ('path' in host ? { ...common, ...host } : { ...common, ...host, ...tls }))
+}
+
+const SSL_MODES = ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full'] as const
+
+function sslMode(text: string): (typeof SSL_MODES)[number] {
+  const mode = SSL_MODES.find((known) => known === text)
+  if (mode === undefined) {
+    throw new Error(`sslmode in DATABASE_URL must be one of ${SSL_MODES.join(', ')}, got "${text}"`)
+  }
+  return mode
+}

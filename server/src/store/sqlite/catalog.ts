@@ -1,0 +1,135 @@
+import type { Database } from 'bun:sqlite'
+import type { Category } from '../../core/catalog/category.ts'
+import type { CatalogChanges, CatalogFound } from '../../core/catalog/changing-catalog.ts'
+import { nameWords } from '../../core/catalog/name-words.ts'
+import type { Pet } from '../../core/catalog/pet.ts'
+import { isLow } from '../../core/stock/inventory.ts'
+import { petIdsOf, type StockRequest } from '../../core/stock/stock-request.ts'
+import { namedIn } from '../catalog-named.ts'
+import { type CategoryRow, PET_FIELDS, type PetRow, toCategory, toPet } from '../catalog-rows.ts'
+import { IS_OF_PET } from '../log-rows.ts'
+import { newThreshold } from '../low-stock.ts'
+import { highestOwn } from '../own-ids.ts'
+import { DIALECT } from './dialect.ts'
+import { ownIds } from './own-ids.ts'
+
+/** For use inside a commit. */
+export function catalogTables(database: Database) {
+  const petIds = ownIds(database, 'pets')
+  const categoryIds = ownIds(database, 'categories')
+  const findPet = database.query<PetRow, [bigint]>(
+    `SELECT ${PET_FIELDS} FROM stock JOIN pets ON pets.id = pet_id WHERE pet_id = ?`,
+  )
+  const findCategory = database.query<CategoryRow, [bigint]>(
+    'SELECT id, name, low_stock_at FROM categories WHERE id = ?',
+  )
+  const findBarcode = database.query<{ id: bigint }, [string]>('SELECT id FROM pets WHERE barcode = ?')
+  const petOfCategory = database.query<unknown, [bigint]>('SELECT 1 FROM pets WHERE category_id = ? LIMIT 1')
+  const latestRow = database.query<{ id: bigint | null }, [bigint]>(
+    `SELECT max(id) AS id FROM log WHERE pet_id = ? AND ${IS_OF_PET}`,
+  )
+  const dropBarcode = database.query<unknown, [bigint]>(
+    'UPDATE pets SET barcode = NULL WHERE id = ? AND barcode IS NOT NULL',
+  )
+  const putPet = database.query<unknown, [bigint, string, string, bigint, string | null, number | null]>(
+    `INSERT INTO pets (id, name, words, category_id, barcode, low_stock_at) VALUES (?, ?, ?, ?, ?, ?)
+    ON CONFLICT (id) DO UPDATE SET name = excluded.name, words = excluded.words, category_id = excluded.category_id,
+      barcode = excluded.barcode, low_stock_at = excluded.low_stock_at`,
+  )
+  const putStock = database.query<unknown, [bigint, number, string, number, number | null, number]>(
+    `INSERT INTO stock (pet_id, quantity, status, reserved, low_at, is_low) VALUES (?, ?, ?, ?, ?, ?)
+    ON CONFLICT (pet_id) DO UPDATE SET quantity = excluded.quantity, status = excluded.status,
+      reserved = excluded.reserved, low_at = excluded.low_at, is_low = excluded.is_low`,
+  )
+  const removePet = database.query<unknown, [bigint]>('DELETE FROM pets WHERE id = ?')
+  const putCategory = database.query<unknown, [bigint, string, number | null]>(
+    `INSERT INTO categories (id, name, low_stock_at) VALUES (?, ?, ?)
+    ON CONFLICT (id) DO UPDATE SET name = excluded.name, low_stock_at = excluded.low_stock_at`,
+  )
+  const removeCategory = database.query<unknown, [bigint]>('DELETE FROM categories WHERE id = ?')
+  const raise = {
+    pets: database.query<unknown, [bigint]>(DIALECT.raiseIds('pets').replaceAll('$1', '?1')),
+    categories: database.query<unknown, [bigint]>(DIALECT.raiseIds('categories').replaceAll('$1', '?1')),
+  }
+
+  const readPets = (requests: readonly StockRequest[]): Map<bigint, Pet> => {
+    const pets = new Map<bigint, Pet>()
+    for (const petId of petIdsOf(requests)) {
+      const row = pets.has(petId) ? null : findPet.get(petId)
+      if (row !== null) pets.set(petId, toPet(row))
+    }
+    return pets
+  }
+
+  return {
+    find: (requests: readonly StockRequest[]): CatalogFound => {
+      const named = namedIn(requests)
+      const pets = readPets(requests)
+      const categories = new Map<bigint, Category>()
+      for (const id of new Set([
+        ...named.categories,
+        ...Array.from(pets.values(), (pet) => pet.categoryId),
+      ])) {
+        const row = findCategory.get(id)
+        if (row !== null) categories.set(id, toCategory(row))
+      }
+      const barcodes = new Map<string, bigint>()
+      for (const barcode of named.barcodes) {
+        const owner = findBarcode.get(barcode)
+        if (owner !== null) barcodes.set(barcode, owner.id)
+      }
+      return {
+        ...{ pets, categories, barcodes },
+        usedCategories: new Set(named.removedCategories.filter((id) => petOfCategory.get(id) !== null)),
+        newPetIds: petIds.next(named.newPets),
+        newCategoryIds: categoryIds.next(named.newCategories),
+      }
+    },
+
+    /** The latest row in the log of a pet that is not there: it goes on with its history. */
+    latestRow: (petId: bigint): bigint | null => latestRow.get(petId)?.id ?? null,
+
+    write: ({ pets, categories }: CatalogChanges): void => {
+      // Before anybody gets one that another had.
+      for (const id of pets.keys()) dropBarcode.run(id)
+      for (const [id, now] of pets) {
+        if (now === undefined) {
+          removePet.run(id)
+          continue
+        }
+        const { pet, entry } = now
+        const { name, categoryId, barcode = null } = pet
+        putPet.run(id, name, nameWords(name), categoryId, barcode, pet.lowStockAt ?? null)
+        const { quantity, status, reserved, lowStockAt } = entry
+        putStock.run(id, quantity, status, reserved, lowStockAt, Number(isLow(entry)))
+        raiseTo('pets', id)
+      }
+      for (const [id, category] of categories) {
+        if (category === undefined) removeCategory.run(id)
+        else {
+          putCategory.run(id, category.name, category.lowStockAt ?? null)
+          raiseTo('categories', id)
+        }
+      }
+    },
+
+    /** The log has told of the categories by then. */
+    writeThresholds: ({ newThresholds }: CatalogChanges): void => {
+      for (const { by, ...category } of newThresholds) {
+        for (const { text, values } of newThreshold(DIALECT, category, by)) {
+          database.query(text.replaceAll(/\$(\d+)/g, '?$1')).run(...values.map(boundValue))
+        }
+      }
+    },
+  }
+
+  function raiseTo(table: 'pets' | 'categories', id: bigint): void {
+    for (const highest of highestOwn([id])) raise[table].run(highest)
+  }
+}
+
+function boundValue(value: unknown): bigint | number | string | null {
+  if (typeof value === 'boolean') return Number(value)
+  if (typeof value === 'bigint' || typeof value === 'number' || typeof value === 'string') return value
+  return null
+}

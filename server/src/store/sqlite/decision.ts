@@ -1,0 +1,88 @@
+import type { Database } from 'bun:sqlite'
+import { isOfPet, type Made, type MadeOfPet } from '../../core/stock/changing-stock.ts'
+import type { WrittenDecision } from '../../core/stock/decide.ts'
+import type { PetStatus } from '../../core/stock/inventory.ts'
+import { detailOf, petIdOf } from '../log-details.ts'
+import { catalogTables } from './catalog.ts'
+import { readLogEnd } from './log-end.ts'
+import { orderTable } from './orders.ts'
+
+/** Writes what was decided, inside a commit. `lastChangeOf` tells each pet's latest row in the log before it. */
+export function decisionWriter(database: Database) {
+  const logEnd = readLogEnd(database)
+  const orders = orderTable(database)
+  const catalog = catalogTables(database)
+  const setQuantity = database.query<unknown, [number, bigint, bigint]>(
+    'UPDATE stock SET quantity = ?, last_change = ? WHERE pet_id = ?',
+  )
+  const setReserved = database.query<unknown, [number, bigint]>(
+    'UPDATE stock SET reserved = ? WHERE pet_id = ?',
+  )
+  const recordChange = database.query<
+    unknown,
+    [
+      ...[
+        id: bigint,
+        petId: bigint,
+        before: number,
+        after: number,
+        status: PetStatus,
+        at: number,
+        keyId: string,
+      ],
+      ...[previous: bigint | null, reason: string | null, reference: string | null],
+    ]
+  >(
+    `INSERT INTO log (id, kind, pet_id, before, after, status, at, key_id, previous, reason, reference)
+    VALUES (?, 'change', ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  )
+  const recordPet = database.query<
+    unknown,
+    [
+      ...[id: bigint, kind: string, petId: bigint, before: number | null, after: number | null],
+      ...[status: PetStatus, at: number, keyId: string, previous: bigint | null, detail: string | null],
+    ]
+  >(
+    `INSERT INTO log (id, kind, pet_id, before, after, status, at, key_id, previous, detail)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  )
+  const recordOther = database.query<
+    unknown,
+    [id: bigint, kind: string, petId: bigint | null, at: number, keyId: string, detail: string | null]
+  >('INSERT INTO log (id, kind, pet_id, at, key_id, detail) VALUES (?, ?, ?, ?, ?, ?)')
+  const setLastChange = database.query<unknown, [bigint, bigint]>(
+    'UPDATE stock SET last_change = ? WHERE pet_id = ?',
+  )
+  const setLow = database.query<unknown, [number, bigint]>('UPDATE stock SET is_low = ? WHERE pet_id = ?')
+
+  const record = (row: Made, id: bigint, previousOf: (row: MadeOfPet) => bigint | null): void => {
+    const { at, keyId, reason = null, reference = null } = row.by
+    if (!isOfPet(row)) {
+      recordOther.run(id, row.kind, petIdOf(row), at, keyId, detailOf(row))
+      return
+    }
+    const { petId, status, isLast } = row
+    const previous = previousOf(row)
+    if (row.kind === 'change') {
+      recordChange.run(id, petId, row.before, row.after, status, at, keyId, previous, reason, reference)
+      if (isLast) setQuantity.run(row.after, id, petId)
+      return
+    }
+    const [before, after] = row.kind === 'pet' ? [null, row.after] : [row.before, null]
+    recordPet.run(id, row.kind, petId, before, after, status, at, keyId, previous, detailOf(row))
+    if (isLast) setLastChange.run(id, petId)
+  }
+
+  return (decision: WrittenDecision, lastChangeOf: (petId: bigint) => bigint | null): void => {
+    const { made } = decision
+    if (decision.catalog !== undefined) catalog.write(decision.catalog)
+    const first = made.length === 0 ? 0n : logEnd().position + 1n
+    const previousOf = ({ petId, follows }: MadeOfPet) =>
+      follows === null ? lastChangeOf(petId) : first + BigInt(follows)
+    for (const [index, row] of made.entries()) record(row, first + BigInt(index), previousOf)
+    for (const [petId, reserved] of decision.reserved) setReserved.run(reserved, petId)
+    for (const [petId, isLow] of decision.low) setLow.run(Number(isLow), petId)
+    if (decision.catalog !== undefined) catalog.writeThresholds(decision.catalog)
+    if (decision.orders !== undefined) orders.write(decision.orders)
+  }
+}

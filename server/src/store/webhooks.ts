@@ -1,0 +1,242 @@
+import { isWebhookRequest, type StockRequest } from '../core/stock/stock-request.ts'
+import type { WebhookChanges, WebhooksFound } from '../core/webhooks/changing-webhooks.ts'
+import { WEBHOOK_KINDS, type Webhook, type WebhookProgress } from '../core/webhooks/webhook.ts'
+import type { DeliveryStore, WebhookLag, WebhookState, WebhookStore } from '../core/webhooks/webhook-store.ts'
+import { fromCursor, toCursor } from './cursor.ts'
+import { type SqlDatabase, type SqlValue, type Statement, statement } from './sql.ts'
+import type { StoreClock } from './store-clock.ts'
+import { attemptVerbs } from './webhook-attempts.ts'
+
+export interface WebhookRow {
+  readonly id: bigint
+  readonly url: string
+  readonly kinds: string
+  readonly paused: boolean | bigint
+  readonly created_at: bigint
+  readonly secret: string
+  readonly old_secret: string | null
+  readonly old_secret_until: bigint | null
+  readonly cursor: string
+  readonly relist_at: bigint | null
+  readonly failing_since: bigint | null
+  readonly failed_attempts: bigint | null
+  readonly retry_at: bigint | null
+  readonly off_at: bigint | null
+  readonly off_reason: string | null
+  readonly revision: bigint
+}
+
+interface LeasedRow extends WebhookRow {
+  readonly lease_owner: string
+  readonly lease_until: bigint
+  readonly now: bigint
+}
+
+/** What callers decide on, and how far it has come, each with its column. */
+const FIELDS = 'url, kinds, paused, created_at, secret, old_secret, old_secret_until, revision'
+const PROGRESS_FIELDS = 'cursor, relist_at, failing_since, failed_attempts, retry_at, off_at, off_reason'
+export const WEBHOOK_FIELDS = `id, ${FIELDS}, ${PROGRESS_FIELDS}`
+
+/** What differs between the two databases. */
+export interface WebhookBase {
+  /** Rows of the log with their places: what stands behind FROM, and the column of the place. */
+  readonly log: { readonly from: string; readonly place: string }
+  /** Who delivers, where several processes may: they go by the clock that they share. */
+  readonly lease?: { readonly owner: string; readonly clock: StoreClock }
+}
+
+type LogVerbs = Pick<DeliveryStore, 'latestEventCursor'>
+
+export function webhookVerbs(
+  database: SqlDatabase,
+  { latestEventCursor }: LogVerbs,
+  { log, lease }: WebhookBase,
+): WebhookStore & Omit<DeliveryStore, 'version' | 'latestEventCursor' | 'eventsAfter'> {
+  const owner = lease?.owner ?? ''
+
+  const withLag = async (row: WebhookRow, end: string): Promise<WebhookState> => {
+    const webhook = toWebhook(row)
+    return { webhook, lag: await lagOf(database, log, webhook.progress.cursor, end) }
+  }
+
+  const attempts = attemptVerbs(database)
+
+  return {
+    ...attempts,
+
+    listWebhooks: async () => {
+      const rows = await database.rows<WebhookRow>(
+        `SELECT ${WEBHOOK_FIELDS} FROM webhooks ORDER BY created_at, id`,
+      )
+      if (rows.length === 0) return []
+      const end = await latestEventCursor()
+      return Promise.all(rows.map((row) => withLag(row, end)))
+    },
+
+    findWebhook: async (id) => {
+      const [row] = await database.rows<WebhookRow>(
+        `SELECT ${WEBHOOK_FIELDS} FROM webhooks WHERE id = $1`,
+        id,
+      )
+      return row === undefined ? undefined : withLag(row, await latestEventCursor())
+    },
+
+    eventCursorAt: async (time) => {
+      const end = fromCursor(await latestEventCursor())
+      if (end === undefined) throw new Error('the log does not tell where it ends')
+      const [first] = await database.rows<{ place: bigint }>(
+        `SELECT ${log.place} AS place FROM ${log.from} WHERE at >= $1 ORDER BY ${log.place} LIMIT 1`,
+        time,
+      )
+      return toCursor(first === undefined ? end : { ...end, position: first.place - 1n })
+    },
+
+    leaseWebhooks: async (durationMs) => {
+      const read = async () =>
+        database.rows<LeasedRow>(
+          `SELECT ${WEBHOOK_FIELDS}, lease_owner, lease_until, ${lease?.clock.sql('$1') ?? '$1'} AS now FROM webhooks`,
+          lease?.clock.given() ?? null,
+        )
+      const rows = await read()
+      if (lease === undefined) return rows.map(toWebhook)
+      const isDue = ({ lease_owner, lease_until, now }: LeasedRow) =>
+        lease_until < now || (lease_owner === owner && lease_until < now + BigInt(durationMs) / 2n)
+      const isOurs = ({ lease_owner, lease_until, now }: LeasedRow) =>
+        lease_owner === owner && lease_until >= now
+      if (!rows.some(isDue)) return rows.filter(isOurs).map(toWebhook)
+      const now = lease.clock.sql('$2')
+      await database.commit(
+        [
+          statement(
+            `UPDATE webhooks SET revision = CASE WHEN lease_owner = $1 THEN revision ELSE revision + 1 END,
+              lease_owner = $1, lease_until = ${now} + $3
+            WHERE lease_owner = $1 OR lease_until < ${now}`,
+            ...[owner, lease.clock.given(), durationMs],
+          ),
+        ],
+        'forgettable',
+      )
+      return (await read()).filter(isOurs).map(toWebhook)
+    },
+
+    releaseWebhooks: async () => {
+      if (lease === undefined) return
+      await database.commit(
+        [statement('UPDATE webhooks SET lease_until = 0 WHERE lease_owner = $1', owner)],
+        'forgettable',
+      )
+    },
+
+    saveProgress: async ({ id, revision }, progress, made) => {
+      const [saved] = await database.commit(
+        [
+          statement(
+            `UPDATE webhooks SET ${assignments(PROGRESS_FIELDS, 4)}
+              WHERE id = $1 AND revision = $2 AND lease_owner = $3`,
+            ...[id, revision, owner, ...progressValues(progress)],
+          ),
+        ],
+        'forgettable',
+      )
+      if (saved !== 1) return false
+      if (made.length > 0) await attempts.recordDeliveries(id, made)
+      return true
+    },
+  }
+}
+
+async function lagOf(
+  database: SqlDatabase,
+  { from, place }: WebhookBase['log'],
+  cursor: string,
+  end: string,
+): Promise<WebhookLag> {
+  const [here, last] = [fromCursor(cursor), fromCursor(end)]
+  if (here === undefined || here.identity !== last?.identity) return { events: undefined, since: undefined }
+  const events = Number(last.position - here.position)
+  if (events === 0) return { events, since: undefined }
+  const [first] = await database.rows<{ at: bigint }>(
+    `SELECT at FROM ${from} WHERE ${place} > $1 ORDER BY ${place} LIMIT 1`,
+    here.position,
+  )
+  return { events, since: first === undefined ? undefined : Number(first.at) }
+}
+
+/** Those that requests name, in their order. */
+export function webhookIdsOf(requests: readonly StockRequest[]): bigint[] {
+  const ids = requests
+    .filter(isWebhookRequest)
+    .map((request) => ('webhookId' in request ? request.webhookId : request.newWebhook.id))
+  return [...new Set(ids)].sort((one, other) => (one < other ? -1 : 1))
+}
+
+export function toWebhooksFound(rows: readonly WebhookRow[], total: bigint): WebhooksFound {
+  return { named: new Map(rows.map((row) => [row.id, toWebhook(row)])), total: Number(total) }
+}
+
+/** For use inside a commit that has locked them. */
+export function webhookStatements(changes: WebhookChanges): Statement[] {
+  return Array.from(changes, ([id, webhook]) => {
+    if (webhook === undefined) return statement('DELETE FROM webhooks WHERE id = $1', id)
+    const values = [id, ...callerValues(webhook), ...progressValues(webhook.progress)]
+    return statement(
+      `INSERT INTO webhooks (${WEBHOOK_FIELDS}) VALUES (${values.map((_, index) => `$${index + 1}`)})
+        ON CONFLICT (id) DO UPDATE SET ${assignments(`${FIELDS}, ${PROGRESS_FIELDS}`, 2)}`,
+      ...values,
+    )
+  })
+}
+
+/** `url = $2, kinds = $3` and so on. */
+function assignments(fields: string, first: number): string {
+  return fields
+    .split(', ')
+    .map((field, index) => `${field} = $${first + index}`)
+    .join()
+}
+
+function callerValues(webhook: Webhook): SqlValue[] {
+  const { url, kinds, paused, createdAt, secret, oldSecret, revision } = webhook
+  return [
+    ...[url, kinds.join(), paused, createdAt, secret],
+    ...[oldSecret?.secret ?? null, oldSecret?.until ?? null, revision],
+  ]
+}
+
+function progressValues({ cursor, relistAt, failure, off }: WebhookProgress): SqlValue[] {
+  return [
+    ...[cursor, relistAt ?? null, failure?.since ?? null, failure?.attempts ?? null],
+    ...[failure?.retryAt ?? null, off?.at ?? null, off?.reason ?? null],
+  ]
+}
+
+function toWebhook(row: WebhookRow): Webhook {
+  const { id, url, secret, old_secret, old_secret_until, created_at, revision } = row
+  const names = row.kinds.split(',')
+  return {
+    ...{ id, url, secret, kinds: WEBHOOK_KINDS.filter((kind) => names.includes(kind)) },
+    ...{ paused: Boolean(row.paused), createdAt: Number(created_at), revision: Number(revision) },
+    ...(old_secret === null || old_secret_until === null
+      ? {}
+      : { oldSecret: { secret: old_secret, until: Number(old_secret_until) } }),
+    progress: toProgress(row),
+  }
+}
+
+function toProgress(row: WebhookRow): WebhookProgress {
+  const { cursor, relist_at, failing_since, failed_attempts, retry_at, off_at, off_reason } = row
+  return {
+    cursor,
+    ...(relist_at === null ? {} : { relistAt: Number(relist_at) }),
+    ...(failing_since === null || failed_attempts === null || retry_at === null
+      ? {}
+      : {
+          failure: {
+            since: Number(failing_since),
+            attempts: Number(failed_attempts),
+            retryAt: Number(retry_at),
+          },
+        }),
+    ...(off_at === null || off_reason === null ? {} : { off: { at: Number(off_at), reason: off_reason } }),
+  }
+}

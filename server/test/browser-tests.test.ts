@@ -1,0 +1,21 @@
+import { expect, test } from 'bun:test'
+import { fileURLToPath } from 'node:url'
+import { browserTests, leftOutLine } from '../scripts/browser-tests.ts'
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url))
+
+test('the tests that need Chromium are known: those of the pages and of the client in a browser, and no other', async () => {
+  const files = await browserTests(ROOT)
+  expect(files).toContain('client/test/installed-client.test.ts')
+  expect(files).toContain('web/test/stock-table.test.ts')
+  expect(files).not.toContain('web/test/build.test.ts')
+  for (const path of files) expect(await Bun.file(ROOT + path).text()).toMatch(/useShop|chromiumPath/)
+})
+
+test('without Chromium one line says what is left out, and CI fails', () => {
+  const missing = 'chromium is not installed: apt-get install chromium\nE: Unable to locate package'
+  expect(leftOutLine(['a', 'b'], missing, false)).toBe(
+    'SKIPPED: chromium is not installed: apt-get install chromium; without it the 2 test files of the pages and of the client in a browser are left out',
+  )
+  expect(() => leftOutLine(['a'], missing, true)).toThrow('cannot run, and CI must run them')
+})

@@ -1,0 +1,54 @@
+import { expect, test } from 'bun:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { prepareDemo } from '../../src/service/demo.ts'
+import { openStore } from '../../src/store/open-store.ts'
+import { createTestDatabase } from '../support/test-database.ts'
+import { ON_BOTH } from './shop.ts'
+
+test.each(ON_BOTH)(
+  'the demo store on %s has named categories, valid barcodes, open orders, and a few pets that are low',
+  async (_, onPostgres) => {
+    const folder = mkdtempSync(join(tmpdir(), 'petstore-demo-'))
+    const database = await createTestDatabase(folder, onPostgres)
+    const store = await openStore(database.url, { tables: 'make' })
+    try {
+      const cursor = await store.latestEventCursor()
+      await prepareDemo(store, Date.now())
+
+      expect((await store.listCategories(undefined, 10)).map(({ name }) => name)).toEqual([
+        ...['Dogs', 'Cats', 'Birds', 'Fish', 'Small animals'],
+      ])
+      const barcodes = (await store.listPets({}, 100)).map(({ barcode = '' }) => barcode)
+      expect(new Set(barcodes).size).toBe(25)
+      expect(barcodes.filter((barcode) => !isEan13(barcode))).toEqual([])
+      expect(await store.listOrders({ state: 'open' }, 100)).toHaveLength(12)
+
+      const told = await store.stockEventsAfter(cursor, 1_000)
+      if (typeof told === 'string') throw new Error(told)
+      const low = new Set<bigint>()
+      for (const event of told.events) {
+        if (event.kind === 'low') low.add(event.petId)
+        if (event.kind === 'recovered') low.delete(event.petId)
+      }
+      expect([...low].sort((one, other) => Number(one - other))).toEqual([2n, 12n, 18n, 20n, 24n, 25n])
+      expect(await store.findDamage()).toEqual([])
+
+      await prepareDemo(store, Date.now())
+      expect(await store.countPets()).toBe(25)
+    } finally {
+      await store.close()
+      await database.drop()
+      rmSync(folder, { recursive: true, force: true })
+    }
+  },
+)
+
+/** As GS1 has it: from the right, every second digit counts three times, and all of it is a multiple of ten. */
+function isEan13(text: string): boolean {
+  const sum = [...text]
+    .reverse()
+    .reduce((total, digit, index) => total + Number(digit) * (index % 2 === 0 ? 1 : 3), 0)
+  return /^\d{13}$/.test(text) && sum % 10 === 0
+}

@@ -1,0 +1,119 @@
+import { afterAll, expect, test } from 'bun:test'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Step, servicePlan } from '../../src/cli/service-plan.ts'
+import { petstore } from './petstore.ts'
+import { serve } from './running-petstore.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'petstore-install-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+const OPTIONS = {
+  executable: '/root/petstore-1.0.0/petstore',
+  host: '127.0.0.1',
+  port: 8080,
+  databaseUrl: 'sqlite:/var/lib/petstore/petstore.db',
+  hasUser: false,
+  hasSystemd: true,
+  moves: false,
+  beside: [],
+}
+
+const commandsOf = (steps: readonly Step[]) =>
+  steps.flatMap((step) => ('run' in step ? [step.run.join(' ')] : []))
+
+const textOf = (steps: readonly Step[], path: string) =>
+  steps.flatMap((step) => ('text' in step && step.path.endsWith(path) ? [step.text] : [])).join()
+
+test('install-service --dry-run shows every file and command, and no password, and does nothing', async () => {
+  const { exitCode, stdout, stderr } = await petstore(['install-service', '--dry-run', '--port', '8085'], {
+    env: { DATABASE_URL: 'postgres://shop:secret@db.example/petstore?sslmode=require&x=1' },
+  })
+  expect([exitCode, stderr]).toEqual([0, ''])
+  for (const line of [
+    'write  /etc/petstore/petstore.env (0640), unless it is there',
+    "    DATABASE_URL='postgres:***@db.example/petstore?sslmode=require&x=1'",
+    'write  /usr/local/sbin/petstore-admin (0755)',
+    '    ListenStream=127.0.0.1:8085',
+    '    ExecStart=/usr/local/bin/petstore serve',
+    'write  /usr/local/share/man/man1/petstore.1 (0644)',
+  ]) {
+    expect(stdout).toContain(line)
+  }
+  expect(existsSync('/etc/systemd/system/petstore.service')).toBe(false)
+})
+
+test('it asks first, and names the database so that the service looks for it in the same place', async () => {
+  const unasked = await petstore(['install-service'])
+  expect([unasked.exitCode, unasked.stderr]).toEqual([
+    2,
+    'petstore: there is no terminal to ask on; --yes installs without asking\n',
+  ])
+  const named = (database: string) => petstore(['install-service', '--dry-run', '--database-url', database])
+  expect((await named('sqlite:data/shop.db')).stdout).toMatch(/DATABASE_URL='sqlite:\/.*\/data\/shop\.db'/)
+  const quoted = await named("sqlite:/srv/the shop's.db")
+  expect([quoted.exitCode, quoted.stderr]).toEqual([1, expect.stringContaining("must not have a '")])
+})
+
+test('what is there already is kept or moved, and nothing is started where systemd does not run', () => {
+  expect(commandsOf(servicePlan(OPTIONS))[0]).toMatch(/^useradd --system .* petstore$/)
+  expect(commandsOf(servicePlan({ ...OPTIONS, hasUser: true, hasSystemd: false }))).toEqual([
+    'install -d -o petstore -g petstore -m 700 /var/lib/petstore',
+    'chgrp petstore /etc/petstore/petstore.env',
+  ])
+  expect(commandsOf(servicePlan({ ...OPTIONS, hasUser: true, moves: true })).slice(-4)).toEqual([
+    'systemctl daemon-reload',
+    'systemctl stop petstore.socket petstore.service',
+    'systemctl enable petstore.socket petstore.service',
+    'systemctl restart petstore.service',
+  ])
+  const upgrade = servicePlan({ ...OPTIONS, executable: '/usr/local/bin/petstore' })
+  expect(upgrade.some((step) => 'copyOf' in step)).toBe(false)
+  expect(textOf(servicePlan({ ...OPTIONS, host: '::' }), '.socket')).toContain('ListenStream=[::]:8080\n')
+})
+
+test.skipIf(Bun.which('systemd-analyze') === null)(
+  'systemd finds less than 3.0 to say against the unit',
+  async () => {
+    for (const step of servicePlan(OPTIONS))
+      if ('text' in step) await Bun.write(folder + step.path, step.text)
+    const { exitCode, stdout } = Bun.spawnSync(
+      [
+        'systemd-analyze',
+        'security',
+        '--offline=true',
+        '--threshold=30',
+        `--root=${folder}`,
+        'petstore.service',
+      ],
+      { env: { LANG: 'C.UTF-8', SYSTEMD_COLORS: '0' } },
+    )
+    expect([
+      exitCode,
+      Number(/exposure level for petstore.service: ([\d.]+)/.exec(stdout.toString())?.[1]),
+    ]).toEqual([0, expect.any(Number)])
+  },
+)
+
+test('petstore health tells whether the service is ready, and can wait for it', async () => {
+  const { address, stop } = await serve(['--demo'], { cwd: folder })
+  const { port } = new URL(address)
+  expect(await petstore(['health', '--port', port])).toEqual({ exitCode: 0, stdout: 'ready\n', stderr: '' })
+  await stop()
+  const { exitCode, stderr } = await petstore(['health', '--port', port])
+  expect([exitCode, stderr]).toEqual([
+    1,
+    expect.stringContaining(`petstore: not ready: ${address} does not answer`),
+  ])
+  const waiting = petstore(['health', '--port', port, '--wait', '60'])
+  const again = await serve(['--demo', '--port', port], { cwd: folder })
+  expect((await waiting).stdout).toBe('ready\n')
+  await again.stop()
+})
+
+test('the pets to begin with can be brought in', async () => {
+  const file = join(import.meta.dir, '../../../examples/pets.csv')
+  const { exitCode, stdout } = await petstore(['import', file], { cwd: folder })
+  expect([exitCode, stdout]).toEqual([0, expect.stringContaining('17 pets added, 0 changed')])
+})

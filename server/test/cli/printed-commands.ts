@@ -1,0 +1,47 @@
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { PROGRAM } from './petstore.ts'
+
+const PAGE = readFileSync(new URL('../../../docs/operating.md', import.meta.url), 'utf8')
+
+/** The blocks of commands in a section of docs/operating.md, as they are printed. */
+export function printedBlocks(heading: string, language: 'sh' | 'cron'): string[] {
+  const section = PAGE.split(/^### /m).find((text) => text.startsWith(heading)) ?? ''
+  return [...section.matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\``, 'gms'))].map(
+    ([, block]) => block ?? '',
+  )
+}
+
+/** What cron hands to the shell: the lines that set variables, and the command of the one job. */
+export function cronCommand(block: string): string {
+  return block
+    .replace(/^(\w+)=(.*)$/gm, "export $1='$2'")
+    .replace(/^\S+ \S+ \S+ \S+ \S+ +/m, '')
+    .replaceAll('\\%', '%')
+}
+
+/** A machine for printed commands: `petstore` is on its path, and its /var is a folder of its own. */
+export function openMachine() {
+  const root = mkdtempSync(join(tmpdir(), 'petstore-printed-'))
+  mkdirSync(join(root, 'bin'))
+  mkdirSync(join(root, 'var', 'backups'), { recursive: true })
+  const petstore = join(root, 'bin', 'petstore')
+  writeFileSync(petstore, `#!/bin/sh\nexec ${PROGRAM.map((word) => `'${word}'`).join(' ')} "$@"\n`)
+  chmodSync(petstore, 0o755)
+  return {
+    root,
+    run: async (commands: string, env: Readonly<Record<string, string>>) => {
+      const program = Bun.spawn(['/bin/sh', '-e', '-c', commands.replaceAll('/var/', `${root}/var/`)], {
+        ...{ cwd: root, stdin: 'ignore', stdout: 'pipe', stderr: 'pipe' },
+        env: { PATH: `${root}/bin:/usr/bin:/bin`, ...env },
+      })
+      const [stdout, stderr] = await Promise.all([
+        new Response(program.stdout).text(),
+        new Response(program.stderr).text(),
+      ])
+      return { exitCode: await program.exited, stdout, stderr }
+    },
+    close: () => rmSync(root, { recursive: true, force: true }),
+  }
+}

@@ -1,0 +1,171 @@
+import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
+import {
+  copyFileSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  utimesSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { openStore } from '../../src/store/open-store.ts'
+import { stockOf } from '../support/whole-store.ts'
+import { petstore, startPetstore } from './petstore.ts'
+import { cronCommand, openMachine, printedBlocks } from './printed-commands.ts'
+import { serve } from './running-petstore.ts'
+
+setDefaultTimeout(60_000)
+
+let cwd: string
+let path: string
+let url: string
+beforeEach(async () => {
+  cwd = realpathSync(mkdtempSync(join(tmpdir(), 'petstore-restoring-')))
+  path = join(cwd, 'data', 'petstore.db')
+  url = `sqlite:${path}`
+  const store = await openStore(url, { tables: 'make' })
+  await store.addPets([{ id: 1n, name: 'Biscuit', categoryId: 1n, status: 'available', quantity: 4 }])
+  await store.backupTo(join(cwd, 'backup.db'))
+  await store.close()
+})
+afterEach(() => rmSync(cwd, { recursive: true, force: true }))
+
+async function quantityIn(databaseUrl = url): Promise<number | undefined> {
+  const store = await openStore(databaseUrl, { tables: 'expect' })
+  try {
+    expect(await store.findDamage()).toEqual([])
+    return (await stockOf(store))[0]?.quantity
+  } finally {
+    await store.close()
+  }
+}
+
+test('petstore restore after a kill -9: refused while the service runs, then back to the backup, and followers list again', async () => {
+  const backup = readFileSync(join(cwd, 'backup.db'))
+  const made = await petstore(['keys', 'create', '--name', 'a', '--plan', 'free'], { cwd })
+  const key = made.stdout.trim()
+  await petstore(['backup', 'with-key.db'], { cwd })
+  const first = await serve([], { cwd })
+  const follow = (service: typeof first, since: Record<string, string> = {}) =>
+    fetch(`${service.address}/v1/inventory/events`, { headers: { Authorization: `Bearer ${key}`, ...since } })
+  await first.call('/inventory/1', key, { method: 'PATCH', body: '{"quantity": 9}' })
+  const id = /^id: (\S+)$/m.exec(await firstText(await follow(first)))?.[1] ?? ''
+  expect(id).toMatch(/^\d+\.[0-9a-f]+$/)
+  const refused = await petstore(['restore', 'backup.db'], { cwd })
+  expect([refused.exitCode, refused.stdout]).toEqual([1, ''])
+  expect(refused.stderr).toBe(
+    `petstore: cannot restore: another process serves it (pid ${first.program.pid}); stop it first. Nothing was changed\n`,
+  )
+  first.program.kill('SIGKILL')
+  await first.program.exited
+
+  const served = await petstore(['serve', '--database-url', 'sqlite:backup.db'], { cwd })
+  expect([served.exitCode, served.stderr]).toEqual([
+    1,
+    expect.stringContaining(`petstore restore ${join(cwd, 'backup.db')} makes a database of it`),
+  ])
+  expect(readFileSync(join(cwd, 'backup.db')).equals(backup)).toBe(true)
+  expect(readdirSync(cwd).sort()).toEqual(['backup.db', 'data', 'with-key.db'])
+
+  const restored = await petstore(['restore', 'with-key.db'], { cwd })
+  expect(restored).toMatchObject({ exitCode: 0, stderr: '' })
+  expect(restored.stdout).toStartWith(`Restored ${path} (`)
+  const [replaced = ''] = /\S+\.replaced-\d{8}T\d{6}Z/.exec(restored.stdout) ?? []
+  expect(readdirSync(join(cwd, 'data'))).toContain(replaced.slice(path.length - 'petstore.db'.length))
+
+  const second = await serve([], { cwd })
+  const list = (await (await second.call('/inventory', key)).json()) as { quantity: number }[]
+  expect(list[0]?.quantity).toBe(4)
+  expect(await firstText(await follow(second, { 'Last-Event-ID': id }))).toContain('event: relist')
+  await second.stop()
+  expect((await petstore(['restore', replaced, '--data', 'look'], { cwd })).exitCode).toBe(0)
+  expect(await quantityIn(`sqlite:${join(cwd, 'look', 'petstore.db')}`)).toBe(9)
+})
+
+/** Of a stream, until it tells an id. */
+async function firstText(answer: Response): Promise<string> {
+  const reader = answer.body?.getReader()
+  const decoder = new TextDecoder()
+  let text = ''
+  while (reader !== undefined && !/^id: .*\n/m.test(text)) {
+    const { value, done } = await reader.read()
+    if (done) break
+    text += decoder.decode(value, { stream: true })
+  }
+  await reader?.cancel()
+  return text
+}
+
+test('killed at any moment, a restore has done nothing or is finished by the next one', async () => {
+  for (const after of [60, 100, 140, 200]) {
+    const old = await openStore(url, { tables: 'expect' })
+    await old.changeStock([{ petId: 1n, quantity: 9, keyId: 'key_a', at: 1 }])
+    await old.close()
+    const program = startPetstore(['restore', 'backup.db'], { cwd })
+    await Promise.race([program.exited, Bun.sleep(after)])
+    program.kill('SIGKILL')
+    await program.exited
+    const found = await quantityIn().catch((error: Error) => error.message)
+    expect([4, 9, expect.stringContaining('.restoring finishes it')]).toContainEqual(found)
+    expect((await petstore(['restore', 'backup.db'], { cwd })).exitCode).toBe(0)
+    expect(await quantityIn()).toBe(4)
+  }
+})
+
+test.each([
+  [['restore'], 2, 'give either the file to go back to or --new-identity'],
+  [['restore', 'backup.db', '--new-identity'], 2, 'give either the file'],
+  [['restore', 'data'], 1, 'is not a file. Nothing was changed'],
+])('petstore %j is refused in one line', async (args, code, message) => {
+  const { exitCode, stdout, stderr } = await petstore(args, { cwd })
+  expect([exitCode, stdout, stderr]).toEqual([code, '', expect.stringContaining(message)])
+  expect(stderr.trimEnd().split('\n')).toHaveLength(1)
+})
+
+test('petstore restore of a PostgreSQL database prints the lines of docs/operating.md', async () => {
+  const env = { DATABASE_URL: 'postgres://petstore:hidden@db/petstore' }
+  const { exitCode, stdout, stderr } = await petstore(['restore', "it's.dump"], { cwd, env })
+  expect([exitCode, stderr]).toEqual([
+    1,
+    'petstore: PostgreSQL restores postgres://petstore:***@db/petstore with its own tools, as above; nothing was changed\n',
+  ])
+  const [, printed = ''] = printedBlocks('petstore restore', 'sh')
+  const lines = printed.replace(/"[^"]*\.dump"/, `'it'\\''s.dump'`).split('\n')
+  for (const line of lines.slice(0, 3)) expect(stdout).toContain(`${line}\n`)
+})
+
+test('docs/operating.md: backup by hand and from cron, and restore, as printed', async () => {
+  const machine = openMachine()
+  try {
+    const env = { PETSTORE_DATA: join(cwd, 'data') }
+    const [byHand = ''] = printedBlocks('petstore backup', 'sh')
+    const [nightly = ''] = printedBlocks('petstore backup', 'cron')
+    const [restore = ''] = printedBlocks('petstore restore', 'sh')
+    expect(await machine.run(byHand, env)).toMatchObject({ exitCode: 0, stderr: '' })
+    const backups = join(machine.root, 'var', 'backups')
+    const [name = ''] = readdirSync(backups)
+    expect(name).toMatch(/^petstore-\d{4}-\d\d-\d\d\.db$/)
+
+    // The database of the job is the one that the crontab names.
+    await machine.run('mkdir -p /var/lib/petstore && mv "$PETSTORE_DATA"/* /var/lib/petstore/', env)
+    rmSync(join(backups, name))
+    const old = join(backups, 'petstore-2026-01-01.db')
+    copyFileSync(join(cwd, 'backup.db'), old)
+    utimesSync(old, Date.now() / 1_000 - 40 * 86_400, Date.now() / 1_000 - 40 * 86_400)
+    expect(await machine.run(cronCommand(nightly), {})).toMatchObject({ exitCode: 0, stderr: '' })
+    expect(readdirSync(backups)).toEqual([name])
+
+    const data = join(machine.root, 'var', 'lib', 'petstore')
+    const store = await openStore(`sqlite:${join(data, 'petstore.db')}`, { tables: 'expect' })
+    await store.changeStock([{ petId: 1n, quantity: 9, keyId: 'key_a', at: 1 }])
+    await store.close()
+    const outcome = await machine.run(restore, { PETSTORE_DATA: data })
+    expect(outcome).toMatchObject({ exitCode: 0, stderr: '' })
+    expect(outcome.stdout).toContain('the database is whole')
+    expect(await quantityIn(`sqlite:${join(data, 'petstore.db')}`)).toBe(4)
+  } finally {
+    machine.close()
+  }
+})

@@ -1,0 +1,174 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { verifyWebhook } from '../../../client/src/index.ts'
+import { receiveWebhooks } from '../../../client/test/support/webhook-receiver.ts'
+import { webhookTrouble } from '../../src/cli/webhook-health.ts'
+import type { WebhookProgress } from '../../src/core/webhooks/webhook.ts'
+import type { WebhookLag } from '../../src/core/webhooks/webhook-store.ts'
+import { TestService } from '../support/test-service.ts'
+import { petstore } from './petstore.ts'
+
+setDefaultTimeout(60_000)
+
+const receiver = receiveWebhooks()
+let service: TestService
+beforeAll(async () => {
+  const settings = { webhookPrivateAddresses: 'on' }
+  service = await TestService.start({ realTime: true, onPostgres: false, settings })
+})
+afterAll(async () => {
+  await service.stop()
+  await receiver.stop()
+})
+
+const run = (args: readonly string[], env: Readonly<Record<string, string>> = {}) =>
+  petstore(['webhooks', ...args], { env: { DATABASE_URL: `sqlite:${service.databasePath}`, ...env } })
+
+async function caughtUp(): Promise<void> {
+  for (;;) {
+    const [state] = await service.store.listWebhooks()
+    if (state?.lag.events === 0) return
+    await Bun.sleep(20)
+  }
+}
+
+describe('petstore webhooks, beside a service that runs', () => {
+  let id = ''
+
+  test('create refuses an address that the service would refuse, and what is no kind', async () => {
+    const refused = await run(['create', '--url', receiver.url, '--kinds', 'all'])
+    expect([refused.exitCode, refused.stdout]).toEqual([2, ''])
+    expect(refused.stderr).toBe('petstore: --url must begin with https://\n')
+    const kinds = await run(['create', '--url', 'https://shop.example', '--kinds', 'stock.sung'])
+    expect([kinds.exitCode, kinds.stderr]).toEqual([2, expect.stringContaining('--kinds must be')])
+    expect(await service.store.listWebhooks()).toEqual([])
+  })
+
+  test('create gives the secret that deliveries are signed with, alone on standard output', async () => {
+    const { exitCode, stdout, stderr } = await run(
+      ['create', '--url', receiver.url, '--kinds', 'stock.changed,stock.low'],
+      { WEBHOOK_PRIVATE_ADDRESSES: 'on' },
+    )
+    id = /webhook (\d+) \(stock\.changed,stock\.low\)/.exec(stderr)?.[1] ?? ''
+    expect([exitCode, id]).toEqual([0, expect.stringMatching(/^\d{10}$/)])
+    await service.setQuantity(1n, '{"quantity":9}')
+    await service.setQuantity(2n, '{"quantity":9}')
+    for (const { headers, body } of await receiver.atLeast(2)) {
+      const { type } = await verifyWebhook(headers, body, stdout.trim())
+      expect(type).toBe('stock.changed')
+    }
+  })
+
+  test('list and deliveries show how it stands, and never the secret', async () => {
+    await caughtUp()
+    const [webhook] = JSON.parse((await run(['list', '--json'])).stdout)
+    expect(webhook).toEqual({
+      ...{ id: Number(id), url: receiver.url, kinds: ['stock.changed', 'stock.low'], paused: false },
+      ...{ state: 'on', createdAt: expect.stringMatching(/Z$/), behind: { events: 0, since: null } },
+      ...{ failingSince: null, retryAt: null, offAt: null, offReason: null },
+    })
+    const { stdout } = await run(['list'])
+    expect(stdout).toMatch(
+      new RegExp(`^ID .*\\n${id}  on     0       -      .{16}  stock.changed,stock.low  ${receiver.url}\\n$`),
+    )
+    const deliveries = (await run(['deliveries', id])).stdout
+    expect(deliveries.match(/ stock\.changed +1 {2}204 +\d+ {2}evt_\d+_[0-9a-f]+ {2}-\n/g)).toHaveLength(2)
+  })
+
+  test('replay says how many are sent again, and they come with the ids that they had', async () => {
+    const ids = receiver.taken.map(({ headers }) => headers.get('webhook-id'))
+    const { exitCode, stdout } = await run(['replay', id, '--from', '1h'])
+    expect([exitCode, stdout]).toEqual([
+      0,
+      expect.stringMatching(/^Webhook \d+ in .*\.db goes back to .*: 2 events will/),
+    ])
+    const again = (await receiver.atLeast(4)).slice(2).map(({ headers }) => headers.get('webhook-id'))
+    expect(again.sort()).toEqual(ids.sort())
+    await caughtUp()
+  })
+
+  test('pause keeps its place, replay does not skip what is due, resume goes on', async () => {
+    expect((await run(['pause', id])).stdout).toContain(`Paused webhook ${id} in `)
+    await service.setQuantity(1n, '{"quantity":8}')
+    const skipping = await run(['replay', id, '--from', '0s'])
+    expect([skipping.exitCode, skipping.stderr]).toEqual([
+      1,
+      expect.stringContaining('has not come further than'),
+    ])
+    expect(await service.store.listWebhooks()).toMatchObject([
+      { webhook: { paused: true }, lag: { events: 1 } },
+    ])
+    expect((await run(['resume', id])).stdout).toEndWith(
+      '.db was paused and goes on from its place, 1 event behind.\n',
+    )
+    expect(JSON.parse((await receiver.atLeast(5))[4]?.body ?? '')).toMatchObject({ data: { after: 8 } })
+  })
+
+  test('doctor names one that was turned off, and resume turns it on', async () => {
+    await caughtUp()
+    receiver.status.now = 410
+    await service.setQuantity(1n, '{"quantity":7}')
+    for (;;) {
+      const [state] = await service.store.listWebhooks()
+      if (state?.webhook.progress.off !== undefined) break
+      await Bun.sleep(20)
+    }
+    const { exitCode, stdout } = await petstore(['doctor'], {
+      env: { DATABASE_URL: `sqlite:${service.databasePath}` },
+    })
+    expect(stdout).toMatch(
+      /! webhook \d+ \(127\.0\.0\.1:\d+\) was turned off at .*: the receiver answered 410 Gone\n/,
+    )
+    expect(stdout).toContain(`turn it on: petstore webhooks resume ${id}`)
+    expect(exitCode).toBe(0)
+    receiver.status.now = 204
+    await run(['resume', id])
+    expect(JSON.parse((await receiver.atLeast(7))[6]?.body ?? '')).toMatchObject({ data: { after: 7 } })
+  })
+
+  test('remove asks, or takes --yes; what is not there is said', async () => {
+    expect((await run(['remove', id])).exitCode).toBe(2)
+    expect((await run(['remove', id, '--yes'])).stdout).toStartWith(
+      `Removed webhook ${id} (${receiver.url}) from `,
+    )
+    const gone = await run(['pause', id])
+    expect([gone.exitCode, gone.stderr]).toEqual([1, expect.stringContaining(`there is no webhook ${id}`)])
+  })
+})
+
+describe('what doctor says of a webhook', () => {
+  const NOW = Date.UTC(2026, 10, 16, 12)
+  const trouble = (lag: Partial<WebhookLag>, progress: Partial<WebhookProgress> = {}, paused = false) =>
+    webhookTrouble(
+      {
+        webhook: {
+          ...{ id: 7n, url: 'https://shop.example/secret', kinds: ['stock.low'], paused, createdAt: 0 },
+          ...{ secret: 'whsec_', revision: 1, progress: { cursor: '', ...progress } },
+        },
+        lag: { events: 0, since: undefined, ...lag },
+      },
+      NOW,
+    )
+  const minutesAgo = (minutes: number) => NOW - minutes * 60_000
+
+  test('nothing, while it is at most 5 minutes and 10,000 events behind', () => {
+    expect(trouble({})).toBeUndefined()
+    expect(trouble({ events: 10_000, since: minutesAgo(5) })).toBeUndefined()
+    expect(trouble({ events: undefined })).toBeUndefined()
+  })
+
+  test('how far it is behind, why, and what to do; never its whole address', () => {
+    expect(trouble({ events: 10_001, since: minutesAgo(1) })).toEqual({
+      text: 'webhook 7 (shop.example) is 10,001 events behind, since 2026-11-16 11:59',
+      advice: expect.stringContaining('petstore serve delivers'),
+    })
+    const failure = { since: minutesAgo(9), attempts: 3, retryAt: NOW }
+    expect(trouble({ events: 1, since: minutesAgo(10) }, { failure })).toEqual({
+      text: 'webhook 7 (shop.example) is 1 event behind, since 2026-11-16 11:50; it has failed since 2026-11-16 11:51',
+      advice: expect.stringContaining('petstore webhooks deliveries 7 says why'),
+    })
+    expect(trouble({ events: 1, since: minutesAgo(6) }, {}, true)).toMatchObject({
+      text: expect.stringContaining('it is paused'),
+      advice: 'let it go on: petstore webhooks resume 7',
+    })
+  })
+})

@@ -1,0 +1,267 @@
+import { describe, expect, test } from 'bun:test'
+import type { Category } from '../../src/core/catalog/category.ts'
+import type { CatalogFound } from '../../src/core/catalog/changing-catalog.ts'
+import type { Pet, PetDraft, PetPatch } from '../../src/core/catalog/pet.ts'
+import { decide } from '../../src/core/stock/decide.ts'
+import type { FoundEntry } from '../../src/core/stock/inventory.ts'
+import type { StockRequest } from '../../src/core/stock/stock-request.ts'
+
+const BY = { keyId: 'key_a', at: 7 }
+const REX: Pet = { id: 1n, name: 'Rex', categoryId: 1n, status: 'available', barcode: 'A' }
+const TOM: Pet = { id: 2n, name: 'Tom', categoryId: 2n, status: 'pending', barcode: 'B', lowStockAt: 3 }
+const DOGS: Category = { id: 1n, name: 'Dogs' }
+const CATS: Category = { id: 2n, name: 'Cats', lowStockAt: 5 }
+
+const create = (more: Partial<PetDraft> = {}): StockRequest => ({
+  ...BY,
+  newPet: { name: 'New', categoryId: 1n, status: 'available', quantity: 4, ...more },
+})
+const patch = (petId: bigint, petPatch: PetPatch): StockRequest => ({ ...BY, petId, petPatch })
+const remove = (removedPet: bigint): StockRequest => ({ ...BY, removedPet })
+const set = (petId: bigint, quantity: number): StockRequest => ({ ...BY, petId, quantity })
+
+/** Rex and Tom, of whom there are ten and two. */
+function decided(asked: readonly StockRequest[], more: Partial<CatalogFound> = {}, reserved = 0) {
+  const stock = new Map<bigint, FoundEntry>([
+    [1n, { quantity: 10, status: 'available', reserved, lowStockAt: null }],
+    [2n, { quantity: 2, status: 'pending', reserved: 0, lowStockAt: 3 }],
+  ])
+  return decide(asked, stock, {
+    catalog: {
+      pets: new Map([REX, TOM].map((pet) => [pet.id, pet])),
+      categories: new Map([DOGS, CATS].map((category) => [category.id, category])),
+      barcodes: new Map([
+        ['A', 1n],
+        ['B', 2n],
+      ]),
+      usedCategories: new Set([1n, 2n]),
+      ...{ newPetIds: [101n, 102n, 103n, 104n], newCategoryIds: [51n] },
+      ...more,
+    },
+    orders: { now: 0, orders: new Map(), over: [], newIds: [1n, 2n] },
+  })
+}
+
+const taken = (what: unknown) => ({ taken: what })
+const words = (asked: readonly StockRequest[], more: Partial<CatalogFound> = {}) =>
+  decided(asked, more).outcomes.map((outcome): unknown => {
+    if (typeof outcome === 'object' && 'pet' in outcome)
+      return `${outcome.pet.id} ${outcome.pet.barcode ?? '-'}`
+    return outcome
+  })
+
+describe('pets', () => {
+  test.each<[string, StockRequest[], unknown[]]>([
+    ['get the next ids', [create(), create()], ['101 -', '102 -']],
+    ['get the ids that they choose', [create({ id: 7n }), create()], ['7 -', '101 -']],
+    [
+      'never get an id that another has just chosen',
+      [create({ id: 101n }), create(), create({ id: 103n }), create()],
+      [...['101 -', '102 -', '103 -', '104 -']],
+    ],
+    [
+      'do not get a taken id',
+      [create({ id: 1n }), create({ id: 7n }), create({ id: 7n })],
+      [...[taken({ id: 1n }), '7 -', taken({ id: 7n })]],
+    ],
+    ['may have the id of one that is gone', [remove(1n), create({ id: 1n })], [{ removed: 1n }, '1 -']],
+    [
+      'do not get a taken barcode',
+      [create({ barcode: 'A' }), create({ barcode: 'C' }), create({ barcode: 'C' })],
+      [...[taken({ barcode: 'A', by: 1n }), '102 C', taken({ barcode: 'C', by: 102n })]],
+    ],
+    [
+      'are of a category that is there',
+      [create({ categoryId: 9n }), patch(1n, { categoryId: 9n })],
+      [...[{ unknownCategory: 9n }, { unknownCategory: 9n }]],
+    ],
+    [
+      'hand on a barcode',
+      [patch(1n, { barcode: null }), patch(2n, { barcode: 'A' }), patch(1n, { barcode: 'B' })],
+      [...['1 -', '2 A', '1 B']],
+    ],
+    [
+      'do not swap barcodes by one request each',
+      [patch(1n, { barcode: 'B' }), patch(2n, { barcode: 'A' })],
+      [...[taken({ barcode: 'B', by: 2n }), taken({ barcode: 'A', by: 1n })]],
+    ],
+    [
+      'swap them over a third',
+      [patch(1n, { barcode: 'C' }), patch(2n, { barcode: 'A' }), patch(1n, { barcode: 'B' })],
+      [...['1 C', '2 A', '1 B']],
+    ],
+    [
+      'keep their own barcode',
+      [patch(1n, { barcode: 'A', name: 'Max' }), patch(1n, { barcode: 'A' })],
+      ['1 A', '1 A'],
+    ],
+    [
+      'leave their barcode when they go',
+      [remove(1n), create({ barcode: 'A' }), patch(2n, { barcode: 'A' })],
+      [...[{ removed: 1n }, '101 A', taken({ barcode: 'A', by: 101n })]],
+    ],
+    [
+      'are made, changed and removed',
+      [
+        ...[
+          create({ id: 7n, barcode: 'C' }),
+          patch(7n, { barcode: 'D' }),
+          set(7n, 1),
+          remove(7n),
+          patch(7n, { name: 'X' }),
+        ],
+        ...[remove(7n), set(7n, 2)],
+      ],
+      [
+        ...['7 C', '7 D', { petId: 7n, quantity: 1, status: 'available' }, { removed: 7n }, 'unknown_pet'],
+        ...['unknown_pet', 'unknown_pet'],
+      ],
+    ],
+    [
+      'are not there until they are made',
+      [patch(7n, { name: 'X' }), create({ id: 7n })],
+      ['unknown_pet', '7 -'],
+    ],
+  ])('%s', (_, asked, expected) => {
+    expect(words(asked)).toEqual(expected)
+  })
+
+  test('one that is refused leaves no trace', () => {
+    const decision = decided([
+      ...[
+        create({ id: 1n }),
+        create({ barcode: 'A' }),
+        patch(1n, { barcode: 'B', name: 'Max' }),
+        remove(404n),
+      ],
+    ])
+    expect([decision.made.length, decision.catalog?.pets.size]).toEqual([0, 0])
+  })
+
+  test('what changes nothing is not written', () => {
+    const decision = decided([patch(1n, { name: 'Rex', barcode: 'A', status: 'available' })])
+    expect(decision.outcomes).toEqual([{ pet: { ...REX, quantity: 10 } }])
+    expect([decision.made.length, decision.catalog?.pets.size]).toEqual([0, 0])
+  })
+
+  test('what is written is what is there in the end, and the log has every step, each leading to the one before', () => {
+    const { made, catalog } = decided([
+      ...[
+        set(1n, 9),
+        patch(1n, { status: 'sold' }),
+        set(1n, 8),
+        patch(1n, { categoryId: 2n }),
+        create({ id: 7n }),
+      ],
+      ...[set(7n, 3), remove(7n), remove(2n), create({ id: 2n, quantity: 1, barcode: 'B' })],
+    ])
+    expect(catalog?.pets).toEqual(
+      new Map([
+        [
+          1n,
+          {
+            pet: { ...REX, status: 'sold', categoryId: 2n },
+            entry: { quantity: 8, status: 'sold', reserved: 0, lowStockAt: 5 },
+          },
+        ],
+        [7n, undefined],
+        [
+          2n,
+          {
+            pet: { id: 2n, name: 'New', categoryId: 1n, status: 'available', barcode: 'B' },
+            entry: { quantity: 1, status: 'available', reserved: 0, lowStockAt: null },
+          },
+        ],
+      ]),
+    )
+    expect(
+      made.map((row) => {
+        if (row.kind !== 'change' && row.kind !== 'pet' && row.kind !== 'removed') throw new Error(row.kind)
+        return [row.kind, row.petId, row.status, row.follows, row.isLast]
+      }),
+    ).toEqual([
+      ['change', 1n, 'available', null, false],
+      ['pet', 1n, 'sold', 0, false],
+      ['change', 1n, 'sold', 1, false],
+      ['pet', 1n, 'sold', 2, true],
+      ['pet', 7n, 'available', null, false],
+      ['change', 7n, 'available', 4, false],
+      ['removed', 7n, 'available', 5, true],
+      ['removed', 2n, 'pending', null, false],
+      ['pet', 2n, 'available', 7, true],
+    ])
+  })
+
+  test('one with open orders is not removed, and says how many are held', () => {
+    expect(decided([remove(1n)], {}, 3).outcomes).toEqual([{ inUse: { pet: 1n, reserved: 3 } }])
+    const order: StockRequest = { ...BY, draft: { petId: 2n, quantity: 2 } }
+    const cancel: StockRequest = { ...BY, orderId: 1n, petId: 2n, update: 'cancel' }
+    expect(decided([order, remove(2n), cancel, remove(2n)]).outcomes).toMatchObject([
+      ...[{ order: { id: 1n } }, { inUse: { pet: 2n, reserved: 2 } }, { order: { state: 'cancelled' } }],
+      { removed: 2n },
+    ])
+  })
+
+  test('the quantity and what is reserved stay when anything else changes', () => {
+    const decision = decided([patch(1n, { name: 'Max', status: 'sold', lowStockAt: 1 })], {}, 4)
+    expect(decision.catalog?.pets.get(1n)?.entry).toEqual({
+      ...{ quantity: 10, reserved: 4, status: 'sold', lowStockAt: 1 },
+    })
+  })
+})
+
+describe('categories', () => {
+  const make = (more: { id?: bigint; lowStockAt?: number } = {}): StockRequest => ({
+    ...{ ...BY, newCategory: { name: 'Birds', ...more } },
+  })
+  const change = (
+    categoryId: bigint,
+    categoryPatch: { name?: string; lowStockAt?: number | null },
+  ): StockRequest => ({
+    ...{ ...BY, categoryId, categoryPatch },
+  })
+  const drop = (removedCategory: bigint): StockRequest => ({ ...BY, removedCategory })
+
+  test.each<[string, StockRequest, unknown, string[], bigint[]]>([
+    ['gets the next id', make(), { category: { id: 51n, name: 'Birds' } }, ['created'], []],
+    [
+      'gets the id that it chooses',
+      make({ id: 9n, lowStockAt: 0 }),
+      { category: { id: 9n, name: 'Birds', lowStockAt: 0 } },
+      ['created'],
+      [],
+    ],
+    ['does not get a taken one', make({ id: 1n }), { taken: { categoryId: 1n } }, [], []],
+    [
+      'is renamed',
+      change(2n, { name: 'Kittens' }),
+      { category: { ...CATS, name: 'Kittens' } },
+      ['changed'],
+      [],
+    ],
+    [
+      'gets a threshold',
+      change(1n, { lowStockAt: 2 }),
+      { category: { ...DOGS, lowStockAt: 2 } },
+      ['changed'],
+      [1n],
+    ],
+    ['loses it', change(2n, { lowStockAt: null }), { category: { id: 2n, name: 'Cats' } }, ['changed'], [2n]],
+    ['stays as it is', change(2n, { name: 'Cats', lowStockAt: 5 }), { category: CATS }, [], []],
+    ['is not there', change(9n, { name: 'X' }), { unknownCategory: 9n }, [], []],
+    ['is in use', drop(1n), { inUse: { category: 1n } }, [], []],
+    ['cannot go twice', drop(9n), { unknownCategory: 9n }, [], []],
+  ])('one %s', (_, request, outcome, told, thresholds) => {
+    const decision = decided([request])
+    expect(decision.outcomes).toEqual([outcome] as typeof decision.outcomes)
+    expect(decision.made.map((row): unknown => row.kind === 'category' && row.change)).toEqual(told)
+    expect(decision.catalog?.newThresholds.map(({ id }) => id)).toEqual(thresholds)
+  })
+
+  test('one that nobody uses goes', () => {
+    const decision = decided([drop(2n)], { usedCategories: new Set([1n]) })
+    expect(decision.outcomes).toEqual([{ removed: 2n }])
+    expect(decision.catalog?.categories).toEqual(new Map([[2n, undefined]]))
+    expect(decision.made).toMatchObject([{ kind: 'category', change: 'removed', category: CATS }])
+  })
+})

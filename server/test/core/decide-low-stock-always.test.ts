@@ -1,0 +1,172 @@
+import { expect, test } from 'bun:test'
+import fc from 'fast-check'
+import type { Category } from '../../src/core/catalog/category.ts'
+import type { Pet } from '../../src/core/catalog/pet.ts'
+import type { Order } from '../../src/core/orders/order.ts'
+import type { Made } from '../../src/core/stock/changing-stock.ts'
+import { decide } from '../../src/core/stock/decide.ts'
+import { type FoundEntry, isLow } from '../../src/core/stock/inventory.ts'
+import type { StockEvent } from '../../src/core/stock/stock-event.ts'
+import type { StockRequest } from '../../src/core/stock/stock-request.ts'
+import { LowStockModel } from '../support/low-stock-model.ts'
+
+const BY = { keyId: 'key_a', at: 7 }
+const PETS = [1n, 2n, 3n]
+const CODES = ['A', 'B']
+const CATEGORIES: readonly Category[] = [
+  { id: 1n, name: 'Dogs' },
+  { id: 2n, name: 'Cats', lowStockAt: 3 },
+]
+
+const petId = fc.constantFrom(...PETS)
+const units = fc.integer({ min: 0, max: 6 })
+const categoryId = fc.constantFrom(1n, 2n, 9n)
+const barcode = fc.constantFrom(...CODES)
+const request = fc.oneof(
+  fc.record({ petId, quantity: units }),
+  fc.record({ petId, delta: fc.integer({ min: -3, max: 3 }) }).map((change) => ({ changes: [change] })),
+  fc.record({ petId, quantity: fc.integer({ min: 1, max: 3 }) }).map((draft) => ({ draft })),
+  fc.record({
+    orderId: fc.bigInt({ min: 1n, max: 9n }),
+    update: fc.constantFrom('complete' as const, 'cancel' as const),
+  }),
+  fc
+    .record(
+      {
+        lowStockAt: fc.option(units),
+        categoryId,
+        barcode: fc.option(barcode),
+        name: fc.constantFrom('x', 'y'),
+      },
+      { requiredKeys: [] },
+    )
+    .chain((petPatch) => petId.map((id) => ({ petId: id, petPatch }))),
+  petId.map((removedPet) => ({ removedPet })),
+  fc
+    .record(
+      { id: petId, categoryId, quantity: units, lowStockAt: units, barcode },
+      { requiredKeys: ['id', 'categoryId', 'quantity'] },
+    )
+    .map((pet) => ({ newPet: { name: 'New', status: 'available' as const, ...pet } })),
+)
+const commits = fc.array(fc.array(request, { minLength: 1, maxLength: 6 }), { maxLength: 12 })
+
+/** What a store holds: it finds what is asked for, and takes over what is decided. */
+class PlainStore {
+  readonly entries = new Map<bigint, FoundEntry>()
+  readonly pets = new Map<bigint, Pet>()
+  readonly orders = new Map<bigint, Order>()
+  readonly low = new Map<bigint, boolean>()
+
+  commit(asked: readonly object[]): readonly Made[] {
+    const requests = asked.map((one): StockRequest => {
+      const order = 'orderId' in one ? { petId: this.orders.get(one.orderId as bigint)?.petId } : {}
+      return { ...BY, ...order, ...one } as StockRequest
+    })
+    const codes = [...this.pets.values()].flatMap(({ id, barcode: code }) =>
+      code === undefined ? [] : [[code, id] as const],
+    )
+    const decision = decide(requests, new Map(this.entries), {
+      orders: {
+        ...{ now: 0, over: [], orders: new Map(this.orders) },
+        newIds: requests.map((_, index) => BigInt(this.orders.size + index + 1)),
+      },
+      catalog: {
+        ...{ pets: new Map(this.pets), barcodes: new Map(codes), usedCategories: new Set<bigint>() },
+        categories: new Map(CATEGORIES.map((one) => [one.id, one])),
+        ...{ newPetIds: [], newCategoryIds: [] },
+      },
+    })
+    for (const [id, now] of decision.catalog?.pets ?? []) {
+      if (now === undefined) {
+        this.entries.delete(id)
+        this.pets.delete(id)
+        this.low.delete(id)
+        continue
+      }
+      this.entries.set(id, now.entry)
+      this.pets.set(id, now.pet)
+    }
+    for (const made of decision.made)
+      if (made.kind === 'change' && made.isLast) this.#put(made.petId, { quantity: made.after })
+    for (const [id, reserved] of decision.reserved) this.#put(id, { reserved })
+    for (const [id, isLowNow] of decision.low) if (this.entries.has(id)) this.low.set(id, isLowNow)
+    for (const order of decision.orders?.added ?? []) this.orders.set(order.id, order)
+    for (const order of decision.orders?.changed ?? []) this.orders.set(order.id, order)
+    return decision.made
+  }
+
+  #put(id: bigint, more: Partial<FoundEntry>): void {
+    const entry = this.entries.get(id)
+    if (entry !== undefined) this.entries.set(id, { ...entry, ...more })
+  }
+}
+
+/** As the log would tell it. */
+function toEvent(made: Made): StockEvent {
+  const rest = { ...BY, cursor: '' }
+  switch (made.kind) {
+    case 'change':
+      return {
+        ...rest,
+        ...made.by,
+        kind: 'change',
+        petId: made.petId,
+        before: made.before,
+        after: made.after,
+        status: made.status,
+      } as StockEvent
+    case 'pet': {
+      const { id, ...pet } = made.pet
+      return {
+        ...rest,
+        ...pet,
+        kind: 'pet',
+        petId: id,
+        change: made.isNew ? 'created' : 'changed',
+        quantity: made.after,
+      }
+    }
+    case 'removed':
+      return { ...rest, kind: 'removed', petId: made.petId }
+    case 'order':
+      return { ...rest, kind: 'order', change: made.change, order: made.order }
+    case 'category':
+      throw new Error('nobody has asked for that')
+    default: {
+      const { quantity, reserved, lowStockAt } = made.entry
+      const threshold = lowStockAt === null ? {} : { lowStockAt }
+      return {
+        ...rest,
+        kind: made.kind,
+        petId: made.petId,
+        quantity,
+        reserved,
+        available: quantity - reserved,
+        ...threshold,
+      }
+    }
+  }
+}
+
+test('whatever is asked, in whatever commits: each crossing is told once, right behind its cause, and barcodes stay unique', () => {
+  fc.assert(
+    fc.property(commits, (all) => {
+      const store = new PlainStore()
+      const model = new LowStockModel((id) => CATEGORIES.find((one) => one.id === id)?.lowStockAt ?? null)
+      for (const asked of all) {
+        model.play(store.commit(asked).map(toEvent))
+        expect(model.finish()).toEqual([])
+        for (const [id, entry] of store.entries) {
+          const pet = store.pets.get(id)
+          const threshold = CATEGORIES.find((one) => one.id === pet?.categoryId)?.lowStockAt
+          expect(entry.lowStockAt).toBe(pet?.lowStockAt ?? threshold ?? null)
+          expect([store.low.get(id) ?? false, model.low.get(id)]).toEqual([isLow(entry), isLow(entry)])
+        }
+        const codes = [...store.pets.values()].flatMap(({ barcode: code }) => code ?? [])
+        expect(new Set(codes).size).toBe(codes.length)
+      }
+    }),
+    { numRuns: 500 },
+  )
+})

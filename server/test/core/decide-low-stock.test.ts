@@ -1,0 +1,252 @@
+import { describe, expect, test } from 'bun:test'
+import type { CatalogFound } from '../../src/core/catalog/changing-catalog.ts'
+import type { Pet, PetPatch } from '../../src/core/catalog/pet.ts'
+import { MAX_HOLDS_ENDED } from '../../src/core/orders/changing-orders.ts'
+import type { Order } from '../../src/core/orders/order.ts'
+import { decide } from '../../src/core/stock/decide.ts'
+import { type FoundEntry, isLow, MAX_QUANTITY } from '../../src/core/stock/inventory.ts'
+import { type OrderUpdate, STORE_KEY_ID, type StockRequest } from '../../src/core/stock/stock-request.ts'
+
+const NOW = 1_000_000
+const BY = { keyId: 'key_a', at: 7 }
+const entry = (more: Partial<FoundEntry> = {}): FoundEntry => ({
+  ...{ quantity: 10, status: 'available', reserved: 0, lowStockAt: 3 },
+  ...more,
+})
+const set = (quantity: number, petId = 1n): StockRequest => ({ ...BY, petId, quantity })
+const reserve = (quantity: number): StockRequest => ({ ...BY, draft: { petId: 1n, quantity } })
+const update = (what: OrderUpdate['update'], orderId = 1n): StockRequest => ({
+  ...{ ...BY, orderId, petId: 1n, update: what },
+})
+const patch = (petPatch: PetPatch): StockRequest => ({ ...BY, petId: 1n, petPatch })
+const order = (quantity: number, more: Partial<Order> = {}): Order => ({
+  ...{ id: 1n, petId: 1n, quantity, state: 'open', createdAt: 5 },
+  ...more,
+})
+const REMOVE: StockRequest = { ...BY, removedPet: 1n }
+const create = (more: Partial<Pet & { quantity: number }> = {}): StockRequest => ({
+  ...BY,
+  newPet: { id: 1n, name: 'Rex', categoryId: 1n, status: 'available', quantity: 10, ...more },
+})
+
+/** Category 1 has no threshold; category 2 has 5, category 3 has 20. */
+function catalogOf(pet: Partial<Pet> | undefined): CatalogFound {
+  const known: Pet = { id: 1n, name: 'Rex', categoryId: 1n, status: 'available', ...pet }
+  return {
+    pets: new Map(pet === undefined ? [] : [[1n, known]]),
+    categories: new Map([
+      [1n, { id: 1n, name: 'Dogs' }],
+      [2n, { id: 2n, name: 'Cats', lowStockAt: 5 }],
+      [3n, { id: 3n, name: 'Birds', lowStockAt: 20 }],
+    ]),
+    ...{ barcodes: new Map(), usedCategories: new Set(), newPetIds: [101n, 102n], newCategoryIds: [] },
+  }
+}
+
+interface Case {
+  readonly from?: Partial<FoundEntry> | null
+  readonly orders?: readonly Order[]
+  readonly pet?: Partial<Pet>
+  readonly asked: readonly StockRequest[]
+}
+
+function decided({ from, orders = [], pet = { lowStockAt: 3 }, asked }: Case) {
+  const found = from === null ? new Map<bigint, FoundEntry>() : new Map([[1n, entry(from)]])
+  return decide(asked, found, {
+    orders: {
+      ...{ now: NOW, orders: new Map(orders.map((one) => [one.id, one])), newIds: [11n, 12n, 13n] },
+      over: orders.filter(({ expiresAt }) => expiresAt !== undefined && expiresAt <= NOW),
+    },
+    catalog: catalogOf(from === null ? undefined : pet),
+  })
+}
+
+/** Each crossing with what is available from then on. */
+function crossings(decision: ReturnType<typeof decide>): string[] {
+  return decision.made.flatMap((made) =>
+    made.kind === 'low' || made.kind === 'recovered'
+      ? [`${made.kind} ${made.entry.quantity - made.entry.reserved}`]
+      : [],
+  )
+}
+
+describe('a pet is low', () => {
+  test.each<[Omit<FoundEntry, 'status'>, boolean]>([
+    [{ quantity: 4, reserved: 0, lowStockAt: 3 }, false],
+    [{ quantity: 3, reserved: 0, lowStockAt: 3 }, true],
+    [{ quantity: 5, reserved: 2, lowStockAt: 3 }, true],
+    [{ quantity: 0, reserved: 0, lowStockAt: 0 }, true],
+    [{ quantity: 1, reserved: 0, lowStockAt: 0 }, false],
+    [{ quantity: 0, reserved: 4, lowStockAt: 0 }, true],
+    [{ quantity: 0, reserved: 0, lowStockAt: null }, false],
+    [{ quantity: MAX_QUANTITY, reserved: 0, lowStockAt: MAX_QUANTITY }, true],
+  ])('%j: %p', (state, expected) => {
+    expect(isLow(state)).toBe(expected)
+  })
+})
+
+describe('a crossing is told once, in the request that crosses', () => {
+  test.each<[string, Case, string[]]>([
+    ['by a quantity', { asked: [set(3)] }, ['low 3']],
+    ['not by one above it', { asked: [set(4)] }, []],
+    ['not by one that stays below', { from: { quantity: 2 }, asked: [set(0)] }, []],
+    ['back by a quantity', { from: { quantity: 2 }, asked: [set(4)] }, ['recovered 4']],
+    ['not by the same quantity again', { from: { quantity: 3 }, asked: [set(3)] }, []],
+    ['by an adjustment', { asked: [{ ...BY, changes: [{ petId: 1n, delta: -8 }] }] }, ['low 2']],
+    [
+      'not by an adjustment that is refused as a whole',
+      {
+        asked: [
+          {
+            ...BY,
+            changes: [
+              { petId: 1n, delta: -8 },
+              { petId: 404n, delta: 1 },
+            ],
+          },
+        ],
+      },
+      [],
+    ],
+    [
+      'several times in a commit',
+      { asked: [set(1), set(9), set(2), set(0), set(4)] },
+      [...['low 1', 'recovered 9', 'low 2', 'recovered 4']],
+    ],
+    ['by an order', { asked: [reserve(7)] }, ['low 3']],
+    ['not by an order that is refused', { asked: [reserve(11)] }, []],
+    ['by the second of two orders', { asked: [reserve(6), reserve(1)] }, ['low 3']],
+    [
+      'back by an order that is cancelled',
+      { from: { reserved: 8 }, orders: [order(8)], asked: [update('cancel')] },
+      ['recovered 10'],
+    ],
+    [
+      'not by one that is completed: both go down',
+      { from: { reserved: 6 }, orders: [order(6)], asked: [update('complete')] },
+      [],
+    ],
+    [
+      'nor by one of a low pet',
+      { from: { reserved: 8 }, orders: [order(8)], asked: [update('complete')] },
+      [],
+    ],
+    [
+      'back by a hold that is over',
+      { from: { reserved: 8 }, orders: [order(8, { expiresAt: NOW })], asked: [set(10)] },
+      ['recovered 10'],
+    ],
+    [
+      'by a hold that is over, and then by the request',
+      { from: { reserved: 8 }, orders: [order(8, { expiresAt: NOW })], asked: [set(2)] },
+      ['recovered 10', 'low 2'],
+    ],
+    ['by a threshold of its own', { asked: [patch({ lowStockAt: 10 })] }, ['low 10']],
+    ['back by a lower one', { from: { quantity: 3 }, asked: [patch({ lowStockAt: 2 })] }, ['recovered 3']],
+    ['back by none', { from: { quantity: 3 }, asked: [patch({ lowStockAt: null })] }, ['recovered 3']],
+    [
+      'by its category, once it has none of its own',
+      { from: { quantity: 5 }, pet: { categoryId: 2n, lowStockAt: 3 }, asked: [patch({ lowStockAt: null })] },
+      ['low 5'],
+    ],
+    [
+      'by another category',
+      { from: { lowStockAt: 5 }, pet: { categoryId: 2n }, asked: [patch({ categoryId: 3n })] },
+      ['low 10'],
+    ],
+    ['not by another category where it has its own', { asked: [patch({ categoryId: 3n })] }, []],
+    [
+      'by a category and back by another',
+      { from: { lowStockAt: null }, pet: {}, asked: [patch({ categoryId: 3n }), patch({ categoryId: 2n })] },
+      ['low 10', 'recovered 10'],
+    ],
+    ['not by another name', { from: { quantity: 1 }, asked: [patch({ name: 'Max' })] }, []],
+    ['by a pet that comes low', { from: null, asked: [create({ quantity: 3, lowStockAt: 3 })] }, ['low 3']],
+    ['not by one that does not', { from: null, asked: [create({ quantity: 4, lowStockAt: 3 })] }, []],
+    [
+      'by a pet that comes low by its category',
+      { from: null, asked: [create({ quantity: 3, categoryId: 2n })] },
+      ['low 3'],
+    ],
+    ['not by a low pet that goes', { from: { quantity: 1 }, asked: [REMOVE] }, []],
+    [
+      'by a pet that comes back low, which is another one',
+      { from: { quantity: 1 }, asked: [REMOVE, create({ quantity: 2, lowStockAt: 3 })] },
+      ['low 2'],
+    ],
+    [
+      'by a pet that comes low, recovers, goes and comes back',
+      {
+        from: null,
+        asked: [
+          create({ quantity: 0, lowStockAt: 0 }),
+          set(1),
+          set(0),
+          REMOVE,
+          create({ lowStockAt: 3 }),
+          set(1),
+        ],
+      },
+      ['low 0', 'recovered 1', 'low 0', 'low 1'],
+    ],
+  ])('%s', (_, given, expected) => {
+    const decision = decided(given)
+    expect(crossings(decision)).toEqual(expected)
+    const last = expected.at(-1)
+    if (last !== undefined) expect(decision.low.get(1n)).toBe(last.startsWith('low'))
+  })
+})
+
+test('what a crossing tells is the entry right after it, and who did it', () => {
+  const { made } = decided({ asked: [reserve(8), patch({ lowStockAt: 1 })] })
+  expect(made.filter(({ kind }) => kind === 'low' || kind === 'recovered')).toEqual([
+    { kind: 'low', petId: 1n, entry: entry({ reserved: 8 }), by: reserve(8) },
+    {
+      kind: 'recovered',
+      petId: 1n,
+      entry: entry({ reserved: 8, lowStockAt: 1 }),
+      by: patch({ lowStockAt: 1 }),
+    },
+  ])
+  expect(made.map(({ kind }) => kind)).toEqual(['order', 'low', 'pet', 'recovered'])
+})
+
+test('what holds that are over do is told of the store, not of who comes next', () => {
+  const { made } = decided({ from: { reserved: 8 }, orders: [order(8, { expiresAt: NOW })], asked: [set(9)] })
+  expect(made.map(({ kind, by }) => [kind, by.keyId])).toEqual([
+    ['order', STORE_KEY_ID],
+    ['recovered', STORE_KEY_ID],
+    ['change', 'key_a'],
+  ])
+})
+
+test('so many holds that the request is put off cross as well', () => {
+  const holds = Array.from({ length: MAX_HOLDS_ENDED }, (_, index) =>
+    order(1, { id: BigInt(index + 1), expiresAt: NOW }),
+  )
+  const decision = decided({ from: { quantity: 1_003, reserved: 1_000 }, orders: holds, asked: [set(0)] })
+  expect([decision.isPutOff, crossings(decision)]).toEqual([true, ['recovered 1003']])
+})
+
+test('a request that is a replay crosses nothing again', () => {
+  const keyed = { ...BY, petId: 1n, idempotency: { key: 'k', fingerprint: 'f', answer: () => 'done' } }
+  const asked = [{ ...keyed, quantity: 1 }, set(9), { ...keyed, quantity: 1 }]
+  expect(crossings(decided({ asked }))).toEqual(['low 1', 'recovered 9'])
+})
+
+test('a low pet that goes and comes back otherwise in one commit is not taken for low', () => {
+  const decision = decided({ from: { quantity: 1 }, asked: [REMOVE, create({ quantity: 9, lowStockAt: 3 })] })
+  expect(crossings(decision)).toEqual([])
+  expect(decision.low.get(1n)).toBe(false)
+})
+
+test('pets cross for themselves, in the order in which they were named', () => {
+  const found = new Map([1n, 2n, 3n].map((petId) => [petId, entry({ quantity: 5 })]))
+  const changes = [3n, 1n, 2n].map((petId) => ({ petId, delta: petId === 1n ? -1 : -2 }))
+  const { made, low } = decide([{ ...BY, changes }], found)
+  expect(made.filter(({ kind }) => kind === 'low').map((one) => 'petId' in one && one.petId)).toEqual([
+    3n,
+    2n,
+  ])
+  expect([...low.keys()]).toEqual([3n, 2n])
+})

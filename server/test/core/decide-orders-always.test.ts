@@ -1,0 +1,97 @@
+import { expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { isOver, type Order } from '../../src/core/orders/order.ts'
+import { isQuantityChange } from '../../src/core/stock/changing-stock.ts'
+import { decide } from '../../src/core/stock/decide.ts'
+import type { OrderUpdate, StockRequest } from '../../src/core/stock/stock-request.ts'
+
+const NOW = 1_000_000
+const BY = { keyId: 'key_a', at: 7 }
+const PETS = [1n, 2n]
+
+const pet = fc.constantFrom(...PETS)
+const STATES = ['open', 'complete', 'cancelled', 'expired'] as const
+const orders = fc
+  .uniqueArray(
+    fc.record({
+      ...{ id: fc.bigInt({ min: 1n, max: 6n }), petId: pet, state: fc.constantFrom(...STATES) },
+      ...{ quantity: fc.integer({ min: 0, max: 4 }), createdAt: fc.constant(5) },
+      expiresAt: fc.constantFrom(undefined, NOW - 1, NOW, NOW + 1),
+    }),
+    { selector: ({ id }) => id, maxLength: 6 },
+  )
+  .map((all) =>
+    all.map(({ expiresAt, ...one }): Order => (expiresAt === undefined ? one : { ...one, expiresAt })),
+  )
+const creation = fc
+  .record({ petId: fc.constantFrom(...PETS, 3n), quantity: fc.integer({ min: 1, max: 5 }) })
+  .map((draft): StockRequest => ({ ...BY, draft }))
+const setting = fc
+  .record({ petId: pet, quantity: fc.integer({ min: 0, max: 9 }) })
+  .map((change): StockRequest => ({ ...BY, ...change }))
+const update = fc.record({
+  orderId: fc.bigInt({ min: 1n, max: 7n }),
+  update: fc.constantFrom<OrderUpdate['update']>('complete', 'cancel', { shipDate: 3 }),
+})
+const requests = fc.array(fc.oneof(creation, setting, update), { maxLength: 12 })
+
+function heldOf(petId: bigint, some: Iterable<Order>): number {
+  return [...some].reduce(
+    (sum, one) => sum + (one.petId === petId && one.state === 'open' ? one.quantity : 0),
+    0,
+  )
+}
+
+test('reserved is the sum of what is open, and nobody is given what another one has, whatever is asked', () => {
+  fc.assert(
+    fc.property(orders, requests, fc.integer({ min: 0, max: 12 }), (all, asked, quantity) => {
+      const found = new Map(all.map((one) => [one.id, one]))
+      const sent = asked.map(
+        (one): StockRequest =>
+          'orderId' in one ? { ...BY, petId: found.get(one.orderId)?.petId, ...one } : one,
+      )
+      const decision = decide(
+        sent,
+        new Map(
+          PETS.map((petId) => [
+            petId,
+            { quantity, status: 'available', reserved: heldOf(petId, all), lowStockAt: null },
+          ]),
+        ),
+        {
+          orders: {
+            ...{ now: NOW, orders: found, over: all.filter((one) => isOver(one, NOW)) },
+            newIds: sent.map((_, index) => 100n + BigInt(index)),
+          },
+        },
+      )
+
+      // What the log tells, played back: it comes to what is written, and enough was there for each that was made.
+      const current = new Map(found)
+      const shelf = new Map(PETS.map((petId) => [petId, quantity]))
+      for (const row of decision.made) {
+        if (isQuantityChange(row)) {
+          expect(row.before).toBe(shelf.get(row.petId) as number)
+          shelf.set(row.petId, row.after)
+          continue
+        }
+        if (row.kind !== 'order') throw new Error(`${row.kind} was made`)
+        const { order, change } = row
+        if (change === 'created') {
+          const available = (shelf.get(order.petId) ?? 0) - heldOf(order.petId, current.values())
+          expect(available).toBeGreaterThanOrEqual(order.quantity)
+        }
+        current.set(order.id, order)
+      }
+      const written = new Map(found)
+      for (const order of decision.orders?.added ?? []) written.set(order.id, order)
+      for (const order of decision.orders?.changed ?? []) written.set(order.id, order)
+      expect(written).toEqual(current)
+      for (const petId of PETS) {
+        const reserved = decision.reserved.get(petId) ?? heldOf(petId, all)
+        expect(reserved).toBe(heldOf(petId, current.values()))
+      }
+      for (const order of current.values()) expect(isOver(order, NOW)).toBe(false)
+    }),
+  )
+})

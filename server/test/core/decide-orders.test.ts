@@ -1,0 +1,240 @@
+import { describe, expect, test } from 'bun:test'
+import { MAX_HOLDS_ENDED, type OrdersFound } from '../../src/core/orders/changing-orders.ts'
+import { isOver, type Order, type OrderDraft, orderAt } from '../../src/core/orders/order.ts'
+import { isQuantityChange } from '../../src/core/stock/changing-stock.ts'
+import { decide } from '../../src/core/stock/decide.ts'
+import type { FoundEntry } from '../../src/core/stock/inventory.ts'
+import type { OrderUpdate, StockRequest } from '../../src/core/stock/stock-request.ts'
+
+const NOW = 1_000_000
+const BY = { keyId: 'key_a', at: 7 }
+const entry = (quantity: number, reserved: number): FoundEntry => ({
+  ...{ quantity, status: 'available', reserved, lowStockAt: null },
+})
+const order = (id: bigint, changes: Partial<Order> = {}): Order => ({
+  ...{ id, petId: 1n, quantity: 2, state: 'open', createdAt: 5 },
+  ...changes,
+})
+const create = (draft: Partial<OrderDraft> = {}): StockRequest => ({
+  ...BY,
+  draft: { petId: 1n, quantity: 1, ...draft },
+})
+const update = (
+  orderId: bigint,
+  what: OrderUpdate['update'],
+  petId: bigint | undefined = 1n,
+): StockRequest => ({
+  ...{ ...BY, orderId, petId, update: what },
+})
+
+const heldBy = (orders: readonly Order[]) =>
+  orders.reduce((sum, one) => sum + (one.state === 'open' ? one.quantity : 0), 0)
+
+/** Orders of one pet, by a clock that says NOW. */
+function found(orders: readonly Order[]): OrdersFound {
+  return {
+    now: NOW,
+    orders: new Map(orders.map((one) => [one.id, one])),
+    over: orders.filter((one) => isOver(one, NOW)),
+    newIds: [101n, 102n, 103n, 104n],
+  }
+}
+/** Ten are on the shelf. */
+const stock = (reserved = 0) => new Map([[1n, entry(10, reserved)]])
+const decided = (requests: readonly StockRequest[], orders: readonly Order[] = []) =>
+  decide(requests, stock(heldBy(orders)), { orders: found(orders) })
+
+const HELD = { expiresAt: NOW + 1 }
+const ENDED = { expiresAt: NOW }
+const UNSEEN = { ...BY, orderId: 1n, petId: undefined, update: 'complete' } as const
+
+const COMPLETE = { state: 'complete' } as const
+const CANCELLED = { state: 'cancelled' } as const
+const EXPIRED = { state: 'expired' } as const
+const complete = update(1n, 'complete')
+const cancel = update(1n, 'cancel')
+const ship = update(1n, { shipDate: 9 })
+
+/** In a word: the state of the order, what is available, why it is closed. */
+function told(outcome: unknown): unknown {
+  const parts = outcome as Readonly<Record<string, { readonly state: string; readonly available: number }>>
+  if (typeof outcome === 'string') return outcome
+  if (parts.shortage !== undefined) return `${parts.shortage.available} available`
+  if (parts.closed !== undefined) return `closed: ${parts.closed.state}`
+  return parts.order?.state ?? outcome
+}
+
+type Case = [title: string, StockRequest, Order[], outcome: unknown, reserved?: number, left?: number]
+
+/** What is asked, of which orders; the outcome, what is then reserved, and how many of the ten are left on the shelf. */
+const CASES: readonly Case[] = [
+  ['all that is there', create({ quantity: 10 }), [], 'open', 10],
+  ['one more than is there', create({ quantity: 11 }), [], '10 available'],
+  ['the last that is not reserved', create({ quantity: 8 }), [order(1n)], 'open', 10],
+  ['one more than that', create({ quantity: 9 }), [order(1n)], '8 available'],
+  ['one where less is there than reserved', create(), [order(1n, { quantity: 12 })], '-2 available'],
+  ['of a pet that is not there', create({ petId: 9n }), [], 'unknown_pet'],
+  ['a hold that is not over keeps its part', create({ quantity: 9 }), [order(1n, HELD)], '8 available'],
+  ['one that is over does not', create({ quantity: 10 }), [order(1n, ENDED)], 'open', 10],
+  ['completed', complete, [order(1n)], 'complete', 0, 8],
+  ['completed again', complete, [order(1n, COMPLETE)], 'complete'],
+  ['completed, a cancelled one', complete, [order(1n, CANCELLED)], 'closed: cancelled'],
+  ['completed, an expired one', complete, [order(1n, EXPIRED)], 'closed: expired'],
+  ['completed, a hold', complete, [order(1n, HELD)], 'complete', 0, 8],
+  ['completed, a hold that is over', complete, [order(1n, ENDED)], 'closed: expired', 0],
+  ['completed with less on the shelf', complete, [order(1n, { quantity: 11 })], '10 available'],
+  ['cancelled', cancel, [order(1n)], 'cancelled', 0],
+  ['cancelled again', cancel, [order(1n, CANCELLED)], 'cancelled'],
+  ['cancelled, a complete one', cancel, [order(1n, COMPLETE)], 'closed: complete'],
+  ['cancelled, an expired one', cancel, [order(1n, EXPIRED)], 'expired'],
+  ['cancelled, a hold that is over', cancel, [order(1n, ENDED)], 'expired', 0],
+  ['shipped later', ship, [order(1n)], 'open', 2],
+  ['shipped later, a complete one', ship, [order(1n, COMPLETE)], 'closed: complete'],
+  ['shipped later, a cancelled one', ship, [order(1n, CANCELLED)], 'closed: cancelled'],
+  ['shipped later, a hold that is over', ship, [order(1n, ENDED)], 'closed: expired', 0],
+  ['an order that is not there', update(404n, 'complete'), [order(1n)], { unknownOrder: 404n }],
+  ['one that was not there when it was looked up', UNSEEN, [order(1n)], { unknownOrder: 1n }],
+  ['a sweep', { ...BY, holdsOf: [1n] }, [order(1n, ENDED), order(2n, HELD)], { expired: 1 }, 2],
+]
+
+describe('what is decided on an order', () => {
+  test.each(CASES.map((one) => ({ title: one[0], one })))('$title', ({ one }) => {
+    const [, request, orders, outcome, reserved, left = 10] = one
+    const decision = decided([request], orders)
+    expect(told(decision.outcomes[0])).toEqual(outcome)
+    expect(decision.reserved.get(1n)).toBe(reserved as number)
+    expect(decision.made.filter(isQuantityChange).at(-1)?.after ?? 10).toBe(left)
+  })
+
+  test('a new one has the next id, its time by the store, and what it was asked with', () => {
+    const [outcome] = decided([create({ quantity: 3, shipDate: 99, holdSeconds: 60 })]).outcomes
+    expect(outcome).toEqual({
+      order: {
+        ...{ id: 101n, petId: 1n, quantity: 3, state: 'open', createdAt: NOW },
+        ...{ expiresAt: NOW + 60_000, shipDate: 99 },
+      },
+    })
+  })
+
+  test('what is made is told in the order in which it was decided, a quantity before its order', () => {
+    const requests = [
+      update(1n, 'complete'),
+      { ...BY, petId: 1n, quantity: 20 },
+      create({ quantity: 3 }),
+      update(2n, 'cancel'),
+      update(2n, { shipDate: 9 }),
+    ]
+    const { made } = decided(requests, [order(1n), order(2n), order(3n, ENDED)])
+    expect(
+      made.map((row) =>
+        row.kind === 'order'
+          ? [row.change, row.order.id]
+          : isQuantityChange(row)
+            ? [row.before, row.after]
+            : row,
+      ),
+    ).toEqual([
+      ['expired', 3n],
+      [10, 8],
+      ['completed', 1n],
+      [8, 20],
+      ['created', 101n],
+      ['cancelled', 2n],
+    ])
+    expect(
+      made.filter(isQuantityChange).map(({ index, follows, isLast }) => [index, follows, isLast]),
+    ).toEqual([
+      [1, null, false],
+      [3, 1, true],
+    ])
+    expect(made[1]?.by).toEqual({ ...BY, reason: 'sold', reference: 'order 1' })
+    expect(made[0]?.by).toEqual({ keyId: 'petstore', at: NOW })
+  })
+
+  test('what an order released, the next one in the commit can have', () => {
+    const requests = [create({ quantity: 10 }), update(1n, 'cancel'), create({ quantity: 10 }), create()]
+    const { outcomes, orders } = decided(requests, [order(1n)])
+    expect(outcomes).toMatchObject([
+      { shortage: {} },
+      { order: {} },
+      { order: { id: 101n } },
+      { shortage: {} },
+    ])
+    expect(orders).toMatchObject({ refused: 2, expired: 0, added: [{ id: 101n }], changed: [{ id: 1n }] })
+  })
+
+  test('an order twice in a commit is as the first left it', () => {
+    const { outcomes, made } = decided(
+      [update(1n, 'complete'), update(1n, 'cancel'), update(1n, 'complete')],
+      [order(1n)],
+    )
+    expect(outcomes).toMatchObject([{ order: { state: 'complete' } }, { closed: {} }, { order: {} }])
+    expect(made).toHaveLength(2)
+  })
+
+  test('a ship date that it has already changes nothing', () => {
+    const { outcomes, made } = decided([update(1n, { shipDate: 9 })], [order(1n, { shipDate: 9 })])
+    expect(outcomes).toMatchObject([{ order: { shipDate: 9 } }])
+    expect(made).toEqual([])
+  })
+
+  test('where as many holds are over as end in one commit, their end is all that is decided', () => {
+    const over = Array.from({ length: MAX_HOLDS_ENDED }, (_, index) =>
+      order(BigInt(index - 5_000), { ...ENDED, quantity: 1 }),
+    )
+    const decision = decided([create()], over)
+    expect(decision).toMatchObject({
+      outcomes: [],
+      isPutOff: true,
+      orders: { expired: MAX_HOLDS_ENDED, added: [] },
+    })
+    expect(decision.reserved.get(1n)).toBe(0)
+    expect(decided([create()], over.slice(1))).toMatchObject({ isPutOff: false, outcomes: [{ order: {} }] })
+  })
+
+  test('a request about orders without what there is of them is a bug, and so are orders that do not add up', () => {
+    expect(() => decide([create()], stock())).toThrow('without what there is')
+    expect(() => decide([create()], stock(), { orders: { ...found([]), newIds: [] } })).toThrow('ids')
+    expect(() => decide([update(1n, 'cancel')], stock(1), { orders: found([order(1n)]) })).toThrow(RangeError)
+    expect(() => decided([update(1n, 'cancel', 2n)], [order(1n)])).toThrow('locked')
+  })
+
+  test('with a key, it is remembered what came of it: made, too little, closed, not there', () => {
+    const keyed = (key: string, request: StockRequest): StockRequest => ({
+      ...request,
+      idempotency: { key, fingerprint: 'f', answer: (outcome) => Object.keys(outcome).join() },
+    })
+    const requests = [
+      keyed('a', create({ quantity: 5 })),
+      keyed('a', create({ quantity: 5 })),
+      keyed('b', create({ quantity: 9 })),
+      keyed('c', update(1n, 'complete')),
+      keyed('d', update(404n, 'complete', undefined)),
+    ]
+    const { outcomes, answers, orders } = decided(requests, [order(1n, { state: 'cancelled' })])
+    expect(outcomes).toEqual([
+      { answer: 'order', isReplay: false },
+      { answer: 'order', isReplay: true },
+      { answer: 'shortage', isReplay: false },
+      { answer: 'closed', isReplay: false },
+      { answer: 'unknownOrder', isReplay: false },
+    ])
+    expect(answers).toHaveLength(4)
+    expect(orders?.added).toHaveLength(1)
+  })
+})
+
+describe('a hold at some time', () => {
+  test.each([
+    [NOW - 1, 'open'],
+    [NOW, 'expired'],
+    [NOW + 1, 'expired'],
+  ])('at %d it is %s', (now, state) => {
+    expect(orderAt(order(1n, { expiresAt: NOW }), now).state).toBe(state as 'open')
+  })
+
+  test('one that is closed stays as it is, and so does an order that is no hold', () => {
+    expect(orderAt(order(1n, { expiresAt: NOW, state: 'complete' }), NOW).state).toBe('complete')
+    expect(orderAt(order(1n), Number.MAX_SAFE_INTEGER).state).toBe('open')
+  })
+})

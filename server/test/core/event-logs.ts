@@ -1,0 +1,114 @@
+import type { EventReader } from '../../src/core/stock/event-hub.ts'
+import type { StockEvent, StockEvents } from '../../src/core/stock/stock-event.ts'
+
+export const upTo = (first: number, last: number) =>
+  Array.from({ length: last - first + 1 }, (_, i) => first + i)
+
+/** A log whose reads take a while, and in which something happens between any two of them. */
+export class BusyLog {
+  reads = 0
+  readonly #events: StockEvent[] = []
+  readonly #farthest: number
+  readonly #pace: () => number
+
+  constructor(farthest = Number.POSITIVE_INFINITY, pace = () => 0) {
+    this.#farthest = farthest
+    this.#pace = pace
+  }
+
+  get length(): number {
+    return this.#events.length
+  }
+
+  happen(times: number): void {
+    for (let time = 0; time < times; time++) {
+      const petId = BigInt(this.#events.length + 1)
+      this.#events.push(removedAt(petId))
+    }
+  }
+
+  version(): undefined {
+    return undefined
+  }
+
+  async latestEventCursor(): Promise<string> {
+    return `at ${this.#events.length}`
+  }
+
+  async stockEventsAfter(cursor: string, limit: number): Promise<StockEvents | 'too_far' | 'unknown_cursor'> {
+    this.reads++
+    const from = Number(cursor.replace('at ', ''))
+    if (Number.isNaN(from)) return 'unknown_cursor'
+    await Bun.sleep(Math.random() * 2)
+    if (this.#events.length - from > this.#farthest) return 'too_far'
+    const events = this.#events.slice(from, from + limit)
+    const answer = {
+      events,
+      cursor: events.length < limit ? `at ${this.#events.length}` : `at ${from + limit}`,
+    }
+    this.happen(this.#pace())
+    return answer
+  }
+}
+
+/** A log whose reads are answered when the test says so, out of what stood in it at the call or stands in it then. */
+export class HeldLog {
+  length = 0
+  readonly #waiting: ((isFresh: boolean) => void)[] = []
+
+  version(): undefined {
+    return undefined
+  }
+
+  async latestEventCursor(): Promise<string> {
+    return `at ${this.length}`
+  }
+
+  stockEventsAfter(cursor: string, limit: number): Promise<StockEvents> {
+    const from = Number(cursor.replace('at ', ''))
+    const lengthAtCall = this.length
+    const { promise, resolve } = Promise.withResolvers<StockEvents>()
+    this.#waiting.push((isFresh) => {
+      const end = Math.min(isFresh ? this.length : lengthAtCall, from + limit)
+      resolve({
+        events: upTo(from + 1, end).map((id) => removedAt(BigInt(id))),
+        cursor: `at ${end}`,
+      })
+    })
+    return promise
+  }
+
+  get isAsked(): boolean {
+    return this.#waiting.length > 0
+  }
+
+  /** Answers the oldest read that waits. */
+  answer(isFresh: boolean): void {
+    this.#waiting.shift()?.(isFresh)
+  }
+}
+
+export class Reader implements EventReader {
+  readonly taken: StockEvent[] = []
+  isOpen = true
+  takes = 0
+
+  isReady(): boolean {
+    return this.isOpen
+  }
+
+  take(events: readonly StockEvent[]): void {
+    this.takes++
+    this.taken.push(...events)
+  }
+
+  get petIds(): number[] {
+    return this.taken.map((event) =>
+      event.kind === 'relist' || event.kind === 'order' ? -1 : Number(event.petId),
+    )
+  }
+}
+
+function removedAt(petId: bigint): StockEvent {
+  return { kind: 'removed', petId, at: 0, keyId: 'key', cursor: `at ${petId}` }
+}

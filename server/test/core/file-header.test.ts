@@ -1,0 +1,220 @@
+import { describe, expect, test } from 'bun:test'
+import {
+  array,
+  asyncProperty,
+  bigInt,
+  boolean,
+  assert as check,
+  constant,
+  constantFrom,
+  integer,
+  maxSafeInteger,
+  nat,
+  oneof,
+  option,
+  record,
+  shuffledSubarray,
+  string,
+} from 'fast-check'
+import { ADJUSTMENT_ROWS, COUNT_ROWS } from '../../src/core/transfer/adjustment-rows.ts'
+import {
+  CATEGORY_ROWS,
+  type Column,
+  type Field,
+  ORDER_ROWS,
+  PET_ROWS,
+  type RowReader,
+} from '../../src/core/transfer/exchange-rows.ts'
+import { type FileKind, readHeader } from '../../src/core/transfer/file-header.ts'
+import { IMPORT_KINDS, openRows } from '../../src/core/transfer/row-source.ts'
+
+const kind = (name: string, columns: readonly Column[]): FileKind<string> => ({
+  ...{ name, called: name, columns, header: name },
+})
+const KINDS: readonly FileKind<string>[] = IMPORT_KINDS
+
+describe('A header', () => {
+  test.each([
+    ['petId,name,categoryId,status,quantity', 'pets', ','],
+    ['petId,name,categoryId,status,quantity,barcode', 'pets', ','],
+    ['id;petId;quantity;shipDate;complete', 'orders', ';'],
+    ['id,petId,quantity,complete', 'orders', ','],
+    ['petId\tquantity', 'count', '\t'],
+    ['id,name', 'categories', ','],
+    ['lowStockAt;NAME; id ', 'categories', ';'],
+    ['"id"\t"name"\t"lowStockAt"', 'categories', '\t'],
+  ] as const)('%j is of %s', (text, name, delimiter) => {
+    expect(readHeader(text, 'the file', KINDS)).toMatchObject({ kind: name, delimiter })
+  })
+
+  test.each([
+    [
+      'petId,name,categoryId,status,quantitiy',
+      'pets',
+      'quantitiy is not a column of pets; did you mean quantity?',
+    ],
+    [
+      'petId;Name;Category;Status;Quantity',
+      'pets',
+      'Category is not a column of pets; did you mean categoryId?',
+    ],
+    ['pet_id,quantity', 'a count', 'pet_id is not a column of a count; did you mean petId?'],
+    ['petId,quantity,colour', 'a count', 'colour is not a column of a count; take it out'],
+    [
+      ...['petId,naem', 'pets'],
+      'naem is not a column of pets; did you mean name? categoryId, status, quantity are missing; add them',
+    ],
+    ['petId,name,categoryId,status', 'pets', 'quantity is missing; add it'],
+    ['petId,quantity,Quantity', 'a count', 'quantity is there twice; take one of them out'],
+    ['petId,quantity,', 'a count', 'column 3 has no name; name it or take it out'],
+    ['petId,quantity,"a b"', 'a count', '"a b" is not a column of a count; take it out'],
+    [
+      'id,petId,quantity,shipdat,complete',
+      'orders',
+      'shipdat is not a column of orders; did you mean shipDate?',
+    ],
+    [...['id,petId,quantity,complete,status', 'orders'], 'status is not a column of orders; take it out'],
+    ['id,nmae', 'categories', 'nmae is not a column of categories; did you mean name?'],
+    [
+      ...['petId,quantity,a1,b1,c1,d1,e1,f1,g1', 'a count'],
+      `${['a1', 'b1', 'c1', 'd1', 'e1'].map((name) => `${name} is not a column of a count; take it out`).join('. ')}. and 2 more`,
+    ],
+  ])('%j is refused with the column that is wrong', (text, called, problem) => {
+    expect(() => readHeader(text, 'the file', KINDS)).toThrow(
+      new Error(`the file is taken for ${called}, and its header is wrong: ${problem}`),
+    )
+  })
+
+  test.each(['a,b', 'Artikel;Menge', '', '"petId', 'petId,"name" x'])('%j is of no kind', (text) => {
+    expect(readHeader(text, 'the file', KINDS)).toBeUndefined()
+  })
+
+  test('of a great length is looked through in no time', () => {
+    expect(() => readHeader(`petId,${'quantit'.repeat(500)}`, 'the file', KINDS)).toThrow(
+      'is not a column of',
+    )
+  })
+})
+
+describe('JSON tells what it holds by its names', () => {
+  test.each([
+    ['{"id":1,"name":"petId"}', 'categories'],
+    ['{"name":"a","lowStockAt":null,"id":1}', 'categories'],
+    ['{"petId":1,"name":"a","lowStockAt":1}', 'pets'],
+    ['{"id":1,"petId":2}', 'orders'],
+    ['{"petId":2,"quantity":1}', 'count'],
+    ['{"petId":2,"quantitiy":1}', 'count'],
+    ['{"petId":2}', 'pets'],
+  ])('%s', async (line, name) => {
+    async function* chunks() {
+      yield Buffer.from(line)
+    }
+    expect((await openRows(chunks(), 'the file', KINDS)).kind).toBe(name)
+  })
+})
+
+const int64 = bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n })
+const quantity = oneof(maxSafeInteger().map(Math.abs), nat())
+const word = string({ unit: constantFrom('a', ' ', ',', ';', '"', "'", 'é', '🐶', '{'), maxLength: 9 })
+const name = word.map((text) => `x${text}`)
+const blankOr = <Value>(values: ReturnType<typeof constant<Value>>) => option(values, { nil: null })
+const barcode = string({ unit: constantFrom('0', '~', ',', ';', '"'), minLength: 1, maxLength: 48 })
+const further = { barcode: blankOr(barcode), lowStockAt: blankOr(quantity) }
+
+/** Of each kind: how its rows are read, and the fields of some good ones. */
+const tables = oneof(
+  table(
+    'pets',
+    PET_ROWS,
+    record({ id: int64, name, categoryId: int64, quantity, ...further }).map((pet) =>
+      PET_ROWS.write({ ...pet, status: 'sold' }),
+    ),
+  ),
+  table(
+    'orders',
+    ORDER_ROWS,
+    record({ id: int64, petId: int64, quantity, complete: boolean() }).map((order) =>
+      ORDER_ROWS.write(order),
+    ),
+  ),
+  table(
+    'categories',
+    CATEGORY_ROWS,
+    record({ id: int64, name, lowStockAt: blankOr(quantity) }).map((category) =>
+      CATEGORY_ROWS.write(category),
+    ),
+  ),
+  table(
+    'count',
+    COUNT_ROWS,
+    record({ id: int64, quantity }).map((row) => [String(row.id), String(row.quantity)]),
+  ),
+)
+
+function table<Value>(
+  kindName: string,
+  rows: RowReader<Value>,
+  fields: ReturnType<typeof constant<Field[]>>,
+) {
+  return array(fields, { minLength: 1, maxLength: 6 }).map((lines) => ({
+    ...{ kindName, columns: rows.columns, lines },
+    read: (line: readonly Field[]): unknown => rows.read(line),
+  }))
+}
+
+test('Rows with any delimiter, quotes and order of columns are read as they were', async () => {
+  await check(
+    asyncProperty(
+      tables.chain((one) => {
+        const all = one.columns.map((_, index) => index)
+        return record({
+          table: constant(one),
+          order: shuffledSubarray(all, { minLength: all.length }),
+          // What a file may do without, this one does without.
+          left: shuffledSubarray(all.filter((index) => one.columns[index]?.isOptional)),
+        })
+      }),
+      constantFrom(',', ';', '\t'),
+      constantFrom('\n', '\r\n'),
+      boolean(),
+      integer({ min: 1, max: 99 }),
+      async (
+        { table: { kindName, columns, lines, read }, order, left },
+        delimiter,
+        lineEnd,
+        isQuoted,
+        size,
+      ) => {
+        const kept = order.filter((index) => !left.includes(index))
+        const field = (text: string) =>
+          isQuoted || /[",;\t]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+        const header = kept
+          .map((index) => columns[index]?.name ?? '')
+          .map((text) => (isQuoted ? text : ` ${text.toUpperCase()} `))
+        const body = lines.map((line) => kept.map((index) => field(line[index] ?? '')).join(delimiter))
+        const bytes = Buffer.from(`\ufeff${[header.join(delimiter), ...body].join(lineEnd)}`)
+        async function* chunks() {
+          for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size)
+        }
+        const { kind: told, batches } = await openRows(chunks(), 'the file', KINDS)
+        const values: unknown[] = []
+        for await (const batch of batches) {
+          for (const row of batch) values.push('fields' in row ? read(row.fields) : row.reason)
+        }
+        expect(told).toBe(kindName)
+        expect(values).toStrictEqual(
+          lines.map((line) =>
+            read(line.map((text, index) => (left.includes(index) ? undefined : (text ?? '')))),
+          ),
+        )
+      },
+    ),
+  )
+})
+
+test('An adjustment is told by its own header, with any delimiter', () => {
+  const kinds = [kind('adjustment', ADJUSTMENT_ROWS.columns)]
+  expect(readHeader('expected;PetId;DELTA', 'the file', kinds)).toEqual({
+    ...{ kind: 'adjustment', delimiter: ';', order: [1, 2, -1, 0] },
+  })
+})

@@ -1,0 +1,103 @@
+import { describe, expect, test } from 'bun:test'
+import { array, asyncProperty, assert as check, constantFrom, integer, string } from 'fast-check'
+import { type Encoding, linesOf, NotUtf8 } from '../../src/core/transfer/file-lines.ts'
+
+async function* inChunks(bytes: Uint8Array, size: number): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size)
+}
+
+async function linesIn(bytes: Uint8Array, chunkSize = 1_000, encoding: Encoding = 'utf8'): Promise<string[]> {
+  const lines: string[] = []
+  for await (const batch of linesOf(inChunks(bytes, chunkSize), 'the file', encoding)) lines.push(...batch)
+  return lines
+}
+
+const notUtf8 = (line: number) => new NotUtf8('the file', line)
+
+describe('Text that is UTF-8', () => {
+  test('is cut into its lines, with or without a byte order mark, however it arrives', async () => {
+    const text = string({ unit: constantFrom('a', 'é', '狗', '🐶', '\n', '\r\n', '\ufffd', '\ufeff') })
+    await check(
+      asyncProperty(
+        text,
+        constantFrom('', '\ufeff'),
+        integer({ min: 1, max: 9 }),
+        async (body, mark, size) => {
+          const lines = await linesIn(Buffer.from(`${mark}a${body}`), size)
+          expect(lines).toEqual(`a${body}`.replace(/\n$/, '').split('\n'))
+        },
+      ),
+    )
+  })
+})
+
+describe('Text that is not UTF-8', () => {
+  test.each([
+    ['in the first line', 'M\xfcller', 1],
+    ['in the last line', 'a\r\nb\r\nM\xfcller\r\n', 3],
+    ['as the last byte', 'a\nb\n\xfc', 3],
+    ['in two lines', 'a\n\xe4\nb\n\xf6', 2],
+    ['behind characters that are cut in two', 'aaaa\xc3\xa9\xf0\x9f\x90\xb6\n\xfc', 2],
+    ['where it could be the beginning of a character', 'a\n\xf0\n\n', 2],
+  ])('is refused with its line: %s', async (_, text, line) => {
+    for (const size of [1, 2, 3, 5, 1_000]) {
+      await expect(linesIn(Buffer.from(text, 'latin1'), size)).rejects.toThrow(notUtf8(line))
+    }
+  })
+
+  test('is refused with the line of the first such byte, whatever stands before it and however it arrives', async () => {
+    const line = string({ unit: constantFrom('a', 'é', '狗', '🐶', '\ufffd') })
+    const bad = constantFrom([0xfc], [0x80], [0xc3], [0xe2, 0x82], [0xf0, 0x9f, 0x90], [0xed, 0xa0, 0x80])
+    const numbers = integer({ min: 1, max: 9 })
+    await check(
+      asyncProperty(
+        array(line),
+        line,
+        bad,
+        array(line),
+        numbers,
+        async (before, start, bytes, after, size) => {
+          const whole = Buffer.concat([
+            Buffer.from([...before, start].join('\n')),
+            Buffer.from(bytes),
+            Buffer.from(`\n${after.join('\n')}`),
+          ])
+          await expect(linesIn(whole, size)).rejects.toThrow(notUtf8(before.length + 1))
+        },
+      ),
+    )
+  })
+
+  test('is said to be Latin-1', () => {
+    expect(notUtf8(2).message).toBe('the file is not UTF-8 (line 2) but probably Latin-1 (Windows-1252)')
+  })
+
+  test('is no text where it has zeros in it, as the workbook of a spreadsheet has', async () => {
+    const workbook = Buffer.from('PK\x03\x04\x14\0\x06\0\b\0\0\0!\0A7\x82\xcf', 'latin1')
+    await expect(linesIn(workbook)).rejects.toThrow(
+      new Error('the file is not text; save it as CSV (in Excel: CSV UTF-8)'),
+    )
+  })
+
+  test('is read where it is said to be Latin-1, with what Windows-1252 has beyond it', async () => {
+    const text = 'M\xfcller\n\x80 \x84x\x93 \x99\n\xff'
+    for (const size of [1, 4, 1_000]) {
+      expect(await linesIn(Buffer.from(text, 'latin1'), size, 'latin1')).toEqual(['Müller', '€ „x“ ™', 'ÿ'])
+    }
+  })
+
+  test.each([
+    ['UTF-16, least byte first', [0xff, 0xfe, 0x70, 0], 'the file is UTF-16; save it as UTF-8'],
+    ['UTF-16, greatest byte first', [0xfe, 0xff, 0, 0x70], 'the file is UTF-16; save it as UTF-8'],
+  ])('is refused as %s, in either encoding', async (_, bytes, message) => {
+    for (const encoding of ['utf8', 'latin1'] as const) {
+      await expect(linesIn(new Uint8Array(bytes), 9, encoding)).rejects.toThrow(new Error(message))
+    }
+  })
+})
+
+test('UTF-8 that says so is not read as Latin-1', async () => {
+  await expect(linesIn(Buffer.from('\ufeffMüller'), 9, 'latin1')).rejects.toThrow(
+    'the file is UTF-8, not Latin-1, as its byte order mark says',
+  )
+})

@@ -1,0 +1,123 @@
+import { describe, expect, test } from 'bun:test'
+import { ChangingOrders } from '../../src/core/orders/changing-orders.ts'
+import { importOrder } from '../../src/core/orders/import-order.ts'
+import type { Order, OrderRow } from '../../src/core/orders/order.ts'
+import { ChangingStock, isQuantityChange } from '../../src/core/stock/changing-stock.ts'
+
+const BY = { keyId: 'importer', at: 7 }
+const row = (changes: Partial<OrderRow> = {}): OrderRow => ({
+  ...{ id: 5n, petId: 1n, quantity: 2, complete: false },
+  ...changes,
+})
+const known = (changes: Partial<Order> = {}): Order => ({
+  ...{ id: 5n, petId: 1n, quantity: 2, state: 'open', createdAt: 3 },
+  ...changes,
+})
+
+/** Of a pet with ten on the shelf, of which three are reserved besides. */
+function imported(wanted: OrderRow, order?: Order, quantity = 10) {
+  const reserved = 3 + (order?.state === 'open' ? order.quantity : 0)
+  const entry = { quantity, status: 'available', reserved, lowStockAt: null } as const
+  const stock = new ChangingStock(new Map([[1n, entry]]))
+  const orders = new ChangingOrders(stock, {
+    ...{ now: 99, over: [], newIds: [] },
+    orders: new Map(order === undefined ? [] : [[order.id, order]]),
+  })
+  const reason = importOrder(orders, wanted, BY)
+  const told = stock.made.map((made) =>
+    isQuantityChange(made) ? [made.before, made.after] : made.kind === 'order' ? made.change : made,
+  )
+  return { reason, told, order: orders.find(5n), reserved: stock.reserved.get(1n) }
+}
+
+describe('an order in a file', () => {
+  test.each<[string, OrderRow, Order | undefined, unknown[], Partial<Order>, number | undefined]>([
+    ['a new open one reserves', row(), undefined, ['created'], { state: 'open', createdAt: 99 }, 5],
+    ['as much as there is', row({ quantity: 7 }), undefined, ['created'], { quantity: 7 }, 10],
+    [
+      'a new complete one takes nothing',
+      row({ complete: true }),
+      undefined,
+      ['completed'],
+      { state: 'complete' },
+      undefined,
+    ],
+    [
+      'also for a pet that is no more',
+      row({ complete: true, petId: 9n }),
+      undefined,
+      ['completed'],
+      { petId: 9n },
+      undefined,
+    ],
+    [
+      'one that is completed is sold',
+      row({ complete: true }),
+      known(),
+      [[10, 8], 'completed'],
+      { state: 'complete' },
+      3,
+    ],
+    ['another ship date', row({ shipDate: 8 }), known(), ['changed'], { shipDate: 8 }, 5],
+    [
+      'another ship date of a complete one',
+      row({ complete: true, shipDate: 8 }),
+      known({ state: 'complete' }),
+      ['changed'],
+      { shipDate: 8, state: 'complete' },
+      undefined,
+    ],
+    ['more of it', row({ quantity: 7 }), known(), ['changed'], { quantity: 7, createdAt: 3 }, 10],
+    ['less of it', row({ quantity: 1 }), known(), ['changed'], { quantity: 1 }, 4],
+    ['the same again', row(), known(), [], {}, undefined],
+  ])('%s', (_, wanted, order, told, result, reserved) => {
+    const outcome = imported(wanted, order)
+    expect(outcome.reason).toBeUndefined()
+    expect<unknown[]>(outcome.told).toEqual(told)
+    expect(outcome.order).toMatchObject(result)
+    if (reserved !== undefined) expect(outcome.reserved).toBe(reserved)
+  })
+
+  test('without a ship date, the one that it had goes', () => {
+    expect(imported(row(), known({ shipDate: 4 })).order).toEqual(known())
+  })
+
+  test('a hold stays one', () => {
+    expect(imported(row({ shipDate: 8 }), known({ expiresAt: 500 })).order).toMatchObject({ expiresAt: 500 })
+  })
+
+  test.each<[string, OrderRow, Order | undefined, string]>([
+    ['one more than is there', row({ quantity: 8 }), undefined, 'of pet 1 7 are available, 8 are needed'],
+    ['one more for one that is there', row({ quantity: 10 }), known(), '5 are available, 8 are needed'],
+    ['a pet that is not there', row({ petId: 9n }), undefined, 'there is no pet 9'],
+    ['none at all', row({ quantity: 0 }), undefined, '1 or more, got 0'],
+    ['another pet', row({ petId: 2n }), known(), 'order 5 is for pet 1 and stays so, got pet 2'],
+    ['a complete one opened', row(), known({ state: 'complete' }), 'cannot be opened again'],
+    [
+      'a complete one of another quantity',
+      row({ complete: true, quantity: 3 }),
+      known({ state: 'complete' }),
+      'is of 2',
+    ],
+    ['completed with another quantity', row({ complete: true, quantity: 3 }), known(), 'is of 2'],
+    ['a cancelled one', row(), known({ state: 'cancelled' }), 'order 5 is cancelled and stays so'],
+    [
+      'an expired one',
+      row({ complete: true }),
+      known({ state: 'expired' }),
+      'order 5 is expired and stays so',
+    ],
+  ])('%s is refused, and nothing changes', (_, wanted, order, reason) => {
+    const outcome = imported(wanted, order)
+    expect(outcome.reason).toContain(reason)
+    expect(outcome.told).toEqual([])
+    expect(outcome.order).toEqual(order as Order)
+    expect(outcome.reserved).toBeUndefined()
+  })
+
+  test('one that is completed with less on the shelf than it takes is refused', () => {
+    const outcome = imported(row({ complete: true }), known(), 1)
+    expect(outcome.reason).toBe('order 5 takes 2 of pet 1, and 1 are in stock')
+    expect(outcome.told).toEqual([])
+  })
+})

@@ -1,0 +1,48 @@
+import { expect, test } from 'bun:test'
+import { childOf, newTrace, parseTraceparent, traceText } from '../../src/core/values/trace-context.ts'
+
+const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736'
+const SPAN = '00f067aa0ba902b7'
+
+test.each([
+  [`00-${TRACE}-${SPAN}-01`, 1],
+  [`00-${TRACE}-${SPAN}-00`, 0],
+  // Bits that are not known are left out.
+  [`00-${TRACE}-${SPAN}-ff`, 3],
+  // A later version is read as ours, whatever it has behind it.
+  [`01-${TRACE}-${SPAN}-01`, 1],
+  [`cc-${TRACE}-${SPAN}-01-what-the-future-will-be-like`, 1],
+])('%s is read', (text, flags) => {
+  expect(parseTraceparent(text)).toEqual({ traceId: TRACE, spanId: SPAN, flags })
+})
+
+test.each([
+  ['an empty one', ''],
+  ['a version that is none', `ff-${TRACE}-${SPAN}-01`],
+  ['more behind a version of ours', `00-${TRACE}-${SPAN}-01-more`],
+  ['more behind a later one without a dash', `01-${TRACE}-${SPAN}-01more`],
+  ['capital letters', `00-${TRACE.toUpperCase()}-${SPAN}-01`],
+  ['a trace id of zeros', `00-${'0'.repeat(32)}-${SPAN}-01`],
+  ['a span id of zeros', `00-${TRACE}-${'0'.repeat(16)}-01`],
+  ['a short trace id', `00-${TRACE.slice(1)}-${SPAN}-01`],
+  ['a long span id', `00-${TRACE}-${SPAN}0-01`],
+  ['other characters', `00-${TRACE}-${SPAN}-0g`],
+  ['no flags', `00-${TRACE}-${SPAN}`],
+  ['two of them, which a list becomes', `00-${TRACE}-${SPAN}-01, 00-${TRACE}-${SPAN}-01`],
+])('%s is not read', (_, text) => {
+  expect(parseTraceparent(text)).toBeUndefined()
+})
+
+test('a step of ours stays in the trace, with its flags, and is one of its own', () => {
+  const parent = { traceId: TRACE, spanId: SPAN, flags: 1 }
+  const child = childOf(parent)
+  expect(child).toEqual({ ...parent, spanId: expect.stringMatching(/^[0-9a-f]{16}$/) })
+  expect(child.spanId).not.toBe(SPAN)
+  expect(traceText(parent)).toBe(`00-${TRACE}-${SPAN}-01`)
+})
+
+test('a trace of our own is one that others can read', () => {
+  const [one, other] = [newTrace(), newTrace()]
+  expect(parseTraceparent(traceText(one))).toEqual(one)
+  expect(one.traceId).not.toBe(other.traceId)
+})

@@ -1,0 +1,116 @@
+import { describe, expect, test } from 'bun:test'
+import { addressOf, checkedUrl, isPublic } from '../../src/delivery/addresses.ts'
+import { HttpSender } from '../../src/delivery/http-sender.ts'
+import { sampleMessage } from '../../src/delivery/message.ts'
+import { WebhookReceiver } from '../support/webhook-receiver.ts'
+
+test.each([
+  ...['8.8.8.8', '1.1.1.1', '100.63.255.255', '172.15.0.1', '172.32.0.1', '192.169.0.1', '223.255.255.255'],
+  ...['2606:4700:4700::1111', '2a00:1450:4001::1'],
+])('%s is of the public internet', (address) => expect(isPublic(address)).toBe(true))
+
+test.each([
+  ...['0.0.0.0', '10.1.2.3', '100.64.0.1', '127.0.0.1', '127.255.255.254', '169.254.169.254', '172.16.0.1'],
+  ...[
+    '172.31.255.255',
+    '192.168.1.1',
+    '192.0.2.1',
+    '198.18.0.1',
+    '203.0.113.9',
+    '224.0.0.1',
+    '255.255.255.255',
+  ],
+  ...['::', '::1', '::ffff:127.0.0.1', '::ffff:8.8.8.8', '::7f00:1', '64:ff9b::7f00:1', '2002:7f00:1::'],
+  ...['2001::1', '2001:db8::1', 'fc00::1', 'fd12::1', 'fe80::1', 'fd00:ec2::254', 'ff02::1', 'shop', ''],
+])('%s is not', (address) => expect(isPublic(address)).toBe(false))
+
+describe('an address for a webhook', () => {
+  const taken = ['https://shop.example/', 'https://shop.example:8443/x?y=1', 'https://8.8.8.8:1025/']
+  test.each([...taken, 'https://shop.example:80/', 'https://shop.example:8080/'])('%s will do', (text) =>
+    expect(checkedUrl(text, false)).toBeInstanceOf(URL),
+  )
+
+  test.each([
+    ['http://shop.example/', 'must begin with https://'],
+    ['file:///etc/passwd', 'must begin with https://'],
+    ['https://me@shop.example/', 'must not have a user name'],
+    ['https://shop.example:25/', 'must have the port'],
+    ['https://shop.example:1024/', 'must have the port'],
+    ['https://127.0.0.1/', 'must be on the public internet, got 127.0.0.1'],
+    ['https://2130706433/', 'must be on the public internet, got 127.0.0.1'],
+    ['https://0x7f.1/', 'must be on the public internet, got 127.0.0.1'],
+    ['https://[::1]/', 'must be on the public internet, got ::1'],
+    ['https://[::ffff:169.254.169.254]/', 'must be on the public internet'],
+  ])('%s will not: %s', (text, reason) => expect(checkedUrl(text, false)).toContain(reason))
+
+  test('on loopback will do where that is allowed, and http with it', () => {
+    for (const text of ['http://127.0.0.1:9000/', 'http://shop.local/', 'https://[::1]:8443/'])
+      expect(checkedUrl(text, true)).toBeInstanceOf(URL)
+    expect(checkedUrl('http://127.0.0.1:22/', true)).toContain('must have the port')
+  })
+
+  test('has to be public in all that its name stands for', async () => {
+    const all: Readonly<Record<string, readonly string[]>> = {
+      'good.example': ['8.8.8.8', '2606:4700::1'],
+      'half.example': ['8.8.8.8', '10.0.0.1'],
+      'none.example': [],
+    }
+    const lookup = async (host: string) => all[host] ?? Promise.reject(new Error('ENOTFOUND'))
+    expect(await addressOf('good.example', lookup, false)).toEqual({ address: '8.8.8.8' })
+    expect(await addressOf('half.example', lookup, false)).toContain('half.example, which is 10.0.0.1')
+    expect(await addressOf('none.example', lookup, false)).toContain('has no address')
+    expect(await addressOf('typo.example', lookup, false)).toContain('cannot be looked up')
+    expect(await addressOf('half.example', lookup, true)).toEqual({ address: '8.8.8.8' })
+  })
+})
+
+test('a name that is public when it is checked and on loopback when it is connected to leads nowhere', async () => {
+  const receiver = new WebhookReceiver()
+  const answers = [['203.0.114.1'], ['127.0.0.1']]
+  const sender = new HttpSender({
+    ...{ allowsPrivate: false, clock: Date.now },
+    lookup: async () => answers.shift() ?? ['127.0.0.1'],
+  })
+  const url = `https://rebinding.example:${receiver.port}/`
+  expect(await sender.problemOf(url)).toBeUndefined()
+  const { status, error } = await sender.send(url, ['whsec_AAAA'], sampleMessage('stock.changed', 0))
+  expect([status, error]).toEqual([
+    undefined,
+    expect.stringContaining('must be on the public internet, got rebinding.example, which is 127.0.0.1'),
+  ])
+  expect(receiver.all).toHaveLength(0)
+  await receiver.stop()
+})
+
+test('the connection goes to the address that was looked at, whatever the name stands for meanwhile', async () => {
+  const receiver = new WebhookReceiver()
+  const asked: string[] = []
+  const sender = new HttpSender({
+    ...{ allowsPrivate: true, clock: Date.now },
+    lookup: async (host) => {
+      asked.push(host)
+      return ['127.0.0.1']
+    },
+  })
+  // A name that nothing else could look up.
+  const url = `http://only-here.invalid:${receiver.port}/hook?token=1`
+  const result = await sender.send(url, ['whsec_AAAA'], sampleMessage('stock.changed', 0))
+  expect([result.status, asked]).toEqual([204, ['only-here.invalid']])
+  await receiver.stop()
+})
+
+test('nothing goes through a proxy that the environment names', async () => {
+  const receiver = new WebhookReceiver()
+  const proxied = Bun.env.HTTP_PROXY
+  Bun.env.HTTP_PROXY = 'http://127.0.0.1:9'
+  try {
+    expect(await fetch(receiver.url).catch(() => 'through the proxy')).toBe('through the proxy')
+    const sender = new HttpSender({ allowsPrivate: true, clock: Date.now })
+    const result = await sender.send(receiver.url, ['whsec_AAAA'], sampleMessage('stock.low', 0))
+    expect(result).toMatchObject({ status: 204 })
+  } finally {
+    if (proxied === undefined) delete Bun.env.HTTP_PROXY
+    else Bun.env.HTTP_PROXY = proxied
+    await receiver.stop()
+  }
+})

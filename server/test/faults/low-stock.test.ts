@@ -1,0 +1,28 @@
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { crossThresholds } from './low-stock.ts'
+import { onPostgres, onSqlite } from './low-stock-stores.ts'
+
+setDefaultTimeout(120_000)
+
+const SEED = 20_261_116
+
+test.each([
+  ['SQLite', onSqlite, 4_000],
+  ['PostgreSQL', onPostgres, 4_000],
+])(
+  '%s: changes around thresholds by 8 callers on two instances: crossings alternate, and are what a plain model says',
+  async (_, create, changes) => {
+    for (const movesCategory of [false, true]) {
+      const { open, discard } = await create()
+      try {
+        const report = await crossThresholds({
+          ...{ seed: SEED, open, movesCategory, isOver: (made) => made >= changes / 2 },
+        })
+        expect(report.violations).toEqual([])
+        expect(report.crossings).toBeGreaterThan(changes / 20)
+      } finally {
+        await discard()
+      }
+    }
+  },
+)

@@ -1,0 +1,113 @@
+import type { CancelCall, OrderCall, OrderUpdateCall } from './model-order-steps.ts'
+import type { ModelOrder, OrderRefusal } from './model-orders.ts'
+import { asText, failure, type Intent, type Outcome } from './model-outcome.ts'
+import { petIdOf } from './model-plan.ts'
+import { BAD_ORDER_UPDATES, BAD_ORDERS, SHIP_DATES } from './model-requests.ts'
+import type { ModelWorld } from './model-world.ts'
+
+const UNKNOWN_ORDER = 404_404_404n
+const SECOND = 1_000
+
+/** An order that there is, by number; one more than there are stands for one that there never was. */
+export function orderIdOf(world: ModelWorld, number: number): bigint {
+  const orders = world.orders.sorted()
+  return orders[number % (orders.length + 1)]?.[0] ?? UNKNOWN_ORDER
+}
+
+export function orderBody(id: bigint, order: ModelOrder) {
+  return { id, ...withoutId(order) }
+}
+
+function withoutId({ petId, quantity, state, createdAt, expiresAt, shipDate }: ModelOrder) {
+  return {
+    ...{ petId, quantity: BigInt(quantity) },
+    ...(shipDate === undefined ? {} : { shipDate: iso(shipDate) }),
+    ...{ complete: state === 'complete', state, createdAt: iso(createdAt) },
+    ...(expiresAt === undefined ? {} : { expiresAt: iso(expiresAt) }),
+  }
+}
+
+/** The id is the store's to choose: the model learns it from the answer. */
+export function creation(world: ModelWorld, call: OrderCall): Intent {
+  const petId = petIdOf(call.pet)
+  const shipDate = SHIP_DATES[call.shipDate % SHIP_DATES.length]
+  const told = {
+    ...{ quantity: call.quantity },
+    ...(call.holdSeconds === undefined ? {} : { holdSeconds: call.holdSeconds }),
+    ...(shipDate === undefined ? {} : { shipDate: shipDate.text }),
+  }
+  const bad = BAD_ORDERS[call.body]
+  return {
+    method: 'POST',
+    path: '/store/orders',
+    headers: { 'Content-Type': 'application/json' },
+    body: bad ?? `{"petId":${petId},${JSON.stringify(told).slice(1)}`,
+    refusal: bad === undefined ? undefined : failure(400),
+    decide: () => {
+      const available = world.orders.availableOf(petId)
+      if (available === undefined) return failure(404)
+      if (available < call.quantity) return shortage(petId, available)
+      const made: ModelOrder = {
+        ...{ petId, quantity: call.quantity, state: 'open', createdAt: world.now },
+        ...(call.holdSeconds === undefined ? {} : { expiresAt: world.now + call.holdSeconds * SECOND }),
+        ...(shipDate === undefined ? {} : { shipDate: shipDate.time }),
+      }
+      return { status: 201, body: withoutId(made), made }
+    },
+  }
+}
+
+export function orderUpdate(world: ModelWorld, call: OrderUpdateCall): Intent {
+  const id = orderIdOf(world, call.order)
+  const shipDate = SHIP_DATES[call.shipDate % SHIP_DATES.length]
+  const bad = BAD_ORDER_UPDATES[call.body]
+  const good = shipDate === undefined ? '{"complete": true}' : `{"shipDate": "${shipDate.text}"}`
+  return {
+    method: 'PATCH',
+    path: `/store/orders/${id}`,
+    headers: { 'Content-Type': 'application/json' },
+    body: bad ?? good,
+    refusal: bad === undefined ? undefined : failure(400),
+    decide: (by) => {
+      const { orders } = world
+      const changed = shipDate === undefined ? orders.complete(id, by) : orders.setShipDate(id, shipDate.time)
+      if (typeof changed === 'string') return refused(world, id, changed)
+      const body = orderBody(id, changed)
+      return {
+        status: 200,
+        body,
+        tagged: { resource: `order ${id}`, content: asText([body, true, undefined]) },
+      }
+    },
+  }
+}
+
+export function cancellation(world: ModelWorld, call: CancelCall): Intent {
+  const id = orderIdOf(world, call.order)
+  return {
+    method: 'DELETE',
+    path: `/store/orders/${id}`,
+    headers: {},
+    body: '',
+    decide: () => {
+      const cancelled = world.orders.cancel(id)
+      return typeof cancelled === 'string' ? refused(world, id, cancelled) : { status: 204 }
+    },
+  }
+}
+
+function refused(world: ModelWorld, id: bigint, why: OrderRefusal): Outcome {
+  const order = world.orders.find(id)
+  if (why === 'not_found' || order === undefined) return failure(404)
+  const { petId, state } = order
+  if (why === 'insufficient_stock') return shortage(petId, world.pets.get(petId)?.quantity ?? 0)
+  return failure(409, { code: why, details: [{ index: 0, petId, code: why, state }] })
+}
+
+function shortage(petId: bigint, available: number): Outcome {
+  return failure(409, { details: [{ index: 0, petId, code: 'insufficient_stock', available }] })
+}
+
+function iso(time: number): string {
+  return new Date(time).toISOString()
+}

@@ -1,0 +1,127 @@
+import type { ChangedBy } from './model-outcome.ts'
+import { IMPORT_KEY, type ModelWorld } from './model-world.ts'
+
+export type OrderState = 'open' | 'complete' | 'cancelled' | 'expired'
+
+/** What becomes of an order that is to be closed or changed, where that cannot be. */
+export type OrderRefusal = 'not_found' | 'order_closed' | 'insufficient_stock'
+
+export interface ModelOrder {
+  readonly petId: bigint
+  readonly quantity: number
+  readonly state: OrderState
+  readonly createdAt: number
+  readonly expiresAt?: number
+  readonly shipDate?: number
+}
+
+/** An order as a file has it. */
+export type ImportedOrder = Required<Pick<ModelOrder, 'petId' | 'quantity' | 'shipDate'>> & {
+  readonly complete: boolean
+}
+
+/** The orders of the model. A hold is over by the clock of the store, which all instances share. */
+export class ModelOrders {
+  readonly #world: ModelWorld
+  readonly #orders = new Map<bigint, ModelOrder>()
+
+  constructor(world: ModelWorld) {
+    this.#world = world
+  }
+
+  find(id: bigint): ModelOrder | undefined {
+    const order = this.#orders.get(id)
+    const isOver = order?.state === 'open' && (order.expiresAt ?? Number.POSITIVE_INFINITY) <= this.#world.now
+    return order !== undefined && isOver ? { ...order, state: 'expired' } : order
+  }
+
+  /** By id ascending. */
+  sorted(): (readonly [bigint, ModelOrder])[] {
+    const ids = [...this.#orders.keys()].sort((a, b) => (a < b ? -1 : 1))
+    return ids.map((id) => [id, this.#known(id)])
+  }
+
+  set(id: bigint, order: ModelOrder): void {
+    this.#orders.set(id, order)
+  }
+
+  /** What open orders hold of a pet. */
+  reservedOf(petId: bigint): number {
+    const open = this.sorted().filter(([, order]) => order.petId === petId && order.state === 'open')
+    return open.reduce((sum, [, { quantity }]) => sum + quantity, 0)
+  }
+
+  /** How many of a pet can be ordered; `undefined` where there is no such pet. */
+  availableOf(petId: bigint): number | undefined {
+    const pet = this.#world.pets.get(petId)
+    return pet === undefined ? undefined : pet.quantity - this.reservedOf(petId)
+  }
+
+  complete(id: bigint, by: ChangedBy): ModelOrder | OrderRefusal {
+    const order = this.find(id)
+    if (order === undefined) return 'not_found'
+    if (order.state === 'complete') return order
+    if (order.state !== 'open') return 'order_closed'
+    const { petId, quantity } = order
+    const left = (this.#world.pets.get(petId)?.quantity ?? 0) - quantity
+    if (left < 0) return 'insufficient_stock'
+    this.#world.setQuantity(petId, left, { ...by, reason: 'sold', reference: `order ${id}` })
+    return this.#change(id, { ...order, state: 'complete' })
+  }
+
+  cancel(id: bigint): ModelOrder | OrderRefusal {
+    const order = this.find(id)
+    if (order === undefined) return 'not_found'
+    if (order.state === 'complete') return 'order_closed'
+    return order.state === 'open' ? this.#change(id, { ...order, state: 'cancelled' }) : order
+  }
+
+  setShipDate(id: bigint, shipDate: number): ModelOrder | OrderRefusal {
+    const order = this.find(id)
+    if (order === undefined) return 'not_found'
+    return order.state === 'open' ? this.#change(id, { ...order, shipDate }) : 'order_closed'
+  }
+
+  /** Holds that are over by now are so whatever the clock says later. */
+  endHolds(): void {
+    for (const [id, order] of this.sorted()) this.#orders.set(id, order)
+  }
+
+  /** Brings an order in; whether that can be. A new one that is complete takes nothing from the shelf. */
+  bringIn(id: bigint, wanted: ImportedOrder): boolean {
+    const { petId, quantity, complete, shipDate } = wanted
+    const order = this.find(id)
+    if (order !== undefined) {
+      if (order.petId !== petId || order.state === 'cancelled' || order.state === 'expired') return false
+      if (order.state === 'complete' && !complete) return false
+      if ((order.state === 'complete' || complete) && order.quantity !== quantity) return false
+    }
+    if (!complete) {
+      const more = quantity - (order?.quantity ?? 0)
+      const available = this.availableOf(petId)
+      if (available === undefined || (more > 0 && available < more)) return false
+    }
+    if (order?.state === 'open' && complete) {
+      const by = { at: this.#world.now, id: IMPORT_KEY, name: IMPORT_KEY }
+      if (typeof this.complete(id, by) === 'string') return false
+    }
+    const before = this.find(id) ?? {
+      petId,
+      state: complete ? 'complete' : 'open',
+      createdAt: this.#world.now,
+    }
+    this.#orders.set(id, { ...before, quantity, shipDate })
+    return true
+  }
+
+  #known(id: bigint): ModelOrder {
+    const order = this.find(id)
+    if (order === undefined) throw new Error(`the model has no order ${id}`)
+    return order
+  }
+
+  #change(id: bigint, order: ModelOrder): ModelOrder {
+    this.#orders.set(id, order)
+    return order
+  }
+}

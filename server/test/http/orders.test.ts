@@ -1,0 +1,275 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { type Answer, type CallOptions, TestService } from '../support/test-service.ts'
+
+const OPEN = '9007199254740993'
+const SECOND = 1_000
+let service: TestService
+beforeAll(async () => {
+  service = await TestService.start()
+})
+afterAll(() => service.stop())
+beforeEach(async () => {
+  service.now += 3_600 * SECOND
+  await empty()
+  await service.setQuantity(1n, '{"quantity": 10}')
+})
+
+interface WireOrder {
+  readonly id: number
+  readonly petId: number
+  readonly quantity: number
+  readonly shipDate?: string
+  readonly complete: boolean
+  readonly state: string
+  readonly createdAt: string
+  readonly expiresAt?: string
+}
+
+/** Cancels what tests have left open of the first two pets. */
+async function empty(): Promise<void> {
+  for (const petId of [1n, 2n]) {
+    for (const { id } of await service.store.listOrders({ petId, state: 'open' }, 1_000)) await cancel(id)
+  }
+}
+
+const sent = (method: string, path: string, body: unknown, options: CallOptions = {}): Promise<Answer> =>
+  service.call(method, path, {
+    ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    ...options,
+    headers: { 'Content-Type': 'application/json', ...options.headers },
+  })
+const order = (body: unknown, options?: CallOptions) => sent('POST', '/store/orders', body, options)
+const patch = (id: number | string, body: unknown, options?: CallOptions) =>
+  sent('PATCH', `/store/orders/${id}`, body, options)
+const cancel = (id: number | bigint | string, options?: CallOptions) =>
+  sent('DELETE', `/store/orders/${id}`, undefined, options)
+const wire = (answer: Answer) => answer.json as WireOrder
+const made = async (quantity = 1, more: object = {}) => {
+  const answer = await order({ petId: 1, quantity, ...more })
+  expect(answer.status).toBe(201)
+  return wire(answer)
+}
+const available = async (petId: number | string = 1) =>
+  (await service.call('GET', `/inventory/${petId}/availability`)).json
+describe('POST /store/orders', () => {
+  test('makes an order, which reserves; quantity stays what is on the shelf', async () => {
+    const answer = await order({ petId: 1, quantity: 3, shipDate: '2026-12-24T18:00:00+01:00' })
+    const { id } = wire(answer)
+    expect(answer.status).toBe(201)
+    expect(answer.headers.get('Location')).toBe(`/v1/store/orders/${id}`)
+    expect(answer.text).toBe(
+      `{"id":${id},"petId":1,"quantity":3,"shipDate":"2026-12-24T17:00:00.000Z","complete":false,"state":"open","createdAt":"${new Date(service.now).toISOString()}"}`,
+    )
+    expect((await service.fetch('GET', `/v1/store/orders/${id}`)).text).toBe(answer.text)
+    expect(await available()).toEqual({ petId: 1, quantity: 10, reserved: 3, available: 7 })
+    expect((await service.call('GET', '/inventory/1')).item.quantity).toBe(10)
+  })
+
+  test('without a ship date and a hold there is none; a hold says when it ends', async () => {
+    expect(Object.keys(await made())).toEqual(['id', 'petId', 'quantity', 'complete', 'state', 'createdAt'])
+    const hold = await made(1, { holdSeconds: 2_592_000 })
+    expect(Date.parse(hold.expiresAt ?? '') - Date.parse(hold.createdAt)).toBe(2_592_000 * SECOND)
+  })
+
+  test('more than is available is 409, and the message says what is', async () => {
+    await made(4)
+    const before = await service.contents()
+    const answer = await order({ petId: 1, quantity: 7 })
+    expect([answer.status, answer.error.code]).toEqual([409, 'insufficient_stock'])
+    const message = '6 of petId 1 are available, so 7 cannot be ordered'
+    expect(answer.error).toEqual({
+      ...{ code: 'insufficient_stock', status: 409, message: `${message}; nothing was changed` },
+      details: [{ index: 0, petId: 1, code: 'insufficient_stock', message, available: 6 }],
+    } as typeof answer.error)
+    expect(await service.contents()).toEqual(before)
+    expect((await order({ petId: 1, quantity: 6 })).status).toBe(201)
+    expect((await order({ petId: 1, quantity: 1 })).error.message).toContain('0 of petId 1 are available')
+  })
+
+  test('a pet that is not there is 404', async () => {
+    const answer = await order({ petId: 404, quantity: 1 })
+    expect([answer.status, answer.error.code]).toEqual([404, 'not_found'])
+  })
+
+  test('ids are int64, also in the body', async () => {
+    const answer = await order('{"petId": 9223372036854775807, "quantity": 1}')
+    expect(answer.text).toContain('"petId":9223372036854775807,')
+    expect((await service.call('GET', `/store/orders/${wire(answer).id}`)).text).toBe(answer.text)
+    expect((await cancel(wire(answer).id)).status).toBe(204)
+    expect((await order('{"petId": 9223372036854775806, "quantity": 1}')).status).toBe(404)
+  })
+
+  test('other fields are ignored, 5.0 is an integer', async () => {
+    const answer = await order(
+      '{"petId": 1.0, "quantity": 2.0, "state": "complete", "id": 5, "complete": true}',
+    )
+    expect([answer.status, wire(answer)]).toMatchObject([
+      201,
+      { quantity: 2, state: 'open', complete: false },
+    ])
+  })
+
+  test.each([
+    ['{"petId": 1}', 'quantity must be an integer from 1 to 9007199254740991, got nothing'],
+    ['{"petId": 1, "quantity": 0}', 'got 0'],
+    ['{"petId": 1, "quantity": -1}', 'got -1'],
+    ['{"petId": 1, "quantity": 1.5}', 'got 1.5'],
+    ['{"petId": 1, "quantity": "1"}', 'got "1" (a string)'],
+    ['{"petId": 1, "quantity": null}', 'got null'],
+    ['{"petId": 1, "quantity": true}', 'got true (a boolean)'],
+    ['{"petId": 1, "quantity": 9007199254740992}', 'got 9007199254740992'],
+    ['{"quantity": 1}', 'petId must be an int64, got nothing'],
+    ['{"petId": "1", "quantity": 1}', 'petId must be an int64, got "1"'],
+    ['{"petId": 9223372036854775808, "quantity": 1}', 'got 9223372036854775808'],
+    [
+      '{"petId": 1, "quantity": 1, "holdSeconds": 0}',
+      'holdSeconds must be an integer from 1 to 2592000, got 0',
+    ],
+    ['{"petId": 1, "quantity": 1, "holdSeconds": 2592001}', 'got 2592001'],
+    ['{"petId": 1, "quantity": 1, "holdSeconds": "60"}', 'got "60" (a string)'],
+    ['{"petId": 1, "quantity": 1, "holdSeconds": 1.5}', 'got 1.5'],
+    ['{"petId": 1, "quantity": 1, "holdSeconds": null}', 'got null'],
+    ['{"petId": 1, "quantity": 1, "shipDate": "tomorrow"}', 'shipDate must be a date and time with its zone'],
+    ['{"petId": 1, "quantity": 1, "shipDate": "2026-02-30T10:00:00Z"}', 'got "2026-02-30T10:00:00Z"'],
+    ['{"petId": 1, "quantity": 1, "shipDate": 1790000000}', 'got 1790000000'],
+    ['{"petId": 1, "quantity": 1, "shipDate": null}', 'got null'],
+    ['[{"petId": 1, "quantity": 1}]', 'must be a JSON object'],
+    ['{"petId": 1, "quantity": 1', 'not valid JSON'],
+  ])('%s is 400 and changes nothing', async (body, message) => {
+    const before = await service.contents()
+    const answer = await order(body)
+    expect([answer.status, answer.error.code]).toEqual([400, 'invalid_request'])
+    expect(answer.error.message).toContain(message)
+    expect(await service.contents()).toEqual(before)
+  })
+})
+
+describe('PATCH /store/orders/{orderId}', () => {
+  test('complete takes it out of both, and the history says what for; again it is 200 and changes nothing', async () => {
+    const { id } = await made(4)
+    await made(1)
+    const first = await patch(id, { complete: true })
+    expect([first.status, wire(first)]).toMatchObject([200, { id, complete: true, state: 'complete' }])
+    expect(await available()).toEqual({ petId: 1, quantity: 6, reserved: 1, available: 5 })
+    const [latest] = (await service.call('GET', '/inventory/1/history')).json as object[]
+    expect(latest).toMatchObject({ before: 10, after: 6, reason: 'sold', reference: `order ${id}` })
+    const before = await service.contents()
+    const again = await patch(id, { complete: true })
+    expect([again.status, again.text]).toEqual([200, first.text])
+    expect(await service.contents()).toEqual(before)
+  })
+
+  test('another ship date while it is open', async () => {
+    const { id } = await made(1, { shipDate: '2026-12-01T10:00:00Z' })
+    const answer = await patch(id, { shipDate: '2027-01-01T00:00:00.5Z' })
+    expect([answer.status, wire(answer).shipDate]).toEqual([200, '2027-01-01T00:00:00.500Z'])
+    expect(await available()).toMatchObject({ reserved: 1 })
+    await patch(id, { complete: true })
+    expect((await patch(id, { shipDate: '2027-01-02T00:00:00Z' })).error.code).toBe('order_closed')
+  })
+
+  test('of a cancelled one, both are 409 order_closed, and nothing changes', async () => {
+    const { id } = await made()
+    await cancel(id)
+    const before = await service.contents()
+    for (const body of [{ complete: true }, { shipDate: '2027-01-01T00:00:00Z' }]) {
+      const answer = await patch(id, body)
+      expect([answer.status, answer.error.code]).toEqual([409, 'order_closed'])
+      expect(answer.error.message).toContain(`order ${id} is cancelled`)
+      expect(answer.error).toMatchObject({
+        details: [{ index: 0, petId: 1, code: 'order_closed', state: 'cancelled' }],
+      })
+    }
+    expect(await service.contents()).toEqual(before)
+  })
+
+  test('of an expired one too', async () => {
+    const { id } = await made(1, { holdSeconds: 1 })
+    service.now += SECOND
+    for (const body of [{ complete: true }, { shipDate: '2027-01-01T00:00:00Z' }]) {
+      expect((await patch(id, body)).error).toMatchObject({
+        ...{ code: 'order_closed', status: 409 },
+        details: [{ state: 'expired' }],
+      })
+    }
+    expect(await available()).toMatchObject({ quantity: 10, reserved: 0 })
+  })
+
+  test('with less on the shelf than it takes it is 409 insufficient_stock', async () => {
+    const { id } = await made(5)
+    await service.setQuantity(1n, '{"quantity": 4}')
+    const answer = await patch(id, { complete: true })
+    expect([answer.status, answer.error.code]).toEqual([409, 'insufficient_stock'])
+    expect(answer.error.message).toContain(`order ${id} takes 5 of petId 1, but only 4 are in stock`)
+    expect(answer.error).toMatchObject({ details: [{ code: 'insufficient_stock', available: 4 }] })
+    expect(await available()).toEqual({ petId: 1, quantity: 4, reserved: 5, available: -1 })
+  })
+
+  test.each([
+    ['{}', 'exactly one of complete and shipDate, got neither'],
+    ['{"complete": true, "shipDate": "2027-01-01T00:00:00Z"}', 'got both'],
+    ['{"complete": false}', 'complete must be true, got false'],
+    ['{"complete": "true"}', 'got "true" (a string)'],
+    ['{"complete": null}', 'got null'],
+    ['{"shipDate": "2027-01-01"}', 'shipDate must be a date and time with its zone'],
+    ['{"shipDate": null}', 'got null'],
+    ['{"quantity": 3}', 'got neither'],
+  ])('%s is 400 and changes nothing', async (body, message) => {
+    const before = await service.contents()
+    const answer = await patch(OPEN, body)
+    expect([answer.status, answer.error.code]).toEqual([400, 'invalid_request'])
+    expect(answer.error.message).toContain(message)
+    expect(await service.contents()).toEqual(before)
+  })
+})
+
+describe('DELETE /store/orders/{orderId}', () => {
+  test('releases what it reserved with 204, and again 204', async () => {
+    const { id } = await made(10)
+    for (const _ of [1, 2]) {
+      const answer = await cancel(id)
+      expect([answer.status, answer.text, answer.headers.has('Content-Length')]).toEqual([204, '', false])
+      expect(await available()).toEqual({ petId: 1, quantity: 10, reserved: 0, available: 10 })
+    }
+    expect(wire(await service.call('GET', `/store/orders/${id}`)).state).toBe('cancelled')
+  })
+
+  test('of a complete one is 409 order_closed, of an expired one 204, and neither changes anything', async () => {
+    const { id } = await made(2)
+    await patch(id, { complete: true })
+    const hold = await made(1, { holdSeconds: 1 })
+    service.now += SECOND
+    const before = await service.contents()
+    expect((await cancel(id)).error).toMatchObject({
+      ...{ code: 'order_closed', status: 409 },
+      details: [{ state: 'complete' }],
+    })
+    expect((await cancel(hold.id)).status).toBe(204)
+    expect(await service.contents()).toEqual(before)
+    expect(wire(await service.call('GET', `/store/orders/${hold.id}`)).state).toBe('expired')
+  })
+})
+
+describe('an order that is not there', () => {
+  test.each(['404', '-1', '9223372036854775807'])('%s is 404', async (id) => {
+    for (const answer of [
+      await service.call('GET', `/store/orders/${id}`),
+      await patch(id, { complete: true }),
+      await cancel(id),
+    ]) {
+      expect([answer.status, answer.error.code]).toEqual([404, 'not_found'])
+      expect(answer.error.message).toContain(`there is no order ${id}`)
+    }
+  })
+
+  test.each(['abc', '1.5', '9223372036854775808', '007', ''])('an id like "%s" is 400', async (id) => {
+    for (const answer of [
+      await service.call('GET', `/store/orders/${id}`),
+      await patch(id, { complete: true }),
+      await cancel(id),
+    ]) {
+      expect([answer.status, answer.error.code]).toEqual([400, 'invalid_request'])
+      expect(answer.error.message).toContain('orderId must be an integer')
+    }
+  })
+})

@@ -1,0 +1,94 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { Type } from 'typebox'
+import contract from '../../../openapi.json'
+import { PERMISSIONS } from '../../src/core/keys/permissions.ts'
+import { defineOperation } from '../../src/http/operation.ts'
+import { OPERATIONS } from '../../src/http/routes.ts'
+import { TestService } from '../support/test-service.ts'
+
+let service: TestService
+beforeAll(async () => {
+  service = await TestService.start()
+})
+afterAll(() => service.stop())
+
+const order = (key: string, headers: Record<string, string> = {}) =>
+  service.call('POST', '/store/orders', {
+    ...{ key, body: '{"petId": 1, "quantity": 1}' },
+    headers: { 'Content-Type': 'application/json', ...headers },
+  })
+
+interface Described {
+  readonly description: string
+  readonly 'x-permission'?: string
+  readonly responses: Readonly<Record<string, unknown>>
+}
+
+function described({ path, method }: { readonly path: string; readonly method: string }): Described {
+  const paths: Readonly<Record<string, Readonly<Record<string, Described>>>> = contract.paths
+  const operation = paths[path]?.[method.toLowerCase()]
+  if (operation === undefined) throw new Error(`the contract has no ${method} ${path}`)
+  return operation
+}
+
+describe('permissions', () => {
+  test('what changes the stock needs stock, what changes orders needs orders, and what reads needs none but of webhooks', () => {
+    const needs = Object.fromEntries(OPERATIONS.map((operation) => [operation.operationId, operation.needs]))
+    expect(needs).toMatchObject({
+      ...{ updateInventory: 'stock', adjustInventory: 'stock' },
+      ...{ createOrder: 'orders', updateOrder: 'orders', cancelOrder: 'orders' },
+    })
+    for (const { method, needs: needed } of OPERATIONS) {
+      if (method === 'GET' && needed !== 'webhooks') expect(needed).toBeUndefined()
+    }
+    const all = OPERATIONS.filter(({ path }) => path.startsWith('/webhooks'))
+    expect(all.map((operation) => operation.needs)).toEqual(all.map(() => 'webhooks'))
+  })
+
+  test.each(OPERATIONS.map((operation) => [operation.operationId, operation] as const))(
+    'the contract tells what %s needs, in an extension, in words and by its 403',
+    (_, operation) => {
+      const { description, responses, 'x-permission': told } = described(operation)
+      expect(told).toBe(operation.needs)
+      expect(description.includes('The key needs the permission')).toBe(operation.needs !== undefined)
+      expect('403' in responses).toBe(operation.needs !== undefined)
+      if (operation.needs !== undefined) expect(description).toContain(`\`${operation.needs}\``)
+    },
+  )
+
+  test('an operation that changes something and names no permission cannot be defined', () => {
+    const define = () =>
+      defineOperation({
+        ...{ operationId: 'dropAll', method: 'DELETE', path: '/all', tag: 'inventory', stability: 'beta' },
+        ...{ summary: '', description: '', errors: [] },
+        success: { status: 204, description: '', schema: Type.Null() },
+        handle: async () => null,
+      })
+    expect(define).toThrow('dropAll changes something, but does not say which permission that needs')
+  })
+
+  test('the refusal names what is missing and the command that adds it to what there is', async () => {
+    const { id, secret } = await service.createKey('pro', { permissions: ['stock', 'webhooks'] })
+    const { error } = await order(secret)
+    expect(error.message).toBe(
+      `this key may not change orders: it needs the permission "orders" (petstore keys change ${id} --may stock,orders,webhooks)`,
+    )
+  })
+
+  test('what was made with a permission that is gone is not replayed', async () => {
+    const { id, secret } = await service.createKey('pro', { permissions: ['orders'] })
+    const once = { 'Idempotency-Key': 'before-and-after' }
+    await service.setQuantity(1n, '{"quantity": 100}')
+    expect((await order(secret, once)).status).toBe(201)
+    const key = (await service.store.listKeys()).find((record) => record.key.id === id)?.key
+    if (key === undefined) throw new Error('the key is gone')
+    const act = { at: service.now, actor: 'test' }
+    await service.store.changeKey(key, { permissions: [] }, act)
+    service.now += 1_000
+    expect((await order(secret, once)).status).toBe(403)
+    await service.store.changeKey(key, { permissions: PERMISSIONS }, act)
+    service.now += 1_000
+    const again = await order(secret, once)
+    expect([again.status, again.headers.get('Idempotency-Replayed')]).toEqual([201, 'true'])
+  })
+})

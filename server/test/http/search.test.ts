@@ -1,0 +1,157 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { StockedPet } from '../../src/core/catalog/pet.ts'
+import { TestService } from '../support/test-service.ts'
+
+const HIGHEST = '9223372036854775807'
+const PATH = '/inventory/search'
+let service: TestService
+beforeAll(async () => {
+  service = await TestService.start()
+  const made = (id: bigint, name: string, more: Partial<StockedPet> = {}): StockedPet => ({
+    ...{ id, name, categoryId: 7n, status: 'pending', quantity: 4, ...more },
+  })
+  await service.store.addPets([
+    made(701n, 'Müller’s Zebrafish', { barcode: '4006381333931', lowStockAt: 4 }),
+    made(702n, 'Zebrafish', { quantity: 2, status: 'sold' }),
+    made(703n, 'zebra muller', { quantity: 9, lowStockAt: 8 }),
+    made(BigInt(HIGHEST) - 1n, 'Zebra', { quantity: 4 }),
+  ])
+  await service.call('POST', '/store/orders', {
+    body: '{"petId": 703, "quantity": 1}',
+    headers: { 'Content-Type': 'application/json' },
+  })
+})
+afterAll(() => service.stop())
+
+async function found(query: string): Promise<string[]> {
+  const { status, text } = await service.call('GET', `${PATH}?${query}`)
+  expect([status, query]).toEqual([200, query])
+  return [...text.matchAll(/\{"petId":(-?\d+)/g)].map(([, id]) => id ?? '')
+}
+
+describe('GET /inventory/search', () => {
+  test('gives the record, the stock and what is available of each pet', async () => {
+    const { json } = await service.call('GET', `${PATH}?q=zebra&low=true`)
+    expect(json).toEqual([
+      {
+        ...{ petId: 701, name: 'Müller’s Zebrafish', categoryId: 7, status: 'pending' },
+        ...{ quantity: 4, reserved: 0, available: 4, barcode: '4006381333931', lowStockAt: 4 },
+        ...{ ownLowStockAt: 4, lowSince: expect.stringMatching(/Z$/) },
+      },
+      {
+        ...{ petId: 703, name: 'zebra muller', categoryId: 7, status: 'pending' },
+        ...{ quantity: 9, reserved: 1, available: 8, lowStockAt: 8, ownLowStockAt: 8 },
+        lowSince: expect.stringMatching(/Z$/),
+      },
+    ])
+  })
+
+  test.each([
+    ['q=zebra', ['701', '702', '703', '9223372036854775806']],
+    ['q=M%C3%9CLLER', ['701', '703']],
+    ['q=zebra+mul', ['701', '703']],
+    ['q=702', ['702']],
+    ['q=4006381333931', ['701']],
+    ['q=9223372036854775806', ['9223372036854775806']],
+    ['q=zebra&status=sold', ['702']],
+    ['categoryId=7&below=4', ['702']],
+    ['categoryId=7&sort=name', ['701', '9223372036854775806', '703', '702']],
+    ['categoryId=7&sort=-available', ['703', '9223372036854775806', '701', '702']],
+    ['categoryId=8', []],
+  ])('%s', async (query, ids) => {
+    expect(await found(query)).toEqual(ids)
+  })
+
+  test('page by page, with all that was asked for in the address of the next one', async () => {
+    const first = await service.call('GET', `${PATH}?q=zebra&sort=-quantity&limit=3&categoryId=7`)
+    const next = /^<\/v1(.*)>; rel="next"$/.exec(first.headers.get('Link') ?? '')?.[1] ?? ''
+    expect(next).toStartWith(`${PATH}?q=zebra&categoryId=7&sort=-quantity&limit=3&cursor=`)
+    const second = await service.call('GET', next)
+    expect(second.text).toContain('"petId":702')
+    expect(second.json).toHaveLength(1)
+    expect(second.headers.has('Link')).toBe(false)
+  })
+
+  test('304 where nothing has changed', async () => {
+    const { headers } = await service.call('GET', `${PATH}?q=zebra`)
+    const again = await service.call('GET', `${PATH}?q=zebra`, {
+      headers: { 'If-None-Match': headers.get('ETag') ?? '' },
+    })
+    expect(again.status).toBe(304)
+  })
+
+  test.each([
+    ['sort=price', 'the query parameter sort must be one of petId, -petId, name'],
+    ['sort=', 'the query parameter sort must be one of'],
+    ['limit=-1', 'the query parameter limit must be an integer from 1 to 1000, got "-1"'],
+    ['limit=1001', 'the query parameter limit must be an integer from 1 to 1000'],
+    ['low=false', 'the query parameter low must be one of true, got "false"'],
+    ['low=1', 'the query parameter low must be one of true'],
+    ['below=-1', 'the query parameter below must be an integer from 0'],
+    ['below=1.5', 'the query parameter below must be an integer from 0'],
+    ['status=gone', 'the query parameter status must be one of'],
+    ['categoryId=cats', 'the query parameter categoryId must be an integer'],
+    ['q=', 'the query parameter q must be a string of 1 to 200 characters, got ""'],
+    ['q=+%20%09', 'q must be a text of 1 to 200 characters that is not blank'],
+    [`q=${'x'.repeat(201)}`, 'the query parameter q must be a string of 1 to 200 characters'],
+    ['q=a&q=b', 'the query parameter q is there twice'],
+    ['cursor=xyz', 'cursor must be one that the Link header of a page gave'],
+    ['cursor=W10', 'cursor must be one that the Link header of a page gave'],
+  ])('%s is 400 and says why', async (query, message) => {
+    const { status, error } = await service.call('GET', `${PATH}?${query}`)
+    expect([status, error.code]).toEqual([400, 'invalid_request'])
+    expect(error.message).toStartWith(message)
+  })
+
+  test('the longest text is taken, in characters', async () => {
+    expect(await found(`q=${encodeURIComponent('𝒳'.repeat(200))}`)).toEqual([])
+    expect(await found(`q=${'x%20'.repeat(99)}`)).toEqual([])
+  })
+
+  test.each([
+    'q=zebr',
+    'q=zebra&sort=name',
+    'q=zebra&low=true',
+    'q=zebra&below=9',
+    'q=zebra&categoryId=7',
+    '',
+  ])('a cursor of another search is refused with %p', async (query) => {
+    const first = await service.call('GET', `${PATH}?q=zebra&limit=1`)
+    const cursor = /cursor=([\w-]+)/.exec(first.headers.get('Link') ?? '')?.[1]
+    const { status, error } = await service.call('GET', `${PATH}?${query}&cursor=${cursor}`)
+    expect([status, error.code]).toEqual([400, 'invalid_request'])
+    expect(error.message).toStartWith('cursor is of another search')
+    expect(await found(`q=zebra&limit=2&cursor=${cursor}`)).toEqual(['702', '703'])
+  })
+
+  test('a cursor that was tampered with is refused, not a failure', async () => {
+    const first = await service.call('GET', `${PATH}?limit=1&sort=name`)
+    const cursor = /cursor=([\w-]+)/.exec(first.headers.get('Link') ?? '')?.[1] ?? ''
+    const [fingerprint] = JSON.parse(Buffer.from(cursor, 'base64url').toString())
+    for (const rest of [[], ['1'], ['1', 5], ['x', 'a'], ['1', 'a\0'], ['1', '\ud800'], [HIGHEST + 1, 'a']]) {
+      const forged = Buffer.from(JSON.stringify([fingerprint, ...rest])).toString('base64url')
+      const { status, error } = await service.call('GET', `${PATH}?sort=name&cursor=${forged}`)
+      expect([status, error.message.slice(0, 22)]).toEqual([400, 'cursor must be one that'.slice(0, 22)])
+    }
+  })
+
+  test('other requests are answered while a search without an index passes many pets', async () => {
+    let steps = 0
+    const slow = await TestService.start({
+      wrapStore: (store) => ({
+        ...store,
+        searchStep: async (search, step) => {
+          steps++
+          const found = await store.searchStep(search, { ...step, size: 1 })
+          return { ...found, upTo: steps < 500 ? { id: -1n } : undefined }
+        },
+      }),
+    })
+    const searching = slow.call('GET', `${PATH}?sort=quantity`)
+    while (steps === 0) await Bun.sleep(0)
+    expect((await slow.call('GET', '/inventory')).status).toBe(200)
+    expect(steps).toBeLessThan(500)
+    expect((await searching).status).toBe(200)
+    await slow.stop()
+  })
+})

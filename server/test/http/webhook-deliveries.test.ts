@@ -1,0 +1,296 @@
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { until } from '../support/until.ts'
+import { signed, WebhookReceiver } from '../support/webhook-receiver.ts'
+import { type Shown, WebhookDesk } from './webhook-desk.ts'
+
+setDefaultTimeout(60_000)
+
+const DAY = 24 * 60 * 60 * 1_000
+
+const desk = new WebhookDesk()
+const { sent, create, shown, arrived, settled, changePet } = desk
+
+describe('a delivery', () => {
+  test('tells what happened and is signed by the specification', async () => {
+    const { id, secret } = await create()
+    const after = await changePet()
+    await arrived(1)
+    const [delivery] = desk.receiver.all
+    if (delivery === undefined) throw new Error('nothing came')
+    expect(JSON.parse(delivery.text)).toEqual({
+      type: 'stock.changed',
+      timestamp: new Date(desk.service.now).toISOString(),
+      data: {
+        ...{ petId: 1, before: expect.any(Number), after, status: 'available' },
+        ...{ at: new Date(desk.service.now).toISOString(), keyId: expect.any(String) },
+      },
+    })
+    expect(delivery.seconds).toBe(desk.service.now / 1_000)
+    expect(delivery.id).toMatch(/^evt_\d+_[0-9a-f]+$/)
+    expect(delivery.traceparent).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-02$/)
+    expect(delivery.signatures).toEqual([signed(delivery, secret)])
+    await settled(id)
+    const { json } = await desk.service.call('GET', `/webhooks/${id}/deliveries`)
+    expect(json).toEqual([
+      {
+        ...{ id: expect.any(String), attempt: 1, messageId: delivery.id, type: 'stock.changed' },
+        ...{ at: new Date(desk.service.now).toISOString(), durationMs: expect.any(Number) },
+        ...{ delivered: true, status: 204, response: '' },
+      },
+    ])
+  })
+
+  test('comes of every kind that is wanted, and of no other', async () => {
+    const kinds = ['stock.low', 'stock.recovered', 'order.created', 'order.completed', 'order.cancelled']
+    await create({ kinds: [...kinds, 'order.expired', 'pet.changed', 'pet.removed'] })
+    const pet = (await sent('POST', '/pets', { name: 'Rex', categoryId: 1, quantity: 5, lowStockAt: 2 }))
+      .json as Shown
+    const order = (await sent('POST', '/store/orders', { petId: pet.id, quantity: 3 })).json as Shown
+    await sent('PATCH', `/store/orders/${order.id}`, { shipDate: '2027-01-01T00:00:00Z' })
+    await sent('PATCH', `/store/orders/${order.id}`, { complete: true })
+    await changePet(BigInt(pet.id))
+    const other = (await sent('POST', '/store/orders', { petId: pet.id, quantity: 1 })).json as Shown
+    await desk.service.call('DELETE', `/store/orders/${other.id}`)
+    await sent('POST', '/store/orders', { petId: pet.id, quantity: 1, holdSeconds: 1 })
+    desk.service.now += 2_000
+    await arrived(9)
+    await desk.service.call('DELETE', `/pets/${pet.id}`)
+    await arrived(10)
+    expect(desk.receiver.all.map(({ type }) => type)).toEqual([
+      ...['pet.changed', 'order.created', 'stock.low', 'order.completed', 'stock.recovered'],
+      ...['order.created', 'order.cancelled', 'order.created', 'order.expired', 'pet.removed'],
+    ])
+  })
+
+  test('of one pet waits for the one before it; those of others do not', async () => {
+    const { id } = await create()
+    const answers: (() => void)[] = []
+    desk.receiver.reply = () =>
+      new Promise((resolve) => answers.push(() => resolve(new Response(null, { status: 200 }))))
+    for (const petId of [1n, 1n, 2n, 1n, 3n]) await changePet(petId)
+    await arrived(3)
+    expect(desk.receiver.all.map(({ data }) => data.petId)).toEqual([1, 2, 3])
+    await Bun.sleep(300)
+    expect(desk.receiver.all).toHaveLength(3)
+    desk.receiver.reply = () => new Response(null, { status: 200 })
+    for (const answer of answers) answer()
+    await settled(id)
+    const ofOne = desk.receiver.all.filter(({ data }) => data.petId === 1).map(({ data }) => data.after)
+    expect(ofOne).toEqual([...ofOne].sort((one, other) => one - other))
+    expect(desk.receiver.all).toHaveLength(5)
+  })
+
+  test('that fails is repeated after 5 s, 30 s and so on, with the same id and a new signature', async () => {
+    const { id, secret } = await create()
+    desk.receiver.reply = () => new Response('not today', { status: 500 })
+    await changePet()
+    let count = 1
+    await arrived(count)
+    const isNoted = async () => Date.parse((await shown(id)).retryAt) > desk.service.now
+    // Each pause may be a tenth shorter or longer.
+    for (const seconds of [5, 30, 120, 600, 3_600, 10_800, 10_800]) {
+      await until(isNoted)
+      desk.service.now += seconds * 800
+      await Bun.sleep(250)
+      expect(desk.receiver.all).toHaveLength(count)
+      desk.service.now += seconds * 301
+      await arrived(++count)
+    }
+    await until(isNoted)
+    const { failingSince, state, behind } = await shown(id)
+    expect([state, behind.events, Date.parse(failingSince) < desk.service.now]).toEqual(['on', 1, true])
+    desk.receiver.reply = () => new Response(null, { status: 299 })
+    desk.service.now += 12_000_000
+    await settled(id)
+    expect(new Set(desk.receiver.all.map((one) => one.id)).size).toBe(1)
+    for (const one of desk.receiver.all) expect(one.signatures).toEqual([signed(one, secret)])
+    const { json } = await desk.service.call('GET', `/webhooks/${id}/deliveries?limit=3`)
+    expect(json).toMatchObject([
+      { attempt: 9, delivered: true, status: 299 },
+      {
+        attempt: 8,
+        delivered: false,
+        status: 500,
+        error: 'the receiver answered 500',
+        response: 'not today',
+      },
+      { attempt: 7, delivered: false },
+    ])
+    expect((await shown(id)).failingSince).toBeUndefined()
+  })
+
+  test('is not repeated before Retry-After, and nothing else is sent either', async () => {
+    await create()
+    desk.receiver.reply = () => new Response(null, { status: 429, headers: { 'Retry-After': '120' } })
+    await changePet(1n)
+    await arrived(1)
+    await changePet(2n)
+    desk.service.now += 100_000
+    await Bun.sleep(300)
+    expect(desk.receiver.all).toHaveLength(1)
+    desk.receiver.reply = () => new Response(null, { status: 204 })
+    desk.service.now += 21_000
+    await arrived(3)
+  })
+
+  test.each([301, 302, 308, 404, 410])('that is answered with %i was not taken', async (status) => {
+    const { id } = await create()
+    const elsewhere = new WebhookReceiver()
+    desk.receiver.reply = () => new Response(null, { status, headers: { Location: elsewhere.url } })
+    await changePet()
+    await until(async () => (await shown(id)).failingSince !== undefined || (await shown(id)).state === 'off')
+    expect(elsewhere.all).toHaveLength(0)
+    const { state, offReason } = await shown(id)
+    expect([state, offReason]).toEqual(
+      status === 410 ? ['off', 'the receiver answered 410 Gone'] : ['on', undefined],
+    )
+    await elsewhere.stop()
+  })
+
+  test('counts as taken by its status, however long the rest of the answer takes', async () => {
+    const { id } = await create()
+    const endless = new ReadableStream({ start: (body) => body.enqueue(Buffer.from('so far')) })
+    desk.receiver.reply = () => new Response(endless, { status: 200 })
+    await changePet()
+    await settled(id)
+    expect((await desk.service.call('GET', `/webhooks/${id}/deliveries`)).json).toMatchObject([
+      { delivered: true, status: 200, response: 'so far' },
+    ])
+  })
+
+  test('that was not taken for 3 days turns the webhook off, and it goes on from its place', async () => {
+    const { id } = await create()
+    const { port } = desk.receiver
+    await desk.receiver.stop()
+    await changePet()
+    await until(async () => (await shown(id)).failingSince !== undefined)
+    desk.service.now += 3 * DAY
+    await until(async () => (await shown(id)).state === 'off')
+    const { offReason, offAt } = await shown(id)
+    expect(offReason).toContain('nothing was taken since')
+    expect(Date.parse(offAt)).toBe(desk.service.now)
+    expect(await desk.service.logged()).toContainEqual(
+      expect.objectContaining({ level: 'warn', message: 'webhook turned off', webhookId: String(id) }),
+    )
+    await changePet()
+    desk.receiver = new WebhookReceiver(port)
+    await Bun.sleep(500)
+    expect(desk.receiver.all).toHaveLength(0)
+    const on = (await sent('PATCH', `/webhooks/${id}`, { paused: false })).json as Shown
+    expect([on.state, on.offReason, on.failingSince]).toEqual(['on', undefined, undefined])
+    await settled(id)
+    expect(desk.receiver.all).toHaveLength(2)
+  })
+
+  test('waits while the webhook is paused', async () => {
+    const { id } = await create()
+    expect(((await sent('PATCH', `/webhooks/${id}`, { paused: true })).json as Shown).state).toBe('paused')
+    // Once it is noticed.
+    await Bun.sleep(1_500)
+    await changePet()
+    await until(async () => (await shown(id)).behind.events === 1)
+    expect(desk.receiver.all).toHaveLength(0)
+    await sent('PATCH', `/webhooks/${id}`, { paused: false })
+    await arrived(1)
+  })
+
+  test('is signed with both secrets for a day after a rotation', async () => {
+    const { id, secret } = await create()
+    const { secret: newer } = (await sent('POST', `/webhooks/${id}/rotate-secret`)).json as Shown
+    await Bun.sleep(1_500)
+    await changePet()
+    await arrived(1)
+    desk.service.now += DAY
+    await changePet()
+    await arrived(2)
+    const [one, other] = desk.receiver.all
+    if (one === undefined || other === undefined) throw new Error('too little came')
+    expect(one.signatures).toEqual([signed(one, newer), signed(one, secret)])
+    expect(other.signatures).toEqual([signed(other, newer)])
+  })
+
+  test('goes on over a restart, and what was delivered is not delivered again', async () => {
+    const { id } = await create()
+    await changePet()
+    await settled(id)
+    await desk.service.restart()
+    await changePet()
+    await settled(id)
+    expect(desk.receiver.all).toHaveLength(2)
+  })
+
+  test('says relist, once, where the log was pruned past its place', async () => {
+    const { id } = await create({ kinds: ['pet.removed'] })
+    await sent('PATCH', `/webhooks/${id}`, { paused: true })
+    await Bun.sleep(1_500)
+    for (let count = 0; count < 5; count++) await changePet()
+    await desk.service.store.pruneHistory({ keep: 1 }, 1_000)
+    expect((await shown(id)).behind.events).toBeGreaterThan(0)
+    await sent('PATCH', `/webhooks/${id}`, { paused: false })
+    await arrived(1)
+    await settled(id)
+    await changePet()
+    await settled(id)
+    expect(desk.receiver.all.map(({ type, data }) => [type, data])).toEqual([['relist', {}]])
+    expect(desk.receiver.all[0]?.id).toMatch(/^relist_/)
+  })
+
+  test('of a test is a sample, and tells what came back', async () => {
+    const { id, secret } = await create({ kinds: ['order.created'] })
+    desk.receiver.reply = () => new Response('x'.repeat(2_000), { status: 418 })
+    const tried = (await sent('POST', `/webhooks/${id}/test`)).json as Shown
+    expect(tried).toMatchObject({
+      ...{ type: 'order.created', delivered: false, status: 418, error: 'the receiver answered 418' },
+      response: 'x'.repeat(1_024),
+    })
+    const [sample] = desk.receiver.all
+    if (sample === undefined) throw new Error('nothing came')
+    expect([sample.id, sample.signatures]).toEqual([tried.messageId, [signed(sample, secret)]])
+    expect(tried.messageId).toMatch(/^test_/)
+    await desk.receiver.stop()
+    expect((await sent('POST', `/webhooks/${id}/test`)).json).toMatchObject({
+      ...{ delivered: false, error: expect.stringContaining('the receiver could not be reached') },
+    })
+    expect((await desk.service.call('GET', `/webhooks/${id}/deliveries`)).json).toHaveLength(2)
+  })
+
+  test('is tried again where the clock was set back', async () => {
+    const { id } = await create()
+    desk.receiver.reply = () => new Response(null, { status: 500 })
+    await changePet()
+    await until(async () => (await shown(id)).failingSince !== undefined)
+    desk.service.now -= 365 * DAY
+    desk.receiver.reply = () => new Response(null, { status: 204 })
+    await settled(id)
+    desk.service.now += 365 * DAY
+  })
+
+  test('is tried again at once after a rotation', async () => {
+    const { id } = await create()
+    desk.receiver.reply = () => new Response(null, { status: 401 })
+    await changePet()
+    await until(async () => (await shown(id)).failingSince !== undefined)
+    desk.receiver.reply = () => new Response(null, { status: 204 })
+    expect((await sent('POST', `/webhooks/${id}/rotate-secret`)).json).not.toHaveProperty('failingSince')
+    await settled(id)
+  })
+
+  test('leaves a trace of the last thousand attempts, page by page', async () => {
+    const { id } = await create()
+    const attempt = { messageId: 'm', type: 'stock.changed', at: 1, durationMs: 1, response: '' }
+    for (let round = 0; round < 3; round++) {
+      const attempts = Array.from({ length: 400 }, (_, index) => ({
+        ...{ ...attempt, attempt: round * 400 + index + 1, isDelivered: true },
+      }))
+      await desk.service.store.recordDeliveries(BigInt(id), attempts)
+    }
+    const numbers: number[] = []
+    for (let path: string | undefined = `/webhooks/${id}/deliveries?limit=100`; path !== undefined; ) {
+      const answer = await desk.service.call('GET', path)
+      numbers.push(...(answer.json as Shown[]).map((one) => one.attempt))
+      path = /<\/v1(.*)>; rel="next"/.exec(answer.headers.get('Link') ?? '')?.[1]
+    }
+    expect(numbers).toEqual(Array.from({ length: 1_000 }, (_, index) => 1_200 - index))
+    expect((await desk.service.call('GET', `/webhooks/${id}/deliveries?cursor=x`)).status).toBe(400)
+  })
+})

@@ -1,0 +1,56 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'bun:test'
+import { TestService } from '../support/test-service.ts'
+import { until } from '../support/until.ts'
+import { WebhookReceiver } from '../support/webhook-receiver.ts'
+
+// biome-ignore lint/suspicious/noExplicitAny: a webhook, as its tests look at it
+export type Shown = any
+
+/** A service and, for each test, a receiver of its own; after it, no webhook is left. */
+export class WebhookDesk {
+  service!: TestService
+  receiver!: WebhookReceiver
+  #quantity = 1_000
+
+  constructor() {
+    beforeAll(async () => {
+      this.service = await TestService.start({ settings: { webhookPrivateAddresses: 'on' } })
+    })
+    beforeEach(() => {
+      this.receiver = new WebhookReceiver()
+    })
+    afterEach(async () => {
+      for (const { id } of (await this.service.call('GET', '/webhooks')).json as Shown[])
+        await this.service.call('DELETE', `/webhooks/${id}`)
+      await this.receiver.stop()
+    })
+    afterAll(() => this.service.stop())
+  }
+
+  sent = (method: string, path: string, body?: object, headers = {}) =>
+    this.service.call(method, path, {
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      headers: { 'Content-Type': 'application/json', ...headers },
+    })
+
+  create = async (fields: object = {}): Promise<Shown> => {
+    const body = { url: this.receiver.url, kinds: ['stock.changed'], ...fields }
+    const answer = await this.sent('POST', '/webhooks', body)
+    expect(answer.status).toBe(201)
+    return answer.json
+  }
+
+  shown = async (id: number): Promise<Shown> => (await this.service.call('GET', `/webhooks/${id}`)).json
+
+  arrived = (count: number) => until(() => this.receiver.all.length >= count)
+
+  /** Nothing is left to be delivered. */
+  settled = (id: number) => until(async () => (await this.shown(id)).behind.events === 0)
+
+  /** Gives it a quantity that it never had. */
+  changePet = async (petId = 1n): Promise<number> => {
+    const answer = await this.service.setQuantity(petId, `{"quantity": ${++this.#quantity}}`)
+    expect(answer.status).toBe(200)
+    return this.#quantity
+  }
+}

@@ -1,0 +1,88 @@
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { type Shown, WebhookDesk } from './webhook-desk.ts'
+
+setDefaultTimeout(60_000)
+
+const desk = new WebhookDesk()
+const { sent, create, shown } = desk
+
+describe('a webhook', () => {
+  test('is made with a secret that is shown once, listed, and removed', async () => {
+    const answer = await sent('POST', '/webhooks', {
+      url: desk.receiver.url,
+      kinds: ['stock.low', 'stock.changed'],
+    })
+    const { secret, ...webhook } = answer.json as Shown
+    expect(answer.headers.get('Location')).toBe(`/v1/webhooks/${webhook.id}`)
+    expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/)
+    expect(webhook).toEqual({
+      ...{ id: webhook.id, url: desk.receiver.url, kinds: ['stock.changed', 'stock.low'], paused: false },
+      ...{ state: 'on', createdAt: new Date(desk.service.now).toISOString(), behind: { events: 0 } },
+    })
+    expect((await desk.service.call('GET', '/webhooks')).json).toEqual([webhook])
+    expect(await shown(webhook.id)).toEqual(webhook)
+    expect((await desk.service.call('DELETE', `/webhooks/${webhook.id}`)).status).toBe(204)
+    expect((await desk.service.call('GET', `/webhooks/${webhook.id}`)).status).toBe(404)
+    expect((await desk.service.call('DELETE', `/webhooks/${webhook.id}`)).status).toBe(404)
+  })
+
+  test('sent twice with an Idempotency-Key, it is made once and has one secret', async () => {
+    const headers = { 'Idempotency-Key': crypto.randomUUID() }
+    const body = { url: desk.receiver.url, kinds: ['stock.changed'] }
+    const first = await sent('POST', '/webhooks', body, headers)
+    const again = await sent('POST', '/webhooks', body, headers)
+    expect([again.text, again.headers.get('Idempotency-Replayed')]).toEqual([first.text, 'true'])
+    expect((await desk.service.call('GET', '/webhooks')).json).toHaveLength(1)
+  })
+
+  test.each<[object, string]>([
+    [{}, 'url must be an address such as'],
+    [{ url: 5 }, 'url must be an address such as'],
+    [{ url: 'shop' }, 'url must be an address of at most 2000 characters'],
+    [
+      { url: `https://shop.example/${'x'.repeat(2_000)}` },
+      'url must be an address of at most 2000 characters',
+    ],
+    [{ url: 'ftp://shop.example/' }, 'url must begin with https:// or http://'],
+    [{ url: 'https://me:pw@shop.example/' }, 'must not have a user name or a password'],
+    [{ url: 'https://shop.example:22/' }, 'must have the port 443, 80, 8080, 8443 or one above 1024'],
+    [{ url: 'https://shop.example/', kinds: [] }, 'kinds must be a list of at least one of stock.changed'],
+    [{ url: 'https://shop.example/', kinds: 'stock.low' }, 'kinds must be a list'],
+    [{ url: 'https://shop.example/', kinds: ['order.changed'] }, 'kinds[0] must be one of stock.changed'],
+    [{ url: 'https://shop.example/', kinds: ['stock.low', 'stock.low'] }, 'kinds has "stock.low"'],
+  ])('%j is refused, and nothing is made', async (body, message) => {
+    const answer = await sent('POST', '/webhooks', { kinds: ['stock.changed'], ...body })
+    expect([answer.status, answer.error.message]).toEqual([400, expect.stringContaining(message)])
+    expect((await desk.service.call('GET', '/webhooks')).json).toEqual([])
+  })
+
+  test('there may be a hundred, and no more', async () => {
+    for (let made = 0; made < 100; made++) await create()
+    const answer = await sent('POST', '/webhooks', { url: desk.receiver.url, kinds: ['stock.changed'] })
+    expect([answer.status, answer.error.message]).toEqual([400, expect.stringContaining('100 webhooks')])
+  })
+
+  test('a change names something, and says what is wrong', async () => {
+    const { id } = await create()
+    for (const [body, message] of [
+      [{}, 'at least one of url, kinds and paused'],
+      [{ paused: 'yes' }, 'paused must be true or false'],
+      [{ url: 'gopher://x' }, 'url must begin with'],
+    ] as const) {
+      const answer = await sent('PATCH', `/webhooks/${id}`, body)
+      expect([answer.status, answer.error.message]).toEqual([400, expect.stringContaining(message)])
+    }
+    const answer = await sent('PATCH', `/webhooks/${id}`, { kinds: ['pet.removed'] })
+    expect((answer.json as Shown).kinds).toEqual(['pet.removed'])
+  })
+
+  test('removed while a sample is under way, it is told what came back all the same', async () => {
+    const { id } = await create()
+    desk.receiver.reply = async () => {
+      await desk.service.call('DELETE', `/webhooks/${id}`)
+      return new Response(null, { status: 204 })
+    }
+    const tried = await sent('POST', `/webhooks/${id}/test`)
+    expect([tried.status, tried.json]).toEqual([200, expect.objectContaining({ delivered: true })])
+  })
+})

@@ -1,0 +1,127 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { connect, createServer, type Server } from 'node:net'
+import { openStore } from '../../src/store/open-store.ts'
+import { hostText, readAddress } from '../../src/store/postgres/hosts.ts'
+import { createReadyDatabase, type PostgresDatabase } from '../support/postgres-databases.ts'
+
+setDefaultTimeout(30_000)
+
+const hostsOf = (url: string) => readAddress(url).hosts.map(hostText)
+
+describe('an address of PostgreSQL', () => {
+  test.each([
+    ['postgres://db/shop', ['db:5432']],
+    ['postgresql://me:p%40ss@db:6000/shop', ['db:6000']],
+    ['postgres:///shop', ['localhost:5432']],
+    ['postgres://one,two:6000,three/shop', ['one:5432', 'two:6000', 'three:5432']],
+    ['postgres://one,two/shop?port=6000', ['one:6000', 'two:6000']],
+    ['postgres:///shop?host=one,two&port=6000,6001', ['one:6000', 'two:6001']],
+    ['postgres://[::1]:6000,[fe80::1]/shop', ['[::1]:6000', '[fe80::1]:5432']],
+    ['postgres:///shop?host=/run/postgresql', ['/run/postgresql/.s.PGSQL.5432']],
+    ['postgres://me@%2Frun%2Fpostgresql:6000/shop', ['/run/postgresql/.s.PGSQL.6000']],
+    ['postgres://db/shop?target_session_attrs=read-write', ['db:5432']],
+  ])('%s names the hosts %j', (url, hosts) => {
+    expect(hostsOf(url)).toEqual(hosts)
+  })
+
+  test('gives the rest as it stands, decoded', () => {
+    expect(readAddress('postgres://a%20b:p:@@one,two/my%20shop?sslmode=require')).toMatchObject({
+      ...{ username: 'a b', password: 'p:@', database: 'my shop' },
+    })
+    expect(readAddress('postgres://db')).toMatchObject({
+      ...{ username: 'postgres', password: '', database: 'postgres' },
+    })
+  })
+
+  test.each([
+    ['postgres://one,,two/shop', 'host 2 of 3 is empty'],
+    ['postgres://one,two/shop?port=1,2,3', '2 hosts and 3 ports'],
+    ['postgres://one:x,two/shop', 'the port of "one:x" must be a number from 1 to 65535'],
+    ['postgres://::1/shop', 'an IPv6 address stands in brackets'],
+    ['postgres://db/shop?target_session_attrs=any', 'must be read-write or primary'],
+    ['mysql://db/shop', 'must be like postgres://'],
+  ])('%s is refused: %s', async (url, reason) => {
+    expect(() => readAddress(url)).toThrow(reason)
+    await expect(openStore(url, { tables: 'expect' })).rejects.toThrow(reason)
+  })
+})
+
+describe('a database that cannot be reached', () => {
+  let database: PostgresDatabase
+  let address: URL
+  beforeAll(async () => {
+    database = await createReadyDatabase()
+    address = new URL(database.url)
+  })
+  afterAll(() => database.drop())
+
+  const failure = async (url: string) => {
+    const outcome = await openStore(url, { tables: 'expect' }).catch((error: unknown) => error)
+    return outcome instanceof Error ? outcome.message : 'it was opened'
+  }
+
+  test('is told apart: a closed port, an unknown host, no socket, another database', async () => {
+    expect(await failure('postgres://postgres@127.0.0.1:1/shop')).toContain(
+      '127.0.0.1:1: nothing listens there (the port is closed)',
+    )
+    expect(await failure('postgres://postgres@no-such-host.invalid/shop')).toMatch(
+      /no-such-host\.invalid:5432: (?:there is no host of that name|the name of the host cannot be looked up)/,
+    )
+    expect(await failure('postgres:///shop?host=/nowhere')).toContain(
+      '/nowhere/.s.PGSQL.5432: there is no such socket',
+    )
+    expect(await failure(database.url.replace(/[^/]+$/, 'other'))).toContain(
+      'database "other" does not exist',
+    )
+    const both = await failure(`postgres://postgres@127.0.0.1:1,${address.host}/other`)
+    expect(both).toContain('127.0.0.1:1: nothing listens')
+    expect(both).toContain(`${address.host}: database "other" does not exist`)
+  })
+
+  test('is found where another host of the list can be', async () => {
+    const store = await openStore(database.url.replace(address.host, `127.0.0.1:1,${address.host}`), {
+      tables: 'expect',
+    })
+    await store.ping()
+    expect(await store.findWrongSettings()).toEqual([])
+    await store.close()
+  })
+
+  test('settings that something on the way drops are told', async () => {
+    const proxy = await forgetfulProxy(Number(address.port))
+    const at = proxy.address()
+    const port = typeof at === 'object' ? String(at?.port) : ''
+    const store = await openStore(database.url.replace(address.port, port), { tables: 'expect' })
+    const [told] = await store.findWrongSettings()
+    expect(told).toContain('statement_timeout is 0 instead of 10000')
+    expect(told).toContain('idle_in_transaction_session_timeout is 0 instead of 10000')
+    expect(told).toContain('ALTER ROLE')
+    await store.close()
+    proxy.close()
+  })
+})
+
+/** Passes everything on but what a client asks for beside its name and its database: PgBouncer drops it where it is told to ignore it. */
+async function forgetfulProxy(target: number): Promise<Server> {
+  const server = createServer((near) => {
+    const far = connect(target, '127.0.0.1')
+    for (const socket of [near, far]) socket.on('error', () => {})
+    near.once('data', (first) => {
+      far.write(startupOf(Buffer.from(first)))
+      near.pipe(far)
+    })
+    far.pipe(near)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return server
+}
+
+/** The message without what is not needed: its length, the version of the protocol, then names and values. */
+function startupOf(message: Buffer): Buffer {
+  const words = message.subarray(8).toString().split('\0')
+  const kept = ['user', 'database'].flatMap((name) => [name, words[words.indexOf(name) + 1] ?? ''])
+  const text = Buffer.from(`${kept.join('\0')}\0\0`)
+  const head = Buffer.from(message.subarray(0, 8))
+  head.writeInt32BE(text.length + head.length)
+  return Buffer.concat([head, text])
+}

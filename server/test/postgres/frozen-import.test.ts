@@ -1,0 +1,45 @@
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { openStore } from '../../src/store/open-store.ts'
+import { startPetstore } from '../cli/petstore.ts'
+import { createReadyDatabase } from '../support/postgres-databases.ts'
+import { until } from '../support/until.ts'
+import { stockOf } from '../support/whole-store.ts'
+import { PET_IDS, stockUp } from './shop.ts'
+
+setDefaultTimeout(30_000)
+
+test.each([
+  ['import', ['import', '-'], 'petId,name,categoryId,status,quantity', ',Pet,1,available,7'],
+  ['adjustment', ['adjust', '-', '--reason', 'received'], 'petId,delta', ',7'],
+] as const)(
+  'an %s that stands still while it holds pets lets them go, and changes nothing',
+  async (_, args, head, rest) => {
+    const database = await createReadyDatabase()
+    await stockUp(database.url)
+    const store = await openStore(database.url, { tables: 'expect' })
+    const [other] = await Promise.all([database.connect()])
+    // Pets are locked in the order of their ids: it has the others when it waits for the last one.
+    await other.unsafe(`BEGIN; SELECT 1 FROM stock WHERE pet_id = ${PET_IDS.at(-1)} FOR UPDATE`)
+    const importing = startPetstore([...args], {
+      env: { DATABASE_URL: database.url, PG_STATEMENT_TIMEOUT_SECONDS: '2' },
+      stdin: [head, ...PET_IDS.map((petId) => `${petId}${rest}`)].join('\n'),
+    })
+    const errors = new Response(importing.stderr).text()
+    await until(async () => {
+      const [row] = await database.run('SELECT count(*)::int AS waiting FROM pg_locks WHERE NOT granted')
+      return row?.waiting === 1
+    })
+    importing.kill('SIGSTOP')
+    await other.unsafe('COMMIT')
+    await other.close()
+    await store.changeStock([{ petId: 1n, quantity: 3, keyId: 'key_a', at: 1 }])
+    importing.kill('SIGCONT')
+    expect([await importing.exited, await errors]).toEqual([
+      1,
+      expect.stringContaining('nothing was changed'),
+    ])
+    expect((await stockOf(store)).map(({ quantity }) => quantity)).toEqual([3, 0, 0, 0, 0])
+    await store.close()
+    await database.drop()
+  },
+)

@@ -1,0 +1,50 @@
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { openStore } from '../../src/store/open-store.ts'
+import { TestService } from '../support/test-service.ts'
+import { until } from '../support/until.ts'
+
+setDefaultTimeout(30_000)
+
+let service: TestService
+beforeEach(async () => {
+  service = await TestService.start({ onPostgres: true })
+})
+afterEach(() => service.stop())
+
+const update = (quantity: number) =>
+  service.fetch('PATCH', '/v1/inventory/1', {
+    body: JSON.stringify({ quantity }),
+    headers: { 'Content-Type': 'application/json' },
+  })
+const ready = () => service.fetch('GET', '/readyz', { key: null })
+
+describe('an instance beside tables of the version after its own', () => {
+  test('goes on where these only add to its own, and another of its version can start', async () => {
+    await service.run(`
+      ALTER TABLE stock ADD COLUMN shelf text;
+      INSERT INTO migrations (number, oldest_program) VALUES (2, 1)`)
+    expect([(await update(5)).status, (await ready()).status]).toEqual([200, 200])
+    const another = await openStore(service.databaseUrl, { tables: 'make' })
+    await another.ping()
+    await another.close()
+    expect(await service.run('SELECT max(number) AS number FROM migrations')).toEqual([{ number: 2 }])
+  })
+
+  test('answers 503, and says why, where it cannot work with them', async () => {
+    await service.run(`
+      ALTER TABLE stock RENAME COLUMN quantity TO amount;
+      INSERT INTO migrations (number, oldest_program) VALUES (2, 2)`)
+    await until(async () => (await ready()).status === 503)
+    expect((await ready()).error.message).toContain('newer version')
+    expect([(await update(6)).status, (await update(7)).error.message]).toEqual([
+      503,
+      expect.stringContaining('newer version'),
+    ])
+    expect((await service.fetch('GET', '/v1/inventory')).status).toBe(503)
+    expect(service.logText).toContain('the tables are of version 2, and this program works with 1')
+    await service.run(
+      'ALTER TABLE stock RENAME COLUMN amount TO quantity; DELETE FROM migrations WHERE number = 2',
+    )
+    await until(async () => (await ready()).status === 200)
+  })
+})

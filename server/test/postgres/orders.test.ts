@@ -1,0 +1,122 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import type { Order } from '../../src/core/orders/order.ts'
+import type { StockRequest } from '../../src/core/stock/stock-request.ts'
+import { openStore } from '../../src/store/open-store.ts'
+import type { Store } from '../../src/store/store.ts'
+import { addOrders } from '../support/add-orders.ts'
+import { contradictions, eventsAfter } from '../support/oversell-check.ts'
+import { createDatabase, type TestDatabase } from '../support/postgres-databases.ts'
+import { PET_IDS, startInstances, stockUp } from './shop.ts'
+
+setDefaultTimeout(60_000)
+
+let database: TestDatabase
+let key: string
+let instances: Awaited<ReturnType<typeof startInstances>>
+let stores: [Store, Store]
+beforeAll(async () => {
+  database = await createDatabase()
+  key = await stockUp(database.url)
+  instances = await startInstances(database.url, 2)
+  const open = () => openStore(database.url, { tables: 'make' })
+  stores = [await open(), await open()]
+})
+afterAll(async () => {
+  for (const store of stores) await store.close()
+  await Promise.all(instances.map((instance) => instance.stop()))
+  await database.drop()
+})
+
+const BY = { keyId: 'key_a', at: 1 }
+const set = (petId: bigint, quantity: number) => stores[0].changeStock([{ ...BY, petId, quantity }])
+
+function order(index: number, body: object): Promise<Response> {
+  return fetch(`${instances[index % 2]?.address}/v1/store/orders`, {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+}
+
+describe('orders on two instances on one PostgreSQL', () => {
+  test('200 callers order one of a hundred at once: 100 get it, 100 are told that there is none', async () => {
+    await set(1n, 100)
+    const answers = await Promise.all(
+      Array.from({ length: 200 }, (_, index) => order(index, { petId: 1, quantity: 1 })),
+    )
+    const statuses = answers.map(({ status }) => status)
+    expect(statuses.filter((status) => status === 201)).toHaveLength(100)
+    expect(statuses.filter((status) => status === 409)).toHaveLength(100)
+    expect(await stores[0].findAvailability(1n)).toEqual({ petId: 1n, quantity: 100, reserved: 100 })
+  })
+
+  test('a hold of a second on one is over on the other by the clock of the database', async () => {
+    await set(2n, 1)
+    const hold = (await (await order(0, { petId: 2, quantity: 1, holdSeconds: 1 })).json()) as Record<
+      string,
+      string
+    >
+    let answer: Response
+    do answer = await order(1, { petId: 2, quantity: 1 })
+    while (answer.status === 409)
+    const made = (await answer.json()) as Record<string, string>
+    expect(answer.status).toBe(201)
+    // Neither later nor earlier than that can have been.
+    expect(Date.parse(made.createdAt ?? '')).toBeGreaterThanOrEqual(Date.parse(hold.expiresAt ?? ''))
+    const shown = await instances[1]?.call(`/store/orders/${hold.id}`, key)
+    expect(await shown?.json()).toMatchObject({ state: 'expired' })
+  })
+
+  test('commits that cross in their keys, their pets and their orders do not deadlock, and nothing is sold twice', async () => {
+    const pets = PET_IDS.slice(2).map(BigInt)
+    for (const petId of pets) await set(petId, 30)
+    const cursor = await stores[0].latestEventCursor()
+    const open: Order[] = []
+    const keyed = (request: StockRequest, index: number): StockRequest => ({
+      ...request,
+      idempotency: { key: `crossing-${index % 40}`, fingerprint: 'f', answer: () => 'made' },
+    })
+    async function commit(index: number): Promise<void> {
+      const requests: StockRequest[] = pets.map((petId) => ({
+        ...{ ...BY, draft: { petId, quantity: 1, ...(index % 3 === 0 ? { holdSeconds: 1 } : {}) } },
+      }))
+      for (const one of open.splice(0, 3)) {
+        const update = index % 2 === 0 ? 'complete' : 'cancel'
+        requests.push({ ...BY, orderId: one.id, petId: one.petId, update })
+      }
+      requests.push(keyed({ ...BY, changes: pets.map((petId) => ({ petId, delta: 1 })) }, index))
+      const sent = index % 2 === 0 ? requests : requests.toReversed()
+      for (const outcome of (await stores[index % 2]?.changeStock(sent)) ?? []) {
+        if (typeof outcome === 'object' && 'order' in outcome && outcome.order.state === 'open') {
+          open.push(outcome.order)
+        }
+      }
+    }
+    await Promise.all(
+      Array.from({ length: 16 }, async (_, caller) => {
+        for (let turn = 0; turn < 20; turn++) await commit(caller + turn * 16)
+      }),
+    )
+    const events = await eventsAfter(stores[0], cursor)
+    expect(contradictions(events, new Map(pets.map((petId) => [petId, 30])))).toEqual([])
+    expect(events.length).toBeGreaterThan(500)
+    expect(await stores[0].findDamage()).toEqual([])
+    const [row] = await database.run(
+      'SELECT deadlocks::int AS deadlocks FROM pg_stat_database WHERE datname = current_database()',
+    )
+    expect(row).toEqual({ deadlocks: 0 })
+  })
+
+  test('an id that an import has taken meanwhile is passed over', async () => {
+    const petId = 3n
+    await set(petId, 100)
+    const draft = { ...BY, draft: { petId, quantity: 1 } }
+    const [last] = await stores[0].changeStock([draft])
+    if (typeof last !== 'object' || !('order' in last)) throw new Error('no order')
+    const next = last.order.id + 1n
+    await addOrders(stores[1], [{ id: next, petId, quantity: 1, complete: true }])
+    // As if the import had come in the moment after its id was taken.
+    await database.run(`SELECT setval('order_ids', ${last.order.id})`)
+    expect(await stores[0].changeStock([draft])).toMatchObject([{ order: { id: next + 1n } }])
+  })
+})

@@ -1,0 +1,39 @@
+import { expect, test } from 'bun:test'
+import { firstToSucceed } from '../../src/store/postgres/reconnecting.ts'
+
+test('an attempt that hangs does not keep the next from succeeding, and tells nothing any more when it ends', async () => {
+  const attempts: PromiseWithResolvers<string>[] = []
+  const failures: unknown[] = []
+  const discarded: string[] = []
+  const found = firstToSucceed({
+    attempt: () => {
+      const attempt = Promise.withResolvers<string>()
+      attempts.push(attempt)
+      if (attempts.length === 1) attempt.reject('refused')
+      if (attempts.length === 4) attempt.resolve('the fourth')
+      return attempt.promise
+    },
+    onFailure: (error) => failures.push(error),
+    discard: (late) => discarded.push(late),
+    isOver: () => false,
+  })
+  expect(await found).toBe('the fourth')
+  attempts[1]?.reject('too late')
+  attempts[2]?.resolve('the third')
+  await Bun.sleep(0)
+  expect([failures, discarded, attempts.length]).toEqual([['refused'], ['the third'], 4])
+})
+
+test('it ends without a result once nobody needs it', async () => {
+  let isOver = false
+  const found = firstToSucceed({
+    attempt: async () => {
+      isOver = true
+      throw new Error('refused')
+    },
+    onFailure: () => {},
+    discard: () => {},
+    isOver: () => isOver,
+  })
+  expect(await found).toBeUndefined()
+})

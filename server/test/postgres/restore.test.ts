@@ -1,0 +1,84 @@
+import { expect, test } from 'bun:test'
+import { execFileSync } from 'node:child_process'
+import { chmodSync, chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { openStore } from '../../src/store/open-store.ts'
+import { cronCommand, openMachine, printedBlocks } from '../cli/printed-commands.ts'
+import { stockOf } from '../support/whole-store.ts'
+
+/** Debian's: the server of the npm package comes without pg_dump, which must not be older than the server. */
+const BINARIES = '/usr/lib/postgresql'
+const installed = existsSync(BINARIES)
+  ? readdirSync(BINARIES)
+      .map((version) => join(BINARIES, version, 'bin'))
+      .filter((folder) => ['initdb', 'pg_ctl', 'pg_dump'].every((name) => existsSync(join(folder, name))))
+      .at(-1)
+  : undefined
+
+/** A server of that version, until `work` is done. */
+async function withServer(binaries: string, work: (url: string) => Promise<void>): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'petstore-dump-'))
+  const isRoot = process.getuid?.() === 0
+  const id = (option: string) => Number(execFileSync('id', [option, 'nobody'], { encoding: 'utf8' }))
+  const owner = isRoot ? { uid: id('-u'), gid: id('-g') } : {}
+  if (isRoot) {
+    chmodSync(folder, 0o755)
+    chownSync(folder, id('-u'), id('-g'))
+  }
+  const listener = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data: () => {} } })
+  const { port } = listener
+  listener.stop(true)
+  const data = join(folder, 'data')
+  const run = (name: string, ...args: string[]) =>
+    execFileSync(join(binaries, name), args, { ...owner, cwd: folder, stdio: 'ignore' })
+  run('initdb', '-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync')
+  const settings = `-p ${port} -c listen_addresses=127.0.0.1 -c unix_socket_directories='' -c fsync=off`
+  run('pg_ctl', '-D', data, '-w', '-l', join(folder, 'log'), '-o', settings, 'start')
+  try {
+    await work(`postgres://postgres@127.0.0.1:${port}/postgres`)
+  } finally {
+    run('pg_ctl', '-D', data, '-m', 'immediate', 'stop')
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+test.skipIf(installed === undefined)(
+  'docs/operating.md: a dump from cron and its restore, as printed: the stock of then, and followers list again',
+  async () => {
+    const machine = openMachine()
+    try {
+      await withServer(installed ?? '', async (url) => {
+        const env = { DATABASE_URL: url }
+        const first = await openStore(url, { tables: 'make' })
+        await first.addPets([{ id: 1n, name: 'Biscuit', categoryId: 1n, status: 'available', quantity: 4 }])
+        const [, nightly = ''] = printedBlocks('petstore backup', 'cron')
+        const job = cronCommand(nightly).replace(/^export DATABASE_URL=.*$/m, `export DATABASE_URL='${url}'`)
+        expect(await machine.run(job, {})).toEqual({ exitCode: 0, stdout: '', stderr: '' })
+        const cursor = await first.latestEventCursor()
+        await first.changeStock([{ petId: 1n, quantity: 9, keyId: 'key_a', at: 1 }])
+        await first.close()
+
+        const [, restore = ''] = printedBlocks('petstore restore', 'sh')
+        const outcome = await machine.run(restore, env)
+        expect(outcome).toMatchObject({ exitCode: 0, stderr: '' })
+        expect(outcome.stdout).toContain('has a new identity')
+        expect(outcome.stdout).toContain('the database is whole')
+        const second = await openStore(url, { tables: 'expect' })
+        try {
+          expect((await stockOf(second))[0]?.quantity).toBe(4)
+          expect(await second.stockEventsAfter(cursor, 10)).toBe('too_far')
+          const now = await second.latestEventCursor()
+          await second.changeStock([{ petId: 1n, quantity: 5, keyId: 'key_a', at: 1 }])
+          expect(await second.stockEventsAfter(now, 10)).toMatchObject({ events: [{ before: 4, after: 5 }] })
+        } finally {
+          await second.close()
+        }
+        expect(existsSync(join(machine.root, 'before-restore.dump'))).toBe(true)
+      })
+    } finally {
+      machine.close()
+    }
+  },
+  60_000,
+)

@@ -1,0 +1,266 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import type { ImportedPet, Pet, PetDraft, PetPatch } from '../../src/core/catalog/pet.ts'
+import type { StockOutcome, StockRequest } from '../../src/core/stock/stock-request.ts'
+import { type ApplyOptions, RowsRefused } from '../../src/core/transfer/staged-import.ts'
+import type { Store } from '../../src/store/store.ts'
+import { lowStockIsRight } from '../support/low-stock-model.ts'
+import { historyOf, stockOf } from '../support/whole-store.ts'
+import { change, pet } from './plain-rows.ts'
+import type { StoreUnderTest } from './store-under-test.ts'
+
+const BY = { keyId: 'key_a', at: 1 }
+const HIGHEST = 9223372036854775807n
+const LOWEST = -9223372036854775808n
+const create = (more: Partial<PetDraft> = {}): StockRequest => ({
+  ...BY,
+  newPet: { name: 'New', categoryId: 1n, status: 'available', quantity: 4, ...more },
+})
+const patch = (petId: bigint, petPatch: PetPatch): StockRequest => ({ ...BY, petId, petPatch })
+const remove = (removedPet: bigint): StockRequest => ({ ...BY, removedPet })
+const row = (id: bigint, more: Partial<ImportedPet> = {}): ImportedPet => ({ ...pet(id, 10), ...more })
+
+/** What every adapter of the port promises of pets and categories. */
+export function catalogSuite(name: string, underTest: StoreUnderTest): void {
+  describe(`${name}: catalogue`, () => {
+    let store: Store
+    let other: Store
+    beforeEach(async () => {
+      store = await underTest.open()
+      other = await underTest.open()
+      await store.addPets([{ ...pet(1n, 10), barcode: 'A' }, { ...pet(2n, 5), barcode: 'B' }, pet(3n, 0)])
+    })
+    afterEach(async () => {
+      await lowStockIsRight(underTest, store)
+      await store.close()
+      await other.close()
+      await underTest.discard()
+    })
+
+    const idIn = (outcome: StockOutcome | undefined): bigint => {
+      if (typeof outcome === 'object' && 'pet' in outcome) return outcome.pet.id
+      throw new Error(`no pet: ${Bun.inspect(outcome)}`)
+    }
+    const barcodes = async () =>
+      (await other.listPets({}, 100)).map(({ id, barcode }): unknown[] => [id, barcode])
+    async function imported(rows: readonly ImportedPet[], options: Partial<ApplyOptions> = {}) {
+      const staged = await store.stagePets()
+      try {
+        await staged.add(rows.map((value, index) => ({ line: index + 2, value })))
+        await staged.seal(0)
+        return await staged.apply({ at: 5, keyId: 'import', examples: 10, ...options })
+      } finally {
+        await staged.discard()
+      }
+    }
+
+    test('a pet is there for everybody, in all its parts, with its entry', async () => {
+      const whole = {
+        name: 'ключ 🐶',
+        categoryId: 1n,
+        status: 'sold',
+        barcode: '4006381333931',
+        lowStockAt: 0,
+      } as const
+      const [outcome] = await store.changeStock([create({ ...whole, quantity: 7 })])
+      const id = idIn(outcome)
+      expect(outcome).toEqual({ pet: { id, ...whole, quantity: 7 } })
+      expect(await other.findPet(id)).toEqual({ id, ...whole })
+      expect((await stockOf(other)).at(-1)).toEqual({ petId: id, quantity: 7, status: 'sold' })
+      expect(await other.findAvailability(id)).toEqual({ petId: id, quantity: 7, reserved: 0 })
+    })
+
+    test('ids go on behind those that were there, were imported, and were chosen', async () => {
+      await imported([row(20n), row(LOWEST), row(HIGHEST)])
+      const made = await store.changeStock([
+        ...[create(), create({ id: 22n }), create(), create({ id: 30n }), create({ id: -7n }), create()],
+      ])
+      expect(made.map(idIn)).toEqual([21n, 22n, 23n, 30n, -7n, 24n])
+      expect((await other.changeStock([create()])).map(idIn)).toEqual([31n])
+      expect((await store.changeStock([create()])).map(idIn)).toEqual([32n])
+    })
+
+    test('pets that were added in one go leave the next ones free ids at once', async () => {
+      await store.addPets(Array.from({ length: 500 }, (_, index) => pet(BigInt(index + 10), 0)))
+      expect((await store.changeStock([create()])).map(idIn)).toEqual([510n])
+    })
+
+    test('barcodes go from one to another within a commit', async () => {
+      await store.changeStock([
+        ...[patch(1n, { barcode: null }), patch(2n, { barcode: 'A' }), patch(1n, { barcode: 'B' })],
+        ...[
+          patch(2n, { barcode: 'C' }),
+          patch(3n, { barcode: 'A' }),
+          remove(1n),
+          create({ id: 9n, barcode: 'B' }),
+        ],
+      ])
+      expect(await barcodes()).toEqual([
+        [2n, 'C'],
+        [3n, 'A'],
+        [9n, 'B'],
+      ])
+    })
+
+    test('a pet that is made, changed and removed in a commit leaves its history alone', async () => {
+      await store.changeStock([
+        ...[
+          create({ id: 9n, barcode: 'X', lowStockAt: 9 }),
+          change(9n, 3),
+          patch(9n, { name: 'Nine' }),
+          remove(9n),
+        ],
+        create({ id: 10n, barcode: 'X' }),
+      ])
+      expect(await other.findPet(9n)).toBeUndefined()
+      expect(await barcodes()).toContainEqual([10n, 'X'])
+      await store.changeStock([create({ id: 9n, quantity: 1 }), change(9n, 2)])
+      expect((await historyOf(other, 9n)).map(({ before, after }) => [before, after])).toEqual([
+        [4, 3],
+        [1, 2],
+      ])
+    })
+
+    test('a pet that goes and comes back in one commit is a new one', async () => {
+      await store.changeStock([patch(1n, { lowStockAt: 50 }), change(1n, 2)])
+      const back = { name: 'Back', categoryId: 1n, status: 'pending', quantity: 8 } as const
+      await store.changeStock([remove(1n), create({ id: 1n, ...back })])
+      expect(await other.findPet(1n)).toEqual({ id: 1n, name: 'Back', categoryId: 1n, status: 'pending' })
+      expect((await stockOf(other))[0]).toEqual({ petId: 1n, quantity: 8, status: 'pending' })
+    })
+
+    test('made with the same id or barcode at once, one is there and the others are told', async () => {
+      for (let round = 0; round < 30; round++) {
+        const [id, barcode] = [BigInt(-1 - round), `code-${round}`]
+        const both = [store, other, store, other, store, other]
+        const sameId = both.map((by) => by.changeStock([create({ id, name: 'Same id' })]))
+        const sameCode = both.map((by) => by.changeStock([create({ barcode })]))
+        const outcomes = (await Promise.all([...sameId, ...sameCode])).flat()
+        const wins = outcomes.map((outcome) => typeof outcome === 'object' && 'pet' in outcome)
+        expect([wins.slice(0, 6), wins.slice(6)].map((some) => some.filter(Boolean).length)).toEqual([1, 1])
+        for (const outcome of outcomes) {
+          if (typeof outcome !== 'object' || 'pet' in outcome) continue
+          expect(outcome).toMatchObject({ taken: {} })
+        }
+      }
+    })
+
+    test('many that bring the same ids and barcodes in other orders do not wait crosswise', async () => {
+      for (let round = 0; round < 12; round++) {
+        const drafts = Array.from({ length: 100 }, (_, index) =>
+          round % 2 === 0 ? { barcode: `${round}-${index}` } : { id: BigInt(-1_000 * round - index) },
+        )
+        const outcomes = await Promise.all(
+          [store, other, store, other].map((by, index) =>
+            by.changeStock((index % 2 === 0 ? drafts : drafts.toReversed()).map(create)),
+          ),
+        )
+        const made = outcomes.flat().filter((outcome) => typeof outcome === 'object' && 'pet' in outcome)
+        expect(made).toHaveLength(drafts.length)
+      }
+    })
+
+    test('a category that is removed while a pet is made in it: one of both is refused', async () => {
+      for (let round = 0; round < 10; round++) {
+        const id = BigInt(50 + round)
+        await store.changeStock([{ ...BY, newCategory: { id, name: 'Short' } }])
+        const [made, gone] = await Promise.all([
+          store.changeStock([create({ categoryId: id })]),
+          other.changeStock([{ ...BY, removedCategory: id }]),
+        ])
+        const isMade = typeof made[0] === 'object' && 'pet' in made[0]
+        expect(gone[0]).toEqual(isMade ? { inUse: { category: id } } : { removed: id })
+        if (!isMade) expect(made[0]).toEqual({ unknownCategory: id })
+      }
+    })
+
+    test('an import sets, leaves and takes away barcodes and thresholds', async () => {
+      await imported([row(1n, { lowStockAt: 3 }), row(2n, { barcode: 'Z', lowStockAt: 1 }), row(3n)])
+      const records = async () =>
+        (await other.listPets({}, 9)).map(({ barcode, lowStockAt }: Pet): unknown[] => [barcode, lowStockAt])
+      expect(await records()).toEqual([
+        ['A', 3],
+        ['Z', 1],
+        [undefined, undefined],
+      ])
+      await imported([row(1n, { barcode: null }), row(2n, { lowStockAt: null }), row(3n, { barcode: 'A' })])
+      expect(await records()).toEqual([
+        [undefined, 3],
+        ['Z', undefined],
+        ['A', undefined],
+      ])
+    })
+
+    test('two lines of a file may swap their barcodes, and a new pet may take one that is given up', async () => {
+      await imported([row(1n, { barcode: 'B' }), row(9n, { barcode: 'C' }), row(2n, { barcode: 'A' })])
+      expect(await barcodes()).toEqual([
+        [1n, 'B'],
+        [2n, 'A'],
+        [3n, undefined],
+        [9n, 'C'],
+      ])
+      await imported([row(8n, { barcode: 'B' }), row(1n, { barcode: null })])
+      expect(await barcodes()).toContainEqual([8n, 'B'])
+    })
+
+    test('taken barcodes are refused with their lines, and nothing comes in; or what can comes in without them', async () => {
+      const rows = [
+        ...[row(3n, { barcode: 'A' }), row(7n, { barcode: 'N' }), row(1n, { quantity: 77 })],
+        ...[row(8n, { barcode: 'N' }), row(9n, { barcode: 'O' })],
+      ]
+      const first = [
+        { line: 2, reason: 'barcode A is that of pet 1' },
+        { line: 5, reason: 'barcode N is that of pet 7' },
+      ]
+      const error = await imported(rows).catch((thrown: unknown) => thrown)
+      expect(error).toBeInstanceOf(RowsRefused)
+      expect(error).toMatchObject({ refused: { count: 2, first } })
+      expect(await barcodes()).toHaveLength(3)
+      expect(await imported(rows, { skipBad: true })).toEqual({
+        ...{ added: 2, changed: 1, unchanged: 0, refused: { count: 2, first } },
+      })
+      // Pet 1 keeps its barcode, and is not made to pay for who wanted it.
+      expect((await stockOf(other))[0]?.quantity).toBe(77)
+      expect(await barcodes()).toEqual([
+        [1n, 'A'],
+        [2n, 'B'],
+        [3n, undefined],
+        [7n, 'N'],
+        [9n, 'O'],
+      ])
+    })
+
+    test('who is left out keeps its barcode, so that the next who wanted it is left out as well', async () => {
+      const rows = [row(1n, { barcode: 'B' }), row(9n, { barcode: 'A' }), row(2n, { barcode: 'B' })]
+      const counts = await imported(rows, { skipBad: true })
+      expect(counts.refused?.first.map(({ line }) => line)).toEqual([2, 3])
+    })
+
+    test('a preview counts what is refused, and leaves the counts of the import right', async () => {
+      const staged = await store.stagePets()
+      const rows = [row(3n, { barcode: 'A' }), row(1n, { quantity: 10 })]
+      await staged.add(rows.map((value, index) => ({ line: index + 2, value })))
+      await staged.seal(0)
+      const wanted = { unchanged: 1, refused: { count: 1 } }
+      expect(await staged.preview(5)).toMatchObject(wanted)
+      expect(await staged.apply({ at: 5, keyId: 'import', skipBad: true, examples: 5 })).toMatchObject(wanted)
+      await staged.discard()
+    })
+
+    test('an import makes the categories that it names, and no others', async () => {
+      await store.changeStock([{ ...BY, newCategory: { id: 8n, name: 'Birds', lowStockAt: 9 } }])
+      await imported([
+        row(4n, { categoryId: 9n }),
+        row(5n, { categoryId: 8n }),
+        row(6n, { categoryId: LOWEST }),
+      ])
+      expect(await other.listCategories(undefined, 9)).toEqual([
+        { id: LOWEST, name: `Category ${LOWEST}` },
+        { id: 1n, name: 'Category 1' },
+        { id: 8n, name: 'Birds', lowStockAt: 9 },
+        { id: 9n, name: 'Category 9' },
+      ])
+      const [made] = await store.changeStock([{ ...BY, newCategory: { name: 'Next' } }])
+      expect(made).toEqual({ category: { id: 10n, name: 'Next' } })
+    })
+  })
+}

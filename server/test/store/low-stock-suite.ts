@@ -1,0 +1,244 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import type { CategoryPatch } from '../../src/core/catalog/category.ts'
+import type { ImportedPet, PetDraft, PetPatch, StockedPet } from '../../src/core/catalog/pet.ts'
+import type { Order } from '../../src/core/orders/order.ts'
+import type { AdjustmentChange, OrderUpdate, StockRequest } from '../../src/core/stock/stock-request.ts'
+import type { Store } from '../../src/store/store.ts'
+import { addOrders } from '../support/add-orders.ts'
+import { LowStockModel, lowStockIsRight } from '../support/low-stock-model.ts'
+import { eventsAfter } from '../support/oversell-check.ts'
+import { change, pet } from './plain-rows.ts'
+import type { StoreUnderTest } from './store-under-test.ts'
+
+const START = 1_790_000_000_000
+const BY = { keyId: 'key_a', at: 1 }
+const patch = (petId: bigint, petPatch: PetPatch): StockRequest => ({ ...BY, petId, petPatch })
+const patchCategory = (categoryId: bigint, categoryPatch: CategoryPatch): StockRequest => ({
+  ...{ ...BY, categoryId, categoryPatch },
+})
+const create = (more: Partial<PetDraft> = {}): StockRequest => ({
+  ...BY,
+  newPet: { name: 'New', categoryId: 1n, status: 'available', quantity: 4, ...more },
+})
+const draft = (petId: bigint, quantity: number, holdSeconds?: number): StockRequest => ({
+  ...{ ...BY, draft: { petId, quantity, ...(holdSeconds === undefined ? {} : { holdSeconds }) } },
+})
+const low = (id: bigint, quantity: number, lowStockAt?: number): StockedPet => ({
+  ...pet(id, quantity),
+  ...(lowStockAt === undefined ? {} : { lowStockAt }),
+})
+
+/** What every adapter of the port promises of thresholds: each crossing is told once, in the commit that crosses. */
+export function lowStockSuite(name: string, underTest: StoreUnderTest): void {
+  describe(`${name}: low stock`, () => {
+    let now: number
+    let store: Store
+    let other: Store
+    let start: string
+    beforeEach(async () => {
+      now = START
+      store = await underTest.open(() => now)
+      other = await underTest.open(() => now)
+      start = await store.latestEventCursor()
+      await store.addPets([low(1n, 10, 3), low(2n, 10), low(3n, 2, 3), low(4n, 0)])
+    })
+    afterEach(async () => {
+      const marks = await lowStockIsRight(underTest, store)
+      const told = new LowStockModel(() => 'unknown')
+      const events = await eventsAfter(other, start)
+      if (events.every(({ kind }) => kind !== 'relist')) {
+        told.play(events)
+        expect(told.finish()).toEqual([])
+        expect(told.low).toEqual(marks)
+      }
+      await store.close()
+      await other.close()
+      await underTest.discard()
+    })
+
+    /** Each crossing since then. */
+    async function crossings(since = start): Promise<string[]> {
+      return (await eventsAfter(other, since)).flatMap((event) =>
+        event.kind === 'low' || event.kind === 'recovered'
+          ? [`${event.petId} ${event.kind} ${event.available}/${event.lowStockAt ?? '-'}`]
+          : [],
+      )
+    }
+    async function crossed(...requests: readonly StockRequest[]): Promise<string[]> {
+      const cursor = await store.latestEventCursor()
+      await store.changeStock(requests)
+      return crossings(cursor)
+    }
+    const orderOf = async (request: StockRequest): Promise<Order> => {
+      const [outcome] = await store.changeStock([request])
+      if (typeof outcome === 'object' && 'order' in outcome) return outcome.order
+      throw new Error(`no order: ${Bun.inspect(outcome)}`)
+    }
+    const update = ({ id, petId }: Order, what: OrderUpdate['update']): StockRequest => ({
+      ...{ ...BY, orderId: id, petId, update: what },
+    })
+    async function imported(rows: readonly ImportedPet[]): Promise<string[]> {
+      const cursor = await store.latestEventCursor()
+      const staged = await store.stagePets()
+      await staged.add(rows.map((value, index) => ({ line: index + 2, value })))
+      await staged.seal(0)
+      await staged.apply({ at: 5, keyId: 'import' })
+      await staged.discard()
+      return crossings(cursor)
+    }
+
+    test('pets that come low are told of', async () => {
+      expect(await crossings()).toEqual(['3 low 2/3'])
+      expect(await crossed(create({ id: 9n, lowStockAt: 4 }), create({ id: 10n, lowStockAt: 3 }))).toEqual([
+        '9 low 4/4',
+      ])
+    })
+
+    test('quantities cross, back and forth within one commit as well', async () => {
+      expect(await crossed(change(1n, 3), change(1n, 4), change(2n, 0), change(1n, 0))).toEqual([
+        ...['1 low 3/3', '1 recovered 4/3', '1 low 0/3'],
+      ])
+      const changes = [
+        { petId: 1n, delta: 4 },
+        { petId: 3n, quantity: 9 },
+      ]
+      expect(await crossed({ ...BY, changes })).toEqual(['1 recovered 4/3', '3 recovered 9/3'])
+      expect(await crossed(change(1n, 3), change(1n, 4))).toEqual(['1 low 3/3', '1 recovered 4/3'])
+    })
+
+    test('orders cross; completing one crosses nothing', async () => {
+      const order = await orderOf(draft(1n, 7))
+      expect((await crossings()).at(-1)).toBe('1 low 3/3')
+      expect(await crossed(update(order, 'complete'))).toEqual([])
+      expect(await crossed(change(1n, 8), draft(1n, 5))).toEqual(['1 recovered 8/3', '1 low 3/3'])
+      const [open] = await store.listOrders({ state: 'open' }, 9)
+      expect(await crossed(update(open as Order, 'cancel'))).toEqual(['1 recovered 8/3'])
+    })
+
+    test('holds that are over cross in the commit that ends them', async () => {
+      await store.changeStock([draft(1n, 4, 60), draft(1n, 4, 60)])
+      now += 60_000
+      expect(await crossed(draft(1n, 1))).toEqual(['1 recovered 10/3'])
+      await store.changeStock([draft(1n, 8, 60)])
+      now += 60_000
+      expect(await crossed({ ...BY, holdsOf: [1n, 2n] })).toEqual(['1 recovered 9/3'])
+    })
+
+    test('thresholds cross: of the pet, of another category, of none', async () => {
+      await store.changeStock([{ ...BY, newCategory: { id: 2n, name: 'Cats', lowStockAt: 10 } }])
+      expect(await crossed(patch(1n, { lowStockAt: 10 }))).toEqual(['1 low 10/10'])
+      expect(await crossed(patch(1n, { lowStockAt: null }))).toEqual(['1 recovered 10/-'])
+      expect(await crossed(patch(1n, { categoryId: 2n }), patch(1n, { lowStockAt: 1 }))).toEqual([
+        ...['1 low 10/10', '1 recovered 10/1'],
+      ])
+    })
+
+    test('a pet that goes crosses nothing; one that comes back begins anew', async () => {
+      expect(await crossed({ ...BY, removedPet: 3n })).toEqual([])
+      expect(await crossed(create({ id: 3n, quantity: 1, lowStockAt: 1 }))).toEqual(['3 low 1/1'])
+      expect(
+        await crossed({ ...BY, removedPet: 3n }, create({ id: 3n, quantity: 2, lowStockAt: 1 })),
+      ).toEqual([])
+      expect(await crossed(change(3n, 1))).toEqual(['3 low 1/1'])
+    })
+
+    test('a category crosses for thousands of pets at once, but for those with a threshold of their own', async () => {
+      const many = Array.from({ length: 3_000 }, (_, index) => low(BigInt(index + 100), index % 10))
+      await imported(many)
+      expect(await crossed(patchCategory(1n, { lowStockAt: 4 }))).toHaveLength(1_501)
+      expect(await crossed(patchCategory(1n, { name: 'Dogs' }))).toEqual([])
+      expect(await crossed(patchCategory(1n, { lowStockAt: 5 }))).toHaveLength(300)
+      await lowStockIsRight(underTest, store)
+      expect(await crossed(patchCategory(1n, { lowStockAt: 0 }))).toHaveLength(1_500)
+      const gone = await crossed(patchCategory(1n, { lowStockAt: null }))
+      expect([gone.length, gone[0]]).toEqual([301, '4 recovered 0/-'])
+    })
+
+    test('an import crosses by quantities, thresholds and categories, each pet once', async () => {
+      await store.changeStock([{ ...BY, newCategory: { id: 2n, name: 'Cats', lowStockAt: 10 } }])
+      const rows: ImportedPet[] = [
+        ...[{ ...pet(1n, 2) }, { ...pet(2n, 10), lowStockAt: 10 }, { ...pet(3n, 2), lowStockAt: null }],
+        ...[
+          { ...pet(4n, 11), categoryId: 2n },
+          { ...pet(5n, 10), categoryId: 2n },
+          { ...pet(6n, 0), lowStockAt: 0 },
+        ],
+      ]
+      expect((await imported(rows)).sort((one, other) => one.localeCompare(other))).toEqual([
+        ...['1 low 2/3', '2 low 10/10', '3 recovered 2/-', '5 low 10/10', '6 low 0/0'],
+      ])
+      expect(await imported([{ ...pet(4n, 11) }, { ...pet(1n, 2), barcode: 'X' }])).toEqual([])
+    })
+
+    test('an import of so much that it is not told one by one tells its crossings', async () => {
+      const many = Array.from({ length: 1_500 }, (_, index) => low(BigInt(index + 100), index % 2, 0))
+      expect(await imported(many)).toHaveLength(750)
+      const turned = many.map((one) => ({ ...one, quantity: 1 - one.quantity }))
+      expect(await imported(turned)).toHaveLength(1_500)
+    })
+
+    test('adjustments out of files cross', async () => {
+      const cursor = await store.latestEventCursor()
+      const staged = await store.stageAdjustment()
+      const changes: AdjustmentChange[] = [
+        { petId: 1n, delta: -7 },
+        { petId: 3n, quantity: 4 },
+        { petId: 2n, delta: -10 },
+      ]
+      await staged.add(changes.map((value, index) => ({ line: index + 2, value })))
+      await staged.seal(0)
+      await staged.apply({ ...BY, reason: 'counted', examples: 0, skipRefused: false })
+      await staged.discard()
+      expect(await crossings(cursor)).toEqual(['1 low 3/3', '3 recovered 4/3'])
+    })
+
+    test('orders out of files cross', async () => {
+      const cursor = await store.latestEventCursor()
+      await addOrders(store, [
+        { id: 1n, petId: 1n, quantity: 5, complete: false },
+        { id: 2n, petId: 1n, quantity: 2, complete: false },
+      ])
+      expect(await crossings(cursor)).toEqual(['1 low 3/3'])
+      await addOrders(store, [{ id: 2n, petId: 1n, quantity: 1, complete: false }])
+      expect((await crossings(cursor)).at(-1)).toBe('1 recovered 4/3')
+    })
+
+    test('what is refused crosses nothing', async () => {
+      const failing = {
+        ...BY,
+        changes: [
+          { petId: 1n, delta: -9 },
+          { petId: 404n, delta: 1 },
+        ],
+      }
+      expect(await crossed(failing, draft(1n, 11), patch(1n, { lowStockAt: 10, categoryId: 404n }))).toEqual(
+        [],
+      )
+    })
+
+    test('a threshold that changes while quantities and orders do leaves nothing adrift', async () => {
+      const work = async (by: Store, random: number) => {
+        for (let step = 0; step < 40; step++) {
+          const petId = BigInt(1 + ((step * 7 + random) % 4))
+          const number = (step * 5 + random * 3) % 8
+          if (step % 8 === 0) await by.changeStock([patchCategory(1n, { lowStockAt: number })])
+          else if (step % 8 === 1)
+            await by.changeStock([patch(petId, { lowStockAt: number % 2 === 0 ? null : number })])
+          else if (step % 8 === 2) await by.changeStock([draft(petId, 1, 1)])
+          else await by.changeStock([change(petId, number), change(BigInt(1 + (step % 4)), 4)])
+          if (step % 10 === 0) now += 500
+        }
+      }
+      await Promise.all([work(store, 0), work(other, 1), work(store, 2), work(other, 3)])
+      expect((await crossings()).length).toBeGreaterThan(20)
+    })
+
+    test('opened anew, it goes on where it was', async () => {
+      await store.changeStock([change(1n, 0)])
+      await store.close()
+      store = await underTest.open(() => now)
+      expect(await crossed(change(1n, 1))).toEqual([])
+      expect(await crossed(change(1n, 4))).toEqual(['1 recovered 4/3'])
+    })
+  })
+}

@@ -1,0 +1,113 @@
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { ORDER_STATES } from '../../src/core/orders/order.ts'
+import type { OrderFilter } from '../../src/core/orders/order-store.ts'
+import { openStore } from '../../src/store/open-store.ts'
+import { orderVerbs } from '../../src/store/orders.ts'
+import { Connection as PostgresConnection } from '../../src/store/postgres/connection.ts'
+import { DEFAULT_POSTGRES_SETTINGS } from '../../src/store/postgres/store.ts'
+import { storeClock } from '../../src/store/postgres/store-clock.ts'
+import type { SqlDatabase, SqlValue } from '../../src/store/sql.ts'
+import { Connection } from '../../src/store/sqlite/connection.ts'
+import type { StoreClock } from '../../src/store/store-clock.ts'
+import { createDatabase } from '../support/postgres-databases.ts'
+import { freshFile } from './fresh-file.ts'
+
+setDefaultTimeout(60_000)
+
+const file = freshFile()
+const LIMIT = 10
+const ORDERS = 30_000
+const PETS = 50
+
+/** Most are cancelled: a walk along all of them would be long. Every filter, from the first order on and from one in the midst of them. */
+const FILTERS: readonly OrderFilter[] = [undefined, ...ORDER_STATES].flatMap((state) =>
+  [undefined, 7n].flatMap((petId) =>
+    [undefined, BigInt(ORDERS / 2)].map((after) => ({
+      ...(state === undefined ? {} : { state }),
+      ...(petId === undefined ? {} : { petId }),
+      ...(after === undefined ? {} : { after }),
+    })),
+  ),
+)
+
+/** What is asked of the database for a page. */
+async function statementOf(filter: OrderFilter, database: SqlDatabase, clock: StoreClock) {
+  let asked: { readonly text: string; readonly values: readonly SqlValue[] } | undefined
+  const listening: SqlDatabase = {
+    ...{ dialect: database.dialect, commit: unasked, longSession: unasked },
+    rows: async (text, ...values) => {
+      asked = { text, values }
+      return []
+    },
+  }
+  await orderVerbs(listening, clock).listOrders(filter, LIMIT)
+  if (asked === undefined) throw new Error('nothing was asked')
+  return asked
+}
+
+function unasked(): never {
+  throw new Error('a page is read by one statement')
+}
+
+test('on SQLite every page of orders is a walk along an index, in its order', async () => {
+  await (await openStore(`sqlite:${file.path}`, { tables: 'make' })).close()
+  const database = Connection.open(file.path)
+  for (const filter of FILTERS) {
+    const { text, values } = await statementOf(filter, database, { sql: (given) => given, given: () => 1 })
+    const plan = await database.rows<{ detail: string }>(`EXPLAIN QUERY PLAN ${text}`, ...values)
+    const steps = plan.map(({ detail }) => detail).filter((detail) => / orders\b/.test(detail))
+    expect(steps.length).toBeGreaterThan(0)
+    // From the id on that the page begins with; or holds that are over and not written down yet: there are few of them.
+    const walk =
+      /^SEARCH orders USING INDEX orders_\w+ \((pet_id=\? AND )?(state=\? AND id>\?|expires_at<\?)\)$/
+    expect(steps.filter((detail) => !walk.test(detail))).toEqual([])
+  }
+  await database.close()
+})
+
+test('on PostgreSQL no page of orders reads many more rows than it shows, however many there are', async () => {
+  const test = await createDatabase()
+  const store = await openStore(test.url, { tables: 'make' })
+  const connection = new PostgresConnection(test.url, DEFAULT_POSTGRES_SETTINGS)
+  try {
+    await test.run(`INSERT INTO orders
+      SELECT id, CASE WHEN id % 1000 < 3 THEN 7 ELSE id % ${PETS} END, 1,
+        coalesce((ARRAY['open', 'complete', 'expired'])[1 + id % 1000], 'cancelled'), 1, NULL, NULL
+      FROM generate_series(1, ${ORDERS}) AS id`)
+    await test.run('ANALYZE orders')
+    // Of the many that are cancelled the next ones are near, whichever way the planner takes.
+    for (const filter of FILTERS.filter(({ state }) => state !== 'cancelled')) {
+      const { text, values } = await statementOf(filter, connection, storeClock())
+      const shown = (await store.listOrders(filter, LIMIT)).length
+      expect([filter, shown]).toEqual([filter, LIMIT])
+      const [explained] = await connection.rows<{ 'QUERY PLAN': PlanNode[] }>(
+        `EXPLAIN (ANALYZE, FORMAT JSON) ${text}`,
+        ...values,
+      )
+      const parts = filter.state === undefined ? 2 : 1
+      const read = rowsRead(explained?.['QUERY PLAN'] ?? [])
+      expect([filter, read >= parts && read <= 3 * parts * LIMIT, read]).toEqual([filter, true, read])
+    }
+  } finally {
+    await connection.close()
+    await store.close()
+    await test.drop()
+  }
+})
+
+interface PlanNode {
+  readonly Plan?: PlanNode
+  readonly Plans?: readonly PlanNode[]
+  readonly 'Relation Name'?: string
+  readonly 'Actual Rows'?: number
+  readonly 'Rows Removed by Filter'?: number
+}
+
+/** Of the orders, whether they are shown or not. */
+function rowsRead(nodes: readonly PlanNode[]): number {
+  return nodes.reduce((sum, node) => {
+    const own = Number(node['Actual Rows'] ?? 0) + Number(node['Rows Removed by Filter'] ?? 0)
+    const below = [...(node.Plan === undefined ? [] : [node.Plan]), ...(node.Plans ?? [])]
+    return sum + (node['Relation Name'] === 'orders' ? own : 0) + rowsRead(below)
+  }, 0)
+}

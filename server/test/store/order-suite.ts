@@ -1,0 +1,283 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import type { Order, OrderDraft } from '../../src/core/orders/order.ts'
+import type { OrderUpdate, StockOutcome, StockRequest } from '../../src/core/stock/stock-request.ts'
+import type { Store } from '../../src/store/store.ts'
+import { addOrders } from '../support/add-orders.ts'
+import { removePet } from '../support/remove-pet.ts'
+import { historyOf, stockOf } from '../support/whole-store.ts'
+import { change, pet } from './plain-rows.ts'
+import type { StoreUnderTest } from './store-under-test.ts'
+
+const START = 1_790_000_000_000
+const HIGHEST = 9223372036854775807n
+const BY = { keyId: 'key_a', at: 1 }
+const draft = (petId: bigint, quantity: number, more: Partial<OrderDraft> = {}): StockRequest => ({
+  ...{ ...BY, draft: { petId, quantity, ...more } },
+})
+const update = (order: Order, what: OrderUpdate['update']): StockRequest => ({
+  ...{ ...BY, orderId: order.id, petId: order.petId, update: what },
+})
+
+/** What every adapter of the port promises of orders. */
+export function orderSuite(name: string, underTest: StoreUnderTest): void {
+  describe(`${name}: orders`, () => {
+    let now: number
+    let store: Store
+    let other: Store
+    beforeEach(async () => {
+      now = START
+      store = await underTest.open(() => now)
+      other = await underTest.open(() => now)
+      await store.addPets([pet(1n, 10), pet(2n, 5), pet(HIGHEST, 3)])
+    })
+    afterEach(async () => {
+      expect(await store.findDamage()).toEqual([])
+      await store.close()
+      await other.close()
+      await underTest.discard()
+    })
+
+    const orderIn = (outcome: StockOutcome | undefined): Order => {
+      if (typeof outcome !== 'object' || !('order' in outcome))
+        throw new Error(`no order: ${Bun.inspect(outcome)}`)
+      return outcome.order
+    }
+    const made = async (petId: bigint, quantity: number, more: Partial<OrderDraft> = {}, by = store) =>
+      orderIn((await by.changeStock([draft(petId, quantity, more)]))[0])
+    const ids = async (...request: Parameters<Store['listOrders']>) =>
+      (await store.listOrders(...request)).map(({ id }) => id)
+    const reservedOf = async (petId: bigint) => (await other.findAvailability(petId))?.reserved
+    async function eventsAfter(cursor: string): Promise<unknown[]> {
+      const found = await other.stockEventsAfter(cursor, 100)
+      if (typeof found === 'string') throw new Error(found)
+      return found.events.map((event) => {
+        if (event.kind === 'order') return [event.change, event.order]
+        return event.kind === 'change'
+          ? [event.before, event.after, event.reason, event.reference]
+          : event.kind
+      })
+    }
+
+    test('an order is there for everybody, in all its parts, and reserves', async () => {
+      const shipDate = START + 5
+      const order = await made(HIGHEST, 2, { shipDate, holdSeconds: 60 })
+      expect(order).toEqual({
+        ...{ id: 1n, petId: HIGHEST, quantity: 2, state: 'open', createdAt: START, shipDate },
+        expiresAt: START + 60_000,
+      })
+      expect(await other.findOrder(1n)).toEqual(order)
+      expect(await other.findOrder(2n)).toBeUndefined()
+      expect(await other.findAvailability(HIGHEST)).toEqual({ petId: HIGHEST, quantity: 3, reserved: 2 })
+      expect(await other.findAvailability(404n)).toBeUndefined()
+      expect((await stockOf(other)).map(({ quantity }) => quantity)).toEqual([10, 5, 3])
+      expect(await made(1n, 1)).toEqual({ id: 2n, petId: 1n, quantity: 1, state: 'open', createdAt: START })
+    })
+
+    test('what is too much is refused, and says what is there; others in the commit are made', async () => {
+      const outcomes = await store.changeStock([
+        ...[draft(1n, 6), draft(1n, 5), draft(404n, 1), draft(1n, 4), change(2n, 7), draft(2n, 7)],
+      ])
+      expect(outcomes).toMatchObject([
+        { order: { quantity: 6 } },
+        { shortage: { petId: 1n, wanted: 5, available: 4 } },
+        'unknown_pet',
+        { order: { quantity: 4 } },
+        { petId: 2n, quantity: 7 },
+        { order: { petId: 2n, quantity: 7 } },
+      ])
+      expect([await reservedOf(1n), await reservedOf(2n)]).toEqual([10, 7])
+      expect(store.orderTotals()).toEqual({ refused: 1, expired: 0 })
+      expect(other.orderTotals()).toEqual({ refused: 0, expired: 0 })
+    })
+
+    test('completed, it is taken out of both, and the history says what for', async () => {
+      const order = await made(1n, 4)
+      const cursor = await store.latestEventCursor()
+      await store.changeStock([{ ...update(order, 'complete'), at: 9 }])
+      expect(await other.findAvailability(1n)).toEqual({ petId: 1n, quantity: 6, reserved: 0 })
+      expect(await historyOf(other, 1n)).toEqual([
+        { petId: 1n, before: 10, after: 6, at: 9, keyId: 'key_a', reason: 'sold', reference: 'order 1' },
+      ])
+      const complete = { ...order, state: 'complete' }
+      expect(await eventsAfter(cursor)).toEqual([
+        [10, 6, 'sold', 'order 1'],
+        ['completed', complete],
+      ])
+      expect(await store.changeStock([update(order, 'complete'), update(order, 'cancel')])).toEqual([
+        { order: complete },
+        { closed: complete },
+      ] as StockOutcome[])
+      expect(await historyOf(store, 1n)).toHaveLength(1)
+    })
+
+    test('several of one pet completed in one commit leave one chain of history', async () => {
+      const orders = [await made(1n, 1), await made(1n, 2), await made(1n, 3)]
+      const [one, two, three] = orders as [Order, Order, Order]
+      await store.changeStock([change(1n, 20)])
+      await store.changeStock([
+        ...[update(one, 'complete'), change(1n, 30), update(three, 'complete'), update(two, 'complete')],
+      ])
+      expect((await historyOf(store, 1n)).map(({ before, after }) => [before, after])).toEqual([
+        [10, 20],
+        [20, 19],
+        [19, 30],
+        [30, 27],
+        [27, 25],
+      ])
+    })
+
+    test('cancelled, it releases what it held; its ship date can change while it is open', async () => {
+      const cursor = await store.latestEventCursor()
+      const order = await made(1n, 10)
+      await store.changeStock([
+        update(order, { shipDate: 77 }),
+        update(order, 'cancel'),
+        update(order, 'cancel'),
+      ])
+      const dated = { ...order, shipDate: 77 }
+      expect(await eventsAfter(cursor)).toEqual([
+        ['created', order],
+        ['changed', dated],
+        ['cancelled', { ...dated, state: 'cancelled' }],
+      ])
+      expect(await store.findOrder(order.id)).toEqual({ ...dated, state: 'cancelled' })
+      expect(await reservedOf(1n)).toBe(0)
+      expect(await historyOf(store, 1n)).toEqual([])
+    })
+
+    test('the quantity can be set below what is reserved, and adjusted down to zero', async () => {
+      const order = await made(1n, 8)
+      await store.changeStock([change(1n, 3), { ...BY, changes: [{ petId: 1n, delta: -3 }] }])
+      expect(await other.findAvailability(1n)).toEqual({ petId: 1n, quantity: 0, reserved: 8 })
+      expect(await store.changeStock([draft(1n, 1), update(order, 'complete')])).toEqual([
+        { shortage: { petId: 1n, wanted: 1, available: -8 } },
+        { shortage: { petId: 1n, wanted: 8, available: 0 } },
+      ])
+    })
+
+    test('a hold ends to the millisecond for whoever asks, before it is written down and after', async () => {
+      const hold = await made(1n, 10, { holdSeconds: 1 })
+      now += 999
+      expect(await other.changeStock([draft(1n, 1)])).toMatchObject([{ shortage: { available: 0 } }])
+      expect([await reservedOf(1n), await other.petsWithHoldsOver(9)]).toEqual([10, []])
+      now += 1
+      const expired = { ...hold, state: 'expired' as const }
+      expect(await other.findOrder(hold.id)).toEqual(expired)
+      expect(await other.findAvailability(1n)).toEqual({ petId: 1n, quantity: 10, reserved: 0 })
+      expect([await ids({}, 9), await ids({ state: 'open' }, 9)]).toEqual([[], []])
+      expect(await store.listOrders({ state: 'expired' }, 9)).toEqual([expired])
+      expect(await store.countOpenOrders()).toEqual({ orders: 0, units: 0 })
+      expect(await other.petsWithHoldsOver(9)).toEqual([1n])
+      const cursor = await store.latestEventCursor()
+      expect(await other.changeStock([draft(1n, 10)])).toMatchObject([{ order: { quantity: 10 } }])
+      expect(await eventsAfter(cursor)).toMatchObject([
+        ['expired', expired],
+        ['created', { quantity: 10 }],
+      ])
+      expect(await store.findOrder(hold.id)).toEqual(expired)
+      expect(await store.petsWithHoldsOver(9)).toEqual([])
+      expect(other.orderTotals()).toEqual({ refused: 1, expired: 1 })
+    })
+
+    test('a sweep ends the holds of the pets that it names, and no others', async () => {
+      for (const petId of [1n, 1n, 2n, HIGHEST]) await made(petId, 1, { holdSeconds: 5 })
+      await made(1n, 1, { holdSeconds: 6 })
+      await made(1n, 1)
+      now += 5_000
+      expect(new Set(await store.petsWithHoldsOver(9))).toEqual(new Set([1n, 2n, HIGHEST]))
+      expect(await store.petsWithHoldsOver(1)).toHaveLength(1)
+      expect(await store.changeStock([{ ...BY, holdsOf: [1n, 2n, 404n] }])).toEqual([{ expired: 3 }])
+      expect(await store.petsWithHoldsOver(9)).toEqual([HIGHEST])
+      expect([await reservedOf(1n), await reservedOf(2n), await reservedOf(HIGHEST)]).toEqual([2, 0, 0])
+    })
+
+    test('more holds than end in one commit are over, and the next order still finds all of it', async () => {
+      await store.changeStock([change(1n, 2_500)])
+      const many = Array.from({ length: 500 }, () => draft(1n, 1, { holdSeconds: 1 }))
+      for (let round = 0; round < 5; round++) await store.changeStock(many)
+      expect(await reservedOf(1n)).toBe(2_500)
+      now += 1_000
+      const cursor = await store.latestEventCursor()
+      expect(await other.changeStock([draft(1n, 2_500)])).toMatchObject([{ order: { quantity: 2_500 } }])
+      expect(await reservedOf(1n)).toBe(2_500)
+      expect(other.orderTotals().expired).toBe(2_500)
+      const found = await store.stockEventsAfter(cursor, 9_999)
+      if (typeof found === 'string') throw new Error(found)
+      const orders = found.events.map((event) => (event.kind === 'order' ? event.order.id : 0n))
+      expect(new Set(orders).size).toBe(2_501)
+    })
+
+    test('lists by id, from behind one, by state and by pet; open and complete ones where nothing is said', async () => {
+      const all: Order[] = []
+      for (const petId of [1n, 2n, 1n, 2n, 1n, 1n]) all.push(await made(petId, 1))
+      const [, two, three, four, five] = all as [Order, Order, Order, Order, Order]
+      const updates = [update(two, 'complete'), update(three, 'cancel'), update(five, 'complete')]
+      await store.changeStock([...updates, update(four, 'cancel')])
+      expect(await ids({}, 9)).toEqual([1n, 2n, 5n, 6n])
+      expect(await ids({}, 2)).toEqual([1n, 2n])
+      expect(await ids({ after: 2n }, 2)).toEqual([5n, 6n])
+      expect(await ids({ after: 6n }, 2)).toEqual([])
+      expect(await ids({ state: 'open' }, 9)).toEqual([1n, 6n])
+      expect(await ids({ state: 'complete', after: 2n }, 9)).toEqual([5n])
+      expect(await ids({ state: 'cancelled' }, 9)).toEqual([3n, 4n])
+      expect(await ids({ state: 'expired' }, 9)).toEqual([])
+      expect(await ids({ petId: 1n }, 9)).toEqual([1n, 5n, 6n])
+      expect(await ids({ petId: 1n, after: 1n }, 1)).toEqual([5n])
+      expect(await ids({ petId: 2n, state: 'cancelled' }, 9)).toEqual([4n])
+      expect(await ids({ petId: 404n }, 9)).toEqual([])
+      expect(await store.countOpenOrders()).toEqual({ orders: 2, units: 2 })
+    })
+
+    test('holds that are over stand among the expired ones, in order, written down or not', async () => {
+      for (const petId of [1n, 2n, 1n]) await made(petId, 1, { holdSeconds: 1 })
+      now += 1_000
+      await store.changeStock([{ ...BY, holdsOf: [2n] }])
+      expect(await ids({ state: 'expired' }, 9)).toEqual([1n, 2n, 3n])
+      expect(await ids({ state: 'expired', after: 1n }, 1)).toEqual([2n])
+      expect(await ids({ state: 'expired', petId: 1n, after: 1n }, 9)).toEqual([3n])
+    })
+
+    test('ids go on behind those of imports that fit a double, and never meet another one', async () => {
+      const imported = (id: bigint) => ({ id, petId: 1n, quantity: 1, complete: true })
+      await addOrders(store, [imported(HIGHEST), imported(-4n), imported(2n ** 53n + 1n)])
+      expect((await made(1n, 1)).id).toBe(1n)
+      await addOrders(store, [imported(7n), imported(3n)])
+      expect((await made(1n, 1, {}, other)).id).toBe(8n)
+      await addOrders(store, [imported(2n ** 53n - 1n)])
+      const found = [(await made(1n, 1)).id, (await made(1n, 1, {}, other)).id]
+      expect(found).toEqual([2n ** 53n, 2n ** 53n + 2n])
+      expect(await ids({ after: HIGHEST }, 9)).toEqual([])
+    })
+
+    test('a pet with open orders is not removed; once they are closed it is, and they stay', async () => {
+      const order = await made(1n, 1)
+      expect(await removePet(other, 1n)).toBe('in_use')
+      expect(await store.findAvailability(1n)).toMatchObject({ quantity: 10, reserved: 1 })
+      await store.changeStock([update(order, 'complete')])
+      expect(await removePet(other, 1n)).toBe('removed')
+      expect(await store.findOrder(order.id)).toMatchObject({ state: 'complete' })
+      expect(await store.changeStock([update(order, 'complete')])).toMatchObject([
+        { order: { state: 'complete' } },
+      ])
+      expect(await historyOf(store, 1n)).toHaveLength(1)
+    })
+
+    test('orders do not make those who follow the list read anything again', async () => {
+      const cursor = await store.loadStock(() => {})
+      const order = await made(1n, 1)
+      await made(2n, 1, { holdSeconds: 1 })
+      expect(await store.stockChangesSince(cursor)).toMatchObject({ set: [], removed: [] })
+      await store.changeStock([update(order, 'complete')])
+      expect(await store.stockChangesSince(cursor)).toMatchObject({ set: [{ petId: 1n, quantity: 9 }] })
+    })
+
+    test('whoever orders at once on two sides, no more is given than there is', async () => {
+      const sent = Array.from({ length: 40 }, (_, index) =>
+        (index % 2 === 0 ? store : other).changeStock([draft(1n, 1), draft(2n, 1)]),
+      )
+      const outcomes = (await Promise.all(sent)).flat()
+      expect(outcomes.filter((outcome) => typeof outcome === 'object' && 'order' in outcome)).toHaveLength(15)
+      expect([await reservedOf(1n), await reservedOf(2n)]).toEqual([10, 5])
+    })
+  })
+}

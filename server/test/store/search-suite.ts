@@ -1,0 +1,280 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { SEARCH_SORTS, type SearchParameters, searchOf } from '../../src/core/catalog/search.ts'
+import { searchPage } from '../../src/core/catalog/search-page.ts'
+import { PET_STATUSES } from '../../src/core/stock/inventory.ts'
+import type { StockRequest } from '../../src/core/stock/stock-request.ts'
+import type { Store } from '../../src/store/store.ts'
+import { ALL, foundIn, type ModelPet, searched } from './search-model.ts'
+import type { StoreUnderTest } from './store-under-test.ts'
+
+const HIGHEST = 9223372036854775807n
+const LOWEST = -9223372036854775808n
+const START = 1_790_000_000_000
+const BY = { keyId: 'key_a', at: 1 }
+
+const pet = (id: bigint, name: string, more: Partial<ModelPet> = {}): ModelPet => ({
+  ...{ id, name, categoryId: 1n, status: 'available', quantity: 5, reserved: 0, ...more },
+})
+
+const SHOP: readonly ModelPet[] = [
+  pet(LOWEST, 'Golden Retriever, 8 weeks', { quantity: 3, lowStockAt: 3 }),
+  pet(-7n, 'golden hamster', { quantity: 3, categoryId: 2n, barcode: '4006381333931' }),
+  pet(1n, 'Müllers Kätzchen', { quantity: 0, status: 'sold', lowStockAt: 0 }),
+  pet(2n, "MULLER'S  cat", { quantity: 9, categoryId: HIGHEST, status: 'pending' }),
+  pet(42n, 'AND OR NOT NEAR', { quantity: 3, barcode: '"*:&|!(' }),
+  pet(43n, 'Goldfish 42', { quantity: 7, categoryId: 2n, lowStockAt: 9, barcode: '42' }),
+  pet(44n, '🐶!', { quantity: 1, lowStockAt: 0 }),
+  pet(45n, 'Straße ΟΔΟΣ Ørsted 子犬 のガ', { quantity: 8 }),
+  pet(HIGHEST, 'Old gold retriever', { quantity: 5, categoryId: 2n, status: 'sold', lowStockAt: 2 }),
+]
+
+/** What every adapter of the port promises of searches. Pets are looked at in small steps too, as in a large store. */
+export function searchSuite(name: string, underTest: StoreUnderTest): void {
+  describe(`${name}: search`, () => {
+    let now: number
+    let store: Store
+    beforeEach(async () => {
+      now = START
+      store = await underTest.open(() => now)
+      await store.addPets(SHOP)
+    })
+    afterEach(async () => {
+      expect(await store.findDamage()).toEqual([])
+      await store.close()
+      await underTest.discard()
+    })
+
+    /** Found in large steps and in small ones alike. */
+    async function find(parameters: Partial<SearchParameters>): Promise<bigint[]> {
+      const asked = { ...ALL, ...parameters }
+      const ids = await searched(store, asked)
+      for (const most of [1, 2, 4]) {
+        expect({ most, ids: await searched(store, asked, { most, limit: 2 }) }).toEqual({ most, ids })
+      }
+      return ids
+    }
+    const change = (...requests: StockRequest[]) => store.changeStock(requests)
+
+    test.each([
+      ['gold', [LOWEST, -7n, 43n, HIGHEST]],
+      ['RETR gol', [LOWEST, HIGHEST]],
+      ['golden golden retriever', [LOWEST]],
+      ['retriever,golden', [LOWEST]],
+      ['den', []],
+      ['muller', [1n, 2n]],
+      ['MÜLLER katz', [1n]],
+      ['Mu\u0308ller', [1n, 2n]],
+      ['strasse', [45n]],
+      ['STRASSE', [45n]],
+      ['οδος', [45n]],
+      ['orsted', [45n]],
+      ['子', [45n]],
+      ['のカ', []],
+      ['のｶﾞ', [45n]],
+      ['42', [42n, 43n]],
+      ['4', [43n]],
+      ['-7', [-7n]],
+      ['9223372036854775807', [HIGHEST]],
+      ['-9223372036854775808', [LOWEST]],
+      [' 4006381333931 ', [-7n]],
+      ['"*:&|!(', [42n]],
+      ['🐶', []],
+      ['%', []],
+      ['gold%fish', []],
+      ['go_d', []],
+    ] as const)('finds %s', async (q, ids) => {
+      expect(await find({ q })).toEqual([...ids])
+    })
+
+    test.each([
+      ...[
+        'AND',
+        'and or',
+        'NOT near',
+        'NEAR(and, 2)',
+        'and*',
+        '"and"',
+        'words:and',
+        '^and',
+        '-and',
+        '{words}:and',
+      ],
+      ...[
+        'and:*',
+        "and' | 'x",
+        'and & !x',
+        'and <-> or',
+        'and\\',
+        "and''",
+        'and)',
+        '(and',
+        'and;--',
+        '\0and',
+      ],
+    ])('takes %p for words and nothing else', async (q) => {
+      expect(await find({ q })).toEqual(foundIn(SHOP, { ...ALL, q }))
+    })
+
+    test('gives the rows whole, with the threshold that counts', async () => {
+      await change(
+        { ...BY, newCategory: { id: 9n, name: 'Fish', lowStockAt: 4 } },
+        { ...BY, newPet: { id: 90n, name: 'Carp', categoryId: 9n, status: 'sold', quantity: 4 } },
+        { ...BY, draft: { petId: 43n, quantity: 2 } },
+      )
+      const { rows } = await searchPage(store, searchOf({ ...ALL, low: 'true', sort: '-available' }), {
+        ...{ limit: 9, cursor: undefined },
+      })
+      expect(rows.slice(0, 2)).toEqual([
+        {
+          ...{ petId: 43n, name: 'Goldfish 42', categoryId: 2n, status: 'available' },
+          ...{ quantity: 7, reserved: 2, barcode: '42', lowStockAt: 9, ownLowStockAt: 9 },
+          lowSince: expect.any(Number),
+        },
+        {
+          ...{ petId: 90n, name: 'Carp', categoryId: 9n, status: 'sold' },
+          ...{ quantity: 4, reserved: 0, lowStockAt: 4, lowSince: BY.at },
+        },
+      ])
+    })
+
+    test('tells since when a pet is low, for as long as it is', async () => {
+      const since = async (petId: bigint) => {
+        const page = { limit: 1, cursor: undefined }
+        return (await searchPage(store, searchOf({ ...ALL, q: String(petId) }), page)).rows[0]?.lowSince
+      }
+      const set = (quantity: number, at: number) => change({ ...BY, at, petId: HIGHEST, quantity })
+      expect(await since(HIGHEST)).toBeUndefined()
+      await set(2, 1_000)
+      await set(1, 2_000)
+      expect(await since(HIGHEST)).toBe(1_000)
+      await set(3, 3_000)
+      expect(await since(HIGHEST)).toBeUndefined()
+      await change({ ...BY, at: 4_000, draft: { petId: HIGHEST, quantity: 1 } })
+      expect(await since(HIGHEST)).toBe(4_000)
+    })
+
+    test('a hold that is over reserves nothing', async () => {
+      await change({ ...BY, draft: { petId: 2n, quantity: 4, holdSeconds: 60 } })
+      const reserved = async () =>
+        (await searchPage(store, searchOf({ ...ALL, q: '2' }), { limit: 1, cursor: undefined })).rows[0]
+          ?.reserved
+      expect(await reserved()).toBe(4)
+      now += 60_000
+      expect(await reserved()).toBe(0)
+    })
+
+    test('finds a pet by what it is called now', async () => {
+      await change({ ...BY, petId: 1n, petPatch: { name: 'Łódź' } })
+      await change({ ...BY, removedPet: -7n })
+      await change({
+        ...BY,
+        newPet: { id: -8n, name: 'Mullet', categoryId: 1n, status: 'sold', quantity: 1 },
+      })
+      expect(await find({ q: 'mulle' })).toEqual([-8n, 2n])
+      expect(await find({ q: 'lodz' })).toEqual([1n])
+      expect(await find({ q: 'golden' })).toEqual([LOWEST])
+      await change({ ...BY, petId: 1n, petPatch: { name: 'ŁÓDŹ', categoryId: 2n } })
+      expect(await find({ q: 'lodz', categoryId: 2n })).toEqual([1n])
+    })
+
+    test('finds what an import brought, renamed or took a barcode from', async () => {
+      const staged = await store.stagePets()
+      const line = (value: ModelPet, at: number) => ({ line: at, value })
+      await staged.add([
+        line(pet(1n, 'Käfer', { barcode: 'X-1' }), 1),
+        line(pet(300n, 'Zwergkäfer Kurt'), 2),
+        line(pet(-7n, 'golden hamster', { categoryId: 2n }), 3),
+      ])
+      await staged.seal(9)
+      await staged.apply({ ...BY })
+      await staged.discard()
+      expect(await find({ q: 'kafer' })).toEqual([1n])
+      expect(await find({ q: 'kurt zwerg' })).toEqual([300n])
+      expect(await find({ q: 'muller' })).toEqual([2n])
+      expect(await find({ q: 'X-1' })).toEqual([1n])
+    })
+
+    test('what comes, goes and changes between pages leaves every other pet where it is, once', async () => {
+      for (const sort of SEARCH_SORTS) {
+        const before = foundIn(SHOP, { ...ALL, sort })
+        let changes = 0
+        const seen = await searched(
+          store,
+          { ...ALL, sort },
+          {
+            limit: 2,
+            between: async () => {
+              const id = 1_000n + BigInt(changes++)
+              const name = changes % 2 === 0 ? 'AAA' : 'ZZZ'
+              await change({
+                ...BY,
+                newPet: { id, name, categoryId: 1n, status: 'sold', quantity: changes * 3 },
+              })
+            },
+          },
+        )
+        expect(seen.filter((id) => id < 1_000n || id === HIGHEST)).toEqual(before)
+        expect(new Set(seen).size).toBe(seen.length)
+        for (let id = 1_000n; id < 1_000n + BigInt(changes); id++) await change({ ...BY, removedPet: id })
+      }
+    })
+
+    test('a page goes on behind a pet that is gone', async () => {
+      const search = searchOf({ ...ALL, sort: 'name' })
+      const first = await searchPage(store, search, { limit: 4, cursor: undefined })
+      const last = first.rows.at(-1)?.petId
+      if (last === undefined || first.next === undefined) throw new Error('there are more pets than that')
+      await change({ ...BY, removedPet: last })
+      const rest = await searchPage(store, search, { limit: 99, cursor: first.next })
+      expect([...first.rows, ...rest.rows].map(({ petId }) => petId)).toEqual(
+        foundIn(SHOP, { ...ALL, sort: 'name' }),
+      )
+    })
+
+    test('finds what a plain model finds, whatever is asked, in pages and steps of any size', async () => {
+      const maybe = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined })
+      const words = ['a', 'ab', 'abc', 'b', 'ba', 'é', 'É2', '10', '7', '-5', 'C-10', 'ab b', 'c']
+      const pets = await addMany(store, words)
+      await fc.assert(
+        fc.asyncProperty(
+          fc.record({
+            q: maybe(fc.constantFrom(...words, 'zz')),
+            status: maybe(fc.constantFrom(...PET_STATUSES)),
+            categoryId: maybe(fc.constantFrom(1n, 2n, 3n)),
+            low: maybe(fc.constant('true' as const)),
+            below: maybe(fc.integer({ min: 0, max: 12 })),
+            sort: fc.constantFrom(...SEARCH_SORTS),
+          }),
+          fc.record({ limit: fc.integer({ min: 1, max: 30 }), most: fc.constantFrom(3, 20, 5_000) }),
+          async (parameters, pages) => {
+            expect(await searched(store, parameters, pages)).toEqual(foundIn(pets, parameters))
+          },
+        ),
+        { numRuns: 150 },
+      )
+    })
+  })
+}
+
+/** Names and numbers of a few kinds, so that many are alike. */
+async function addMany(store: Store, words: readonly string[]): Promise<ModelPet[]> {
+  const wordAt = (index: number) => words[index % words.length] ?? ''
+  const pets = Array.from({ length: 90 }, (_, index) => {
+    const id = BigInt(index) - 30n
+    const reserved = index % 4 === 0 ? index % 5 : 0
+    return pet(1_000n + id, `${wordAt(index)} ${wordAt(index * 7 + 3)}`, {
+      ...{ categoryId: BigInt(index % 3) + 1n, quantity: ((index * 5) % 11) + reserved, reserved },
+      ...(index % 2 === 0 ? { lowStockAt: index % 7 } : {}),
+      ...(index % 10 === 0 ? { barcode: `C-${index}` } : {}),
+      status: PET_STATUSES[index % 3] ?? 'sold',
+    })
+  })
+  await store.addPets(pets)
+  await store.changeStock(
+    pets
+      .filter(({ reserved }) => reserved > 0)
+      .map(({ id, reserved }) => ({ ...BY, draft: { petId: id, quantity: reserved } })),
+  )
+  return [...SHOP, ...pets]
+}

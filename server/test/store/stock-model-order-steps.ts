@@ -1,0 +1,134 @@
+import { expect } from 'bun:test'
+import fc from 'fast-check'
+import type { OrderDraft, OrderRow } from '../../src/core/orders/order.ts'
+import type { OrderUpdate, StockRequest } from '../../src/core/stock/stock-request.ts'
+import { type ModelShop, PETS, type Step, told } from './stock-model-shop.ts'
+
+const BY = { keyId: 'key_a', at: 1 }
+const who = fc.integer({ min: 0, max: 1 })
+const petId = fc.constantFrom(...PETS)
+const units = fc.integer({ min: 1, max: 3 })
+
+const draft = fc
+  .record(
+    { petId, quantity: units, holdSeconds: fc.integer({ min: 1, max: 4 }), shipDate: fc.nat(9) },
+    { requiredKeys: ['petId', 'quantity'] },
+  )
+  .map((one): OrderDraft => one)
+
+/** Orders, a few to a commit, behind a quantity that changes. */
+export const ordering = fc.tuple(who, petId, fc.nat(9), fc.array(draft, { minLength: 1, maxLength: 4 })).map(
+  ([index, changed, quantity, drafts]): Step =>
+    async (shop) => {
+      const outcomes = await shop
+        .store(index)
+        .changeStock([{ ...BY, petId: changed, quantity }, ...drafts.map((one) => ({ ...BY, draft: one }))])
+      shop.orders.endHolds([changed, ...drafts.map((one) => one.petId)])
+      shop.record(changed, quantity)
+      for (const [at, one] of drafts.entries()) shop.orders.create(one, outcomes[at + 1])
+    },
+)
+
+/** On both at once, of the same pet: whichever comes first, no more is given than there is. */
+export const orderingTwice = fc.tuple(petId, units).map(
+  ([id, quantity]): Step =>
+    async (shop) => {
+      const request = { ...BY, draft: { petId: id, quantity } }
+      const outcomes = await Promise.all(shop.stores.map((store) => store.changeStock([request])))
+      shop.orders.endHolds([id])
+      // Those who got something came first.
+      const isMade = (outcome: unknown) => Number(typeof outcome === 'object' && 'order' in (outcome ?? {}))
+      for (const outcome of outcomes.flat().sort((one, other) => isMade(other) - isMade(one))) {
+        shop.orders.create(request.draft, outcome)
+      }
+    },
+)
+
+const update = fc.oneof(
+  fc.constantFrom<OrderUpdate['update']>('complete', 'cancel'),
+  fc.nat(9).map((shipDate) => ({ shipDate })),
+)
+
+/** Of orders that are there, some of them twice, and of one that is not. */
+export const updating = fc
+  .tuple(who, fc.array(fc.tuple(fc.nat(), update), { minLength: 1, maxLength: 4 }))
+  .map(
+    ([index, updates]): Step =>
+      async (shop) => {
+        const { orders } = shop
+        const requests = updates.map(([number, what]): StockRequest & OrderUpdate => {
+          const order = orders.all[number % (orders.all.length + 1)]
+          return { ...BY, orderId: order?.id ?? 404_404n, petId: order?.petId, update: what }
+        })
+        const outcomes = await shop.store(index).changeStock(requests)
+        orders.endHolds(requests.flatMap((one) => one.petId ?? []))
+        const expected = requests.map((one) => told(orders.update(one.orderId, one.update)))
+        expect(outcomes.map(told)).toEqual(expected)
+      },
+  )
+
+export const sweeping = who.map(
+  (index): Step =>
+    async (shop) => {
+      const petIds = await shop.store(index).petsWithHoldsOver(2)
+      await shop.store(index).changeStock([{ ...BY, holdsOf: petIds }])
+      shop.orders.endHolds(petIds)
+    },
+)
+
+/** On, and now and then back. */
+export const movingClock = fc.integer({ min: -1_500, max: 3_000 }).map(
+  (by): Step =>
+    async (shop) => {
+      shop.orders.now += by
+    },
+)
+
+const row = fc
+  .record(
+    {
+      ...{ id: fc.bigInt({ min: 1n, max: 8n }), petId, quantity: units, shipDate: fc.nat(9) },
+      complete: fc.boolean(),
+    },
+    { requiredKeys: ['id', 'petId', 'quantity', 'complete'] },
+  )
+  .map((one): OrderRow => one)
+
+/** What cannot be is left out, or leaves everything as it was. */
+export const importingOrders = fc
+  .tuple(who, fc.uniqueArray(row, { minLength: 1, maxLength: 4, selector: ({ id }) => id }), fc.boolean())
+  .map(
+    ([index, rows, skipBad]): Step =>
+      async (shop) => {
+        const { orders } = shop
+        const differing = rows
+          .filter((one) => orders.differs(one))
+          .sort((one, other) => (one.id < other.id ? -1 : 1))
+        const staged = await shop.store(index).stageOrders()
+        try {
+          await staged.add(rows.map((value, at) => ({ line: at + 2, value })))
+          await staged.seal(0)
+          const foreseen = await staged.preview(0)
+          const counts = await staged
+            .apply({ at: 5, keyId: 'import', skipBad })
+            .catch((error: Error) => error.name)
+          if (counts === 'RowsRefused') {
+            expect([skipBad, foreseen.refused?.count === 0]).toEqual([false, false])
+            return
+          }
+          orders.endHolds(differing.map((one) => one.petId))
+          const refused = differing.filter((one) => !orders.bringIn(one)).length
+          expect(counts).toMatchObject(refused === 0 ? {} : { refused: { count: refused } })
+          expect(foreseen.refused?.count).toBe(refused)
+        } finally {
+          await staged.discard()
+        }
+      },
+  )
+
+/** Removes a pet, as far as its orders let it go; holds that are over do not keep it. */
+export function removal(shop: ModelShop, id: bigint): 'removed' | 'unknown_pet' | 'in_use' {
+  shop.orders.endHolds([id])
+  if (shop.quantities.has(id) && shop.orders.hasOpen(id)) return 'in_use'
+  return shop.quantities.delete(id) ? 'removed' : 'unknown_pet'
+}

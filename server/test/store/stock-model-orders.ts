@@ -1,0 +1,147 @@
+import { expect } from 'bun:test'
+import { ORDER_STATES, type Order, type OrderDraft, type OrderRow } from '../../src/core/orders/order.ts'
+import type { OrderUpdate, StockOutcome } from '../../src/core/stock/stock-request.ts'
+import type { Store } from '../../src/store/store.ts'
+
+/** The shelf, as orders see it. */
+interface Shelf {
+  readonly quantities: ReadonlyMap<bigint, number>
+  record(petId: bigint, quantity: number): void
+}
+
+/** What orders there should be, and what they reserve: counted anew each time, from the orders alone. */
+export class ModelOrders {
+  /** As they are written down: a hold that is over is open until somebody has to know. */
+  readonly #orders = new Map<bigint, Order>()
+  readonly #shelf: Shelf
+  now = 1_000_000
+
+  constructor(shelf: Shelf) {
+    this.#shelf = shelf
+  }
+
+  get all(): Order[] {
+    return [...this.#orders.values()].sort((one, other) => (one.id < other.id ? -1 : 1))
+  }
+
+  find(id: bigint): Order | undefined {
+    return this.#orders.get(id)
+  }
+
+  hasOpen(petId: bigint): boolean {
+    return this.all.some((order) => order.petId === petId && order.state === 'open')
+  }
+
+  /** What every commit about orders of these pets does first. */
+  endHolds(petIds: readonly bigint[]): void {
+    for (const order of this.all) {
+      // A pet that is not there has none.
+      if (petIds.includes(order.petId) && this.#shownState(order) !== order.state) this.#put(order, 'expired')
+    }
+  }
+
+  create({ petId, quantity, holdSeconds, shipDate }: OrderDraft, outcome: StockOutcome | undefined): void {
+    const available = this.#availableOf(petId)
+    if (available === undefined) expect(outcome).toBe('unknown_pet')
+    else if (available < quantity) {
+      expect(outcome).toEqual({ shortage: { petId, wanted: quantity, available } })
+    } else {
+      if (typeof outcome !== 'object' || !('order' in outcome)) throw new Error(Bun.inspect(outcome))
+      const { id } = outcome.order
+      expect(this.#orders.has(id)).toBe(false)
+      const order: Order = {
+        ...{ id, petId, quantity, state: 'open', createdAt: this.now },
+        ...(holdSeconds === undefined ? {} : { expiresAt: this.now + holdSeconds * 1_000 }),
+        ...(shipDate === undefined ? {} : { shipDate }),
+      }
+      expect(outcome.order).toEqual(order)
+      this.#orders.set(id, order)
+    }
+  }
+
+  update(id: bigint, update: OrderUpdate['update']): unknown {
+    const order = this.#orders.get(id)
+    if (order === undefined) return { unknownOrder: id }
+    const { petId, quantity, state } = order
+    if (update === 'cancel') {
+      if (state === 'complete') return { closed: order }
+      return { order: state === 'open' ? this.#put(order, 'cancelled') : order }
+    }
+    if (update === 'complete' && state === 'complete') return { order }
+    if (state !== 'open') return { closed: order }
+    if (update !== 'complete') return { order: this.#set({ ...order, shipDate: update.shipDate }) }
+    const left = (this.#shelf.quantities.get(petId) ?? 0) - quantity
+    if (left < 0) return { shortage: { petId, wanted: quantity, available: left + quantity } }
+    this.#shelf.record(petId, left)
+    return { order: this.#put(order, 'complete') }
+  }
+
+  /** Whether a file's row differs from what is there. */
+  differs({ id, petId, quantity, shipDate, complete }: OrderRow): boolean {
+    const order = this.#orders.get(id)
+    const state = complete ? 'complete' : 'open'
+    return !Bun.deepEquals(
+      [order?.petId, order?.quantity, order?.shipDate, order?.state],
+      [petId, quantity, shipDate, state],
+    )
+  }
+
+  /** Takes over a file's row; whether it could. */
+  bringIn({ id, petId, quantity, shipDate, complete }: OrderRow): boolean {
+    const order = this.#orders.get(id)
+    const dated = shipDate === undefined ? {} : { shipDate }
+    if (order !== undefined && (order.petId !== petId || /cancelled|expired/.test(order.state))) return false
+    if (order?.state === 'complete' && !complete) return false
+    if (complete && order !== undefined && order.quantity !== quantity) return false
+    const more = quantity - (order?.quantity ?? 0)
+    if (!complete) {
+      const available = this.#availableOf(petId)
+      if (available === undefined || (more > 0 && available < more)) return false
+    }
+    if (order?.state === 'open' && complete) {
+      if ('shortage' in (this.update(id, 'complete') as object)) return false
+    }
+    const { shipDate: _, ...rest } = this.#orders.get(id) ?? {
+      ...{ id, petId, quantity, state: complete ? 'complete' : 'open', createdAt: this.now },
+    }
+    this.#set({ ...rest, quantity, ...dated })
+    return true
+  }
+
+  async check(store: Store): Promise<void> {
+    const shown = this.all.map((order) => ({ ...order, state: this.#shownState(order) }))
+    for (const state of ORDER_STATES) {
+      expect(await store.listOrders({ state }, 999)).toEqual(shown.filter((order) => order.state === state))
+    }
+    const listed = shown.filter(({ state }) => state === 'open' || state === 'complete')
+    expect(await store.listOrders({}, 999)).toEqual(listed)
+    for (const [petId, quantity] of this.#shelf.quantities) {
+      const reserved = this.#reservedOf(petId)
+      expect(await store.findAvailability(petId)).toEqual({ petId, quantity, reserved })
+    }
+  }
+
+  #shownState({ state, expiresAt }: Order): Order['state'] {
+    return state === 'open' && expiresAt !== undefined && this.now >= expiresAt ? 'expired' : state
+  }
+
+  #reservedOf(petId: bigint): number {
+    return this.all
+      .filter((order) => order.petId === petId && this.#shownState(order) === 'open')
+      .reduce((sum, { quantity }) => sum + quantity, 0)
+  }
+
+  #availableOf(petId: bigint): number | undefined {
+    const quantity = this.#shelf.quantities.get(petId)
+    return quantity === undefined ? undefined : quantity - this.#reservedOf(petId)
+  }
+
+  #put(order: Order, state: Order['state']): Order {
+    return this.#set({ ...order, state })
+  }
+
+  #set(order: Order): Order {
+    this.#orders.set(order.id, order)
+    return order
+  }
+}

@@ -1,0 +1,17 @@
+import type { OrderRow } from '../../src/core/orders/order.ts'
+import type { TransferStore } from '../../src/core/transfer/transfer-store.ts'
+
+/** Brings in orders as an import would: all of them, or it throws. */
+export async function addOrders(
+  store: Pick<TransferStore, 'stageOrders'>,
+  orders: readonly OrderRow[],
+): Promise<void> {
+  const staged = await store.stageOrders()
+  try {
+    await staged.add(orders.map((value, index) => ({ line: index + 2, value })))
+    await staged.seal(0)
+    await staged.apply({ at: 1, keyId: 'importer', examples: 1 })
+  } finally {
+    await staged.discard()
+  }
+}

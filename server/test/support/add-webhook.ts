@@ -1,0 +1,15 @@
+import { newSecret, type Webhook, type WebhookKind } from '../../src/core/webhooks/webhook.ts'
+import type { Store } from '../../src/store/store.ts'
+
+/** From here and now on, as a caller would; with an id that tests know. */
+export async function addWebhook(
+  store: Pick<Store, 'changeStock' | 'latestEventCursor'>,
+  given: { readonly id: bigint; readonly url: string; readonly kinds?: readonly WebhookKind[] },
+): Promise<Webhook> {
+  const newWebhook: Webhook = {
+    ...{ kinds: ['stock.changed'] as const, ...given, paused: false, createdAt: 0 },
+    ...{ secret: newSecret(), revision: 1, progress: { cursor: await store.latestEventCursor() } },
+  }
+  await store.changeStock([{ newWebhook, keyId: 'test', at: 0 }])
+  return newWebhook
+}

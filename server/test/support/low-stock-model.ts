@@ -1,0 +1,164 @@
+import { expect } from 'bun:test'
+import { isLow } from '../../src/core/stock/inventory.ts'
+import type { LowStockEvent, OrderEvent, RelistEvent, StockEvent } from '../../src/core/stock/stock-event.ts'
+import type { Store } from '../../src/store/store.ts'
+import type { StoreUnderTest } from '../store/store-under-test.ts'
+
+/** A pet as its events tell it. */
+interface ToldPet {
+  quantity: number
+  reserved: number
+  /** Of its own, else of its category; `unknown` where that changes without being told. */
+  threshold: number | null | 'unknown'
+  isLow: boolean
+  /** What has to be told of it next. */
+  due: LowStockEvent['kind'] | undefined
+  /** An event that is told in two or more parts is under way: what is due is known after the last. */
+  amid: 'completion' | 'expiry' | undefined
+}
+
+/** The threshold of a category; `unknown` where it changes meanwhile. */
+type CategoryThresholds = (categoryId: bigint) => number | null | 'unknown'
+
+/**
+ * Plays back events and holds every `low` and `recovered` among them against what the others come to: each crossing is
+ * told once, right behind what caused it, and there is no other.
+ */
+export class LowStockModel {
+  readonly violations: string[] = []
+  crossings = 0
+  readonly #pets = new Map<bigint, ToldPet>()
+  readonly #orders = new Map<bigint, OrderEvent['order']>()
+  readonly #thresholdOf: CategoryThresholds
+
+  constructor(thresholdOf: CategoryThresholds) {
+    this.#thresholdOf = thresholdOf
+  }
+
+  play(events: Iterable<StockEvent>): void {
+    for (const event of events) this.#play(event)
+  }
+
+  /** What is wrong by now; of pets of which the last event is not the last word as well. */
+  finish(): string[] {
+    for (const [petId, { due }] of this.#pets) {
+      if (due !== undefined) this.violations.push(`petId ${petId} is ${due}, and no event says so`)
+    }
+    return this.violations
+  }
+
+  /** Whether they are low, of all pets. */
+  get low(): Map<bigint, boolean> {
+    return new Map(Array.from(this.#pets, ([petId, pet]) => [petId, pet.isLow]))
+  }
+
+  #play(event: StockEvent): void {
+    if (event.kind === 'relist') throw new Error('nothing can be said of what was not told')
+    const petId = event.kind === 'order' ? event.order.petId : event.petId
+    if (isCrossing(event)) this.#cross(petId, event)
+    else this.#apply(petId, event)
+  }
+
+  #cross(petId: bigint, event: LowStockEvent): void {
+    this.crossings++
+    const { kind, quantity, reserved, lowStockAt = null } = event
+    const pet = this.#pets.get(petId)
+    const threshold = pet?.threshold === 'unknown' ? lowStockAt : pet?.threshold
+    const isTrue = isLow({ quantity, reserved, lowStockAt }) === (kind === 'low')
+    const isDue = pet?.threshold === 'unknown' ? pet.isLow !== (kind === 'low') : pet?.due === kind
+    const isAsTold = quantity === pet?.quantity && reserved === pet.reserved && lowStockAt === threshold
+    if (!(isTrue && isDue && isAsTold)) {
+      this.violations.push(`petId ${petId}: ${Bun.inspect(event)} was told of ${Bun.inspect(pet)}`)
+    }
+    if (pet === undefined) return
+    pet.isLow = kind === 'low'
+    pet.due = undefined
+    pet.amid = undefined
+  }
+
+  #apply(petId: bigint, event: Exclude<StockEvent, LowStockEvent | RelistEvent>): void {
+    const before = this.#pets.get(petId)
+    const isExpiry = event.kind === 'order' && event.change === 'expired'
+    if (before?.due !== undefined && !(isExpiry && before.amid === 'expiry')) {
+      this.violations.push(`petId ${petId} is ${before.due}, and the next event is ${Bun.inspect(event)}`)
+    }
+    if (event.kind === 'removed') {
+      this.#pets.delete(petId)
+      return
+    }
+    if (event.kind === 'pet') {
+      const { quantity, lowStockAt, categoryId } = event
+      const threshold = lowStockAt ?? this.#thresholdOf(categoryId)
+      const fresh = { reserved: 0, isLow: false, due: undefined, amid: undefined }
+      this.#pets.set(petId, { ...(before ?? fresh), quantity, threshold })
+    }
+    const pet = this.#pets.get(petId)
+    if (pet === undefined) {
+      this.violations.push(`petId ${petId} is not there: ${Bun.inspect(event)}`)
+      return
+    }
+    pet.amid = isExpiry ? 'expiry' : undefined
+    if (event.kind === 'change') {
+      pet.quantity = event.after
+      // The order that is completed by it is told next.
+      if (event.reason === 'sold' && event.reference?.startsWith('order ') === true) pet.amid = 'completion'
+    }
+    if (event.kind === 'order') pet.reserved += this.#heldMore(event.order)
+    pet.due = pet.amid === 'completion' ? undefined : dueOf(pet)
+  }
+
+  #heldMore(order: OrderEvent['order']): number {
+    const held = heldBy(order) - heldBy(this.#orders.get(order.id))
+    this.#orders.set(order.id, order)
+    return held
+  }
+}
+
+export function isCrossing(event: StockEvent): event is LowStockEvent {
+  return event.kind === 'low' || event.kind === 'recovered'
+}
+
+function heldBy(order: OrderEvent['order'] | undefined): number {
+  return order?.state === 'open' ? order.quantity : 0
+}
+
+function dueOf({ quantity, reserved, threshold, isLow: wasLow }: ToldPet): ToldPet['due'] {
+  if (threshold === 'unknown') return undefined
+  const isLowNow = isLow({ quantity, reserved, lowStockAt: threshold })
+  return isLowNow === wasLow ? undefined : isLowNow ? 'low' : 'recovered'
+}
+
+interface StockRow {
+  readonly pet_id: bigint
+  readonly quantity: bigint
+  readonly reserved: bigint
+  readonly low_at: bigint | null
+  readonly is_low: boolean | bigint
+  readonly own: bigint | null
+  readonly of_category: bigint | null
+}
+
+/** Fails unless every pet has the threshold that counts for it, and is marked as what core says it is. Gives the marks. */
+export async function lowStockIsRight(
+  underTest: Pick<StoreUnderTest, 'connect'>,
+  store: Pick<Store, 'findDamage'>,
+): Promise<Map<bigint, boolean>> {
+  const connection = await underTest.connect()
+  const rows = await connection.rows<StockRow>(`
+    SELECT pet_id, quantity, reserved, low_at, is_low, pets.low_stock_at AS own, categories.low_stock_at AS of_category
+    FROM stock LEFT JOIN pets ON pets.id = pet_id LEFT JOIN categories ON categories.id = category_id`)
+  await connection.close()
+  const marks = new Map<bigint, boolean>()
+  for (const { pet_id, low_at, own, of_category, ...row } of rows) {
+    const lowStockAt = own ?? of_category
+    const entry = { quantity: Number(row.quantity), reserved: Number(row.reserved) }
+    const isMarked = Boolean(row.is_low)
+    expect([pet_id, low_at, isMarked]).toEqual([
+      ...[pet_id, lowStockAt],
+      isLow({ ...entry, lowStockAt: lowStockAt === null ? null : Number(lowStockAt) }),
+    ])
+    marks.set(pet_id, isMarked)
+  }
+  expect(await store.findDamage()).toEqual([])
+  return marks
+}

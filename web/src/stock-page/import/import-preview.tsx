@@ -1,0 +1,97 @@
+import { useState } from 'react'
+import { useSession } from '../session/session-context.ts'
+import { useReadable } from '../stock/observable.ts'
+import { costOf, costWords, requestsOf } from './import-cost.ts'
+import { LineTable, type ShownLine } from './line-table.tsx'
+import { addedWords, changedWords } from './line-words.ts'
+import type { Prepared } from './prepare-import.ts'
+
+interface Props {
+  readonly prepared: Prepared
+  readonly onStart: () => void
+}
+
+const KINDS = { added: 'To add', changed: 'To change', refused: 'Refused' } as const
+type Kind = keyof typeof KINDS
+
+/** What the file would do, before it is done. */
+export function ImportPreview({ prepared: { file, plan, limits }, onStart }: Props) {
+  const categories = useReadable(useSession().categories)
+  const { added, changed, refused, unchanged } = plan
+  const count = { added: added.length, changed: changed.length, refused: refused.length }
+  const kinds = Object.keys(KINDS) as readonly Kind[]
+  const [chosen, setChosen] = useState<Kind>()
+  const [isAsking, setAsking] = useState(false)
+  const kind = chosen ?? kinds.find((one) => count[one] > 0) ?? 'added'
+  const lines: Readonly<Record<Kind, () => readonly ShownLine[]>> = {
+    added: () => added.map(({ line, pet }) => ({ line, name: pet.name, what: addedWords(pet, categories) })),
+    changed: () =>
+      changed.map((one) => ({ line: one.line, name: one.name, what: changedWords(one, categories) })),
+    refused: () => refused.map(({ line, reason }) => ({ line, name: '', what: reason })),
+  }
+  const work = count.added + count.changed
+  const cost = costOf(plan, limits)
+  return (
+    <section className="card import__preview" aria-labelledby="import-preview-title">
+      <h2 id="import-preview-title">What {file.name} would do</h2>
+      {file.isLatin && (
+        <p className="notice notice--caution">
+          The file is not UTF-8 and was read as Windows-1252, as older Excel saves it. Look at names with
+          accents and umlauts before you go on.
+        </p>
+      )}
+      <p role="status">
+        {sumWords(count, unchanged)}
+        {plan.categories.length > 0 &&
+          ` ${plan.categories.length === 1 ? 'Category' : 'Categories'} ${plan.categories.join(', ')} ${plan.categories.length === 1 ? 'is' : 'are'} not there yet and would be made.`}
+      </p>
+      <fieldset className="segmented import__kinds">
+        <legend className="visually-hidden">Lines</legend>
+        {kinds.map((one) => (
+          <button
+            key={one}
+            type="button"
+            className="segmented__option"
+            aria-pressed={kind === one}
+            onClick={() => setChosen(one)}
+          >
+            {KINDS[one]} {count[one].toLocaleString('en')}
+          </button>
+        ))}
+      </fieldset>
+      <LineTable key={kind} name={KINDS[kind]} lines={lines[kind]()} />
+      {work > 0 && (
+        <div className="import__ask">
+          <p>
+            {costWords(cost)}
+            {count.refused > 0 && ' Refused lines are left out.'}
+          </p>
+          {isAsking ? (
+            <div className="import__question" role="alert">
+              <strong>
+                Add {count.added.toLocaleString('en')} and change {count.changed.toLocaleString('en')}{' '}
+                {work === 1 ? 'pet' : 'pets'} in {requestsOf(plan).toLocaleString('en')}{' '}
+                {requestsOf(plan) === 1 ? 'request' : 'requests'}?
+              </strong>
+              <button type="button" className="button button--primary" onClick={onStart}>
+                Yes, import
+              </button>
+              <button type="button" className="button" onClick={() => setAsking(false)}>
+                Not yet
+              </button>
+            </div>
+          ) : (
+            <button type="button" className="button button--primary" onClick={() => setAsking(true)}>
+              Import…
+            </button>
+          )}
+        </div>
+      )}
+    </section>
+  )
+}
+
+function sumWords(count: Readonly<Record<Kind, number>>, unchanged: number): string {
+  const numbers = `${count.added.toLocaleString('en')} to add, ${count.changed.toLocaleString('en')} to change, ${count.refused.toLocaleString('en')} refused`
+  return `${numbers}, ${unchanged.toLocaleString('en')} already as they are in the file.`
+}

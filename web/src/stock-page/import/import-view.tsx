@@ -1,0 +1,100 @@
+import { Fragment, useEffect, useRef, useState } from 'react'
+import { href } from '../navigation.ts'
+import { failureWords } from '../session/failure-words.ts'
+import { useMayChange, useSession, useStock } from '../session/session-context.ts'
+import { useReadable } from '../stock/observable.ts'
+import { importOf } from './import-of.ts'
+import { ImportPreview } from './import-preview.tsx'
+import { ImportResult } from './import-result.tsx'
+import { PET_COLUMNS } from './pet-file.ts'
+import { type Prepared, prepareImport } from './prepare-import.ts'
+import './import.css'
+
+/** Brings pets in from a file: first what it would do, line by line, and only then, if the user says so, it is done. */
+export function ImportView() {
+  const session = useSession()
+  const run = importOf(session)
+  const progress = useReadable(run)
+  const { phase } = useStock()
+  const mayChangeStock = useMayChange('stock')
+  const mayImport = useMayChange('pets')
+  const [prepared, setPrepared] = useState<Prepared>()
+  const [state, setState] = useState<'idle' | 'reading' | { readonly failure: string }>('idle')
+  const field = useRef<HTMLInputElement>(null)
+
+  const read = async (chosen: File) => {
+    setState('reading')
+    setPrepared(undefined)
+    run.clear()
+    try {
+      setPrepared(await prepareImport(session, chosen, mayChangeStock))
+      setState('idle')
+    } catch (error) {
+      setState({ failure: failureWords(error) })
+    }
+    // The same file can be chosen again, once it was mended.
+    if (field.current !== null) field.current.value = ''
+  }
+  const isDone = progress?.phase === 'done'
+  useEffect(() => {
+    if (isDone) setPrepared(undefined)
+  }, [isDone])
+
+  return (
+    <section className="import" aria-label="Import">
+      <a className="import__back" href={href({ view: 'pets' })}>
+        <span aria-hidden="true">← </span>Pets
+      </a>
+      <h1>Import pets from a file</h1>
+      {!mayImport && <p className="notice notice--caution">This key may not change pets.</p>}
+      {mayImport && !run.isRunning() && (
+        <div className="card import__choose">
+          <div className="field">
+            <label className="field__label" htmlFor="import-file">
+              CSV file
+            </label>
+            <input
+              ref={field}
+              id="import-file"
+              className="import__file"
+              type="file"
+              accept=".csv,.txt,text/csv"
+              disabled={state === 'reading' || phase !== 'ready'}
+              aria-describedby="import-hint"
+              onChange={({ currentTarget: { files } }) => {
+                const [chosen] = files ?? []
+                if (chosen !== undefined) void read(chosen)
+              }}
+            />
+            <p id="import-hint" className="field__hint">
+              As Excel saves it, with commas or semicolons. The first line has the columns{' '}
+              <code className="import__columns">
+                {PET_COLUMNS.split(',').map((column, index) => (
+                  <Fragment key={column}>
+                    {index > 0 && ','}
+                    <wbr />
+                    {column}
+                  </Fragment>
+                ))}
+              </code>
+              ; the last two may be left out. Nothing is changed before you have seen what it would do.
+            </p>
+          </div>
+          <p role="status">{state === 'reading' && 'Comparing it with what is there …'}</p>
+          {typeof state === 'object' && (
+            <p className="notice notice--negative" role="alert">
+              {state.failure}
+            </p>
+          )}
+        </div>
+      )}
+      {progress !== undefined && <ImportResult run={run} progress={progress} />}
+      {prepared !== undefined && progress === undefined && (
+        <ImportPreview
+          prepared={prepared}
+          onStart={() => void run.start(prepared.plan, prepared.file.name)}
+        />
+      )}
+    </section>
+  )
+}

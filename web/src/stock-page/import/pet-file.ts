@@ -1,0 +1,67 @@
+import { csvReader } from '../../../../server/src/core/transfer/csv-rows.ts'
+import {
+  headerOf,
+  PET_ROWS,
+  type RefusedLine,
+  rowOrReason,
+} from '../../../../server/src/core/transfer/exchange-rows.ts'
+import { type FileKind, readHeader } from '../../../../server/src/core/transfer/file-header.ts'
+
+/** A pet as a file has it. What is left out stays as it is, and null takes it away. */
+type FilePet = ReturnType<typeof PET_ROWS.read>
+
+export interface FileLine {
+  readonly line: number
+  readonly pet: FilePet
+}
+
+export interface PetFile {
+  readonly name: string
+  readonly lines: readonly FileLine[]
+  readonly refused: readonly RefusedLine[]
+  /** It says something of barcodes or thresholds. */
+  readonly hasDetails: boolean
+  /** It was not UTF-8, and was read as Windows-1252, as spreadsheets write it. */
+  readonly isLatin: boolean
+}
+
+export const PET_COLUMNS = headerOf(PET_ROWS.columns)
+const PETS: FileKind<'pets'> = {
+  ...{ name: 'pets', called: 'pets', columns: PET_ROWS.columns, header: PET_COLUMNS },
+}
+
+/** Reads a CSV of pets as `petstore import` does. Throws, in words for the user, where it is none. */
+export function readPetFile(name: string, bytes: Uint8Array): PetFile {
+  const { text, isLatin } = decode(name, bytes)
+  const all = text.split('\n')
+  const start = all.findIndex((line) => !/^[\s,;]*$/.test(line))
+  if (start === -1) throw new Error(`${name} is empty. Its first line has to be: ${PET_COLUMNS}`)
+  const header = readHeader(all[start] ?? '', name, [PETS])
+  if (header === undefined) {
+    throw new Error(`${name} has no names of columns in its first line. They have to be: ${PET_COLUMNS}`)
+  }
+  const rows = csvReader(header.order, header.delimiter, start + 2)(all.slice(start + 1), true)
+  const lines: FileLine[] = []
+  const refused: RefusedLine[] = []
+  for (const row of rows) {
+    if ('reason' in row) refused.push(row)
+    else {
+      const read = rowOrReason(row.line, () => PET_ROWS.read(row.fields))
+      if ('reason' in read) refused.push(read)
+      else lines.push({ line: row.line, pet: read })
+    }
+  }
+  const hasDetails = lines.some(({ pet }) => pet.barcode !== undefined || pet.lowStockAt !== undefined)
+  return { name, lines, refused, hasDetails, isLatin }
+}
+
+function decode(name: string, bytes: Uint8Array): { readonly text: string; readonly isLatin: boolean } {
+  const isUtf16 = (bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff)
+  if (isUtf16) throw new Error(`${name} is UTF-16. Save it as CSV UTF-8.`)
+  if (bytes.includes(0)) throw new Error(`${name} is not text. Save it as CSV (in Excel: CSV UTF-8).`)
+  try {
+    return { text: new TextDecoder('utf-8', { fatal: true }).decode(bytes), isLatin: false }
+  } catch {
+    return { text: new TextDecoder('windows-1252').decode(bytes), isLatin: true }
+  }
+}

@@ -1,0 +1,45 @@
+import type { Availability, NewOrder, Order, OrderState, PetstoreClient } from '@petstore/client'
+
+export interface OrderQuery {
+  /** Open and complete ones without it. */
+  readonly state?: OrderState | undefined
+  readonly petId?: bigint | undefined
+  readonly pageSize: number
+}
+
+/** Every call about orders that the page makes. */
+export class OrderCalls {
+  readonly #client: PetstoreClient
+  readonly #signal: AbortSignal
+
+  constructor(client: PetstoreClient, signal: AbortSignal) {
+    this.#client = client
+    this.#signal = signal
+  }
+
+  /** By id, each page asked for when it is needed. */
+  list({ state, petId, pageSize }: OrderQuery, signal: AbortSignal): AsyncIterable<Order> {
+    const either = AbortSignal.any([signal, this.#signal])
+    return this.#client.listOrders({ state, petId, limit: pageSize, signal: either })
+  }
+
+  get(orderId: bigint): Promise<Order> {
+    return this.#client.getOrder(orderId, { signal: this.#signal })
+  }
+
+  create(order: NewOrder): Promise<Order> {
+    return this.#client.createOrder(order, { signal: this.#signal })
+  }
+
+  complete(orderId: bigint): Promise<Order> {
+    return this.#client.completeOrder(orderId, { signal: this.#signal })
+  }
+
+  cancel(orderId: bigint): Promise<void> {
+    return this.#client.cancelOrder(orderId, { signal: this.#signal })
+  }
+
+  availability(petId: bigint): Promise<Availability> {
+    return this.#client.availability(petId, { signal: this.#signal })
+  }
+}

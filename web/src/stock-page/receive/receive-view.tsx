@@ -1,0 +1,61 @@
+import { useState } from 'react'
+import type { KeyOwner } from '../session/session.ts'
+import { useSession, useStock } from '../session/session-context.ts'
+import { WorkFrame } from '../session/work-frame.tsx'
+import { useReadable } from '../stock/observable.ts'
+import type { Received } from './delivery-desk.ts'
+import { DeliveryList } from './delivery-list.tsx'
+import { deliveryOf } from './delivery-of.ts'
+import { DeliveryReview } from './delivery-review.tsx'
+import { DeliveryTrouble } from './delivery-trouble.tsx'
+import { LineEntry } from './line-entry.tsx'
+import { petsWords, piecesWords } from './receive-words.ts'
+import './receive.css'
+
+/** A delivery comes in: scan or search, say how many, look over it, and book all of it in at once. */
+export function ReceiveView() {
+  return (
+    <section className="receive" aria-label="Receive">
+      <h1>Receive</h1>
+      <WorkFrame>{(owner) => <Delivery owner={owner} />}</WorkFrame>
+    </section>
+  )
+}
+
+function Delivery({ owner }: { readonly owner: KeyOwner }) {
+  const desk = deliveryOf(useSession(), owner)
+  const { lines, phase, received, isKept } = useReadable(desk)
+  const [isReviewing, setReviewing] = useState(false)
+  useStock()
+  if (phase === 'unsettled' || phase === 'forgotten') return <DeliveryTrouble desk={desk} />
+  const isReview = phase === 'sending' || (isReviewing && lines.length > 0)
+  return (
+    <>
+      {!isKept && (
+        <p className="notice notice--caution" role="alert">
+          This browser has no room to keep the delivery. Receive it before you close or reload the page.
+        </p>
+      )}
+      {isReview ? (
+        <DeliveryReview desk={desk} onBack={() => setReviewing(false)} />
+      ) : (
+        <>
+          {received !== undefined && lines.length === 0 && <ReceivedNotice received={received} />}
+          <LineEntry desk={desk} />
+          <DeliveryList desk={desk} onReview={() => setReviewing(true)} />
+        </>
+      )}
+    </>
+  )
+}
+
+function ReceivedNotice({ received: { pets, pieces, reference } }: { readonly received: Received }) {
+  return (
+    <p className="notice notice--accent" role="status">
+      <span>
+        <strong>{`Received ${reference}`.trim()}</strong>: {piecesWords(pieces)} of {petsWords(pets)} are in
+        stock now.
+      </span>
+    </p>
+  )
+}

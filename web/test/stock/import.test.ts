@@ -1,0 +1,231 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { PetstoreClient } from '@petstore/client'
+import { TestService } from '../../../server/test/support/test-service.ts'
+import { LiveChanges } from '../../src/stock-page/changes/live-changes.ts'
+import { costOf, costWords, requestsOf } from '../../src/stock-page/import/import-cost.ts'
+import { type ImportPlan, type KnownPet, planImport } from '../../src/stock-page/import/import-plan.ts'
+import { ImportRun } from '../../src/stock-page/import/import-run.ts'
+import { addedWords, changedWords } from '../../src/stock-page/import/line-words.ts'
+import { type PetFile, readPetFile } from '../../src/stock-page/import/pet-file.ts'
+import { Categories } from '../../src/stock-page/pets/categories.ts'
+import { OwnChanges } from '../../src/stock-page/stock/own-changes.ts'
+import { StockModel } from '../../src/stock-page/stock/stock-model.ts'
+
+const HEADER = 'petId,name,categoryId,status,quantity'
+const read = (text: string) => readPetFile('pets.csv', new TextEncoder().encode(text))
+const latin = (text: string) =>
+  readPetFile(
+    'pets.csv',
+    Uint8Array.from(text, (one) => one.charCodeAt(0)),
+  )
+const known = (petId: bigint, more: Partial<KnownPet> = {}): [bigint, KnownPet] => [
+  petId,
+  { petId, name: `Pet ${petId}`, categoryId: 1n, status: 'available', quantity: 5, ...more },
+]
+const plan = (file: PetFile, ...pets: readonly [bigint, KnownPet][]) =>
+  planImport(file, { pets: new Map(pets), categories: new Set([1n]), mayChangeStock: true })
+
+describe('a file', () => {
+  test('is read with commas, semicolons, a mark of its encoding, quotes and lines of Windows', () => {
+    const pet = { id: 7n, name: 'Käfer; "groß"', categoryId: 1n, status: 'sold' as const, quantity: 3 }
+    const excel = '\ufeffPetID;Name;CategoryId;Status;Quantity\r\n7;"Käfer; ""groß""";1;sold;3\r\n;;;;\r\n'
+    expect(read(excel).lines).toEqual([{ line: 2, pet }])
+    expect(read(`${HEADER}\n7,"Käfer; ""groß""",1,sold,3`).lines).toEqual([{ line: 2, pet }])
+    expect(latin('petId;name;categoryId;status;quantity\n7;K\xe4fer;1;sold;3')).toMatchObject({
+      ...{ isLatin: true, lines: [{ pet: { name: 'Käfer' } }] },
+    })
+  })
+
+  test('tells of each line that cannot be taken why, and takes the others', () => {
+    const { lines, refused } = read(`${HEADER}\n1,A,1,sold,-1\n2,B,1,new,1\nx\n\n3,C,1,sold,1\n`)
+    expect(lines.map(({ line }) => line)).toEqual([6])
+    expect(refused.map(({ line, reason }) => [line, reason.slice(0, 20)])).toEqual([
+      [2, 'quantity must be an '],
+      [3, 'status must be one o'],
+      [4, 'must have 5 fields, '],
+    ])
+  })
+
+  test.each([
+    ['', 'is empty'],
+    ['hello\n', 'has no names of columns'],
+    ['petId,name\n1,A\n', 'categoryId, status, quantity are missing'],
+    ['petId,name,category,status,quantity\n', 'did you mean categoryId?'],
+    ['PK\0\0', 'is not text'],
+  ])('that begins with %p is refused', (text, words) => {
+    expect(() => read(text)).toThrow(words)
+  })
+})
+
+describe('a plan', () => {
+  test('has what is new, what differs, and how many are as they are', () => {
+    const file = read(
+      `${HEADER},barcode,lowStockAt\n1,Pet 1,1,available,5,,\n2,Rex,9,sold,8,42,\n3,New,1,sold,2,43,4\n`,
+    )
+    const made = plan(file, known(1n), known(2n, { lowStockAt: 3 }), known(5n))
+    expect(made).toMatchObject({ unchanged: 1, refused: [], categories: [9n], releases: [] })
+    expect(made.added).toEqual([
+      {
+        line: 4,
+        pet: {
+          ...{ id: 3n, name: 'New', categoryId: 1n, status: 'sold', quantity: 2 },
+          ...{ barcode: '43', lowStockAt: 4 },
+        },
+      },
+    ])
+    expect(made.changed).toEqual([
+      {
+        ...{ line: 3, petId: 2n, name: 'Rex' },
+        update: { name: 'Rex', categoryId: 9n, status: 'sold', barcode: '42', lowStockAt: null },
+        quantity: { petId: 2n, quantity: 8, expected: 5 },
+      },
+    ])
+    const list = { byId: new Map([[1n, { id: 1n, name: 'Dogs' }]]), isKnown: true }
+    expect(made.added.map(({ pet }) => addedWords(pet, list))).toEqual([
+      'id 3, Dogs, sold, 2 in stock, barcode 43, low at 4',
+    ])
+    expect(made.changed.map((one) => changedWords(one, list))).toEqual([
+      'name to Rex, category to Category 9, status to sold, barcode to 42, no threshold of its own, quantity from 5 to 8',
+    ])
+  })
+
+  test('leaves barcodes and thresholds alone that the file does not have', () => {
+    const file = read(`${HEADER}\n1,Pet 1,1,available,5\n`)
+    expect(plan(file, known(1n, { barcode: '42', lowStockAt: 3 }))).toMatchObject({
+      unchanged: 1,
+      changed: [],
+    })
+  })
+
+  test('refuses what stands twice, and a barcode that another pet keeps', () => {
+    const file = read(
+      `${HEADER},barcode\n1,Pet 1,1,available,5,a\n1,Pet 1,1,available,6,b\n2,Pet 2,1,available,5,a\n3,Pet 3,1,available,5,c\n`,
+    )
+    const { refused } = plan(file, known(1n), known(4n, { barcode: 'c' }))
+    expect(refused).toEqual([
+      { line: 3, reason: 'petId 1 stands in line 2 already' },
+      { line: 4, reason: 'barcode a stands in line 2 already' },
+      { line: 5, reason: 'barcode c is that of pet 4' },
+    ])
+  })
+
+  test('lets two pets swap their barcodes', () => {
+    const file = read(`${HEADER},barcode\n1,Pet 1,1,available,5,b\n2,Pet 2,1,available,5,a\n`)
+    const made = plan(file, known(1n, { barcode: 'a' }), known(2n, { barcode: 'b' }))
+    expect(made).toMatchObject({ refused: [], releases: [1n, 2n] })
+    expect(requestsOf(made)).toBe(4)
+  })
+
+  test('refuses quantities where the key may not change the stock', () => {
+    const file = read(`${HEADER}\n1,Pet 1,1,available,6\n2,Two,1,available,5\n`)
+    const store = { pets: new Map([known(1n), known(2n)]), categories: new Set([1n]), mayChangeStock: false }
+    expect(planImport(file, store)).toMatchObject({ refused: [{ line: 2 }], changed: [{ line: 3 }] })
+  })
+
+  test('costs requests of the limits, and time', () => {
+    const lines = Array.from({ length: 1_500 }, (_, index) => `${index + 1},Pet ${index + 1},1,available,6`)
+    const many = plan(
+      read([HEADER, ...lines].join('\n')),
+      ...lines.map((_, index) => known(BigInt(index + 1))),
+    )
+    expect(requestsOf(many)).toBe(2)
+    const window = (limit: number, remaining: number) => ({ limit, remaining, reset: 0 })
+    const added = plan(read([HEADER, ...lines].join('\n')))
+    expect(requestsOf(added)).toBe(1_500)
+    const cost = costOf(added, { minute: window(60, 60), day: window(10_000, 1_501) })
+    expect(cost).toEqual({ requests: 1_500, minutes: 24, overDay: 0 })
+    expect(costWords(cost)).toContain('about 24 min')
+    const over = costOf(added, { minute: window(60, 60), day: window(1_000, 900) })
+    expect(costWords(over)).toContain('600 more than this key may still send today')
+    expect(costWords(costOf(many, { minute: window(60, 2), day: window(9, 9) }))).toContain(
+      'less than a minute',
+    )
+  })
+})
+
+describe('an import', () => {
+  let service: TestService
+  let client: PetstoreClient
+  beforeAll(async () => {
+    service = await TestService.start({ realTime: true })
+    client = new PetstoreClient({ baseUrl: `${service.address}/v1`, apiKey: service.key })
+  })
+  afterAll(() => service.stop())
+
+  async function begin() {
+    const stock = new StockModel()
+    stock.replaceAll(await client.listInventory())
+    const signal = new AbortController().signal
+    const categories = new Categories({ client, stock, events: new LiveChanges(), signal })
+    await categories.reload()
+    const run = new ImportRun({
+      client,
+      categories,
+      saving: { client, stock, own: new OwnChanges(), signal },
+    })
+    const planNow = async (text: string): Promise<ImportPlan> => {
+      const pets = new Map<bigint, KnownPet>()
+      const found = client.searchAllInventory()
+      for await (const { ownLowStockAt: lowStockAt, barcode, ...row } of found) {
+        pets.set(row.petId, { ...row, barcode, lowStockAt })
+      }
+      const ids = new Set(categories.get().byId.keys())
+      return planImport(read(text), { pets, categories: ids, mayChangeStock: true })
+    }
+    return { run, planNow }
+  }
+
+  test('does what its plan says, and done again there is nothing to do', async () => {
+    const text = `${HEADER},barcode,lowStockAt\n1,Rex,9,sold,8,42,\n2,Mittens,77,pending,1,43,1\n7,New,78,available,3,44,\n`
+    const { run, planNow } = await begin()
+    await run.start(await planNow(text), 'pets.csv')
+    expect(run.get()).toMatchObject({ phase: 'done', added: 1, changed: 2, failed: [], stoppedBy: undefined })
+    expect(run.get()?.done).toBe(run.get()?.total ?? 0)
+    expect(await planNow(text)).toMatchObject({ added: [], changed: [], refused: [], unchanged: 3 })
+    const [change] = (await client.listInventoryHistory(1n)).items
+    expect(change).toMatchObject({ before: 4, after: 8, reason: 'corrected', reference: 'pets.csv' })
+    const swapped = `${HEADER},barcode\n1,Rex,9,sold,8,43\n2,Mittens,77,pending,1,42\n`
+    await run.start(await planNow(swapped), 'pets.csv')
+    expect(run.get()).toMatchObject({ added: 0, changed: 2, failed: [] })
+  })
+
+  test('leaves alone what somebody else has counted meanwhile, and says so by line', async () => {
+    const { run, planNow } = await begin()
+    const made = await planNow(`${HEADER}\n3,Goldie,4,sold,30\n9007199254740993,Odd one,9,available,31\n`)
+    await client.updateInventory(3n, { quantity: 12 })
+    await run.start(made, 'pets.csv')
+    expect(run.get()).toMatchObject({ changed: 1, failed: [{ line: 2, name: 'Goldie' }] })
+    expect((await client.getInventoryItem(3n)).quantity).toBe(12)
+  })
+
+  test('that is stopped begins nothing more, and what is in stays in', async () => {
+    const { run, planNow } = await begin()
+    const lines = Array.from({ length: 40 }, (_, index) => `${100 + index},Many ${index},1,available,1`)
+    const made = await planNow([HEADER, ...lines].join('\n'))
+    const leave = run.subscribe(() => {
+      if ((run.get()?.done ?? 0) > 0) run.stop()
+    })
+    await run.start(made, 'pets.csv')
+    leave()
+    const { added = 0, stoppedBy } = run.get() ?? {}
+    expect(stoppedBy).toBe('you stopped it')
+    expect(added).toBeGreaterThan(0)
+    expect(added).toBeLessThan(40)
+    const again = await planNow([HEADER, ...lines].join('\n'))
+    expect([again.added.length, again.unchanged]).toEqual([40 - added, added])
+  })
+
+  test('with a key that may not ends at once', async () => {
+    const { secret } = await service.createKey('enterprise', { permissions: ['stock'] })
+    const { planNow } = await begin()
+    const made = await planNow(`${HEADER}\n301,A,1,sold,1\n`)
+    const weak = new PetstoreClient({ baseUrl: `${service.address}/v1`, apiKey: secret })
+    const stock = new StockModel()
+    const signal = new AbortController().signal
+    const categories = new Categories({ client: weak, stock, events: new LiveChanges(), signal })
+    const saving = { client: weak, stock, own: new OwnChanges(), signal }
+    const run = new ImportRun({ client: weak, categories, saving })
+    await run.start(made, 'pets.csv')
+    expect(run.get()?.stoppedBy).toContain('This key may not change pets')
+  })
+})

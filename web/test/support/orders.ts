@@ -1,0 +1,38 @@
+import type { Locator, Page } from 'playwright-core'
+import type { StockedPet } from '../../../server/src/core/catalog/pet.ts'
+import type { TestService } from '../../../server/test/support/test-service.ts'
+
+interface Draft {
+  readonly petId: number
+  readonly quantity: number
+  readonly holdSeconds?: number
+}
+
+interface WireOrder extends Draft {
+  readonly id: number
+  readonly state: string
+}
+
+/** Ten of each, their ids from 1. */
+export function petsNamed(...names: readonly string[]): readonly StockedPet[] {
+  return names.map((name, index) => ({
+    ...{ id: BigInt(index + 1), name, categoryId: 1n, status: 'available', quantity: 10 },
+  }))
+}
+
+/** Somebody orders; gives the id. */
+export async function makeOrder(service: TestService, draft: Draft): Promise<bigint> {
+  const headers = { 'Content-Type': 'application/json' }
+  const answer = await service.call('POST', '/store/orders', { body: JSON.stringify(draft), headers })
+  if (answer.status !== 201) throw new Error(`the service answered ${answer.status}: ${answer.text}`)
+  return BigInt((answer.json as WireOrder).id)
+}
+
+/** What the service says of it, past every page. */
+export async function stateOf(service: TestService, orderId: bigint): Promise<WireOrder> {
+  return (await service.call('GET', `/store/orders/${orderId}`)).json as WireOrder
+}
+
+export function orderRow(page: Page, orderId: bigint): Locator {
+  return page.getByRole('listitem', { name: `Order ${orderId}`, exact: true })
+}

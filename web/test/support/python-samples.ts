@@ -1,0 +1,78 @@
+import { afterAll } from 'bun:test'
+
+const RUNNER = `
+import json, sys
+
+class Enough(Exception):
+    pass
+
+for line in sys.stdin:
+    given = json.loads(line)
+    printed = []
+    def note(*values):
+        printed.append(' '.join(map(str, values)))
+        if given['isStream'] and not isinstance(values[0], int):
+            raise Enough
+    error = None
+    try:
+        exec(given['code'], {'print': note})
+    except Enough:
+        pass
+    except Exception as raised:
+        error = repr(raised)
+    print(json.dumps({'printed': printed, 'error': error}), flush=True)
+`
+
+interface Outcome {
+  readonly printed: string[]
+  readonly error: string | null
+}
+
+/** One Python for a whole test file, since starting it takes longer than any sample: each gets names of its own. */
+class PythonSamples {
+  readonly #program = Bun.spawn(['python3', '-c', RUNNER], {
+    stdin: 'pipe',
+    stdout: 'pipe',
+    stderr: 'inherit',
+  })
+  readonly #answers = linesOf(this.#program.stdout)
+
+  async printed(code: string, isStream = false): Promise<string[]> {
+    this.#program.stdin.write(`${JSON.stringify({ code, isStream })}\n`)
+    this.#program.stdin.flush()
+    const { value } = await this.#answers.next()
+    if (value === undefined) throw new Error('python3 has ended')
+    const { printed, error } = JSON.parse(value) as Outcome
+    if (error !== null) throw new Error(`the sample failed with ${error}:\n${code}`)
+    return printed
+  }
+
+  async stop(): Promise<void> {
+    this.#program.stdin.end()
+    await this.#program.exited
+  }
+}
+
+/**
+ * To be called once in a test file: gives what runs a sample as it would run in a file, and tells what it prints. Of an
+ * endless stream it runs until something else than a number is printed.
+ */
+export function usePython(): (code: string, isStream?: boolean) => Promise<string[]> {
+  let samples: PythonSamples | undefined
+  afterAll(() => samples?.stop())
+  return (code, isStream) => {
+    samples ??= new PythonSamples()
+    return samples.printed(code, isStream)
+  }
+}
+
+async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<string, undefined> {
+  let rest = ''
+  const decoder = new TextDecoder()
+  for await (const bytes of stream) {
+    const lines = (rest + decoder.decode(bytes, { stream: true })).split('\n')
+    rest = lines.pop() ?? ''
+    yield* lines
+  }
+  return undefined
+}
