@@ -53,8 +53,8 @@ function ReceivedNotice({ received: { pets, pieces, reference } }: { readonly re
   return (
     <p className="notice notice--accent" role="status">
       <span>
-        <strong>{`Received ${reference}`.trim()}</strong>: {piecesWords(pieces)} of {petsWords(pets)} are in
-        stock now.
+        <strong>Received{reference !== undefined && ` ${reference}`}</strong>: {piecesWords(pieces)} of{' '}
+        {petsWords(pets)} are in stock now.
       </span>
     </p>
   )
