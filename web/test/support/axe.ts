@@ -11,8 +11,11 @@ interface Violation {
 
 const SOURCE = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8')
 
+/** The rules that colours decide; a page in dark differs from one in light by nothing else. */
+const COLOUR_RULES = ['color-contrast', 'link-in-text-block']
+
 /** What leaves somebody out; lesser findings are advice. */
-const CHECK = `axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) =>
+const check = (options: object) => `axe.run(document, ${JSON.stringify(options)}).then(({ violations }) =>
   violations
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')
     .map(({ id, impact, help, nodes }) => ({
@@ -24,14 +27,14 @@ const CHECK = `axe.run(document, { resultTypes: ['violations'] }).then(({ violat
  * Throws where axe-core finds anything serious or critical on the page as it is now. The debugger evaluates the
  * source, since the Content-Security-Policy of the page allows no script of others.
  */
-export async function axe(page: Page): Promise<void> {
+export async function axe(page: Page, rules?: readonly string[]): Promise<void> {
   const debug = await page.context().newCDPSession(page)
   try {
     await page.evaluate(settled)
     const { result: presence } = await debug.send('Runtime.evaluate', { expression: 'typeof axe' })
     if (presence.value === 'undefined') await debug.send('Runtime.evaluate', { expression: SOURCE })
     const { result, exceptionDetails } = await debug.send('Runtime.evaluate', {
-      expression: CHECK,
+      expression: check({ resultTypes: ['violations'], ...(rules && { runOnly: rules }) }),
       awaitPromise: true,
       returnByValue: true,
     })
@@ -44,6 +47,14 @@ export async function axe(page: Page): Promise<void> {
   } finally {
     await debug.detach()
   }
+}
+
+/** The same for a page in light, and for its colours in dark. */
+export async function axeInBothThemes(page: Page): Promise<void> {
+  await axe(page)
+  await page.emulateMedia({ colorScheme: 'dark' })
+  await axe(page, COLOUR_RULES)
+  await page.emulateMedia({ colorScheme: 'light' })
 }
 
 /** Runs in the page. A colour on its way from one to another would be taken for one of low contrast. */
