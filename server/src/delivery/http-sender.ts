@@ -13,7 +13,8 @@ const TIMEOUT_MS = 15_000
 const BODY_PATIENCE_MS = 1_000
 /** What is kept of an answer. */
 const MAX_RESPONSE_BYTES = 1_024
-/** How long a name that was looked up stays what it is. */
+/** How long it may take to look a name up, and how long it stays what it was then. */
+const LOOKUP_TIMEOUT_MS = 5_000
 const LOOKED_UP_MS = 30_000
 const RETRY_LATER = [429, 503]
 /** Whatever proxy the environment names: the connection goes to the address that was looked at. Bun's types lack it. */
@@ -39,7 +40,7 @@ export class HttpSender implements WebhookSender {
 
   constructor(options: HttpSenderOptions) {
     this.#options = options
-    this.#lookup = options.lookup ?? lookUp
+    this.#lookup = withTimeout(options.lookup ?? lookUp)
   }
 
   async problemOf(text: string): Promise<string | undefined> {
@@ -107,6 +108,7 @@ export class HttpSender implements WebhookSender {
     const known = this.#known.get(host)
     if (known !== undefined && known.until > now) return known.found
     const found = await addressOf(host, this.#lookup, this.#options.allowsPrivate)
+    for (const [name, { until }] of this.#known) if (until <= now) this.#known.delete(name)
     if (typeof found !== 'string') this.#known.set(host, { found, until: now + LOOKED_UP_MS })
     return found
   }
@@ -114,6 +116,17 @@ export class HttpSender implements WebhookSender {
 
 async function lookUp(host: string): Promise<string[]> {
   return (await systemLookup(host, { all: true })).map(({ address }) => address)
+}
+
+function withTimeout(lookup: Lookup): Lookup {
+  return (host) => {
+    const { promise, resolve, reject } = Promise.withResolvers<readonly string[]>()
+    const timer = setTimeout(() => reject(new Error('the look-up took too long')), LOOKUP_TIMEOUT_MS)
+    lookup(host)
+      .then(resolve, reject)
+      .finally(() => clearTimeout(timer))
+    return promise
+  }
 }
 
 /** The same address with that of the host in the place of its name. */

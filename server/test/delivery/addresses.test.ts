@@ -114,3 +114,14 @@ test('nothing goes through a proxy that the environment names', async () => {
     await receiver.stop()
   }
 })
+
+test('a name that nobody can tell for 5 s cannot be looked up', async () => {
+  const lookup = () => new Promise<never>(() => {})
+  const sender = new HttpSender({ allowsPrivate: false, clock: Date.now, lookup })
+  const [problem, { error, status }] = await Promise.all([
+    sender.problemOf('https://slow.example/'),
+    sender.send('https://slow.example/', ['whsec_AAAA'], sampleMessage('stock.changed', 1)),
+  ])
+  expect(problem).toBe('names slow.example, which cannot be looked up; check the name')
+  expect([error, status]).toEqual([`the url ${problem}`, undefined])
+}, 20_000)

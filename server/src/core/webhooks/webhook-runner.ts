@@ -131,13 +131,14 @@ export class WebhookRunner {
     }
   }
 
-  #dispatch(): void {
-    const now = this.#parts.clock()
-    while (this.#parts.slots.hasRoom(this.#sending) && now >= this.#heldUntil && !this.#isOver) {
+  readonly #dispatch = (): void => {
+    const { slots, clock } = this.#parts
+    const now = clock()
+    while (now >= this.#heldUntil && !this.#isOver && slots.hasRoom(this.#sending, this.#dispatch)) {
       const pending = this.#isDown ? this.#window.takeHead() : this.#window.take()
       if (pending === undefined) return
       this.#sending++
-      this.#parts.slots.take()
+      slots.take()
       void this.#deliver(pending)
     }
   }

@@ -75,9 +75,9 @@ export class WebhookWorker implements CommitObserver {
       // A lease that has half of its time left was not made longer.
       this.#leasedUntil = asked + LEASE_MS / 2
       if (this.#isStopped) return
-      for (const [id, runner] of this.#runners) {
-        const found = ours.find((webhook) => webhook.id === id)
-        if (found?.revision !== runner.webhook.revision) this.#end(id)
+      const revisions = new Map(ours.map(({ id, revision }) => [id, revision]))
+      for (const [id, { webhook }] of this.#runners) {
+        if (revisions.get(id) !== webhook.revision) this.#end(id)
       }
       for (const webhook of ours) {
         if (this.#runners.has(webhook.id) || this.#stopping.has(webhook.id)) continue
