@@ -6,6 +6,9 @@ import { type RunningTarget, SEARCH_PATH, type Target } from './target.ts'
 
 const PAGE = 100
 
+/** Beside what the peers tell of a pet. */
+const TOLD_BY_US_ALONE = /,"ownLowStockAt":\d+|,"lowSince":"[^"]*"/g
+
 /** Every search is answered with the same bytes: the first hundred that fit, with their stock; and a link to the next ones. */
 export async function checkSearches(
   target: Target,
@@ -18,7 +21,7 @@ export async function checkSearches(
       headers: { Authorization: `Bearer ${running.secrets.unlimited}` },
       keepalive: false,
     })
-    const body = await response.text()
+    const body = (await response.text()).replaceAll(TOLD_BY_US_ALONE, '')
     const wanted = firstPage(dataset, query)
     if (response.status === 200 && body === wanted && response.headers.get('link')?.includes('next')) continue
     throw new WrongAnswer(

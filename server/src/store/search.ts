@@ -96,13 +96,15 @@ function stepStatement(
   const [status, categoryId] = [bind(search.status, 'TEXT'), bind(search.categoryId)]
   const below = bind(search.below)
   const back = isBackward(order, step.way) ? '' : 'DESC'
+  // What has the words is looked up first: few have them.
+  const pets = dialect.lookUp('pets', 'pets.id = candidates.id')
+  const stock = dialect.lookUp('stock', 'stock.pet_id = candidates.id')
   const text = `
     WITH candidates AS MATERIALIZED (${candidates}),
     best AS (
       SELECT stock.pet_id, name, pets.words, category_id, status, quantity, reserved, quantity - reserved AS available,
         barcode, low_at, low_stock_at AS own_low_at, is_low
-      FROM candidates ${dialect.lookUp('stock', 'stock.pet_id = candidates.id')}
-        ${dialect.lookUp('pets', 'pets.id = candidates.id')}
+      FROM candidates ${asked === undefined ? `${stock} ${pets}` : `${pets} ${stock}`}
       WHERE (${status} IS NULL OR status = ${status})
         AND (${categoryId} IS NULL OR category_id = ${categoryId})
         AND (${below} IS NULL OR quantity - reserved < ${below})

@@ -16,6 +16,8 @@ const FIRST_STEP = 128
 const STEP_GROWTH = 4
 /** Pets looked at for each one wanted before the index of words is asked: a word that is common is found sooner so. */
 const LOOKED_AT_FOR_ONE = 16
+/** It is asked where fewer than one in so many had the words: those that more have are found by going on. */
+const COMMON = 32
 /** An index of words reads all that it finds anew for each step: from then on passing every pet costs less. */
 const MAX_STEPS_BY_WORDS = 16
 
@@ -81,9 +83,15 @@ class Searching {
 
   async #lookAhead(way: 'petId' | 'name'): Promise<SearchPlace | 'all_seen'> {
     const size = sizeFor(this.#wanted * LOOKED_AT_FOR_ONE)
-    const { rows, upTo } = await this.#step({ way, size, from: this.#behind })
-    this.#best = rows
-    return upTo === undefined || this.#isFull ? 'all_seen' : upTo
+    let from = this.#behind
+    for (let lookedAt = size; ; lookedAt += size) {
+      const { rows, upTo } = await this.#step({ way, size, from })
+      this.#best = best([...this.#best, ...rows], this.#search.order, this.#wanted)
+      if (upTo === undefined || this.#isFull) return 'all_seen'
+      if (this.#best.length * COMMON < lookedAt) return upTo
+      from = upTo
+      await new Promise(setImmediate)
+    }
   }
 
   /** Those that are looked at in the order of the search are the best as they come. */
