@@ -1,7 +1,7 @@
 import { hideSecrets } from '../core/keys/api-key.ts'
 import type { Clock } from '../core/values/clock.ts'
+import type { DeliveryObserver } from '../core/webhooks/delivery-observer.ts'
 import type { Webhook } from '../core/webhooks/webhook.ts'
-import type { DeliveryObserver } from '../core/webhooks/webhook-runner.ts'
 import type { FinishedRequest, RequestObserver } from '../http/finished-request.ts'
 import { LineWriter, type Sink } from './line-writer.ts'
 

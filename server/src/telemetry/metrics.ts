@@ -2,8 +2,8 @@ import { PLANS, type Plan } from '../core/keys/plans.ts'
 import type { OrderTotals } from '../core/orders/order-store.ts'
 import type { CommitObserver } from '../core/stock/group-commit.ts'
 import { VERSION } from '../core/values/version.ts'
+import type { DeliveryObserver } from '../core/webhooks/delivery-observer.ts'
 import { isServed } from '../core/webhooks/webhook.ts'
-import type { DeliveryObserver } from '../core/webhooks/webhook-runner.ts'
 import type { WebhookState } from '../core/webhooks/webhook-store.ts'
 import {
   type FinishedRequest,

@@ -1,5 +1,6 @@
 import type { StockEvent } from '../stock/stock-event.ts'
 import type { Clock } from '../values/clock.ts'
+import type { DeliveryObserver } from './delivery-observer.ts'
 import { type DeliverySlots, MAX_AT_ONCE } from './delivery-slots.ts'
 import { DeliveryWindow, Pending } from './delivery-window.ts'
 import { GIVE_UP_AFTER_MS, pauseAfter } from './retry-schedule.ts'
@@ -13,12 +14,6 @@ const MAX_WINDOW = 512
 /** How long a receiver may ask for with Retry-After. */
 const MAX_RETRY_AFTER_MS = 24 * 60 * 60 * 1_000
 const GONE = 410
-
-/** Is told of what is delivered. */
-export interface DeliveryObserver {
-  deliveryFinished?(isDelivered: boolean, durationMs: number): void
-  webhookTurnedOff?(webhook: Webhook, reason: string): void
-}
 
 export interface RunnerParts {
   readonly store: Pick<DeliveryStore, 'latestEventCursor' | 'saveProgress'>
