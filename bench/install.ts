@@ -7,17 +7,20 @@ const DEBIAN_TOOLS = ['wrk', 'nginx'] as const
 const INSTALL_WITHIN_MS = 900_000
 const NEEDED_TOOLS = ['taskset', 'setpriv', 'node', 'npm'] as const
 
+type Say = (line: string) => void
+
 /** Brings what the run needs. What it cannot bring, it names in one line. */
-export async function installWhatIsMissing(say: (line: string) => void): Promise<void> {
-  if (process.platform !== 'linux') throw new Error('the benchmark needs Linux: it pins processes to cores')
-  if (availableParallelism() < 2) throw new Error('the benchmark needs two cores: one serves, one sends')
-  const lacking = NEEDED_TOOLS.filter((tool) => Bun.which(tool) === null)
-  if (lacking.length > 0) throw new Error(`install ${lacking.join(', ')} (util-linux; Node.js 20 or later)`)
+export async function installWhatIsMissing(say: Say): Promise<void> {
   await installTools(say)
   await installPackages(say)
 }
 
-async function installTools(say: (line: string) => void): Promise<void> {
+/** The same without the peers. */
+export async function installTools(say: Say): Promise<void> {
+  if (process.platform !== 'linux') throw new Error('the benchmark needs Linux: it pins processes to cores')
+  if (availableParallelism() < 2) throw new Error('the benchmark needs two cores: one serves, one sends')
+  const lacking = NEEDED_TOOLS.filter((tool) => Bun.which(tool) === null)
+  if (lacking.length > 0) throw new Error(`install ${lacking.join(', ')} (util-linux; Node.js 20 or later)`)
   const missing = DEBIAN_TOOLS.filter((tool) => Bun.which(tool) === null)
   if (missing.length === 0) return
   if (process.getuid?.() !== 0 || Bun.which('apt-get') === null) {
@@ -37,7 +40,7 @@ async function installTools(say: (line: string) => void): Promise<void> {
   }
 }
 
-async function installPackages(say: (line: string) => void): Promise<void> {
+async function installPackages(say: Say): Promise<void> {
   if (packagesAreCurrent()) return
   say('installing the peers (better-sqlite3 is compiled where no ready one can be had: two minutes)')
   await run(['npm', 'ci', '--no-audit', '--no-fund'], import.meta.dir, INSTALL_WITHIN_MS)

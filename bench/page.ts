@@ -6,7 +6,7 @@ import { CHROMIUM_FLAGS, chromiumPath } from '../client/test/support/chromium.ts
 import { createDataset } from './dataset.ts'
 import type { Goal } from './goals.ts'
 import { measurePage, type PageMeasures } from './page/measure-page.ts'
-import { createRunFolder, killAll } from './processes.ts'
+import { inRunFolder } from './run-folder.ts'
 import { ours } from './targets/ours.ts'
 
 /** What the goals are for; with another number the figures are told, and nothing is asked of them. */
@@ -23,33 +23,16 @@ const HEAP_MB = 60
 /** More than is in use right after the load: scrolling and changes by others may not pile anything up. */
 const HEAP_GROWTH_MB = 10
 
-const folder = createRunFolder()
-const cleanUp = () => {
-  killAll()
-  folder.remove()
-}
-for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  process.once(signal, () => {
-    cleanUp()
-    process.exit(1)
-  })
-}
-
-try {
-  const goals = goalsOf(await measure())
+await inRunFolder(async (folder) => {
+  const goals = goalsOf(await measure(folder))
   console.log(table(goals))
-  if (goals.some(({ met }) => !met)) process.exitCode = 1
-} catch (error) {
-  console.error(`bench: ${error instanceof Error ? error.message : String(error)}`)
-  process.exitCode = 1
-} finally {
-  cleanUp()
-}
+  return goals.every(({ met }) => met)
+})
 
-async function measure(): Promise<PageMeasures> {
+async function measure(folder: string): Promise<PageMeasures> {
   const tell = (what: string) => console.error(what)
   tell(`import and start with ${inWords(PETS)} pets`)
-  const store = await ours.start(createDataset(PETS, join(folder.path, 'page')))
+  const store = await ours.start(createDataset(PETS, join(folder, 'page')))
   const browser = await chromium.launch({ executablePath: await chromiumPath(), args: CHROMIUM_FLAGS })
   try {
     return await measurePage({ browser, store, pets: PETS, tell })

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 
@@ -167,12 +167,4 @@ export function memoryOf(pid: number): { nowMb: number; peakMb: number } {
 /** What `memoryOf` gives as the highest counts from here on. */
 export function resetPeak(pid: number): void {
   writeFileSync(`/proc/${pid}/clear_refs`, '5')
-}
-
-/** On the disk of the project, not in /tmp, which may be memory: updates have to reach a disk. */
-export function createRunFolder(): { path: string; remove(): void } {
-  const base = join(import.meta.dir, 'data')
-  mkdirSync(base, { recursive: true })
-  const path = mkdtempSync(join(base, 'run-'))
-  return { path, remove: () => rmSync(path, { recursive: true, force: true }) }
 }

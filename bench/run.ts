@@ -12,41 +12,24 @@ import { HELP, type Options, readOptions } from './options.ts'
 import { plannedSeconds } from './pace.ts'
 import { toSvg } from './plot.ts'
 import { endPostgres } from './postgres.ts'
-import { createRunFolder, killAll } from './processes.ts'
 import { Progress } from './progress.ts'
 import type { BenchResults, CaseResult } from './results.ts'
 import { runStore, type Session } from './rounds.ts'
+import { inRunFolder } from './run-folder.ts'
 import { createUnknownKey } from './targets/ours.ts'
 import { buildNodePeers } from './targets/peers.ts'
 
-let runFolder: ReturnType<typeof createRunFolder> | undefined
-const cleanUp = () => {
-  killAll()
-  runFolder?.remove()
-}
-for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  process.once(signal, () => {
-    cleanUp()
-    process.exit(1)
-  })
-}
-
-try {
+await inRunFolder(async (folder) => {
   const options = readOptions(process.argv.slice(2))
   if (options === undefined) console.log(HELP)
-  else await bench(options)
-} catch (error) {
-  console.error(`\nbench: ${error instanceof Error ? error.message : String(error)}`)
-  process.exitCode = 1
-} finally {
-  cleanUp()
-}
+  else await bench(options, folder)
+  return true
+})
 
-async function bench(options: Options): Promise<void> {
+async function bench(options: Options, folder: string): Promise<void> {
   await installWhatIsMissing((line) => console.error(line))
   await buildNodePeers()
-  runFolder = createRunFolder()
-  const results = await measureAll(options, runFolder.path)
+  const results = await measureAll(options, folder)
   const written = await write(results, join(import.meta.dir, options.publish ? 'results' : 'data/results'))
   console.log(summary(results))
   console.log(`\nWritten to ${written}`)

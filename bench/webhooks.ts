@@ -6,8 +6,10 @@ import { join } from 'node:path'
 import type { Case } from './cases.ts'
 import { createDataset } from './dataset.ts'
 import type { Goal } from './goals.ts'
+import { installTools } from './install.ts'
 import { type Loaded, measure, measureInTurns, warmUp } from './measure.ts'
-import { createRunFolder, freePort, killAll, LOAD_CORE, memoryOf, pinned, startServer } from './processes.ts'
+import { freePort, LOAD_CORE, memoryOf, pinned, startServer } from './processes.ts'
+import { inRunFolder } from './run-folder.ts'
 import { spreadOf } from './statistics.ts'
 import type { RunningTarget } from './target.ts'
 import { ours, PETSTORE, prepareOurs } from './targets/ours.ts'
@@ -24,34 +26,18 @@ const LEAST_UPDATES = 0.97
 const LEAST_DELIVERIES = 2_000
 const MAX_GROWTH_MB = 32
 
-const folder = createRunFolder()
-const cleanUp = () => {
-  killAll()
-  folder.remove()
-}
-for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  process.once(signal, () => {
-    cleanUp()
-    process.exit(1)
-  })
-}
-
-try {
-  const goals = await run()
+await inRunFolder(async (folder) => {
+  await installTools((line) => console.error(line))
+  const goals = await run(folder)
   for (const { what, wanted, got, met } of goals)
     console.log(`${what}: ${got} (wanted: ${wanted})${met ? '' : '  NOT MET'}`)
-  if (goals.some(({ met }) => !met)) process.exitCode = 1
-} catch (error) {
-  console.error(`bench: ${error instanceof Error ? error.message : String(error)}`)
-  process.exitCode = 1
-} finally {
-  cleanUp()
-}
+  return goals.every(({ met }) => met)
+})
 
-async function run(): Promise<Goal[]> {
+async function run(folder: string): Promise<Goal[]> {
   const receiverPort = await freePort()
-  const alone = await start('alone')
-  const told = await start('told')
+  const alone = await start(folder, 'alone')
+  const told = await start(folder, 'told')
   const { id } = await call(told, 'POST', '/webhooks', {
     ...{ url: `http://127.0.0.1:${receiverPort}/`, kinds: ['stock.changed'] },
   })
@@ -97,8 +83,8 @@ function goal(what: string, got: number, least: number, unit: string): Goal {
   return { what, wanted: `at least ${shown(least)}`, got: shown(got), met: got >= least }
 }
 
-async function start(name: string): Promise<RunningTarget> {
-  const dataset = createDataset(PETS, join(folder.path, name))
+async function start(folder: string, name: string): Promise<RunningTarget> {
+  const dataset = createDataset(PETS, join(folder, name))
   const database = `sqlite:${join(dataset.folder, 'ours.db')}`
   const secrets = await prepareOurs(dataset, database)
   const port = await freePort()
