@@ -144,6 +144,8 @@ test(
     await page.keyboard.press('Enter')
     await page.getByRole('button', { name: 'Review' }).click()
     await page.getByText('Unusually many').waitFor()
+    const book = await page.getByRole('button', { name: /^Receive / }).boundingBox()
+    expect(book?.width).toBeGreaterThan(PHONE.width / 2)
     expect(await fits(page)).toBe(true)
     await axe(page)
     // All of it or nothing: it would be more than there can be.
