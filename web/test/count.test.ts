@@ -14,6 +14,13 @@ const begin = async (page: Page) => {
   await page.getByRole('progressbar', { name: 'Counted' }).waitFor()
 }
 const loaded = (page: Page) => page.locator('button:enabled', { hasText: 'Begin' }).waitFor()
+/** What has the focus, by its label; `undefined` where nothing has it. */
+const focused = (page: Page) =>
+  page.evaluate(() => {
+    const { activeElement } = document
+    const label = activeElement instanceof HTMLInputElement ? activeElement.labels?.[0]?.innerText : undefined
+    return label ?? activeElement?.getAttribute('aria-label') ?? undefined
+  })
 const says = (page: Page, words: string) => page.getByRole('status').getByText(words).waitFor()
 
 test(
@@ -27,6 +34,7 @@ test(
     await axe(page)
     await begin(page)
     await page.getByRole('heading', { level: 1, name: 'Count “number 12”' }).waitFor()
+    expect(await focused(page)).toBe('Scan: each scan counts one more')
     // Whatever has the focus: each scan is one more.
     for (let scans = 1; scans <= 3; scans++) await scan(page, barcodeOf(12))
     await says(page, 'Pet number 12: 3 counted')
@@ -49,6 +57,8 @@ test(
     expect(await field(page, 122).inputValue()).toBe('7')
     await field(page, 123).fill('1x')
     expect(await field(page, 123).getAttribute('aria-invalid')).toBe('true')
+    await page.keyboard.press('Enter')
+    await says(page, 'Enter a whole number of 0 or more for Pet number 123, or nothing.')
     await page.keyboard.press('Escape')
     // It is kept for the owner of the key, who is asked for until the service has told.
     await page.route('**/v1/limits', (route) => route.fulfill({ status: 400, body: '{}' }), { times: 1 })
@@ -78,7 +88,10 @@ test(
 
     // Two are sold: one that the page sees, and one in the moment in which the count is applied.
     await shop.setElsewhere(12n, 9)
+    await page.getByRole('button', { name: /^Counted/ }).click()
+    await page.getByRole('row', { name: /^Pet number 12 12 9 .*Changed$/ }).waitFor()
     await page.getByRole('button', { name: 'Review' }).click()
+    expect(await focused(page)).toBe('Count')
     const changed = page.getByRole('region', { name: 'Changed since it was counted' })
     await changed.getByText('You counted 4 when the stock said 10; it says 9 now.').waitFor()
     const bodies: string[] = []
@@ -100,6 +113,7 @@ test(
     await page.getByRole('button', { name: 'As counted: 8 for Pet number 112' }).click()
     await page.getByRole('button', { name: 'Apply 2 pets' }).click()
     await says(page, '6 pets applied, 5 of them corrected.')
+    expect(await focused(page)).toBe('Count')
     await page.getByText('Adjustment 2: 2 pets, 2 corrected by −4').waitFor()
     expect(await Promise.all([12n, 112n].map(shop.inStock))).toEqual([3, 8])
     const { json } = await shop.service.call('GET', '/inventory/112/history')
@@ -141,7 +155,9 @@ test(
     await page.keyboard.press('ArrowUp')
     expect(await field(page, 100).evaluate((element) => element === document.activeElement)).toBe(true)
     await page.getByRole('button', { name: 'Review' }).click()
-    await page.getByText('Go on counting: it is kept in this browser').waitFor()
+    await page
+      .getByText('Go on counting: it is kept in this browser. Apply it when the connection is back.')
+      .waitFor()
     await shop.setElsewhere(3n, 8)
     expect(await page.getByRole('button', { name: 'Apply 2 pets' }).getAttribute('aria-disabled')).toBe(
       'true',
@@ -150,9 +166,13 @@ test(
     await axe(page)
     await page.context().setOffline(false)
     await page.getByText('You counted 4 when the stock said 10; it says 8 now.').waitFor()
+    await page.getByRole('button', { name: 'Go on counting' }).click()
+    await page.getByRole('row', { name: /^Pet number 3 .* Changed$/ }).waitFor()
+    expect(await fits(page)).toBe(true)
+    await page.getByRole('button', { name: 'Review' }).click()
     await page.getByRole('button', { name: 'Count again for Pet number 3' }).click()
     await page.getByRole('button', { name: 'Apply 1 pet' }).click()
-    await says(page, '1 pet applied, 1 of them corrected.')
+    await says(page, '1 pet applied, and corrected.')
     expect(await Promise.all([2n, 3n].map(shop.inStock))).toEqual([9007199254740991, 8])
   },
   3 * BROWSER_TEST_MS,

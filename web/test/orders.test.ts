@@ -121,6 +121,7 @@ describe('what somebody else did in the meantime is told kindly', () => {
       await isNow(row, what === 'completed' ? 'Complete' : 'Cancelled')
       await button(row, /^Close/).click()
       expect(await row.getByText(words).count()).toBe(0)
+      expect(await row.evaluate((element) => element === document.activeElement)).toBe(true)
     },
     BROWSER_TEST_MS,
   )
@@ -129,15 +130,17 @@ describe('what somebody else did in the meantime is told kindly', () => {
     'the stock was set below what is reserved: it is marked, and the order cannot be completed',
     async () => {
       const id = await order(4, 5)
-      await shop.setElsewhere(4n, 3)
-      const page = await shop.signedIn({ provokes: [409] })
-      await reserved(page, 4n, '5 reserved, 2 too many')
+      await shop.setElsewhere(4n, 1)
+      const page = await shop.signedIn({ viewport: { width: 1280, height: 800 }, provokes: [409] })
+      await reserved(page, 4n, '5 reserved, 4 too many')
+      const isWhole = ({ scrollWidth, clientWidth }: Element) => scrollWidth <= clientWidth
+      expect(await page.locator('.reserved--short').first().evaluate(isWhole)).toBe(true)
       await page.getByRole('link', { name: 'Orders' }).click()
       const row = orderRow(page, id)
       await button(row, /^Complete/).click()
       await button(row, /^Yes/).click()
       await row
-        .getByText('It takes 5, but only 3 are in stock. Correct the stock, or cancel the order.')
+        .getByText('It takes 5, but only 1 is in stock. Correct the stock, or cancel the order.')
         .waitFor()
       expect((await stateOf(shop.service, id)).state).toBe('open')
       await axe(page)

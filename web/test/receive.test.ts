@@ -94,6 +94,8 @@ test(
     await page.keyboard.press('Enter')
     await page.getByText('3 pets, 7 pieces').waitFor()
     await line(page, 'Pet number 13').getByRole('button', { name: 'Take out' }).click()
+    await page.getByText('2 pets, 6 pieces').waitFor()
+    expect(await page.evaluate(() => document.activeElement === document.body)).toBe(false)
     await page.getByRole('textbox', { name: 'How many Pet number 32' }).fill('5')
     await page.keyboard.press('Enter')
     await page.getByText('2 pets, 7 pieces').waitFor()
@@ -125,6 +127,11 @@ test(
     await page.getByText('Received: 7 pieces of 2 pets are in stock now.').waitFor()
     expect([sent.length, new Set(sent).size]).toEqual([2, 1])
     expect([await shop.inStock(31n), await shop.inStock(32n)]).toEqual([12, 15])
+    await scan(page, barcodeOf(34))
+    await page.keyboard.press('Enter')
+    await page.getByRole('button', { name: 'Review' }).click()
+    await page.keyboard.press('Enter')
+    await page.getByText('Received: 1 piece of 1 pet is in stock now.').waitFor()
   },
   2 * BROWSER_TEST_MS,
 )
@@ -144,6 +151,8 @@ test(
     await page.keyboard.press('Enter')
     await page.getByRole('button', { name: 'Review' }).click()
     await page.getByText('Unusually many').waitFor()
+    const book = await page.getByRole('button', { name: /^Receive / }).boundingBox()
+    expect(book?.width).toBeGreaterThan(PHONE.width / 2)
     expect(await fits(page)).toBe(true)
     await axe(page)
     // All of it or nothing: it would be more than there can be.

@@ -1,3 +1,4 @@
+import { type FocusEvent, useRef } from 'react'
 import { Icon } from '../design/icon.tsx'
 import { Observable, useReadable } from './stock/observable.ts'
 
@@ -36,13 +37,24 @@ export function hideAllToasts(): void {
 
 export function Toasts() {
   const toasts = useReadable(shown)
+  const before = useRef<HTMLElement>(null)
+  const remember = ({ currentTarget, relatedTarget }: FocusEvent) => {
+    if (relatedTarget instanceof HTMLElement && !currentTarget.contains(relatedTarget)) {
+      before.current = relatedTarget
+    }
+  }
+  /** What was pressed goes with the toast, so whatever had the focus before has it again. */
+  const giveBack = (act: () => void) => () => {
+    before.current?.focus({ preventScroll: true })
+    act()
+  }
   return (
-    <div className="toasts" role="status">
+    <div className="toasts" role="status" onFocus={remember}>
       {toasts.map(({ name, text, tone, action }) => (
         <div key={name} className={tone === 'negative' ? 'toast toast--negative' : 'toast'}>
           <span className="toast__text">{text}</span>
           {action !== undefined && (
-            <button type="button" className="button button--small" onClick={action.run}>
+            <button type="button" className="button button--small" onClick={giveBack(action.run)}>
               {action.label}
             </button>
           )}
@@ -50,7 +62,7 @@ export function Toasts() {
             type="button"
             className="button button--quiet button--icon button--small"
             aria-label="Dismiss"
-            onClick={() => hideToast(name)}
+            onClick={giveBack(() => hideToast(name))}
           >
             <Icon name="close" />
           </button>

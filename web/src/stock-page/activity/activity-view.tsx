@@ -84,18 +84,14 @@ export function ActivityView() {
         {phase === 'ready' && changes.length === 0 && (
           <div className="empty">
             <p className="empty__title">{emptyTitle(isFiltered, next !== undefined)}</p>
-            <p>
-              {isFiltered
-                ? 'No change that was looked at fits. A name has to be written as the key has it.'
-                : 'As soon as somebody changes a quantity, it shows here.'}
-            </p>
+            <p>{isFiltered ? noneWords(asked) : 'As soon as somebody changes a quantity, it shows here.'}</p>
           </div>
         )}
         {next !== undefined && (
           <button
             type="button"
             className="button activity__more"
-            disabled={isLoadingOlder}
+            aria-disabled={isLoadingOlder}
             onClick={() => void history.loadOlder()}
           >
             {isLoadingOlder ? 'Loading …' : changes.length === 0 ? 'Look further back' : 'Show more'}
@@ -104,6 +100,12 @@ export function ActivityView() {
       </div>
     </section>
   )
+}
+
+function noneWords({ who, from, to }: ActivityFilter): string {
+  if (from !== '' && to !== '' && from > to)
+    return '“From” is after “To”: choose the days the other way round.'
+  return `No change that was looked at fits.${who === '' ? '' : ' A name has to be written as the key has it.'}`
 }
 
 function emptyTitle(isFiltered: boolean, hasMore: boolean): string {

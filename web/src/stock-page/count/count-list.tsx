@@ -16,10 +16,12 @@ interface Props {
   readonly rows: readonly StockRow[]
   readonly filter: CountFilter
   readonly onScan: (code: string) => void
+  /** Told of what was typed and left with Enter: what is wrong with it in words, if anything is. */
+  readonly onTyped: (wrong: string | undefined) => void
 }
 
 /** The pets with a field for each. Those that a filter shows stay until another is chosen, so that none runs away. */
-export function CountList({ desk, rows, filter, onScan }: Props) {
+export function CountList({ desk, rows, filter, onScan, onTyped }: Props) {
   const { stock } = useSession()
   useStock()
   const { entries } = useReadable(desk)
@@ -88,6 +90,7 @@ export function CountList({ desk, rows, filter, onScan }: Props) {
                 entry={entries.get(petId)}
                 onMove={move}
                 onScan={onScan}
+                onTyped={onTyped}
               />
             )
           })}
@@ -135,9 +138,10 @@ interface RowProps {
   readonly entry: CountEntry | undefined
   readonly onMove: (field: HTMLInputElement, step: 1 | -1) => void
   readonly onScan: (code: string) => void
+  readonly onTyped: (wrong: string | undefined) => void
 }
 
-function Row({ desk, row, entry, onMove, onScan }: RowProps) {
+function Row({ desk, row, entry, onMove, onScan, onTyped }: RowProps) {
   const { stock } = useSession()
   const [draft, setDraft] = useState<string>()
   const { petId, quantity } = row
@@ -153,6 +157,7 @@ function Row({ desk, row, entry, onMove, onScan }: RowProps) {
     else if (counted !== undefined) desk.set(petId, counted)
   }
   const leave = (field: HTMLInputElement, step: 1 | -1) => {
+    onTyped(isValid ? undefined : `Enter a whole number of 0 or more for ${name}, or nothing.`)
     if (!isValid) return
     // Which saves it, also in the last row.
     field.blur()
@@ -174,6 +179,7 @@ function Row({ desk, row, entry, onMove, onScan }: RowProps) {
     else return
     event.preventDefault()
   }
+  const isChanged = entry !== undefined && desk.isChanged(petId, entry)
   const difference = entry === undefined ? undefined : entry.quantity - entry.expected
   return (
     <tr className={entry === undefined ? undefined : 'count__row--done'}>
@@ -195,13 +201,15 @@ function Row({ desk, row, entry, onMove, onScan }: RowProps) {
           onBlur={save}
         />
       </td>
-      <td className="table__number">{stateWords(entry, difference)}</td>
+      <td className="table__number">{stateWords(entry, difference, isChanged)}</td>
     </tr>
   )
 }
 
-function stateWords(entry: CountEntry | undefined, difference: number | undefined) {
+function stateWords(entry: CountEntry | undefined, difference: number | undefined, isChanged: boolean) {
   if (entry?.isApplied) return <span className="badge badge--positive">Applied</span>
+  // The difference is to what it was when it was counted, and would not fit to what it is now.
+  if (isChanged) return <span className="badge badge--caution">Changed</span>
   if (difference === undefined) return <span className="muted">–</span>
   if (difference === 0) return <span className="muted number">±0</span>
   return <strong className="count__difference">{differenceWords(difference)}</strong>

@@ -55,7 +55,7 @@ export function CountReview({ desk, head, rows, onBack }: Props) {
           <h1>Review the count</h1>
           <p className="muted number" role="status">
             {petsWords(counted.length)} counted
-            {uncounted > 0 && `, ${uncounted.toLocaleString('en')} not: they stay as they are`}
+            {uncounted > 0 && uncountedWords(uncounted)}
           </p>
         </div>
         <div className="count__tools">
@@ -112,6 +112,12 @@ export function CountReview({ desk, head, rows, onBack }: Props) {
       )}
     </>
   )
+}
+
+function uncountedWords(uncounted: number): string {
+  return uncounted === 1
+    ? ', 1 not: it stays as it is'
+    : `, ${uncounted.toLocaleString('en')} not: they stay as they are`
 }
 
 function applyWords(
@@ -177,7 +183,7 @@ function Applied({ applied }: { readonly applied: readonly AppliedBatch[] }) {
   return (
     <div className="notice notice--accent count__applied" role="status">
       <strong>
-        {petsWords(pets)} applied, {corrected.toLocaleString('en')} of them corrected.
+        {petsWords(pets)} applied, {correctedWords(pets, corrected)}.
       </strong>
       {applied.length > 1 && (
         <ul className="number">
@@ -191,4 +197,9 @@ function Applied({ applied }: { readonly applied: readonly AppliedBatch[] }) {
       )}
     </div>
   )
+}
+
+function correctedWords(pets: number, corrected: number): string {
+  if (pets === 1) return corrected === 1 ? 'and corrected' : 'which was right'
+  return `${corrected.toLocaleString('en')} of them corrected`
 }

@@ -1,4 +1,5 @@
-import { useMemo, useState } from 'react'
+import { type RefObject, useMemo, useRef, useState } from 'react'
+import { useLostFocus } from '../lost-focus.ts'
 import type { KeyOwner } from '../session/session.ts'
 import { useRequestState, useSession, useStock } from '../session/session-context.ts'
 import { WorkFrame } from '../session/work-frame.tsx'
@@ -13,14 +14,20 @@ import './count.css'
 
 /** What is really on the shelves: choose what to count, count it, look at the differences, apply them. */
 export function CountView() {
+  const section = useRef<HTMLElement>(null)
   return (
-    <section className="count" aria-label="Count">
-      <WorkFrame>{(owner) => <Count owner={owner} />}</WorkFrame>
+    <section ref={section} className="count" aria-label="Count" tabIndex={-1}>
+      <WorkFrame>{(owner) => <Count owner={owner} section={section} />}</WorkFrame>
     </section>
   )
 }
 
-function Count({ owner }: { readonly owner: KeyOwner }) {
+interface Props {
+  readonly owner: KeyOwner
+  readonly section: RefObject<HTMLElement | null>
+}
+
+function Count({ owner, section }: Props) {
   const session = useSession()
   const { stock } = session
   const desk = countOf(session, owner)
@@ -28,6 +35,7 @@ function Count({ owner }: { readonly owner: KeyOwner }) {
   const { rows, structure, connection } = useStock()
   const { isUnreachable } = useRequestState()
   const [isReviewing, setReviewing] = useState(false)
+  useLostFocus(section, `${isReviewing} ${version}`)
   const scope = head?.scope
   const meant = useMemo(
     () => (scope === undefined ? [] : rows.filter(isIn(scope))),
@@ -52,7 +60,7 @@ function Count({ owner }: { readonly owner: KeyOwner }) {
       )}
       {(connection === 'lost' || isUnreachable) && isKept && (
         <p className="notice count__offline" role="status">
-          Go on counting: it is kept in this browser, and applied when the connection is back.
+          Go on counting: it is kept in this browser. Apply it when the connection is back.
         </p>
       )}
       {isReviewing ? (

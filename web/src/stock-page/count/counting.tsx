@@ -1,6 +1,7 @@
-import { useCallback, useMemo, useRef, useState } from 'react'
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { PetFinder, type PetFinderHandle } from '../finding/pet-finder.tsx'
 import { useTypingInto } from '../finding/use-typing-into.ts'
+import { useLostFocus } from '../lost-focus.ts'
 import { petsWords } from '../receive/receive-words.ts'
 import { useReadable } from '../stock/observable.ts'
 import type { StockRow } from '../stock/stock-model.ts'
@@ -33,7 +34,13 @@ export function Counting({ desk, head, rows, onReview }: Props) {
   const [isEnding, setEnding] = useState(false)
   const finder = useRef<PetFinderHandle>(null)
   const focusFinder = useCallback(() => finder.current?.focus(), [])
+  const safe = useRef<HTMLButtonElement>(null)
   useTypingInto(focusFinder)
+  useLostFocus(safe, isEnding)
+  useEffect(() => {
+    // On a touch screen the keyboard would cover half of it before anybody asked for it.
+    if (matchMedia('(pointer: fine)').matches) focusFinder()
+  }, [focusFinder])
   const tally = useMemo(() => tallyOf(rows, entries), [rows, entries, version])
 
   const countOne = (row: StockRow, isMeant = isIn(head.scope)(row) || entries.has(row.petId)) => {
@@ -54,7 +61,8 @@ export function Counting({ desk, head, rows, onReview }: Props) {
           <h1>Count {scopeWords(head.scope)}</h1>
           <p className="muted number" role="status">
             {tally.counted.toLocaleString('en')} of {petsWords(rows.length)} counted
-            {tally.differences > 0 && ` · ${tally.differences.toLocaleString('en')} differ`}
+            {tally.differences > 0 &&
+              ` · ${tally.differences.toLocaleString('en')} ${tally.differences === 1 ? 'differs' : 'differ'}`}
           </p>
         </div>
         <div className="count__tools">
@@ -64,13 +72,18 @@ export function Counting({ desk, head, rows, onReview }: Props) {
               <button type="button" className="button button--danger" onClick={() => desk.end()}>
                 Give it up
               </button>
-              <button type="button" className="button" onClick={() => setEnding(false)}>
+              <button ref={safe} type="button" className="button" onClick={() => setEnding(false)}>
                 Keep it
               </button>
             </>
           ) : (
             <>
-              <button type="button" className="button button--quiet" onClick={() => setEnding(true)}>
+              <button
+                ref={safe}
+                type="button"
+                className="button button--quiet"
+                onClick={() => setEnding(true)}
+              >
                 Give up
               </button>
               <button type="button" className="button" onClick={() => print()}>
@@ -139,7 +152,14 @@ export function Counting({ desk, head, rows, onReview }: Props) {
           </button>
         ))}
       </fieldset>
-      <CountList key={filter} desk={desk} rows={rows} filter={filter} onScan={scan} />
+      <CountList
+        key={filter}
+        desk={desk}
+        rows={rows}
+        filter={filter}
+        onScan={scan}
+        onTyped={(wrong) => setSaid(wrong === undefined ? undefined : { words: wrong, isTrouble: true })}
+      />
     </>
   )
 }

@@ -1,4 +1,6 @@
-import { useState } from 'react'
+import { useRef, useState } from 'react'
+import { useLostFocus } from '../lost-focus.ts'
+import { petsWords } from '../receive/receive-words.ts'
 import { useSession } from '../session/session-context.ts'
 import { useReadable } from '../stock/observable.ts'
 import { costOf, costWords, requestsOf } from './import-cost.ts'
@@ -22,6 +24,8 @@ export function ImportPreview({ prepared: { file, plan, limits }, onStart }: Pro
   const kinds = Object.keys(KINDS) as readonly Kind[]
   const [chosen, setChosen] = useState<Kind>()
   const [isAsking, setAsking] = useState(false)
+  const safe = useRef<HTMLButtonElement>(null)
+  useLostFocus(safe, isAsking)
   const kind = chosen ?? kinds.find((one) => count[one] > 0) ?? 'added'
   const lines: Readonly<Record<Kind, () => readonly ShownLine[]>> = {
     added: () => added.map(({ line, pet }) => ({ line, name: pet.name, what: addedWords(pet, categories) })),
@@ -69,19 +73,23 @@ export function ImportPreview({ prepared: { file, plan, limits }, onStart }: Pro
           {isAsking ? (
             <div className="import__question" role="alert">
               <strong>
-                Add {count.added.toLocaleString('en')} and change {count.changed.toLocaleString('en')}{' '}
-                {work === 1 ? 'pet' : 'pets'} in {requestsOf(plan).toLocaleString('en')}{' '}
+                {doWords(count)} in {requestsOf(plan).toLocaleString('en')}{' '}
                 {requestsOf(plan) === 1 ? 'request' : 'requests'}?
               </strong>
               <button type="button" className="button button--primary" onClick={onStart}>
                 Yes, import
               </button>
-              <button type="button" className="button" onClick={() => setAsking(false)}>
+              <button ref={safe} type="button" className="button" onClick={() => setAsking(false)}>
                 Not yet
               </button>
             </div>
           ) : (
-            <button type="button" className="button button--primary" onClick={() => setAsking(true)}>
+            <button
+              ref={safe}
+              type="button"
+              className="button button--primary"
+              onClick={() => setAsking(true)}
+            >
               Import…
             </button>
           )}
@@ -93,5 +101,11 @@ export function ImportPreview({ prepared: { file, plan, limits }, onStart }: Pro
 
 function sumWords(count: Readonly<Record<Kind, number>>, unchanged: number): string {
   const numbers = `${count.added.toLocaleString('en')} to add, ${count.changed.toLocaleString('en')} to change, ${count.refused.toLocaleString('en')} refused`
-  return `${numbers}, ${unchanged.toLocaleString('en')} already as they are in the file.`
+  return `${numbers}, ${unchanged.toLocaleString('en')} already ${unchanged === 1 ? 'as it is' : 'as they are'} in the file.`
+}
+
+/** Such as `Add 1 pet and change 12`. */
+function doWords({ added, changed }: Readonly<Record<Kind, number>>): string {
+  if (added === 0) return `Change ${petsWords(changed)}`
+  return `Add ${petsWords(added)}${changed === 0 ? '' : ` and change ${changed.toLocaleString('en')}`}`
 }

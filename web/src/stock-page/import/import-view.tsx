@@ -1,4 +1,5 @@
 import { Fragment, useEffect, useRef, useState } from 'react'
+import { useLostFocus } from '../lost-focus.ts'
 import { href } from '../navigation.ts'
 import { failureWords } from '../session/failure-words.ts'
 import { useMayChange, useSession, useStock } from '../session/session-context.ts'
@@ -20,7 +21,6 @@ export function ImportView() {
   const mayImport = useMayChange('pets')
   const [prepared, setPrepared] = useState<Prepared>()
   const [state, setState] = useState<'idle' | 'reading' | { readonly failure: string }>('idle')
-  const field = useRef<HTMLInputElement>(null)
 
   const read = async (chosen: File) => {
     setState('reading')
@@ -32,21 +32,23 @@ export function ImportView() {
     } catch (error) {
       setState({ failure: failureWords(error) })
     }
-    // The same file can be chosen again, once it was mended.
-    if (field.current !== null) field.current.value = ''
   }
+  const section = useRef<HTMLElement>(null)
+  useLostFocus(section, progress?.phase)
   const isDone = progress?.phase === 'done'
   useEffect(() => {
     if (isDone) setPrepared(undefined)
   }, [isDone])
 
   return (
-    <section className="import" aria-label="Import">
+    <section ref={section} className="import" aria-label="Import" tabIndex={-1}>
       <a className="import__back" href={href({ view: 'pets' })}>
         <span aria-hidden="true">← </span>Pets
       </a>
       <h1>Import pets from a file</h1>
-      {!mayImport && <p className="notice notice--caution">This key may not change pets.</p>}
+      {!mayImport && (
+        <p className="notice notice--caution">This key may not change pets. Sign in with one that may.</p>
+      )}
       {mayImport && !run.isRunning() && (
         <div className="card import__choose">
           <div className="field">
@@ -54,13 +56,16 @@ export function ImportView() {
               CSV file
             </label>
             <input
-              ref={field}
               id="import-file"
               className="import__file"
               type="file"
               accept=".csv,.txt,text/csv"
               disabled={state === 'reading' || phase !== 'ready'}
               aria-describedby="import-hint"
+              // So that the same file can be chosen again, once it was mended; until then it says which one it is.
+              onClick={({ currentTarget }) => {
+                currentTarget.value = ''
+              }}
               onChange={({ currentTarget: { files } }) => {
                 const [chosen] = files ?? []
                 if (chosen !== undefined) void read(chosen)

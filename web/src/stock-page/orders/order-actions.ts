@@ -142,7 +142,7 @@ export class OrderActions implements Readable<OrderWorks> {
       if (isPetstoreError(error, 'insufficient_stock')) {
         const { available, quantity } = await calls.availability(order.petId)
         return 'id' in order && order.state === 'open'
-          ? `It takes ${count(order.quantity)}, but only ${count(quantity)} are in stock. Correct the stock, or cancel the order.`
+          ? `It takes ${count(order.quantity)}, but ${onlyWords(quantity)} in stock. Correct the stock, or cancel the order.`
           : `${available <= 0 ? 'None' : `Only ${count(available)}`} can be ordered now, not ${count(order.quantity)}.`
       }
     } catch {
@@ -188,6 +188,11 @@ function holdAgain({ createdAt, expiresAt }: Order, now: number): number | undef
 
 function tell(text: string, action?: { readonly label: string; readonly run: () => void }): void {
   showToast({ name: 'order', text, ...(action === undefined ? {} : { action }) })
+}
+
+function onlyWords(quantity: number): string {
+  if (quantity === 0) return 'none is'
+  return quantity === 1 ? 'only 1 is' : `only ${count(quantity)} are`
 }
 
 function count(quantity: number): string {

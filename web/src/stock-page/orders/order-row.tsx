@@ -84,7 +84,14 @@ export const OrderRow = memo(function OrderRow(props: OrderRowProps) {
       {work?.kind === 'failed' && (
         <span className="order__note order__note--failed">
           {work.reason}
-          <button type="button" className="button button--small" onClick={() => actions?.dismiss(id)}>
+          <button
+            type="button"
+            className="button button--small"
+            onClick={() => {
+              row.current?.focus()
+              actions?.dismiss(id)
+            }}
+          >
             Close
           </button>
         </span>

@@ -47,6 +47,8 @@ export function PetDialog({ pet, isGone = false, categoryId, onClose, onSaved }:
     dialog.current?.showModal()
   }, [])
 
+  // Not by taking it away: the browser gives the focus back to what had it.
+  const close = () => dialog.current?.close()
   const now = pet === undefined ? base : draftOf(pet)
   if (!isWorking && !isSame(now, base)) {
     const next = followed(draft, base, now)
@@ -67,7 +69,7 @@ export function PetDialog({ pet, isGone = false, categoryId, onClose, onSaved }:
     setFailure(undefined)
     if (Object.keys(found).length > 0) return
     const update = updateOf(base, draft)
-    if (pet !== undefined && Object.keys(update).length === 0) return onClose()
+    if (pet !== undefined && Object.keys(update).length === 0) return close()
     setWorking(true)
     try {
       if (pet === undefined) {
@@ -78,7 +80,7 @@ export function PetDialog({ pet, isGone = false, categoryId, onClose, onSaved }:
         showToast({ name: 'pet', text: `${draft.name.trim()} is saved.` })
       }
       onSaved?.()
-      onClose()
+      close()
     } catch (error) {
       setFailure(catalogFailure(error, 'pet'))
       setWorking(false)
@@ -104,7 +106,7 @@ export function PetDialog({ pet, isGone = false, categoryId, onClose, onSaved }:
           {failure}
         </p>
         {isRemoving && pet !== undefined ? (
-          <RemovePet pet={pet} onKeep={() => setRemoving(false)} onRemoved={onClose} />
+          <RemovePet pet={pet} onKeep={() => setRemoving(false)} onRemoved={close} />
         ) : (
           <div className="dialog__actions">
             {pet !== undefined && !isGone && (
@@ -116,7 +118,7 @@ export function PetDialog({ pet, isGone = false, categoryId, onClose, onSaved }:
                 Remove…
               </button>
             )}
-            <button type="button" className="button" onClick={onClose}>
+            <button type="button" className="button" onClick={close}>
               Cancel
             </button>
             <button type="submit" className="button button--primary" aria-disabled={isWorking || isGone}>
@@ -128,7 +130,7 @@ export function PetDialog({ pet, isGone = false, categoryId, onClose, onSaved }:
         {pet !== undefined && (
           <p className="field__hint">
             How many there are is changed in the stock, or on{' '}
-            <a href={href({ view: 'pet', petId: pet.petId })} onClick={onClose}>
+            <a href={href({ view: 'pet', petId: pet.petId })} onClick={close}>
               its page
             </a>
             .

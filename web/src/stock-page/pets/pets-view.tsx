@@ -1,6 +1,7 @@
 import type { InventoryEvent, SearchRow } from '@petstore/client'
 import { type KeyboardEvent, useEffect, useMemo, useRef, useState } from 'react'
 import { Icon } from '../../design/icon.tsx'
+import { useLostFocus } from '../lost-focus.ts'
 import { href } from '../navigation.ts'
 import { RetryNotice } from '../retry-notice.tsx'
 import { useMayChange, useSession } from '../session/session-context.ts'
@@ -47,8 +48,10 @@ export function PetsView() {
   // Nobody tells of a category that somebody else renames.
   useEffect(() => void categories.reload(), [categories])
   const close = () => setOpen(undefined)
+  const section = useRef<HTMLElement>(null)
+  useLostFocus(section, `${open?.kind} ${found.rows.length}`)
   return (
-    <section className="pets" aria-label="Pets">
+    <section ref={section} className="pets" aria-label="Pets" tabIndex={-1}>
       <h1>Pets</h1>
       <div className="toolbar">
         <div className="toolbar__search">
@@ -110,7 +113,7 @@ export function PetsView() {
           <button
             type="button"
             className="button pets__more"
-            disabled={found.isLoadingMore}
+            aria-disabled={found.isLoadingMore}
             onClick={() => void list.loadMore()}
           >
             {found.isLoadingMore ? 'Loading …' : 'Show more'}

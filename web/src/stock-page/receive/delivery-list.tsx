@@ -1,5 +1,6 @@
-import { useState } from 'react'
+import { useRef, useState } from 'react'
 import { Icon } from '../../design/icon.tsx'
+import { useLostFocus } from '../lost-focus.ts'
 import { href } from '../navigation.ts'
 import { useSession } from '../session/session-context.ts'
 import { useReadable } from '../stock/observable.ts'
@@ -17,6 +18,8 @@ interface Props {
 export function DeliveryList({ desk, onReview }: Props) {
   const { lines, refused, failure, received } = useReadable(desk)
   const [isGivingUp, setGivingUp] = useState(false)
+  const safe = useRef<HTMLButtonElement>(null)
+  useLostFocus(safe, isGivingUp)
   if (lines.length === 0 && received !== undefined) return null
   if (lines.length === 0) {
     return (
@@ -43,13 +46,19 @@ export function DeliveryList({ desk, onReview }: Props) {
             >
               Give it up
             </button>
-            <button type="button" className="button button--small" onClick={() => setGivingUp(false)}>
+            <button
+              ref={safe}
+              type="button"
+              className="button button--small"
+              onClick={() => setGivingUp(false)}
+            >
               Keep it
             </button>
           </span>
         ) : (
           <span className="receive__question">
             <button
+              ref={safe}
               type="button"
               className="button button--quiet button--small"
               onClick={() => setGivingUp(true)}

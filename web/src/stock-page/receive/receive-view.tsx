@@ -1,4 +1,5 @@
-import { useState } from 'react'
+import { type RefObject, useRef, useState } from 'react'
+import { useLostFocus } from '../lost-focus.ts'
 import type { KeyOwner } from '../session/session.ts'
 import { useSession, useStock } from '../session/session-context.ts'
 import { WorkFrame } from '../session/work-frame.tsx'
@@ -14,19 +15,26 @@ import './receive.css'
 
 /** A delivery comes in: scan or search, say how many, look over it, and book all of it in at once. */
 export function ReceiveView() {
+  const section = useRef<HTMLElement>(null)
   return (
-    <section className="receive" aria-label="Receive">
+    <section ref={section} className="receive" aria-label="Receive" tabIndex={-1}>
       <h1>Receive</h1>
-      <WorkFrame>{(owner) => <Delivery owner={owner} />}</WorkFrame>
+      <WorkFrame>{(owner) => <Delivery owner={owner} section={section} />}</WorkFrame>
     </section>
   )
 }
 
-function Delivery({ owner }: { readonly owner: KeyOwner }) {
+interface Props {
+  readonly owner: KeyOwner
+  readonly section: RefObject<HTMLElement | null>
+}
+
+function Delivery({ owner, section }: Props) {
   const desk = deliveryOf(useSession(), owner)
   const { lines, phase, received, isKept } = useReadable(desk)
   const [isReviewing, setReviewing] = useState(false)
   useStock()
+  useLostFocus(section, `${phase} ${lines.length}`)
   if (phase === 'unsettled' || phase === 'forgotten') return <DeliveryTrouble desk={desk} />
   const isReview = phase === 'sending' || (isReviewing && lines.length > 0)
   return (
@@ -54,7 +62,7 @@ function ReceivedNotice({ received: { pets, pieces, reference } }: { readonly re
     <p className="notice notice--accent" role="status">
       <span>
         <strong>Received{reference !== undefined && ` ${reference}`}</strong>: {piecesWords(pieces)} of{' '}
-        {petsWords(pets)} are in stock now.
+        {petsWords(pets)} {pieces === 1 ? 'is' : 'are'} in stock now.
       </span>
     </p>
   )

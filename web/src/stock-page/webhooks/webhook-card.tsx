@@ -1,6 +1,7 @@
 import { isPetstoreError, type Webhook, type WebhookTest, type WebhookUpdate } from '@petstore/client'
 import { useMemo, useRef, useState } from 'react'
 import { Icon } from '../../design/icon.tsx'
+import { useLostFocus } from '../lost-focus.ts'
 import { showToast } from '../toasts.tsx'
 import { CameBack, Outcome } from './came-back.tsx'
 import { Deliveries } from './deliveries.tsx'
@@ -55,6 +56,7 @@ export function WebhookCard({ webhook, webhooks, secret, now, onRemoved }: Props
   const card = useRef<HTMLLIElement>(null)
   const condition = conditionOf(webhook)
   const trouble = troubleWords(webhook, now)
+  useLostFocus(card, condition)
 
   const leave = () => {
     setPanel(undefined)
