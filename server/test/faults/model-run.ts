@@ -4,6 +4,7 @@ import { checkAgainstContract } from '../support/contract-check.ts'
 import { ClockShop } from './clock-shop.ts'
 import { judge, type Told } from './model-judge.ts'
 import { runCommand } from './model-operator.ts'
+import type { Plan } from './model-plan.ts'
 import type { Call, Sender, Step } from './model-steps.ts'
 import { ModelStream } from './model-stream.ts'
 import { FIRST_PETS, ModelWorld, STRANGERS_PER_MINUTE, SUNSET } from './model-world.ts'
@@ -32,11 +33,14 @@ export class ModelCounts {
   crossings = 0
   readonly answers = new Map<string, number>()
 
-  count({ status, headers, text }: Told): void {
+  count({ status, headers, text }: Told, { method, path }: Plan): void {
     const code = status < 400 ? undefined : /"code":"(\w+)"/.exec(text)?.[1]
     const replayed = headers.has('Idempotency-Replayed') ? ' replayed' : ''
     const name = (code === undefined ? String(status) : `${status} ${code}`) + replayed
-    this.answers.set(name, (this.answers.get(name) ?? 0) + 1)
+    const [resource] = path.slice(1).split(/[/?]/)
+    for (const one of [name, `${method} /${resource} ${name}`]) {
+      this.answers.set(one, (this.answers.get(one) ?? 0) + 1)
+    }
   }
 }
 
@@ -175,7 +179,7 @@ async function send(run: ModelRun, step: Extract<Step, { kind: 'request' }>): Pr
   })
   const told: Told = { status: response.status, headers: response.headers, text: await response.text() }
   run.counts.requests++
-  run.counts.count(told)
+  run.counts.count(told, plan)
   checkAgainstContract(plan.method, plan.path, told)
   const wrong = check(told)
   if (wrong.length > 0) {
