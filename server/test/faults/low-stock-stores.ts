@@ -5,6 +5,7 @@ import { DEFAULT_POSTGRES_SETTINGS, openPostgresStore } from '../../src/store/po
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { createDatabase } from '../support/postgres-databases.ts'
 import { type LowStockRun, lowStockTask } from './low-stock.ts'
+import { killAmongThresholds, killOneOfTwoAmongThresholds } from './low-stock-kills.ts'
 
 type LowStockStores = Pick<LowStockRun, 'open'> & { readonly discard: () => Promise<void> }
 
@@ -21,5 +22,10 @@ export async function onPostgres(): Promise<LowStockStores> {
   return { open: (clock) => openPostgresStore(url, { ...DEFAULT_POSTGRES_SETTINGS, clock }), discard: drop }
 }
 
-export const lowStockSqliteTask = lowStockTask('low-stock', 'On SQLite', onSqlite)
-export const lowStockPostgresTask = lowStockTask('low-stock-postgres', 'On PostgreSQL', onPostgres)
+export const lowStockSqliteTask = lowStockTask('low-stock', 'On SQLite', onSqlite, killAmongThresholds)
+export const lowStockPostgresTask = lowStockTask(
+  'low-stock-postgres',
+  'On PostgreSQL',
+  onPostgres,
+  killOneOfTwoAmongThresholds,
+)

@@ -1,5 +1,6 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { crossThresholds } from './low-stock.ts'
+import { killAmongThresholds, killOneOfTwoAmongThresholds } from './low-stock-kills.ts'
 import { onPostgres, onSqlite } from './low-stock-stores.ts'
 
 setDefaultTimeout(120_000)
@@ -24,5 +25,18 @@ test.each([
         await discard()
       }
     }
+  },
+)
+
+test.each([
+  ['SQLite', killAmongThresholds],
+  ['one of two instances on PostgreSQL', killOneOfTwoAmongThresholds],
+])(
+  '%s, killed (kill -9) among such changes: no crossing is lost or told twice, and they fit the stock and its history',
+  async (_, kill) => {
+    const report = await kill({ seed: SEED, movesCategory: false, isOver: (kills) => kills >= 2 })
+    expect(report.violations).toEqual([])
+    // It would prove little where these did not happen.
+    expect(Math.min(report.crossings, report.unsure)).toBeGreaterThan(0)
   },
 )

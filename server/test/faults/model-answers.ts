@@ -1,7 +1,10 @@
+import { petBody } from './model-catalog.ts'
+import { catalogPlan, searchPlan } from './model-catalog-looks.ts'
 import { changePlan, idempotencyOf } from './model-changes.ts'
-import { orderBody, orderIdOf } from './model-order-calls.ts'
-import { asText, failure, type Outcome } from './model-outcome.ts'
-import { given, type Plan, petIdOf, type Setting } from './model-plan.ts'
+import { orderIdOf } from './model-order-calls.ts'
+import { orderBody } from './model-orders.ts'
+import { failure } from './model-outcome.ts'
+import { look, type Plan, petIdOf, type Setting } from './model-plan.ts'
 import { ODD_REQUESTS } from './model-requests.ts'
 import type { Call, ChangeCall, LookCall } from './model-steps.ts'
 import { type ModelWorld, SUNSET } from './model-world.ts'
@@ -13,7 +16,10 @@ export function planFor(call: Call, setting: Setting): Plan {
   return { ...plan, headers: { ...plan.headers, ...idempotencyOf(setting).headers } }
 }
 
-const CHANGES: readonly Call['kind'][] = ['update', 'adjust', 'order', 'order-update', 'cancel', 'again']
+const CHANGES: readonly Call['kind'][] = [
+  ...(['update', 'adjust', 'order', 'order-update', 'cancel', 'again'] as const),
+  ...(['new-pet', 'pet-update', 'remove-pet', 'new-category', 'category-update', 'remove-category'] as const),
+]
 
 function isChange(call: Call): call is ChangeCall {
   return CHANGES.includes(call.kind)
@@ -34,7 +40,7 @@ function lookFor(call: LookCall, setting: Setting): Plan {
     case 'pet': {
       const petId = petIdOf(call.pet)
       const pet = setting.world.pets.get(petId)
-      const body = pet && { id: petId, name: pet.name, categoryId: pet.categoryId, status: pet.status }
+      const body = pet && petBody(petId, pet)
       const plan = look(setting, `/pets/${petId}`, `pet ${petId}`, body)
       return {
         ...plan,
@@ -72,6 +78,11 @@ function lookFor(call: LookCall, setting: Setting): Plan {
       return history(setting, call)
     case 'pets':
       return petPage(setting, call)
+    case 'search':
+      return searchPlan(setting, call)
+    case 'catalog':
+    case 'categories':
+      return catalogPlan(setting, call)
     case 'odd':
       return odd(setting, call.number)
   }
@@ -81,29 +92,6 @@ export function listOf(world: ModelWorld) {
   return world
     .sortedPets()
     .map(([petId, { quantity, status }]) => ({ petId, quantity: BigInt(quantity), status }))
-}
-
-/** Reading something that is there or not, unless the caller has it already. */
-function look(
-  { world, tags, isHead }: Setting,
-  path: string,
-  resource: string,
-  body: unknown,
-  headers: Readonly<Record<string, string>> = {},
-  facts: Partial<Outcome> = {},
-): Plan {
-  const content = asText([body, facts.next === undefined, facts.shown?.places])
-  const condition = world.tags.condition(tags, resource, content, true)
-  return {
-    method: isHead ? 'HEAD' : 'GET',
-    path,
-    headers: { ...headers, ...given('If-None-Match', condition) },
-    answer: () => {
-      if (body === undefined) return failure(404)
-      const tagged = { resource, content }
-      return condition.holds ? { ...facts, status: 304, tagged } : { ...facts, status: 200, body, tagged }
-    },
-  }
 }
 
 function history(
@@ -172,13 +160,12 @@ function petPage(
     .filter(
       ([id, pet]) => (after === undefined || id > after) && (status === undefined || pet.status === status),
     )
-  const body = wanted
-    .slice(0, limit)
-    .map(([id, pet]) => ({ id, name: pet.name, categoryId: pet.categoryId, status: pet.status }))
+  const shown = wanted.slice(0, limit)
+  const body = shown.map(([id, pet]) => petBody(id, pet))
   const query = `${status === undefined ? '' : `status=${status}&`}limit=${limit}`
   const path = page?.path ?? `/pets?${query}`
   const pattern = new RegExp(`^</v1/pets\\?${query}&cursor=[^>]+>; rel="next"$`)
-  const last = body.at(-1)?.id
+  const last = shown.at(-1)?.[0]
   const hasNext = wanted.length > limit && last !== undefined
   return look(setting, path, path, body, {}, hasNext ? { next: { name: 'pets', last, pattern } } : {})
 }

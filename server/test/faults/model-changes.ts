@@ -1,3 +1,5 @@
+import type { Permission } from '../../src/core/keys/permissions.ts'
+import { catalogIntent } from './model-catalog-calls.ts'
 import { cancellation, creation, orderUpdate } from './model-order-calls.ts'
 import { asText, type Detail, failure, type Intent } from './model-outcome.ts'
 import { given, type Plan, petIdOf, type Setting } from './model-plan.ts'
@@ -38,6 +40,8 @@ function intentOf(setting: Setting, call: Exclude<ChangeCall, { kind: 'again' }>
       return orderUpdate(setting.world, call)
     case 'cancel':
       return cancellation(setting.world, call)
+    default:
+      return catalogIntent(setting.world, call)
   }
 }
 
@@ -58,11 +62,17 @@ function once(setting: Setting, intent: Intent): Plan {
   return {
     ...{ method, path, headers: { ...headers, ...sent.headers }, body },
     answer: ({ id: keyId, name: keyName, permissions }) => {
-      if (!permissions.includes(path.startsWith('/store/') ? 'orders' : 'stock')) return failure(403)
+      if (!permissions.includes(neededFor(path))) return failure(403)
       if (refusal !== undefined) return refusal
       if (sent.isMalformed) return failure(400)
       const by = { at: now, id: keyId, name: keyName }
-      if (sent.name === undefined) return decide(by)
+      const settle = () => {
+        world.orders.endHolds()
+        const outcome = decide(by)
+        world.catalog.tellCrossings(by)
+        return outcome
+      }
+      if (sent.name === undefined) return settle()
       const place = `${keyId} ${sent.name}`
       const fingerprint = `${method} ${path}\n${body}`
       const known = world.answers.get(place)
@@ -70,13 +80,18 @@ function once(setting: Setting, intent: Intent): Plan {
         if (known.fingerprint !== fingerprint) return failure(422)
         return { status: known.told?.status ?? Number.NaN, replays: known }
       }
-      const outcome = decide(by)
+      const outcome = settle()
       if (outcome.status === 400) return outcome
       const remembers = { fingerprint, at: now, mayBeGone: false }
       world.answers.set(place, remembers)
       return { ...outcome, remembers }
     },
   }
+}
+
+function neededFor(path: string): Permission {
+  if (path.startsWith('/store/')) return 'orders'
+  return path.startsWith('/inventory/') ? 'stock' : 'pets'
 }
 
 function update({ world, tags }: Setting, call: UpdateCall): Intent {

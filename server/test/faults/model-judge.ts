@@ -1,7 +1,7 @@
 import { createSecret } from '../../src/core/keys/api-key.ts'
 import { planFor } from './model-answers.ts'
 import type { Verdict } from './model-meter.ts'
-import { asText, type ModelAnswer, type Outcome } from './model-outcome.ts'
+import { asText, type MadeThing, type ModelAnswer, type Outcome } from './model-outcome.ts'
 import type { Plan } from './model-plan.ts'
 import type { Sender, Step } from './model-steps.ts'
 import type { ModelKey, ModelWorld } from './model-world.ts'
@@ -126,9 +126,9 @@ function wrongBody(world: ModelWorld, told: Told, outcome: Outcome, plan: Plan):
   if (outcome.replays !== undefined) return wrongReplay(told, outcome.replays)
   const isEmpty = plan.method === 'HEAD' || outcome.status === 304 || outcome.status === 204
   if (isEmpty && told.text !== '') return [`the body is ${told.text.slice(0, 80)}, expected none`]
+  if (told.status !== outcome.status) return [`the body is ${told.text.slice(0, 300)}`]
   const body: unknown = isEmpty ? undefined : exactJson(told.text)
   const wrong = outcome.code === undefined || isEmpty ? [] : wrongError(body, outcome)
-  if (told.status !== outcome.status) return [...wrong, `the body is ${told.text.slice(0, 300)}`]
   if (outcome.tagged !== undefined) {
     const { resource, content } = outcome.tagged
     const tag = told.headers.get('ETag')
@@ -139,7 +139,7 @@ function wrongBody(world: ModelWorld, told: Told, outcome: Outcome, plan: Plan):
         : world.tags.record(resource, content, form, tag)
     if (problem !== undefined) wrong.push(problem)
   } else if (told.headers.has('ETag')) wrong.push(`there is an ETag on a ${told.status}`)
-  if (outcome.made !== undefined) wrong.push(...wrongOrder(world, told, body, outcome))
+  if (outcome.made !== undefined) wrong.push(...wrongThing(told, body, outcome.made))
   else if (outcome.body !== undefined && !isEmpty) wrong.push(...wrongContent(world, body, outcome))
   remember(world, told, outcome, plan)
   return wrong
@@ -196,15 +196,21 @@ function wrongContent(world: ModelWorld, body: unknown, { body: wanted, shown }:
   return wrong
 }
 
-/** A new order, with an id that no other has. */
-function wrongOrder(world: ModelWorld, told: Told, body: unknown, { body: wanted, made }: Outcome): string[] {
-  const { id, ...rest } = body as { id?: unknown }
-  if (typeof id !== 'bigint' || id < 1n || made === undefined) return [`the id of the order is ${id}`]
-  const wrong = world.orders.find(id) === undefined ? [] : [`order ${id} was made before`]
-  world.orders.set(id, made)
+/** Under the id that was asked for, or one that none ever had. */
+function wrongThing(
+  told: Told,
+  body: unknown,
+  { id: asked, path, isTaken, bodyOf, keep }: MadeThing,
+): string[] {
+  const { id } = body as { id?: unknown }
+  if (typeof id !== 'bigint' || (asked ?? id) !== id) return [`the id is ${id}, asked for was ${asked}`]
+  const wrong: string[] = []
+  if (asked === undefined && (id < 1n || isTaken(id))) wrong.push(`id ${id} was given once more`)
+  keep(id)
   const place = told.headers.get('Location')
-  if (place !== `/v1/store/orders/${id}`) wrong.push(`Location is ${place}`)
-  if (!Bun.deepEquals(rest, wanted)) wrong.push(`the order is ${asText(rest)}, expected ${asText(wanted)}`)
+  if (place !== `/v1${path}/${id}`) wrong.push(`Location is ${place}`)
+  const wanted = bodyOf(id)
+  if (!Bun.deepEquals(body, wanted)) wrong.push(`the body is ${asText(body)}, expected ${asText(wanted)}`)
   return wrong
 }
 
@@ -218,11 +224,12 @@ function remember(world: ModelWorld, told: Told, { next, remembers }: Outcome, p
   if (next === undefined || path === undefined) return
   const query = new URL(`http://any${plan.path}`).searchParams
   const status = query.get('status') ?? undefined
-  world.nextPages.set(next.name, { path, limit: Number(query.get('limit')), status, last: next.last })
+  const { name, last, value } = next
+  world.nextPages.set(name, { path, limit: Number(query.get('limit')), status, last, value })
 }
 
 /** Every number of ours is an integer, and compared to its last digit. */
-function exactJson(text: string): unknown {
+export function exactJson(text: string): unknown {
   return JSON.parse(text, (_key, value: unknown, context?: { source?: string }) =>
     typeof value === 'number' ? BigInt(context?.source ?? value) : value,
   )

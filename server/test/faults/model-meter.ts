@@ -89,10 +89,12 @@ export class KeyMeter {
       : { limit: perMinute, remaining: inMinute, reset: this.#onTheClock(this.#minute.closes) }
   }
 
-  /** When the ban ends by the clock, while there is one. */
+  /** When the ban ends by the clock, while there is one. The key has not asked: that it would be ahead by then is not kept. */
   banEnd(now: number): number | undefined {
-    const time = this.#timeAt(now)
-    return this.#ban !== undefined && time < this.#ban.ends ? this.#ban.ends - this.#ahead : undefined
+    const behind = this.#latest - (now + this.#ahead)
+    const ahead = this.#ahead + (behind >= SECOND ? secondOf(behind) : 0)
+    const time = Math.max(this.#latest, now + ahead)
+    return this.#ban !== undefined && time < this.#ban.ends ? this.#ban.ends - ahead : undefined
   }
 
   pardon(): void {

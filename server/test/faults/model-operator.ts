@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { STORE_KEY_ID } from '../../src/core/stock/stock-request.ts'
 import { openStore, restoreStore } from '../../src/store/open-store.ts'
 import { type Outcome, petstore } from '../cli/petstore.ts'
 import { historyOf, stockOf } from '../support/whole-store.ts'
@@ -60,6 +61,7 @@ async function bringIn(run: ModelRun, { rows, isBad }: Extract<Command, { kind: 
   const lines = rows.map(csvLine)
   if (isBad) lines.push('7,No quantity,1,available,none')
   const file = ['petId,name,categoryId,status,quantity', ...lines, ''].join('\n')
+  await run.endHolds()
   await cli(run, isBad ? 1 : 0, ['import', '-'], file)
   if (isBad) return
   for (const { pet, ...wanted } of rows) run.world.bringIn(petIdOf(pet), wanted)
@@ -72,8 +74,8 @@ function csvLine({ pet, name, categoryId, status, quantity }: PetRow): string {
 async function remove(run: ModelRun, petId: bigint): Promise<void> {
   // Until a hold is written down as over, which is soon, its pet stays.
   await run.endHolds()
-  const isFree = run.world.orders.reservedOf(petId) === 0
-  const isRemoved = isFree && run.world.pets.delete(petId)
+  const by = { at: run.world.now, id: STORE_KEY_ID, name: STORE_KEY_ID }
+  const isRemoved = run.world.catalog.remove(petId, by) === undefined
   await cli(run, isRemoved ? 0 : 1, ['pets', 'remove', '--yes', '--', String(petId)])
 }
 

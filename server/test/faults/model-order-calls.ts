@@ -1,5 +1,5 @@
 import type { CancelCall, OrderCall, OrderUpdateCall } from './model-order-steps.ts'
-import type { ModelOrder, OrderRefusal } from './model-orders.ts'
+import { type ModelOrder, type OrderRefusal, orderBody } from './model-orders.ts'
 import { asText, failure, type Intent, type Outcome } from './model-outcome.ts'
 import { petIdOf } from './model-plan.ts'
 import { BAD_ORDER_UPDATES, BAD_ORDERS, SHIP_DATES } from './model-requests.ts'
@@ -12,19 +12,6 @@ const SECOND = 1_000
 export function orderIdOf(world: ModelWorld, number: number): bigint {
   const orders = world.orders.sorted()
   return orders[number % (orders.length + 1)]?.[0] ?? UNKNOWN_ORDER
-}
-
-export function orderBody(id: bigint, order: ModelOrder) {
-  return { id, ...withoutId(order) }
-}
-
-function withoutId({ petId, quantity, state, createdAt, expiresAt, shipDate }: ModelOrder) {
-  return {
-    ...{ petId, quantity: BigInt(quantity) },
-    ...(shipDate === undefined ? {} : { shipDate: iso(shipDate) }),
-    ...{ complete: state === 'complete', state, createdAt: iso(createdAt) },
-    ...(expiresAt === undefined ? {} : { expiresAt: iso(expiresAt) }),
-  }
 }
 
 /** The id is the store's to choose: the model learns it from the answer. */
@@ -43,7 +30,7 @@ export function creation(world: ModelWorld, call: OrderCall): Intent {
     headers: { 'Content-Type': 'application/json' },
     body: bad ?? `{"petId":${petId},${JSON.stringify(told).slice(1)}`,
     refusal: bad === undefined ? undefined : failure(400),
-    decide: () => {
+    decide: (by) => {
       const available = world.orders.availableOf(petId)
       if (available === undefined) return failure(404)
       if (available < call.quantity) return shortage(petId, available)
@@ -52,7 +39,18 @@ export function creation(world: ModelWorld, call: OrderCall): Intent {
         ...(call.holdSeconds === undefined ? {} : { expiresAt: world.now + call.holdSeconds * SECOND }),
         ...(shipDate === undefined ? {} : { shipDate: shipDate.time }),
       }
-      return { status: 201, body: withoutId(made), made }
+      return {
+        status: 201,
+        made: {
+          path: '/store/orders',
+          isTaken: (id) => world.orders.find(id) !== undefined,
+          bodyOf: (id) => orderBody(id, made),
+          keep: (id) => {
+            world.orders.put(id, made, 'created', by)
+            world.catalog.tellCrossings(by)
+          },
+        },
+      }
     },
   }
 }
@@ -70,7 +68,8 @@ export function orderUpdate(world: ModelWorld, call: OrderUpdateCall): Intent {
     refusal: bad === undefined ? undefined : failure(400),
     decide: (by) => {
       const { orders } = world
-      const changed = shipDate === undefined ? orders.complete(id, by) : orders.setShipDate(id, shipDate.time)
+      const changed =
+        shipDate === undefined ? orders.complete(id, by) : orders.setShipDate(id, shipDate.time, by)
       if (typeof changed === 'string') return refused(world, id, changed)
       const body = orderBody(id, changed)
       return {
@@ -89,8 +88,8 @@ export function cancellation(world: ModelWorld, call: CancelCall): Intent {
     path: `/store/orders/${id}`,
     headers: {},
     body: '',
-    decide: () => {
-      const cancelled = world.orders.cancel(id)
+    decide: (by) => {
+      const cancelled = world.orders.cancel(id, by)
       return typeof cancelled === 'string' ? refused(world, id, cancelled) : { status: 204 }
     },
   }
@@ -106,8 +105,4 @@ function refused(world: ModelWorld, id: bigint, why: OrderRefusal): Outcome {
 
 function shortage(petId: bigint, available: number): Outcome {
   return failure(409, { details: [{ index: 0, petId, code: 'insufficient_stock', available }] })
-}
-
-function iso(time: number): string {
-  return new Date(time).toISOString()
 }

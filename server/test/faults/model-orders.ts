@@ -1,3 +1,4 @@
+import { STORE_KEY_ID } from '../../src/core/stock/stock-request.ts'
 import type { ChangedBy } from './model-outcome.ts'
 import { IMPORT_KEY, type ModelWorld } from './model-world.ts'
 
@@ -41,8 +42,16 @@ export class ModelOrders {
     return ids.map((id) => [id, this.#known(id)])
   }
 
-  set(id: bigint, order: ModelOrder): void {
+  /** An order is new, or another one than before; what happened to it is told. */
+  put(id: bigint, order: ModelOrder, change: string, by: ChangedBy): ModelOrder {
     this.#orders.set(id, order)
+    this.#world.events.tell(order.petId, 'order', { change, order: orderBody(id, order) }, by)
+    return order
+  }
+
+  /** Whether any is a hold: of those that are over, when that is written down is not known. */
+  get hasHolds(): boolean {
+    return this.#orders.values().some(({ expiresAt }) => expiresAt !== undefined)
   }
 
   /** What open orders hold of a pet. */
@@ -66,30 +75,36 @@ export class ModelOrders {
     const left = (this.#world.pets.get(petId)?.quantity ?? 0) - quantity
     if (left < 0) return 'insufficient_stock'
     this.#world.setQuantity(petId, left, { ...by, reason: 'sold', reference: `order ${id}` })
-    return this.#change(id, { ...order, state: 'complete' })
+    return this.put(id, { ...order, state: 'complete' }, 'completed', by)
   }
 
-  cancel(id: bigint): ModelOrder | OrderRefusal {
+  cancel(id: bigint, by: ChangedBy): ModelOrder | OrderRefusal {
     const order = this.find(id)
     if (order === undefined) return 'not_found'
     if (order.state === 'complete') return 'order_closed'
-    return order.state === 'open' ? this.#change(id, { ...order, state: 'cancelled' }) : order
+    return order.state === 'open' ? this.put(id, { ...order, state: 'cancelled' }, 'cancelled', by) : order
   }
 
-  setShipDate(id: bigint, shipDate: number): ModelOrder | OrderRefusal {
+  setShipDate(id: bigint, shipDate: number, by: ChangedBy): ModelOrder | OrderRefusal {
     const order = this.find(id)
     if (order === undefined) return 'not_found'
-    return order.state === 'open' ? this.#change(id, { ...order, shipDate }) : 'order_closed'
+    if (order.state !== 'open') return 'order_closed'
+    return order.shipDate === shipDate ? order : this.put(id, { ...order, shipDate }, 'changed', by)
   }
 
   /** Holds that are over by now are so whatever the clock says later. */
   endHolds(): void {
-    for (const [id, order] of this.sorted()) this.#orders.set(id, order)
+    const by = { at: this.#world.now, id: STORE_KEY_ID, name: STORE_KEY_ID }
+    for (const [id, order] of this.sorted()) {
+      if (order.state !== this.#orders.get(id)?.state) this.put(id, order, order.state, by)
+    }
+    this.#world.catalog.tellCrossings(by)
   }
 
   /** Brings an order in; whether that can be. A new one that is complete takes nothing from the shelf. */
   bringIn(id: bigint, wanted: ImportedOrder): boolean {
     const { petId, quantity, complete, shipDate } = wanted
+    this.endHolds()
     const order = this.find(id)
     if (order !== undefined) {
       if (order.petId !== petId || order.state === 'cancelled' || order.state === 'expired') return false
@@ -101,16 +116,17 @@ export class ModelOrders {
       const available = this.availableOf(petId)
       if (available === undefined || (more > 0 && available < more)) return false
     }
-    if (order?.state === 'open' && complete) {
-      const by = { at: this.#world.now, id: IMPORT_KEY, name: IMPORT_KEY }
-      if (typeof this.complete(id, by) === 'string') return false
+    const by = { at: this.#world.now, id: IMPORT_KEY, name: IMPORT_KEY }
+    if (order?.state === 'open' && complete && typeof this.complete(id, by) === 'string') return false
+    const before = this.find(id)
+    if (before === undefined) {
+      const state = complete ? 'complete' : 'open'
+      const made = { petId, quantity, shipDate, state, createdAt: this.#world.now } as const
+      this.put(id, made, complete ? 'completed' : 'created', by)
+    } else if (before.quantity !== quantity || before.shipDate !== shipDate) {
+      this.put(id, { ...before, quantity, shipDate }, 'changed', by)
     }
-    const before = this.find(id) ?? {
-      petId,
-      state: complete ? 'complete' : 'open',
-      createdAt: this.#world.now,
-    }
-    this.#orders.set(id, { ...before, quantity, shipDate })
+    this.#world.catalog.tellCrossings(by)
     return true
   }
 
@@ -119,9 +135,19 @@ export class ModelOrders {
     if (order === undefined) throw new Error(`the model has no order ${id}`)
     return order
   }
+}
 
-  #change(id: bigint, order: ModelOrder): ModelOrder {
-    this.#orders.set(id, order)
-    return order
+/** An order as callers see it. */
+export function orderBody(id: bigint, order: ModelOrder) {
+  const { petId, quantity, state, createdAt, expiresAt, shipDate } = order
+  return {
+    ...{ id, petId, quantity: BigInt(quantity) },
+    ...(shipDate === undefined ? {} : { shipDate: iso(shipDate) }),
+    ...{ complete: state === 'complete', state, createdAt: iso(createdAt) },
+    ...(expiresAt === undefined ? {} : { expiresAt: iso(expiresAt) }),
   }
+}
+
+function iso(time: number): string {
+  return new Date(time).toISOString()
 }

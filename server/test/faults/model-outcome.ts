@@ -1,5 +1,3 @@
-import type { ModelOrder } from './model-orders.ts'
-
 /** What must come back, limits aside. */
 export interface Outcome {
   readonly status: number
@@ -11,16 +9,32 @@ export interface Outcome {
   /** What the ETag stands for. */
   readonly tagged?: { readonly resource: string; readonly content: string }
   /** Where there is another page: under which name it is remembered, and its beginning. */
-  readonly next?: { readonly name: string; readonly last: number | bigint; readonly pattern: RegExp }
+  readonly next?: {
+    readonly name: string
+    readonly last: number | bigint
+    /** What the last one was sorted by, where that is not its place or id. */
+    readonly value?: string | number | undefined
+    readonly pattern: RegExp
+  }
   /** Which changes of an adjustment cannot be made, or why an order cannot be. */
   readonly details?: readonly Detail[]
   /** What is remembered of it under its Idempotency-Key; and what is answered again, to the last byte. */
   readonly remembers?: ModelAnswer
   readonly replays?: ModelAnswer
-  /** An order that is new, whose id the answer tells; the body is without it. */
-  readonly made?: ModelOrder
+  /** What is new by it; the body is that of the thing. */
+  readonly made?: MadeThing
   /** Indexes in the history of the entries that are shown. */
   readonly shown?: { readonly petId: bigint; readonly places: readonly number[] }
+}
+
+/** An order, a pet or a category: it gets its id from the service where none was asked for, and the answer tells it. */
+export interface MadeThing {
+  readonly id?: bigint | undefined
+  readonly path: string
+  isTaken(id: bigint): boolean
+  bodyOf(id: bigint): object
+  /** It has happened to the model after this. */
+  keep(id: bigint): void
 }
 
 export interface Detail {

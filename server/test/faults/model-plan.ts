@@ -1,4 +1,4 @@
-import type { Outcome } from './model-outcome.ts'
+import { asText, failure, type Outcome } from './model-outcome.ts'
 import type { Sender, TagChoice } from './model-steps.ts'
 import type { Condition } from './model-tags.ts'
 import { type ModelKey, type ModelWorld, PET_IDS } from './model-world.ts'
@@ -31,4 +31,27 @@ export function petIdOf(number: number): bigint {
 
 export function given(name: string, { header }: Condition): Readonly<Record<string, string>> {
   return header === undefined ? {} : { [name]: header }
+}
+
+/** Reading something that is there or not, unless the caller has it already. */
+export function look(
+  { world, tags, isHead }: Setting,
+  path: string,
+  resource: string,
+  body: unknown,
+  headers: Readonly<Record<string, string>> = {},
+  facts: Partial<Outcome> = {},
+): Plan {
+  const content = asText([body, facts.next === undefined, facts.shown?.places])
+  const condition = world.tags.condition(tags, resource, content, true)
+  return {
+    method: isHead ? 'HEAD' : 'GET',
+    path,
+    headers: { ...headers, ...given('If-None-Match', condition) },
+    answer: () => {
+      if (body === undefined) return failure(404)
+      const tagged = { resource, content }
+      return condition.holds ? { ...facts, status: 304, tagged } : { ...facts, status: 200, body, tagged }
+    },
+  }
 }

@@ -4,7 +4,9 @@ import { checkAgainstContract } from '../support/contract-check.ts'
 import { ClockShop } from './clock-shop.ts'
 import { judge, type Told } from './model-judge.ts'
 import { runCommand } from './model-operator.ts'
-import type { Sender, Step } from './model-steps.ts'
+import type { Plan } from './model-plan.ts'
+import type { Call, Sender, Step } from './model-steps.ts'
+import { ModelStream } from './model-stream.ts'
 import { FIRST_PETS, ModelWorld, STRANGERS_PER_MINUTE, SUNSET } from './model-world.ts'
 
 export type StoreKind = 'sqlite' | 'postgres'
@@ -26,17 +28,27 @@ export class ModelCounts {
   clockMoves = 0
   restarts = 0
   commands = 0
+  /** Events that were told, and of those that had to be, the crossings of thresholds. */
+  events = 0
+  crossings = 0
   readonly answers = new Map<string, number>()
 
-  count({ status, headers, text }: Told): void {
+  count({ status, headers, text }: Told, { method, path }: Plan): void {
     const code = status < 400 ? undefined : /"code":"(\w+)"/.exec(text)?.[1]
     const replayed = headers.has('Idempotency-Replayed') ? ' replayed' : ''
     const name = (code === undefined ? String(status) : `${status} ${code}`) + replayed
-    this.answers.set(name, (this.answers.get(name) ?? 0) + 1)
+    const [resource] = path.slice(1).split(/[/?]/)
+    for (const one of [name, `${method} /${resource} ${name}`]) {
+      this.answers.set(one, (this.answers.get(one) ?? 0) + 1)
+    }
   }
 }
 
 const HOUR = 3_600_000
+/** What is low counts a hold until its end is written down; those that end the holds of their pets themselves are not here. */
+const SEEN_LATE: readonly Call['kind'][] = [
+  ...(['search', 'update', 'adjust', 'pet-update', 'category-update', 'again'] as const),
+]
 /** A request as simple as it can be. */
 export const PLAINLY = {
   tags: 'none',
@@ -69,20 +81,23 @@ export async function runSteps(steps: readonly Step[], store: StoreKind, counts:
     store,
     counts,
     send: (step) => send(run, step),
-    endHolds: () => endHolds(shop),
+    endHolds: () => endHolds(run),
   }
   try {
     await addFirstKeys(run)
     await lookAtClock(run)
+    const stream = await ModelStream.begin(run)
     for (const [number, step] of steps.entries()) {
       try {
-        await runStep(run, step)
+        await runStep(run, step, stream)
       } catch (error) {
         const message = error instanceof Error ? error.message : String(error)
         const shown = JSON.stringify(step, (_, part) => (typeof part === 'bigint' ? `${part}n` : part))
         throw new Error(`step ${number}, ${shown}: ${message}`, { cause: error })
       }
     }
+    await stream.finish(run)
+    counts.crossings += world.events.crossings
   } finally {
     await shop.close()
   }
@@ -103,7 +118,7 @@ async function addFirstKeys({ shop, world }: ModelRun): Promise<void> {
   }
 }
 
-async function runStep(run: ModelRun, step: Step): Promise<void> {
+async function runStep(run: ModelRun, step: Step, stream: ModelStream): Promise<void> {
   const { shop, world, counts } = run
   switch (step.kind) {
     case 'request':
@@ -118,6 +133,9 @@ async function runStep(run: ModelRun, step: Step): Promise<void> {
       await shop.restart()
       world.restart()
       await lookAtClock(run)
+      break
+    case 'events':
+      await stream.compare(run, step.instance)
       break
     case 'command':
       counts.commands++
@@ -135,9 +153,11 @@ async function moveClock(run: ModelRun, by: number): Promise<void> {
   await lookAtClock(run)
 }
 
-async function endHolds({ store, now }: ClockShop): Promise<void> {
+async function endHolds({ shop, world }: ModelRun): Promise<void> {
+  const { store, now } = shop
   const holdsOf = await store.petsWithHoldsOver(1_000)
   if (holdsOf.length > 0) await store.changeStock([{ holdsOf, keyId: STORE_KEY_ID, at: now }])
+  world.orders.endHolds()
 }
 
 /** By a request of the first key, which is seen from the beginning and so never refused for its address. */
@@ -150,6 +170,7 @@ async function lookAtClock(run: ModelRun): Promise<void> {
 async function send(run: ModelRun, step: Extract<Step, { kind: 'request' }>): Promise<Told> {
   const { shop, world, store } = run
   const instance = store === 'postgres' ? step.instance : 0
+  if (world.orders.hasHolds && SEEN_LATE.includes(step.call.kind)) await run.endHolds()
   const { plan, authorization, check } = judge(world, step, instance)
   const response = await fetch(`${shop.address(instance)}/v1${plan.path}`, {
     method: plan.method,
@@ -158,7 +179,7 @@ async function send(run: ModelRun, step: Extract<Step, { kind: 'request' }>): Pr
   })
   const told: Told = { status: response.status, headers: response.headers, text: await response.text() }
   run.counts.requests++
-  run.counts.count(told)
+  run.counts.count(told, plan)
   checkAgainstContract(plan.method, plan.path, told)
   const wrong = check(told)
   if (wrong.length > 0) {

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { PERMISSIONS, type Permission } from '../../src/core/keys/permissions.ts'
+import { type CatalogChangeCall, type CatalogLookCall, catalogCall } from './model-catalog-steps.ts'
 import {
   type CancelCall,
   follows,
@@ -62,6 +63,7 @@ export type ChangeCall =
   | OrderCall
   | OrderUpdateCall
   | CancelCall
+  | CatalogChangeCall
   /** A change that was sent some changes ago, once more, with its Idempotency-Key; by the same sender or by another. */
   | { readonly kind: 'again'; readonly back: number; readonly bySame: boolean }
 
@@ -71,6 +73,7 @@ export type LookCall =
   | { readonly kind: 'availability'; readonly pet: number }
   | { readonly kind: 'one-order'; readonly order: number }
   | OrderPageCall
+  | CatalogLookCall
   | { readonly kind: 'history'; readonly pet: number; readonly limit: number; readonly follows: boolean }
   | {
       readonly kind: 'pets'
@@ -121,6 +124,8 @@ export type Step =
     }
   | { readonly kind: 'clock'; readonly by: number }
   | { readonly kind: 'restart' }
+  /** Reads at one of the instances all events since this was last done. */
+  | { readonly kind: 'events'; readonly instance: number }
   | { readonly kind: 'command'; readonly command: Command }
 
 const SECOND = 1_000
@@ -128,7 +133,8 @@ const HOUR = 3_600 * SECOND
 const DAY = 24 * HOUR
 const MOVES = [1, 250, 999, SECOND, 30 * SECOND, 59_999, 60 * SECOND, 300 * SECOND, HOUR, DAY]
 
-const key = fc.oneof({ weight: 1, arbitrary: fc.constant(0) }, { weight: 2, arbitrary: fc.nat({ max: 9 }) })
+/** Half of the time the one that no limit stops. */
+const key = fc.oneof({ weight: 4, arbitrary: fc.constant(0) }, { weight: 5, arbitrary: fc.nat({ max: 9 }) })
 const status = fc.constantFrom('available', 'pending', 'sold')
 const bySame = fc.constantFrom(true, true, true, false)
 
@@ -164,6 +170,7 @@ const adjust: fc.Arbitrary<AdjustCall> = fc.record({
 
 const call: fc.Arbitrary<Call> = fc.oneof(
   { weight: 6, arbitrary: orderCall },
+  { weight: 14, arbitrary: catalogCall },
   fc.record({
     kind: fc.constant('list'),
     coding: fc.constantFrom('identity', 'gzip', 'zstd'),
@@ -225,7 +232,7 @@ const command: fc.Arbitrary<Command> = fc.oneof(
 
 const step: fc.Arbitrary<Step> = fc.oneof(
   {
-    weight: 170,
+    weight: 240,
     arbitrary: fc.record({
       kind: fc.constant('request'),
       sender,
@@ -253,6 +260,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     }),
   },
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('restart') }) },
+  { weight: 4, arbitrary: fc.record({ kind: fc.constant('events'), instance: fc.nat({ max: 1 }) }) },
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('command'), command }) },
 )
 

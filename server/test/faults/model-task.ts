@@ -55,6 +55,8 @@ async function runModel(options: TortureOptions, store: StoreKind): Promise<Tort
       ['clock moves', String(counts.clockMoves)],
       ['restarts', String(counts.restarts)],
       ['commands', String(counts.commands)],
+      ['events', String(counts.events)],
+      ['crossings of thresholds', String(counts.crossings)],
     ],
     violations,
   }

@@ -1,6 +1,9 @@
 import type { StockedPet } from '../../src/core/catalog/pet.ts'
 import type { Permission } from '../../src/core/keys/permissions.ts'
 import { START } from '../support/test-service.ts'
+import { ModelCatalog } from './model-catalog.ts'
+import { BARCODES } from './model-catalog-requests.ts'
+import { ModelEvents } from './model-events.ts'
 import { type Allowance, KeyMeter, StrangerMeter, type Verdict } from './model-meter.ts'
 import { ModelOrders } from './model-orders.ts'
 import type { ChangedBy, Intent, ModelAnswer } from './model-outcome.ts'
@@ -16,6 +19,8 @@ export const IMPORT_KEY = 'petstore-import'
 export const PET_IDS = [
   ...[1n, 2n, 3n, 5n, 9007199254740993n, 9223372036854775807n],
   ...[0n, -9223372036854775808n, 77n, -1n],
+  // Those that the service gives first to pets that are made without one.
+  ...[1030n, 1031n],
 ]
 
 /** Enough that the list is worth compressing. */
@@ -28,6 +33,9 @@ export const FIRST_PETS: readonly StockedPet[] = [
   categoryId: BigInt(index % 3),
   status: (['available', 'pending', 'sold'] as const)[index % 3] ?? 'sold',
   quantity: index,
+  ...(index === 0 || index === 6 ? { barcode: BARCODES[index === 0 ? 0 : 1] } : {}),
+  // Not yet low, and so by the next best update.
+  ...(index === 1 || index === 2 ? { lowStockAt: index - 1 } : {}),
 }))
 
 export type ModelPet = Omit<StockedPet, 'id'>
@@ -72,6 +80,8 @@ export interface NextPage {
   readonly status: string | undefined
   /** The last one that was shown: its index in the history, or its id. */
   readonly last: number | bigint
+  /** What it was sorted by, where that is something else. */
+  readonly value: string | number | undefined
 }
 
 /** What there is, by the documents: the simple thing that the service has to look like. */
@@ -81,6 +91,8 @@ export class ModelWorld {
   /** Oldest first. They stay when the pet is gone. */
   readonly histories = new Map<bigint, ModelChange[]>()
   readonly orders = new ModelOrders(this)
+  readonly catalog = new ModelCatalog(this)
+  readonly events = new ModelEvents()
   readonly keys: ModelKey[] = []
   readonly tags = new TagBook()
   readonly nextPages = new Map<string, NextPage>()
@@ -192,11 +204,22 @@ export class ModelWorld {
   bringIn(petId: bigint, wanted: ModelPet): void {
     const by = { at: this.now, id: IMPORT_KEY, name: IMPORT_KEY }
     // Of a pet that comes back nothing stood before: that is an entry, and no change.
-    const before = this.pets.get(petId)?.quantity
-    if (before !== undefined && before !== wanted.quantity) {
-      this.#record(petId, before, wanted.quantity, by)
+    const before = this.pets.get(petId)
+    this.catalog.requireCategory(wanted.categoryId)
+    // What the file has no column for stays.
+    const { barcode, lowStockAt } = before ?? {}
+    const kept = {
+      ...(barcode === undefined ? {} : { barcode }),
+      ...(lowStockAt === undefined ? {} : { lowStockAt }),
     }
-    this.pets.set(petId, wanted)
+    const pet = { ...wanted, ...kept }
+    if (before !== undefined && before.quantity !== pet.quantity) {
+      this.pets.set(petId, { ...before, status: pet.status })
+      this.setQuantity(petId, pet.quantity, by)
+    }
+    const isOther = before === undefined || !Bun.deepEquals({ ...before, quantity: pet.quantity }, pet)
+    if (isOther) this.catalog.put(petId, pet, by)
+    this.catalog.tellCrossings(by)
   }
 
   /** By id ascending. */
@@ -206,6 +229,9 @@ export class ModelWorld {
 
   #record(petId: bigint, before: number, after: number, by: ChangedBy): void {
     const { at, id: keyId, name: keyName, ...told } = by
+    const numbers = { before: BigInt(before), after: BigInt(after) }
+    const status = this.pets.get(petId)?.status
+    this.events.tell(petId, 'change', { petId, ...numbers, status, ...told }, by)
     this.historyOf(petId).push({ before, after, at, keyId, keyName, ...told })
   }
 }

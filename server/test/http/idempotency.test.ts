@@ -68,6 +68,24 @@ describe('Idempotency-Key', () => {
     expect(await quantity()).toBe(50)
   })
 
+  test.each([
+    ['DELETE', undefined],
+    ['PATCH', '{"lowStockAt":3}'],
+  ])('so is the 404 of %s on a category: one that is made meanwhile stays as it is', async (method, body) => {
+    const id = 9_000 + tests
+    const headers = { 'Content-Type': 'application/json' }
+    const sent = () =>
+      service.call(method, `/categories/${id}`, {
+        ...(body === undefined ? {} : { body }),
+        headers: { ...headers, 'Idempotency-Key': key },
+      })
+    const first = await sent()
+    expect(first.status).toBe(404)
+    await service.call('POST', '/categories', { body: `{"id":${id},"name":"New"}`, headers })
+    expectReplay(first, await sent())
+    expect((await service.call('GET', '/categories?limit=1000')).json).toContainEqual({ id, name: 'New' })
+  })
+
   test('what was refused before it is not: 400, 429', async () => {
     expect((await service.setQuantity(1n, '{}', { headers: { 'Idempotency-Key': key } })).status).toBe(400)
     await service.setQuantity(1n, '{"quantity": 9007199254740991}')

@@ -47,6 +47,11 @@ export class LowStockModel {
     return this.violations
   }
 
+  /** All pets, as they are by their events. */
+  get pets(): ReadonlyMap<bigint, Readonly<Pick<ToldPet, 'quantity' | 'reserved' | 'threshold' | 'isLow'>>> {
+    return this.#pets
+  }
+
   /** Whether they are low, of all pets. */
   get low(): Map<bigint, boolean> {
     return new Map(Array.from(this.#pets, ([petId, pet]) => [petId, pet.isLow]))

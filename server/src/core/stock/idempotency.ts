@@ -1,5 +1,11 @@
 import { DAY } from '../values/clock.ts'
-import type { ChangeOutcome, Idempotency, StockOutcome, StockRequest } from './stock-request.ts'
+import {
+  type ChangeOutcome,
+  type Idempotency,
+  isPetRequest,
+  type StockOutcome,
+  type StockRequest,
+} from './stock-request.ts'
 
 /** How long an answer is remembered. */
 export const REMEMBERED_MS = DAY
@@ -48,18 +54,18 @@ export class AnswerBook {
       return known.fingerprint === fingerprint ? { answer: known.answer, isReplay: true } : 'key_reused'
     }
     const outcome = decide()
-    if (!isRemembered(outcome)) return outcome
+    if (!isRemembered(request, outcome)) return outcome
     const made = { keyId, key, fingerprint, answer: answer(outcome), at }
     this.#added.set(id, made)
     return { answer: made.answer, isReplay: false }
   }
 }
 
-/** A request that could never be right is refused each time it comes. */
-function isRemembered(outcome: ChangeOutcome): boolean {
+/** A request that could never be right is refused each time it comes: so is a pet of no category, but not that category's own. */
+function isRemembered(request: StockRequest, outcome: ChangeOutcome): boolean {
   if (typeof outcome === 'string') return true
   if ('failures' in outcome) return outcome.failures.every(({ code }) => code !== 'invalid_request')
-  return !('unknownCategory' in outcome)
+  return !('unknownCategory' in outcome && isPetRequest(request))
 }
 
 /** The keys that requests name, each once and in one order, so that two who wait for each other's never wait crosswise. */

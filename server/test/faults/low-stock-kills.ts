@@ -1,0 +1,221 @@
+import { randomFrom } from '../../scripts/torture-task.ts'
+import type { StockRequest } from '../../src/core/stock/stock-request.ts'
+import { openStore } from '../../src/store/open-store.ts'
+import { stockUp } from '../postgres/shop.ts'
+import { createDatabase } from '../support/postgres-databases.ts'
+import { FaultyShop } from './faulty-shop.ts'
+import { type KillOptions, waitForCommit } from './kills.ts'
+import { startNamed, untilDisconnected } from './kills-postgres.ts'
+import { LowStockProof } from './low-stock-proof.ts'
+import { CATEGORY, categoryRequest, PET_IDS, ThresholdRequests } from './low-stock-requests.ts'
+import { checkFile } from './shown-stock.ts'
+
+export interface LowStockKillReport {
+  readonly kills: number
+  readonly changes: number
+  /** Changes without an answer, which may have been made or not. */
+  readonly unsure: number
+  readonly events: number
+  readonly crossings: number
+  readonly violations: readonly string[]
+}
+
+export type LowStockKillOptions = KillOptions & { readonly movesCategory: boolean }
+
+const CALLERS = 8
+const MAX_ANSWERS = 200
+/** Else at any time. */
+const IN_COMMIT_CHANCE = 0.7
+const LONGEST_COMMIT_MS = 1
+const TELL_EVERY = 20
+/** What a change can come to; the store refuses what cannot be. */
+const ANSWERS = [200, 201, 204, 404, 409]
+
+/** Kills the service among changes around thresholds, and holds what it tells from then on against the model. */
+export async function killAmongThresholds(options: LowStockKillOptions): Promise<LowStockKillReport> {
+  const random = randomFrom(options.seed)
+  const shop = await FaultyShop.closed()
+  const load = await ThresholdLoad.prepare(shop.url, shop.key, random, options.movesCategory)
+  const violations: string[] = []
+  let kills = 0
+  try {
+    await shop.start()
+    while (!options.isOver(kills)) {
+      const loading = load.run([shop.address], () => false)
+      await load.untilAnswered(1 + random() * MAX_ANSWERS)
+      if (random() < IN_COMMIT_CHANCE) waitForCommit(shop.path, random() * LONGEST_COMMIT_MS)
+      await shop.kill()
+      await loading
+      kills++
+      await shop.start()
+      violations.push(...(await load.proof.violations()), ...checkFile(shop.path))
+      if (kills % TELL_EVERY === 0) options.say?.(`${kills} kills, ${load.proof.events} events`)
+    }
+  } finally {
+    await shop.close()
+  }
+  return load.report(kills, violations)
+}
+
+/** Likewise with two instances on PostgreSQL, of which one is killed each time while the other goes on. */
+export async function killOneOfTwoAmongThresholds(options: LowStockKillOptions): Promise<LowStockKillReport> {
+  const random = randomFrom(options.seed)
+  const database = await createDatabase()
+  const key = await stockUp(database.url)
+  const load = await ThresholdLoad.prepare(database.url, key, random, options.movesCategory)
+  const violations: string[] = []
+  let kills = 0
+  let started = 0
+  const start = () => startNamed(database.url, `instance-${++started}`)
+  const pair = await Promise.all([start(), start()])
+  try {
+    while (!options.isOver(kills)) {
+      let isRoundOver = false
+      const loading = load.run(
+        pair.map(({ address }) => address),
+        () => isRoundOver,
+      )
+      await load.untilAnswered(1 + random() * MAX_ANSWERS)
+      const victim = random() < 0.5 ? 0 : 1
+      const { program, name } = pair[victim]
+      program.kill('SIGKILL')
+      await program.exited
+      kills++
+      pair[victim] = await start()
+      isRoundOver = true
+      await loading
+      await untilDisconnected(database, name)
+      violations.push(...(await load.proof.violations()))
+      if (kills % TELL_EVERY === 0) options.say?.(`${kills} kills, ${load.proof.events} events`)
+    }
+  } finally {
+    for (const { program } of pair) program.kill('SIGKILL')
+    await database.drop()
+  }
+  return load.report(kills, violations)
+}
+
+/** Callers that change stock, orders and thresholds of the same few pets. */
+class ThresholdLoad {
+  readonly proof: LowStockProof
+  readonly #key: string
+  readonly #random: () => number
+  readonly #requests: ThresholdRequests
+  readonly #surprises: string[] = []
+  #answers = 0
+  #unsure = 0
+  #isRunning = false
+
+  /** Begins with the pets of the requests alone. */
+  static async prepare(url: string, key: string, random: () => number, movesCategory: boolean) {
+    const requests = new ThresholdRequests(random, movesCategory)
+    const by = { keyId: 'key_a', at: Date.now() }
+    const store = await openStore(url, { tables: 'make' })
+    await store.changeStock(PET_IDS.map((removedPet) => ({ ...by, removedPet })))
+    const proof = new LowStockProof(url, await store.latestEventCursor(), movesCategory)
+    await store.changeStock([categoryRequest(CATEGORY)])
+    await store.changeStock(requests.first())
+    await store.close()
+    return new ThresholdLoad(key, random, requests, proof)
+  }
+
+  private constructor(key: string, random: () => number, requests: ThresholdRequests, proof: LowStockProof) {
+    this.#key = key
+    this.#random = random
+    this.#requests = requests
+    this.proof = proof
+  }
+
+  /** Or nobody answers any more. */
+  async untilAnswered(more: number): Promise<void> {
+    const wanted = this.#answers + more
+    while (this.#answers < wanted && this.#isRunning) await Bun.sleep(1)
+  }
+
+  /** Until it is over, or nobody answers at any of the addresses. */
+  async run(addresses: readonly string[], isOver: () => boolean): Promise<void> {
+    const alive = [...addresses]
+    const caller = async () => {
+      while (!isOver() && alive.length > 0) {
+        const address = alive[Math.floor(this.#random() * alive.length)] ?? ''
+        const isAnswered = await this.#change(address, this.#requests.next())
+        if (!isAnswered && alive.includes(address)) alive.splice(alive.indexOf(address), 1)
+      }
+    }
+    this.#isRunning = true
+    await Promise.all(Array.from({ length: CALLERS }, caller))
+    this.#isRunning = false
+  }
+
+  report(kills: number, violations: readonly string[]): LowStockKillReport {
+    const { events, crossings } = this.proof
+    return {
+      ...{ kills, changes: this.#answers, unsure: this.#unsure, events, crossings },
+      violations: [...violations, ...this.proof.finish(), ...this.#surprises],
+    }
+  }
+
+  async #change(address: string, request: StockRequest): Promise<boolean> {
+    const { method, path, body } = asHttp(request)
+    const headers = { Authorization: `Bearer ${this.#key}`, 'Content-Type': 'application/json' }
+    const sent = { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) }
+    try {
+      const response = await fetch(`${address}/v1${path}`, sent)
+      const text = await response.text()
+      this.#answers++
+      if (!ANSWERS.includes(response.status)) {
+        this.#surprises.push(`${method} ${path} was answered ${response.status}: ${text}`)
+      }
+      if (response.status === 201 && path === '/store/orders') {
+        const { id, petId } = JSON.parse(text)
+        this.#requests.opened({ id: BigInt(id), petId: BigInt(petId) })
+      }
+      return true
+    } catch {
+      this.#unsure++
+      return false
+    }
+  }
+}
+
+interface HttpChange {
+  readonly method: string
+  readonly path: string
+  readonly body?: object
+}
+
+/** The same as a caller sends it. Holds end by themselves. */
+function asHttp(request: StockRequest): HttpChange {
+  if ('changes' in request) {
+    const changes = request.changes.map((change) => ({ ...change, petId: Number(change.petId) }))
+    return { method: 'POST', path: '/inventory/adjustments', body: { reason: 'counted', changes } }
+  }
+  if ('draft' in request) {
+    const { draft } = request
+    return { method: 'POST', path: '/store/orders', body: { ...draft, petId: Number(draft.petId) } }
+  }
+  if ('orderId' in request) {
+    const path = `/store/orders/${request.orderId}`
+    return request.update === 'cancel'
+      ? { method: 'DELETE', path }
+      : { method: 'PATCH', path, body: { complete: true } }
+  }
+  if ('petPatch' in request) {
+    return { method: 'PATCH', path: `/pets/${request.petId}`, body: withNumbers(request.petPatch) }
+  }
+  if ('removedPet' in request) return { method: 'DELETE', path: `/pets/${request.removedPet}` }
+  if ('newPet' in request) return { method: 'POST', path: '/pets', body: withNumbers(request.newPet) }
+  if ('categoryPatch' in request) {
+    return { method: 'PATCH', path: `/categories/${request.categoryId}`, body: request.categoryPatch }
+  }
+  if ('quantity' in request) {
+    return { method: 'PATCH', path: `/inventory/${request.petId}`, body: { quantity: request.quantity } }
+  }
+  return { method: 'PATCH', path: `/inventory/${PET_IDS[0]}`, body: { quantity: 0 } }
+}
+
+function withNumbers(fields: object): object {
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, value]) => [name, typeof value === 'bigint' ? Number(value) : value]),
+  )
+}
