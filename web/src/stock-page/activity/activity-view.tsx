@@ -47,7 +47,7 @@ export function ActivityView() {
   const change = (changed: Partial<ActivityFilter>) => setFilter({ ...filter, ...changed })
   const isFiltered = isFilteringActivity(asked)
   return (
-    <section className="activity" aria-label="Activity">
+    <section className="view view--list activity" aria-label="Activity">
       <h1>Activity</h1>
       <ActivityFilters
         filter={filter}
@@ -60,7 +60,7 @@ export function ActivityView() {
       </p>
       <div className="card">
         {phase === 'loading' && changes.length === 0 && (
-          <div className="activity__loading" role="status" aria-label="Loading the changes">
+          <div className="list__loading" role="status" aria-label="Loading the changes">
             <span className="skeleton" />
             <span className="skeleton" />
             <span className="skeleton" />
@@ -90,7 +90,7 @@ export function ActivityView() {
         {next !== undefined && (
           <button
             type="button"
-            className="button activity__more"
+            className="button list__more"
             aria-disabled={isLoadingOlder}
             onClick={() => void history.loadOlder()}
           >

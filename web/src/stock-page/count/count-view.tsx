@@ -16,7 +16,7 @@ import './count.css'
 export function CountView() {
   const section = useRef<HTMLElement>(null)
   return (
-    <section ref={section} className="count" aria-label="Count" tabIndex={-1}>
+    <section ref={section} className="view count" aria-label="Count" tabIndex={-1}>
       <WorkFrame>{(owner) => <Count owner={owner} section={section} />}</WorkFrame>
     </section>
   )

@@ -41,7 +41,7 @@ export function ImportView() {
   }, [isDone])
 
   return (
-    <section ref={section} className="import" aria-label="Import" tabIndex={-1}>
+    <section ref={section} className="view import" aria-label="Import" tabIndex={-1}>
       <a className="import__back" href={href({ view: 'pets' })}>
         <span aria-hidden="true">← </span>Pets
       </a>

@@ -25,7 +25,7 @@ export function LowStockView() {
   const { list, found } = usePetList(source)
   const now = useNow(15_000)
   return (
-    <section className="low-stock" aria-label="Low stock">
+    <section className="view view--list low-stock" aria-label="Low stock">
       <h1>Low stock</h1>
       <div className="low-stock__head">
         <p role="status" className="number">
@@ -35,7 +35,7 @@ export function LowStockView() {
       </div>
       <div className="card">
         {found.phase === 'loading' && found.rows.length === 0 && (
-          <div className="low-stock__loading" role="status" aria-label="Loading what is low">
+          <div className="list__loading" role="status" aria-label="Loading what is low">
             <span className="skeleton" />
             <span className="skeleton" />
             <span className="skeleton" />
@@ -68,7 +68,7 @@ export function LowStockView() {
         {found.next !== undefined && (
           <button
             type="button"
-            className="button low-stock__more"
+            className="button list__more"
             disabled={found.isLoadingMore}
             onClick={() => void list.loadMore()}
           >

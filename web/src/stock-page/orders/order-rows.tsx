@@ -27,7 +27,7 @@ export function OrderRows({ list, orders: { orders, phase, failure, hasMore, isL
         </RetryNotice>
       )}
       {phase === 'loading' && orders.length === 0 && (
-        <div className="orders__loading" role="status" aria-label="Loading the orders">
+        <div className="list__loading" role="status" aria-label="Loading the orders">
           <span className="skeleton" />
           <span className="skeleton" />
           <span className="skeleton" />
@@ -52,7 +52,7 @@ export function OrderRows({ list, orders: { orders, phase, failure, hasMore, isL
       {hasMore && phase === 'ready' && failure === undefined && (
         <button
           type="button"
-          className="button orders__more"
+          className="button list__more"
           aria-disabled={isLoading}
           onClick={() => void list.loadMore()}
         >

@@ -34,7 +34,7 @@ export function OrdersView() {
   }
   useSearchKey(search)
   return (
-    <section className="orders" aria-label="Orders">
+    <section className="view view--list orders" aria-label="Orders">
       <h1>Orders</h1>
       <div className="toolbar">
         <div className="toolbar__search">

@@ -51,7 +51,7 @@ export function PetsView() {
   const section = useRef<HTMLElement>(null)
   useLostFocus(section, `${open?.kind} ${found.rows.length}`)
   return (
-    <section ref={section} className="pets" aria-label="Pets" tabIndex={-1}>
+    <section ref={section} className="view view--list pets" aria-label="Pets" tabIndex={-1}>
       <h1>Pets</h1>
       <div className="toolbar">
         <div className="toolbar__search">
@@ -112,7 +112,7 @@ export function PetsView() {
         {found.next !== undefined && (
           <button
             type="button"
-            className="button pets__more"
+            className="button list__more"
             aria-disabled={found.isLoadingMore}
             onClick={() => void list.loadMore()}
           >
@@ -158,7 +158,7 @@ function Empty({ isFiltered }: { readonly isFiltered: boolean }) {
 
 function Loading() {
   return (
-    <div className="pets__loading" role="status" aria-label="Loading the pets">
+    <div className="list__loading" role="status" aria-label="Loading the pets">
       <span className="skeleton" />
       <span className="skeleton" />
       <span className="skeleton" />

@@ -17,7 +17,7 @@ import './receive.css'
 export function ReceiveView() {
   const section = useRef<HTMLElement>(null)
   return (
-    <section ref={section} className="receive" aria-label="Receive" tabIndex={-1}>
+    <section ref={section} className="view receive" aria-label="Receive" tabIndex={-1}>
       <h1>Receive</h1>
       <WorkFrame>{(owner) => <Delivery owner={owner} section={section} />}</WorkFrame>
     </section>

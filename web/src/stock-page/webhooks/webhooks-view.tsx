@@ -20,7 +20,7 @@ export function WebhooksView() {
   const owner = useReadable(useSession().owner)
   const mayChange = owner?.permissions.includes('webhooks')
   return (
-    <section className="webhooks" aria-label="Webhooks">
+    <section className="view webhooks" aria-label="Webhooks">
       {mayChange === true && <Webhooks />}
       {mayChange === false && (
         <div className="card empty">
