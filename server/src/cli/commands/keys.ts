@@ -1,6 +1,7 @@
 import { writeSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import type { Command } from 'commander'
+import { EXPECTED_NAME, isName } from '../../core/catalog/catalog-rules.ts'
 import { createKeyId, createSecret, storedSecret } from '../../core/keys/api-key.ts'
 import { describeKeyChange, type KeyChange } from '../../core/keys/key-change.ts'
 import type { KeyAct } from '../../core/keys/key-store.ts'
@@ -175,7 +176,7 @@ function readChange(flags: ChangeFlags, now: number): KeyChange {
 }
 
 function readName(name: string): string {
-  return name.trim() === '' ? wrongUse('--name must not be empty') : name
+  return isName(name) ? name : wrongUse(`--name must be ${EXPECTED_NAME}`)
 }
 
 function readExpiry(text: string, now: number): number {
