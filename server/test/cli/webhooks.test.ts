@@ -43,6 +43,18 @@ describe('petstore webhooks, beside a service that runs', () => {
     expect(await service.store.listWebhooks()).toEqual([])
   })
 
+  test('create makes none whose secret cannot be handed over', async () => {
+    const args = ['webhooks', 'create', '--url', receiver.url, '--kinds', 'all']
+    const env = { DATABASE_URL: `sqlite:${service.databasePath}`, WEBHOOK_PRIVATE_ADDRESSES: 'on' }
+    const through = ['/bin/sh', '-c', 'exec "$@" > /dev/full', 'sh']
+    const { exitCode, stderr } = await petstore(args, { env, through })
+    expect([exitCode, stderr]).toEqual([
+      1,
+      expect.stringMatching(/^petstore: the secret cannot be written .*ENOSPC.*; nothing was changed\n$/),
+    ])
+    expect(await service.store.listWebhooks()).toEqual([])
+  })
+
   test('create gives the secret that deliveries are signed with, alone on standard output', async () => {
     const { exitCode, stdout, stderr } = await run(
       ['create', '--url', receiver.url, '--kinds', 'stock.changed,stock.low'],
