@@ -38,8 +38,13 @@ describe('petstore webhooks, beside a service that runs', () => {
     const refused = await run(['create', '--url', receiver.url, '--kinds', 'all'])
     expect([refused.exitCode, refused.stdout]).toEqual([2, ''])
     expect(refused.stderr).toBe('petstore: --url must begin with https://\n')
-    const kinds = await run(['create', '--url', 'https://shop.example', '--kinds', 'stock.sung'])
-    expect([kinds.exitCode, kinds.stderr]).toEqual([2, expect.stringContaining('--kinds must be')])
+    for (const kinds of ['stock.sung', 'none', '']) {
+      const { exitCode, stderr } = await run(['create', '--url', 'https://shop.example', '--kinds', kinds])
+      expect([exitCode, stderr]).toEqual([
+        2,
+        expect.stringContaining('--kinds must be all, or some of stock.'),
+      ])
+    }
     expect(await service.store.listWebhooks()).toEqual([])
   })
 

@@ -43,7 +43,7 @@ export function addWebhooksCommands(program: Command): void {
     .requiredOption(
       '--kinds <names>',
       `what it is told of: all, or some of ${WEBHOOK_KINDS.join()}`,
-      readKinds,
+      listOf('--kinds', WEBHOOK_KINDS, 'all'),
     )
     .addOption(setting('databaseUrl'))
     .addOption(setting('data'))
@@ -90,11 +90,6 @@ export function addWebhooksCommands(program: Command): void {
     .addOption(setting('databaseUrl'))
     .addOption(setting('data'))
     .action(replay)
-}
-
-function readKinds(text: string): WebhookKind[] {
-  const kinds = text === 'all' ? [...WEBHOOK_KINDS] : listOf('--kinds', WEBHOOK_KINDS)(text)
-  return kinds.length === 0 ? wrongUse('--kinds must name at least one') : kinds
 }
 
 async function listWebhooks(flags: JsonFlags): Promise<void> {
