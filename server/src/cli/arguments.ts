@@ -22,13 +22,20 @@ export function oneOf<Word extends string>(flag: string, words: readonly Word[])
     wrongUse(`${flag} must be one of ${words.join(', ')}, got "${text}"`)
 }
 
-/** Names with commas between, in any order; `none` for the empty list. */
-export function listOf<Word extends string>(flag: string, words: readonly Word[]): (text: string) => Word[] {
+/** Names with commas between, in any order; or the one word that stands for no name, or for every one. */
+export function listOf<Word extends string>(
+  flag: string,
+  words: readonly Word[],
+  oneWord: 'none' | 'all' = 'none',
+): (text: string) => Word[] {
   return (text) => {
-    const named = text === 'none' ? [] : text.split(',').map((name) => name.trim())
+    if (text === oneWord) return oneWord === 'all' ? [...words] : []
+    const named = text.split(',').map((name) => name.trim())
     const unknown = named.find((name) => !words.some((word) => word === name))
     if (unknown === undefined) return words.filter((word) => named.includes(word))
-    return wrongUse(`${flag} must be none, or some of ${words.join()} with commas between, got "${text}"`)
+    return wrongUse(
+      `${flag} must be ${oneWord}, or some of ${words.join()} with commas between, got "${text}"`,
+    )
   }
 }
 

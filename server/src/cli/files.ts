@@ -40,8 +40,12 @@ export async function writeNewFile(
       throw new Error(`${path} is there already; ${existing.advice}`)
     }
   }
+  if (path === '') throw new Error('cannot write to a file without a name')
   refuseExisting()
   const target = existsSync(path) ? existingFile(path) : path
+  if (!existsSync(dirname(target))) {
+    throw new Error(`cannot write ${path}: there is no folder ${resolve(dirname(target))}`)
+  }
   const temporary = join(dirname(target), `.${basename(target)}.${process.pid}.partial`)
   try {
     await write(temporary)

@@ -187,8 +187,9 @@ export async function startService(
       logger.info('stopping')
       await Bun.sleep(config.stopDelaySeconds * SECOND)
       streams.close()
-      await listener.stop(config.stopGraceSeconds * SECOND)
-      await Promise.race([deliveries.stop(), Bun.sleep(config.stopGraceSeconds * SECOND)])
+      // One grace time for both: a supervisor has no patience for two.
+      const grace = config.stopGraceSeconds * SECOND
+      await Promise.all([listener.stop(grace), Promise.race([deliveries.stop(), Bun.sleep(grace)])])
       for (const task of [saving, pardoning, certifying, forgetting, sweeping]) task.stop()
       try {
         await limits.save()

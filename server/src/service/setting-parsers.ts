@@ -40,9 +40,12 @@ export function seconds(text: string): readonly number[] {
 
 const POSTGRES_ADDRESS = /^postgres(?:ql)?:\/\//
 
-/** A path becomes an absolute one, so that whoever is told of it knows the place. */
+/**
+ * A path becomes an absolute one, so that whoever is told of it knows the place. An address of PostgreSQL is read where it
+ * is opened: a list of hosts with their ports is no URL.
+ */
 export function databaseAddress(text: string): string {
-  const isPostgres = POSTGRES_ADDRESS.test(text) && URL.parse(text) !== null
+  const isPostgres = POSTGRES_ADDRESS.test(text)
   if (!isPostgres && !/^sqlite:.+/.test(text)) {
     throw new SettingError('of the form sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/DATABASE')
   }

@@ -1,14 +1,23 @@
+import { IS_OF_PET } from './log-rows.ts'
 import type { OwnIds } from './sql.ts'
 
-/** Callers and imports may bring any id; above this one they do not push up what is given to new ones. */
-const MAX_OWN_ID = 2 ** 53 - 1
+/**
+ * Callers and imports may bring any id; above this one they do not push up what is given to new ones. From here on as many
+ * again fit a double, which is what most callers read ids as: whoever brings the highest leaves room.
+ */
+const MAX_OWN_ID = 2 ** 52
 
 export const OWN_IDS: readonly OwnIds[] = ['orders', 'pets', 'categories']
 
 /** Of those in a column that push the ids of new ones up. */
 export const isOwnId = (column: string) => `${column} BETWEEN 1 AND ${MAX_OWN_ID}`
 
-export const highestId = (table: OwnIds) => `SELECT max(id) AS highest FROM ${table} WHERE ${isOwnId('id')}`
+/** Of those that are there, and of pets that the log tells of: whoever got such an id would get that history with it. */
+export function highestId(table: OwnIds): string {
+  const there = `SELECT max(id) AS id FROM ${table} WHERE ${isOwnId('id')}`
+  const told = `SELECT max(pet_id) FROM log WHERE ${IS_OF_PET} AND ${isOwnId('pet_id')}`
+  return `SELECT max(id) AS highest FROM (${table === 'pets' ? `${there} UNION ALL ${told}` : there}) AS own`
+}
 
 /** The highest of these that pushes the ids of new ones up, where there is one. */
 export function highestOwn(ids: readonly bigint[]): [] | [highest: bigint] {

@@ -15,6 +15,7 @@ afterEach(() => rmSync(cwd, { recursive: true, force: true }))
 
 describe('where the database is', () => {
   const here = (path: string) => `sqlite:${join(process.cwd(), path)}`
+  const HOSTS = 'postgres://me@one:5433,two:5434/shop'
   test.each([
     ['nothing', {}, {}, here('data/petstore.db')],
     ['PETSTORE_DATA', {}, { PETSTORE_DATA: '/srv/pets' }, 'sqlite:/srv/pets/petstore.db'],
@@ -22,6 +23,7 @@ describe('where the database is', () => {
     ['--data', { data: 'shop' }, { PETSTORE_DATA: '/srv/pets' }, here('shop/petstore.db')],
     ['DATABASE_URL', {}, { PETSTORE_DATA: '/srv/pets', DATABASE_URL: 'sqlite:a.db' }, here('a.db')],
     ['--data beside DATABASE_URL', { data: '/d' }, { DATABASE_URL: 'postgres://x' }, 'sqlite:/d/petstore.db'],
+    ['several hosts, each with its port', {}, { DATABASE_URL: HOSTS }, HOSTS],
     ['--database-url', { databaseUrl: 'sqlite:/a/../b.db' }, { PETSTORE_DATA: '/srv' }, 'sqlite:/b.db'],
   ])('is what %s says', (_, flags, environment, expected) => {
     expect(readConfig(flags, environment).databaseUrl).toBe(expected)

@@ -91,6 +91,8 @@ describe('petstore keys create', () => {
   test.each([
     ['no name', ['--plan', 'free'], '--name'],
     ['an empty name', ['--name', ' ', '--plan', 'free'], '--name'],
+    ['a name of two lines', ['--name', 'a\nb', '--plan', 'free'], 'without line ends'],
+    ['a name without end', ['--name', 'a'.repeat(201), '--plan', 'free'], '1 to 200 characters'],
     ['no plan', ['--name', 'a'], '--plan'],
     ['an unknown plan', ['--name', 'a', '--plan', 'gold'], 'free, pro, business, enterprise'],
     ['enterprise without limits', ['--name', 'a', '--plan', 'enterprise', '--per-day', '5'], '--per-minute'],
@@ -204,7 +206,7 @@ describe('petstore keys change', () => {
     ['nothing', ['shop'], 2, 'say what to change: --name, --plan, --expires or --may'],
     ['what it is already', ['shop', '--may', 'stock', '--plan', 'free'], 1, 'nothing was changed'],
     ['an unknown key', ['nobody', '--may', 'none'], 1, 'there is no key'],
-    ['to an empty name', ['shop', '--name', ''], 2, '--name must not be empty'],
+    ['to an empty name', ['shop', '--name', ''], 2, '--name must be 1 to 200 characters'],
     ['to an unknown plan', ['shop', '--plan', 'gold'], 2, 'free, pro, business, enterprise'],
     ['to enterprise without limits', ['shop', '--plan', 'enterprise'], 2, '--per-minute'],
     ['limits without a plan', ['shop', '--per-day', '7'], 2, '--plan enterprise'],

@@ -202,7 +202,13 @@ describe('petstore backup', () => {
       1,
       'petstore: copy.db is there already; choose another name\n',
     ])
-    expect((await run('backup', 'none/copy.db')).exitCode).toBe(1)
+    for (const [path, problem] of [
+      ['none/copy.db', 'cannot write none/copy.db: there is no folder '],
+      ['', 'cannot write to a file without a name'],
+    ] as const) {
+      const { exitCode, stderr } = await run('backup', path)
+      expect([exitCode, stderr]).toEqual([1, expect.stringContaining(problem)])
+    }
     expect(readdirSync(cwd).filter((name) => name.includes('partial'))).toEqual([])
   })
 })

@@ -1,10 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chownSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { lockForServing } from '../../src/store/sqlite/serve-lock.ts'
 import { petstore } from './petstore.ts'
 import { serve } from './running-petstore.ts'
 
+const NOBODY = 65_534
 let cwd: string
 beforeEach(() => {
   cwd = mkdtempSync(join(tmpdir(), 'petstore-lock-'))
@@ -89,6 +91,21 @@ describe('a SQLite file is served by one process', () => {
     const left = statSync(join(cwd, 'data/shop.db-serving'))
     expect(left.mode & 0o777).toBe(0o600)
     expect(await (await start('data/shop.db')).stop()).toBe(0)
+  })
+
+  test.skipIf(process.getuid?.() !== 0)(
+    'root leaves the lock file to the owner of the database',
+    async () => {
+      await petstore(['migrate', '--database-url', 'sqlite:shop.db'], { cwd })
+      chownSync(join(cwd, 'shop.db'), NOBODY, NOBODY)
+      expect(await (await start('shop.db')).stop()).toBe(0)
+      expect(statSync(join(cwd, 'shop.db-serving')).uid).toBe(NOBODY)
+    },
+  )
+
+  test('one that cannot even be opened is named', () => {
+    mkdirSync(join(cwd, 'shop.db-serving'))
+    expect(() => lockForServing(join(cwd, 'shop.db'))).toThrow('shop.db-serving cannot be used (')
   })
 
   test('a lock file that cannot be used is told in one line, with what to do', async () => {

@@ -4,6 +4,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { RawConnection } from '../support/raw-connection.ts'
+import { until } from '../support/until.ts'
+import { WebhookReceiver } from '../support/webhook-receiver.ts'
 import { serve } from './running-petstore.ts'
 
 const KEY = 'pst_demo_enterprise'
@@ -106,6 +108,24 @@ describe('petstore serve, told to stop', () => {
     const again = await serve(['--demo'], { cwd })
     expect((await again.call('/inventory', 'pst_demo_free')).headers.get('X-RateLimit-Remaining')).toBe('58')
     await again.stop()
+  })
+
+  test('nor is it longer where a receiver of webhooks does not answer either', async () => {
+    const args = ['--demo', '--stop-grace-seconds', '2', '--webhook-private-addresses', 'on']
+    const { address, stop, call } = await serve(args, { cwd })
+    const receiver = new WebhookReceiver()
+    receiver.reply = () => new Promise<Response>(() => {})
+    const body = JSON.stringify({ url: receiver.url, kinds: ['stock.changed'] })
+    expect((await call('/webhooks', KEY, { method: 'POST', body })).status).toBe(201)
+    await call('/inventory/1', KEY, { method: 'PATCH', body: '{"quantity": 1234}' })
+    await until(() => receiver.all.length > 0)
+    const stuck = await RawConnection.open(address)
+    stuck.send(`PATCH /v1/inventory/1 HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${KEY}\r\nContent-Le`)
+    await Bun.sleep(100)
+    const [exitCode, took] = await timed(stop())
+    expect(exitCode).toBe(0)
+    expect(took).toBeLessThan(3_800)
+    await receiver.stop()
   })
 
   test('a second signal ends it at once with exit code 1', async () => {

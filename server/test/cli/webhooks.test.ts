@@ -38,8 +38,25 @@ describe('petstore webhooks, beside a service that runs', () => {
     const refused = await run(['create', '--url', receiver.url, '--kinds', 'all'])
     expect([refused.exitCode, refused.stdout]).toEqual([2, ''])
     expect(refused.stderr).toBe('petstore: --url must begin with https://\n')
-    const kinds = await run(['create', '--url', 'https://shop.example', '--kinds', 'stock.sung'])
-    expect([kinds.exitCode, kinds.stderr]).toEqual([2, expect.stringContaining('--kinds must be')])
+    for (const kinds of ['stock.sung', 'none', '']) {
+      const { exitCode, stderr } = await run(['create', '--url', 'https://shop.example', '--kinds', kinds])
+      expect([exitCode, stderr]).toEqual([
+        2,
+        expect.stringContaining('--kinds must be all, or some of stock.'),
+      ])
+    }
+    expect(await service.store.listWebhooks()).toEqual([])
+  })
+
+  test('create makes none whose secret cannot be handed over', async () => {
+    const args = ['webhooks', 'create', '--url', receiver.url, '--kinds', 'all']
+    const env = { DATABASE_URL: `sqlite:${service.databasePath}`, WEBHOOK_PRIVATE_ADDRESSES: 'on' }
+    const through = ['/bin/sh', '-c', 'exec "$@" > /dev/full', 'sh']
+    const { exitCode, stderr } = await petstore(args, { env, through })
+    expect([exitCode, stderr]).toEqual([
+      1,
+      expect.stringMatching(/^petstore: the secret cannot be written .*ENOSPC.*; nothing was changed\n$/),
+    ])
     expect(await service.store.listWebhooks()).toEqual([])
   })
 

@@ -212,7 +212,7 @@ describe('GET /inventory/history', () => {
 
   test.each([
     ...['limit=0', 'limit=101', 'cursor=x', 'cursor='],
-    ...['petId=x', 'who=', 'reason=stolen', 'since=yesterday', 'until=2026-09-01T10:00:00'],
+    ...['petId=x', 'who=', 'who=a%00b', 'reason=stolen', 'since=yesterday', 'until=2026-09-01T10:00:00'],
   ])('?%s is 400', async (query) => {
     const answer = await service.call('GET', `/inventory/history?${query}`)
     expect([answer.status, answer.error.code]).toEqual([400, 'invalid_request'])

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import { connect, createServer, type Server } from 'node:net'
 import { openStore } from '../../src/store/open-store.ts'
 import { hostText, readAddress } from '../../src/store/postgres/hosts.ts'
+import { petstore } from '../cli/petstore.ts'
 import { createReadyDatabase, type PostgresDatabase } from '../support/postgres-databases.ts'
 
 setDefaultTimeout(30_000)
@@ -85,6 +86,18 @@ describe('a database that cannot be reached', () => {
     await store.ping()
     expect(await store.findWrongSettings()).toEqual([])
     await store.close()
+  })
+
+  test('is found by the program too, which has the list in its environment', async () => {
+    const list = database.url.replace(address.host, `127.0.0.1:1,${address.host}`)
+    const { exitCode, stderr } = await petstore(['keys', 'list'], { env: { DATABASE_URL: list } })
+    expect([exitCode, stderr]).toEqual([0, ''])
+  })
+
+  test('is reached as its own address says, whatever that in the environment wants', async () => {
+    const env = { DATABASE_URL: 'postgres://elsewhere/shop?sslmode=require' }
+    const { exitCode, stderr } = await petstore(['keys', 'list', '--database-url', database.url], { env })
+    expect([exitCode, stderr]).toEqual([0, ''])
   })
 
   test('settings that something on the way drops are told', async () => {

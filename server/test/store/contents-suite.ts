@@ -126,6 +126,26 @@ export function contentsSuite(name: string, from: StoreUnderTest, to: StoreUnder
       expect((await target.listUsage('2026-01-01'))[0]?.accepted).toBe(3)
     })
 
+    test('the id of what was removed is given to nobody else, neither by a copy nor by a new identity', async () => {
+      const by = { keyId: 'key_a', at: NOW }
+      const newPet = { ...by, newPet: { name: 'New', categoryId: 1n, status: 'sold', quantity: 1 } } as const
+      const newCategory = { ...by, newCategory: { name: 'New' } }
+      await source.addPets([{ id: 1n, name: 'First', categoryId: 1n, status: 'sold', quantity: 5 }])
+      expect(await source.changeStock([newPet, newCategory])).toMatchObject([
+        { pet: { id: 2n } },
+        { category: { id: 2n } },
+      ])
+      await removePet(source, 2n)
+      await source.changeStock([{ ...by, removedCategory: 2n }])
+      await copyStore(source, target, QUIET)
+      expect(await target.changeStock([newPet])).toMatchObject([{ pet: { id: 3n } }])
+      await source.renewIdentity()
+      expect(await source.changeStock([newPet, newCategory])).toMatchObject([
+        { pet: { id: 3n } },
+        { category: { id: 3n } },
+      ])
+    })
+
     test('refuses a store that holds anything, and leaves it as it is', async () => {
       await fill(source)
       await addOrders(target, [{ id: 1n, petId: 1n, quantity: 1, shipDate: 1, complete: true }])

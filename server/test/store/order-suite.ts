@@ -237,15 +237,20 @@ export function orderSuite(name: string, underTest: StoreUnderTest): void {
       expect(await ids({ state: 'expired', petId: 1n, after: 1n }, 9)).toEqual([3n])
     })
 
-    test('ids go on behind those of imports that fit a double, and never meet another one', async () => {
+    test('ids go on behind those of imports that leave room in a double, and never meet another one', async () => {
       const imported = (id: bigint) => ({ id, petId: 1n, quantity: 1, complete: true })
-      await addOrders(store, [imported(HIGHEST), imported(-4n), imported(2n ** 53n + 1n)])
+      await addOrders(store, [
+        imported(HIGHEST),
+        imported(-4n),
+        imported(2n ** 53n - 1n),
+        imported(2n ** 52n + 2n),
+      ])
       expect((await made(1n, 1)).id).toBe(1n)
       await addOrders(store, [imported(7n), imported(3n)])
       expect((await made(1n, 1, {}, other)).id).toBe(8n)
-      await addOrders(store, [imported(2n ** 53n - 1n)])
+      await addOrders(store, [imported(2n ** 52n)])
       const found = [(await made(1n, 1)).id, (await made(1n, 1, {}, other)).id]
-      expect(found).toEqual([2n ** 53n, 2n ** 53n + 2n])
+      expect(found).toEqual([2n ** 52n + 1n, 2n ** 52n + 3n])
       expect(await ids({ after: HIGHEST }, 9)).toEqual([])
     })
 

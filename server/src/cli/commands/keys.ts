@@ -1,6 +1,6 @@
-import { writeSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import type { Command } from 'commander'
+import { EXPECTED_NAME, isName } from '../../core/catalog/catalog-rules.ts'
 import { createKeyId, createSecret, storedSecret } from '../../core/keys/api-key.ts'
 import { describeKeyChange, type KeyChange } from '../../core/keys/key-change.ts'
 import type { KeyAct } from '../../core/keys/key-store.ts'
@@ -8,7 +8,8 @@ import { PERMISSIONS, type Permission, permissionText } from '../../core/keys/pe
 import { type Limits, PLAN_LIMITS, PLANS, type Plan } from '../../core/keys/plans.ts'
 import { listOf, oneOf, parseDuration, readWhen, wholeNumber, wrongUse } from '../arguments.ts'
 import { type AskingFlags, ask, requireAnswer } from '../asking.ts'
-import { failureText, moment } from '../output.ts'
+import { handOver } from '../handing-over.ts'
+import { moment } from '../output.ts'
 import { databaseName, type SettingFlags, setting, withStore } from '../with-store.ts'
 import { listKeys, requireKey, showKey } from './keys-shown.ts'
 
@@ -93,26 +94,6 @@ function thisAct(): KeyAct {
   return { at: Date.now(), actor: username === 'unknown' ? `uid ${uid}` : username }
 }
 
-/**
- * Hands a secret over and puts it into force. It alone goes to standard output, so that a script can take it from there;
- * and it does so first: one that nobody could be given is never in force.
- */
-async function handOver(secret: string, putIntoForce: () => Promise<void>, told: string): Promise<void> {
-  try {
-    writeSync(process.stdout.fd, `${secret}\n`)
-  } catch (error) {
-    throw new Error(
-      `the key cannot be written to standard output (${failureText(error)}); nothing was changed`,
-    )
-  }
-  try {
-    await putIntoForce()
-  } catch (error) {
-    throw new Error(`${failureText(error)}; the key that was shown does not work`, { cause: error })
-  }
-  console.error(`${told} Keep the key, it is not shown again.`)
-}
-
 interface ChangeFlags extends SettingFlags {
   readonly name?: string
   readonly plan?: Plan
@@ -136,6 +117,7 @@ async function createKey(flags: CreateFlags): Promise<void> {
     const key = { id, name, plan, limits, permissions, createdAt: act.at }
     const stored = storedSecret(secret, act.at)
     await handOver(
+      'key',
       secret,
       () => store.addKey(expiresAt === undefined ? key : { ...key, expiresAt }, stored, act),
       `Made ${id} for "${name}" in ${databaseName(config)} (${plan}: ${limits.perMinute} a minute, ${limits.perDay} a day; may: ${permissionText(permissions)}).`,
@@ -175,7 +157,7 @@ function readChange(flags: ChangeFlags, now: number): KeyChange {
 }
 
 function readName(name: string): string {
-  return name.trim() === '' ? wrongUse('--name must not be empty') : name
+  return isName(name) ? name : wrongUse(`--name must be ${EXPECTED_NAME}`)
 }
 
 function readExpiry(text: string, now: number): number {
@@ -205,6 +187,7 @@ async function rotateKey(reference: string, flags: SettingFlags & { readonly gra
     }
     const secret = createSecret(config.environment)
     await handOver(
+      'key',
       secret,
       () => store.rotateKey(key.id, storedSecret(secret, act.at), act.at + grace, act),
       `${key.id} has a new secret in ${databaseName(config)}; earlier ones work until ${moment(act.at + grace)} UTC.`,

@@ -13,6 +13,7 @@ import { HttpSender } from '../../delivery/http-sender.ts'
 import type { Store } from '../../store/store.ts'
 import { listOf, readWebhookId, readWhen, wholeNumber, wrongUse } from '../arguments.ts'
 import { type AskingFlags, ask, requireAnswer } from '../asking.ts'
+import { handOver } from '../handing-over.ts'
 import { counted, grouped, json, moment, table } from '../output.ts'
 import { conditionOf } from '../webhook-health.ts'
 import { databaseName, type SettingFlags, setting, withStore } from '../with-store.ts'
@@ -42,7 +43,7 @@ export function addWebhooksCommands(program: Command): void {
     .requiredOption(
       '--kinds <names>',
       `what it is told of: all, or some of ${WEBHOOK_KINDS.join()}`,
-      readKinds,
+      listOf('--kinds', WEBHOOK_KINDS, 'all'),
     )
     .addOption(setting('databaseUrl'))
     .addOption(setting('data'))
@@ -91,11 +92,6 @@ export function addWebhooksCommands(program: Command): void {
     .action(replay)
 }
 
-function readKinds(text: string): WebhookKind[] {
-  const kinds = text === 'all' ? [...WEBHOOK_KINDS] : listOf('--kinds', WEBHOOK_KINDS)(text)
-  return kinds.length === 0 ? wrongUse('--kinds must name at least one') : kinds
-}
-
 async function listWebhooks(flags: JsonFlags): Promise<void> {
   const states = await withStore(flags, 'expect', (store) => store.listWebhooks())
   if (flags.json === true) console.log(json(states.map(forMachines)))
@@ -128,18 +124,16 @@ async function createWebhook(
     if (problem !== undefined) wrongUse(`--url ${problem}`)
     const at = Date.now()
     const progress = { cursor: await store.latestEventCursor() }
-    const webhook = await change(store, {
-      newWebhook: {
-        ...{ id: newWebhookId(), url, kinds, paused: false, createdAt: at, secret: newSecret() },
-        ...{ revision: 1, progress },
-      },
-      ...{ keyId: STORE_KEY_ID, at },
-    })
-    // The secret alone goes to standard output, so that a script can take it from there.
-    console.error(
-      `Made webhook ${webhook.id} (${kindsText(webhook)}) in ${databaseName(config)}. Keep its secret, it is not shown again:`,
+    const newWebhook = {
+      ...{ id: newWebhookId(), url, kinds, paused: false, createdAt: at, secret: newSecret() },
+      ...{ revision: 1, progress },
+    }
+    await handOver(
+      'secret',
+      newWebhook.secret,
+      () => change(store, { newWebhook, keyId: STORE_KEY_ID, at }),
+      `Made webhook ${newWebhook.id} (${kindsText(newWebhook)}) in ${databaseName(config)}.`,
     )
-    console.log(webhook.secret)
   })
 }
 

@@ -36,6 +36,8 @@ export const listRecentChanges = defineOperation({
   errors: ['invalid_request'],
   reply: async ({ query, request }, { store }) => {
     const { petId, who, reason, since, until, limit, cursor } = query
+    // No name has it, and PostgreSQL cannot even be asked.
+    if (who?.includes('\0')) throw new ServiceError('invalid_request', 'who must not have U+0000 in it')
     const page = await store.listRecentHistory(limit, cursor, {
       ...{ petId, who, reason, since: momentOf('since', since), until: momentOf('until', until) },
     })

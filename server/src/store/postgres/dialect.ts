@@ -39,7 +39,8 @@ export const DIALECT = {
     "UPDATE log_numbering SET server = ''",
     ...OWN_IDS.map(
       (table) =>
-        `SELECT setval('${SEQUENCES[table]}', highest) FROM (${highestId(table)}) AS own WHERE highest > 0`,
+        `SELECT setval('${SEQUENCES[table]}', highest) FROM (${highestId(table)}) AS brought
+        WHERE highest >= (SELECT last_value FROM ${SEQUENCES[table]})`,
     ),
   ],
 } as const satisfies Dialect

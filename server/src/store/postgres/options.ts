@@ -33,6 +33,9 @@ export function optionsFrom(url: string, settings: PostgresSettings): SQL.Postgr
   const mode = parameters.get('sslmode')
   const common = {
     adapter: 'postgres',
+    // In the place of DATABASE_URL, which Bun would read otherwise: a list of hosts is no URL to it, and the sslmode in it may
+    // be another database's. What stands beside it counts.
+    url: 'postgres://localhost',
     username,
     password,
     database,

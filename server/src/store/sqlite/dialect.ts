@@ -25,6 +25,8 @@ export const DIALECT: Dialect = {
   keyOrder: 'rowid',
   newIdentity: [
     'UPDATE log_state SET identity = lower(hex(randomblob(8)))',
-    ...OWN_IDS.map((table) => `UPDATE last_ids SET ${table} = coalesce((${highestId(table)}), ${table})`),
+    ...OWN_IDS.map(
+      (table) => `UPDATE last_ids SET ${table} = max(${table}, coalesce((${highestId(table)}), ${table}))`,
+    ),
   ],
 }

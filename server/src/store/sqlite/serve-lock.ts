@@ -1,5 +1,5 @@
 import { Database } from 'bun:sqlite'
-import { existsSync, readFileSync, realpathSync } from 'node:fs'
+import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { OpenRefused } from '../opening.ts'
 import { isLocked } from './failures.ts'
@@ -20,9 +20,10 @@ export function lockForServing(
   advice = 'stop that one, or give this one another DATABASE_URL',
 ): { close(): void } {
   const lockPath = `${realPathOf(path)}-serving`
-  if (!existsSync(lockPath)) createPrivateFile(lockPath, { mustBeNew: false })
-  const lock = new Database(lockPath)
+  if (!existsSync(lockPath)) makeLockFile(lockPath, path)
+  let lock: Database | undefined
   try {
+    lock = new Database(lockPath)
     lock.run(`PRAGMA busy_timeout = ${PATIENCE_MS}`)
     // A killed process leaves no journal behind.
     lock.run('PRAGMA journal_mode = MEMORY')
@@ -33,7 +34,7 @@ export function lockForServing(
     lock.run('COMMIT')
     return lock
   } catch (error) {
-    lock.close()
+    lock?.close()
     if (!isLocked(error)) {
       throw new OpenRefused(
         `its lock file ${lockPath} cannot be used (${error instanceof Error ? error.message : error}); see that it can be written, or remove it while nothing serves the database`,
@@ -41,6 +42,17 @@ export function lockForServing(
       )
     }
     throw new OpenRefused(`another process serves it${pidIn(lockPath)}; ${advice}`)
+  }
+}
+
+/** What root makes beside a database is its owner's, as SQLite has it: else that one could serve it no more. */
+function makeLockFile(lockPath: string, path: string): void {
+  const owner = process.getuid?.() === 0 ? statSync(path, { throwIfNoEntry: false }) : undefined
+  try {
+    createPrivateFile(lockPath, { mustBeNew: true, owner })
+  } catch (error) {
+    // Another process was faster.
+    if (!existsSync(lockPath)) throw error
   }
 }
 
