@@ -124,6 +124,19 @@ export function lowStockSuite(name: string, underTest: StoreUnderTest): void {
       expect(await crossed({ ...BY, holdsOf: [1n, 2n] })).toEqual(['1 recovered 9/3'])
     })
 
+    test('holds that are over count for nothing where their pet is changed otherwise', async () => {
+      await store.changeStock([draft(1n, 6, 1), draft(2n, 6, 1), draft(3n, 1, 1)])
+      now += 1_000
+      const since = await store.latestEventCursor()
+      // With what they held, the first two would cross.
+      await store.changeStock([change(1n, 8), { ...BY, changes: [{ petId: 3n, delta: 2 }] }])
+      await store.changeStock([patch(2n, { lowStockAt: 5 })])
+      expect(await crossings(since)).toEqual(['3 recovered 4/3'])
+      const orders = (await eventsAfter(store, since)).filter(({ kind }) => kind === 'order')
+      expect(orders).toMatchObject(Array(3).fill({ change: 'expired' }))
+      expect(await store.findAvailability(1n)).toMatchObject({ quantity: 8, reserved: 0 })
+    })
+
     test('thresholds cross: of the pet, of another category, of none', async () => {
       await store.changeStock([{ ...BY, newCategory: { id: 2n, name: 'Cats', lowStockAt: 10 } }])
       expect(await crossed(patch(1n, { lowStockAt: 10 }))).toEqual(['1 low 10/10'])

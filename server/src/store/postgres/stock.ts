@@ -12,6 +12,7 @@ import {
 import type { StockStore } from '../../core/stock/stock-store.ts'
 import { concernsCatalog } from '../catalog-named.ts'
 import { ENTRIES, type FoundRow, type StockRow, toFound, toItem } from '../log-rows.ts'
+import { isHoldOver } from '../order-rows.ts'
 import { countedTotals } from '../order-totals.ts'
 import { inLongSession } from '../sql.ts'
 import type { StoreClock } from '../store-clock.ts'
@@ -23,10 +24,12 @@ import { lockKeys, remember, toAnswers } from './idempotency.ts'
 import { takeLogNumbers } from './log-ids.ts'
 import { maxRowsOf, readOrders, toOrdersFound } from './orders.ts'
 import { arrayOf } from './parameters.ts'
+import { storeTime } from './store-clock.ts'
 import { lockWebhooks, writeWebhooks } from './webhooks.ts'
 
 interface LockedRow extends FoundRow {
   last_change: bigint | null
+  has_holds_over: boolean
 }
 
 /** What a snapshot can be compared by, and the snapshot. */
@@ -104,11 +107,18 @@ export function stockVerbs(
     },
 
     changeStock: async (requests) => {
+      let isAboutOrders = requests.some(concernsOrders)
       for (;;) {
-        const decision = await decideAndWrite(connection, clock, requests).catch((error: unknown) => {
-          // Somebody else has just made what was to be made: now it is known to be there.
-          if (!isTaken(error)) throw error
-        })
+        const decision = await decideAndWrite(connection, clock, requests, isAboutOrders).catch(
+          (error: unknown) => {
+            // Somebody else has just made what was to be made: now it is known to be there.
+            if (!isTaken(error)) throw error
+          },
+        )
+        if (decision === 'holds_over') {
+          isAboutOrders = true
+          continue
+        }
         totals.add(decision?.orders)
         if (decision?.isPutOff === false) return decision.outcomes
       }
@@ -118,14 +128,15 @@ export function stockVerbs(
   }
 }
 
+/** Writes nothing where a pet has holds that are over: they end in the commit that changes it, which has to know them. */
 async function decideAndWrite(
   connection: Connection,
   clock: StoreClock,
   requests: readonly StockRequest[],
-): Promise<Decision> {
-  let decision: Decision | undefined
+  isAboutOrders: boolean,
+): Promise<Decision | 'holds_over'> {
+  let decision: Decision | 'holds_over' | undefined
   const keys = keysOf(requests)
-  const isAboutOrders = requests.some(concernsOrders)
   const isAboutCatalog = requests.some(concernsCatalog)
   const isAboutWebhooks = requests.some(isWebhookRequest)
   await connection.readThenWrite(
@@ -136,13 +147,17 @@ async function decideAndWrite(
       Promise.all([
         isAboutCatalog ? lockCatalog(sql, requests) : undefined,
         keys.length === 0 ? [] : lockKeys(sql, keys),
-        lockPets(sql, requests),
+        lockPets(sql, requests, clock),
         isAboutOrders ? readOrders(sql, requests, clock) : undefined,
         isAboutCatalog ? readCatalog(sql, requests) : undefined,
         isAboutCatalog && !isAboutOrders ? takeLogNumbers(sql, maxRowsOf(requests)) : undefined,
         isAboutWebhooks ? lockWebhooks(sql, requests) : undefined,
       ]),
     (sql, [, answers, rows, orders, catalog, numbers, webhooks]) => {
+      if (!isAboutOrders && rows.some((row) => row.has_holds_over)) {
+        decision = 'holds_over'
+        return Promise.resolve([])
+      }
       const found = new Map(rows.map((row) => [row.pet_id, { ...toFound(row), lastChange: row.last_change }]))
       const catalogFound = catalog && lockedOnly(catalog.found, (petId) => found.has(petId))
       const ordersFound = orders && toOrdersFound(orders, (petId) => found.has(petId))
@@ -181,10 +196,14 @@ function changedSince(sql: SQL, snapshot: string, prunings: string) {
     LEFT JOIN stock ON stock.pet_id = each.pet_id`.execute()
 }
 
+const LOCK_PETS = `
+  SELECT pet_id, quantity, status, reserved, low_at, last_change, reserved > 0 AND EXISTS (
+    SELECT FROM orders WHERE orders.pet_id = stock.pet_id AND ${isHoldOver(`(SELECT ${storeTime('$2')})`)}
+  ) AS has_holds_over FROM stock
+  WHERE pet_id = ANY ($1::bigint[]) ORDER BY pet_id FOR NO KEY UPDATE`
+
 /** In the order of their ids, whatever the order of the changes: two commits that name the same pets never deadlock. */
-function lockPets(sql: SQL, requests: readonly StockRequest[]) {
+function lockPets(sql: SQL, requests: readonly StockRequest[], clock: StoreClock) {
   const petIds = arrayOf(petIdsOf(requests), (petId) => petId)
-  return sql<LockedRow[]>`
-    SELECT pet_id, quantity, status, reserved, low_at, last_change FROM stock
-    WHERE pet_id = ANY (${petIds}::bigint[]) ORDER BY pet_id FOR NO KEY UPDATE`.execute()
+  return sql.unsafe<LockedRow[]>(LOCK_PETS, [petIds, clock.given()]).execute()
 }

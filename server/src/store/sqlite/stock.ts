@@ -61,20 +61,26 @@ export function stockVerbs(
     LEFT JOIN stock ON stock.pet_id = changed.pet_id
   `)
 
-  const found = (petIds: Iterable<bigint>): Map<bigint, Found> => {
+  const found = (petIds: Iterable<bigint>) => {
     const entries = new Map<bigint, Found>()
+    let hasReserved = false
     for (const petId of petIds) {
       const row = entries.has(petId) ? null : find.get(petId)
-      if (row !== null) entries.set(petId, { ...toFound(row), lastChange: row.last_change })
+      if (row === null) continue
+      const entry = toFound(row)
+      if (entry.reserved > 0) hasReserved = true
+      entries.set(petId, { ...entry, lastChange: row.last_change })
     }
-    return entries
+    return { entries, hasReserved }
   }
 
   const decideAndWrite = (requests: readonly StockRequest[]): Decision => {
-    const entries = found(petIdsOf(requests))
+    const { entries, hasReserved } = found(petIdsOf(requests))
+    // It may be reserved by holds that are over: they end in the commit that changes their pet.
+    const isAboutOrders = hasReserved || requests.some(concernsOrders)
     const decision = decide(requests, entries, {
       answers: remembered.find(requests),
-      orders: requests.some(concernsOrders) ? orders.find(requests, entries.keys(), clock()) : undefined,
+      orders: isAboutOrders ? orders.find(requests, entries.keys(), clock()) : undefined,
       catalog: requests.some(concernsCatalog) ? catalog.find(requests) : undefined,
       webhooks: requests.some(isWebhookRequest) ? webhooks.find(requests) : undefined,
     })
