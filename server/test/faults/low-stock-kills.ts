@@ -4,8 +4,8 @@ import { openStore } from '../../src/store/open-store.ts'
 import { stockUp } from '../postgres/shop.ts'
 import { createDatabase } from '../support/postgres-databases.ts'
 import { FaultyShop } from './faulty-shop.ts'
+import { killPairMember } from './kill-pair-member.ts'
 import { type KillOptions, waitForCommit } from './kills.ts'
-import { startNamed, untilDisconnected } from './kills-postgres.ts'
 import { LowStockProof } from './low-stock-proof.ts'
 import { CATEGORY, categoryRequest, PET_IDS, ThresholdRequests } from './low-stock-requests.ts'
 import { checkFile } from './shown-stock.ts'
@@ -64,34 +64,13 @@ export async function killOneOfTwoAmongThresholds(options: LowStockKillOptions):
   const key = await stockUp(database.url)
   const load = await ThresholdLoad.prepare(database.url, key, random, options.movesCategory)
   const violations: string[] = []
-  let kills = 0
-  let started = 0
-  const start = () => startNamed(database.url, `instance-${++started}`)
-  const pair = await Promise.all([start(), start()])
-  try {
-    while (!options.isOver(kills)) {
-      let isRoundOver = false
-      const loading = load.run(
-        pair.map(({ address }) => address),
-        () => isRoundOver,
-      )
-      await load.untilAnswered(1 + random() * MAX_ANSWERS)
-      const victim = random() < 0.5 ? 0 : 1
-      const { program, name } = pair[victim]
-      program.kill('SIGKILL')
-      await program.exited
-      kills++
-      pair[victim] = await start()
-      isRoundOver = true
-      await loading
-      await untilDisconnected(database, name)
+  const kills = await killPairMember(database, {
+    ...{ load, random, maxAnswers: MAX_ANSWERS, isOver: options.isOver },
+    afterKill: async (killed) => {
       violations.push(...(await load.proof.violations()))
-      if (kills % TELL_EVERY === 0) options.say?.(`${kills} kills, ${load.proof.events} events`)
-    }
-  } finally {
-    for (const { program } of pair) program.kill('SIGKILL')
-    await database.drop()
-  }
+      if (killed % TELL_EVERY === 0) options.say?.(`${killed} kills, ${load.proof.events} events`)
+    },
+  })
   return load.report(kills, violations)
 }
 

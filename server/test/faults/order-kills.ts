@@ -2,8 +2,8 @@ import { randomFrom, type TortureSummary, type TortureTask, untilOver } from '..
 import { PET_IDS, stockUp } from '../postgres/shop.ts'
 import { createDatabase } from '../support/postgres-databases.ts'
 import { FaultyShop } from './faulty-shop.ts'
+import { killPairMember } from './kill-pair-member.ts'
 import { type KillOptions, waitForCommit } from './kills.ts'
-import { startNamed, untilDisconnected } from './kills-postgres.ts'
 import { OrderLoad } from './order-load.ts'
 import { OrderProof } from './order-proof.ts'
 import { checkFile } from './shown-stock.ts'
@@ -69,35 +69,14 @@ export async function killOneOfTwoAmongOrders({ seed, isOver, say }: KillOptions
   })
   const proof = await OrderProof.begin(database.url, PET_IDS.map(BigInt))
   const violations: string[] = []
-  let kills = 0
-  let started = 0
-  const start = () => startNamed(database.url, `instance-${++started}`)
-  const pair = await Promise.all([start(), start()])
-  try {
-    while (!isOver(kills)) {
-      let isRoundOver = false
-      const loading = load.run(
-        pair.map(({ address }) => address),
-        () => isRoundOver,
-      )
-      await load.untilAnswered(1 + random() * MAX_ANSWERS)
-      const victim = random() < 0.5 ? 0 : 1
-      const { program, name } = pair[victim]
-      program.kill('SIGKILL')
-      await program.exited
-      kills++
-      pair[victim] = await start()
-      isRoundOver = true
-      await loading
-      await untilDisconnected(database, name)
-      await load.settle(pair[victim].address)
-      violations.push(...(await proof.violations(load, readsHistories(kills, isOver))))
-      if (kills % HISTORIES_EVERY === 0) say?.(`${kills} kills, ${proof.events} events`)
-    }
-  } finally {
-    for (const { program } of pair) program.kill('SIGKILL')
-    await database.drop()
-  }
+  const kills = await killPairMember(database, {
+    ...{ load, random, maxAnswers: MAX_ANSWERS, isOver },
+    afterKill: async (killed, address) => {
+      await load.settle(address)
+      violations.push(...(await proof.violations(load, readsHistories(killed, isOver))))
+      if (killed % HISTORIES_EVERY === 0) say?.(`${killed} kills, ${proof.events} events`)
+    },
+  })
   return { kills, load, proof, violations: [...violations, ...lastWords(load, proof)] }
 }
 

@@ -2,6 +2,7 @@ import { type KeyboardEvent, useEffect, useMemo, useRef, useState } from 'react'
 import { scannedIn } from '../finding/find-pets.ts'
 import { useSession, useStock } from '../session/session-context.ts'
 import { useReadable } from '../stock/observable.ts'
+import { PetTableHead } from '../stock/pet-table-head.tsx'
 import type { StockRow } from '../stock/stock-model.ts'
 import { readQuantity } from '../table/typed-change.ts'
 import type { CountDesk } from './count-desk.ts'
@@ -64,20 +65,7 @@ export function CountList({ desk, rows, filter, onScan, onTyped }: Props) {
   return (
     <div className="card count__card">
       <table className="table count__table">
-        <thead>
-          <tr>
-            <th scope="col">Pet</th>
-            <th scope="col" className="table__number">
-              In stock
-            </th>
-            <th scope="col" className="table__number">
-              Counted
-            </th>
-            <th scope="col" className="table__number">
-              Differs
-            </th>
-          </tr>
-        </thead>
+        <PetTableHead figures={['In stock', 'Counted', 'Differs']} />
         <tbody ref={list}>
           {shown.map((petId) => {
             const row = stock.find(petId)

@@ -2,6 +2,7 @@ import { type FormEvent, useId } from 'react'
 import { petsWords } from '../receive/receive-words.ts'
 import { useRequestState, useSession, useStock } from '../session/session-context.ts'
 import { useReadable } from '../stock/observable.ts'
+import { PetTableHead } from '../stock/pet-table-head.tsx'
 import type { StockRow } from '../stock/stock-model.ts'
 import { ChangedSince } from './changed-since.tsx'
 import type { CountDesk } from './count-desk.ts'
@@ -143,20 +144,7 @@ function Differences({ different }: { readonly different: readonly Counted[] }) 
         </span>
       </div>
       <table className="table count__table">
-        <thead>
-          <tr>
-            <th scope="col">Pet</th>
-            <th scope="col" className="table__number">
-              In stock
-            </th>
-            <th scope="col" className="table__number">
-              Counted
-            </th>
-            <th scope="col" className="table__number">
-              Differs
-            </th>
-          </tr>
-        </thead>
+        <PetTableHead figures={['In stock', 'Counted', 'Differs']} />
         <tbody>
           {different.slice(0, MAX_LISTED).map(({ row: { petId, name }, entry: { quantity, expected } }) => (
             <tr key={String(petId)}>

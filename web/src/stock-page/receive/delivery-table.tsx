@@ -1,5 +1,6 @@
 import { href } from '../navigation.ts'
 import { useSession, useStock } from '../session/session-context.ts'
+import { PetTableHead } from '../stock/pet-table-head.tsx'
 import type { DeliveryLine } from './kept-delivery.ts'
 
 /** So many times what is there, and more than so many: a slip, more often than not. */
@@ -11,20 +12,7 @@ export function DeliveryTable({ lines }: { readonly lines: readonly DeliveryLine
   useStock()
   return (
     <table className="table receive__table">
-      <thead>
-        <tr>
-          <th scope="col">Pet</th>
-          <th scope="col" className="table__number">
-            In stock
-          </th>
-          <th scope="col" className="table__number">
-            Comes
-          </th>
-          <th scope="col" className="table__number">
-            Then
-          </th>
-        </tr>
-      </thead>
+      <PetTableHead figures={['In stock', 'Comes', 'Then']} />
       <tbody>
         {lines.map(({ petId, amount }) => {
           const row = stock.find(petId)
