@@ -14,7 +14,7 @@ const folder = mkdtempSync(join(tmpdir(), 'petstore-client-'))
 let project = ''
 beforeAll(async () => {
   project = await installClient(folder)
-}, 60_000)
+}, 120_000)
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 test.each(['node', process.execPath])(
@@ -58,7 +58,7 @@ export const exported = [wrong, isPetstoreError]
     ])
     expect([stdout, exitCode]).toEqual(['', 0])
   }
-}, 60_000)
+}, 120_000)
 
 function inProject(command: readonly string[]): Promise<Run> {
   return run(command, project)

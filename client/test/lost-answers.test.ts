@@ -5,7 +5,7 @@ import { type OrderState, PetstoreClient, type PetstoreClientOptions } from '../
 import { liveService, stopServicesAfterEach } from './support/live-service.ts'
 import { LOSSES, LossyNetwork } from './support/lossy-network.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(120_000)
 stopServicesAfterEach()
 
 const SEED = 20_261_116

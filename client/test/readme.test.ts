@@ -30,7 +30,7 @@ test('the examples of the README run in the order they stand, against the demo, 
     await demo.stop()
     rmSync(folder, { recursive: true, force: true })
   }
-}, 60_000)
+}, 120_000)
 
 test('the receiver of the README runs as printed, takes what is sent to it and refuses the rest', async () => {
   await buildClient()
@@ -54,7 +54,7 @@ test('the receiver of the README runs as printed, takes what is sent to it and r
   } finally {
     await running.stop()
   }
-}, 60_000)
+}, 120_000)
 
 test('the examples of the README compile against the built declarations', async () => {
   await buildClient()
@@ -76,7 +76,7 @@ test('the examples of the README compile against the built declarations', async 
     run([...compile, '--types', 'node', '--skipLibCheck', receiverPath]),
   ])
   expect(runs.map(({ stdout }) => stdout)).toEqual(['', ''])
-}, 60_000)
+}, 120_000)
 
 /** An object stands on one line in the README and on several when it is printed. */
 function normal(text: string): string {

@@ -3,7 +3,7 @@ import { startInstances, stockUp } from '../../server/test/postgres/shop.ts'
 import { createDatabase, type TestDatabase } from '../../server/test/support/postgres-databases.ts'
 import { byAdjustment, byPlainUpdate, growth } from './support/concurrent-adjustments.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(120_000)
 
 let database: TestDatabase
 let apiKey: string

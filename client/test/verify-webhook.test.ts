@@ -23,7 +23,7 @@ let created: { readonly id: bigint; readonly secret: string }
 beforeAll(async () => {
   service = await TestService.start({ realTime: true, settings: { webhookPrivateAddresses: 'on' } })
   created = await clientOf(service).createWebhook({ url: receiver.url, kinds: KINDS })
-}, 30_000)
+}, 120_000)
 afterAll(async () => {
   await service.stop()
   await receiver.stop()
@@ -66,7 +66,7 @@ describe('deliveries of a live service', () => {
     })
     expect(found.get('stock.low')).toMatchObject({ data: { petId: BIG, available: 5, lowStockAt: 5 } })
     expect(found.get('pet.removed')).toMatchObject({ data: { petId: 2n } })
-  }, 30_000)
+  }, 120_000)
 
   test('a place that is gone is told by a relist, and a rotated secret is verified by either', async () => {
     const old = created.secret
@@ -82,7 +82,7 @@ describe('deliveries of a live service', () => {
       expect([type, data]).toEqual(['relist', {}])
     }
     expect((await failure(relist, OTHER, Date.now())).message).toContain('no signature of this secret')
-  }, 30_000)
+  }, 120_000)
 })
 
 /** One that the package of the specification has signed. */

@@ -34,10 +34,10 @@ describe('the audit of dependencies', () => {
     const answer = { typebox: [advisory('high')], commander: [advisory('moderate')] }
     const outcome = await auditAgainst(() => Response.json(answer))
     expect(outcome).toEqual({ grave: [expect.stringMatching(/^typebox .*: high$/)], lesser: 1 })
-  }, 60_000)
+  }, 120_000)
 
   test('says when the registry does not tell, instead of calling it safe', async () => {
     const outcome = await auditAgainst(() => new Response(null, { status: 405 }))
     expect(outcome).toEqual({ unreachable: expect.stringContaining('405') })
-  }, 60_000)
+  }, 120_000)
 })

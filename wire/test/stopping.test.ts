@@ -7,8 +7,8 @@ import { until } from './until.ts'
 
 const REQUEST = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n'
 /** Far longer than a stop takes that waits for nobody. */
-const LONG_GRACE_MS = 20_000
-const SOON_MS = 5_000
+const LONG_GRACE_MS = 90_000
+const SOON_MS = 60_000
 
 /** Answers when the test says so. */
 function listenHeld() {

@@ -5,7 +5,7 @@ import { petstore, petstoreInTerminal } from './petstore.ts'
 import { serve } from './running-petstore.ts'
 import { BEFORE, ON_BOTH, openShop, type Shop } from './shop.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(120_000)
 
 const MAX = '9007199254740991'
 const RECEIVED = ['--reason', 'received', '--reference', 'PO-1043']

@@ -21,7 +21,7 @@ beforeAll(async () => {
   expect(bun).toBe('bun')
   const build = Bun.spawn([process.execPath, ...args], { cwd: root, stdout: 'ignore', stderr: 'pipe' })
   expect([await build.exited, await new Response(build.stderr).text()]).toEqual([0, expect.any(String)])
-}, 60_000)
+}, 120_000)
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 const start = (...args: string[]) =>

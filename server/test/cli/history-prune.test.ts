@@ -12,7 +12,7 @@ import { stockOf } from '../support/whole-store.ts'
 import { petstore, petstoreInTerminal } from './petstore.ts'
 import { serve } from './running-petstore.ts'
 
-setDefaultTimeout(30_000)
+setDefaultTimeout(120_000)
 
 const CHANGES = 2_500
 

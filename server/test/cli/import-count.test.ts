@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { BEFORE, ON_BOTH, openShop, type Shop } from './shop.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(120_000)
 
 describe.each(ON_BOTH)('petstore import of a count on %s', (_, onPostgres) => {
   let shop: Shop

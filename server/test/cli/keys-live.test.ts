@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { TestService } from '../support/test-service.ts'
+import { until } from '../support/until.ts'
 import { petstore } from './petstore.ts'
 
 let service: TestService
@@ -11,31 +12,22 @@ afterAll(() => service.stop())
 const cli = (...args: string[]) => petstore([...args, '--database-url', `sqlite:${service.databasePath}`])
 const list = (key: string) => service.call('GET', '/inventory', { key })
 
-/** Takes effect within a second: asks until it does, for no longer than that. */
-async function withinASecond(happened: () => Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 1_000
-  while (!(await happened())) {
-    if (Date.now() > deadline) throw new Error('it did not take effect within a second')
-    await Bun.sleep(20)
-  }
-}
-
 describe('keys, while the service runs', () => {
   test('a created key works, a rotated one with both secrets, a revoked one no more', async () => {
     const made = await cli('keys', 'create', '--name', 'live', '--plan', 'free')
     const first = made.stdout.trim()
-    await withinASecond(async () => (await list(first)).status === 200)
+    await until(async () => (await list(first)).status === 200)
 
     const second = (await cli('keys', 'rotate', 'live', '--grace', '1h')).stdout.trim()
-    await withinASecond(async () => (await list(second)).status === 200)
+    await until(async () => (await list(second)).status === 200)
     expect((await list(first)).status).toBe(200)
 
     const third = (await cli('keys', 'rotate', 'live', '--grace', '0s')).stdout.trim()
-    await withinASecond(async () => (await list(second)).status === 401)
+    await until(async () => (await list(second)).status === 401)
     expect((await list(third)).status).toBe(200)
 
     await cli('keys', 'revoke', 'live', '--yes')
-    await withinASecond(async () => (await list(third)).status === 401)
+    await until(async () => (await list(third)).status === 401)
     expect((await list(third)).error.message).toContain('revoked')
   })
 
@@ -52,11 +44,11 @@ describe('keys, while the service runs', () => {
     const advice = /\(petstore (keys change key_\w+ --may stock)\)$/.exec(refused.error.message)?.[1] ?? ''
     expect((await cli(...advice.split(' '))).exitCode).toBe(0)
     const update = () => service.setQuantity(1n, '{"quantity": 99}', { key })
-    await withinASecond(async () => (await update()).status === 200)
+    await until(async () => (await update()).status === 200)
     await cli('keys', 'change', 'viewer', '--may', 'none')
-    await withinASecond(async () => (await update()).status === 403)
+    await until(async () => (await update()).status === 403)
     await cli('keys', 'change', 'viewer', '--plan', 'pro')
-    await withinASecond(async () => (await list(key)).headers.get('X-RateLimit-Limit') === '300')
+    await until(async () => (await list(key)).headers.get('X-RateLimit-Limit') === '300')
   })
 
   test('a ban that is lifted ends within a second, and usage has shown it', async () => {
@@ -64,7 +56,7 @@ describe('keys, while the service runs', () => {
     const key = (await cli('keys', 'create', '--name', 'eager', ...args)).stdout.trim()
     for (let sent = 0; sent < 8; sent++) await list(key)
     expect((await list(key)).error.code).toBe('key_banned')
-    await withinASecond(async () => (await cli('keys', 'list')).stdout.includes('banned until'))
+    await until(async () => (await cli('keys', 'list')).stdout.includes('banned until'))
 
     const usage = JSON.parse((await cli('usage', '--json')).stdout) as Record<string, unknown>[]
     expect(usage.find(({ name }) => name === 'eager')).toMatchObject({
@@ -78,7 +70,7 @@ describe('keys, while the service runs', () => {
     expect(drawn).toContain('1 / 1')
 
     expect((await cli('keys', 'unban', 'eager')).exitCode).toBe(0)
-    await withinASecond(async () => (await list(key)).error.code !== 'key_banned')
+    await until(async () => (await list(key)).error.code !== 'key_banned')
   })
 
   test('the secret appears in no table and no output but the one that hands it over', async () => {

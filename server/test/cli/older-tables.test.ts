@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { createDatabase, type PostgresDatabase } from '../support/postgres-databases.ts'
 import { petstore } from './petstore.ts'
 
-setDefaultTimeout(30_000)
+setDefaultTimeout(120_000)
 
 /** A database of this program whose tables, it says, are of the version before. */
 interface OlderDatabase {

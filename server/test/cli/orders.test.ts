@@ -9,7 +9,7 @@ import { pet } from '../store/plain-rows.ts'
 import { historyOf } from '../support/whole-store.ts'
 import { petstore } from './petstore.ts'
 
-setDefaultTimeout(30_000)
+setDefaultTimeout(120_000)
 
 const NOW = Date.UTC(2040, 0, 15, 12)
 const BIG = 9223372036854775807n

@@ -66,7 +66,7 @@ test('a restart behind a socket that systemd holds refuses no connection', async
   expect(await program.exited).toBe(0)
   expect(statuses.length).toBeGreaterThan(before + 20)
   expect(new Set(statuses)).toEqual(new Set([200]))
-}, 60_000)
+}, 120_000)
 
 test('a socket counts as passed only where it is for this very process, and is one', () => {
   const LISTEN_PID = String(process.pid)

@@ -16,7 +16,7 @@ import { petstore, startPetstore } from './petstore.ts'
 import { cronCommand, openMachine, printedBlocks } from './printed-commands.ts'
 import { serve } from './running-petstore.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(120_000)
 
 let cwd: string
 let path: string

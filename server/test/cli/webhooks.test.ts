@@ -7,7 +7,7 @@ import type { WebhookLag } from '../../src/core/webhooks/webhook-store.ts'
 import { TestService } from '../support/test-service.ts'
 import { petstore } from './petstore.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(120_000)
 
 const receiver = receiveWebhooks()
 let service: TestService

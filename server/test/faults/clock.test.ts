@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { ClockShop, resetOf, waitOf } from './clock-shop.ts'
 
-setDefaultTimeout(20_000)
+setDefaultTimeout(120_000)
 
 const SECOND = 1_000
 const MINUTE = 60 * SECOND

@@ -30,7 +30,7 @@ const MAX_GROWTH = 60_000
 const REFUSALS = 20
 const LONGEST_LOCK_MS = 400
 const KILL_CHANCE = 0.3
-const PATIENCE_MS = 20_000
+const PATIENCE_MS = 60_000
 const TELL_EVERY = 10
 
 /** Takes away the room to write, or the right to, again and again under load, and now and then kills the service. */

@@ -39,7 +39,7 @@ const READS = [
   '/store/orders',
 ] as const
 
-const PATIENCE_MS = 5_000
+const PATIENCE_MS = 60_000
 
 /** The real service on a SQLite file of its own, whose disk, lock or bytes a test spoils. */
 export class FaultyShop {

@@ -4,7 +4,7 @@ import { petstore } from '../cli/petstore.ts'
 import { ALL_READ, FaultyShop, UNAVAILABLE } from './faulty-shop.ts'
 import { canMount, fillDisk, limitFileSize, limitGrowth, mountSmallDisk, unmount } from './full-disk.ts'
 
-setDefaultTimeout(30_000)
+setDefaultTimeout(120_000)
 
 /** More than fits into what room is left. */
 const MAX_UPDATES = 500

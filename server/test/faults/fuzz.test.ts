@@ -7,7 +7,7 @@ import { stockOf } from '../support/whole-store.ts'
 import { fuzz } from './fuzz.ts'
 import { CONTRACT_OPERATIONS } from './fuzz-contract.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(120_000)
 
 const SEED = 20_261_115
 

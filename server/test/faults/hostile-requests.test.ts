@@ -5,7 +5,7 @@ import { TestService } from '../support/test-service.ts'
 import { until } from '../support/until.ts'
 import { conflictingRequests, malformedRequests, requestsWithUnreadBodies } from './hostile-requests.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(120_000)
 
 let service: TestService
 let before: unknown

@@ -7,7 +7,7 @@ import { startInstances, stockUp } from '../postgres/shop.ts'
 import { createDatabase } from '../support/postgres-databases.ts'
 import { historyOf } from '../support/whole-store.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(120_000)
 
 const AT_ONCE = 100
 

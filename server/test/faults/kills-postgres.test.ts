@@ -1,7 +1,7 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { killOneOfTwo } from './kills-postgres.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(120_000)
 
 const SEED = 20_261_115
 

@@ -71,6 +71,17 @@ export function crashViolations({ contradictions: found, statuses }: OutageRepor
   return [...found, ...unexpected.map((status) => `while PostgreSQL was away, an answer was ${status}`)]
 }
 
+/** What is refused is so at once, and what is back is used soon. */
+function lateViolations({ longestRefusalMs, recoveriesMs }: OutageReport): string[] {
+  const back = Math.max(...recoveriesMs)
+  return [
+    ...(longestRefusalMs < 500
+      ? []
+      : [`a refusal took ${Math.round(longestRefusalMs)} ms, not less than 500`]),
+    ...(back < 2_000 ? [] : [`back only after ${Math.round(back)} ms, not within 2,000`]),
+  ]
+}
+
 const LEAST_REQUESTS = 50_000
 const TELL_EVERY = 10_000
 const CRASHES = 5
@@ -101,7 +112,7 @@ export const linearizabilityTask: TortureTask = {
         ['longest refusal while it was away', `${Math.round(crashed.longestRefusalMs)} ms`],
         ['longest until both took updates again', `${Math.round(Math.max(...crashed.recoveriesMs))} ms`],
       ],
-      violations: [...driveViolations(driven), ...crashViolations(crashed)],
+      violations: [...driveViolations(driven), ...crashViolations(crashed), ...lateViolations(crashed)],
     }
   },
 }

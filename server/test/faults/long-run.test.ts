@@ -4,7 +4,7 @@ import { toSvg } from './long-run-plot.ts'
 import { toMarkdown } from './long-run-report.ts'
 import { checksOf, type LongRunResults, type Slice } from './long-run-results.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(120_000)
 
 /** A run of 20 minutes in which nothing changes, but what `change` makes of a slice; `part` goes from 0 to 1. */
 function steadyRun(

@@ -4,7 +4,7 @@ import { exactJson } from './model-judge.ts'
 import { type ModelRun, PLAINLY } from './model-run.ts'
 
 /** A busy machine takes longer than the tenths of a second that it should take. */
-const PATIENCE_MS = 10_000
+const PATIENCE_MS = 60_000
 
 /** Follows the stock as a caller does who comes back every now and then, at one instance or another, over restarts. */
 export class ModelStream {

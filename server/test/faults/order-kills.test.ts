@@ -1,7 +1,7 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { killAmongOrders, killOneOfTwoAmongOrders, type OrderKillReport } from './order-kills.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(120_000)
 
 const SEED = 20_261_116
 

@@ -36,7 +36,7 @@ const STATUSES: Readonly<Record<Kind, readonly number[]>> = {
 const NO_ANSWER = 0
 const MAX_UNITS = 3
 const KEYED_CHANCE = 0.5
-const PATIENCE_MS = 20_000
+const PATIENCE_MS = 60_000
 
 interface Answer {
   readonly status: number

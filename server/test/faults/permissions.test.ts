@@ -6,7 +6,7 @@ import { openStore } from '../../src/store/open-store.ts'
 import { petstore } from '../cli/petstore.ts'
 import { serve } from '../cli/running-petstore.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(120_000)
 
 let folder: string
 let path: string

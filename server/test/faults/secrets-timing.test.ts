@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import { createSecret, hashSecret } from '../../src/core/keys/api-key.ts'
 import { TestService } from '../support/test-service.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(120_000)
 
 /**
  * A comparison that stops at the first difference tells by its time how much of a guess was right. Here a guess is

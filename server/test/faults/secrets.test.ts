@@ -9,7 +9,7 @@ import { serve } from '../cli/running-petstore.ts'
 import { createDatabase, type TestDatabase } from '../support/postgres-databases.ts'
 import { commandLinesOf } from './secrets-process-list.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(120_000)
 
 const PASSWORD = 'swordfish-7391-nobody-may-see'
 

@@ -38,7 +38,7 @@ interface Account {
   readonly links: Link[]
 }
 
-const PATIENCE_MS = 20_000
+const PATIENCE_MS = 60_000
 
 /** Remembers every update that was sent to pets of quantity 0, and holds what the store shows against it. */
 export class UpdateLedger {

@@ -38,7 +38,7 @@ const UNKNOWN_PET = 404n
 const NO_ANSWER = 0
 const UNAVAILABLE = 503
 /** Longer than anything here may take; then it is told as an answer that did not come. */
-const PATIENCE_MS = 20_000
+const PATIENCE_MS = 60_000
 
 interface Answer {
   readonly status: number

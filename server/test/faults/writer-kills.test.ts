@@ -42,7 +42,7 @@ test('whoever is killed while it writes has lost nothing that it acknowledged, a
   }
   expect(changes).toBeGreaterThanOrEqual(KILLS * MIN_CHANGES)
   rmSync(folder, { recursive: true })
-}, 60_000)
+}, 120_000)
 
 async function writeUntilKilled(path: string, quantity: number): Promise<[bigint, number][]> {
   const writer = join(import.meta.dir, 'killed-writer.ts')

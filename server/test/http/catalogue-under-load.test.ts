@@ -3,7 +3,7 @@ import type { StockEvent } from '../../src/core/stock/stock-event.ts'
 import { eventsAfter } from '../support/oversell-check.ts'
 import { type Answer, TestService } from '../support/test-service.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(120_000)
 
 const CONNECTIONS = 64
 /** Each has one of the first pets, which it alone changes, to ever higher quantities. */

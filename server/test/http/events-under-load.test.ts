@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { EventReader, type ReceivedEvent } from '../support/event-reader.ts'
 import { TestService } from '../support/test-service.ts'
+import { until } from '../support/until.ts'
 import { historyOf } from '../support/whole-store.ts'
 
 const CHANGES = 5_000
@@ -24,8 +25,7 @@ async function readWithCuts(wanted: number): Promise<{ events: ReceivedEvent[]; 
   const events: ReceivedEvent[] = []
   let cuts = 0
   let lastId: string | undefined
-  const deadline = performance.now() + 30_000
-  while (events.length < wanted && performance.now() < deadline) {
+  while (events.length < wanted) {
     const reader = await EventReader.open(
       address(),
       service.key,
@@ -76,7 +76,7 @@ describe('events under load', () => {
       }
     }
     steady.close()
-  }, 40_000)
+  }, 120_000)
 
   test('a reader that does not read is cut off, others are not, and it can resume', async () => {
     const { promise: begun, resolve: onBegun } = Promise.withResolvers<string>()
@@ -110,9 +110,7 @@ describe('events under load', () => {
       told += 501
       await quick.until(() => quick.events.length === told)
     }
-    const deadline = performance.now() + 10_000
-    while ((await openRequests()) === 2 && performance.now() < deadline) await Bun.sleep(50)
-    expect(await openRequests()).toBe(1)
+    await until(async () => (await openRequests()) === 1)
     expect(quick.ended).toBeUndefined()
     quick.close()
 
@@ -120,7 +118,7 @@ describe('events under load', () => {
     await resumed.until(() => resumed.events.length > 0)
     expect(resumed.events[0]?.name).toBe('relist')
     resumed.close()
-  }, 40_000)
+  }, 120_000)
 
   test('one that catches up is given what it missed at its own pace', async () => {
     const from = await service.store.latestEventCursor()
@@ -131,7 +129,7 @@ describe('events under load', () => {
       await service.store.changeStock(Array.from({ length: 1_000 }, change))
     }
     const reader = await EventReader.open(address(), service.key, { 'Last-Event-ID': from })
-    await reader.until(() => reader.events.length === 9_000, 10_000)
+    await reader.until(() => reader.events.length === 9_000)
     expect(reader.events.map(({ data }) => JSON.parse(data).after)).toEqual(
       Array.from({ length: 9_000 }, (_, index) => 500_001 + index),
     )

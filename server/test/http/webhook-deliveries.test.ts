@@ -3,7 +3,7 @@ import { until } from '../support/until.ts'
 import { signed, WebhookReceiver } from '../support/webhook-receiver.ts'
 import { type Shown, WebhookDesk } from './webhook-desk.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(120_000)
 
 const DAY = 24 * 60 * 60 * 1_000
 

@@ -1,7 +1,7 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { type Shown, WebhookDesk } from './webhook-desk.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(120_000)
 
 const desk = new WebhookDesk()
 const { sent, create, shown } = desk

@@ -5,7 +5,7 @@ import { hostText, readAddress } from '../../src/store/postgres/hosts.ts'
 import { petstore } from '../cli/petstore.ts'
 import { createReadyDatabase, type PostgresDatabase } from '../support/postgres-databases.ts'
 
-setDefaultTimeout(30_000)
+setDefaultTimeout(120_000)
 
 const hostsOf = (url: string) => readAddress(url).hosts.map(hostText)
 

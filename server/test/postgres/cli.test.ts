@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { petstore } from '../cli/petstore.ts'
 import { createDatabase, type TestDatabase } from '../support/postgres-databases.ts'
 
-setDefaultTimeout(30_000)
+setDefaultTimeout(120_000)
 
 const CSV = `petId,name,categoryId,status,quantity,barcode,lowStockAt
 -9223372036854775808,"A ""quoted"" name, ключ",1,available,5,,

@@ -6,13 +6,12 @@ import { createDatabase } from '../support/postgres-databases.ts'
 import { historyOf } from '../support/whole-store.ts'
 import { PET_IDS, stockUp } from './shop.ts'
 
-setDefaultTimeout(30_000)
+setDefaultTimeout(120_000)
 
 /** Reads on from the cursor, a few at a time, until as many changes have come as there will be. */
 async function follow(store: Store, cursor: string, changes: () => number): Promise<StockEvent[]> {
   const events: StockEvent[] = []
-  const deadline = performance.now() + 20_000
-  while (events.length < changes() && performance.now() < deadline) {
+  while (events.length < changes()) {
     const found = await store.stockEventsAfter(cursor, 7)
     if (typeof found === 'string') throw new Error(found)
     events.push(...found.events)

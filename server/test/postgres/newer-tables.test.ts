@@ -3,7 +3,7 @@ import { openStore } from '../../src/store/open-store.ts'
 import { TestService } from '../support/test-service.ts'
 import { until } from '../support/until.ts'
 
-setDefaultTimeout(30_000)
+setDefaultTimeout(120_000)
 
 let service: TestService
 beforeEach(async () => {

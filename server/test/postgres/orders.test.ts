@@ -8,7 +8,7 @@ import { contradictions, eventsAfter } from '../support/oversell-check.ts'
 import { createDatabase, type TestDatabase } from '../support/postgres-databases.ts'
 import { PET_IDS, startInstances, stockUp } from './shop.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(120_000)
 
 let database: TestDatabase
 let key: string

@@ -5,7 +5,7 @@ import type { Store } from '../../src/store/store.ts'
 import { createReadyDatabase, type TestDatabase } from '../support/postgres-databases.ts'
 import { until } from '../support/until.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(120_000)
 
 const ORDERS = 5_000
 const PETS = 1_000

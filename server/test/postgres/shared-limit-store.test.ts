@@ -16,7 +16,7 @@ import { CASE_TIME, LIMIT_CASES } from '../core/limit-cases.ts'
 import { bannedState, NOW, record, saveCase } from '../store/limit-records.ts'
 import { createDatabase, type TestDatabase } from '../support/postgres-databases.ts'
 
-setDefaultTimeout(20_000)
+setDefaultTimeout(120_000)
 
 let database: TestDatabase
 let connection: Connection

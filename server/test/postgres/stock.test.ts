@@ -11,7 +11,7 @@ import { removePet } from '../support/remove-pet.ts'
 import { until } from '../support/until.ts'
 import { historyOf } from '../support/whole-store.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(120_000)
 
 const WAITING = `SELECT count(*) FROM pg_stat_activity
   WHERE datname = current_database() AND wait_event_type = 'Lock'`

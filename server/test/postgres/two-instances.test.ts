@@ -6,7 +6,7 @@ import { historyOf } from '../support/whole-store.ts'
 import { recordBoth, violationsOf } from './both-loads.ts'
 import { addKey, PET_IDS, startInstances, stockUp } from './shop.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(120_000)
 
 let database: TestDatabase
 let key: string

@@ -7,7 +7,7 @@ import { serve } from '../cli/running-petstore.ts'
 import { createReadyDatabase } from '../support/postgres-databases.ts'
 import { PET_IDS, stockUp } from './shop.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(120_000)
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
 /** What the tests ran beside before there is a release; any commit will do. */

@@ -12,7 +12,7 @@ import type { StoreClock } from '../../src/store/store-clock.ts'
 import { createDatabase } from '../support/postgres-databases.ts'
 import { freshFile } from './fresh-file.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(120_000)
 
 const file = freshFile()
 const LIMIT = 10

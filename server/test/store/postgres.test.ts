@@ -27,7 +27,7 @@ import { searchSuite } from './search-suite.ts'
 import { sqlSuite } from './sql-suite.ts'
 import { stockSuite } from './stock-suite.ts'
 
-setDefaultTimeout(20_000)
+setDefaultTimeout(120_000)
 
 /** The time that the suites live in. */
 const SUITE_NOW = 1_790_000_000_000

@@ -40,7 +40,7 @@ export class EventReader {
   }
 
   /** Waits until the condition holds; throws when it does not in time. */
-  async until(condition: () => boolean, withinMs = 5_000): Promise<void> {
+  async until(condition: () => boolean, withinMs = 60_000): Promise<void> {
     const deadline = performance.now() + withinMs
     while (!condition()) {
       const left = deadline - performance.now()

@@ -27,12 +27,12 @@ const DESKTOP = { width: 1280, height: 800 }
 /** The first run on a machine installs Chromium. */
 const START_WITHIN_MS = 600_000
 /** Shorter than a test may take, so that the message names what was waited for. */
-const WAIT_WITHIN_MS = 10_000
+const WAIT_WITHIN_MS = 30_000
 
 export const JSON_HEADERS = { 'Content-Type': 'application/json' }
 
 /** A test with a browser in it: a busy machine needs its time. */
-export const BROWSER_TEST_MS = 30_000
+export const BROWSER_TEST_MS = 120_000
 
 /** The real service with the built pages, and one headless Chromium that shows them: both for a whole test file. */
 export class Shop {
