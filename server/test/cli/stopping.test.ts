@@ -1,5 +1,5 @@
 import { Database } from 'bun:sqlite'
-import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -7,6 +7,8 @@ import { RawConnection } from '../support/raw-connection.ts'
 import { until } from '../support/until.ts'
 import { WebhookReceiver } from '../support/webhook-receiver.ts'
 import { serve } from './running-petstore.ts'
+
+setDefaultTimeout(120_000)
 
 const KEY = 'pst_demo_enterprise'
 let cwd: string
@@ -62,7 +64,6 @@ describe('petstore serve, told to stop', () => {
       }
       database.close()
     },
-    120_000,
   )
 
   test('what is under way is finished, new connections are refused, and the connection is closed', async () => {
