@@ -64,10 +64,11 @@ export class ModelCatalog {
 
   change(id: bigint, patch: PetPatch, by: ChangedBy): ModelPet | CatalogRefusal {
     const before = this.#world.pets.get(id)
+    const categoryId = patch.categoryId ?? before?.categoryId
+    if (categoryId !== undefined && !this.categories.has(categoryId)) return 'unknown_category'
     if (before === undefined) return 'not_found'
     const { id: _, ...record } = patched({ id, ...before }, patch)
     const pet = { ...record, quantity: before.quantity }
-    if (!this.categories.has(pet.categoryId)) return 'unknown_category'
     if (this.#isTaken(pet.barcode, id)) return 'already_exists'
     if (!Bun.deepEquals(pet, before)) this.put(id, pet, by)
     return pet

@@ -105,6 +105,8 @@ describe('PATCH /pets/{petId}', () => {
     ['1', { categoryId: 404 }, 400, 'there is no category 404'],
     ['1', { barcode: '4006381333931' }, 409, 'is that of petId'],
     ['404', { name: 'Rex' }, 404, 'there is no pet with petId 404'],
+    ['404', { categoryId: 404 }, 400, 'there is no category 404'],
+    ['404', { categoryId: 1 }, 404, 'there is no pet with petId 404'],
     ['abc', { name: 'Rex' }, 400, 'petId must be'],
   ])('of pet %s to %j is refused with %i', async (petId, body, status, message) => {
     const before = await pets()

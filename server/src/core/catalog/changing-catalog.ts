@@ -80,10 +80,12 @@ export class ChangingCatalog {
   #change(petId: bigint, patch: PetPatch, by: ChangeOrigin): CatalogOutcome {
     const before = this.#pet(petId)
     const entry = this.#stock.entry(petId)
-    if (before === undefined || entry === undefined) return 'unknown_pet'
+    const categoryId = patch.categoryId ?? before?.categoryId
+    const category = categoryId === undefined ? undefined : this.#category(categoryId)
+    // A fault of the request is told before that there is no such pet.
+    if (category === undefined && categoryId !== undefined) return { unknownCategory: categoryId }
+    if (before === undefined || entry === undefined || category === undefined) return 'unknown_pet'
     const pet = patched(before, patch)
-    const category = this.#category(pet.categoryId)
-    if (category === undefined) return { unknownCategory: pet.categoryId }
     if (isSamePet(before, pet)) return { pet: { ...pet, quantity: entry.quantity } }
     const obstacle = this.#barcodeObstacle(petId, pet.barcode)
     if (obstacle !== undefined) return obstacle
