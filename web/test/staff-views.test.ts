@@ -61,7 +61,8 @@ test(
     await dialog(page).getByText('Enter a name.').waitFor()
     await dialog(page).getByText('Choose a category.').waitFor()
     await axe(page)
-    await field(page, 'Name').fill('Corn snake')
+    // The first that is wrong has the focus.
+    await page.keyboard.type('Corn snake')
     await field(page, 'Category').selectOption('Reptiles')
     await field(page, 'Barcode').fill('2000000010007')
     await field(page, 'Low at').fill('2')
@@ -137,6 +138,8 @@ test(
     await item(page, 'Goldie').getByText('5 on the shelf, 2 reserved').waitFor()
     await axe(page)
     await fits(page)
+    await shop.setElsewhere(3n, 1)
+    await item(page, 'Goldie').getByText('1 too few').waitFor()
     await shop.setElsewhere(3n, 8)
     await item(page, 'Goldie').waitFor({ state: 'detached' })
   },

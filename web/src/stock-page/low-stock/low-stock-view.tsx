@@ -94,9 +94,9 @@ function LowRow({ row, now }: { readonly row: SearchRow; readonly now: number })
       </span>
       <span className="low-row__left number">
         <strong className={available <= 0 ? 'low-row__none' : undefined}>
-          {available.toLocaleString('en')}
+          {Math.abs(available).toLocaleString('en')}
         </strong>{' '}
-        left
+        {available < 0 ? 'too few' : 'left'}
         {lowStockAt !== undefined && (
           <span className="muted"> · low at {lowStockAt.toLocaleString('en')}</span>
         )}

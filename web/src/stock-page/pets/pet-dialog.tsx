@@ -1,5 +1,6 @@
 import type { SearchRow } from '@petstore/client'
 import { type FormEvent, useEffect, useRef, useState } from 'react'
+import { flushSync } from 'react-dom'
 import { href } from '../navigation.ts'
 import { useSession } from '../session/session-context.ts'
 import { showToast } from '../toasts.tsx'
@@ -65,9 +66,10 @@ export function PetDialog({ pet, isGone = false, categoryId, onClose, onSaved }:
   }
   const save = async () => {
     const found = problemsOf(draft, pet === undefined)
-    setProblems(found)
     setFailure(undefined)
-    if (Object.keys(found).length > 0) return
+    flushSync(() => setProblems(found))
+    if (Object.keys(found).length > 0)
+      return dialog.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus()
     const update = updateOf(base, draft)
     if (pet !== undefined && Object.keys(update).length === 0) return close()
     setWorking(true)
