@@ -36,14 +36,14 @@ const writesOf = (which: string) => {
     ON CONFLICT (id) DO UPDATE SET
       name = excluded.name, words = excluded.words, category_id = excluded.category_id, low_stock_at = excluded.low_stock_at`,
     // A pet that was removed and comes back goes on with its history.
-    `INSERT INTO stock (pet_id, quantity, status, last_change)
-    SELECT id, quantity, status, (SELECT max(log.id) FROM log WHERE pet_id = differing.id AND ${IS_OF_PET})
-    FROM ${rows} AND is_new ORDER BY id`,
+    `INSERT INTO stock (pet_id, quantity, status, low_at, last_change)
+    SELECT pets.id, quantity, status, ${THRESHOLD}, (SELECT max(log.id) FROM log WHERE pet_id = pets.id AND ${IS_OF_PET})
+    FROM (SELECT * FROM ${rows} AND is_new) AS pets JOIN categories ON categories.id = category_id ORDER BY pets.id`,
     `UPDATE stock SET status = now.status FROM differing AS now
     WHERE now.id BETWEEN $1 AND $2 AND ${which} AND old_status <> now.status AND stock.pet_id = now.id`,
     `UPDATE stock SET low_at = (
       SELECT ${THRESHOLD} FROM pets JOIN categories ON categories.id = category_id WHERE pets.id = pet_id)
-    WHERE pet_id BETWEEN $1 AND $2 AND pet_id IN (SELECT id FROM ${rows} AND ${IS_OTHER_RECORD})`,
+    WHERE pet_id BETWEEN $1 AND $2 AND pet_id IN (SELECT id FROM ${rows} AND NOT is_new AND ${IS_OTHER_RECORD})`,
   ]
 }
 
