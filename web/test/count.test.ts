@@ -3,6 +3,7 @@ import type { Page } from 'playwright-core'
 import { axe } from './support/axe.ts'
 import { barcodeOf, fits, scan, scannedPets } from './support/scanning.ts'
 import { BROWSER_TEST_MS, signIn, useShop } from './support/shop.ts'
+import { expectSoon } from './support/soon.ts'
 
 const shop = useShop({ pets: scannedPets(130) })
 const PHONE = { width: 390, height: 844 }
@@ -34,7 +35,7 @@ test(
     await axe(page)
     await begin(page)
     await page.getByRole('heading', { level: 1, name: 'Count “number 12”' }).waitFor()
-    expect(await focused(page)).toBe('Scan: each scan counts one more')
+    await expectSoon(() => focused(page), 'Scan: each scan counts one more')
     // Whatever has the focus: each scan is one more.
     for (let scans = 1; scans <= 3; scans++) await scan(page, barcodeOf(12))
     await says(page, 'Pet number 12: 3 counted')
@@ -47,7 +48,7 @@ test(
     await field(page, 112).focus()
     await page.keyboard.type('8')
     await page.keyboard.press('Enter')
-    expect(await field(page, 120).evaluate((element) => element === document.activeElement)).toBe(true)
+    await expectSoon(() => field(page, 120).evaluate((element) => element === document.activeElement), true)
     await page.keyboard.type('10')
     await page.keyboard.press('Enter')
     await page.keyboard.press('Enter')
@@ -91,7 +92,7 @@ test(
     await page.getByRole('button', { name: /^Counted/ }).click()
     await page.getByRole('row', { name: /^Pet number 12 12 9 .*Changed$/ }).waitFor()
     await page.getByRole('button', { name: 'Review' }).click()
-    expect(await focused(page)).toBe('Count')
+    await expectSoon(() => focused(page), 'Count')
     const changed = page.getByRole('region', { name: 'Changed since it was counted' })
     await changed.getByText('You counted 4 when the stock said 10; it says 9 now.').waitFor()
     const bodies: string[] = []
@@ -113,7 +114,7 @@ test(
     await page.getByRole('button', { name: 'As counted: 8 for Pet number 112' }).click()
     await page.getByRole('button', { name: 'Apply 2 pets' }).click()
     await says(page, '6 pets applied, 5 of them corrected.')
-    expect(await focused(page)).toBe('Count')
+    await expectSoon(() => focused(page), 'Count')
     await page.getByText('Adjustment 2: 2 pets, 2 corrected by −4').waitFor()
     expect(await Promise.all([12n, 112n].map(shop.inStock))).toEqual([3, 8])
     const { json } = await shop.service.call('GET', '/inventory/112/history')
@@ -151,9 +152,9 @@ test(
     // The list goes on behind its first page.
     await field(page, 100).focus()
     await page.keyboard.press('Enter')
-    expect(await field(page, 101).evaluate((element) => element === document.activeElement)).toBe(true)
+    await expectSoon(() => field(page, 101).evaluate((element) => element === document.activeElement), true)
     await page.keyboard.press('ArrowUp')
-    expect(await field(page, 100).evaluate((element) => element === document.activeElement)).toBe(true)
+    await expectSoon(() => field(page, 100).evaluate((element) => element === document.activeElement), true)
     await page.getByRole('button', { name: 'Review' }).click()
     await page
       .getByText('Go on counting: it is kept in this browser. Apply it when the connection is back.')

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { axe } from './support/axe.ts'
 import { BROWSER_TEST_MS, useShop } from './support/shop.ts'
+import { expectSoon } from './support/soon.ts'
 
 const shop = useShop()
 
@@ -86,7 +87,10 @@ describe('a heading', () => {
 
       await page.evaluate(() => location.assign('#/operations/createOrder/try-it'))
       await page.getByRole('heading', { name: 'Try it', exact: true }).waitFor()
-      expect(await page.evaluate(() => document.activeElement?.id)).toBe('/operations/createOrder/try-it')
+      await expectSoon(
+        () => page.evaluate(() => document.activeElement?.id),
+        '/operations/createOrder/try-it',
+      )
       await page.goBack()
       await arrivedAt(page, '/guides/limits/what-is-left')
       await page.evaluate(() => scrollTo(0, 0))

@@ -3,6 +3,7 @@ import type { Locator, Page } from 'playwright-core'
 import { axe } from './support/axe.ts'
 import { makeOrder, orderRow, petsNamed, stateOf } from './support/orders.ts'
 import { BROWSER_TEST_MS, useShop } from './support/shop.ts'
+import { expectSoon } from './support/soon.ts'
 import { rowOf, shows } from './support/stock-table.ts'
 
 const shop = useShop({
@@ -121,7 +122,7 @@ describe('what somebody else did in the meantime is told kindly', () => {
       await isNow(row, what === 'completed' ? 'Complete' : 'Cancelled')
       await button(row, /^Close/).click()
       expect(await row.getByText(words).count()).toBe(0)
-      expect(await row.evaluate((element) => element === document.activeElement)).toBe(true)
+      await expectSoon(() => row.evaluate((element) => element === document.activeElement), true)
     },
     BROWSER_TEST_MS,
   )

@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import { axe } from './support/axe.ts'
 import { BROWSER_TEST_MS, signIn, useShop } from './support/shop.ts'
+import { expectSoon } from './support/soon.ts'
 import {
   activeRow,
   fieldOf,
@@ -93,7 +94,7 @@ test(
     await axe(mine)
     expect(await shop.inStock(2n)).toBe(7)
     await mine.getByRole('button', { name: 'Keep 7 for Pet number 2' }).click()
-    expect(await mine.evaluate(() => document.activeElement?.role)).toBe('grid')
+    await expectSoon(() => mine.evaluate(() => document.activeElement?.role), 'grid')
     await shows(mine, 2n, 7)
     expect(await shop.inStock(2n)).toBe(7)
 

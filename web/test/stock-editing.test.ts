@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { axe } from './support/axe.ts'
 import { BROWSER_TEST_MS, useShop } from './support/shop.ts'
+import { expectSoon } from './support/soon.ts'
 import { activeRow, fieldOf, goToRow, rowOf, saved, shows, typeQuantity } from './support/stock-table.ts'
 
 const PETS = Array.from({ length: 10 }, (_, index) => ({
@@ -71,12 +72,12 @@ test(
     const search = page.getByLabel('Search by name or id')
     await search.click()
     await saved(page, 2n)
-    expect(await search.evaluate((input) => input === document.activeElement)).toBe(true)
+    await expectSoon(() => search.evaluate((input) => input === document.activeElement), true)
     expect(await shop.inStock(2n)).toBe(12)
 
     await beginToEdit(page, 2n)
     await page.keyboard.press('Escape')
-    expect(await focusedRole(page)).toBe('grid')
+    await expectSoon(() => focusedRole(page), 'grid')
   },
   BROWSER_TEST_MS,
 )

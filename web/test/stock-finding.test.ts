@@ -3,6 +3,7 @@ import type { Page } from 'playwright-core'
 import { axe } from './support/axe.ts'
 import { scan } from './support/scanner.ts'
 import { BROWSER_TEST_MS, useShop } from './support/shop.ts'
+import { expectSoon } from './support/soon.ts'
 import { activeRow, countIs, fieldOf, goToRow, rowOf, saved, shows } from './support/stock-table.ts'
 
 /** More than a browser would scroll through without help, and two that have barcodes. */
@@ -51,7 +52,7 @@ test(
     await page.keyboard.type('no such thing')
     await page.keyboard.press('Enter')
     await page.getByText('Nothing found').waitFor()
-    expect(await search(page).evaluate((field) => field === document.activeElement)).toBe(true)
+    await expectSoon(() => search(page).evaluate((field) => field === document.activeElement), true)
 
     await search(page).fill('number 12345')
     await page.getByRole('button', { name: 'Available' }).click()

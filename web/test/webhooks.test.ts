@@ -89,7 +89,7 @@ test(
     const refused = async (words: string | RegExp) => {
       await form.getByRole('alert').getByText(words).waitFor()
       expect(await address.getAttribute('aria-invalid')).toBe('true')
-      expect(await page.evaluate(() => document.activeElement?.getAttribute('type'))).toBe('url')
+      await page.locator('[type=url]:focus').waitFor()
     }
     await keyboard.press('Enter')
     await refused('Enter the address of the receiver.')
@@ -233,7 +233,7 @@ test(
     await card(page, '/mended').getByRole('button', { name: 'Yes, remove it' }).click()
     await card(page, '/mended').waitFor({ state: 'detached' })
     expect(await found('/mended')).toBeUndefined()
-    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('New webhook')
+    await page.locator(':focus', { hasText: /^New webhook$/ }).waitFor()
 
     // What somebody else removed meanwhile is told, and goes.
     await shop.service.call('DELETE', `/webhooks/${(await found('/first'))?.id}`)

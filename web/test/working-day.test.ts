@@ -4,6 +4,7 @@ import { axe } from './support/axe.ts'
 import { petsNamed } from './support/orders.ts'
 import { fits } from './support/scanning.ts'
 import { BROWSER_TEST_MS, JSON_HEADERS, useShop } from './support/shop.ts'
+import { expectSoon } from './support/soon.ts'
 
 const shop = useShop({
   pets: petsNamed('Biscuit', 'Mittens', 'Goldie'),
@@ -26,25 +27,25 @@ test(
     await page.getByRole('dialog').getByLabel('Low at').fill('3')
     await page.keyboard.press('Enter')
     await page.getByRole('dialog').waitFor({ state: 'detached' })
-    expect(await focused(page)).toBe('Edit Mittens')
+    await expectSoon(() => focused(page), 'Edit Mittens')
     await page.getByRole('button', { name: 'Dismiss' }).click()
-    expect(await focused(page)).toBe('Edit Mittens')
+    await expectSoon(() => focused(page), 'Edit Mittens')
     await page.getByRole('button', { name: 'Add a pet' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click()
     await page.getByRole('dialog').waitFor({ state: 'detached' })
-    expect(await focused(page)).toBe('Add a pet')
+    await expectSoon(() => focused(page), 'Add a pet')
     await page.getByRole('button', { name: 'Edit Mittens' }).click()
     await page.getByRole('button', { name: 'Remove…' }).click()
     await page.getByRole('button', { name: 'Yes, remove it' }).click()
     await page.getByRole('button', { name: 'Edit Mittens' }).waitFor({ state: 'detached' })
-    expect(await focused(page)).toBe('Pets')
+    await expectSoon(() => focused(page), 'Pets')
 
     const body = JSON.stringify({ url: 'http://127.0.0.1:9999/', kinds: ['pet.removed'] })
     await shop.service.call('POST', '/webhooks', { body, headers: JSON_HEADERS })
     await page.getByRole('link', { name: 'Webhooks' }).click()
     await page.getByRole('button', { name: /^Pause/ }).click()
     await page.getByRole('button', { name: /^Go on/ }).waitFor()
-    expect(await focused(page)).toBe('Webhook to http://127.0.0.1:9999/')
+    await expectSoon(() => focused(page), 'Webhook to http://127.0.0.1:9999/')
   },
   BROWSER_TEST_MS,
 )
@@ -65,7 +66,7 @@ test(
     expect(await file.inputValue()).toContain('spring.csv')
     await page.getByRole('button', { name: 'Import…' }).click()
     await page.getByText('Add 1 pet in 1 request?').waitFor()
-    expect(await focused(page)).toBe('Not yet')
+    await expectSoon(() => focused(page), 'Not yet')
   },
   BROWSER_TEST_MS,
 )

@@ -27,7 +27,7 @@ const DESKTOP = { width: 1280, height: 800 }
 /** The first run on a machine installs Chromium. */
 const START_WITHIN_MS = 600_000
 /** Shorter than a test may take, so that the message names what was waited for. */
-const WAIT_WITHIN_MS = 30_000
+export const WAIT_WITHIN_MS = 30_000
 
 export const JSON_HEADERS = { 'Content-Type': 'application/json' }
 
