@@ -94,8 +94,12 @@ export const linearizabilityTask: TortureTask = {
   run: async (options) => {
     const { seed, isFull, say } = options
     const isOver = untilOver(options, LEAST_REQUESTS)
+    let told = 0
     const driven = await driveInstances(seed, (requests) => {
-      if (requests % TELL_EVERY === 0 && requests > 0) say(`${requests} requests`)
+      if (requests >= told + TELL_EVERY) {
+        told = requests
+        say(`${told} requests`)
+      }
       return isOver(requests)
     })
     const crashes = isFull ? CRASHES : 1
