@@ -116,15 +116,17 @@ export class OrderLoad {
   }
 
   async #step(address: string): Promise<number> {
-    const kind = this.#pickKind()
-    const { status } = await this.#sendOne(address, kind)
+    const picked = this.#pickKind()
+    const orderId = this.#open[Math.floor(this.#parts.random() * this.#open.length)]
+    const kind = orderId === undefined && (picked === 'complete' || picked === 'cancel') ? 'deliver' : picked
+    const { status } = await this.#sendOne(address, kind, orderId ?? 0n)
     if (status !== NO_ANSWER && !STATUSES[kind].includes(status)) {
       this.surprises.push(`a request of the kind ${kind} was answered ${status}`)
     }
     return status
   }
 
-  #sendOne(address: string, kind: Kind): Promise<Answer> {
+  #sendOne(address: string, kind: Kind, orderId: bigint): Promise<Answer> {
     switch (kind) {
       case 'order':
       case 'hold':
@@ -134,11 +136,9 @@ export class OrderLoad {
       case 'look':
         return this.#send(address, 'GET', '/store/orders?limit=20')
       case 'complete':
-      case 'cancel': {
-        const orderId = this.#open[Math.floor(this.#parts.random() * this.#open.length)]
-        if (orderId === undefined) return this.#deliver(address)
-        return kind === 'complete' ? this.#complete(address, orderId) : this.#cancel(address, orderId)
-      }
+        return this.#complete(address, orderId)
+      case 'cancel':
+        return this.#cancel(address, orderId)
     }
   }
 
