@@ -17,7 +17,7 @@ const WRITERS = 8
 const MAX_UPDATES = 150
 /** So many updates the one that is left has to acknowledge after each kill. */
 const ALONE = 20
-const FAREWELL_MS = 10_000
+const FAREWELL_MS = 60_000
 const TELL_EVERY = 10
 
 /** Kills one of two instances under load, at random, again and again; the other one has to go on. */
