@@ -87,14 +87,14 @@ describe('petstore serve, told to stop', () => {
   })
 
   test('connections without a request do not hold it up', async () => {
-    const { address, stop } = await serve(['--demo'], { cwd })
+    const { address, stop } = await serve(['--demo', '--stop-grace-seconds', '100'], { cwd })
     const used = await RawConnection.open(address)
     used.sendRequest('GET', '/v1/inventory', KEY)
     expect((await used.answer())?.status).toBe(200)
     await RawConnection.open(address)
     const [exitCode, took] = await timed(stop())
     expect(exitCode).toBe(0)
-    expect(took).toBeLessThan(20_000)
+    expect(took).toBeLessThan(60_000)
     expect(await used.answer()).toBeUndefined()
   })
 
@@ -108,7 +108,7 @@ describe('petstore serve, told to stop', () => {
     await Bun.sleep(100)
     const [exitCode, took] = await timed(stop())
     expect(exitCode).toBe(0)
-    expect(took).toBeWithin(900, 20_000)
+    expect(took).toBeWithin(900, 9_000)
     const again = await serve(['--demo'], { cwd })
     expect((await again.call('/inventory', 'pst_demo_free')).headers.get('X-RateLimit-Remaining')).toBe('58')
     await again.stop()
@@ -133,7 +133,7 @@ describe('petstore serve, told to stop', () => {
   })
 
   test('a second signal ends it at once with exit code 1', async () => {
-    const { address, program } = await serve(['--demo'], { cwd })
+    const { address, program } = await serve(['--demo', '--stop-grace-seconds', '100'], { cwd })
     const stuck = await RawConnection.open(address)
     stuck.send(`PATCH /v1/inventory/1 HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${KEY}\r\nContent-Le`)
     await Bun.sleep(100)
@@ -143,7 +143,7 @@ describe('petstore serve, told to stop', () => {
     program.kill('SIGINT')
     const [exitCode, took] = await timed(program.exited)
     expect(exitCode).toBe(1)
-    expect(took).toBeLessThan(8_000)
+    expect(took).toBeLessThan(60_000)
   })
 
   test('a signal that comes twice in one moment, as a Ctrl-C under npm does, is one signal', async () => {

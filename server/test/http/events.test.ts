@@ -173,14 +173,14 @@ describe('the stream of events', () => {
   })
 
   test('ends at once and in good order when the service stops', async () => {
-    const other = await TestService.start()
+    const other = await TestService.start({ settings: { stopGraceSeconds: '100' } })
     const open = await Promise.all(
       Array.from({ length: 3 }, () => EventReader.open(`${other.address}/v1/inventory/events`, other.key)),
     )
     for (const reader of open) await reader.until(() => reader.events.length === 1)
     const began = performance.now()
     await other.stop()
-    expect(performance.now() - began).toBeLessThan(20_000)
+    expect(performance.now() - began).toBeLessThan(60_000)
     for (const reader of open) {
       await reader.until(() => reader.ended !== undefined)
       expect(reader.ended).toBe('closed')
