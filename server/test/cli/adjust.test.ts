@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
 import { EventReader } from '../support/event-reader.ts'
-import { petstore, petstoreInTerminal } from './petstore.ts'
+import { petstore, petstoreInterruptedAt } from './petstore.ts'
 import { serve } from './running-petstore.ts'
 import { BEFORE, ON_BOTH, openShop, type Shop } from './shop.ts'
 
@@ -233,11 +233,10 @@ Refused
     shop.file(`petId,name,categoryId,status,quantity\n${pets.join('')}`, 'pets.csv')
     expect((await shop.run('import', 'pets.csv')).exitCode).toBe(0)
     const name = shop.file(`petId,quantity\n${petIds.map((id) => `${id},8\n`).join('')}`, 'count.csv')
-    const { exitCode, shown } = await petstoreInTerminal(
-      ['adjust', '--reason', 'counted', join(shop.cwd, name), '--database-url', shop.env.DATABASE_URL],
-      'writing',
-      (program) => program.type('\x03'),
-    )
+    const { exitCode, shown } = await petstoreInterruptedAt('writing', 'SIGINT', [
+      ...['adjust', '--reason', 'counted', join(shop.cwd, name)],
+      ...['--database-url', shop.env.DATABASE_URL],
+    ])
     expect(shown).toContain('petstore: stopped by SIGINT; nothing was changed')
     expect([exitCode, new Set((await shop.quantities()).slice(0, 30_000))]).toEqual([130, new Set([5])])
     const counted = await shop.run('adjust', '--reason', 'counted', name)

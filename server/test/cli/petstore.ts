@@ -1,6 +1,11 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
+const PAUSING_PRELOAD = fileURLToPath(new URL('./pausing-preload.ts', import.meta.url))
 /** `npm test` builds the executable once for all tests: it serves sooner than the sources do. */
 const BUILT = Bun.env.TEST_PETSTORE
 export const PROGRAM = BUILT === undefined ? [process.execPath, MAIN] : [BUILT]
@@ -45,29 +50,91 @@ export async function petstore(args: readonly string[], options?: RunOptions): P
   return { exitCode: await program.exited, stdout, stderr }
 }
 
-/** Runs the real program in a terminal; once it has shown `until`, does `then`. Gives all that it showed. */
+interface TerminalProgram {
+  kill(signal: 'SIGTERM'): void
+  type(text: string): void
+  /** Resolves once the terminal has shown the text. */
+  shows(text: string): Promise<void>
+}
+
+interface TerminalOptions {
+  readonly env?: Readonly<Record<string, string>>
+  readonly program?: readonly string[]
+}
+
+/** Runs the real program in a terminal; once it has shown `expected`, runs `then`. Returns everything it showed. */
 export async function petstoreInTerminal(
   args: readonly string[],
-  until?: string,
-  then?: (program: { kill(signal: 'SIGTERM'): void; type(text: string): void }) => void,
+  expected?: string,
+  then: (program: TerminalProgram) => void | Promise<void> = () => {},
+  { env = {}, program: command = PROGRAM }: TerminalOptions = {},
 ): Promise<{ exitCode: number; shown: string }> {
   const decoder = new TextDecoder()
   let shown = ''
-  let isDone = until === undefined
-  const program = Bun.spawn([...PROGRAM, ...args], {
-    env: { PATH: '/usr/bin:/bin' },
+  let changed = Promise.withResolvers<void>()
+  const program = Bun.spawn([...command, ...args], {
+    env: { PATH: '/usr/bin:/bin', ...env },
     terminal: {
       cols: 100,
       rows: 30,
-      data: (terminal, bytes) => {
+      data: (_terminal, bytes) => {
         shown += decoder.decode(bytes, { stream: true })
-        if (isDone || !shown.includes(until ?? '')) return
-        isDone = true
-        then?.({ kill: (signal) => program.kill(signal), type: (text) => terminal.write(text) })
+        changed.resolve()
+        changed = Promise.withResolvers()
       },
     },
   })
+  const shows = async (text: string) => {
+    while (!shown.includes(text)) {
+      const exited = program.exited.then(() => 'exited')
+      if ((await Promise.race([changed.promise, exited])) !== 'exited' || shown.includes(text)) continue
+      throw new Error(`the program exited without showing "${text}": ${shown}`)
+    }
+  }
+  if (expected !== undefined) {
+    await shows(expected)
+    await then({
+      kill: (signal) => program.kill(signal),
+      type: (text) => program.terminal?.write(text),
+      shows,
+    })
+  }
   const exitCode = await program.exited
   program.terminal?.close()
   return { exitCode, shown }
+}
+
+/**
+ * Runs the program from its sources in a terminal and lets it stand still when it shows `pauseAt`: what it does next, it
+ * does after `signal` has arrived. SIGINT is typed as Ctrl-C.
+ */
+export async function petstoreInterruptedAt(
+  pauseAt: string,
+  signal: 'SIGINT' | 'SIGTERM',
+  args: readonly string[],
+): Promise<{ exitCode: number; shown: string }> {
+  const folder = mkdtempSync(join(tmpdir(), 'petstore-pause-'))
+  const fifo = join(folder, 'fifo')
+  try {
+    if (!Bun.spawnSync(['mkfifo', fifo]).success) throw new Error(`cannot make the FIFO ${fifo}`)
+    return await petstoreInTerminal(
+      args,
+      pauseAt,
+      async (program) => {
+        if (signal === 'SIGTERM') program.kill(signal)
+        else {
+          program.type('\x03')
+          // The terminal shows this after it has sent the signal.
+          await program.shows('^C')
+        }
+        await writeFile(fifo, '')
+      },
+      {
+        env: { PAUSE_AT: pauseAt, PAUSE_FIFO: fifo },
+        program: [process.execPath, '--preload', PAUSING_PRELOAD, MAIN],
+      },
+    )
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
 }
