@@ -3,6 +3,7 @@ import { EventReader } from '../support/event-reader.ts'
 import { removePet } from '../support/remove-pet.ts'
 import { standingOf } from '../support/standing.ts'
 import { TestService } from '../support/test-service.ts'
+import { until } from '../support/until.ts'
 
 let service: TestService
 beforeAll(async () => {
@@ -139,8 +140,7 @@ describe('GET /inventory/events', () => {
     expect(refused.headers.get('Retry-After')).toBe('5')
     expect((await followFromNow()).response.status).toBe(200)
     open[0]?.close()
-    await Bun.sleep(100)
-    expect((await followFromNow({ key: secret })).response.status).toBe(200)
+    await until(async () => (await follow({ key: secret })).response.status === 200)
   })
 
   test('ends when its key is revoked, and no other', async () => {
@@ -156,8 +156,12 @@ describe('GET /inventory/events', () => {
   })
 
   test('ends when its key expires', async () => {
-    const { secret } = await service.createKey('pro', { expiresAt: Date.now() + 300 })
+    const { id, secret } = await service.createKey('pro')
     const reader = await followFromNow({ key: secret })
+    const key = (await service.store.listKeys()).find((one) => one.key.id === id)?.key
+    if (key === undefined) throw new Error('the key is not listed')
+    const at = Date.now()
+    await service.store.changeKey(key, { expiresAt: at + 200 }, { at, actor: 'test' })
     await reader.until(() => reader.ended === 'closed')
   })
 })
@@ -189,22 +193,31 @@ describe('the stream of events', () => {
 
   test('survives a database that fails for a while, and tells then what happened', async () => {
     let isFailing = false
+    let failedReads = 0
+    let readsUnderWay = 0
     const other = await TestService.start({
       wrapStore: (store) => ({
         ...store,
         stockEventsAfter: async (...request) => {
-          if (isFailing) throw new Error('the database is away')
-          return store.stockEventsAfter(...request)
+          if (isFailing) {
+            failedReads++
+            throw new Error('the database is away')
+          }
+          readsUnderWay++
+          try {
+            return await store.stockEventsAfter(...request)
+          } finally {
+            readsUnderWay--
+          }
         },
       }),
     })
     const reader = await EventReader.open(`${other.address}/v1/inventory/events`, other.key)
     await reader.until(() => reader.events.length === 1)
     isFailing = true
-    // A look that was under way has ended by then.
-    await Bun.sleep(200)
+    await until(() => readsUnderWay === 0)
     await other.setQuantity(1n, '{"quantity": 77}')
-    await Bun.sleep(350)
+    await until(() => failedReads > 2)
     expect(reader.events).toHaveLength(1)
     isFailing = false
     await reader.until(() => afterOf(reader).includes(77))
@@ -232,11 +245,14 @@ describe('the stream of events', () => {
     await other.setQuantity(1n, '{"quantity": 78}')
     await reader.until(() => afterOf(reader).includes(78))
     reader.close()
-    await Bun.sleep(50)
-    const before = asked
-    await other.setQuantity(1n, '{"quantity": 79}')
-    await Bun.sleep(250)
-    expect(asked).toBe(before)
+    // The service learns that the reader is gone only after a while; from then on a change causes no read.
+    await until(async () => {
+      const before = asked
+      await other.setQuantity(1n, '{"quantity": 79}')
+      await other.setQuantity(1n, '{"quantity": 80}')
+      await Bun.sleep(250)
+      return asked === before
+    })
     await other.stop()
   })
 })
