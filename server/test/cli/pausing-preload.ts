@@ -1,5 +1,5 @@
 /**
- * Preloaded into the program by `petstorePausedInTerminal`. When the program shows PAUSE_AT on standard error, it stands
+ * Preloaded into the program by `petstorePausedAt`. When the program shows PAUSE_AT on standard error, it stands
  * still until the FIFO at PAUSE_FIFO is opened for writing and closed again.
  */
 import { readFileSync, writeSync } from 'node:fs'

@@ -105,13 +105,13 @@ export async function petstoreInTerminal(
 }
 
 /**
- * Runs the program from its sources in a terminal and lets it stand still when it shows `pauseAt`: what it does next, it
- * does after `signal` has arrived. SIGINT is typed as Ctrl-C.
+ * Runs the program from its sources in a terminal and lets it stand still when it first shows `pauseAt`, until
+ * `whilePaused` is over.
  */
-export async function petstoreInterruptedAt(
+export async function petstorePausedAt(
   pauseAt: string,
-  signal: 'SIGINT' | 'SIGTERM',
   args: readonly string[],
+  whilePaused: (program: TerminalProgram) => Promise<void>,
 ): Promise<{ exitCode: number; shown: string }> {
   const folder = mkdtempSync(join(tmpdir(), 'petstore-pause-'))
   const fifo = join(folder, 'fifo')
@@ -121,12 +121,7 @@ export async function petstoreInterruptedAt(
       args,
       pauseAt,
       async (program) => {
-        if (signal === 'SIGTERM') program.kill(signal)
-        else {
-          program.type('\x03')
-          // The terminal shows this after it has sent the signal.
-          await program.shows('^C')
-        }
+        await whilePaused(program)
         await writeFile(fifo, '')
       },
       {
@@ -137,4 +132,21 @@ export async function petstoreInterruptedAt(
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
+}
+
+/** Whatever the program does after it has shown `pauseAt`, it does after the signal arrived. SIGINT is typed as Ctrl-C. */
+export function petstoreInterruptedAt(
+  pauseAt: string,
+  signal: 'SIGINT' | 'SIGTERM',
+  args: readonly string[],
+): Promise<{ exitCode: number; shown: string }> {
+  return petstorePausedAt(pauseAt, args, async (program) => {
+    if (signal === 'SIGTERM') {
+      program.kill(signal)
+      return
+    }
+    program.type('\x03')
+    // The terminal shows this after it has sent the signal.
+    await program.shows('^C')
+  })
 }

@@ -12,6 +12,9 @@ import { UNAVAILABLE } from './faulty-shop.ts'
 setDefaultTimeout(120_000)
 
 const ROLE = `shop_${crypto.randomUUID().slice(0, 8)}`
+const HOUR_MS = 60 * 60 * 1_000
+/** Time enough for every statement on a busy machine, and little enough to wait for. */
+const TIMEOUT_SECONDS = '5'
 const initial = new Map(PET_IDS.map((petId) => [petId, 0]))
 
 let database: TestDatabase
@@ -34,7 +37,11 @@ beforeAll(async () => {
   url.port = String(proxy.port)
   service = await serve([], {
     cwd: '/',
-    env: { DATABASE_URL: url.href, PG_STATEMENT_TIMEOUT_SECONDS: '1', PG_CONNECT_TIMEOUT_SECONDS: '1' },
+    env: {
+      DATABASE_URL: url.href,
+      PG_STATEMENT_TIMEOUT_SECONDS: TIMEOUT_SECONDS,
+      PG_CONNECT_TIMEOUT_SECONDS: TIMEOUT_SECONDS,
+    },
   })
 })
 afterAll(async () => {
@@ -70,7 +77,7 @@ async function refusedUpdate() {
   const ended = performance.now()
   operations.push({ kind: 'write', petId: 1, value: quantity, began, ended, isUnsure: true })
   const retryAfter = response.headers.get('Retry-After')
-  return { status: response.status, retryAfter, body: await response.json(), ms: ended - began }
+  return { status: response.status, retryAfter, body: await response.json() }
 }
 
 /** The log is written in the background. */
@@ -90,9 +97,7 @@ describe('when PostgreSQL gives no more connections', () => {
   test('none: everything is refused at once with the Error body, and comes back by itself', async () => {
     await allowConnections(0)
     await send(50)
-    const refused = await refusedUpdate()
-    expect(refused).toMatchObject(UNAVAILABLE)
-    expect(refused.ms).toBeLessThan(9_000)
+    expect(await refusedUpdate()).toMatchObject(UNAVAILABLE)
     await until(async () => (await fetch(`${service.address}/readyz`)).status === 503)
     await untilLogged('too many connections for role')
     await database.run(`ALTER ROLE ${ROLE} CONNECTION LIMIT -1`)
@@ -119,10 +124,9 @@ describe('when PostgreSQL is slow', () => {
   })
 
   test('slower than the time-outs: refused in time, and once it is quick again it goes on', async () => {
-    proxy.slowDown(5_000)
-    const refused = await refusedUpdate()
-    expect(refused).toMatchObject(UNAVAILABLE)
-    expect(refused.ms).toBeLessThan(9_000)
+    // Without the timeouts the update would wait for longer than a test may.
+    proxy.slowDown(HOUR_MS)
+    expect(await refusedUpdate()).toMatchObject(UNAVAILABLE)
     proxy.slowDown(0)
     await untilUpdatesAreTaken()
     expect(await send(60)).toEqual([200])

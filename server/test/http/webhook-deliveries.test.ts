@@ -8,7 +8,7 @@ setDefaultTimeout(120_000)
 const DAY = 24 * 60 * 60 * 1_000
 
 const desk = new WebhookDesk()
-const { sent, create, shown, arrived, settled, changePet } = desk
+const { sent, create, shown, arrived, settled, noticed, changePet } = desk
 
 describe('a delivery', () => {
   test('tells what happened and is signed by the specification', async () => {
@@ -185,8 +185,7 @@ describe('a delivery', () => {
   test('waits while the webhook is paused', async () => {
     const { id } = await create()
     expect(((await sent('PATCH', `/webhooks/${id}`, { paused: true })).json as Shown).state).toBe('paused')
-    // Once it is noticed.
-    await Bun.sleep(1_500)
+    await noticed()
     await changePet()
     await until(async () => (await shown(id)).behind.events === 1)
     expect(desk.receiver.all).toHaveLength(0)
@@ -197,7 +196,7 @@ describe('a delivery', () => {
   test('is signed with both secrets for a day after a rotation', async () => {
     const { id, secret } = await create()
     const { secret: newer } = (await sent('POST', `/webhooks/${id}/rotate-secret`)).json as Shown
-    await Bun.sleep(1_500)
+    await noticed()
     await changePet()
     await arrived(1)
     desk.service.now += DAY
@@ -222,7 +221,7 @@ describe('a delivery', () => {
   test('says relist, once, where the log was pruned past its place', async () => {
     const { id } = await create({ kinds: ['pet.removed'] })
     await sent('PATCH', `/webhooks/${id}`, { paused: true })
-    await Bun.sleep(1_500)
+    await noticed()
     for (let count = 0; count < 5; count++) await changePet()
     await desk.service.store.pruneHistory({ keep: 1 }, 1_000)
     expect((await shown(id)).behind.events).toBeGreaterThan(0)

@@ -11,10 +11,21 @@ export class WebhookDesk {
   service!: TestService
   receiver!: WebhookReceiver
   #quantity = 1_000
+  #leases = 0
 
   constructor() {
     beforeAll(async () => {
-      this.service = await TestService.start({ settings: { webhookPrivateAddresses: 'on' } })
+      this.service = await TestService.start({
+        settings: { webhookPrivateAddresses: 'on' },
+        wrapStore: (store) => ({
+          ...store,
+          leaseWebhooks: async (forMs) => {
+            const leased = await store.leaseWebhooks(forMs)
+            this.#leases++
+            return leased
+          },
+        }),
+      })
     })
     beforeEach(() => {
       this.receiver = new WebhookReceiver()
@@ -46,6 +57,13 @@ export class WebhookDesk {
 
   /** Nothing is left to be delivered. */
   settled = (id: number) => until(async () => (await this.shown(id)).behind.events === 0)
+
+  /** The worker has read the webhooks as they are now. */
+  noticed = async () => {
+    // The next lease may have begun before now.
+    const enough = this.#leases + 2
+    await until(() => this.#leases >= enough)
+  }
 
   /** Gives it a quantity that it never had. */
   changePet = async (petId = 1n): Promise<number> => {

@@ -4,6 +4,7 @@ import type { FinishedRequest } from '../../src/http/finished-request.ts'
 import type { Sink } from '../../src/telemetry/line-writer.ts'
 import { Logger, type LogSettings } from '../../src/telemetry/logger.ts'
 import { START, TestService } from '../support/test-service.ts'
+import { until } from '../support/until.ts'
 
 const services: TestService[] = []
 afterEach(() => Promise.all(services.splice(0).map((service) => service.stop())))
@@ -200,7 +201,7 @@ describe('the logger', () => {
       },
     })
     logger.info('first')
-    await Bun.sleep(10)
+    await until(() => seen.length > 0)
     for (let count = 0; count < 20_005; count++) logger.info('more')
     reader.resolve()
     await logger.flush()

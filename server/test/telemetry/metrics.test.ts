@@ -6,6 +6,7 @@ import { PLANS } from '../../src/core/keys/plans.ts'
 import { family } from '../../src/telemetry/exposition.ts'
 import { parsePrometheusText } from '../support/prometheus-text.ts'
 import { START, TestService } from '../support/test-service.ts'
+import { until } from '../support/until.ts'
 
 let service: TestService
 beforeAll(async () => {
@@ -179,12 +180,12 @@ describe('/metrics', () => {
     const other = new Database(service.databasePath)
     other.run('BEGIN IMMEDIATE')
     const waiting = service.setQuantity(1n, '{"quantity": 123}')
-    await Bun.sleep(50)
-    expect((await scrape()).value('petstore_open_requests')).toBe(1)
+    const openRequests = async () => (await scrape()).value('petstore_open_requests')
+    await until(async () => (await openRequests()) === 1)
     other.run('COMMIT')
     other.close()
     await waiting
-    expect((await scrape()).value('petstore_open_requests')).toBe(0)
+    expect(await openRequests()).toBe(0)
   })
 
   test('still tells the rest when the database does not answer', async () => {
