@@ -1,10 +1,10 @@
-import { spawn } from 'node:child_process'
-import { chmodSync, chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { missingPackage } from '../../../wire/test/debian-package.ts'
+import { freePorts } from './free-ports.ts'
+import { GuardedProgram, makeOwnedFolder } from './guarded-program.ts'
 import { killProcessTree } from './kill-process-tree.ts'
 import { memoryFolder } from './memory-folder.ts'
-import { runAs } from './postgres-server.ts'
 import { until } from './until.ts'
 
 /** Debian's version of PostgreSQL 15, with the JIT compiler that the embedded one lacks. */
@@ -13,19 +13,6 @@ const SCOPE = 'petstore'
 const START_MS = 120_000
 /** A failed primary is replaced once its lease has expired. Patroni wants ttl >= loop_wait + 2 * retry_timeout. */
 const LEASE = { ttl: 8, loop_wait: 1, retry_timeout: 3 }
-
-/**
- * A shell runs the program, and this process holds the shell's standard input. When this process ends, for whatever
- * reason, the shell reads the end of its input and ends the program and the PostgreSQL that it started.
- */
-const GUARDIAN = `
-start() { "$@" >>"$folder/log" 2>&1 </dev/null & echo $! >"$folder/pid"; }
-start "$@"
-while read -r command; do start "$@"; done
-kill -KILL "$(cat "$folder/pid")"
-test -f "$folder/data/postmaster.pid" && kill -QUIT "$(head -n 1 "$folder/data/postmaster.pid")"
-exit 0
-`
 
 /** Why no Patroni cluster can be started here, after an attempt to install the Debian packages. */
 export async function missingPatroni(): Promise<string | undefined> {
@@ -49,7 +36,7 @@ interface Member {
 /** PostgreSQL servers with synchronous replication, run by Patroni with etcd on loopback. */
 export class PatroniCluster {
   readonly #folder: string
-  readonly #etcd: Guarded
+  readonly #etcd: GuardedProgram
   readonly #nodes: readonly PatroniNode[]
 
   static async start(size: number): Promise<PatroniCluster> {
@@ -66,9 +53,9 @@ export class PatroniCluster {
 
   private constructor(folder: string, size: number) {
     this.#folder = folder
-    makeFolder(folder)
+    makeOwnedFolder(folder)
     const [client = 0, peer = 0, ...ports] = freePorts(2 + 2 * size)
-    this.#etcd = new Guarded(join(folder, 'etcd'), etcdCommand(join(folder, 'etcd'), client, peer), {
+    this.#etcd = new GuardedProgram(join(folder, 'etcd'), etcdCommand(join(folder, 'etcd'), client, peer), {
       // Debian's etcd refuses to start on ARM without it.
       ETCD_UNSUPPORTED_ARCH: process.arch,
     })
@@ -169,7 +156,7 @@ class PatroniNode {
   readonly apiPort: number
   readonly #folder: string
   readonly #configuration: string
-  #patroni: Guarded | undefined
+  #patroni: GuardedProgram | undefined
 
   constructor(name: string, folder: string, ports: { postgres: number; api: number; etcd: number }) {
     this.name = name
@@ -184,10 +171,10 @@ class PatroniNode {
       this.#patroni.startAgain()
       return
     }
-    makeFolder(this.#folder)
+    makeOwnedFolder(this.#folder)
     const file = join(this.#folder, 'patroni.yml')
     writeFileSync(file, this.#configuration)
-    this.#patroni = new Guarded(this.#folder, ['/usr/bin/patroni', file], {})
+    this.#patroni = new GuardedProgram(this.#folder, ['/usr/bin/patroni', file], {})
   }
 
   async isPrimary(): Promise<boolean> {
@@ -202,40 +189,6 @@ class PatroniNode {
 
   async end(): Promise<void> {
     await this.#patroni?.end()
-  }
-}
-
-/** A program that ends with this process. */
-class Guarded {
-  readonly #folder: string
-  readonly #guardian: ReturnType<typeof spawn>
-
-  constructor(folder: string, command: readonly string[], env: Readonly<Record<string, string>>) {
-    this.#folder = folder
-    makeFolder(folder)
-    this.#guardian = spawn('/bin/sh', ['-c', GUARDIAN, 'guardian', ...command], {
-      ...runAs(),
-      env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C.UTF-8', HOME: folder, folder, ...env },
-      cwd: folder,
-      stdio: ['pipe', 'ignore', 'ignore'],
-      // Ctrl-C must reach this process alone; the shell notices by the end of its input.
-      detached: true,
-    })
-    this.#guardian.unref()
-  }
-
-  startAgain(): void {
-    this.#guardian.stdin?.write('start\n')
-  }
-
-  kill(): void {
-    killProcessTree(Number(readFileSync(join(this.#folder, 'pid'), 'utf8')))
-  }
-
-  async end(): Promise<void> {
-    const ended = new Promise((resolve) => this.#guardian.once('exit', resolve))
-    this.#guardian.stdin?.end()
-    await ended
   }
 }
 
@@ -306,21 +259,4 @@ async function waitFor(what: string, isSo: () => Promise<boolean>): Promise<void
     await Bun.sleep(100)
     return false
   })
-}
-
-function makeFolder(folder: string): void {
-  mkdirSync(folder, { recursive: true })
-  const owner = runAs()
-  if (owner === undefined) return
-  chmodSync(folder, 0o755)
-  chownSync(folder, owner.uid, owner.gid)
-}
-
-function freePorts(count: number): number[] {
-  const listeners = Array.from({ length: count }, () =>
-    Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data: () => {} } }),
-  )
-  const ports = listeners.map(({ port }) => port)
-  for (const listener of listeners) listener.stop(true)
-  return ports
 }
