@@ -19,6 +19,7 @@ import { lowStockPostgresTask, lowStockSqliteTask } from '../test/faults/low-sto
 import { modelPostgresTask, modelTask } from '../test/faults/model-task.ts'
 import { ordersPostgresTask, ordersTask } from '../test/faults/order-kills.ts'
 import { patroniTask } from '../test/faults/patroni-task.ts'
+import { pgbouncerTask } from '../test/faults/pgbouncer-task.ts'
 import { proxiesTask } from '../test/faults/proxies-task.ts'
 import { webhooksTask } from '../test/faults/webhook-kills.ts'
 import type { TortureSummary, TortureTask } from './torture-task.ts'
@@ -35,6 +36,7 @@ const TASKS: readonly TortureTask[] = [
   linearizabilityTask,
   failoverTask,
   patroniTask,
+  pgbouncerTask,
   modelTask,
   modelPostgresTask,
   fuzzTask,

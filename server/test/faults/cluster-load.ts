@@ -12,6 +12,7 @@ const STOCK_FOR_ORDERS = 1_000_000
 const CALLERS = { updates: 4, adjustments: 2, orders: 2 }
 /** Between two requests of a caller: changes for hours of reading would show nothing more. */
 const MAX_PAUSE_MS = 60
+const ADJUSTMENT_REASON = 'received'
 const RETRY_MS = 50
 const PATIENCE_MS = 120_000
 const NO_ANSWER = 0
@@ -116,7 +117,7 @@ export class ClusterLoad {
   async #adjust(petId: number, delta: number): Promise<void> {
     const reference = `adjustment ${this.#adjustments.size + 1}`
     this.#adjustments.set(reference, { petId, delta })
-    const body = { reason: 'received', reference, changes: [{ petId, delta }] }
+    const body = { reason: ADJUSTMENT_REASON, reference, changes: [{ petId, delta }] }
     const { status } = await this.send('POST', '/inventory/adjustments', body)
     if (status !== 200) this.surprises.push(`${reference} got status ${status}`)
   }
@@ -149,7 +150,8 @@ export class ClusterLoad {
     const made = new Map<string, number>()
     for (const petId of [...ADJUSTED_PETS, ...ORDERED_PETS]) {
       for (const row of await readHistory({ address: addresses[0] ?? '', key }, BigInt(petId))) {
-        if (row.reference === undefined) continue
+        // The rows of orders have a reference, too.
+        if (row.reason !== ADJUSTMENT_REASON || row.reference === undefined) continue
         made.set(row.reference, (made.get(row.reference) ?? 0) + 1)
         const sent = this.#adjustments.get(row.reference)
         if (sent?.petId !== petId || sent.delta !== row.after - row.before) {
@@ -167,23 +169,32 @@ export class ClusterLoad {
   async #wrongOrders(): Promise<string[]> {
     const found: string[] = []
     let shown = 0
-    for (let path: string | undefined = '/store/orders?limit=100'; path !== undefined; ) {
-      const { address, key } = { address: this.#parts.addresses[0] ?? '', key: this.#parts.key }
-      const answer: Response = await fetch(`${address}/v1${path}`, {
-        headers: { Authorization: `Bearer ${key}` },
-      })
-      const orders = (await answer.json()) as (SentOrder & { readonly id: number })[]
-      for (const { id, petId, quantity, state } of orders) {
+    for (const state of ['open', 'complete', 'cancelled']) {
+      for (const { id, ...order } of await this.#listOrders(state)) {
         shown++
-        if (!Bun.deepEquals(this.orders.get(id), { petId, quantity, state })) {
-          found.push(`order ${id} is ${state}; ${JSON.stringify(this.orders.get(id))} was acknowledged`)
+        const { petId, quantity } = order
+        const acknowledged = this.orders.get(id)
+        if (!Bun.deepEquals(acknowledged, { petId, quantity, state })) {
+          found.push(`order ${id} is ${state}; ${JSON.stringify(acknowledged)} was acknowledged`)
         }
       }
-      path = /<[^>]*?\/v1(\/[^>]+)>; rel="next"/.exec(answer.headers.get('Link') ?? '')?.[1]
     }
     if (shown !== this.orders.size)
       found.push(`${this.orders.size} orders were acknowledged and ${shown} exist`)
     return found
+  }
+
+  async #listOrders(state: string): Promise<(SentOrder & { readonly id: number })[]> {
+    const { addresses, key } = this.#parts
+    const orders: (SentOrder & { readonly id: number })[] = []
+    for (let path: string | undefined = `/store/orders?state=${state}&limit=100`; path !== undefined; ) {
+      const answer: Response = await fetch(`${addresses[0]}/v1${path}`, {
+        headers: { Authorization: `Bearer ${key}` },
+      })
+      orders.push(...((await answer.json()) as typeof orders))
+      path = /<[^>]*?\/v1(\/[^>]+)>; rel="next"/.exec(answer.headers.get('Link') ?? '')?.[1]
+    }
+    return orders
   }
 
   async #wrongStock(petId: number): Promise<string[]> {

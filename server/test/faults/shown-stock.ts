@@ -37,6 +37,7 @@ export async function checkThroughApi(
 }
 
 export interface HistoryRow extends Link {
+  readonly reason?: string
   readonly reference?: string
 }
 
