@@ -30,6 +30,9 @@ export interface Shop {
   readonly address: string
   /** Stops one after the other and starts it again, each when the one before was seen to be back. */
   restartAll(): Promise<void>
+  /** Stops the process without ending it: it keeps its connections and answers nothing. */
+  freeze(index: number): void
+  thaw(index: number): void
   stop(): Promise<void>
 }
 
@@ -64,10 +67,13 @@ export async function openShop(name: ProxyName, delayMs = 0): Promise<Shop> {
         instances[index] = await start(index)
       }
     },
+    freeze: (index) => instances[index]?.program.kill('SIGSTOP'),
+    thaw: (index) => instances[index]?.program.kill('SIGCONT'),
     stop: async () => {
       proxy.kill()
       await proxy.exited
       for (const one of relays) one.close()
+      for (const { program } of instances) program.kill('SIGCONT')
       await Promise.all(instances.map((instance) => instance.stop()))
       rmSync(folder, { recursive: true, force: true })
     },
