@@ -10,12 +10,17 @@ const SPARSE = { connections: 200, gapMs: [9_000, 12_000] } as const
 const SPARSE_SECONDS = 165
 const SPARSE_SECONDS_IN_SHORT = 40
 const DELAY_MS = 10
+/** Without an answer after this time, a request went to the hung instance. */
+const UNANSWERED_MS = 2_000
+const MAX_HUNG_MS = 5_000
+/** If all requests of this long were answered, the instance is out. */
+const SURELY_OUT_MS = 8_000
 
 /** The long form of proxies.test.ts. */
 export const proxiesTask: TortureTask = {
   name: 'proxies',
   promise:
-    'Behind nginx and HAProxy no request fails, neither in rolling restarts nor on sparse connections.',
+    'Behind nginx and HAProxy no request fails, neither in rolling restarts nor on sparse connections; HAProxy takes a hung instance out within 5 s.',
   share: 4,
   run: async ({ isFull, say }) => {
     const figures: [string, string][] = []
@@ -25,12 +30,18 @@ export const proxiesTask: TortureTask = {
       figures.push([`updates ${what}`, `${answered}, failed ${failures.length}`])
       violations.push(...failures.map((failure) => `${what}: ${failure}`))
     }
-    const missing = await Promise.all(PROXIES.map(missingPackage))
+    const missing = await Promise.all(PROXIES.map((name) => missingPackage(name)))
     violations.push(...missing.filter((advice) => advice !== undefined))
     const installed = PROXIES.filter((_, index) => missing[index] === undefined)
     const restarts = isFull ? RESTARTS : RESTARTS_IN_SHORT
     for (const name of installed) {
       note(`during ${restarts} rolling restarts behind ${name}`, await rollingRestarts(name, restarts))
+    }
+    if (installed.includes('haproxy')) {
+      const hungMs = await requestsToHungInstance()
+      say(`haproxy sent requests to a hung instance for ${hungMs} ms`)
+      figures.push(['HAProxy sent requests to a hung instance for', `${hungMs} ms`])
+      if (hungMs > MAX_HUNG_MS) violations.push(`HAProxy sent requests to a hung instance for ${hungMs} ms`)
     }
     const seconds = isFull ? SPARSE_SECONDS : SPARSE_SECONDS_IN_SHORT
     const sparse = installed.map(async (name) => {
@@ -39,6 +50,30 @@ export const proxiesTask: TortureTask = {
     await Promise.all(sparse)
     return { figures, violations }
   },
+}
+
+/** How long after an instance was stopped with SIGSTOP the last request was sent to it, in milliseconds. */
+async function requestsToHungInstance(): Promise<number> {
+  const shop = await openShop('haproxy')
+  try {
+    shop.freeze(0)
+    const frozenAt = performance.now()
+    let last = frozenAt
+    while (performance.now() - last < SURELY_OUT_MS) {
+      const sentAt = performance.now()
+      const ask = async () => {
+        const init = { headers: { Connection: 'close' }, signal: AbortSignal.timeout(UNANSWERED_MS) }
+        await fetch(`${shop.address}/healthz`, init).catch(() => {
+          last = Math.max(last, sentAt)
+        })
+      }
+      void ask()
+      await Bun.sleep(20)
+    }
+    return Math.round(last - frozenAt)
+  } finally {
+    await shop.stop()
+  }
 }
 
 async function rollingRestarts(name: ProxyName, times: number): Promise<ProxiedUpdates> {

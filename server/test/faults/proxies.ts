@@ -3,6 +3,7 @@ import { connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { serve } from '../cli/running-petstore.ts'
+import { freePorts } from '../support/free-ports.ts'
 import { until } from '../support/until.ts'
 import type { ProxiedUpdates } from './proxied-updates.ts'
 
@@ -29,6 +30,9 @@ export interface Shop {
   readonly address: string
   /** Stops one after the other and starts it again, each when the one before was seen to be back. */
   restartAll(): Promise<void>
+  /** Stops the process without ending it: it keeps its connections and answers nothing. */
+  freeze(index: number): void
+  thaw(index: number): void
   stop(): Promise<void>
 }
 
@@ -63,10 +67,13 @@ export async function openShop(name: ProxyName, delayMs = 0): Promise<Shop> {
         instances[index] = await start(index)
       }
     },
+    freeze: (index) => instances[index]?.program.kill('SIGSTOP'),
+    thaw: (index) => instances[index]?.program.kill('SIGCONT'),
     stop: async () => {
       proxy.kill()
       await proxy.exited
       for (const one of relays) one.close()
+      for (const { program } of instances) program.kill('SIGCONT')
       await Promise.all(instances.map((instance) => instance.stop()))
       rmSync(folder, { recursive: true, force: true })
     },
@@ -95,21 +102,6 @@ async function startProxy(
       : `daemon off; pid ${folder}/nginx.pid; events { worker_connections 4096; } http { access_log off; ${temporary}\n${printed}}\n`,
   )
   return Bun.spawn(commands[name], { env: { PATH }, stdout: 'ignore', stderr: 'pipe' })
-}
-
-/** Below those that the system gives to connections: while an instance restarts, none may take its port. */
-function freePorts(count: number): number[] {
-  const ports = new Set<number>()
-  while (ports.size < count) {
-    const port = 20_000 + Math.floor(Math.random() * 12_000)
-    try {
-      Bun.listen({ hostname: '127.0.0.1', port, socket: { data: () => {} } }).stop(true)
-      ports.add(port)
-    } catch {
-      // Taken.
-    }
-  }
-  return [...ports]
 }
 
 /** Passes on what comes, and the end of it, after so long. */
