@@ -151,10 +151,7 @@ export class Connection {
         break
       case 'finish_request':
         this.#pipeline.breakOff(
-          new RequestProblem(
-            'timeout',
-            `the request was not here whole after ${this.#parts.seconds[task]} s`,
-          ),
+          new RequestProblem('timeout', `request not received within ${this.#parts.seconds[task]} s`),
         )
         break
       case 'close':

@@ -1,14 +1,16 @@
 import { lookup as systemLookup } from 'node:dns/promises'
-import { isIP } from 'node:net'
+import { connect, isIP } from 'node:net'
 import type { Clock } from '../core/values/clock.ts'
 import { newTrace, traceText } from '../core/values/trace-context.ts'
 import { VERSION } from '../core/values/version.ts'
 import type { Message, SendResult, WebhookSender } from '../core/webhooks/sender.ts'
-import { addressOf, checkedUrl, hostOf, type Lookup } from './addresses.ts'
+import { addressesOf, checkedUrl, hostOf, type Lookup } from './addresses.ts'
 import { signatureOf } from './message.ts'
 
 /** How long a receiver may take to answer. */
 const TIMEOUT_MS = 15_000
+/** How long one of several addresses of a receiver may take to accept a connection. */
+const CONNECT_TIMEOUT_MS = 3_000
 /** And how long for what it says beside its status. */
 const BODY_PATIENCE_MS = 1_000
 /** What is kept of an answer. */
@@ -27,7 +29,7 @@ export interface HttpSenderOptions {
   readonly lookup?: Lookup | undefined
 }
 
-type Found = Awaited<ReturnType<typeof addressOf>>
+type Found = Awaited<ReturnType<typeof addressesOf>>
 
 /**
  * Sends over HTTP. A name is looked up here and the connection goes to the very address that was looked at, so that a
@@ -48,7 +50,7 @@ export class HttpSender implements WebhookSender {
     if (typeof url === 'string') return url
     // Where any address will do, its name may be known later.
     if (this.#options.allowsPrivate) return undefined
-    const found = await addressOf(hostOf(url), this.#lookup, false)
+    const found = await addressesOf(hostOf(url), this.#lookup, false)
     return typeof found === 'string' ? found : undefined
   }
 
@@ -60,10 +62,10 @@ export class HttpSender implements WebhookSender {
     })
     const url = checkedUrl(text, this.#options.allowsPrivate)
     if (typeof url === 'string') return done({ response: '', error: `the url ${url}` })
-    const found = await this.#addressOf(hostOf(url))
+    const found = await this.#addressesOf(hostOf(url))
     if (typeof found === 'string') return done({ response: '', error: `the url ${found}` })
     try {
-      const answer = await fetch(addressed(url, found.address), this.#request(url, secrets, message))
+      const answer = await this.#post(url, found, secrets, message)
       const response = await beginningOf(answer)
       const { status } = answer
       if (answer.ok) return done({ status, response })
@@ -79,7 +81,30 @@ export class HttpSender implements WebhookSender {
     }
   }
 
-  #request(url: URL, secrets: readonly string[], message: Message): BunFetchRequestInit {
+  /** Tries the addresses in order until one takes the request; all of them share the time that the receiver has. */
+  async #post(
+    url: URL,
+    addresses: readonly string[],
+    secrets: readonly string[],
+    message: Message,
+  ): Promise<Response> {
+    const signal = AbortSignal.timeout(TIMEOUT_MS)
+    const last = addresses.length - 1
+    for (const [index, address] of addresses.entries()) {
+      // An address that does not respond would use up the time of those after it.
+      if (index < last && !(await acceptsConnections(address, url, signal))) continue
+      try {
+        const answer = await fetch(addressed(url, address), this.#request(url, secrets, message, signal))
+        if (index > 0) this.#prefer(hostOf(url), address)
+        return answer
+      } catch (error) {
+        if (index === last || signal.aborted) throw error
+      }
+    }
+    throw new Error('a receiver has no address')
+  }
+
+  #request(url: URL, secrets: readonly string[], message: Message, signal: AbortSignal): BunFetchRequestInit {
     const seconds = Math.floor(this.#options.clock() / 1_000)
     const host = hostOf(url)
     return {
@@ -98,20 +123,44 @@ export class HttpSender implements WebhookSender {
       ...DIRECT,
       redirect: 'manual',
       decompress: false,
-      signal: AbortSignal.timeout(TIMEOUT_MS),
+      signal,
       ...(url.protocol === 'https:' && isIP(host) === 0 ? { tls: { serverName: host } } : {}),
     }
   }
 
-  async #addressOf(host: string): Promise<Found> {
+  /** Until the name is looked up again, the address that took a request is tried first. */
+  #prefer(host: string, address: string): void {
+    const known = this.#known.get(host)
+    if (known === undefined || typeof known.found === 'string') return
+    const others = known.found.filter((other) => other !== address)
+    this.#known.set(host, { found: [address, ...others], until: known.until })
+  }
+
+  async #addressesOf(host: string): Promise<Found> {
     const now = performance.now()
     const known = this.#known.get(host)
     if (known !== undefined && known.until > now) return known.found
-    const found = await addressOf(host, this.#lookup, this.#options.allowsPrivate)
+    const found = await addressesOf(host, this.#lookup, this.#options.allowsPrivate)
     for (const [name, { until }] of this.#known) if (until <= now) this.#known.delete(name)
     if (typeof found !== 'string') this.#known.set(host, { found, until: now + LOOKED_UP_MS })
     return found
   }
+}
+
+/** Whether a connection to this address is accepted within CONNECT_TIMEOUT_MS. */
+function acceptsConnections(address: string, { protocol, port }: URL, signal: AbortSignal): Promise<boolean> {
+  const defaultPort = protocol === 'https:' ? 443 : 80
+  const { promise, resolve } = Promise.withResolvers<boolean>()
+  const socket = connect({ host: address, port: port === '' ? defaultPort : Number(port) })
+  const finish = (isAccepted: boolean) => {
+    socket.destroy()
+    resolve(isAccepted)
+  }
+  socket.setTimeout(CONNECT_TIMEOUT_MS, () => finish(false))
+  socket.once('connect', () => finish(true))
+  socket.once('error', () => finish(false))
+  signal.addEventListener('abort', () => finish(false), { once: true })
+  return promise
 }
 
 async function lookUp(host: string): Promise<string[]> {

@@ -224,15 +224,12 @@ function describeResponses(operation: Operation) {
       headers: headerReferences([...tag, ...marks]),
     }
   }
-  const codesByStatus = Object.groupBy([...errors, ...COMMON_ERRORS], (code) => ERRORS[code].status)
+  const bodyErrors: readonly ErrorCode[] = operation.body === undefined ? [] : ['request_timeout']
+  const possibleErrors = [...errors, ...bodyErrors, ...COMMON_ERRORS]
+  const codesByStatus = Object.groupBy(possibleErrors, (code) => ERRORS[code].status)
   for (const [error, codes = []] of Object.entries(codesByStatus)) {
     const isOwn = codes.some((code) => errors.includes(code))
     responses[error] = describeError(Number(error), codes, isOwn ? marks : [])
-  }
-  if (operation.body !== undefined) {
-    const { headers, content } = describeError(408, [], [])
-    const description = '`invalid_request`: The request body did not arrive in time.'
-    responses[408] = { description, headers, content }
   }
   return responses
 }

@@ -204,7 +204,12 @@ export function defineOperation<
 
 async function valueReply(value: Promise<unknown>, request: HttpRequest): Promise<Reply> {
   const reply = jsonReply(await value)
-  return request.method === 'PATCH' ? reply : conditional(reply, request)
+  return isRead(request) ? conditional(reply, request) : reply
+}
+
+/** Only reads answer 304 (RFC 9110, 13.1.2). */
+function isRead({ method }: HttpRequest): boolean {
+  return method === 'GET' || method === 'HEAD'
 }
 
 /** RFC 9745 and RFC 8594: since when, until when, and where to read about it. */

@@ -29,6 +29,7 @@ export const ERRORS: Readonly<Record<ErrorCode, { readonly status: number; reado
     forbidden: error(403, 'The API key lacks the permission for this; the message names it.'),
     not_found: error(404, 'The requested resource could not be found.'),
     method_not_allowed: error(405, 'The path does not offer this method.'),
+    request_timeout: error(408, 'The request did not arrive in time; send it again over a new connection.'),
     gone: error(410, 'The operation ended on its sunset date.'),
     insufficient_stock: error(409, 'There is less in stock than the request would take away or reserve.'),
     order_closed: error(409, 'The order is not open any more: it is complete, cancelled or expired.'),
@@ -85,8 +86,8 @@ export function jsonTextReply(body: string, headers: Reply['headers']): JsonRepl
 export function errorReply(
   error: Pick<ServiceError, 'code' | 'message'> & Partial<Pick<ServiceError, 'details'>>,
   headers: Reply['headers'] = {},
-  status = ERRORS[error.code].status,
 ): JsonReply {
+  const { status } = ERRORS[error.code]
   const retry =
     error.code === 'service_unavailable' ? { 'Retry-After': String(UNAVAILABLE_RETRY_SECONDS) } : {}
   // A message may quote what the caller sent, and a caller may send a key in the wrong place.
@@ -101,14 +102,13 @@ const CODE_OF_PROBLEM: Readonly<Record<RequestProblem['kind'], ErrorCode>> = {
   malformed: 'invalid_request',
   too_large: 'payload_too_large',
   broken_off: 'invalid_request',
-  timeout: 'invalid_request',
+  timeout: 'request_timeout',
   too_many_connections: 'service_unavailable',
 }
 
 /** For a request that did not come as it should. */
 export function problemReply({ kind, message }: RequestProblem): Reply {
-  const code = CODE_OF_PROBLEM[kind]
-  return errorReply({ code, message }, {}, kind === 'timeout' ? 408 : ERRORS[code].status)
+  return errorReply({ code: CODE_OF_PROBLEM[kind], message })
 }
 
 /** What callers learn of a bug: that it is one, and how to ask about it. */

@@ -1,9 +1,10 @@
 import { WEBHOOK_KINDS, type WebhookKind, type WebhookPatch } from '../core/webhooks/webhook.ts'
+import { normalizeUrl } from '../core/webhooks/webhook-url.ts'
 import { invalid, shown } from './request-input.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** Each throws a ServiceError that says which field is wrong, and how. Whether an address will do is asked elsewhere. */
+/** Each throws a ServiceError that says which field is wrong and why. Whether a url may be called is checked later. */
 export function readNewWebhook(body: object): { readonly url: string; readonly kinds: WebhookKind[] } {
   const { url, kinds }: Fields = { ...body }
   return { url: readUrl(url), kinds: readKinds(kinds) }
@@ -22,8 +23,12 @@ export function readWebhookUpdate(body: object): { readonly patch: WebhookPatch 
 }
 
 function readUrl(value: unknown): string {
-  if (typeof value === 'string' && value !== '') return value
-  throw invalid(`url must be an address such as https://shop.example/hooks, got ${shown(value)}`)
+  if (typeof value !== 'string' || value === '') {
+    throw invalid(`url must be an address such as https://shop.example/hooks, got ${shown(value)}`)
+  }
+  const normalized = normalizeUrl(value)
+  if ('problem' in normalized) throw invalid(`url ${normalized.problem}`)
+  return normalized.url
 }
 
 /** In the order in which the contract has them. */

@@ -8,6 +8,7 @@ import {
   type StockRequest,
   sizeOf,
 } from '../../src/core/stock/stock-request.ts'
+import { ServiceError } from '../../src/core/values/errors.ts'
 
 const change = (quantity: number, petId = 1n): QuantityChange => ({ petId, quantity, keyId: 'key', at: 0 })
 const outcome = ({ petId, quantity }: QuantityChange): QuantityOutcome => ({
@@ -84,7 +85,7 @@ describe('group commit', () => {
     await batches[0]?.end()
     await first
     expect(finished).toEqual([1])
-    await batches[1]?.end(new Error('disk'))
+    await batches[1]?.end(new ServiceError('service_unavailable', 'disk'))
     await others
     const last = set(change(4))
     await Bun.sleep(1)

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'bun:test'
-import { addressOf, checkedUrl, isPublic } from '../../src/delivery/addresses.ts'
+import { addressesOf, checkedUrl, isPublic } from '../../src/delivery/addresses.ts'
 import { HttpSender } from '../../src/delivery/http-sender.ts'
 import { sampleMessage } from '../../src/delivery/message.ts'
 import { WebhookReceiver } from '../support/webhook-receiver.ts'
 
 test.each([
   ...['8.8.8.8', '1.1.1.1', '100.63.255.255', '172.15.0.1', '172.32.0.1', '192.169.0.1', '223.255.255.255'],
-  ...['2606:4700:4700::1111', '2a00:1450:4001::1'],
+  ...['2606:4700:4700::1111', '2a00:1450:4001::1', '2001:4860:4860::8888', '3ffe::1'],
 ])('%s is of the public internet', (address) => expect(isPublic(address)).toBe(true))
 
 test.each([
@@ -21,6 +21,7 @@ test.each([
     '255.255.255.255',
   ],
   ...['::', '::1', '::ffff:127.0.0.1', '::ffff:8.8.8.8', '::7f00:1', '64:ff9b::7f00:1', '2002:7f00:1::'],
+  ...['::ffff:0:7f00:1', '4000::1', '1fff::1', '2620:4f:8000::1', '3fff::1', '64:ff9b:1::1', '100::1'],
   ...['2001::1', '2001:db8::1', 'fc00::1', 'fd12::1', 'fe80::1', 'fd00:ec2::254', 'ff02::1', 'shop', ''],
 ])('%s is not', (address) => expect(isPublic(address)).toBe(false))
 
@@ -33,7 +34,6 @@ describe('an address for a webhook', () => {
   test.each([
     ['http://shop.example/', 'must begin with https://'],
     ['file:///etc/passwd', 'must begin with https://'],
-    ['https://me@shop.example/', 'must not have a user name'],
     ['https://shop.example:25/', 'must have the port'],
     ['https://shop.example:1024/', 'must have the port'],
     ['https://127.0.0.1/', 'must be on the public internet, got 127.0.0.1'],
@@ -41,6 +41,8 @@ describe('an address for a webhook', () => {
     ['https://0x7f.1/', 'must be on the public internet, got 127.0.0.1'],
     ['https://[::1]/', 'must be on the public internet, got ::1'],
     ['https://[::ffff:169.254.169.254]/', 'must be on the public internet'],
+    ['https://[::ffff:0:127.0.0.1]/', 'must be on the public internet'],
+    ['https://[4000::1]/', 'must be on the public internet'],
   ])('%s will not: %s', (text, reason) => expect(checkedUrl(text, false)).toContain(reason))
 
   test('on loopback will do where that is allowed, and http with it', () => {
@@ -56,11 +58,11 @@ describe('an address for a webhook', () => {
       'none.example': [],
     }
     const lookup = async (host: string) => all[host] ?? Promise.reject(new Error('ENOTFOUND'))
-    expect(await addressOf('good.example', lookup, false)).toEqual({ address: '8.8.8.8' })
-    expect(await addressOf('half.example', lookup, false)).toContain('half.example, which is 10.0.0.1')
-    expect(await addressOf('none.example', lookup, false)).toContain('has no address')
-    expect(await addressOf('typo.example', lookup, false)).toContain('cannot be looked up')
-    expect(await addressOf('half.example', lookup, true)).toEqual({ address: '8.8.8.8' })
+    expect(await addressesOf('good.example', lookup, false)).toEqual(['8.8.8.8', '2606:4700::1'])
+    expect(await addressesOf('half.example', lookup, false)).toContain('half.example, which is 10.0.0.1')
+    expect(await addressesOf('none.example', lookup, false)).toContain('has no address')
+    expect(await addressesOf('typo.example', lookup, false)).toContain('cannot be looked up')
+    expect(await addressesOf('half.example', lookup, true)).toEqual(['8.8.8.8', '10.0.0.1'])
   })
 })
 
@@ -96,6 +98,48 @@ test('the connection goes to the address that was looked at, whatever the name s
   const url = `http://only-here.invalid:${receiver.port}/hook?token=1`
   const result = await sender.send(url, ['whsec_AAAA'], sampleMessage('stock.changed', 0))
   expect([result.status, asked]).toEqual([204, ['only-here.invalid']])
+  await receiver.stop()
+})
+
+test('addresses are tried in order until one takes the request, which is then tried first', async () => {
+  const receiver = new WebhookReceiver()
+  // Nothing listens on the first two, so connections to them are refused.
+  const lookup = async () => ['127.0.0.2', '127.0.0.3', '127.0.0.1']
+  const sender = new HttpSender({ allowsPrivate: true, clock: Date.now, lookup })
+  const url = `http://several.invalid:${receiver.port}/hook`
+  const send = () => sender.send(url, ['whsec_AAAA'], sampleMessage('stock.changed', 0))
+  expect(await send()).toMatchObject({ status: 204 })
+  const refused = Bun.listen({
+    ...{ hostname: '127.0.0.2', port: receiver.port },
+    socket: { open: (socket) => socket.terminate(), data: () => {} },
+  })
+  expect(await send()).toMatchObject({ status: 204 })
+  refused.stop(true)
+  expect(receiver.all).toHaveLength(2)
+  await receiver.stop()
+  expect((await send()).error).toContain('the receiver could not be reached')
+})
+
+test('an address that accepts a connection and then drops it is not the last one that is tried', async () => {
+  const receiver = new WebhookReceiver()
+  let dropped = 0
+  const dropping = Bun.listen({
+    ...{ hostname: '127.0.0.2', port: receiver.port },
+    socket: {
+      open: (socket) => {
+        dropped++
+        socket.terminate()
+      },
+      data: () => {},
+    },
+  })
+  const lookup = async () => ['127.0.0.2', '127.0.0.1']
+  const sender = new HttpSender({ allowsPrivate: true, clock: Date.now, lookup })
+  const url = `http://several.invalid:${receiver.port}/hook`
+  const result = await sender.send(url, ['whsec_AAAA'], sampleMessage('stock.changed', 0))
+  expect(result).toMatchObject({ status: 204 })
+  expect(dropped).toBeGreaterThan(0)
+  dropping.stop(true)
   await receiver.stop()
 })
 

@@ -47,7 +47,7 @@ describe('a connection that is waited for', () => {
     body.send(
       `PATCH /v1/inventory/1 HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${service.key}\r\nContent-Type: application/json\r\nContent-Length: 15\r\n\r\n{"quan`,
     )
-    const late = { code: 'invalid_request', status: 408 }
+    const late = { code: 'request_timeout', status: 408 }
     expect(await Promise.all([refusalOf(head), refusalOf(body), idle.answer()])).toEqual([
       late,
       late,
@@ -56,7 +56,7 @@ describe('a connection that is waited for', () => {
     expect(performance.now() - began).toBeGreaterThan(990)
     expect(isUnfinished).toBe(true)
     await patient.stop()
-    const problem = 'the request was not here whole after 1 s'
+    const problem = 'request not received within 1 s'
     expect(await service.logged()).toContainEqual(
       expect.objectContaining({ level: 'warn', status: 408, problem }),
     )

@@ -38,13 +38,20 @@ describe('a webhook', () => {
   test.each<[object, string]>([
     [{}, 'url must be an address such as'],
     [{ url: 5 }, 'url must be an address such as'],
-    [{ url: 'shop' }, 'url must be an address of at most 2000 characters'],
-    [
-      { url: `https://shop.example/${'x'.repeat(2_000)}` },
-      'url must be an address of at most 2000 characters',
-    ],
+    [{ url: 'shop' }, 'url must be a full address with a scheme, two slashes and a host'],
+    [{ url: 'https:93.184.216.34' }, 'url must be a full address with a scheme, two slashes and a host'],
+    [{ url: `https://shop.example/${'x'.repeat(2_000)}` }, 'url must have at most 2000 characters, got 2021'],
+    [{ url: `https://shop.example/${'ü'.repeat(1_900)}` }, 'url must have at most 2000 characters'],
+    [{ url: 'https://shop.example/\u0000' }, 'control characters, got U+0000 at position 22'],
+    [{ url: 'https://shop.example/\r\nHost: a' }, 'control characters, got U+000D at position 22'],
+    [{ url: ' https://shop.example/' }, 'must not contain blanks or control characters, got U+0020'],
+    [{ url: 'https://shop.example/\ud800' }, 'url must be valid Unicode'],
+    [{ url: 'https:\\\\shop.example\\hooks' }, 'url must not contain a backslash'],
+    [{ url: 'https://shop.example:70000/' }, 'url must have a port of at most 65535, got "70000"'],
+    [{ url: 'https://shop.example:no/' }, 'url must have a valid host name'],
+    [{ url: 'https://[::1/' }, 'url must have a valid host name'],
     [{ url: 'ftp://shop.example/' }, 'url must begin with https:// or http://'],
-    [{ url: 'https://me:pw@shop.example/' }, 'must not have a user name or a password'],
+    [{ url: 'https://me:pw@shop.example/' }, 'must not contain a user name or a password'],
     [{ url: 'https://shop.example:22/' }, 'must have the port 443, 80, 8080, 8443 or one above 1024'],
     [{ url: 'https://shop.example/', kinds: [] }, 'kinds must be a list of at least one of stock.changed'],
     [{ url: 'https://shop.example/', kinds: 'stock.low' }, 'kinds must be a list'],
@@ -54,6 +61,17 @@ describe('a webhook', () => {
     const answer = await sent('POST', '/webhooks', { kinds: ['stock.changed'], ...body })
     expect([answer.status, answer.error.message]).toEqual([400, expect.stringContaining(message)])
     expect((await desk.service.call('GET', '/webhooks')).json).toEqual([])
+  })
+
+  test('is stored with its url in normal form', async () => {
+    const { url } = await create({ url: 'HTTP://127.0.0.1:80/a/../b c%20ü?q=ü'.replace(' ', '') })
+    expect(url).toBe('http://127.0.0.1/bc%20%C3%BC?q=%C3%BC')
+  })
+
+  test('answers a test with the result, whatever If-None-Match says', async () => {
+    const { id } = await create()
+    const answer = await sent('POST', `/webhooks/${id}/test`, undefined, { 'If-None-Match': '*' })
+    expect([answer.status, answer.headers.get('ETag')]).toEqual([200, null])
   })
 
   test('there may be a hundred, and no more', async () => {

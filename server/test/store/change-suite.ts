@@ -1,5 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { GroupCommit } from '../../src/core/stock/group-commit.ts'
 import type { InventoryItem } from '../../src/core/stock/inventory.ts'
+import type { StockRequest } from '../../src/core/stock/stock-request.ts'
+import { newSecret, type Webhook } from '../../src/core/webhooks/webhook.ts'
 import type { Store } from '../../src/store/store.ts'
 import { change, pet } from './plain-rows.ts'
 import type { StoreUnderTest } from './store-under-test.ts'
@@ -61,6 +64,57 @@ export function changeSuite(name: string, underTest: StoreUnderTest): void {
         await store.changeStock(batch)
       }
       expect(await store.stockChangesSince(cursor)).toBe('too_many')
+    })
+
+    test('a request that the store cannot commit fails alone, and the rest of its batch is committed in order', async () => {
+      const finished: number[] = []
+      const commits = new GroupCommit({
+        store,
+        limits: { afterDecisions: (work) => setImmediate(work) },
+        observers: [{ commitFinished: (updates) => finished.push(updates) }],
+      })
+      const progress = { cursor: await store.latestEventCursor() }
+      const webhook = (id: bigint, url: string): Webhook => ({
+        id,
+        url,
+        kinds: ['stock.changed'],
+        paused: false,
+        createdAt: 1,
+        secret: newSecret(),
+        revision: 1,
+        progress,
+      })
+      const taken = webhook(7n, 'https://shop.example/')
+      await store.changeStock([{ newWebhook: taken, keyId: 'key_a', at: 1 }])
+      const send = (request: StockRequest) => commits.change(request, (outcome) => outcome)
+      // Alone in its turn, it is committed at once; what follows is one batch.
+      const first = send(change(1n, 10))
+      const batch = await Promise.allSettled([
+        send(change(1n, 11)),
+        send(change(2n, 20)),
+        send({ newWebhook: taken, keyId: 'key_a', at: 1 }),
+        send(change(1n, 12)),
+        send({ newWebhook: webhook(8n, 'https://shop.example/\0'), keyId: 'key_a', at: 1 }),
+        send(change(3n, 30)),
+      ])
+      await first
+      // PostgreSQL stores no NUL, SQLite does.
+      const withNul = store.version() === undefined ? 'rejected' : 'fulfilled'
+      expect(batch.map(({ status }) => status)).toEqual([
+        'fulfilled',
+        'fulfilled',
+        'rejected',
+        'fulfilled',
+        withNul,
+        'fulfilled',
+      ])
+      const { items } = await loaded()
+      expect(items).toEqual([item(1n, 12), item(2n, 20), item(3n, 30)])
+      const history = await store.listHistoryPage(1n, 3, undefined)
+      if (history === 'unknown_cursor') throw new Error('no cursor was given')
+      expect(history.entries.map(({ after }) => after)).toEqual([12, 11, 10])
+      const answered = batch.filter(({ status }) => status === 'fulfilled').length
+      expect(finished.reduce((sum, updates) => sum + updates)).toBe(1 + answered)
     })
 
     test('the version, where there is one, is another one after each change by anybody', async () => {

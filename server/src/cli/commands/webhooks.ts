@@ -9,6 +9,7 @@ import {
   type WebhookKind,
 } from '../../core/webhooks/webhook.ts'
 import { MAX_KEPT_DELIVERIES, type WebhookState } from '../../core/webhooks/webhook-store.ts'
+import { normalizeUrl } from '../../core/webhooks/webhook-url.ts'
 import { HttpSender } from '../../delivery/http-sender.ts'
 import type { Store } from '../../store/store.ts'
 import { listOf, readWebhookId, readWhen, wholeNumber, wrongUse } from '../arguments.ts'
@@ -117,7 +118,10 @@ async function listWebhooks(flags: JsonFlags): Promise<void> {
 async function createWebhook(
   flags: SettingFlags & { readonly url: string; readonly kinds: readonly WebhookKind[] },
 ): Promise<void> {
-  const { url, kinds } = flags
+  const normalized = normalizeUrl(flags.url)
+  if ('problem' in normalized) wrongUse(`--url ${normalized.problem}`)
+  const { url } = normalized
+  const { kinds } = flags
   await withStore(flags, 'expect', async (store, config) => {
     const allowsPrivate = config.webhookPrivateAddresses === 'on'
     const problem = await new HttpSender({ allowsPrivate, clock: Date.now }).problemOf(url)

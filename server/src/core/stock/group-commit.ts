@@ -1,4 +1,5 @@
 import type { LimitKeeper } from '../limits/limit-store.ts'
+import { ServiceError } from '../values/errors.ts'
 import {
   forEachPet,
   MAX_CHANGES,
@@ -112,31 +113,44 @@ export class GroupCommit {
     if (batch.length === 0) return
     this.#freeSlots--
     this.#lastSize = batch.length
-    const { store, observers } = this.#parts
+    const { store } = this.#parts
     const requests = batch.map(({ request }) => request)
     const tracksPets = store.concurrentCommits > 1
     if (tracksPets) for (const request of requests) forEachPet(request, (petId) => this.#pending.add(petId))
-    const began = performance.now()
-    store
-      .changeStock(requests)
-      .then(
-        (outcomes) => {
-          const durationMs = performance.now() - began
-          settleAll(batch, outcomes)
-          for (const observer of observers) observer.commitFinished(batch.length, durationMs)
-        },
-        (error: unknown) => {
-          for (const { fail } of batch) fail(error)
-        },
-      )
-      .finally(() => {
-        this.#freeSlots++
-        if (tracksPets)
-          for (const request of requests) forEachPet(request, (petId) => this.#pending.delete(petId))
-        this.#commitSoon()
-      })
+    void this.#commit(batch).finally(() => {
+      this.#freeSlots++
+      if (tracksPets)
+        for (const request of requests) forEachPet(request, (petId) => this.#pending.delete(petId))
+      this.#commitSoon()
+    })
     // What is left may name other pets, or be more than one commit takes.
     this.#commitSoon()
+  }
+
+  /**
+   * Commits and answers a batch. Never rejects. If the store rejected the commit because of a request, each half of the
+   * batch is committed for itself, and so on, until only that request fails. Nothing is committed twice: a failure with an
+   * unknown result is a ServiceError, any other one means that the commit was rolled back.
+   */
+  async #commit(batch: readonly Waiting[]): Promise<void> {
+    const { store, observers } = this.#parts
+    const began = performance.now()
+    let outcomes: readonly StockOutcome[]
+    try {
+      outcomes = await store.changeStock(batch.map(({ request }) => request))
+    } catch (error) {
+      if (error instanceof ServiceError || batch.length === 1) {
+        for (const { fail } of batch) fail(error)
+        return
+      }
+      const middle = Math.ceil(batch.length / 2)
+      await this.#commit(batch.slice(0, middle))
+      await this.#commit(batch.slice(middle))
+      return
+    }
+    const durationMs = performance.now() - began
+    settleAll(batch, outcomes)
+    for (const observer of observers) observer.commitFinished(batch.length, durationMs)
   }
 
   /** The first of those that wait, as many as fit, but for pets of commits under way. */

@@ -19,7 +19,8 @@ export interface StockStore {
   /**
    * Decides on each request in the order given, in one commit; answers in the same order. A quantity that really
    * changes is written to the stock and to the log in that same commit, and so is what is remembered of a request with
-   * a key. At most as many changes as one adjustment can have.
+   * a key. At most as many changes as one adjustment can have. Rejects with a ServiceError if the database is in trouble,
+   * after which nobody knows whether the commit was made; any other error means that it was rolled back.
    */
   changeStock(requests: readonly StockRequest[]): Promise<StockOutcome[]>
   /** Removes at most `batch` answers that were remembered before this time, in one commit; gives how many. */

@@ -5,6 +5,7 @@ export const ERROR_CODES = [
   'forbidden',
   'not_found',
   'method_not_allowed',
+  'request_timeout',
   'gone',
   'insufficient_stock',
   'order_closed',

@@ -97,7 +97,8 @@ export function isOurFault(error: unknown): boolean {
   return OUR_FAULT.test(stateOf(error) ?? '')
 }
 
+/** If the server did not reject a statement with an SQLSTATE of ours, the result of its transaction is unknown. */
 export function asServiceError(error: unknown): unknown {
-  const isTrouble = isLost(error) || (stateOf(error) !== undefined && !isOurFault(error))
+  const isTrouble = isLost(error) || (error instanceof SQL.PostgresError && !isOurFault(error))
   return isTrouble ? unavailable(error) : error
 }

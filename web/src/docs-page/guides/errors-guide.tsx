@@ -11,7 +11,8 @@ export const errorsGuide: Guide = {
   id: 'errors',
   title: 'Errors',
   summary: 'The one shape of every error, all codes, and which of them are worth another try.',
-  keywords: 'error code message status 400 401 403 404 405 409 410 412 413 422 429 500 503 request id retry',
+  keywords:
+    'error code message status 400 401 403 404 405 408 409 410 412 413 422 429 500 503 request id retry',
   Body,
 }
 
@@ -23,6 +24,7 @@ export const WHAT_TO_DO: Readonly<Record<string, string>> = {
     'Use a key with the permission that the message names. `GET /limits` tells what a key may change.',
   not_found: 'Check the id and the path.',
   method_not_allowed: 'Use a method that the `Allow` header names.',
+  request_timeout: 'Send the whole request at once, over a new connection.',
   gone: 'Move to the operation that takes its place.',
   insufficient_stock: 'Take less, or wait for more; `details` names every pet and how many there are.',
   order_closed: 'Order again where its hold ran out; `details` says what it is.',
