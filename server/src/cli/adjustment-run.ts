@@ -2,6 +2,7 @@ import type { AdjustmentChange, Reason } from '../core/stock/stock-request.ts'
 import type { RowReader } from '../core/transfer/exchange-rows.ts'
 import type { StagedAdjustment } from '../core/transfer/staged-adjustment.ts'
 import { stageRows } from '../core/transfer/staged-import.ts'
+import type { Clock } from '../core/values/clock.ts'
 import { type FileFlags, type FileRun, withStaged } from './file-run.ts'
 import { adjustmentDryRunReport, refusedLines, summary, together } from './import-report.ts'
 import { counted, grouped } from './output.ts'
@@ -13,6 +14,7 @@ interface Purpose {
   readonly reason: Reason
   readonly reference?: string | undefined
   readonly skipRefused: boolean
+  readonly clock: Clock
   /** Where it is made, for the message. */
   readonly database: string
   /** What to do with bad lines. */
@@ -25,7 +27,7 @@ export async function runAdjustment<Name extends string>(
   { dryRun, show }: Pick<FileFlags, 'dryRun' | 'show'>,
   kind: RowReader<AdjustmentChange>,
   staged: StagedAdjustment,
-  { advice, database, ...purpose }: Purpose,
+  { advice, database, clock, ...purpose }: Purpose,
 ): Promise<void> {
   const began = performance.now()
   const { reason, reference, skipRefused } = purpose
@@ -43,7 +45,7 @@ export async function runAdjustment<Name extends string>(
       ? await staged.preview(show)
       : await staged.apply({
           ...purpose,
-          ...{ at: Date.now(), examples: show, signal },
+          ...{ at: clock(), examples: show, signal },
           onProgress: (done, total) => {
             mayBeMade = done === total
             progress.show('writing', done, done / total)

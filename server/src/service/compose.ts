@@ -58,6 +58,7 @@ export interface RunningService {
 }
 
 export interface ServiceOptions {
+  /** For tests, instead of the store's clock. */
   readonly clock?: Clock
   readonly demoSecrets?: ReadonlySet<string>
   /** Standard output by default. */
@@ -76,8 +77,9 @@ export async function startService(
   store: Store,
   options: ServiceOptions = {},
 ): Promise<RunningService> {
-  const { clock = Date.now, demoSecrets = new Set(), logSink } = options
-  const logger = openLogger(config, logSink, clock)
+  const { clock = store.clock, demoSecrets = new Set(), logSink } = options
+  // Lines are compared with those of other programs on this machine.
+  const logger = openLogger(config, logSink, options.clock)
   const metrics = new Metrics()
   for (const text of await store.findWrongSettings()) logger.warn(text)
   let isStopping = false

@@ -56,8 +56,10 @@ export function orderVerbs(database: SqlDatabase, clock: StoreClock): Omit<Order
 
     petsWithHoldsOver: async (limit) => {
       const rows = await database.rows<{ pet_id: bigint }>(
+        // A commit locks the stock row of the pet: without it, the hold cannot be ended.
         `SELECT pet_id FROM orders ${indexedBy('orders_by_expiry')}
-          WHERE ${isHoldOver(clock.sql('$2'))} ORDER BY expires_at LIMIT CAST($1 AS BIGINT)`,
+          WHERE ${isHoldOver(clock.sql('$2'))} AND EXISTS (SELECT 1 FROM stock WHERE stock.pet_id = orders.pet_id)
+          ORDER BY expires_at LIMIT CAST($1 AS BIGINT)`,
         ...[limit, clock.given()],
       )
       return [...new Set(rows.map(({ pet_id }) => pet_id))]

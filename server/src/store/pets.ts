@@ -2,6 +2,7 @@ import type { CatalogStore } from '../core/catalog/catalog-store.ts'
 import { defaultCategoryName } from '../core/catalog/category.ts'
 import { nameWords } from '../core/catalog/name-words.ts'
 import { STORE_KEY_ID } from '../core/stock/stock-request.ts'
+import type { Clock } from '../core/values/clock.ts'
 import { type CategoryRow, PET_FIELDS, type PetRow, petDetailSql, toCategory, toPet } from './catalog-rows.ts'
 import { IS_OF_PET } from './log-rows.ts'
 import { THRESHOLD, tellCrossings } from './low-stock.ts'
@@ -17,14 +18,14 @@ const PAGE = 'ORDER BY pet_id LIMIT CAST($2 AS BIGINT)'
 const LATEST = `(SELECT max(id) FROM log WHERE log.pet_id = stock.pet_id AND ${IS_OF_PET})`
 const PETS_A_STATEMENT = 20
 
-export function petVerbs(database: SqlDatabase): Omit<CatalogStore, 'searchStep'> {
+export function petVerbs(database: SqlDatabase, clock: Clock): Omit<CatalogStore, 'searchStep'> {
   const { dialect } = database
   const { nextLogId, lockCatalog, jsonObject } = dialect
 
   /** Gives these pets, which were just added, their thresholds, and tells of them. */
   const tellAdded = (ids: readonly bigint[]): Statement[] => {
     const added = `pet_id IN (${ids.map((_, index) => `$${index + 1}`).join()})`
-    const by = { at: Date.now(), keyId: STORE_KEY_ID }
+    const by = { at: clock(), keyId: STORE_KEY_ID }
     return [
       statement(
         `UPDATE stock SET low_at = (

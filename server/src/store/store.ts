@@ -4,6 +4,7 @@ import type { LimitStore, UsageStore } from '../core/limits/limit-store.ts'
 import type { OrderStore } from '../core/orders/order-store.ts'
 import type { EventStore, HistoryStore, StockStore } from '../core/stock/stock-store.ts'
 import type { ContentStore, TransferStore } from '../core/transfer/transfer-store.ts'
+import type { Clock } from '../core/values/clock.ts'
 import type { DeliveryStore, WebhookStore } from '../core/webhooks/webhook-store.ts'
 
 /**
@@ -23,6 +24,12 @@ export interface Store
     DeliveryStore,
     TransferStore,
     ContentStore {
+  /**
+   * The time by the clock that everybody who uses the store shares: PostgreSQL's own, or that of the one process that
+   * serves a SQLite file. Whatever is written to the store, or compared with what is in it, goes by this clock.
+   */
+  readonly clock: Clock
+
   /** Reads everything once and tells what is damaged: nothing, where all is well. */
   findDamage(): Promise<string[]>
   /** The latest time that a change was recorded with. */

@@ -42,6 +42,7 @@ test.each([
     skipRefused: false,
     database: 'petstore.db',
     advice: 'Mend it',
+    clock: Date.now,
   } as const
   await expect(runAdjustment(run, { show: 1 }, COUNT_ROWS, failing, purpose)).rejects.toThrow(
     new Error(`the database failed (it is gone); ${aftermath}`),

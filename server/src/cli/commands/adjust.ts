@@ -69,6 +69,7 @@ async function adjustFile(file: string, flags: Flags): Promise<void> {
       runAdjustment(run, flags, ADJUSTMENT_ROWS, await store.stageAdjustment(), {
         ...{ keyId: ADJUST_KEY_ID, reason, reference, skipRefused: false },
         database: databaseName(config),
+        clock: store.clock,
         advice: 'Mend the file and give it again',
       }),
     ),

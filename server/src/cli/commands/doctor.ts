@@ -38,6 +38,8 @@ const SIGNS = { ok: '✓', note: '!', problem: '✗' } as const
 const MIN_FREE_BYTES = 256 * 1024 * 1024
 /** After so long a service that runs has ended a hold that is over. */
 const SWEPT_AFTER_MS = 3_000
+/** A difference between two clocks that needs no mention. */
+const MAX_CLOCK_GAP_MS = 60_000
 const EARLIEST_CLOCK = Date.UTC(2026, 0)
 
 export function addDoctorCommand(program: Command): void {
@@ -149,7 +151,7 @@ async function contents(config: Config, kind: keyof typeof RESTORE): Promise<Fin
     const wrong = (await store.findWrongSettings()).map((text) =>
       problem('database', text, 'docs/scaling.md, Connections'),
     )
-    const found = [...(await wholeness(store, kind)), ...wrong]
+    const found = [...(await wholeness(store, kind)), ...wrong, ...clockGap(store)]
     const trouble = await readiness(store)
     // Asking how far webhooks are behind writes, and so needs a server that takes that.
     return [...found, ...(trouble.length === 0 ? await webhooks(store) : trouble)]
@@ -163,13 +165,15 @@ async function wholeness(store: Store, kind: keyof typeof RESTORE): Promise<Find
   if (damage.length > 0) return damage.map((text) => problem('database', text, RESTORE[kind]))
   const whole = [ok('database', 'the database is whole'), ...(await holds(store))]
   const latest = await store.latestChangeAt()
-  if (latest === undefined || latest <= Date.now() + 60_000) return whole
+  if (latest === undefined || latest <= store.clock() + MAX_CLOCK_GAP_MS) return whole
   return [
     ...whole,
     problem(
       'clock',
       `the last change was recorded at ${new Date(latest).toISOString()}, which is in the future`,
-      'the clock of this machine is behind; set it (NTP), since expiry, and on SQLite limits, go by it',
+      kind === 'postgres'
+        ? 'the clock of the database server is behind; set it (NTP), since expiry and limits go by it'
+        : 'the clock of this machine is behind; set it (NTP), since expiry and limits go by it',
     ),
   ]
 }
@@ -206,9 +210,18 @@ async function holds(store: Store): Promise<Finding[]> {
 /** Those that were turned off or are far behind. */
 async function webhooks(store: Store): Promise<Finding[]> {
   const states = await store.listWebhooks()
-  const troubles = states.flatMap((state) => webhookTrouble(state, Date.now()) ?? [])
+  const troubles = states.flatMap((state) => webhookTrouble(state, store.clock()) ?? [])
   if (states.length > 0 && troubles.length === 0) return [ok('webhooks', 'no webhook is off or far behind')]
   return troubles.map(({ text, advice }) => note('webhooks', text, advice))
+}
+
+/** Stored times go by the database's clock, so a difference shows in the logs of this machine alone. */
+function clockGap(store: Store): Finding[] {
+  const gap = Date.now() - store.clock()
+  if (Math.abs(gap) <= MAX_CLOCK_GAP_MS) return []
+  const seconds = grouped(Math.round(Math.abs(gap) / 1_000))
+  const text = `the clock of this machine is ${seconds} s ${gap > 0 ? 'ahead of' : 'behind'} that of the database`
+  return [note('clock', text, 'set it (NTP); stored times and expiry go by the clock of the database')]
 }
 
 function clock(): Finding {

@@ -143,9 +143,11 @@ function forMachines(entry: HistoryEntry) {
 }
 
 async function pruneHistory(flags: PruneFlags): Promise<void> {
-  const limit = readLimit(flags, Date.now())
+  // A mistake in the arguments is reported without opening the database.
+  readLimit(flags, Date.now())
   if (flags.dryRun !== true) requireAnswer(flags, 'removes the changes')
   await withStore(flags, 'expect', async (store, config) => {
+    const limit = readLimit(flags, store.clock())
     const { prunable, total } = await store.countPrunable(limit)
     const which = `${grouped(prunable)} of ${counted(total, 'change')}: those ${described(limit)}`
     if (flags.dryRun === true) console.log(`Would remove ${which}. Nothing was changed.`)

@@ -8,6 +8,7 @@ import {
   type StagedImport,
   stageRows,
 } from '../../core/transfer/staged-import.ts'
+import type { Clock } from '../../core/values/clock.ts'
 import { runAdjustment } from '../adjustment-run.ts'
 import { addFileOptions, type FileFlags, type FileRun, withFile, withStaged } from '../file-run.ts'
 import { dryRunReport, refusedLines, summary, together } from '../import-report.ts'
@@ -44,6 +45,7 @@ async function importFile(file: string, flags: Flags): Promise<void> {
       return withStore(flags, 'expect', async (store, config) => {
         const purpose = {
           database: databaseName(config),
+          clock: store.clock,
           keyId: IMPORT_KEY_ID,
           reason: 'counted',
           skipRefused: flags.skipBad === true,
@@ -52,11 +54,11 @@ async function importFile(file: string, flags: Flags): Promise<void> {
         await runAdjustment(run, flags, COUNT_ROWS, await store.stageAdjustment(), purpose)
       })
     return withStore(flags, 'make_if_none', async (store, config) => {
-      const database = databaseName(config)
-      if (run.source.kind === 'pets') await runImport(run, flags, PET_ROWS, await store.stagePets(), database)
+      const target = { database: databaseName(config), clock: store.clock }
+      if (run.source.kind === 'pets') await runImport(run, flags, PET_ROWS, await store.stagePets(), target)
       else if (run.source.kind === 'categories')
-        await runImport(run, flags, CATEGORY_ROWS, await store.stageCategories(), database)
-      else await runImport(run, flags, ORDER_ROWS, await store.stageOrders(), database)
+        await runImport(run, flags, CATEGORY_ROWS, await store.stageCategories(), target)
+      else await runImport(run, flags, ORDER_ROWS, await store.stageOrders(), target)
     })
   })
 }
@@ -66,7 +68,7 @@ async function runImport<Value>(
   flags: Flags,
   kind: RowKind<Value>,
   staged: StagedImport<Value>,
-  database: string,
+  { database, clock }: { readonly database: string; readonly clock: Clock },
 ): Promise<void> {
   const began = performance.now()
   await withStaged(staged, async (progress) => {
@@ -92,7 +94,7 @@ async function runImport<Value>(
     progress.show('comparing', rows)
     const { added, changed, unchanged, refused } = await staged
       .apply({
-        ...{ at: Date.now(), keyId: IMPORT_KEY_ID, signal },
+        ...{ at: clock(), keyId: IMPORT_KEY_ID, signal },
         ...{ skipBad: flags.skipBad === true, examples: flags.show },
         onProgress: (done, total) => progress.show('writing', done, done / total),
       })

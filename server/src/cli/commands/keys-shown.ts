@@ -47,10 +47,10 @@ export function stateOf(key: ApiKey, bans: readonly BanRecord[], now: number): s
 }
 
 export async function listKeys(flags: Flags): Promise<void> {
-  const now = Date.now()
-  const { records, bans } = await withStore(flags, 'expect', async (store) => ({
+  const { records, bans, now } = await withStore(flags, 'expect', async (store) => ({
     records: await store.listKeys(),
-    bans: await store.listBans(now - DAY),
+    bans: await store.listBans(store.clock() - DAY),
+    now: store.clock(),
   }))
   const rows = records.map((record) => ({ record, state: stateOf(record.key, bans, now) }))
   if (flags.json === true) {
@@ -96,7 +96,7 @@ export async function showKey(reference: string | undefined, flags: Flags): Prom
     const { key, secrets, lastUsedAt } = record
     const acts = (await store.listKeyActs()).filter(({ keyId }) => keyId === key.id)
     const bans = (await store.listBans(0)).filter(({ keyId }) => keyId === key.id)
-    const state = stateOf(key, bans, Date.now())
+    const state = stateOf(key, bans, store.clock())
     if (flags.json === true) {
       console.log(json({ ...forMachines(record), state, acts, bans }))
       return

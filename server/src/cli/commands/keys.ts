@@ -88,10 +88,10 @@ export function addKeysCommands(program: Command): void {
     .action(unbanKey)
 }
 
-/** Now, by whoever is logged in: for the audit. */
-function thisAct(): KeyAct {
+/** For the audit: when, and which user of this machine. */
+function thisAct(at: number): KeyAct {
   const { username, uid } = userInfo()
-  return { at: Date.now(), actor: username === 'unknown' ? `uid ${uid}` : username }
+  return { at, actor: username === 'unknown' ? `uid ${uid}` : username }
 }
 
 interface ChangeFlags extends SettingFlags {
@@ -107,12 +107,15 @@ type CreateFlags = ChangeFlags & { readonly name: string; readonly plan: Plan }
 
 async function createKey(flags: CreateFlags): Promise<void> {
   const { plan, may: permissions = PERMISSIONS, expires } = flags
-  const act = thisAct()
   const name = readName(flags.name)
   const limits = limitsFor(plan, flags)
-  const expiresAt = expires === undefined ? undefined : readExpiry(expires, act.at)
+  const expiryFrom = (now: number) => (expires === undefined ? undefined : readExpiry(expires, now))
+  // A mistake in the arguments is reported without opening the database.
+  expiryFrom(Date.now())
   const id = createKeyId()
   await withStore(flags, 'expect', async (store, config) => {
+    const act = thisAct(store.clock())
+    const expiresAt = expiryFrom(act.at)
     const secret = createSecret(config.environment)
     const key = { id, name, plan, limits, permissions, createdAt: act.at }
     const stored = storedSecret(secret, act.at)
@@ -126,9 +129,11 @@ async function createKey(flags: CreateFlags): Promise<void> {
 }
 
 async function changeKey(reference: string, flags: ChangeFlags): Promise<void> {
-  const act = thisAct()
-  const change = readChange(flags, act.at)
+  // A mistake in the arguments is reported without opening the database.
+  readChange(flags, Date.now())
   await withStore(flags, 'expect', async (store, config) => {
+    const act = thisAct(store.clock())
+    const change = readChange(flags, act.at)
     const { key } = await requireKey(store, reference)
     if (key.revokedAt !== undefined) {
       throw new Error(`${key.id} is revoked; make a new key with petstore keys create`)
@@ -179,8 +184,8 @@ function limitsFor(plan: Plan, { perMinute, perDay }: ChangeFlags): Limits {
 async function rotateKey(reference: string, flags: SettingFlags & { readonly grace: string }): Promise<void> {
   const grace =
     parseDuration(flags.grace) ?? wrongUse(`--grace must be like 24h, 30m or 0s, got "${flags.grace}"`)
-  const act = thisAct()
   await withStore(flags, 'expect', async (store, config) => {
+    const act = thisAct(store.clock())
     const { key } = await requireKey(store, reference)
     if (key.revokedAt !== undefined) {
       throw new Error(`${key.id} is revoked; make a new key with petstore keys create`)
@@ -201,7 +206,7 @@ async function revokeKey(reference: string, flags: SettingFlags & AskingFlags): 
     const { key } = await requireKey(store, reference)
     if (key.revokedAt !== undefined) throw new Error(`${key.id} was revoked before; nothing was changed`)
     ask(flags, `Revoke ${key.id} ("${key.name}", ${key.plan}), for good?`)
-    await store.revokeKey(key.id, thisAct())
+    await store.revokeKey(key.id, thisAct(store.clock()))
     console.log(
       `Revoked ${key.id} ("${key.name}") in ${databaseName(config)}. Requests with it are answered 401 from now on.`,
     )
@@ -211,7 +216,7 @@ async function revokeKey(reference: string, flags: SettingFlags & AskingFlags): 
 async function unbanKey(reference: string, flags: SettingFlags): Promise<void> {
   await withStore(flags, 'expect', async (store, config) => {
     const { key } = await requireKey(store, reference)
-    if (!(await store.liftBan(key.id, thisAct()))) {
+    if (!(await store.liftBan(key.id, thisAct(store.clock())))) {
       throw new Error(`${key.id} ("${key.name}") is not banned; nothing was changed`)
     }
     console.log(`Lifted the ban of ${key.id} ("${key.name}") in ${databaseName(config)}.`)

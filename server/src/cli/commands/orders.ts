@@ -124,7 +124,7 @@ async function change(
 ): Promise<void> {
   await withStore(flags, 'expect', async (store, config) => {
     const found = await store.findOrder(orderId)
-    const request = { orderId, petId: found?.petId, update, keyId: STORE_KEY_ID, at: Date.now() }
+    const request = { orderId, petId: found?.petId, update, keyId: STORE_KEY_ID, at: store.clock() }
     const [outcome] = await store.changeStock([request])
     const { quantity, petId, state } = changedOrder(orderId, outcome)
     console.log(`Order ${orderId} of ${quantity} of pet ${petId} is ${state} in ${databaseName(config)}.`)

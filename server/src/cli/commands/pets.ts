@@ -26,7 +26,7 @@ async function removePet(petId: bigint, flags: SettingFlags & AskingFlags): Prom
     if (pet === undefined) throw new Error(`there is no pet ${petId}; nothing was changed`)
     const described = `pet ${petId} (${JSON.stringify(pet.name)}, ${pet.status})`
     ask(flags, `Remove ${described} and its stock?`)
-    const by = { keyId: STORE_KEY_ID, at: Date.now() }
+    const by = { keyId: STORE_KEY_ID, at: store.clock() }
     const [outcome] = await store.changeStock([{ removedPet: petId, ...by }])
     if (typeof outcome === 'object' && 'inUse' in outcome) {
       const which = `petstore orders list --pet ${petId} --state open`

@@ -64,7 +64,7 @@ async function serve(flags: Flags): Promise<void> {
   const isNew = isMissingFile(config)
   const store = await openConfigured(config, { tables: 'make', exclusive: true })
   try {
-    if (demo) await prepareDemo(store, Date.now())
+    if (demo) await prepareDemo(store, store.clock())
     if (config.processes > 1 && canBeShared(config.databaseUrl)) {
       await store.close()
       return await serveFromMany(config, demo)

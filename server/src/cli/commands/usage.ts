@@ -22,9 +22,9 @@ export function addUsageCommand(program: Command): void {
 }
 
 async function showUsage(flags: SettingFlags & { readonly json?: true }): Promise<void> {
-  const now = Date.now()
-  const since = now - (DAYS - 1) * DAY
   const report = await withStore(flags, 'expect', async (store) => {
+    const now = store.clock()
+    const since = now - (DAYS - 1) * DAY
     const [records, states, daily, bans] = [
       await store.listKeys(),
       await store.loadLimits(),

@@ -124,9 +124,9 @@ async function createWebhook(
   const { kinds } = flags
   await withStore(flags, 'expect', async (store, config) => {
     const allowsPrivate = config.webhookPrivateAddresses === 'on'
-    const problem = await new HttpSender({ allowsPrivate, clock: Date.now }).problemOf(url)
+    const problem = await new HttpSender({ allowsPrivate, clock: store.clock }).problemOf(url)
     if (problem !== undefined) wrongUse(`--url ${problem}`)
-    const at = Date.now()
+    const at = store.clock()
     const progress = { cursor: await store.latestEventCursor() }
     const newWebhook = {
       ...{ id: newWebhookId(), url, kinds, paused: false, createdAt: at, secret: newSecret() },
@@ -147,7 +147,7 @@ async function setPaused(webhookId: bigint, paused: boolean, flags: SettingFlags
     const was = conditionOf(before.webhook)
     if (was === (paused ? 'paused' : 'on')) throw new Error(`webhook ${webhookId} is ${was} already`)
     const webhookChange = { paused }
-    await change(store, { webhookId, webhookChange, keyId: STORE_KEY_ID, at: Date.now() })
+    await change(store, { webhookId, webhookChange, keyId: STORE_KEY_ID, at: store.clock() })
     const behind = before.lag.events === undefined ? 'a relist' : counted(before.lag.events, 'event')
     console.log(
       paused
@@ -163,7 +163,7 @@ async function removeWebhook(webhookId: bigint, flags: SettingFlags & AskingFlag
     const { webhook } = await requireWebhook(store, webhookId)
     const described = `webhook ${webhookId} (${webhook.url})`
     ask(flags, `Remove ${described} and its place in the log?`)
-    await store.changeStock([{ webhookId, webhookChange: 'remove', keyId: STORE_KEY_ID, at: Date.now() }])
+    await store.changeStock([{ webhookId, webhookChange: 'remove', keyId: STORE_KEY_ID, at: store.clock() }])
     console.log(`Removed ${described} from ${databaseName(config)}.`)
   })
 }
@@ -196,10 +196,15 @@ async function listDeliveries(
 }
 
 async function replay(webhookId: bigint, flags: SettingFlags & { readonly from: string }): Promise<void> {
-  const at = Date.now()
-  const from = readWhen('--from', flags.from, at, 'back')
-  if (from > at) wrongUse(`--from must be in the past, got "${flags.from}"`)
+  const startFrom = (now: number) => {
+    const from = readWhen('--from', flags.from, now, 'back')
+    return from > now ? wrongUse(`--from must be in the past, got "${flags.from}"`) : from
+  }
+  // A mistake in the arguments is reported without opening the database.
+  startFrom(Date.now())
   await withStore(flags, 'expect', async (store, config) => {
+    const at = store.clock()
+    const from = startFrom(at)
     const { webhook, lag } = await requireWebhook(store, webhookId)
     requireNothingSkipped(webhook, lag, from)
     const cursor = await store.eventCursorAt(from)

@@ -7,7 +7,7 @@ export interface PostgresSettings {
   readonly poolSize: number
   readonly connectTimeoutSeconds: number
   readonly statementTimeoutSeconds: number
-  /** What limits are told the time by: the database's own clock where none is given. */
+  /** For tests, instead of the database's own clock. */
   readonly clock?: Clock
   /** For who changes nothing, and may be shown what is late: a standby will do where no host takes writes. */
   readonly mayBeReadOnly?: boolean

@@ -20,7 +20,7 @@ import { findNewerTables, migrate } from './migrations.ts'
 import { type PostgresSettings, sessionSettings } from './options.ts'
 import { findDroppedSettings } from './session-check.ts'
 import { stockVerbs } from './stock.ts'
-import { readStoreTime, storeClock } from './store-clock.ts'
+import { DatabaseClock, readStoreTime, storeClock } from './store-clock.ts'
 
 export type { PostgresSettings } from './options.ts'
 
@@ -40,9 +40,15 @@ export async function openPostgresStore(
   tables: TablesMode = 'make',
 ): Promise<Store> {
   const connection = new Connection(url, settings, findNewerTables)
+  let now = settings.clock
+  let databaseClock: DatabaseClock | undefined
   try {
     await connection.connect()
     await migrate(connection, tables)
+    if (now === undefined) {
+      databaseClock = await DatabaseClock.open(connection)
+      now = databaseClock.now
+    }
   } catch (error) {
     await connection.close()
     throw error
@@ -50,6 +56,7 @@ export async function openPostgresStore(
   const clock = storeClock(settings.clock)
   const log = logVerbs(connection)
   return {
+    clock: now,
     ...stockVerbs(connection, clock),
     ...answerVerbs(connection),
     ...log,
@@ -58,7 +65,7 @@ export async function openPostgresStore(
       lease: { owner: `${process.pid} ${crypto.randomUUID()}`, clock },
     }),
     ...historyVerbs(connection),
-    ...petVerbs(connection),
+    ...petVerbs(connection, now),
     ...searchVerbs(connection, clock),
     ...orderVerbs(connection, clock),
     ...keyVerbs(connection, () => readStoreTime(connection, settings.clock)),
@@ -74,6 +81,9 @@ export async function openPostgresStore(
     ...inspectionVerbs(connection),
     ping: () => connection.ping(),
     findWrongSettings: () => findDroppedSettings(connection, sessionSettings(settings)),
-    close: () => connection.close(),
+    close: async () => {
+      databaseClock?.close()
+      await connection.close()
+    },
   }
 }

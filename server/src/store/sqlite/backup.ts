@@ -1,5 +1,5 @@
 import { Database } from 'bun:sqlite'
-import { closeSync, openSync, readSync } from 'node:fs'
+import { closeSync, openSync, readSync, truncateSync } from 'node:fs'
 import type { Connection } from './connection.ts'
 import { isLocked, troubleText } from './failures.ts'
 import { createPrivateFile } from './private-file.ts'
@@ -9,28 +9,32 @@ const BACKUP_ID = 0x50736261
 /** Where a SQLite file holds the number that PRAGMA application_id sets. */
 const APPLICATION_ID_OFFSET = 68
 
-export function backUp(connection: Connection, path: string): Promise<void> {
-  return connection.read(() => {
-    createPrivateFile(path, { mustBeNew: true })
+export async function backUp(connection: Connection, path: string): Promise<void> {
+  createPrivateFile(path, { mustBeNew: true })
+  // `read` runs this again if the database is locked.
+  await connection.read(() => {
     try {
       connection.database.run('VACUUM INTO ?', [path])
     } catch (error) {
-      // The disk of the copy may be another than that of the database.
-      throw isLocked(error)
-        ? error
-        : new Error(`no copy was made: ${troubleText(error, path)}`, { cause: error })
-    }
-    const copy = new Database(path)
-    try {
-      copy.run(`PRAGMA application_id = ${BACKUP_ID}`)
-      const damage = integrityProblem(copy)
-      if (damage !== undefined) {
-        throw new Error(`the copy is damaged: ${damage}; petstore doctor checks the database`)
+      if (isLocked(error)) {
+        // SQLite refuses to write into a file that is not empty.
+        truncateSync(path)
+        throw error
       }
-    } finally {
-      copy.close()
+      // The copy may be on another disk than the database.
+      throw new Error(`no copy was made: ${troubleText(error, path)}`, { cause: error })
     }
   })
+  const copy = new Database(path)
+  try {
+    copy.run(`PRAGMA application_id = ${BACKUP_ID}`)
+    const damage = integrityProblem(copy)
+    if (damage !== undefined) {
+      throw new Error(`the copy is damaged: ${damage}; petstore doctor checks the database`)
+    }
+  } finally {
+    copy.close()
+  }
 }
 
 export function isBackup(path: string): boolean {

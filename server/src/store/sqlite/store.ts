@@ -50,12 +50,13 @@ export function openSqliteStore(path: string, options: Partial<OpenOptions> = {}
   const anyChange = connection.database.query('SELECT 1 FROM log LIMIT 1')
   const log = logVerbs(connection)
   return {
+    clock: now,
     ...stockVerbs(connection, now),
     ...answerVerbs(connection),
     ...log,
     ...webhookVerbs(connection, log, { log: { from: 'log', place: 'id' } }),
     ...historyVerbs(connection),
-    ...petVerbs(connection),
+    ...petVerbs(connection, now),
     ...searchVerbs(connection, clock),
     ...orderVerbs(connection, clock),
     ...keyVerbs(connection),

@@ -1,0 +1,32 @@
+import { expect, test } from 'bun:test'
+import type { StockRequest } from '../../src/core/stock/stock-request.ts'
+import { TestService } from '../support/test-service.ts'
+import { until } from '../support/until.ts'
+
+test('an expired hold whose pet has no stock row is left alone, and other holds still expire', async () => {
+  const swept: bigint[] = []
+  const service = await TestService.start({
+    wrapStore: (store) => ({
+      ...store,
+      changeStock: (requests: readonly StockRequest[]) => {
+        for (const request of requests) if ('holdsOf' in request) swept.push(...request.holdsOf)
+        return store.changeStock(requests)
+      },
+    }),
+  })
+  const hold = async (petId: number) => {
+    const body = JSON.stringify({ petId, quantity: 1, holdSeconds: 60 })
+    const headers = { 'Content-Type': 'application/json' }
+    expect((await service.call('POST', '/store/orders', { body, headers })).status).toBe(201)
+  }
+  await hold(2)
+  await service.run('DELETE FROM stock WHERE pet_id = 2')
+  await hold(1)
+  service.now += 61_000
+  await until(async () => swept.includes(1n))
+  await hold(1)
+  service.now += 61_000
+  await until(async () => swept.filter((petId) => petId === 1n).length >= 2)
+  expect(swept).not.toContain(2n)
+  await service.stop()
+})

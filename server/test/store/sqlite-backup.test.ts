@@ -1,0 +1,37 @@
+import { Database } from 'bun:sqlite'
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { backUp, isBackup } from '../../src/store/sqlite/backup.ts'
+import { Connection } from '../../src/store/sqlite/connection.ts'
+import { migrate } from '../../src/store/sqlite/migrations.ts'
+import { lockedFile } from '../faults/spoilt-file.ts'
+
+let folder: string
+let connection: Connection
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'petstore-backup-'))
+  connection = Connection.open(join(folder, 'petstore.db'))
+  migrate(connection.database, 'make')
+  // Without a write-ahead log, a writer keeps readers out.
+  connection.database.run('PRAGMA journal_mode = DELETE')
+  connection.stopBlocking()
+})
+afterEach(async () => {
+  await connection.close()
+  rmSync(folder, { recursive: true })
+})
+
+test('a backup that meets a lock is made as soon as the lock is gone', async () => {
+  const path = join(folder, 'backup.db')
+  const other = lockedFile(join(folder, 'petstore.db'))
+  // The first attempt has failed by the time that the call returns.
+  const backup = backUp(connection, path)
+  other.close()
+  await backup
+  expect(isBackup(path)).toBe(true)
+  const copy = new Database(path, { readonly: true })
+  expect(copy.query('SELECT count(*) AS pets FROM pets').get()).toEqual({ pets: 0 })
+  copy.close()
+})
