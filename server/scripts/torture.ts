@@ -18,6 +18,7 @@ import { longRunPostgresTask, longRunTask } from '../test/faults/long-run-task.t
 import { lowStockPostgresTask, lowStockSqliteTask } from '../test/faults/low-stock-stores.ts'
 import { modelPostgresTask, modelTask } from '../test/faults/model-task.ts'
 import { ordersPostgresTask, ordersTask } from '../test/faults/order-kills.ts'
+import { overloadTask } from '../test/faults/overload-task.ts'
 import { postgresReadsTask } from '../test/faults/postgres-reads-task.ts'
 import { proxiesTask } from '../test/faults/proxies-task.ts'
 import { webhooksTask } from '../test/faults/webhook-kills.ts'
@@ -41,6 +42,7 @@ const TASKS: readonly TortureTask[] = [
   connectionsTask,
   proxiesTask,
   postgresReadsTask,
+  overloadTask,
   longRunTask,
   longRunPostgresTask,
 ]
