@@ -18,8 +18,10 @@ import { longRunPostgresTask, longRunTask } from '../test/faults/long-run-task.t
 import { lowStockPostgresTask, lowStockSqliteTask } from '../test/faults/low-stock-stores.ts'
 import { modelPostgresTask, modelTask } from '../test/faults/model-task.ts'
 import { ordersPostgresTask, ordersTask } from '../test/faults/order-kills.ts'
+import { overloadTask } from '../test/faults/overload-task.ts'
 import { patroniTask } from '../test/faults/patroni-task.ts'
 import { pgbouncerTask } from '../test/faults/pgbouncer-task.ts'
+import { postgresReadsTask } from '../test/faults/postgres-reads-task.ts'
 import { proxiesTask } from '../test/faults/proxies-task.ts'
 import { webhooksTask } from '../test/faults/webhook-kills.ts'
 import type { TortureSummary, TortureTask } from './torture-task.ts'
@@ -43,6 +45,8 @@ const TASKS: readonly TortureTask[] = [
   hostileTask,
   connectionsTask,
   proxiesTask,
+  postgresReadsTask,
+  overloadTask,
   longRunTask,
   longRunPostgresTask,
 ]

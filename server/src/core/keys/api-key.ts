@@ -94,6 +94,8 @@ export class KeyRing {
   readonly #keys = new Map<string, ApiKey>()
   /** The hashes that the store last gave a key for, however long ago. */
   readonly #seen = new Set<string>()
+  /** Lookups under way, by hash: callers who arrive together share one. All of them began in the current span. */
+  readonly #lookups = new Map<string, Promise<ApiKey | undefined>>()
   /** What is known was asked for within this span of time. */
   #span = 0
 
@@ -107,6 +109,7 @@ export class KeyRing {
     const span = Math.floor(this.#clock() / TRUSTED_FOR_MS)
     if (span !== this.#span) {
       this.#keys.clear()
+      this.#lookups.clear()
       this.#span = span
     }
     return this.#keys.get(hash)
@@ -117,7 +120,17 @@ export class KeyRing {
     return this.#seen.has(hash)
   }
 
-  async find(hash: string): Promise<ApiKey | undefined> {
+  find(hash: string): Promise<ApiKey | undefined> {
+    const underWay = this.#lookups.get(hash)
+    if (underWay !== undefined) return underWay
+    const lookup = this.#lookUp(hash).finally(() => {
+      if (this.#lookups.get(hash) === lookup) this.#lookups.delete(hash)
+    })
+    this.#lookups.set(hash, lookup)
+    return lookup
+  }
+
+  async #lookUp(hash: string): Promise<ApiKey | undefined> {
     const span = this.#span
     const key = await this.#store.findKey(hash)
     // Asked for in an earlier span, it would be trusted for too long.

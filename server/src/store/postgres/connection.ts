@@ -4,12 +4,13 @@ import type { Durability, SqlDatabase, SqlValue, Statement } from '../sql.ts'
 import { DIALECT } from './dialect.ts'
 import {
   asServiceError,
-  discreditsAll,
+  Hung,
   inTime,
   isLost,
   isOurFault,
   isReadOnly,
   isTaken,
+  Overloaded,
   unavailable,
 } from './failures.ts'
 import { type Host, readAddress } from './hosts.ts'
@@ -26,10 +27,13 @@ import { unreachable } from './unreachable.ts'
 const PROMPT_MS = 300
 /** How much later than the server's own time-out we give up: only where its answer cannot reach us. */
 const LATER_MS = 2 * SECOND
+/** How long a caller waits for a session while others use all of them. */
+const MAX_WAIT_MS = 2 * SECOND
 /** A process that lives is back with the next statement much sooner, on a busy machine too. */
 const MAX_PAUSE_MS = 5 * SECOND
 const CLOSED = new Error('the store is closed')
 
+type TakeOptions = { readonly isUrgent?: boolean }
 type Explain = (database: Pick<SqlDatabase, 'rows'>) => Promise<unknown>
 
 /**
@@ -90,10 +94,18 @@ export class Connection implements SqlDatabase {
     return this.#losses
   }
 
-  /** Statements that go out together on one connection; on its own, each is a transaction. */
-  async run<T>(work: (session: Session) => Promise<T>): Promise<T> {
+  /** How many sessions this process may have at once. */
+  get poolSize(): number {
+    return this.#pool.options.max ?? 1
+  }
+
+  /**
+   * Statements that go out together on one connection; on its own, each is a transaction. The time limit counts from the
+   * moment that there is a session: waiting for one has a limit of its own, and says nothing about the database.
+   */
+  async run<T>(work: (session: Session) => Promise<T>, options: TakeOptions = {}): Promise<T> {
     this.#refuseWhileAway()
-    return this.guard(() => inTime(onSession(this.#pool, work), this.#patienceMs))
+    return this.guard(() => this.#onSession(this.#pool, work, options))
   }
 
   rows<Row>(text: string, ...values: readonly SqlValue[]): Promise<Row[]> {
@@ -123,10 +135,19 @@ export class Connection implements SqlDatabase {
 
   /** Throws where the database does not answer, does not take writes, or is not for this program any more. */
   async ping(): Promise<void> {
-    await this.run(async (session) => {
-      // Not a bare question, which would be answered on a database that has lost its tables.
-      await Promise.all([checkTakesWrites(session), session`SELECT 1 FROM log LIMIT 1`])
-    })
+    try {
+      await this.run(
+        async (session) => {
+          // Not a bare question, which would be answered on a database that has lost its tables.
+          await Promise.all([checkTakesWrites(session), session`SELECT 1 FROM log LIMIT 1`])
+        },
+        { isUrgent: true },
+      )
+    } catch (error) {
+      // The sessions are busy with statements that the database is running.
+      if (error instanceof Error && error.cause instanceof Overloaded) return
+      throw error
+    }
     const trouble = await this.#explain(this)
     if (trouble !== undefined) throw unavailable(trouble)
   }
@@ -134,7 +155,7 @@ export class Connection implements SqlDatabase {
   async longSession(): Promise<PostgresSession> {
     this.#refuseWhileAway()
     const pool = this.#pool
-    const session = await this.guard(() => inTime(pool.take(), this.#patienceMs))
+    const session = await this.guard(() => pool.take())
     const close = async () => {
       const isSound = await session`ROLLBACK`.then(
         () => true,
@@ -178,8 +199,8 @@ export class Connection implements SqlDatabase {
   /** The trouble, where a statement was refused for what is no fault of this program. */
   async #explained(pool: SessionPool): Promise<unknown> {
     const rows = <Row>(text: string, ...values: readonly SqlValue[]) =>
-      onSession(pool, (session) => session.unsafe<Row[]>(text, values.map(bound)))
-    return inTime(this.#explain({ rows }), this.#patienceMs).catch(() => undefined)
+      this.#onSession(pool, (session) => session.unsafe<Row[]>(text, values.map(bound)))
+    return this.#explain({ rows }).catch(() => undefined)
   }
 
   #refuseWhileAway(): void {
@@ -202,7 +223,7 @@ export class Connection implements SqlDatabase {
    */
   async #probe(): Promise<void> {
     const pool = this.#pool
-    let mayKeep = !discreditsAll(this.#trouble)
+    let mayKeep = !isReadOnly(this.#trouble)
     this.#isAway = !mayKeep
     if (!mayKeep) giveUp(pool, this.#trouble)
     const tooLate = setTimeout(() => {
@@ -244,13 +265,35 @@ export class Connection implements SqlDatabase {
   async #reached(pool: SessionPool): Promise<SessionPool> {
     try {
       await inTime(
-        onSession(pool, (session) => session`SELECT 1`),
+        this.#onSession(pool, (session) => session`SELECT 1`, { isUrgent: true }),
         this.#connectMs,
       )
       return pool
     } catch (error) {
+      // All sessions are in use, so the server is there; a statement that hangs reaches its own time limit.
+      if (error instanceof Overloaded) return pool
       giveUp(pool, error)
       throw error
+    }
+  }
+
+  async #onSession<T>(
+    pool: SessionPool,
+    work: (session: Session) => Promise<T>,
+    options: TakeOptions = {},
+  ): Promise<T> {
+    const session = await pool.take(options)
+    let isSound = false
+    try {
+      const result = await inTime(work(session), this.#patienceMs)
+      isSound = true
+      return result
+    } catch (error) {
+      // The server may have been replaced by another one without a word.
+      if (error instanceof Hung && pool === this.#pool) this.#losses++
+      throw error
+    } finally {
+      pool.giveBack(session, { isSound })
     }
   }
 
@@ -268,6 +311,8 @@ export class Connection implements SqlDatabase {
       onLoss: () => {
         if (pool === this.#pool) this.#losses++
       },
+      maxWaitMs: MAX_WAIT_MS,
+      maxOpenMs: this.#patienceMs,
     })
     return pool
   }
@@ -276,16 +321,4 @@ export class Connection implements SqlDatabase {
 /** Connections that hang would be handed out again; what waits for them is refused. */
 function giveUp(pool: SessionPool, reason: unknown): void {
   pool.close(0, reason).catch(() => {})
-}
-
-async function onSession<T>(pool: SessionPool, work: (session: Session) => Promise<T>): Promise<T> {
-  const session = await pool.take()
-  let isSound = false
-  try {
-    const result = await work(session)
-    isSound = true
-    return result
-  } finally {
-    pool.giveBack(session, { isSound })
-  }
 }

@@ -10,6 +10,15 @@ export class Hung extends Error {
   }
 }
 
+/** All sessions stayed in use by other callers. The database is there, so this is no outage. */
+export class Overloaded extends Error {
+  override readonly name = 'Overloaded'
+
+  constructor(afterMs: number) {
+    super(`all database sessions stayed in use for ${afterMs / 1_000} s`)
+  }
+}
+
 /** The server takes no changes: a standby, or one that an operator has set so. What it shows may be late. */
 export class ReadOnly extends Error {
   override readonly name = 'ReadOnly'
@@ -50,11 +59,6 @@ const SERVER_GONE = /^(08|28|3D|53|57P0)/
 
 const READ_ONLY = '25006'
 
-/** Whether no connection to the same place will do any better: neither those that there are, nor what they show. */
-export function discreditsAll(error: unknown): boolean {
-  return error instanceof Hung || isReadOnly(error)
-}
-
 export function isReadOnly(error: unknown): boolean {
   return error instanceof ReadOnly || stateOf(error) === READ_ONLY
 }
@@ -65,7 +69,7 @@ function stateOf(error: unknown): string | undefined {
 
 /** Whether the connection, rather than the statement, has failed. */
 export function isLost(error: unknown): boolean {
-  if (discreditsAll(error)) return true
+  if (error instanceof Hung || isReadOnly(error)) return true
   if (!(error instanceof SQL.PostgresError)) return false
   return error.errno === undefined ? isConnectionCode(error.code) : SERVER_GONE.test(error.errno)
 }
@@ -75,6 +79,9 @@ function isConnectionCode(code: string): boolean {
 }
 
 export function unavailable(cause: unknown): ServiceError {
+  if (cause instanceof Overloaded) {
+    return new ServiceError('service_unavailable', 'the service is overloaded; try again shortly', { cause })
+  }
   const trouble = isReadOnly(cause)
     ? 'is read-only'
     : cause instanceof NewerTables
@@ -99,6 +106,7 @@ export function isOurFault(error: unknown): boolean {
 
 /** If the server did not reject a statement with an SQLSTATE of ours, the result of its transaction is unknown. */
 export function asServiceError(error: unknown): unknown {
-  const isTrouble = isLost(error) || (error instanceof SQL.PostgresError && !isOurFault(error))
+  const isTrouble =
+    error instanceof Overloaded || isLost(error) || (error instanceof SQL.PostgresError && !isOurFault(error))
   return isTrouble ? unavailable(error) : error
 }

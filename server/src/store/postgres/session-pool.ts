@@ -1,5 +1,5 @@
 import { type ReservedSQL, SQL } from 'bun'
-import { isReadOnly } from './failures.ts'
+import { inTime, isReadOnly, Overloaded } from './failures.ts'
 
 /** What runs on one connection. */
 export type Session = ReservedSQL
@@ -10,6 +10,15 @@ interface PoolParts {
   readonly onLoss: () => void
   /** Asked of each connection before it is used for the first time; one that it throws for is used by nobody. */
   readonly check: (session: Session) => Promise<unknown>
+  /** How long a caller waits for a session while all of them are in use. */
+  readonly maxWaitMs: number
+  /** How long opening a connection may take, with its check. */
+  readonly maxOpenMs: number
+}
+
+interface Waiter {
+  readonly resolve: (session: Session) => void
+  readonly reject: (reason: unknown) => void
 }
 
 /** Between one that the server did not give and the next attempt, while there are others. */
@@ -27,7 +36,7 @@ export class SessionPool {
   /** Each is the only one of a pool of Bun's: what happens to it, or to an attempt to open one, concerns no other. */
   readonly #open = new Map<Session, SQL>()
   #idle: Session[] = []
-  readonly #waiting: PromiseWithResolvers<Session>[] = []
+  #waiting: Waiter[] = []
   #pausedUntil = 0
   #closedFor: unknown
 
@@ -37,17 +46,27 @@ export class SessionPool {
     this.#max = parts.options.max ?? 1
   }
 
-  async take(): Promise<Session> {
+  /**
+   * Fails with `Overloaded` when all sessions stay in use for too long. An urgent caller is served before all who wait.
+   */
+  async take({ isUrgent = false }: { readonly isUrgent?: boolean } = {}): Promise<Session> {
     const session = this.#idle.pop()
     if (session !== undefined) return session
     if (this.#closedFor !== undefined) throw this.#closedFor
-    const waiter = Promise.withResolvers<Session>()
-    this.#waiting.push(waiter)
+    const { promise, resolve, reject } = Promise.withResolvers<Session>()
+    const waiter = { resolve, reject }
+    if (isUrgent) this.#waiting.unshift(waiter)
+    else this.#waiting.push(waiter)
+    const timer = setTimeout(() => this.#shed(waiter), this.#parts.maxWaitMs)
     this.#openForWaiting()
-    return waiter.promise
+    try {
+      return await promise
+    } finally {
+      clearTimeout(timer)
+    }
   }
 
-  /** One that is not sound is closed. */
+  /** A session that is not sound is closed. */
   giveBack(session: Session, { isSound }: { readonly isSound: boolean }): void {
     if (isSound && this.#closedFor === undefined && this.#open.has(session)) this.#handOn(session)
     else {
@@ -58,6 +77,13 @@ export class SessionPool {
 
   refuseWaiting(reason: unknown): void {
     for (const { reject } of this.#waiting.splice(0)) reject(reason)
+  }
+
+  /** While no session is open, callers wait for the attempt to open one, which has a time limit of its own. */
+  #shed(waiter: Waiter): void {
+    if (this.#open.size === 0) return
+    this.#waiting = this.#waiting.filter((other) => other !== waiter)
+    waiter.reject(new Overloaded(this.#parts.maxWaitMs))
   }
 
   /** Whoever waits for a connection is refused with the reason, and so is whoever uses one for longer than the time-out. */
@@ -92,16 +118,22 @@ export class SessionPool {
     const sql = new SQL({ ...this.options, max: 1, onclose })
     this.#opening.add(sql)
     try {
-      session = await sql.reserve()
-      await this.#parts.check(session)
-      this.#open.set(session, sql)
-      this.giveBack(session, { isSound: true })
+      const opened = await inTime(this.#openChecked(sql), this.#parts.maxOpenMs)
+      session = opened
+      this.#open.set(opened, sql)
+      this.giveBack(opened, { isSound: true })
     } catch (error) {
       sql.close({ timeout: 0 }).catch(() => {})
       this.#goOnWithout(error)
     } finally {
       this.#opening.delete(sql)
     }
+  }
+
+  async #openChecked(sql: SQL): Promise<Session> {
+    const session = await sql.reserve()
+    await this.#parts.check(session)
+    return session
   }
 
   /** Where the server gives no more of them, those wait for the next that is given back who wanted another. */

@@ -48,8 +48,8 @@ interface ChangedRow extends SnapshotRow {
   status: PetStatus | null
 }
 
-/** Each has a connection while it waits for the database. */
-const CONCURRENT_COMMITS = 4
+/** Each uses a session. A pool that is smaller keeps one session for limits and reads. */
+const MAX_CONCURRENT_COMMITS = 4
 /** With more changes than this, loading everything is not slower. */
 const MAX_CHANGES = 10_000
 
@@ -71,7 +71,7 @@ export function stockVerbs(
   return {
     // Only the database knows what other instances did.
     version: () => undefined,
-    concurrentCommits: CONCURRENT_COMMITS,
+    concurrentCommits: Math.max(1, Math.min(MAX_CONCURRENT_COMMITS, connection.poolSize - 1)),
 
     loadStock: (onBatch) =>
       inLongSession(connection, async (session) => {
