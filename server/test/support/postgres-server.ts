@@ -14,6 +14,7 @@ import { arch, platform, userInfo } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { memoryFolder } from './memory-folder.ts'
+import { until } from './until.ts'
 
 /**
  * A shell holds the server, and this process holds the shell's standard input. When this process ends, however
@@ -137,6 +138,30 @@ export class PostgresServer {
       } catch {
         // It has ended by itself meanwhile.
       }
+    }
+  }
+
+  /** A standby takes changes from then on. */
+  async promote(): Promise<void> {
+    await this.run('SELECT pg_promote()')
+  }
+
+  /** Nothing reaches the standbys any more, as if the network to them were cut. */
+  async stopReplication(): Promise<void> {
+    const caughtUp =
+      'SELECT bool_and(replay_lsn = pg_current_wal_lsn()) AS caught_up FROM pg_stat_replication HAVING count(*) > 0'
+    await until(async () => (await this.run(caughtUp))[0]?.caught_up === true)
+    for (const { pid } of await this.run('SELECT pid FROM pg_stat_replication'))
+      process.kill(Number(pid), 'SIGSTOP')
+  }
+
+  /** Runs SQL beside the service, as an operator would. */
+  async run(sql: string): Promise<readonly Record<string, unknown>[]> {
+    const client = new Bun.SQL({ adapter: 'postgres', url: this.url(), max: 1 })
+    try {
+      return await client.unsafe(sql)
+    } finally {
+      await client.close()
     }
   }
 
