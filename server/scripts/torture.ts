@@ -18,6 +18,8 @@ import { longRunPostgresTask, longRunTask } from '../test/faults/long-run-task.t
 import { lowStockPostgresTask, lowStockSqliteTask } from '../test/faults/low-stock-stores.ts'
 import { modelPostgresTask, modelTask } from '../test/faults/model-task.ts'
 import { ordersPostgresTask, ordersTask } from '../test/faults/order-kills.ts'
+import { patroniTask } from '../test/faults/patroni-task.ts'
+import { pgbouncerTask } from '../test/faults/pgbouncer-task.ts'
 import { proxiesTask } from '../test/faults/proxies-task.ts'
 import { webhooksTask } from '../test/faults/webhook-kills.ts'
 import type { TortureSummary, TortureTask } from './torture-task.ts'
@@ -33,6 +35,8 @@ const TASKS: readonly TortureTask[] = [
   diskTask,
   linearizabilityTask,
   failoverTask,
+  patroniTask,
+  pgbouncerTask,
   modelTask,
   modelPostgresTask,
   fuzzTask,

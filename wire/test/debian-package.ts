@@ -1,6 +1,6 @@
-/** Why a program of Debian is not there, which is installed where that can be done. */
-export async function missingPackage(name: string): Promise<string | undefined> {
-  const isThere = () => Bun.which(name, { PATH: '/usr/sbin:/usr/bin:/sbin:/bin' }) !== null
+/** Why a Debian package is not installed, after an attempt to install it. Its program is named after it, or given. */
+export async function missingPackage(name: string, program = name): Promise<string | undefined> {
+  const isThere = () => Bun.which(program, { PATH: '/usr/sbin:/usr/bin:/sbin:/bin' }) !== null
   if (isThere()) return undefined
   const advice = `${name} is not installed: apt-get install ${name}`
   if (process.getuid?.() !== 0 || Bun.which('apt-get') === null) return advice

@@ -25,7 +25,7 @@ export const proxiesTask: TortureTask = {
       figures.push([`updates ${what}`, `${answered}, failed ${failures.length}`])
       violations.push(...failures.map((failure) => `${what}: ${failure}`))
     }
-    const missing = await Promise.all(PROXIES.map(missingPackage))
+    const missing = await Promise.all(PROXIES.map((name) => missingPackage(name)))
     violations.push(...missing.filter((advice) => advice !== undefined))
     const installed = PROXIES.filter((_, index) => missing[index] === undefined)
     const restarts = isFull ? RESTARTS : RESTARTS_IN_SHORT

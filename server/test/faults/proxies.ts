@@ -3,6 +3,7 @@ import { connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { serve } from '../cli/running-petstore.ts'
+import { freePorts } from '../support/free-ports.ts'
 import { until } from '../support/until.ts'
 import type { ProxiedUpdates } from './proxied-updates.ts'
 
@@ -95,21 +96,6 @@ async function startProxy(
       : `daemon off; pid ${folder}/nginx.pid; events { worker_connections 4096; } http { access_log off; ${temporary}\n${printed}}\n`,
   )
   return Bun.spawn(commands[name], { env: { PATH }, stdout: 'ignore', stderr: 'pipe' })
-}
-
-/** Below those that the system gives to connections: while an instance restarts, none may take its port. */
-function freePorts(count: number): number[] {
-  const ports = new Set<number>()
-  while (ports.size < count) {
-    const port = 20_000 + Math.floor(Math.random() * 12_000)
-    try {
-      Bun.listen({ hostname: '127.0.0.1', port, socket: { data: () => {} } }).stop(true)
-      ports.add(port)
-    } catch {
-      // Taken.
-    }
-  }
-  return [...ports]
 }
 
 /** Passes on what comes, and the end of it, after so long. */

@@ -36,13 +36,27 @@ export async function checkThroughApi(
   return shown.flatMap(([petId, one]) => ledger.violations(petId, one))
 }
 
+export interface HistoryRow extends Link {
+  readonly reason?: string
+  readonly reference?: string
+}
+
+/** The whole history of a pet, oldest first. */
+export function readHistory(caller: Caller, petId: bigint): Promise<HistoryRow[]> {
+  return newestLinks(caller, petId, undefined)
+}
+
 /** The newest rows of a history, back to the one with this id, oldest first. */
-async function newestLinks(caller: Caller, petId: bigint, knownId: string | undefined): Promise<Link[]> {
-  const links: Link[] = []
+async function newestLinks(
+  caller: Caller,
+  petId: bigint,
+  knownId: string | undefined,
+): Promise<HistoryRow[]> {
+  const links: HistoryRow[] = []
   let path: string | undefined = `/inventory/${petId}/history?limit=100`
   while (path !== undefined) {
     const { body, next }: { body: unknown; next: string | undefined } = await get(caller, path)
-    links.push(...(body as Link[]))
+    links.push(...(body as HistoryRow[]))
     path = knownId !== undefined && links.some(({ id }) => id === knownId) ? undefined : next
   }
   return links.reverse()

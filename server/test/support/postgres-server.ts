@@ -13,6 +13,7 @@ import {
 import { arch, platform, userInfo } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
+import { killProcessTree } from './kill-process-tree.ts'
 import { memoryFolder } from './memory-folder.ts'
 import { until } from './until.ts'
 
@@ -128,17 +129,7 @@ export class PostgresServer {
 
   /** As if its machine were lost: all of its processes at once, amid whatever they do. */
   kill(): void {
-    const pid = Number(readFileSync(this.#pidFile, 'utf8').split('\n')[0])
-    // It starts no more of them, nor sees that some are gone.
-    process.kill(pid, 'SIGSTOP')
-    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').map(Number)
-    for (const victim of [...children, pid]) {
-      try {
-        process.kill(victim, 'SIGKILL')
-      } catch {
-        // It has ended by itself meanwhile.
-      }
-    }
+    killProcessTree(Number(readFileSync(this.#pidFile, 'utf8').split('\n')[0]))
   }
 
   /** A standby takes changes from then on. */
@@ -212,13 +203,13 @@ async function newPlace(parent: string) {
   return { folder, owner, binaries }
 }
 
-interface Owner {
+export interface Owner {
   readonly uid: number
   readonly gid: number
 }
 
 /** PostgreSQL refuses to run as root; anybody else will do. */
-function runAs(): Owner | undefined {
+export function runAs(): Owner | undefined {
   if (userInfo().uid !== 0) return undefined
   const id = (option: string) => Number(execFileSync('id', [option, 'nobody'], { encoding: 'utf8' }))
   return { uid: id('-u'), gid: id('-g') }
