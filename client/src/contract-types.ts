@@ -303,8 +303,8 @@ export interface Webhook {
 
 /** How far it is behind. */
 export interface WebhookLag {
-  /** What happened since its place, wanted or not; absent where the place is gone. */
-  readonly events?: number
+  /** Events since its place, wanted or not. If the place is gone, it is 1: one `relist` stands for all of them. */
+  readonly events: number
   /** When the first of that happened. */
   readonly since?: string
 }

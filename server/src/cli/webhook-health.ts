@@ -29,11 +29,10 @@ export function webhookTrouble(
     const text = `${which} was turned off at ${moment(off.at)}: ${off.reason}`
     return { text, advice: `mend the receiver, then turn it on: ${resume}; it goes on from its place` }
   }
-  const isBehind =
-    (lag.events ?? 0) > BEHIND_EVENTS || (lag.since !== undefined && now - lag.since > BEHIND_MS)
+  const isBehind = lag.events > BEHIND_EVENTS || (lag.since !== undefined && now - lag.since > BEHIND_MS)
   if (!isBehind) return undefined
   const since = lag.since === undefined ? '' : `, since ${moment(lag.since)}`
-  const text = `${which} is ${counted(lag.events ?? 0, 'event')} behind${since}`
+  const text = `${which} is ${counted(lag.events, 'event')} behind${since}`
   if (webhook.paused) return { text: `${text}; it is paused`, advice: `let it go on: ${resume}` }
   if (failure === undefined) {
     return {

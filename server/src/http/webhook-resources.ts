@@ -44,12 +44,11 @@ export const WebhookUpdate = Type.Object(
 
 const Behind = Type.Object(
   {
-    events: Type.Optional(
-      Type.Integer({
-        minimum: 0,
-        description: 'What happened since its place, wanted or not; absent where the place is gone.',
-      }),
-    ),
+    events: Type.Integer({
+      minimum: 0,
+      description:
+        'Events since its place, wanted or not. If the place is gone, it is 1: one `relist` stands for all of them.',
+    }),
     since: Type.Optional(DateTime('When the first of that happened.')),
   },
   { title: 'WebhookLag', description: 'How far it is behind.' },
@@ -137,10 +136,7 @@ export function webhookBody({ webhook, lag }: WebhookState): Type.Static<typeof 
     ...{ id, url, kinds: [...kinds], paused },
     state: off !== undefined ? 'off' : paused ? 'paused' : 'on',
     createdAt: new Date(createdAt).toISOString(),
-    behind: {
-      ...(lag.events === undefined ? {} : { events: lag.events }),
-      ...time('since', lag.since),
-    },
+    behind: { events: lag.events, ...time('since', lag.since) },
     ...time('failingSince', failure?.since),
     ...time('retryAt', failure?.retryAt),
     ...time('offAt', off?.at),

@@ -1,19 +1,36 @@
 const CURSOR = /^(0|[1-9]\d{0,17})\.([0-9a-f]{1,16})$/
 
-/** A place in the log of one database. */
+/** A position in the log of one database. */
 export interface LogCursor {
   readonly position: bigint
   readonly identity: string
+}
+
+/** The last cursor of the log. After a promotion it goes on with another identity, behind what was replicated. */
+export interface LogRange extends LogCursor {
+  /** The last cursor of each earlier identity, in the order of their positions. */
+  readonly earlier: readonly LogCursor[]
 }
 
 export function toCursor({ position, identity }: LogCursor): string {
   return `${position}.${identity}`
 }
 
-/** Undefined where it is a text of another form. */
+/** Returns undefined for a text of another form. */
 export function fromCursor(text: string): LogCursor | undefined {
   const [, position, identity] = CURSOR.exec(text) ?? []
   return position === undefined || identity === undefined
     ? undefined
     : { position: BigInt(position), identity }
+}
+
+/** The cursor of a position. It stays the same across promotions, since receivers recognise an event by it. */
+export function cursorAt(range: LogRange, position: bigint): string {
+  const { identity } = range.earlier.find((last) => position <= last.position) ?? range
+  return toCursor({ position, identity })
+}
+
+/** Whether the cursor is of this log: an old primary may have given cursors to events that were lost with it. */
+export function isCursorOf(range: LogRange, { position, identity }: LogCursor): boolean {
+  return [...range.earlier, range].some((last) => last.identity === identity && position <= last.position)
 }

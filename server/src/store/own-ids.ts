@@ -7,6 +7,13 @@ import type { OwnIds } from './sql.ts'
  */
 const MAX_OWN_ID = 2 ** 52
 
+/**
+ * How many ids are left out after a failover, a recovery to a point in time or the restore of a backup, since ids may have
+ * been given that this database does not know of. 100,000,000 orders are a day at 1,000 a second, and it can happen
+ * 45,000,000 times before ids leave the range of a double.
+ */
+export const ID_STEP = 100_000_000
+
 export const OWN_IDS: readonly OwnIds[] = ['orders', 'pets', 'categories']
 
 /** Of those in a column that push the ids of new ones up. */

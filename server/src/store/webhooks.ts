@@ -2,7 +2,7 @@ import { isWebhookRequest, type StockRequest } from '../core/stock/stock-request
 import type { WebhookChanges, WebhooksFound } from '../core/webhooks/changing-webhooks.ts'
 import { WEBHOOK_KINDS, type Webhook, type WebhookProgress } from '../core/webhooks/webhook.ts'
 import type { DeliveryStore, WebhookLag, WebhookState, WebhookStore } from '../core/webhooks/webhook-store.ts'
-import { fromCursor, toCursor } from './cursor.ts'
+import { cursorAt, fromCursor, isCursorOf, type LogRange } from './cursor.ts'
 import { type SqlDatabase, type SqlValue, type Statement, statement } from './sql.ts'
 import type { StoreClock } from './store-clock.ts'
 import { attemptVerbs } from './webhook-attempts.ts'
@@ -45,18 +45,20 @@ export interface WebhookBase {
   readonly lease?: { readonly owner: string; readonly clock: StoreClock }
 }
 
-type LogVerbs = Pick<DeliveryStore, 'latestEventCursor'>
+interface LogVerbs {
+  logRange(): Promise<LogRange>
+}
 
 export function webhookVerbs(
   database: SqlDatabase,
-  { latestEventCursor }: LogVerbs,
+  { logRange }: LogVerbs,
   { log, lease }: WebhookBase,
 ): WebhookStore & Omit<DeliveryStore, 'version' | 'latestEventCursor' | 'eventsAfter'> {
   const owner = lease?.owner ?? ''
 
-  const withLag = async (row: WebhookRow, end: string): Promise<WebhookState> => {
+  const withLag = async (row: WebhookRow, range: LogRange): Promise<WebhookState> => {
     const webhook = toWebhook(row)
-    return { webhook, lag: await lagOf(database, log, webhook.progress.cursor, end) }
+    return { webhook, lag: await lagOf(database, log, webhook.progress.cursor, range) }
   }
 
   const attempts = attemptVerbs(database)
@@ -69,8 +71,8 @@ export function webhookVerbs(
         `SELECT ${WEBHOOK_FIELDS} FROM webhooks ORDER BY created_at, id`,
       )
       if (rows.length === 0) return []
-      const end = await latestEventCursor()
-      return Promise.all(rows.map((row) => withLag(row, end)))
+      const range = await logRange()
+      return Promise.all(rows.map((row) => withLag(row, range)))
     },
 
     findWebhook: async (id) => {
@@ -78,17 +80,16 @@ export function webhookVerbs(
         `SELECT ${WEBHOOK_FIELDS} FROM webhooks WHERE id = $1`,
         id,
       )
-      return row === undefined ? undefined : withLag(row, await latestEventCursor())
+      return row === undefined ? undefined : withLag(row, await logRange())
     },
 
     eventCursorAt: async (time) => {
-      const end = fromCursor(await latestEventCursor())
-      if (end === undefined) throw new Error('the log does not tell where it ends')
+      const range = await logRange()
       const [first] = await database.rows<{ place: bigint }>(
         `SELECT ${log.place} AS place FROM ${log.from} WHERE at >= $1 ORDER BY ${log.place} LIMIT 1`,
         time,
       )
-      return toCursor(first === undefined ? end : { ...end, position: first.place - 1n })
+      return cursorAt(range, first === undefined ? range.position : first.place - 1n)
     },
 
     leaseWebhooks: async (durationMs) => {
@@ -149,11 +150,12 @@ async function lagOf(
   database: SqlDatabase,
   { from, place }: WebhookBase['log'],
   cursor: string,
-  end: string,
+  range: LogRange,
 ): Promise<WebhookLag> {
-  const [here, last] = [fromCursor(cursor), fromCursor(end)]
-  if (here === undefined || here.identity !== last?.identity) return { events: undefined, since: undefined }
-  const events = Number(last.position - here.position)
+  const here = fromCursor(cursor)
+  // The place is gone: a relist stands for all that happened since.
+  if (here === undefined || !isCursorOf(range, here)) return { events: 1, since: undefined }
+  const events = Number(range.position - here.position)
   if (events === 0) return { events, since: undefined }
   const [first] = await database.rows<{ at: bigint }>(
     `SELECT at FROM ${from} WHERE ${place} > $1 ORDER BY ${place} LIMIT 1`,

@@ -144,9 +144,7 @@ export class Metrics implements RequestObserver, CommitObserver, DeliveryObserve
         'petstore_webhook_behind_events',
         'gauge',
         'What happened since the place of a webhook.',
-        webhooks.flatMap(({ webhook, lag }) =>
-          lag.events === undefined ? [] : [[{ webhook: String(webhook.id) }, lag.events] as const],
-        ),
+        webhooks.map(({ webhook, lag }) => [{ webhook: String(webhook.id) }, lag.events]),
       ),
       family(
         'petstore_webhook_behind_seconds',

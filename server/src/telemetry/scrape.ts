@@ -4,7 +4,7 @@ import type { CatalogStore } from '../core/catalog/catalog-store.ts'
 import type { KeyStore } from '../core/keys/key-store.ts'
 import type { OrderStore } from '../core/orders/order-store.ts'
 import type { Clock } from '../core/values/clock.ts'
-import type { WebhookStore } from '../core/webhooks/webhook-store.ts'
+import type { WebhookState, WebhookStore } from '../core/webhooks/webhook-store.ts'
 import { CONTENT_TYPE } from './exposition.ts'
 import type { Gauges, Metrics } from './metrics.ts'
 
@@ -21,6 +21,8 @@ export interface ScrapeParts {
 
 /** Answers on the listener of the metrics, which has one page. */
 export function createScrapeApp({ metrics, store, clock, load }: ScrapeParts): Handler {
+  // An alert on a webhook's backlog must not be cleared by a database that cannot say how long it is.
+  let lastWebhooks: readonly WebhookState[] = []
   const scrape = async ({ method, path }: HttpRequest): Promise<Answer> => {
     if (path !== '/metrics') {
       return textAnswer(404, 'the metrics are at /metrics\n')
@@ -33,8 +35,9 @@ export function createScrapeApp({ metrics, store, clock, load }: ScrapeParts): H
       store.countActiveKeys(clock()).catch(() => undefined),
       store.countPets().catch(() => undefined),
       store.countOpenOrders().catch(() => undefined),
-      store.listWebhooks().catch(() => []),
+      store.listWebhooks().catch(() => lastWebhooks),
     ])
+    lastWebhooks = webhooks
     const text = metrics.render({
       keys,
       inventoryEntries,

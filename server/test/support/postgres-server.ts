@@ -16,6 +16,7 @@ import { promisify } from 'node:util'
 import { missingPackage } from '../../../wire/test/debian-package.ts'
 import { killProcessTree } from './kill-process-tree.ts'
 import { memoryFolder } from './memory-folder.ts'
+import { until } from './until.ts'
 
 /**
  * A shell holds the server, and this process holds the shell's standard input. When this process ends, however
@@ -146,6 +147,30 @@ export class PostgresServer {
   /** As if its machine were lost: all of its processes at once, amid whatever they do. */
   kill(): void {
     killProcessTree(Number(readFileSync(this.#pidFile, 'utf8').split('\n')[0]))
+  }
+
+  /** A standby takes changes from then on. */
+  async promote(): Promise<void> {
+    await this.run('SELECT pg_promote()')
+  }
+
+  /** Nothing reaches the standbys any more, as if the network to them were cut. */
+  async stopReplication(): Promise<void> {
+    const caughtUp =
+      'SELECT bool_and(replay_lsn = pg_current_wal_lsn()) AS caught_up FROM pg_stat_replication HAVING count(*) > 0'
+    await until(async () => (await this.run(caughtUp))[0]?.caught_up === true)
+    for (const { pid } of await this.run('SELECT pid FROM pg_stat_replication'))
+      process.kill(Number(pid), 'SIGSTOP')
+  }
+
+  /** Runs SQL beside the service, as an operator would. */
+  async run(sql: string): Promise<readonly Record<string, unknown>[]> {
+    const client = new Bun.SQL({ adapter: 'postgres', url: this.url(), max: 1 })
+    try {
+      return await client.unsafe(sql)
+    } finally {
+      await client.close()
+    }
   }
 
   /** Ends it before this process ends. */

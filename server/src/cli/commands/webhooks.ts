@@ -103,7 +103,7 @@ async function listWebhooks(flags: JsonFlags): Promise<void> {
         ['ID', 'STATE', 'BEHIND', 'SINCE', 'CREATED', 'KINDS', 'URL'],
         states.map(({ webhook, lag }) => [
           ...[String(webhook.id), conditionOf(webhook)],
-          ...[lag.events === undefined ? 'relist' : grouped(lag.events), moment(lag.since)],
+          ...[grouped(lag.events), moment(lag.since)],
           ...[moment(webhook.createdAt), kindsText(webhook), webhook.url],
         ]),
       ),
@@ -148,7 +148,7 @@ async function setPaused(webhookId: bigint, paused: boolean, flags: SettingFlags
     if (was === (paused ? 'paused' : 'on')) throw new Error(`webhook ${webhookId} is ${was} already`)
     const webhookChange = { paused }
     await change(store, { webhookId, webhookChange, keyId: STORE_KEY_ID, at: store.clock() })
-    const behind = before.lag.events === undefined ? 'a relist' : counted(before.lag.events, 'event')
+    const behind = counted(before.lag.events, 'event')
     console.log(
       paused
         ? `Paused webhook ${webhookId} in ${databaseName(config)}. It keeps its place: petstore webhooks resume ${webhookId}`
@@ -286,7 +286,7 @@ function forMachines({ webhook, lag }: WebhookState) {
   const { failure, off } = progress
   return {
     ...{ id, url, kinds, paused, state: conditionOf(webhook), createdAt: iso(createdAt) },
-    behind: { events: lag.events ?? null, since: iso(lag.since) },
+    behind: { events: lag.events, since: iso(lag.since) },
     ...{ failingSince: iso(failure?.since), retryAt: iso(failure?.retryAt) },
     ...{ offAt: iso(off?.at), offReason: off?.reason ?? null },
   }

@@ -35,8 +35,8 @@ export interface ListedAttempt extends DeliveryAttempt {
 
 /** How far a webhook is behind. */
 export interface WebhookLag {
-  /** What happened after its place, wanted or not; `undefined` where the place is gone. */
-  readonly events: number | undefined
+  /** Events after its place, wanted or not; 1 if the place is gone, since a relist stands for all of them. */
+  readonly events: number
   /** When the first of that happened; `undefined` where there is none. */
   readonly since: number | undefined
 }

@@ -21,7 +21,7 @@ export const rotateWebhookSecret = defineOperation({
   success: { description: 'The webhook, with its new secret.', schema: WebhookWithSecret },
   errors: ['invalid_request', 'not_found'],
   reply: async ({ params: { webhookId }, key, sentKey }, { commits, clock, store }) => {
-    const lag = (await store.findWebhook(webhookId))?.lag ?? { events: undefined, since: undefined }
+    const lag = (await store.findWebhook(webhookId))?.lag ?? { events: 0, since: undefined }
     const webhookChange = { newSecret: newSecret() }
     return changeOnce(commits, { webhookId, webhookChange, keyId: key.id, at: clock() }, sentKey, (outcome) =>
       webhookReply(outcome, (webhook) =>

@@ -24,7 +24,7 @@ export const updateWebhook = defineOperation({
   errors: ['invalid_request', 'not_found', 'payload_too_large'],
   reply: async ({ params: { webhookId }, body, key, sentKey }, { commits, clock, store, webhooks }) => {
     await requireAddress(webhooks.sender, body.patch.url)
-    const lag = (await store.findWebhook(webhookId))?.lag ?? { events: undefined, since: undefined }
+    const lag = (await store.findWebhook(webhookId))?.lag ?? { events: 0, since: undefined }
     const change = { webhookId, webhookChange: body.patch, keyId: key.id, at: clock() }
     return changeOnce(commits, change, sentKey, (outcome) =>
       webhookReply(outcome, (webhook) => taggedReply(webhookBody({ webhook, lag }))),

@@ -91,7 +91,7 @@ export function lockedOnly(found: CatalogFound, isLocked: (petId: bigint) => boo
 
 async function newIds(sql: SQL, sequence: string, count: number): Promise<bigint[]> {
   const rows = await sql<{ id: bigint }[]>`
-    SELECT nextval(${sequence}::regclass) AS id FROM generate_series(1, ${count}::bigint)`.execute()
+    SELECT id FROM unnest(own_ids(${sequence}::regclass, ${count}::bigint)) AS new (id)`.execute()
   return rows.map(({ id }) => id)
 }
 

@@ -1,15 +1,20 @@
 import type { StockEvents } from '../../core/stock/stock-event.ts'
 import type { EventStore, HistoryStore } from '../../core/stock/stock-store.ts'
 import type { DeliveryStore } from '../../core/webhooks/webhook-store.ts'
-import { fromCursor, toCursor } from '../cursor.ts'
+import { cursorAt, fromCursor, isCursorOf, type LogRange } from '../cursor.ts'
 import { prunableIds } from '../history.ts'
 import { type LogRow, MAX_BEHIND, toEvent } from '../log-rows.ts'
 import type { Connection } from './connection.ts'
 import type { Session } from './session-pool.ts'
 
 interface Numbering {
-  identity: string
-  last: bigint
+  readonly identity: string
+  /** Positions up to here have their rows. */
+  readonly last: bigint
+  /** Positions up to here are reserved for rows that are being numbered. */
+  readonly reserved: bigint
+  /** The last cursor of each earlier timeline, with blanks between them. */
+  readonly earlier: string
 }
 
 interface PlaceRow extends Omit<LogRow, 'id'> {
@@ -18,25 +23,30 @@ interface PlaceRow extends Omit<LogRow, 'id'> {
   id: bigint | null
 }
 
-type LogVerbs = Omit<EventStore, 'version'> &
-  Pick<HistoryStore, 'pruneHistory'> &
-  Pick<DeliveryStore, 'eventsAfter'>
+interface LogVerbs
+  extends Omit<EventStore, 'version'>,
+    Pick<HistoryStore, 'pruneHistory'>,
+    Pick<DeliveryStore, 'eventsAfter'> {
+  logRange(): Promise<LogRange>
+}
 
 /** An event's place in the log is its cursor. Places are given when somebody asks: see number_log. */
 export function logVerbs(connection: Connection): LogVerbs {
+  const logRange = async () => rangeOf(await connection.run(numberLog))
   return {
-    latestEventCursor: () =>
-      connection.run(async (session) => {
-        const { identity, last } = await numbering(session)
-        return toCursor({ position: last, identity })
-      }),
+    logRange,
+
+    latestEventCursor: async () => {
+      const range = await logRange()
+      return cursorAt(range, range.position)
+    },
 
     stockEventsAfter: (cursor, limit) => eventsAfter(connection, cursor, limit, MAX_BEHIND),
     eventsAfter: (cursor, limit) => eventsAfter(connection, cursor, limit, undefined),
 
     pruneHistory: async (limit, batch) => {
       // What has no place yet would be missing among the events.
-      await connection.run(numbering)
+      await connection.run(numberLog)
       return connection.transaction(async (session) => {
         const [text, value] = prunableIds(limit, `LIMIT ${Math.floor(batch)}`)
         const { count } = await session.unsafe(
@@ -62,27 +72,35 @@ async function eventsAfter(
 ): Promise<StockEvents | 'too_far' | 'unknown_cursor'> {
   const from = fromCursor(cursor)
   if (from === undefined) return 'unknown_cursor'
-  const [{ identity, last }, rows] = await connection.run((session) =>
+  const [numbering, found] = await connection.run((session) =>
     // The second begins when the first is done, and so sees the places that it gave.
-    Promise.all([numbering(session), placesAfter(session, from.position, limit)]),
+    Promise.all([numberLog(session), placesAfter(session, from.position, limit)]),
   )
-  const behind = last - from.position
-  const isFar = maxBehind !== undefined && behind > maxBehind
-  if (from.identity !== identity || behind < 0n || isFar) return 'too_far'
+  const range = rangeOf(numbering)
+  if (!isCursorOf(range, from)) return 'too_far'
+  if (maxBehind !== undefined && range.position - from.position > maxBehind) return 'too_far'
+  // A pooler may have sent the second statement to another server, with another identity beyond this place.
+  const rows = found.filter(({ place }) => place <= numbering.last)
   // Places that are gone, or whose rows are, have been removed.
-  if (behind > 0n && rows[0]?.place !== from.position + 1n) return 'too_far'
+  if (numbering.last > from.position && rows[0]?.place !== from.position + 1n) return 'too_far'
   if (rows.some(({ log_id, id }) => log_id !== null && id === null)) return 'too_far'
   const events = rows.map(({ place, id, ...row }) => {
-    const at = toCursor({ position: place, identity })
+    const at = cursorAt(range, place)
     return id === null ? ({ kind: 'relist', cursor: at } as const) : toEvent({ ...row, id }, at)
   })
-  return { events, cursor: events.at(-1)?.cursor ?? cursor }
+  return { events, cursor: events.at(-1)?.cursor ?? cursorAt(range, from.position) }
 }
 
-async function numbering(session: Session): Promise<Numbering> {
-  const [row] = await session<Numbering[]>`SELECT identity, last FROM number_log(${MAX_BEHIND})`.execute()
+async function numberLog(session: Session): Promise<Numbering> {
+  const [row] = await session<Numbering[]>`
+    SELECT identity, last, coalesce(round_last, last) AS reserved, earlier FROM number_log(${MAX_BEHIND})`.execute()
   if (row === undefined) throw new Error('the database did not number its log')
   return row
+}
+
+function rangeOf({ identity, reserved, earlier }: Numbering): LogRange {
+  const cursors = earlier.split(' ').flatMap((text) => fromCursor(text) ?? [])
+  return { position: reserved, identity, earlier: cursors }
 }
 
 function placesAfter(session: Session, from: bigint, limit: number) {

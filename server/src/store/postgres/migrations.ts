@@ -1,6 +1,7 @@
 import { needsMigration, type TablesMode } from '../opening.ts'
 import { inLongSession, type SqlDatabase } from '../sql.ts'
 import type { Connection } from './connection.ts'
+import { FAILOVER_TABLES } from './failover-tables.ts'
 import { NewerTables } from './failures.ts'
 import { FIRST_TABLES } from './tables.ts'
 
@@ -16,7 +17,10 @@ interface Migration {
 }
 
 /** Append only: a migration that has been released is never edited. */
-const MIGRATIONS: readonly Migration[] = [{ number: 1, sql: FIRST_TABLES, oldestProgram: 1 }]
+const MIGRATIONS: readonly Migration[] = [
+  { number: 1, sql: FIRST_TABLES, oldestProgram: 1 },
+  { number: 2, sql: FAILOVER_TABLES, oldestProgram: 1 },
+]
 
 const NEWEST = MIGRATIONS.at(-1)?.number ?? 0
 

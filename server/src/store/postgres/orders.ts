@@ -24,7 +24,7 @@ const NAMED = `SELECT ${ORDER_FIELDS} FROM orders WHERE id = ANY ($5::bigint[]) 
 const find = (named: string) => `
   WITH clock AS MATERIALIZED (
     SELECT ${storeTime('$2')} AS now,
-      ARRAY(SELECT nextval('order_ids') FROM generate_series(1, $3::bigint))::text AS new_ids,
+      own_ids('order_ids', $3::bigint)::text AS new_ids,
       ${takenLogNumbers('$4')} AS log_numbers
   )
   SELECT clock.*, found.* FROM clock LEFT JOIN (

@@ -32,9 +32,9 @@ interface LockedRow extends FoundRow {
   has_holds_over: boolean
 }
 
-/** What a snapshot can be compared by, and the snapshot. */
 interface SnapshotRow {
-  server: string
+  /** The run of the server that the snapshot is of, if it is registered: see running_server. */
+  server: string | null
   snapshot: string
   prunings: bigint
 }
@@ -57,8 +57,9 @@ const MAX_CHANGES = 10_000
  * Every change leaves a row in the log with the transaction that wrote it. Such transactions commit in any order, so a
  * number that grows is no cursor: one with a lower number may commit after a higher one was read. A snapshot is: it names the
  * transactions that were under way (`xip`) and the first that had not begun (`xmax`). What is seen now and was not seen
- * then was written by one of these, and by no other. Cursors are of this process alone: one whose connections were lost
- * may have missed a crash, after which transactions are numbered anew.
+ * then was written by one of these, and by no other. A crash may lose the ids of transactions that were not waited for on
+ * disk, and recovery assigns them again. So a cursor is valid for one run of the server, which its token identifies, and for
+ * this process as long as it has lost no connection.
  */
 export function stockVerbs(
   connection: Connection,
@@ -75,9 +76,10 @@ export function stockVerbs(
 
     loadStock: (onBatch) =>
       inLongSession(connection, async (session) => {
+        await session.run('SELECT register_server()')
         await session.beginRead()
         const [now] = await session.rows<SnapshotRow & { isStandby: boolean }>(
-          `SELECT log_server() AS server, pg_current_snapshot()::text AS snapshot, prunings,
+          `SELECT server_token() AS server, pg_current_snapshot()::text AS snapshot, prunings,
             pg_is_in_recovery() AS "isStandby" FROM log_state`,
         )
         if (now === undefined) throw new Error('the database does not tell its snapshot')
@@ -93,8 +95,9 @@ export function stockVerbs(
       if (losses !== String(connection.losses)) return 'too_many'
       const rows = await connection.run((sql) => changedSince(sql, snapshot, prunings))
       const [first] = rows
-      if (first === undefined || first.server !== server || losses !== String(connection.losses))
-        return 'too_many'
+      if (first === undefined || losses !== String(connection.losses)) return 'too_many'
+      // Two servers that are not registered may be different ones.
+      if (first.server === null || first.server !== server) return 'too_many'
       if (first.is_cut || first.reads_all === true || first.log_rows > MAX_CHANGES) return 'too_many'
       const set: InventoryItem[] = []
       const removed: bigint[] = []
@@ -188,7 +191,7 @@ function changedSince(sql: SQL, snapshot: string, prunings: string) {
     WITH changed AS MATERIALIZED (
       SELECT pet_id, kind FROM log_since(${snapshot}::pg_snapshot, ${MAX_CHANGES + 1}::bigint)
     ), total AS (SELECT count(*) AS log_rows, bool_or(kind = 'relist') AS reads_all FROM changed)
-    SELECT log_server() AS server, pg_current_snapshot()::text AS snapshot, prunings,
+    SELECT server_token() AS server, pg_current_snapshot()::text AS snapshot, prunings,
       prunings <> ${prunings}::bigint AND pruned_xid >= pg_snapshot_xmin(${snapshot}::pg_snapshot) AS is_cut,
       log_rows, reads_all, each.pet_id, stock.quantity, stock.status
     FROM log_state CROSS JOIN total

@@ -5,7 +5,7 @@ import { DIALECT, WORDS_VECTOR } from './dialect.ts'
 import { IDS_A_NUMBER } from './log-ids.ts'
 
 /** Any number that nobody else takes: one caller at a time gives places in the log. */
-const NUMBERING_LOCK = 0x6e756d626572
+export const NUMBERING_LOCK = 0x6e756d626572
 
 /** So many places are given at once where somebody is owed all of them. */
 const MAX_OWED = 10_000_000

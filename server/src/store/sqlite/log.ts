@@ -1,15 +1,18 @@
 import type { StockEvents } from '../../core/stock/stock-event.ts'
 import type { EventStore, HistoryStore } from '../../core/stock/stock-store.ts'
 import type { DeliveryStore } from '../../core/webhooks/webhook-store.ts'
-import { fromCursor, toCursor } from '../cursor.ts'
+import { fromCursor, type LogRange, toCursor } from '../cursor.ts'
 import { prunableIds } from '../history.ts'
 import { LOG_COLUMNS, type LogRow, MAX_BEHIND, toEvent } from '../log-rows.ts'
 import type { Connection } from './connection.ts'
 import { readLogEnd } from './log-end.ts'
 
-type LogVerbs = Omit<EventStore, 'version'> &
-  Pick<HistoryStore, 'pruneHistory'> &
-  Pick<DeliveryStore, 'eventsAfter'>
+interface LogVerbs
+  extends Omit<EventStore, 'version'>,
+    Pick<HistoryStore, 'pruneHistory'>,
+    Pick<DeliveryStore, 'eventsAfter'> {
+  logRange(): Promise<LogRange>
+}
 
 /** Events are the rows of the log, and their ids the cursors. */
 export function logVerbs(connection: Connection): LogVerbs {
@@ -41,6 +44,9 @@ export function logVerbs(connection: Connection): LogVerbs {
     )
 
   return {
+    // A file has one timeline.
+    logRange: () => connection.read(() => ({ ...end(), earlier: [] })),
+
     latestEventCursor: () => connection.read(() => toCursor(end())),
 
     stockEventsAfter: (cursor, limit) => eventsAfter(cursor, limit, MAX_BEHIND),
