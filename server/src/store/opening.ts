@@ -10,6 +10,11 @@ export interface OpenOptions {
   readonly tables: TablesMode
   /** For whoever serves it: refused where another process does, and the store can be served by one alone. */
   readonly exclusive?: boolean
+  /**
+   * Called when the disk has failed to save commits of a store that is served. The store refuses everything from then
+   * on, and the process should end: only a new start can find out what is on the disk.
+   */
+  readonly onFlushFailure?: (error: Error) => void
   /** For who only reads, and may be shown what is late: a server that takes no changes will do. */
   readonly mayBeReadOnly?: boolean
   /** What a store that has no clock of its own goes by: that of the process where none is given. */

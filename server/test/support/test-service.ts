@@ -131,7 +131,7 @@ export class TestService {
     const { settings, wrapStore = (store: Store) => store, demoSecrets, realTime, lookup } = this.#options
     this.store = await openStore(
       this.#database.url,
-      { tables: 'make', ...(realTime ? {} : { clock: () => this.now }) },
+      { tables: 'make', exclusive: true, ...(realTime ? {} : { clock: () => this.now }) },
       {
         ...DEFAULT_POSTGRES_SETTINGS,
         ...(realTime ? {} : { clock: () => this.now }),

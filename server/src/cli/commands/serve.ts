@@ -62,7 +62,12 @@ async function serve(flags: Flags): Promise<void> {
   }
   if (flags.worker !== undefined) return serveAsWorker(config, Number(flags.worker), demo)
   const isNew = isMissingFile(config)
-  const store = await openConfigured(config, { tables: 'make', exclusive: true })
+  const flushFailure = Promise.withResolvers<Error>()
+  const store = await openConfigured(config, {
+    tables: 'make',
+    exclusive: true,
+    onFlushFailure: flushFailure.resolve,
+  })
   try {
     if (demo) await prepareDemo(store, store.clock())
     if (config.processes > 1 && canBeShared(config.databaseUrl)) {
@@ -83,7 +88,19 @@ async function serve(flags: Flags): Promise<void> {
   const service = await start(config, store, demo, passed === undefined ? {} : { passedSocket: passed })
   process.on('SIGHUP', service.reloadTls)
   stopOnSignal(() => service.stop())
+  void flushFailure.promise.then((error) => endAfterFlushFailure(service, error))
   announce(config, service, { demo, isNew })
+}
+
+/** Only a new start can find out what is on the disk; whoever supervises the process starts it again. */
+async function endAfterFlushFailure(service: RunningService, error: Error): Promise<void> {
+  service.logger.failure({ requestId: 'flush', error })
+  console.error(
+    `petstore: the disk failed to save changes, so the service ends; start it again once the disk works: ${error.message}`,
+  )
+  // It fails where it would have to write, and that is known.
+  await service.stop().catch(() => {})
+  process.exit(1)
 }
 
 async function start(

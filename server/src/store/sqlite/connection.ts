@@ -2,16 +2,23 @@ import { Database, type SQLQueryBindings, type Statement as SqliteStatement } fr
 import { existsSync, mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Columns, Durability, LongSession, SqlDatabase, SqlValue, Statement } from '../sql.ts'
+import { Checkpointer } from './checkpointer.ts'
 import { DIALECT } from './dialect.ts'
-import { asServiceError, isLocked } from './failures.ts'
+import { asServiceError, isLocked, troubleText } from './failures.ts'
+import { FlushQueue } from './flush-queue.ts'
+import { type LogEnd, readLogEnd } from './log-end.ts'
 import { createPrivateFile } from './private-file.ts'
 import { alignSideFiles } from './side-files.ts'
+import { WalFile } from './wal-file.ts'
 
 /** How long a write waits for another process, such as an import, before it is refused. */
 const LOCK_PATIENCE_MS = 5_000
 const LOCK_RETRY_MS = 5
 
-/** How long the write-ahead log grows before a checkpoint: a page that changed many times is then copied once. */
+/**
+ * How long the write-ahead log grows before a command's commit does a checkpoint. The service has a Checkpointer
+ * instead.
+ */
 const CHECKPOINT_PAGES = 16_000
 const CACHE_PAGES = 4_000
 /** For a read that passes every page once. */
@@ -24,9 +31,23 @@ const ROWS_A_STATEMENT = 50
 /** Rows read before others get a turn. */
 const BATCH = 5_000
 
+/** What the connection of the service has in addition. */
+interface Serving {
+  readonly queue: FlushQueue
+  readonly checkpointer: Checkpointer
+  readonly logEnd: () => LogEnd
+  readonly totalChanges: () => number
+}
+
 /**
  * One SQLite file. bun:sqlite works synchronously, so nothing here may wait inside SQLite: a lock held by
  * another process is waited for between tries, and other requests go on meanwhile.
+ *
+ * The service calls `flushInBackground`: its commits are then written at once, flushed off the event loop, and visible
+ * before they are flushed. Therefore each answer that a read gave is held back until every commit that the read may
+ * have seen is flushed; `readLog` shows flushed commits only, and need not wait. Any other connection flushes its
+ * commits before anybody sees them (`synchronous = FULL`), and flushes what the service has written before it shows
+ * that to its caller.
  */
 export class Connection implements SqlDatabase, LongSession {
   readonly dialect = DIALECT
@@ -37,6 +58,13 @@ export class Connection implements SqlDatabase, LongSession {
   readonly #commit
   readonly #rollback
   readonly #statements = new Map<string, SqliteStatement<unknown, SQLQueryBindings[]>>()
+  #serving: Serving | undefined
+  /** Where this one is a long session of the service: what the service has written and not yet flushed. */
+  #queueOfService: FlushQueue | undefined
+  #wal: WalFile | undefined
+  #flushedDataVersion: bigint | undefined
+  /** Resolves when commits of other processes can be shown without those of ours that are not flushed. */
+  #othersShowable: Promise<void> | undefined
   #seenDataVersion: bigint | undefined
   #isChecked = false
   #version = 0
@@ -79,6 +107,49 @@ export class Connection implements SqlDatabase, LongSession {
   }
 
   /**
+   * Lets commits of this connection be flushed off the event loop. The caller must be the only process that serves the
+   * file. After a failed flush nothing can be read or written any more, and `onFailed` is called.
+   */
+  flushInBackground(onFailed: (error: Error) => void): void {
+    this.#wal = WalFile.open(this.#path)
+    if (this.#wal === undefined) return
+    this.#flushLeftovers(this.#wal)
+    this.database.run('PRAGMA synchronous = NORMAL')
+    this.database.run('PRAGMA wal_autocheckpoint = 0')
+    const queue = new FlushQueue({
+      file: this.#wal,
+      onFlushed: () => {
+        this.#version++
+      },
+      onFailed: (error) => onFailed(new Error(troubleText(error, this.#path), { cause: error })),
+    })
+    const totalChanges = this.database.query<{ total: bigint }, []>('SELECT total_changes() AS total')
+    this.#serving = {
+      queue,
+      checkpointer: new Checkpointer(this.#path),
+      logEnd: readLogEnd(this.database),
+      totalChanges: () => Number(totalChanges.get()?.total ?? 0n),
+    }
+  }
+
+  /** A process that was killed, or whose flush failed, has left commits that may not be on the disk. */
+  #flushLeftovers(wal: WalFile): void {
+    try {
+      this.#begin.run()
+    } catch (error) {
+      if (!isLocked(error)) throw error
+      // Another process is writing, such as an import. Its commit flushes the whole file.
+      wal.flushNow()
+      return
+    }
+    try {
+      wal.rewrite()
+    } finally {
+      this.#rollback.run()
+    }
+  }
+
+  /**
    * Another number after each `write`, and after each commit of another process. SQLite is asked (PRAGMA
    * data_version) once for each turn of the event loop: a request that was sent after somebody else's commit
    * is taken in by a later turn.
@@ -97,8 +168,10 @@ export class Connection implements SqlDatabase, LongSession {
   #checkForOtherCommits(): void {
     try {
       const dataVersion = this.#dataVersion.get()?.data_version
-      if (dataVersion !== this.#seenDataVersion) this.#version++
+      if (dataVersion === this.#seenDataVersion) return
+      this.#version++
       this.#seenDataVersion = dataVersion
+      this.#othersShowable = this.#serving?.queue.flushed()
     } catch {
       // A file in trouble cannot tell: whoever wants to know has to read, and learns of the trouble there.
       this.#version++
@@ -109,6 +182,7 @@ export class Connection implements SqlDatabase, LongSession {
   async longSession(): Promise<Connection> {
     const session = Connection.open(this.#path, PASSING_CACHE_PAGES)
     session.stopBlocking()
+    session.#queueOfService = this.#serving?.queue
     return session
   }
 
@@ -143,11 +217,13 @@ export class Connection implements SqlDatabase, LongSession {
 
   async *batches<Row>(text: string): AsyncGenerator<Row[]> {
     const rows = this.database.query<Row, []>(text).iterate()
+    // All batches show the same moment, so that the first one waits for the flush and the others need not.
+    let batch = await this.read(() => nextBatch(rows))
     for (;;) {
-      const batch = await this.read(() => nextBatch(rows))
       if (batch.length > 0) yield batch
       if (batch.length < BATCH) return
       await new Promise((resume) => setImmediate(resume))
+      batch = nextBatch(rows)
     }
   }
 
@@ -170,20 +246,54 @@ export class Connection implements SqlDatabase, LongSession {
     return prepared
   }
 
+  /** Gives what `work` has read once all of that is flushed. */
   async read<T>(work: () => T): Promise<T> {
-    const began = performance.now()
-    return this.#whenUnlocked(work, () => began)
+    const result = await this.#readWhenUnlocked(work)
+    await this.untilFlushed()
+    return result
+  }
+
+  /**
+   * Runs `work`, which reads the log of changes up to `end` and nothing else: up to there all is flushed. Without an
+   * `end` all of the log is.
+   */
+  async readLog<T>(work: (end: bigint | undefined) => T): Promise<T> {
+    const serving = this.#serving
+    if (serving === undefined) return this.read(() => work(undefined))
+    serving.queue.requireUsable()
+    this.#checkForOtherCommits()
+    if (this.#othersShowable !== undefined) {
+      await this.#othersShowable
+      this.#othersShowable = undefined
+    }
+    return this.#readWhenUnlocked(() => work(serving.queue.logStart))
+  }
+
+  /**
+   * Resolves when everything that can be read of the file at this moment is flushed. What a worker with a connection
+   * of its own has read must wait for this before anybody is shown it.
+   */
+  async untilFlushed(): Promise<void> {
+    const queue = this.#serving?.queue ?? this.#queueOfService
+    if (queue !== undefined) await queue.flushed()
+    else this.#flushOthersCommits()
+  }
+
+  /** Of the service, which makes them visible before they are flushed. */
+  #flushOthersCommits(): void {
+    if (this.#path === ':memory:') return
+    const dataVersion = this.#dataVersion.get()?.data_version
+    if (dataVersion === this.#flushedDataVersion) return
+    this.#wal ??= WalFile.open(this.#path)
+    this.#wal?.flushNow()
+    this.#flushedDataVersion = dataVersion
   }
 
   /** Runs `work` in one transaction that is on disk when the promise resolves. */
   async write<T>(work: () => T): Promise<T> {
-    return this.#writeWhenUnlocked(() => {
-      try {
-        return this.#inTransaction(work)
-      } finally {
-        this.#version++
-      }
-    })
+    const result = await this.#writeInTurn(work, 'durable')
+    await this.#serving?.queue.flushed()
+    return result
   }
 
   /**
@@ -209,6 +319,7 @@ export class Connection implements SqlDatabase, LongSession {
    * power cut. For counters that are written many times a second.
    */
   async writeUnsynced<T>(work: () => T): Promise<T> {
+    if (this.#serving !== undefined) return this.#writeInTurn(work, 'forgettable')
     return this.#writeWhenUnlocked(() => {
       this.database.run('PRAGMA synchronous = NORMAL')
       try {
@@ -219,10 +330,53 @@ export class Connection implements SqlDatabase, LongSession {
     })
   }
 
+  async #writeInTurn<T>(work: () => T, durability: Durability): Promise<T> {
+    const serving = this.#serving
+    if (serving === undefined) {
+      return this.#writeWhenUnlocked(() => {
+        try {
+          return this.#inTransaction(work)
+        } finally {
+          this.#version++
+        }
+      })
+    }
+    while (serving.checkpointer.pause !== undefined) await serving.checkpointer.pause
+    return this.#writeWhenUnlocked(() => this.#commitUnflushed(serving, work, durability))
+  }
+
+  #commitUnflushed<T>(serving: Serving, work: () => T, durability: Durability): T {
+    const { queue, checkpointer, logEnd, totalChanges } = serving
+    queue.requireUsable()
+    let logStart = 0n
+    const before = totalChanges()
+    try {
+      const result = this.#inTransaction(() => {
+        if (durability === 'durable') logStart = logEnd().position
+        return work()
+      })
+      const changes = totalChanges() - before
+      if (changes === 0) return result
+      if (durability === 'durable') queue.add(logStart)
+      checkpointer.add(changes)
+      return result
+    } catch (error) {
+      // A commit that failed may have been made for all that is known.
+      this.#version++
+      throw error
+    }
+  }
+
   /** With statements left, SQLite would keep the file open, and the write-ahead log beside it. */
   async close(): Promise<void> {
+    if (this.#serving !== undefined) {
+      await this.#serving.checkpointer.close()
+      // After a failed flush the file stays as it is: closing would copy the log into the database.
+      if (!(await isFlushed(this.#serving.queue))) return
+    }
     for (const statement of this.#statements.values()) statement.finalize()
     this.database.close()
+    this.#wal?.close()
   }
 
   /** Like `transaction` of bun:sqlite, which is made anew for each piece of work. */
@@ -241,6 +395,11 @@ export class Connection implements SqlDatabase, LongSession {
   /** Some failures, such as a full disk, have ended the transaction already. */
   #giveUp(): void {
     if (this.database.inTransaction) this.#rollback.run()
+  }
+
+  #readWhenUnlocked<T>(work: () => T): Promise<T> {
+    const began = performance.now()
+    return this.#whenUnlocked(work, () => began)
   }
 
   /** `lockedSince` is asked each time that it finds a lock. */
@@ -269,6 +428,15 @@ export class Connection implements SqlDatabase, LongSession {
     })
     this.#lockSeenAt = Number.NEGATIVE_INFINITY
     return result
+  }
+}
+
+async function isFlushed(queue: FlushQueue): Promise<boolean> {
+  try {
+    await queue.flushed()
+    return true
+  } catch {
+    return false
   }
 }
 

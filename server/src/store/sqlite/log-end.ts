@@ -18,3 +18,8 @@ export function readLogEnd(database: Database): () => LogEnd {
     return end
   }
 }
+
+/** The end for a reader that must not see what stands behind `position`, if that is given. */
+export function upTo(position: bigint | undefined, end: LogEnd): LogEnd {
+  return position === undefined || position >= end.position ? end : { ...end, position }
+}

@@ -5,7 +5,7 @@ import { fromCursor, type LogRange, toCursor } from '../cursor.ts'
 import { prunableIds } from '../history.ts'
 import { LOG_COLUMNS, type LogRow, MAX_BEHIND, toEvent } from '../log-rows.ts'
 import type { Connection } from './connection.ts'
-import { readLogEnd } from './log-end.ts'
+import { readLogEnd, upTo } from './log-end.ts'
 
 interface LogVerbs
   extends Omit<EventStore, 'version'>,
@@ -19,24 +19,24 @@ export function logVerbs(connection: Connection): LogVerbs {
   const { database } = connection
   const end = readLogEnd(database)
   // What happens to a category is no event; what it does to pets is.
-  const rowsAfter = database.query<LogRow, [bigint, number]>(`
+  const rowsAfter = database.query<LogRow, [bigint, bigint, number]>(`
     SELECT id, ${LOG_COLUMNS} FROM log
-    WHERE id > ? AND kind <> 'category' ORDER BY id LIMIT ?
+    WHERE id > ? AND id <= ? AND kind <> 'category' ORDER BY id LIMIT ?
   `)
 
   const eventsAfter = (cursor: string, limit: number, maxBehind: bigint | undefined) =>
-    connection.read(
-      database.transaction((): StockEvents | 'too_far' | 'unknown_cursor' => {
+    connection.readLog(
+      database.transaction((flushed: bigint | undefined): StockEvents | 'too_far' | 'unknown_cursor' => {
         const from = fromCursor(cursor)
         if (from === undefined) return 'unknown_cursor'
-        const now = end()
+        const now = upTo(flushed, end())
         const behind = now.position - from.position
         const isGone = from.identity !== now.identity || from.position < now.pruned
         if (isGone || behind < 0n || (maxBehind !== undefined && behind > maxBehind)) return 'too_far'
         if (behind === 0n) return { events: [], cursor }
         const { identity } = now
         const events = rowsAfter
-          .all(from.position, limit)
+          .all(from.position, now.position, limit)
           .map((row) => toEvent(row, toCursor({ position: row.id, identity })))
         const last = events.length < limit ? toCursor(now) : events.at(-1)?.cursor
         return { events, cursor: last ?? cursor }
@@ -45,9 +45,9 @@ export function logVerbs(connection: Connection): LogVerbs {
 
   return {
     // A file has one timeline.
-    logRange: () => connection.read(() => ({ ...end(), earlier: [] })),
+    logRange: () => connection.readLog((flushed) => ({ ...upTo(flushed, end()), earlier: [] })),
 
-    latestEventCursor: () => connection.read(() => toCursor(end())),
+    latestEventCursor: () => connection.readLog((flushed) => toCursor(upTo(flushed, end()))),
 
     stockEventsAfter: (cursor, limit) => eventsAfter(cursor, limit, MAX_BEHIND),
     eventsAfter: (cursor, limit) => eventsAfter(cursor, limit, undefined),

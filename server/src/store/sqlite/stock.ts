@@ -26,7 +26,7 @@ import { catalogTables } from './catalog.ts'
 import type { Connection } from './connection.ts'
 import { decisionWriter } from './decision.ts'
 import { answerTable } from './idempotency.ts'
-import { LOG_END, type LogEnd, readLogEnd } from './log-end.ts'
+import { LOG_END, type LogEnd, readLogEnd, upTo } from './log-end.ts'
 import { orderTable } from './orders.ts'
 import { webhookTable } from './webhooks.ts'
 
@@ -54,11 +54,10 @@ export function stockVerbs(
   )
   const changed = database.query<
     { pet_id: bigint | null; quantity: bigint | null; status: PetStatus | null },
-    [bigint]
+    [bigint, bigint]
   >(`
-    SELECT changed.pet_id, quantity, status
-    FROM (SELECT DISTINCT pet_id FROM log WHERE id > ? AND ${IS_OF_STOCK}) AS changed
-    LEFT JOIN stock ON stock.pet_id = changed.pet_id
+    SELECT pet_id, after AS quantity, status, max(id)
+    FROM log WHERE id > ? AND id <= ? AND ${IS_OF_STOCK} GROUP BY pet_id
   `)
 
   const found = (petIds: Iterable<bigint>) => {
@@ -110,15 +109,15 @@ export function stockVerbs(
       }),
 
     stockChangesSince: (cursor) =>
-      connection.read(
-        database.transaction(() => {
+      connection.readLog(
+        database.transaction((flushed: bigint | undefined) => {
           const seen = fromCursor(cursor)
-          const now = logEnd()
+          const now = upTo(flushed, logEnd())
           if (seen === undefined || seen.identity !== now.identity) return 'too_many'
           if (seen.position < now.pruned || now.position - seen.position > MAX_CHANGES) return 'too_many'
           const set: InventoryItem[] = []
           const removed: bigint[] = []
-          for (const { pet_id, quantity, status } of changed.all(seen.position)) {
+          for (const { pet_id, quantity, status } of changed.all(seen.position, now.position)) {
             if (pet_id === null) return 'too_many'
             if (quantity === null || status === null) removed.push(pet_id)
             else set.push(toItem({ pet_id, quantity, status }))

@@ -39,6 +39,7 @@ export function openSqliteStore(path: string, options: Partial<OpenOptions> = {}
     }
     opened = Connection.open(path)
     migrate(opened.database, options.tables ?? 'make')
+    if (lock !== undefined) opened.flushInBackground(options.onFlushFailure ?? (() => {}))
   } catch (error) {
     lock?.close()
     opened?.database.close()

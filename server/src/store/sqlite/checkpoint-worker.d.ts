@@ -1,0 +1,3 @@
+/** The path of the file, since it is imported as one. */
+declare const path: string
+export default path
