@@ -3,6 +3,7 @@ import { connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { serve } from '../cli/running-petstore.ts'
+import { freePort } from '../support/free-port.ts'
 import { until } from '../support/until.ts'
 import type { ProxiedUpdates } from './proxied-updates.ts'
 
@@ -35,8 +36,9 @@ export interface Shop {
 /** Two instances behind a proxy; each byte between them and it is late by so much. */
 export async function openShop(name: ProxyName, delayMs = 0): Promise<Shop> {
   const folder = mkdtempSync(join(tmpdir(), `petstore-${name}-`))
-  const [front = 0, ...behind] = freePorts(3)
-  const ports = delayMs === 0 ? behind : freePorts(2)
+  const front = freePort()
+  const behind = [freePort(), freePort()]
+  const ports = delayMs === 0 ? behind : [freePort(), freePort()]
   const start = (index: number) =>
     serve(['--demo', '--port', String(behind[index]), '--database-url', `sqlite:${index}.db`], {
       cwd: folder,
@@ -95,21 +97,6 @@ async function startProxy(
       : `daemon off; pid ${folder}/nginx.pid; events { worker_connections 4096; } http { access_log off; ${temporary}\n${printed}}\n`,
   )
   return Bun.spawn(commands[name], { env: { PATH }, stdout: 'ignore', stderr: 'pipe' })
-}
-
-/** Below those that the system gives to connections: while an instance restarts, none may take its port. */
-function freePorts(count: number): number[] {
-  const ports = new Set<number>()
-  while (ports.size < count) {
-    const port = 20_000 + Math.floor(Math.random() * 12_000)
-    try {
-      Bun.listen({ hostname: '127.0.0.1', port, socket: { data: () => {} } }).stop(true)
-      ports.add(port)
-    } catch {
-      // Taken.
-    }
-  }
-  return [...ports]
 }
 
 /** Passes on what comes, and the end of it, after so long. */

@@ -13,6 +13,7 @@ import {
 import { arch, platform, userInfo } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
+import { freePort } from './free-port.ts'
 import { memoryFolder } from './memory-folder.ts'
 
 /**
@@ -33,7 +34,7 @@ done
 stop
 rm -rf "$folder"
 `
-const READY_MS = 20_000
+const READY_MS = 100_000
 
 /** A real PostgreSQL out of npm packages, for as long as this process lives. */
 export class PostgresServer {
@@ -221,11 +222,4 @@ function isReachable(path: string): boolean {
     if ((statSync(at).mode & 0o001) === 0) return false
     if (at === dirname(at)) return true
   }
-}
-
-function freePort(): number {
-  const listener = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data: () => {} } })
-  const { port } = listener
-  listener.stop(true)
-  return port
 }
