@@ -3,9 +3,10 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { serve } from '../../server/test/cli/running-petstore.ts'
+import { freePort } from '../../server/test/support/free-port.ts'
 import { buildClient, ROOT, run } from './support/built-client.ts'
 import { clientOf, liveService, stopServicesAfterEach } from './support/live-service.ts'
-import { freePort, startReceiver } from './support/receiver-process.ts'
+import { startReceiver } from './support/receiver-process.ts'
 
 const readme = await Bun.file(`${ROOT}client/README.md`).text()
 const code = [...readme.matchAll(/```ts\n(.*?)```/gs)].map(([, block = '']) => block).join('\n')

@@ -1,16 +1,9 @@
 import { expect, test } from 'bun:test'
+import { freePort } from '../../server/test/support/free-port.ts'
 import type { TestService } from '../../server/test/support/test-service.ts'
 import { axe } from './support/axe.ts'
 import { BROWSER_TEST_MS, useShop } from './support/shop.ts'
 import { goToRow, rowOf, shows } from './support/stock-table.ts'
-
-/** One that is free now: the service is to come back under the same address. */
-function freePort(): number {
-  const listener = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
-  const { port } = listener
-  listener.stop()
-  return port
-}
 
 /** Uses up a key's minute but for one request, once nobody else uses it any more. */
 async function spendAllButOne(service: TestService, key: string): Promise<void> {
@@ -31,6 +24,7 @@ let isBroken = false
 
 const shop = useShop({
   realTime: false,
+  // The service comes back under the same address.
   settings: { port: String(freePort()) },
   wrapStore: (store) => ({
     ...store,

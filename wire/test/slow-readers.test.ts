@@ -167,8 +167,7 @@ describe('what is kept for slow readers, all together', () => {
     const listener = listenTo(() => Buffer.alloc(8 * MIB), { secondMs: 60_000, maxUnsentBytes: 100 * MIB })
     const readers = await Promise.all(Array.from({ length: 40 }, () => ByteReader.open(listener.port)))
     for (const reader of readers) reader.send(REQUEST)
-    await until(() => listener.load().connections < 40)
-    expect(listener.load().connections).toBeLessThan(30)
+    await until(() => listener.load().connections < 30)
     for (const reader of readers) reader.leave()
   })
 

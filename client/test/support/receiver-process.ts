@@ -1,14 +1,5 @@
 import { ROOT } from './built-client.ts'
 
-/** A port that nobody listens on at this moment. */
-export function freePort(): number {
-  const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() })
-  const { port } = server
-  server.stop(true)
-  if (port === undefined) throw new Error('there is no free port')
-  return port
-}
-
 /** A receiver of webhooks as somebody would run it: its port and its secret come from the environment. */
 export async function startReceiver(command: readonly string[], port: number, secret: string) {
   const program = Bun.spawn([...command], {

@@ -9,6 +9,7 @@ import {
   sizeOf,
 } from '../../src/core/stock/stock-request.ts'
 import { ServiceError } from '../../src/core/values/errors.ts'
+import { someTurns } from '../support/turns.ts'
 
 const change = (quantity: number, petId = 1n): QuantityChange => ({ petId, quantity, keyId: 'key', at: 0 })
 const outcome = ({ petId, quantity }: QuantityChange): QuantityOutcome => ({
@@ -31,7 +32,7 @@ function slowStore(defer: (work: () => void) => void = (work) => setImmediate(wo
     const end = async (error?: Error) => {
       if (error === undefined) resolve(changes.map(outcome))
       else reject(error)
-      await Bun.sleep(1)
+      await someTurns()
     }
     batches.push({ changes, end })
     return promise
@@ -64,9 +65,9 @@ describe('group commit', () => {
     const answered: number[] = []
     const send = (quantity: number) => set(change(quantity)).then(() => answered.push(quantity))
     const all = [send(1)]
-    await Bun.sleep(1)
+    await someTurns()
     all.push(send(2), send(3))
-    await Bun.sleep(1)
+    await someTurns()
     expect(batches).toHaveLength(1)
     expect(answered).toEqual([])
     await batches[0]?.end()
@@ -88,7 +89,7 @@ describe('group commit', () => {
     await batches[1]?.end(new ServiceError('service_unavailable', 'disk'))
     await others
     const last = set(change(4))
-    await Bun.sleep(1)
+    await someTurns()
     await batches[2]?.end()
     await last
     expect(finished).toEqual([1, 1])
@@ -99,7 +100,7 @@ describe('group commit', () => {
     for (let turn = 0; turn < 3; turn++) {
       const answers = Promise.all([set(change(1)), set(change(2)), set(change(3))])
       for (let ended = 0; ended < 2; ended++) {
-        await Bun.sleep(1)
+        await someTurns()
         await batches.at(-1)?.end()
       }
       await answers
@@ -145,7 +146,7 @@ describe('group commit', () => {
   test('a commit that fails fails its own updates alone', async () => {
     const { batches, set } = slowStore()
     const failing = set(change(1)).catch((error: Error) => error.message)
-    await Bun.sleep(1)
+    await someTurns()
     const next = set(change(2))
     await batches[0]?.end(new Error('disk full'))
     expect(await failing).toBe('disk full')
@@ -157,7 +158,7 @@ describe('group commit', () => {
     const { batches, set } = slowStore()
     const all = Promise.all(Array.from({ length: 2_500 }, (_, index) => set(change(index))))
     for (let batch = 0; batch < 4; batch++) {
-      await Bun.sleep(1)
+      await someTurns()
       await batches[batch]?.end()
     }
     await all
@@ -169,7 +170,7 @@ describe('group commit', () => {
     const large = () => adjustment(...Array.from({ length: 400 }, (_, index) => BigInt(index)))
     const all = [send(change(1)), send(large()), send(large()), send(large()), send(change(2))]
     for (let batch = 0; batch < 3; batch++) {
-      await Bun.sleep(1)
+      await someTurns()
       await batches[batch]?.end()
     }
     await Promise.all(all)
@@ -183,11 +184,11 @@ describe('group commit', () => {
     test('commits of different pets are under way at once, no more than there are slots', async () => {
       const { batches, set } = slots()
       const all = [set(change(1, 1n))]
-      await Bun.sleep(1)
+      await someTurns()
       all.push(set(change(1, 2n)))
-      await Bun.sleep(1)
+      await someTurns()
       all.push(set(change(1, 3n)))
-      await Bun.sleep(1)
+      await someTurns()
       expect(batches.map(({ changes }) => pets(changes))).toEqual([[1n], [2n]])
       await batches[1]?.end()
       expect(batches.map(({ changes }) => pets(changes))).toEqual([[1n], [2n], [3n]])
@@ -199,9 +200,9 @@ describe('group commit', () => {
     test('an update waits for the commit under way of its pet, and so do those of other pets behind it only for a slot', async () => {
       const { batches, set } = slots()
       const all = [set(change(1, 1n))]
-      await Bun.sleep(1)
+      await someTurns()
       all.push(set(change(2, 1n)), set(change(3, 2n)), set(change(4, 1n)))
-      await Bun.sleep(1)
+      await someTurns()
       expect(batches.map(({ changes }) => quantities(changes))).toEqual([[1], [3]])
       await batches[0]?.end()
       expect(batches.map(({ changes }) => quantities(changes))).toEqual([[1], [3], [2, 4]])
@@ -214,9 +215,9 @@ describe('group commit', () => {
       const { batches, send } = slots()
       const sizes = () => batches.map(({ changes }) => changes.map(sizeOf))
       const all = [send(change(1, 1n))]
-      await Bun.sleep(1)
+      await someTurns()
       all.push(send(adjustment(1n, 2n)), send(change(2, 2n)), send(change(3, 3n)))
-      await Bun.sleep(1)
+      await someTurns()
       expect(batches.map(({ changes }) => petIdsOf(changes))).toEqual([[1n], [3n]])
       await batches[1]?.end()
       expect(batches).toHaveLength(2)
@@ -230,7 +231,7 @@ describe('group commit', () => {
     test('a pet whose commit failed is free again', async () => {
       const { batches, set } = slots()
       const first = set(change(1, 1n)).catch((error: Error) => error.message)
-      await Bun.sleep(1)
+      await someTurns()
       const second = set(change(2, 1n))
       await batches[0]?.end(new Error('the disk is full'))
       await batches[1]?.end()

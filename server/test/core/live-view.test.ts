@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import type { InventoryItem, StockChanges } from '../../src/core/stock/inventory.ts'
 import type { InventorySnapshot } from '../../src/core/stock/view/inventory-pages.ts'
 import { LiveView } from '../../src/core/stock/view/live-view.ts'
+import { someTurns } from '../support/turns.ts'
 
 const item = (petId: bigint, quantity: number): InventoryItem => ({ petId, quantity, status: 'available' })
 const quantitiesIn = ({ parts }: InventorySnapshot): number[] =>
@@ -37,7 +38,7 @@ class AskedStore {
     const { promise, resolve } = Promise.withResolvers<StockChanges | 'too_many'>()
     this.rounds.push(async () => {
       resolve(answer)
-      await Bun.sleep(1)
+      await someTurns()
     })
     return promise
   }
@@ -48,7 +49,7 @@ describe('the live view', () => {
     const store = new AskedStore()
     const view = await LiveView.open(store)
     const readers = Promise.all([view.current(), view.current(), view.current()])
-    await Bun.sleep(1)
+    await someTurns()
     expect(store.rounds).toHaveLength(1)
     await store.rounds[0]?.()
     await readers
@@ -58,7 +59,7 @@ describe('the live view', () => {
     const store = new AskedStore()
     const view = await LiveView.open(store)
     const early = view.current()
-    await Bun.sleep(1)
+    await someTurns()
     store.stock.set(1n, item(1n, 42))
     const late = view.current()
     await store.rounds[0]?.()
@@ -77,7 +78,7 @@ describe('the live view', () => {
     store.versionNumber++
     const changed = view.current()
     expect(changed).toBeInstanceOf(Promise)
-    await Bun.sleep(1)
+    await someTurns()
     await store.rounds[0]?.()
     expect(quantitiesIn(await changed)).toEqual([7])
     expect(view.current()).not.toBeInstanceOf(Promise)
@@ -89,7 +90,7 @@ describe('the live view', () => {
     store.tooMany = true
     store.stock.set(2n, item(2n, 5))
     const reader = view.current()
-    await Bun.sleep(1)
+    await someTurns()
     await store.rounds[0]?.()
     expect(quantitiesIn(await reader)).toEqual([0, 5])
     expect(store.loads).toBe(2)
@@ -103,7 +104,7 @@ describe('the live view', () => {
     expect(await Promise.resolve(view.current()).catch(String)).toContain('away')
     store.stockChangesSince = original
     const reader = view.current()
-    await Bun.sleep(1)
+    await someTurns()
     await store.rounds[0]?.()
     expect(quantitiesIn(await reader)).toEqual([0])
   })
@@ -116,7 +117,7 @@ describe('the live view', () => {
     store.loadStock = () => Promise.reject(new Error('away'))
     store.versionNumber++
     const failing = Promise.resolve(view.current()).catch(String)
-    await Bun.sleep(1)
+    await someTurns()
     await store.rounds[0]?.()
     expect(await failing).toContain('away')
     store.loadStock = original

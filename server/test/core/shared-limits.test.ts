@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import type { SharedLimitStore } from '../../src/core/limits/limit-store.ts'
 import { SharedLimits } from '../../src/core/limits/shared-limits.ts'
+import { someTurns } from '../support/turns.ts'
 
 const LIMITS = { perMinute: 1_000, perDay: 1_000 }
 
@@ -15,7 +16,7 @@ function slowStore() {
       requests,
       end: async () => {
         resolve()
-        await Bun.sleep(1)
+        await someTurns()
       },
     })
     await promise
@@ -31,9 +32,9 @@ test('those that come while a round is under way go into the next one together',
   const { rounds, limits } = slowStore()
   const ask = () => limits.admit('key_a', LIMITS)
   const first = ask()
-  await Bun.sleep(1)
+  await someTurns()
   const others = [ask(), ask(), ask()]
-  await Bun.sleep(1)
+  await someTurns()
   expect(rounds.map(({ requests }) => requests)).toEqual([1])
   await rounds[0]?.end()
   expect(await first).toMatchObject({ remaining: 999 })
@@ -46,13 +47,13 @@ test('what is to be done after the round waits for the one under way, and not fo
   const { rounds, limits } = slowStore()
   const done: string[] = []
   limits.afterDecisions(() => done.push('at once'))
-  await Bun.sleep(1)
+  await someTurns()
   expect(done).toEqual(['at once'])
   const first = limits.admit('key_a', LIMITS).then(() => done.push('first'))
-  await Bun.sleep(1)
+  await someTurns()
   limits.afterDecisions(() => done.push('after the first'))
   const second = limits.admit('key_a', LIMITS).then(() => done.push('second'))
-  await Bun.sleep(1)
+  await someTurns()
   expect(done).toEqual(['at once'])
   await rounds[0]?.end()
   await first

@@ -27,7 +27,7 @@ const SLICE_SECONDS = 10
 const FLAT_OUT_EVERY = 3
 const STEADY_PART = 0.6
 /** The service hears of a connection that was hung up at its next turn; Bun closes idle ones after 10 s. */
-const HANG_UP_MS = 12_000
+const HANG_UP_MS = 60_000
 /** Bun ends the service with this process, however this one ends. */
 const ENDS_WITH_US = { BUN_FEATURE_FLAG_NO_ORPHANS: '1' }
 const ROOMY = { perMinute: 1_000_000_000, perDay: 1_000_000_000 }

@@ -1,7 +1,7 @@
 import { randomFrom, type TortureSummary, type TortureTask } from '../../scripts/torture-task.ts'
 import { serve } from '../cli/running-petstore.ts'
 import { stockUp } from '../postgres/shop.ts'
-import { freePorts } from '../support/free-ports.ts'
+import { freePort } from '../support/free-port.ts'
 import { missingPatroni, PatroniCluster } from '../support/patroni-cluster.ts'
 import { until } from '../support/until.ts'
 import { WebhookReceiver } from '../support/webhook-receiver.ts'
@@ -51,7 +51,7 @@ export async function runCluster(options: ClusterOptions): Promise<ClusterReport
   const instances: Awaited<ReturnType<typeof serve>>[] = []
   try {
     const key = await stockUp(cluster.url, CLUSTER_PETS)
-    const [metricsPort = 0] = freePorts(1)
+    const metricsPort = freePort()
     const env = { DATABASE_URL: cluster.url, LOG_REQUESTS: 'none', WEBHOOK_PRIVATE_ADDRESSES: 'on' }
     for (const port of [String(metricsPort), 'off']) {
       instances.push(await serve([], { cwd: '/', env: { ...env, METRICS_PORT: port } }))

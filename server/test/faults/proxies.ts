@@ -3,7 +3,7 @@ import { connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { serve } from '../cli/running-petstore.ts'
-import { freePorts } from '../support/free-ports.ts'
+import { freePort } from '../support/free-port.ts'
 import { until } from '../support/until.ts'
 import type { ProxiedUpdates } from './proxied-updates.ts'
 
@@ -39,8 +39,9 @@ export interface Shop {
 /** Two instances behind a proxy; each byte between them and it is late by so much. */
 export async function openShop(name: ProxyName, delayMs = 0): Promise<Shop> {
   const folder = mkdtempSync(join(tmpdir(), `petstore-${name}-`))
-  const [front = 0, ...behind] = freePorts(3)
-  const ports = delayMs === 0 ? behind : freePorts(2)
+  const front = freePort()
+  const behind = [freePort(), freePort()]
+  const ports = delayMs === 0 ? behind : [freePort(), freePort()]
   const start = (index: number) =>
     serve(['--demo', '--port', String(behind[index]), '--database-url', `sqlite:${index}.db`], {
       cwd: folder,

@@ -1,4 +1,5 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { freePort } from '../support/free-port.ts'
 import { until } from '../support/until.ts'
 import { signed, WebhookReceiver } from '../support/webhook-receiver.ts'
 import { type Shown, WebhookDesk } from './webhook-desk.ts'
@@ -159,8 +160,10 @@ describe('a delivery', () => {
   })
 
   test('that was not taken for 3 days turns the webhook off, and it goes on from its place', async () => {
+    await desk.receiver.stop()
+    const port = freePort()
+    desk.receiver = new WebhookReceiver(port)
     const { id } = await create()
-    const { port } = desk.receiver
     await desk.receiver.stop()
     await changePet()
     await until(async () => (await shown(id)).failingSince !== undefined)

@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { missingPackage } from '../../../wire/test/debian-package.ts'
-import { freePorts } from './free-ports.ts'
+import { freePort } from './free-port.ts'
 import { GuardedProgram, makeOwnedFolder } from './guarded-program.ts'
 import { killProcessTree } from './kill-process-tree.ts'
 import { memoryFolder } from './memory-folder.ts'
@@ -54,8 +54,8 @@ export class PatroniCluster {
   private constructor(folder: string, size: number) {
     this.#folder = folder
     makeOwnedFolder(folder)
-    const [client = 0, peer = 0, ...ports] = freePorts(2 + 2 * size)
-    this.#etcd = new GuardedProgram(join(folder, 'etcd'), etcdCommand(join(folder, 'etcd'), client, peer), {
+    const client = freePort()
+    this.#etcd = new GuardedProgram(join(folder, 'etcd'), etcdCommand(join(folder, 'etcd'), client, freePort()), {
       // Debian's etcd refuses to start on ARM without it.
       ETCD_UNSUPPORTED_ARCH: process.arch,
     })
@@ -63,8 +63,8 @@ export class PatroniCluster {
       { length: size },
       (_, index) =>
         new PatroniNode(`node${index + 1}`, join(folder, `node${index + 1}`), {
-          postgres: ports[2 * index] ?? 0,
-          api: ports[2 * index + 1] ?? 0,
+          postgres: freePort(),
+          api: freePort(),
           etcd: client,
         }),
     )

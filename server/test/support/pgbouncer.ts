@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { freePorts } from './free-ports.ts'
+import { freePort } from './free-port.ts'
 import { GuardedProgram, makeOwnedFolder } from './guarded-program.ts'
 import { until } from './until.ts'
 
@@ -103,7 +103,7 @@ export class PgBouncer {
   }
 
   private constructor(command: readonly string[], postgresPort: number) {
-    const [port = 0] = freePorts(1)
+    const port = freePort()
     this.url = `postgres://postgres@127.0.0.1:${port}/postgres`
     this.#folder = mkdtempSync(join(tmpdir(), 'petstore-pgbouncer-'))
     mkdirSync(this.#folder, { recursive: true })

@@ -15,6 +15,7 @@ import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { missingPackage } from '../../../wire/test/debian-package.ts'
 import { killProcessTree } from './kill-process-tree.ts'
+import { freePort } from './free-port.ts'
 import { memoryFolder } from './memory-folder.ts'
 import { until } from './until.ts'
 
@@ -36,7 +37,7 @@ done
 stop
 rm -rf "$folder"
 `
-const READY_MS = 20_000
+const READY_MS = 100_000
 
 /**
  * Which PostgreSQL the tests run on: version 18 from npm, or Debian's version 15, which has JIT compilation as most
@@ -268,11 +269,4 @@ function isReachable(path: string): boolean {
     if ((statSync(at).mode & 0o001) === 0) return false
     if (at === dirname(at)) return true
   }
-}
-
-function freePort(): number {
-  const listener = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data: () => {} } })
-  const { port } = listener
-  listener.stop(true)
-  return port
 }
