@@ -6,15 +6,18 @@ import { runAs } from './postgres-server.ts'
 
 /**
  * A shell runs the program, and this process holds the shell's standard input. When this process ends, for whatever
- * reason, the shell reads the end of its input and ends the program and the PostgreSQL that it started.
+ * reason, the shell reads the end of its input, ends the program and the PostgreSQL that it started, and removes its folder.
  */
 const GUARDIAN = `
 start() { "$@" >>"$folder/log" 2>&1 </dev/null & echo $! >"$folder/pid"; }
 start "$@"
 while read -r command; do start "$@"; done
 kill -KILL "$(cat "$folder/pid")"
-test -f "$folder/data/postmaster.pid" && kill -QUIT "$(head -n 1 "$folder/data/postmaster.pid")"
-exit 0
+if postmaster=$(head -n 1 "$folder/data/postmaster.pid"); then
+  kill -QUIT "$postmaster"
+  while kill -0 "$postmaster"; do sleep 0.1; done
+fi
+rm -rf "$folder"
 `
 
 /** A program that ends with this process. It runs as an unprivileged user, and logs to `log` in its folder. */
