@@ -49,6 +49,8 @@ export class RequestPipeline {
   /** Whether nothing more is read, since it cannot be told where the next request would begin. */
   #ignoresInput = false
   #hasInputEnded = false
+  /** When bytes last arrived. */
+  #receivedAt = 0
   /** Also while another turn is awaited, so that there is never more than one. */
   #isProcessing = false
 
@@ -80,6 +82,7 @@ export class RequestPipeline {
 
   add(bytes: Buffer): void {
     if (this.#ignoresInput) return
+    this.#receivedAt = performance.now()
     if (this.#pending === undefined && this.#input.length === 0) this.#connection.restartTimeout()
     this.#input.add(bytes)
     this.#process()
@@ -204,7 +207,7 @@ export class RequestPipeline {
   }
 
   #answer(head: RequestHead): void {
-    const request = new IncomingRequest(head, this.#connection.address, this)
+    const request = new IncomingRequest(head, this.#connection, this.#receivedAt, this)
     this.#pending = request
     this.writer.begin()
     this.#readBody(request)

@@ -16,6 +16,10 @@ export interface HttpRequest {
   readonly headers: RequestHeaders
   /** Of the other end of the connection. */
   readonly address: string
+  /** The same object for all requests of a connection. */
+  readonly connection: object
+  /** When the bytes of the request arrived, by `performance.now()`. */
+  readonly receivedAt: number
   /**
    * All of the body, at once where it is here; throws or rejects with a RequestProblem. One that is larger than
    * `maxBytes`, which is 64 KiB where it is not given and 256 KiB at the most, is refused.
@@ -49,6 +53,8 @@ export class IncomingRequest implements HttpRequest, PendingRequest {
   readonly query: string
   readonly headers: RequestHeaders
   readonly address: string
+  readonly connection: object
+  readonly receivedAt: number
   readonly isHttp10: boolean
   readonly incoming: RequestBody
   /** Whether the connection is closed after its answer. */
@@ -56,7 +62,12 @@ export class IncomingRequest implements HttpRequest, PendingRequest {
   readonly #pipeline: { sendContinue(): void }
   #expectsContinue: boolean
 
-  constructor(head: RequestHead, address: string, pipeline: { sendContinue(): void }) {
+  constructor(
+    head: RequestHead,
+    connection: { readonly address: string },
+    receivedAt: number,
+    pipeline: { sendContinue(): void },
+  ) {
     this.method = head.method
     this.path = head.path
     this.query = head.query
@@ -64,7 +75,9 @@ export class IncomingRequest implements HttpRequest, PendingRequest {
     this.isHttp10 = head.isHttp10
     this.isLast = !head.headers.isKeptAlive
     this.incoming = new RequestBody(head.headers.bodyLength)
-    this.address = address
+    this.address = connection.address
+    this.connection = connection
+    this.receivedAt = receivedAt
     this.#pipeline = pipeline
     this.#expectsContinue = !head.isHttp10 && head.headers.get('expect')?.toLowerCase() === '100-continue'
   }

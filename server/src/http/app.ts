@@ -115,11 +115,14 @@ class RequestInProgress implements FinishedRequest {
 
   /** The way of a request: match the route, identify the key, admit it, run the operation, finish. */
   answer(request: HttpRequest): MaybePromise<Answer> {
-    const { gate } = this.#parts
+    const { gate, trustedProxies } = this.#parts
+    const { receivedAt, connection } = request
+    // A proxy puts the requests of several clients into one connection.
+    const arrival = { receivedAt, connection: trustedProxies > 0 ? undefined : connection }
     const match = ROUTER.match(this.method, this.path)
     if ('operation' in match) this.operation = match.operation.operationId
     const reply = andThen(identify(gate, request.headers, this), (identity) => {
-      const admission = admit(gate, identity, this)
+      const admission = admit(gate, identity, this, arrival)
       // Where the limits are counted elsewhere, the operation begins meanwhile: a read is then one round trip.
       const goOn = isPending(admission) ? this.#prepare(request, match, identity) : undefined
       return andThen(admission, (result) => this.#run(request, match, result, goOn))

@@ -1,6 +1,7 @@
 import type { RequestHeaders, RequestProblem } from '@petstore/wire'
 import { type ApiKey, hashSecret, isWellFormedSecret, type KeyRing, keyState } from '../core/keys/api-key.ts'
 import type { AddressWindows } from '../core/limits/address-windows.ts'
+import type { Arrival } from '../core/limits/burst-filter.ts'
 import type { Admission, LimitKeeper, Refusal, WindowStatus } from '../core/limits/limit-store.ts'
 import { type Clock, SECOND } from '../core/values/clock.ts'
 import { ServiceError } from '../core/values/errors.ts'
@@ -94,11 +95,16 @@ export function identify(parts: GateParts, headers: RequestHeaders, client: Clie
 }
 
 /** Is it within its limits? Counts the request by its key. Never throws or rejects. */
-export function admit(parts: GateParts, identity: Identity, client: Client): MaybePromise<GateResult> {
+export function admit(
+  parts: GateParts,
+  identity: Identity,
+  client: Client,
+  arrival: Arrival,
+): MaybePromise<GateResult> {
   if ('error' in identity) return identity
   const { key, secretHash } = identity
   return andThen(
-    parts.limits.admit(key.id, key.limits),
+    parts.limits.admit(key.id, key.limits, arrival),
     (admission): GateResult =>
       admission.refused === undefined
         ? { windowStatus: admission, key, secretHash }

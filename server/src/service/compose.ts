@@ -67,6 +67,8 @@ export interface ServiceOptions {
   readonly sharesPort?: boolean
   /** How names are looked up that webhooks are sent to; by the system where nothing is given. */
   readonly lookup?: Lookup
+  /** How long requests that were sent together may take to arrive; tests without parallel requests give 0. */
+  readonly burstMs?: number
   /** A socket that listens already, on the port of the settings. */
   readonly passedSocket?: number
 }
@@ -83,7 +85,7 @@ export async function startService(
   const metrics = new Metrics()
   for (const text of await store.findWrongSettings()) logger.warn(text)
   let isStopping = false
-  const limits = await store.openLimits(clock)
+  const limits = await store.openLimits(clock, options.burstMs)
   const keys = new KeyRing(store, clock)
   const hub = new EventHub(store, (error) => logger.failure({ requestId: 'event-hub', error }))
   const streams = new EventStreams({ hub, keys, clock, heartbeatMs: config.eventsHeartbeatSeconds * SECOND })

@@ -2,6 +2,9 @@ import type { Limits } from '../../src/core/keys/plans.ts'
 import type { LimitState, Refusal, Window } from '../../src/core/limits/limit-store.ts'
 import { freshState } from '../../src/core/limits/rate-windows.ts'
 
+/** Of a request that came long after any other one was answered, so that its sender knew of every 429. */
+export const LATER = { receivedAt: Number.POSITIVE_INFINITY }
+
 /** When the requests of every case come: on a whole second, where windows end. */
 export const CASE_TIME = 1_790_000_000_000
 
@@ -82,7 +85,7 @@ export const LIMIT_CASES: readonly LimitCase[] = [
   {
     ...NOT_PLAIN,
     name: 'so many refusals that a ban begins',
-    before: used({ minute: window(SECOND, 10, 8) }),
+    before: used({ minute: window(SECOND, 10, 9) }),
     told: ['rate_limit_exceeded', 'key_banned', 'key_banned'],
   },
   // Windows that begin and end.

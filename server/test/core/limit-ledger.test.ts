@@ -7,6 +7,7 @@ import { Connection } from '../../src/store/sqlite/connection.ts'
 import { ledgerStore } from '../../src/store/sqlite/limits.ts'
 import { migrate } from '../../src/store/sqlite/migrations.ts'
 import { bannedState, NOW, record } from '../store/limit-records.ts'
+import { LATER } from './limit-cases.ts'
 
 const LIMITS = { perMinute: 2, perDay: 100 }
 
@@ -23,13 +24,14 @@ const liftBan = (keyId: string, at: number) => keyVerbs(connection).liftBan(keyI
 
 test('a key that goes on after its ban was lifted is banned again, and for good', async () => {
   const ledger = await LimitLedger.open(store, () => NOW)
-  const ask = () => ledger.admit('key_a', LIMITS).refused
-  expect([ask(), ask(), ask(), ask()]).toEqual([undefined, undefined, 'rate_limit_exceeded', 'key_banned'])
+  const ask = () => ledger.admit('key_a', LIMITS, LATER).refused
+  expect([ask(), ask()]).toEqual([undefined, undefined])
+  expect([ask(), ask(), ask()]).toEqual(['rate_limit_exceeded', 'rate_limit_exceeded', 'key_banned'])
   await ledger.save()
 
   await liftBan('key_a', NOW)
   await ledger.heedLiftedBans()
-  expect([ask(), ask()]).toEqual(['rate_limit_exceeded', 'key_banned'])
+  expect([ask(), ask(), ask()]).toEqual(['rate_limit_exceeded', 'rate_limit_exceeded', 'key_banned'])
   await ledger.save()
   // The lifted one would still last, but it is not the one that the key has now.
   await ledger.heedLiftedBans()
@@ -58,9 +60,9 @@ test('what could not be saved stays due', async () => {
     },
     () => NOW,
   )
-  ledger.admit('key_a', LIMITS)
+  ledger.admit('key_a', LIMITS, LATER)
   await expect(ledger.save()).rejects.toThrow('broken')
-  ledger.admit('key_a', LIMITS)
+  ledger.admit('key_a', LIMITS, LATER)
   isBroken = false
   await ledger.save()
   await ledger.save()
@@ -73,7 +75,7 @@ test('what waits for decisions runs at the end of the turn, since all are decide
   const done: string[] = []
   ledger.afterDecisions(() => done.push('deferred'))
   done.push('admitted')
-  ledger.admit('key_a', LIMITS)
+  ledger.admit('key_a', LIMITS, LATER)
   await Promise.resolve()
   expect(done).toEqual(['admitted'])
   await new Promise((resume) => setImmediate(resume))

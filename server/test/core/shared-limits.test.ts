@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test'
 import type { SharedLimitStore } from '../../src/core/limits/limit-store.ts'
 import { SharedLimits } from '../../src/core/limits/shared-limits.ts'
 import { someTurns } from '../support/turns.ts'
+import { LATER } from './limit-cases.ts'
 
 const LIMITS = { perMinute: 1_000, perDay: 1_000 }
 
@@ -30,7 +31,7 @@ function slowStore() {
 
 test('those that come while a round is under way go into the next one together', async () => {
   const { rounds, limits } = slowStore()
-  const ask = () => limits.admit('key_a', LIMITS)
+  const ask = () => limits.admit('key_a', LIMITS, LATER)
   const first = ask()
   await someTurns()
   const others = [ask(), ask(), ask()]
@@ -49,10 +50,10 @@ test('what is to be done after the round waits for the one under way, and not fo
   limits.afterDecisions(() => done.push('at once'))
   await someTurns()
   expect(done).toEqual(['at once'])
-  const first = limits.admit('key_a', LIMITS).then(() => done.push('first'))
+  const first = limits.admit('key_a', LIMITS, LATER).then(() => done.push('first'))
   await someTurns()
   limits.afterDecisions(() => done.push('after the first'))
-  const second = limits.admit('key_a', LIMITS).then(() => done.push('second'))
+  const second = limits.admit('key_a', LIMITS, LATER).then(() => done.push('second'))
   await someTurns()
   expect(done).toEqual(['at once'])
   await rounds[0]?.end()

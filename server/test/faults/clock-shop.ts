@@ -87,7 +87,7 @@ export class ClockShop {
       )
       this.#stores.push(store)
       this.#instances.push(
-        await startService(config, store, { clock: () => this.now + skew, logSink: QUIET }),
+        await startService(config, store, { clock: () => this.now + skew, burstMs: 0, logSink: QUIET }),
       )
     }
   }

@@ -54,7 +54,7 @@ describe.each(['sqlite', 'postgres'] as const)('when the clock jumps, on %s', (s
 
   test.each(JUMPS)('%s, a ban ends when it was meant to, over restarts too', async (_, jump) => {
     const { id, secret } = await shop.createKey(MINUTE_LIMIT)
-    expect(waitOf(await shop.listOften(secret, 6))).toBe(300)
+    expect(waitOf(await shop.listOften(secret, 7))).toBe(300)
     shop.now += MINUTE
     await shop.list(secret)
     shop.now += jump
@@ -76,11 +76,11 @@ describe.each(['sqlite', 'postgres'] as const)('when the clock jumps, on %s', (s
 
   test.each(JUMPS)('%s, the next ban is the next one, and can be lifted', async (_, jump) => {
     const { id, secret } = await shop.createKey(MINUTE_LIMIT)
-    await shop.listOften(secret, 6)
+    await shop.listOften(secret, 7)
     shop.now += 5 * MINUTE
     expect((await shop.list(secret)).status).toBe(200)
     shop.now += jump
-    const again = await shop.listOften(secret, jump > 0 ? 6 : 5)
+    const again = await shop.listOften(secret, jump > 0 ? 7 : 6)
     // A ban that ended a day ago is forgotten: the next one is a first one.
     expect(waitOf(again)).toBe(jump === DAY ? 300 : 600)
     await shop.restart()
@@ -163,7 +163,7 @@ describe('two instances on PostgreSQL whose clocks differ by an hour', () => {
     [1, 0],
   ])('a ban that instance %i gave ends on both when it was meant to', async (first, second) => {
     const { id, secret } = await shop.createKey({ perMinute: 1, perDay: 1_000 })
-    await shop.list(secret, first)
+    for (let sent = 0; sent < 2; sent++) await shop.list(secret, first)
     expect(waitOf(await shop.list(secret, first))).toBe(300)
     for (const instance of [second, first, second]) {
       shop.now += MINUTE

@@ -103,7 +103,7 @@ export class KeyMeter {
 
   #refuse(span: Span, limit: number, time: number): Verdict {
     span.refused += 1
-    if (span.refused < this.#allowance.perMinute) {
+    if (span.refused <= this.#allowance.perMinute) {
       const refusal = { code: 'rate_limit_exceeded', wait: waitFor(span.closes, time) } as const
       return { limit, remaining: 0, reset: this.#onTheClock(span.closes), refusal }
     }

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { createSecret } from '../../src/core/keys/api-key.ts'
 import type { Limits } from '../../src/core/keys/plans.ts'
+import type { Arrival } from '../../src/core/limits/burst-filter.ts'
 import type { Store } from '../../src/store/store.ts'
 import { TestService } from '../support/test-service.ts'
 import { until } from '../support/until.ts'
@@ -29,7 +30,9 @@ class WatchedStore {
       openLimits: async (clock) => {
         const keeper = await store.openLimits(clock)
         return {
-          admit: this.#watched('admit', async (keyId: string, limits: Limits) => keeper.admit(keyId, limits)),
+          admit: this.#watched('admit', async (keyId: string, limits: Limits, arrival: Arrival) =>
+            keeper.admit(keyId, limits, arrival),
+          ),
           windowsOf: (keyId, limits) => keeper.windowsOf(keyId, limits),
           afterDecisions: (work) => keeper.afterDecisions(work),
           save: () => keeper.save(),

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { PLAN_LIMITS } from '../../src/core/keys/plans.ts'
+import { RawConnection } from '../support/raw-connection.ts'
 import { standingOf } from '../support/standing.ts'
 import { type Answer, START, TestService } from '../support/test-service.ts'
 
@@ -132,11 +133,11 @@ describe('section 8: windows', () => {
 describe('section 8: bans', () => {
   const limits = { perMinute: 3, perDay: 10_000 }
   /** Uses up the minute, then is rejected until the ban comes. */
-  const provoke = (key: string): Promise<Answer> => send(key, 6)
+  const provoke = (key: string): Promise<Answer> => send(key, 7)
 
   test('going on after 429 brings a ban of 5 minutes, which lasts and ends', async () => {
     const { secret } = await service.createKey('enterprise', { limits })
-    expect((await send(secret, 5)).error.code).toBe('rate_limit_exceeded')
+    expect((await send(secret, 6)).error.code).toBe('rate_limit_exceeded')
     const banned = await list(secret)
     expect([banned.status, banned.error.code]).toEqual([429, 'key_banned'])
     expect(banned.headers.get('Retry-After')).toBe('300')
@@ -171,6 +172,44 @@ describe('section 8: bans', () => {
     service.now += 5 * MINUTE
     await service.restart()
     expect((await provoke(secret)).headers.get('Retry-After')).toBe('600')
+  })
+
+  test('a parallel burst bans nobody, however large it is; going on after it does', async () => {
+    await service.stop()
+    service = await TestService.start({ burstMs: 600_000 })
+    const { secret } = await service.createKey('free')
+    const connections = await Promise.all(
+      Array.from({ length: 130 }, () => RawConnection.open(service.address)),
+    )
+    const ask = async (connection: RawConnection | undefined): Promise<string> => {
+      connection?.sendRequest('GET', '/v1/inventory', secret)
+      const answer = await connection?.answer()
+      return answer?.status === 200 ? 'accepted' : JSON.parse(answer?.body ?? '{}').code
+    }
+    const burst = Map.groupBy(await Promise.all(connections.map(ask)), (code) => code)
+    expect(burst.get('accepted')).toHaveLength(60)
+    expect(burst.get('rate_limit_exceeded')).toHaveLength(70)
+
+    // A new connection, over which a request follows each answer.
+    const connection = await RawConnection.open(service.address)
+    const codes: string[] = []
+    for (let sent = 0; sent < 62; sent++) codes.push(await ask(connection))
+    expect(codes).toEqual([...Array(60).fill('rate_limit_exceeded'), 'key_banned', 'key_banned'])
+  })
+
+  test('requests that were pipelined before the first 429 was sent count as one burst', async () => {
+    await service.stop()
+    service = await TestService.start({ burstMs: 600_000 })
+    const { secret } = await service.createKey('enterprise', { limits })
+    const connection = await RawConnection.open(service.address)
+    const request = `GET /v1/inventory HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${secret}\r\n\r\n`
+    connection.send(request.repeat(15))
+    const codes: unknown[] = []
+    for (let sent = 0; sent < 15; sent++) {
+      const { status, body } = (await connection.answer()) ?? {}
+      codes.push(status === 200 ? 200 : JSON.parse(body ?? '{}').code)
+    }
+    expect(codes).toEqual([200, 200, 200, ...Array(12).fill('rate_limit_exceeded')])
   })
 
   test('one who waits as told is never banned', async () => {

@@ -4,6 +4,7 @@ import { ORDER_STATES } from '../../src/core/orders/order.ts'
 import type { Adjustment } from '../../src/core/stock/stock-request.ts'
 import { copyStore } from '../../src/core/transfer/store-copy.ts'
 import type { Store } from '../../src/store/store.ts'
+import { LATER } from '../core/limit-cases.ts'
 import { addOrders } from '../support/add-orders.ts'
 import { removePet } from '../support/remove-pet.ts'
 import { historyOf, stockOf } from '../support/whole-store.ts'
@@ -59,8 +60,8 @@ async function fill(store: Store): Promise<void> {
   )
   await store.rotateKey('key_a', { hash: 'a2', hint: 'a2…', createdAt: NOW + 1 }, NOW + 9, act)
   await store.revokeKey('key_b', act)
-  const keeper = await store.openLimits(() => NOW)
-  for (let sent = 0; sent < 4; sent++) await keeper.admit('key_a', { perMinute: 2, perDay: 9 })
+  const keeper = await store.openLimits(() => NOW, 0)
+  for (let sent = 0; sent < 5; sent++) await keeper.admit('key_a', { perMinute: 2, perDay: 9 }, LATER)
   await keeper.save()
   await store.liftBan('key_a', act)
 }
@@ -120,8 +121,8 @@ export function contentsSuite(name: string, from: StoreUnderTest, to: StoreUnder
       expect(await everything(target)).toMatchObject({ available: { quantity: 80, reserved: 14 } })
       const draft = { keyId: 'key_a', at: NOW, draft: { petId: 1n, quantity: 1 } }
       expect(await target.changeStock([draft])).toMatchObject([{ order: { id: 4n } }])
-      const keeper = await target.openLimits(() => NOW)
-      await keeper.admit('key_a', { perMinute: 300, perDay: 10_000 })
+      const keeper = await target.openLimits(() => NOW, 0)
+      await keeper.admit('key_a', { perMinute: 300, perDay: 10_000 }, LATER)
       await keeper.save()
       expect((await target.listUsage('2026-01-01'))[0]?.accepted).toBe(3)
     })

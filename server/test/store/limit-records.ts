@@ -16,7 +16,7 @@ export const record = (keyId: string, state: LimitState, counts: Partial<LimitRe
 })
 
 export function bannedState(at = NOW, state = freshState()): LimitState {
-  for (let sent = 0; sent < 4; sent++) admit(state, { perMinute: 2, perDay: 100 }, at)
+  for (let sent = 0; sent < 5; sent++) admit(state, { perMinute: 2, perDay: 100 }, at)
   return state
 }
 

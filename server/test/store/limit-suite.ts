@@ -3,7 +3,7 @@ import type { LimitRecord, LimitState } from '../../src/core/limits/limit-store.
 import { admit, freshState } from '../../src/core/limits/rate-windows.ts'
 import { saveStatements } from '../../src/store/limits.ts'
 import type { Store } from '../../src/store/store.ts'
-import { CASE_TIME, LIMIT_CASES } from '../core/limit-cases.ts'
+import { CASE_TIME, LATER, LIMIT_CASES } from '../core/limit-cases.ts'
 import { bannedState, NOW, record, saveCase } from './limit-records.ts'
 import type { StoreUnderTest } from './store-under-test.ts'
 
@@ -48,8 +48,8 @@ export function limitSuite(name: string, underTest: StoreUnderTest): void {
     test.each(LIMIT_CASES)('requests are told what the rule says: $name', async (given) => {
       now = CASE_TIME
       await saveCase(database, 'key_a', given)
-      const keeper = await store.openLimits(() => now)
-      const told = await Promise.all(given.told.map(() => keeper.admit('key_a', given.limits)))
+      const keeper = await store.openLimits(() => now, 0)
+      const told = await Promise.all(given.told.map(() => keeper.admit('key_a', given.limits, LATER)))
       const state: LimitState = structuredClone(given.before ?? freshState())
       expect(told).toEqual(given.told.map(() => admit(state, given.limits, now)))
       await keeper.save()
@@ -57,10 +57,10 @@ export function limitSuite(name: string, underTest: StoreUnderTest): void {
     })
 
     test('a look at the windows counts nothing', async () => {
-      const keeper = await store.openLimits(() => now)
+      const keeper = await store.openLimits(() => now, 0)
       const windows = await keeper.windowsOf('key_a', limits)
       expect([windows.minute.remaining, windows.day.remaining]).toEqual([2, 100])
-      await keeper.admit('key_a', limits)
+      await keeper.admit('key_a', limits, LATER)
       const expected = {
         minute: { limit: 2, remaining: 1, resetAt: NOW + 60_000 },
         day: { limit: 100, remaining: 99, resetAt: NOW + 86_400_000 },
@@ -72,25 +72,26 @@ export function limitSuite(name: string, underTest: StoreUnderTest): void {
     })
 
     test('what was counted holds for whoever opens the limits next, and is in the usage of its day', async () => {
-      const keeper = await store.openLimits(() => now)
-      for (let sent = 0; sent < 3; sent++) await keeper.admit('key_a', limits)
+      const keeper = await store.openLimits(() => now, 0)
+      for (let sent = 0; sent < 4; sent++) await keeper.admit('key_a', limits, LATER)
       await keeper.save()
-      const next = await store.openLimits(() => now)
-      expect((await next.admit('key_a', limits)).refused).toBe('key_banned')
+      const next = await store.openLimits(() => now, 0)
+      expect((await next.admit('key_a', limits, LATER)).refused).toBe('key_banned')
       await next.save()
       now += 86_400_000
-      expect((await next.admit('key_a', limits)).refused).toBeUndefined()
+      expect((await next.admit('key_a', limits, LATER)).refused).toBeUndefined()
       await next.save()
       expect(await store.listUsage('2026-01-01')).toEqual([
-        { keyId: 'key_a', day: '2026-09-21', accepted: 2, rejected: 2 },
+        { keyId: 'key_a', day: '2026-09-21', accepted: 2, rejected: 3 },
         { keyId: 'key_a', day: '2026-09-22', accepted: 1, rejected: 0 },
       ])
     })
 
     test('a ban that an operator lifts is over', async () => {
-      const keeper = await store.openLimits(() => now)
-      const ask = async () => (await keeper.admit('key_a', limits)).refused
-      expect([await ask(), await ask(), await ask()]).toEqual([undefined, undefined, 'rate_limit_exceeded'])
+      const keeper = await store.openLimits(() => now, 0)
+      const ask = async () => (await keeper.admit('key_a', limits, LATER)).refused
+      expect([await ask(), await ask()]).toEqual([undefined, undefined])
+      expect([await ask(), await ask()]).toEqual(['rate_limit_exceeded', 'rate_limit_exceeded'])
       expect([await ask(), await ask()]).toEqual(['key_banned', 'key_banned'])
       await keeper.save()
       expect(await store.liftBan('key_a', { at: now, actor: 'anna' })).toBe(true)
@@ -98,6 +99,38 @@ export function limitSuite(name: string, underTest: StoreUnderTest): void {
       expect(await ask()).toBe('rate_limit_exceeded')
       now += 60_000
       expect(await ask()).toBeUndefined()
+    })
+
+    test('a burst of any size bans nobody, and a key that goes on is banned', async () => {
+      const keeper = await store.openLimits(() => now)
+      const sent = { receivedAt: performance.now() }
+      const burst = await Promise.all(Array.from({ length: 50 }, () => keeper.admit('key_a', limits, sent)))
+      const refusals = Map.groupBy(burst, ({ refused }) => refused ?? 'accepted')
+      expect([refusals.get('accepted')?.length, refusals.get('rate_limit_exceeded')?.length]).toEqual([2, 48])
+
+      // A client that waits for each answer knows of a 429 once its own connection has carried one.
+      const connection = {}
+      const ask = async () =>
+        (await keeper.admit('key_a', limits, { receivedAt: performance.now(), connection })).refused
+      expect(await ask()).toBe('rate_limit_exceeded')
+      await Bun.sleep(1)
+      expect(await ask()).toBe('rate_limit_exceeded')
+      await Bun.sleep(1)
+      expect(await ask()).toBe('key_banned')
+    })
+
+    test('requests that reach another instance later than a burst lasts count', async () => {
+      const first = await store.openLimits(() => now)
+      const sent = { receivedAt: performance.now() }
+      for (let count = 0; count < 10; count++) await first.admit('key_a', limits, sent)
+      await first.save()
+      const second = await store.openLimits(() => now)
+      expect((await second.admit('key_a', limits, sent)).refused).toBe('rate_limit_exceeded')
+      await second.save()
+      now += 1_000
+      const third = await store.openLimits(() => now)
+      expect((await third.admit('key_a', limits, LATER)).refused).toBe('rate_limit_exceeded')
+      expect((await third.admit('key_a', limits, LATER)).refused).toBe('key_banned')
     })
 
     test('usage adds up by day', async () => {

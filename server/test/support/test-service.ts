@@ -92,6 +92,8 @@ interface Options {
   readonly onPostgres?: boolean
   /** How names are looked up that webhooks are sent to. */
   readonly lookup?: Lookup
+  /** How long a parallel burst may take to arrive. Most tests wait for each answer, so every request comes after a 429. */
+  readonly burstMs?: number
   /** The real clock instead of the one that tests move. */
   readonly realTime?: boolean
 }
@@ -129,6 +131,7 @@ export class TestService {
 
   async #open(): Promise<void> {
     const { settings, wrapStore = (store: Store) => store, demoSecrets, realTime, lookup } = this.#options
+    const { burstMs = 0 } = this.#options
     this.store = await openStore(
       this.#database.url,
       { tables: 'make', exclusive: true, ...(realTime ? {} : { clock: () => this.now }) },
@@ -144,6 +147,7 @@ export class TestService {
         ...(realTime ? {} : { clock: () => this.now }),
         ...(demoSecrets === undefined ? {} : { demoSecrets }),
         ...(lookup === undefined ? {} : { lookup }),
+        burstMs,
         logSink: {
           write: async (text) => {
             this.logText += text

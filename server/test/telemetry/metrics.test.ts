@@ -145,14 +145,14 @@ describe('/metrics', () => {
   test('counts what was refused by limit, and the bans that began', async () => {
     const { secret } = await service.createKey('enterprise', { limits: { perMinute: 2, perDay: 100 } })
     const before = await scrape()
-    // Two pass, one is refused, the next brings the ban, the last finds it.
-    for (let sent = 0; sent < 5; sent++) await service.call('GET', '/inventory', { key: secret })
+    // Two pass, two are refused, the next brings the ban, the last finds it.
+    for (let sent = 0; sent < 6; sent++) await service.call('GET', '/inventory', { key: secret })
     for (let sent = 0; sent < 4; sent++) await service.call('GET', '/inventory', { key: null })
     const after = await scrape()
     const limited = (reason: string) =>
       after.value('petstore_rate_limited_total', { reason }) -
       before.value('petstore_rate_limited_total', { reason })
-    expect([limited('rate_limit_exceeded'), limited('key_banned'), limited('anonymous')]).toEqual([1, 2, 1])
+    expect([limited('rate_limit_exceeded'), limited('key_banned'), limited('anonymous')]).toEqual([2, 2, 1])
     expect(after.value('petstore_bans_total') - before.value('petstore_bans_total')).toBe(1)
     expect(after.value('petstore_requests_total', { operation: 'listInventory', status: '401' })).toBe(3)
   })

@@ -1,11 +1,13 @@
 import type { Limits } from '../keys/plans.ts'
 import type { Clock } from '../values/clock.ts'
 import type { MaybePromise } from '../values/maybe-promise.ts'
+import type { Arrival } from './burst-filter.ts'
 
 /** Requests counted since `startedAt`, which is a whole second, so that its end can be told exactly. */
 export interface Window {
   startedAt: number
   used: number
+  /** The first rejection, and those of requests whose sender knew of it. */
   rejected: number
 }
 
@@ -55,7 +57,7 @@ export interface Admission extends WindowStatus {
 
 /** Decides for each request whether its key is within its limits, and counts it. */
 export interface LimitKeeper {
-  admit(keyId: string, limits: Limits): MaybePromise<Admission>
+  admit(keyId: string, limits: Limits, arrival: Arrival): MaybePromise<Admission>
   /** Both windows of the key as they are now, without counting anything. */
   windowsOf(keyId: string, limits: Limits): MaybePromise<KeyWindows>
   /** Runs the work at the end of a turn, once the requests that are being decided have been. */
@@ -68,8 +70,8 @@ export interface LimitKeeper {
 
 /** Counts as it must be counted there: in memory, or where several processes count together. */
 export interface LimitStore {
-  /** By this clock, unless the store has one that all its users share. */
-  openLimits(clock: Clock): Promise<LimitKeeper>
+  /** By this clock, unless the store has one that all its users share. Tests give another length of a burst. */
+  openLimits(clock: Clock, burstMs?: number): Promise<LimitKeeper>
 }
 
 /** What keys have used, as operators look at it. */

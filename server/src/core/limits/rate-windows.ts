@@ -1,5 +1,6 @@
 import type { Limits } from '../keys/plans.ts'
 import { type Clock, DAY, MINUTE, SECOND } from '../values/clock.ts'
+import { type Arrival, BURST_MS, BurstFilter } from './burst-filter.ts'
 import {
   type Admission,
   type Ban,
@@ -25,15 +26,16 @@ export function freshState(): LimitState {
 }
 
 /**
- * Decides on one request at time `now`, and counts it. A refused request uses up nothing, but so many
- * refusals within one window as the plan allows requests in a minute bring a ban.
+ * Decides on one request at time `now`, and counts it. A rejected request uses up nothing. A key is banned once it has had
+ * as many requests rejected in a window as its plan allows per minute; the first rejection of a window does not count, nor
+ * do those of requests whose sender had not been warned by it (BurstFilter).
  */
-export function admit(state: LimitState, limits: Limits, now: number): Admission {
+export function admit(state: LimitState, limits: Limits, now: number, wasWarned = true): Admission {
   followClock(state, state.lastUsedAt, now)
   // A clock that trembles by less than a second stands still.
   const at = Math.max(now, state.lastUsedAt)
   state.lastUsedAt = at
-  return { ...decide(state, limits, at), at }
+  return { ...decide(state, limits, at, wasWarned), at }
 }
 
 /** What a key has used, and how its requests since it was last saved went. */
@@ -44,8 +46,8 @@ export interface KeyUse {
 }
 
 /** Like `admit`, and remembers how it went. */
-export function admitAndNote(use: KeyUse, limits: Limits, now: number): Admission {
-  const admission = admit(use.state, limits, now)
+export function admitAndNote(use: KeyUse, limits: Limits, now: number, wasWarned: boolean): Admission {
+  const admission = admit(use.state, limits, now, wasWarned)
   if (admission.refused === undefined) use.accepted++
   else use.rejected++
   return admission
@@ -78,14 +80,16 @@ export function windowsOf(state: LimitState, limits: Limits, now: number): KeyWi
 
 type Decision = Omit<Admission, 'at'>
 
-function decide(state: LimitState, limits: Limits, now: number): Decision {
+function decide(state: LimitState, limits: Limits, now: number, wasWarned: boolean): Decision {
   const minute = current(state.minute, MINUTE, now)
   const day = current(state.day, DAY, now)
   if (state.ban !== undefined && now < state.ban.endsAt) return banned(state.ban, limits)
 
   // The day first: where both are used up, it is the one that keeps the caller out for longer.
-  if (day.used >= limits.perDay) return reject(state, day, DAY, limits.perDay, limits, now)
-  if (minute.used >= limits.perMinute) return reject(state, minute, MINUTE, limits.perMinute, limits, now)
+  if (day.used >= limits.perDay) return reject(state, day, DAY, limits.perDay, limits, now, wasWarned)
+  if (minute.used >= limits.perMinute) {
+    return reject(state, minute, MINUTE, limits.perMinute, limits, now, wasWarned)
+  }
 
   count(minute, now)
   count(day, now)
@@ -99,9 +103,10 @@ function reject(
   limit: number,
   limits: Limits,
   now: number,
+  wasWarned: boolean,
 ): Decision {
-  window.rejected++
-  if (window.rejected >= limits.perMinute) {
+  if (window.rejected === 0 || wasWarned) window.rejected++
+  if (window.rejected > limits.perMinute) {
     window.rejected = 0
     state.bans++
     state.ban = { number: state.bans, ...nextBan(state.ban, now) }
@@ -167,29 +172,39 @@ interface LedgerKey extends KeyUse {
 export class LimitLedger implements LimitKeeper {
   readonly #store: LedgerStore
   readonly #clock: Clock
+  readonly #bursts: BurstFilter
   readonly #keys = new Map<string, LedgerKey>()
   readonly #unsaved = new Set<LedgerKey>()
   #saving: Promise<void> = Promise.resolve()
   /** What the clock showed when it was last looked at. */
   #time: number
 
-  static async open(store: LedgerStore, clock: Clock): Promise<LimitLedger> {
-    return new LimitLedger(store, clock, await store.loadLimits())
+  static async open(store: LedgerStore, clock: Clock, burstMs = BURST_MS): Promise<LimitLedger> {
+    return new LimitLedger(store, clock, await store.loadLimits(), burstMs)
   }
 
-  private constructor(store: LedgerStore, clock: Clock, states: ReadonlyMap<string, LimitState>) {
+  private constructor(
+    store: LedgerStore,
+    clock: Clock,
+    states: ReadonlyMap<string, LimitState>,
+    burstMs: number,
+  ) {
     this.#store = store
     this.#clock = clock
+    this.#bursts = new BurstFilter(burstMs)
     this.#time = clock()
     for (const [keyId, state] of states) this.#add(keyId, state)
   }
 
-  admit(keyId: string, limits: Limits): Admission {
+  admit(keyId: string, limits: Limits, arrival: Arrival): Admission {
     const now = this.#tellTime()
     const key = this.#keys.get(keyId) ?? this.#add(keyId, freshState())
     key.at = now
     this.#unsaved.add(key)
-    return admitAndNote(key, limits, now)
+    const wasWarned = this.#bursts.wasWarned(keyId, arrival, now, key.state.lastUsedAt)
+    const admission = admitAndNote(key, limits, now, wasWarned)
+    if (admission.refused !== undefined) this.#bursts.noteRefusal(keyId, arrival, admission.resetAt)
+    return admission
   }
 
   windowsOf(keyId: string, limits: Limits): KeyWindows {

@@ -1,4 +1,5 @@
 import type { Limits } from '../keys/plans.ts'
+import { type Arrival, BURST_MS, BurstFilter } from './burst-filter.ts'
 import {
   type Admission,
   type Counted,
@@ -20,6 +21,7 @@ const REQUESTS_WORTH_GATHERING = 8
 interface Waiting {
   readonly keyId: string
   readonly limits: Limits
+  readonly arrival: Arrival
   readonly resolve: (admission: Admission) => void
   readonly reject: (error: unknown) => void
 }
@@ -38,8 +40,11 @@ export class SharedLimits implements LimitKeeper {
   /** Keys whose last request was refused: where there was no room, it is not tried the short way. */
   readonly #refused = new Set<string>()
 
-  constructor(store: SharedLimitStore) {
+  readonly #bursts: BurstFilter
+
+  constructor(store: SharedLimitStore, burstMs = BURST_MS) {
     this.#store = store
+    this.#bursts = new BurstFilter(burstMs)
   }
 
   afterDecisions(work: () => void): void {
@@ -47,9 +52,9 @@ export class SharedLimits implements LimitKeeper {
     else void this.#round.then(() => setImmediate(work))
   }
 
-  admit(keyId: string, limits: Limits): Promise<Admission> {
+  admit(keyId: string, limits: Limits, arrival: Arrival): Promise<Admission> {
     const { promise, resolve, reject } = Promise.withResolvers<Admission>()
-    this.#waiting.push({ keyId, limits, resolve, reject })
+    this.#waiting.push({ keyId, limits, arrival, resolve, reject })
     this.#startRound()
     return promise
   }
@@ -123,15 +128,18 @@ export class SharedLimits implements LimitKeeper {
     const keyIds = [...new Set(batch.map(({ keyId }) => keyId))]
     let admissions: readonly Admission[] = []
     await this.#store.changeLimits(keyIds, (states, now) => {
-      const decided = decide(batch, states, now)
+      const decided = decide(batch, states, now, this.#bursts)
       admissions = decided.admissions
       return decided.records
     })
-    for (const [index, { keyId, resolve }] of batch.entries()) {
+    for (const [index, { keyId, arrival, resolve }] of batch.entries()) {
       const admission = admissions[index]
       if (admission === undefined) throw new Error('the store did not let the limits be decided')
       if (admission.refused === undefined) this.#refused.delete(keyId)
-      else this.#refused.add(keyId)
+      else {
+        this.#refused.add(keyId)
+        this.#bursts.noteRefusal(keyId, arrival, admission.resetAt)
+      }
       resolve(admission)
     }
   }
@@ -151,15 +159,17 @@ function decide(
   batch: readonly Waiting[],
   states: ReadonlyMap<string, LimitState>,
   now: number,
+  bursts: BurstFilter,
 ): { admissions: readonly Admission[]; records: readonly LimitRecord[] } {
   const changes = new Map<string, KeyUse>()
-  const admissions = batch.map(({ keyId, limits }) => {
+  const admissions = batch.map(({ keyId, limits, arrival }) => {
     let change = changes.get(keyId)
     if (change === undefined) {
       change = { state: structuredClone(states.get(keyId) ?? freshState()), accepted: 0, rejected: 0 }
       changes.set(keyId, change)
     }
-    return admitAndNote(change, limits, now)
+    const wasWarned = bursts.wasWarned(keyId, arrival, now, change.state.lastUsedAt)
+    return admitAndNote(change, limits, now, wasWarned)
   })
   return {
     admissions,

@@ -70,7 +70,8 @@ export async function openPostgresStore(
     ...orderVerbs(connection, clock),
     ...keyVerbs(connection, () => readStoreTime(connection, settings.clock)),
     ...usageVerbs(connection),
-    openLimits: async () => new SharedLimits(sharedLimitStore(connection, settings.clock)),
+    openLimits: async (_clock, burstMs) =>
+      new SharedLimits(sharedLimitStore(connection, settings.clock), burstMs),
     stagePets: () => stagePets(connection),
     stageCategories: () => stageCategories(connection),
     stageOrders: () => stageOrders(connection, clock),

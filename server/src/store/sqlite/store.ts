@@ -62,7 +62,7 @@ export function openSqliteStore(path: string, options: Partial<OpenOptions> = {}
     ...orderVerbs(connection, clock),
     ...keyVerbs(connection),
     ...usageVerbs(connection),
-    openLimits: (clock) => LimitLedger.open(ledgerStore(connection), clock),
+    openLimits: (clock, burstMs) => LimitLedger.open(ledgerStore(connection), clock, burstMs),
     stagePets: () => stagePets(connection),
     stageCategories: () => stageCategories(connection),
     stageOrders: () => stageOrders(connection, clock),
