@@ -20,7 +20,7 @@ import { PostgresSession } from './session.ts'
 import { checkTakesWrites } from './session-check.ts'
 import { type Session, SessionPool } from './session-pool.ts'
 import { runAll, transact, transactInTwoTrips } from './transactions.ts'
-import { unreachable } from './unreachable.ts'
+import { unusableHosts } from './unreachable.ts'
 
 /** A database that takes longer to say that it is there counts as away meanwhile. */
 const PROMPT_MS = 300
@@ -76,10 +76,7 @@ export class Connection implements SqlDatabase {
     try {
       this.#use(await this.#findHost())
     } catch (error) {
-      if (!(error instanceof AggregateError)) throw error
-      if (!this.#mayBeReadOnly || !error.errors.some(isReadOnly)) {
-        throw await unreachable(this.#addresses, error.errors, this.#connectMs)
-      }
+      if (!this.#mayBeReadOnly || !isReadOnly(error)) throw error
       this.#check = async () => {}
       this.#use(await this.#findHost())
     }
@@ -121,14 +118,9 @@ export class Connection implements SqlDatabase {
     return this.run((session) => transactInTwoTrips(session, durability, read, write))
   }
 
-  /** Throws where the database does not answer, does not take writes, or is not for this program any more. */
-  async ping(): Promise<void> {
-    await this.run(async (session) => {
-      // Not a bare question, which would be answered on a database that has lost its tables.
-      await Promise.all([checkTakesWrites(session), session`SELECT 1 FROM log LIMIT 1`])
-    })
-    const trouble = await this.#explain(this)
-    if (trouble !== undefined) throw unavailable(trouble)
+  /** Throws while no host takes writes. */
+  requireReachable(): void {
+    this.#refuseWhileAway()
   }
 
   async longSession(): Promise<PostgresSession> {
@@ -217,8 +209,7 @@ export class Connection implements SqlDatabase {
       },
       onFailure: (error) => {
         this.#isAway = true
-        const troubles = error instanceof AggregateError ? error.errors : [error]
-        this.#trouble = troubles.find(isReadOnly) ?? troubles[0]
+        this.#trouble = error
       },
       discard: (late) => giveUp(late, CLOSED),
       isOver: () => this.#isClosed,
@@ -229,13 +220,16 @@ export class Connection implements SqlDatabase {
     this.#isAway = false
   }
 
-  /** The pool of the first of the hosts that takes writes, all asked at once; else an AggregateError with what each said. */
+  /** Asks all hosts at once. Gives the pool of the first that takes writes; throws the problem of each if none does. */
   async #findHost(): Promise<SessionPool> {
     const asked = this.#hosts.map((options) => this.#newPool(options))
     let found: SessionPool | undefined
     try {
       found = await Promise.any(asked.map((pool) => this.#reached(pool)))
       return found
+    } catch (error) {
+      if (!(error instanceof AggregateError)) throw error
+      throw await unusableHosts(this.#addresses, error.errors, this.#connectMs)
     } finally {
       for (const pool of asked) if (pool !== found) giveUp(pool, CLOSED)
     }

@@ -79,7 +79,7 @@ async function eventsAfter(
   return { events, cursor: events.at(-1)?.cursor ?? cursor }
 }
 
-async function numbering(session: Session): Promise<Numbering> {
+export async function numbering(session: Session): Promise<Numbering> {
   const [row] = await session<Numbering[]>`SELECT identity, last FROM number_log(${MAX_BEHIND})`.execute()
   if (row === undefined) throw new Error('the database did not number its log')
   return row
