@@ -151,13 +151,18 @@ async function contents(config: Config, kind: keyof typeof RESTORE): Promise<Fin
     const wrong = (await store.findWrongSettings()).map((text) =>
       problem('database', text, 'docs/scaling.md, Connections'),
     )
-    const found = [...(await wholeness(store, kind)), ...wrong, ...clockGap(store)]
     const trouble = await readiness(store)
+    const found = [...(await wholeness(store, kind).catch(notChecked)), ...wrong, ...clockGap(store)]
     // Asking how far webhooks are behind writes, and so needs a server that takes that.
     return [...found, ...(trouble.length === 0 ? await webhooks(store) : trouble)]
   } finally {
     await store.close()
   }
+}
+
+function notChecked(error: unknown): Finding[] {
+  const cause = error instanceof ServiceError ? error.cause : error
+  return [problem('database', `the contents could not be checked: ${failureText(cause)}`)]
 }
 
 async function wholeness(store: Store, kind: keyof typeof RESTORE): Promise<Finding[]> {
@@ -185,8 +190,7 @@ async function readiness(store: Store): Promise<Finding[]> {
     return []
   } catch (error) {
     const cause = error instanceof ServiceError ? error.cause : error
-    const advice = 'petstore serve answers with 503 until the address is that of a server that takes writes'
-    return [problem('database', failureText(cause), advice)]
+    return [problem('database', failureText(cause), 'petstore serve answers updates with 503 until this is solved')]
   }
 }
 

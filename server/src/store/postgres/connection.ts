@@ -21,7 +21,7 @@ import { PostgresSession } from './session.ts'
 import { checkTakesWrites } from './session-check.ts'
 import { type Session, SessionPool } from './session-pool.ts'
 import { runAll, transact, transactInTwoTrips } from './transactions.ts'
-import { unreachable } from './unreachable.ts'
+import { unusableHosts } from './unreachable.ts'
 
 /** A database that takes longer to say that it is there counts as away meanwhile. */
 const PROMPT_MS = 300
@@ -80,10 +80,7 @@ export class Connection implements SqlDatabase {
     try {
       this.#use(await this.#findHost())
     } catch (error) {
-      if (!(error instanceof AggregateError)) throw error
-      if (!this.#mayBeReadOnly || !error.errors.some(isReadOnly)) {
-        throw await unreachable(this.#addresses, error.errors, this.#connectMs)
-      }
+      if (!this.#mayBeReadOnly || !isReadOnly(error)) throw error
       this.#check = async () => {}
       this.#use(await this.#findHost())
     }
@@ -133,23 +130,9 @@ export class Connection implements SqlDatabase {
     return this.run((session) => transactInTwoTrips(session, durability, read, write))
   }
 
-  /** Throws where the database does not answer, does not take writes, or is not for this program any more. */
-  async ping(): Promise<void> {
-    try {
-      await this.run(
-        async (session) => {
-          // Not a bare question, which would be answered on a database that has lost its tables.
-          await Promise.all([checkTakesWrites(session), session`SELECT 1 FROM log LIMIT 1`])
-        },
-        { isUrgent: true },
-      )
-    } catch (error) {
-      // The sessions are busy with statements that the database is running.
-      if (error instanceof Error && error.cause instanceof Overloaded) return
-      throw error
-    }
-    const trouble = await this.#explain(this)
-    if (trouble !== undefined) throw unavailable(trouble)
+  /** Throws while no host takes writes. */
+  requireReachable(): void {
+    this.#refuseWhileAway()
   }
 
   async longSession(): Promise<PostgresSession> {
@@ -238,8 +221,7 @@ export class Connection implements SqlDatabase {
       },
       onFailure: (error) => {
         this.#isAway = true
-        const troubles = error instanceof AggregateError ? error.errors : [error]
-        this.#trouble = troubles.find(isReadOnly) ?? troubles[0]
+        this.#trouble = error
       },
       discard: (late) => giveUp(late, CLOSED),
       isOver: () => this.#isClosed,
@@ -250,13 +232,16 @@ export class Connection implements SqlDatabase {
     this.#isAway = false
   }
 
-  /** The pool of the first of the hosts that takes writes, all asked at once; else an AggregateError with what each said. */
+  /** Asks all hosts at once. Gives the pool of the first that takes writes; throws the problem of each if none does. */
   async #findHost(): Promise<SessionPool> {
     const asked = this.#hosts.map((options) => this.#newPool(options))
     let found: SessionPool | undefined
     try {
       found = await Promise.any(asked.map((pool) => this.#reached(pool)))
       return found
+    } catch (error) {
+      if (!(error instanceof AggregateError)) throw error
+      throw await unusableHosts(this.#addresses, error.errors, this.#connectMs)
     } finally {
       for (const pool of asked) if (pool !== found) giveUp(pool, CLOSED)
     }

@@ -39,6 +39,17 @@ export class NewerTables extends Error {
   }
 }
 
+/** None of the hosts of the address can be used; the message names each of them and its problem. */
+export class UnusableHosts extends Error {
+  override readonly name = 'UnusableHosts'
+  readonly errors: readonly unknown[]
+
+  constructor(message: string, errors: readonly unknown[]) {
+    super(message, { cause: errors[0] })
+    this.errors = errors
+  }
+}
+
 export async function inTime<T>(work: Promise<T>, longestMs: number): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>()
   const timer = setTimeout(() => reject(new Hung(longestMs)), longestMs)
@@ -60,7 +71,13 @@ const SERVER_GONE = /^(08|28|3D|53|57P0)/
 const READ_ONLY = '25006'
 
 export function isReadOnly(error: unknown): boolean {
+  if (error instanceof UnusableHosts) return error.errors.some(isReadOnly)
   return error instanceof ReadOnly || stateOf(error) === READ_ONLY
+}
+
+/** Whether PostgreSQL reported this SQLSTATE, directly or as the cause of what callers see. */
+export function hasState(error: unknown, state: string): boolean {
+  return stateOf(error instanceof ServiceError ? error.cause : error) === state
 }
 
 function stateOf(error: unknown): string | undefined {

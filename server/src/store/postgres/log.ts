@@ -91,7 +91,7 @@ async function eventsAfter(
   return { events, cursor: events.at(-1)?.cursor ?? cursorAt(range, from.position) }
 }
 
-async function numberLog(session: Session): Promise<Numbering> {
+export async function numberLog(session: Session): Promise<Numbering> {
   const [row] = await session<Numbering[]>`
     SELECT identity, last, coalesce(round_last, last) AS reserved, earlier FROM number_log(${MAX_BEHIND})`.execute()
   if (row === undefined) throw new Error('the database did not number its log')

@@ -18,6 +18,7 @@ import { sharedLimitStore } from './limits.ts'
 import { logVerbs } from './log.ts'
 import { findNewerTables, migrate } from './migrations.ts'
 import { type PostgresSettings, sessionSettings } from './options.ts'
+import { ReadinessCheck } from './readiness.ts'
 import { findDroppedSettings } from './session-check.ts'
 import { stockVerbs } from './stock.ts'
 import { DatabaseClock, readStoreTime, storeClock } from './store-clock.ts'
@@ -55,6 +56,7 @@ export async function openPostgresStore(
   }
   const clock = storeClock(settings.clock)
   const log = logVerbs(connection)
+  const readiness = new ReadinessCheck(connection)
   return {
     clock: now,
     ...stockVerbs(connection, clock),
@@ -80,10 +82,11 @@ export async function openPostgresStore(
     ...contentVerbs(connection),
     backupTo: () => Promise.reject(new Error(HOW_TO_BACK_UP)),
     ...inspectionVerbs(connection),
-    ping: () => connection.ping(),
+    ping: () => readiness.run(),
     findWrongSettings: () => findDroppedSettings(connection, sessionSettings(settings)),
     close: async () => {
       databaseClock?.close()
+      await readiness.close()
       await connection.close()
     },
   }

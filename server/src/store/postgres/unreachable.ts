@@ -1,5 +1,5 @@
 import { connect, SQL } from 'bun'
-import { inTime } from './failures.ts'
+import { inTime, UnusableHosts } from './failures.ts'
 import { type Host, hostText } from './hosts.ts'
 
 /** What the operating system says, in words. */
@@ -13,20 +13,20 @@ const REASONS: Readonly<Record<string, string>> = {
   EACCES: 'the socket may not be used by this user',
 }
 
-/** Why none of the hosts could be used; Bun itself says no more than that it failed to connect. */
-export async function unreachable(
+/** Names each host and its problem. Bun itself reports no more than that it failed to connect. */
+export async function unusableHosts(
   hosts: readonly Host[],
   errors: readonly unknown[],
   patienceMs: number,
-): Promise<Error> {
-  const reasons = await Promise.all(
+): Promise<UnusableHosts> {
+  const problems = await Promise.all(
     hosts.map(async (host, index) => {
       const error = errors[index]
       const reason = (await networkReason(host, error, patienceMs)) ?? messageOf(error)
       return hosts.length === 1 && hasAnswered(error) ? reason : `${hostText(host)}: ${reason}`
     }),
   )
-  return new Error(reasons.join('; '), { cause: errors[0] })
+  return new UnusableHosts(problems.join('; '), errors)
 }
 
 /** Whether it is the server that has refused. */

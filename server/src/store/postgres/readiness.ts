@@ -1,0 +1,160 @@
+import { SECOND } from '../../core/values/clock.ts'
+import { ServiceError } from '../../core/values/errors.ts'
+import type { Connection } from './connection.ts'
+import { hasState, Hung, inTime, NewerTables, ReadOnly, UnusableHosts, unavailable } from './failures.ts'
+import { numberLog } from './log.ts'
+import { findNewerTables } from './migrations.ts'
+import type { PostgresSession } from './session.ts'
+import { checkTakesWrites } from './session-check.ts'
+
+/** A write that waits longer than this for a table counts as one that hangs. */
+const LOCK_MS = SECOND
+/** For the whole check. */
+const WITHIN_MS = 3 * SECOND
+
+/** SQLSTATEs. */
+const LOCK_TIMEOUT = '55P03'
+const CANCELLED = '57014'
+const DISK_FULL = '53100'
+const TOO_MANY_CONNECTIONS = '53300'
+
+const WRITTEN_TABLES = ['stock', 'log', 'orders', 'idempotency', 'log_places', 'log_numbering']
+const READ_TABLES = ['pets', 'categories', 'keys', 'key_secrets']
+
+/**
+ * Does what every write does, and changes nothing: takes the locks, fills half a megabyte of the data directory's disk for
+ * a moment (what does not fit into work_mem goes there), and flushes a commit of a few bytes, which waits for synchronous
+ * standbys as well. In one message, so that no lock is held while this process pauses.
+ */
+const TRY_WRITE = `
+  BEGIN;
+  SET LOCAL lock_timeout = ${LOCK_MS};
+  SET LOCAL work_mem = '64kB';
+  SET LOCAL temp_tablespaces = '';
+  LOCK TABLE ${WRITTEN_TABLES} IN ROW EXCLUSIVE MODE;
+  LOCK TABLE ${READ_TABLES} IN ACCESS SHARE MODE;
+  SELECT count(*) FROM generate_series(1, 20000);
+  SELECT pg_logical_emit_message(true, 'petstore', 'ready');
+  COMMIT`
+
+const BLOCKERS = `
+  SELECT DISTINCT relation::regclass::text AS "table", pid, application_name AS program
+  FROM pg_locks JOIN pg_stat_activity USING (pid)
+  WHERE locktype = 'relation' AND granted AND mode IN ('ShareLock', 'ShareRowExclusiveLock', 'ExclusiveLock', 'AccessExclusiveLock')
+    AND relation = ANY (ARRAY[${[...WRITTEN_TABLES, ...READ_TABLES].map((name) => `to_regclass('${name}')`)}])`
+
+/** The message is for operators, and may be shown to everybody. */
+class NotReady extends Error {
+  override readonly name = 'NotReady'
+}
+
+/**
+ * Checks that a write would go through and that the log is being numbered. It has a connection of its own, so it does not
+ * wait for a free one: overload is not an outage.
+ */
+export class ReadinessCheck {
+  readonly #connection: Connection
+  #session: PostgresSession | undefined
+  /** A check that hangs is waited for again instead of starting another beside it. */
+  #underWay: Promise<void> | undefined
+  /** The connection's losses when the session was opened: after another loss, it may be of another host. */
+  #losses = 0
+
+  constructor(connection: Connection) {
+    this.#connection = connection
+  }
+
+  /** Throws a ServiceError whose message names the problem. */
+  async run(): Promise<void> {
+    try {
+      this.#connection.requireReachable()
+      this.#underWay ??= this.#check().finally(() => {
+        this.#underWay = undefined
+      })
+      await inTime(this.#underWay, WITHIN_MS)
+    } catch (error) {
+      await this.close()
+      throw withReason(error)
+    }
+  }
+
+  async close(): Promise<void> {
+    const session = this.#session
+    this.#session = undefined
+    await session?.close()
+  }
+
+  async #check(): Promise<void> {
+    const session = await this.#openSession()
+    await session.together(checkTakesWrites)
+    try {
+      await session.run(TRY_WRITE)
+    } catch (error) {
+      throw hasState(error, LOCK_TIMEOUT) ? await lockedTables(session) : error
+    }
+    await checkNumbering(session)
+    const newer = await findNewerTables(session)
+    if (newer !== undefined) throw unavailable(newer)
+  }
+
+  async #openSession(): Promise<PostgresSession> {
+    if (this.#losses !== this.#connection.losses) await this.close()
+    this.#losses = this.#connection.losses
+    this.#session ??= await this.#connection.separateSession().catch((error: unknown) => {
+      // The server has no connection left for the check: then one of the pool has to do.
+      if (!hasState(error, TOO_MANY_CONNECTIONS)) throw error
+      return this.#connection.longSession()
+    })
+    return this.#session
+  }
+}
+
+async function lockedTables(session: PostgresSession): Promise<Error> {
+  await session.run('ROLLBACK')
+  const found = await session.rows<{ table: string; pid: number; program: string }>(BLOCKERS)
+  const blockers = found.map(({ table, pid, program }) => `${table} by ${program || 'a session'} (pid ${pid})`)
+  return new NotReady(
+    `writes wait for a lock on a table${blockers.length === 0 ? '' : `: ${blockers.join(', ')}`}; end that transaction, or wait for it`,
+  )
+}
+
+/** A backlog that takes several rounds is fine, as long as each of them gets somewhere. */
+async function checkNumbering(session: PostgresSession): Promise<void> {
+  const before = await numberingState(session)
+  await session.run(
+    `BEGIN; SET LOCAL lock_timeout = ${LOCK_MS}; SET LOCAL statement_timeout = ${LOCK_MS}`,
+  )
+  try {
+    await session.together(numberLog)
+    await session.run('COMMIT')
+  } catch (error) {
+    await session.run('ROLLBACK')
+    if (!hasState(error, LOCK_TIMEOUT) && !hasState(error, CANCELLED)) throw error
+    if ((await numberingState(session)) !== before) return
+    throw new NotReady('the log is not being numbered, so events and webhooks are not sent', { cause: error })
+  }
+}
+
+async function numberingState(session: PostgresSession): Promise<string | undefined> {
+  const [row] = await session.rows<{ state: string }>(
+    'SELECT concat(last, snapshot) AS state FROM log_numbering',
+  )
+  return row?.state
+}
+
+/** What is known of the problem goes into the message; what PostgreSQL itself says goes into the log. */
+function withReason(error: unknown): ServiceError {
+  const cause = error instanceof ServiceError ? error.cause : error
+  const reason = reasonOf(cause)
+  if (reason !== undefined) {
+    return new ServiceError('service_unavailable', `the database cannot be used: ${reason}`, { cause })
+  }
+  return error instanceof ServiceError ? error : unavailable(error)
+}
+
+function reasonOf(cause: unknown): string | undefined {
+  if (cause instanceof Hung) return `a write has taken longer than ${WITHIN_MS / SECOND} s`
+  if (hasState(cause, DISK_FULL)) return 'its disk is full; make room on it'
+  const isForEverybody = [NotReady, UnusableHosts, ReadOnly, NewerTables].some((type) => cause instanceof type)
+  return isForEverybody && cause instanceof Error ? cause.message : undefined
+}
