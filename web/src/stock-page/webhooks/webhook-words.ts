@@ -89,9 +89,6 @@ export const CONDITION_WORDS: Readonly<Record<WebhookCondition, string>> = {
 /** How far it is behind, in events and in time. */
 export function behindWords({ behind }: Pick<Webhook, 'behind'>, now: number): string {
   const { events, since } = behind
-  if (events === undefined) {
-    return 'Too far behind: what it missed is no longer kept, so it is told to read the whole list again'
-  }
   if (events === 0) return 'Up to date'
   const count = events === 1 ? '1 event behind' : `${events.toLocaleString('en')} events behind`
   return since === undefined ? count : `${count}, the first of them ${agoWords(Date.parse(since), now)}`
