@@ -31,7 +31,8 @@ export function contentVerbs(database: SqlDatabase): ContentStore {
       ),
 
     renewIdentity: async () => {
-      await database.commit(database.dialect.newIdentity.map((text) => statement(text)))
+      const { newIdentity, skipIds } = database.dialect
+      await database.commit([...newIdentity, ...skipIds].map((text) => statement(text)))
     },
   }
 }

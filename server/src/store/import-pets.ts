@@ -11,14 +11,14 @@ import {
 } from '../core/transfer/staged-import.ts'
 import { petDetailSql } from './catalog-rows.ts'
 import { PET_PLAN } from './import-plan.ts'
-import { ALL_IDS, createTables } from './import-staging.ts'
+import { createTables } from './import-staging.ts'
 import { inSteps, ROWS_A_STEP, raiseIds, record } from './import-steps.ts'
 import { ImportTables } from './import-tables.ts'
 import { IS_OF_PET } from './log-rows.ts'
 import { IN_STEP, THRESHOLD, tellCrossings } from './low-stock.ts'
 import type { Dialect, LongSession } from './sql.ts'
 
-/** With more pets than this added or changed, the log says so in one row: all of the stock is to be read again. */
+/** If more pets are added or changed and there is no webhook, the log has one row for all: list the stock again. */
 const MAX_LOGGED = 1_000
 const RECORD = 'name, words, category_id, barcode, low_stock_at'
 const OLD_RECORD = 'old_name, old_words, old_category_id, old_barcode, old_low_stock_at'
@@ -158,16 +158,33 @@ export class PetImport implements StagedImport<ImportedPet> {
       'SELECT 1 FROM differing WHERE old_barcode IS DISTINCT FROM barcode LIMIT 1',
     )
     if (barcode !== undefined) for (const text of BARCODE_WRITES) await this.#session.run(text)
-    const [entries] = await this.#session.rows(
-      `SELECT 1 FROM differing WHERE ${TO_BE_LOGGED} LIMIT 1 OFFSET ${MAX_LOGGED}`,
-    )
-    if (entries === undefined) await this.#record(TO_BE_LOGGED, `'pet'`, ALL_IDS, options)
-    else await this.tables.tellToRelist(this.#dialect, options)
+    await this.#logPets(options)
     await this.#tellCrossings(options)
     await raiseIds(this.#session, this.#dialect, 'pets', 'id')
     await raiseIds(this.#session, this.#dialect, 'categories', 'category_id')
     options.signal?.throwIfAborted()
     return { ...(await this.tables.counts()), ...(refused.count > 0 ? { refused } : {}) }
+  }
+
+  /** A webhook is owed an event for each pet; streams and other instances are served faster by a relist. */
+  async #logPets(options: ApplyOptions): Promise<void> {
+    const [found] = await this.#session.rows<{ isOwed: boolean | bigint; isMany: boolean | bigint }>(
+      `SELECT EXISTS (SELECT 1 FROM webhooks) AS "isOwed",
+        EXISTS (SELECT 1 FROM differing WHERE ${TO_BE_LOGGED} LIMIT 1 OFFSET ${MAX_LOGGED}) AS "isMany"`,
+    )
+    if (found?.isMany && !found.isOwed) {
+      await this.tables.tellToRelist(this.#dialect, options)
+      return
+    }
+    const steps = {
+      table: 'differing',
+      which: TO_BE_LOGGED,
+      size: ROWS_A_STEP,
+      signal: options.signal,
+    } as const
+    await inSteps(this.#session, steps, ({ from, to }) =>
+      this.#record(TO_BE_LOGGED, `'pet'`, [from, to], options),
+    )
   }
 
   async #tellCrossings(options: ApplyOptions): Promise<void> {

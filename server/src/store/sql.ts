@@ -42,6 +42,8 @@ export interface Dialect {
   readonly keyOrder: string
   /** Give a database whose contents were replaced a log of its own, which no earlier cursor is of; new ids go on behind. */
   readonly newIdentity: readonly string[]
+  /** Leave out ids that the original may have given since a backup was taken of it. */
+  readonly skipIds: readonly string[]
 }
 
 export interface WordIndex {

@@ -3,6 +3,7 @@ import { PERMISSIONS } from '../../src/core/keys/permissions.ts'
 import { ORDER_STATES } from '../../src/core/orders/order.ts'
 import type { Adjustment } from '../../src/core/stock/stock-request.ts'
 import { copyStore } from '../../src/core/transfer/store-copy.ts'
+import { ID_STEP } from '../../src/store/own-ids.ts'
 import type { Store } from '../../src/store/store.ts'
 import { LATER } from '../core/limit-cases.ts'
 import { addOrders } from '../support/add-orders.ts'
@@ -140,10 +141,11 @@ export function contentsSuite(name: string, from: StoreUnderTest, to: StoreUnder
       await source.changeStock([{ ...by, removedCategory: 2n }])
       await copyStore(source, target, QUIET)
       expect(await target.changeStock([newPet])).toMatchObject([{ pet: { id: 3n } }])
+      // The original of a restored dump may have given more ids.
       await source.renewIdentity()
       expect(await source.changeStock([newPet, newCategory])).toMatchObject([
-        { pet: { id: 3n } },
-        { category: { id: 3n } },
+        { pet: { id: 3n + BigInt(ID_STEP) } },
+        { category: { id: 3n + BigInt(ID_STEP) } },
       ])
     })
 

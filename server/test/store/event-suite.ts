@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import type { StockedPet } from '../../src/core/catalog/pet.ts'
 import type { PetStatus } from '../../src/core/stock/inventory.ts'
 import type { Store } from '../../src/store/store.ts'
+import { addWebhook } from '../support/add-webhook.ts'
 import { removePet } from '../support/remove-pet.ts'
 import type { StoreUnderTest } from './store-under-test.ts'
 
@@ -138,6 +139,16 @@ export function eventSuite(name: string, underTest: StoreUnderTest): void {
       await importPets(Array.from({ length: 1_500 }, (_, index) => pet(BigInt(index + 100), 1)))
       await store.changeStock([change(1n, 10)])
       expect(await eventsAfter(cursor)).toEqual([{ kind: 'relist' }, quantity(1n, 1, 10)])
+    })
+
+    test('so many entries at once are told one by one if there is a webhook', async () => {
+      const { progress } = await addWebhook(store, { id: 1n, url: 'http://127.0.0.1:9/' })
+      await importPets(Array.from({ length: 1_500 }, (_, index) => pet(BigInt(index + 100), 1)))
+      const found = await store.eventsAfter(progress.cursor, 2_000)
+      if (typeof found === 'string') throw new Error(found)
+      expect(found.events.map((event) => event.kind === 'pet' && event.petId)).toEqual(
+        Array.from({ length: 1_500 }, (_, index) => BigInt(index + 100)),
+      )
     })
 
     test('a cursor of before the identity was renewed is not gone on from, and one of after is', async () => {

@@ -45,6 +45,20 @@ beforeEach(async () => {
 })
 afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
+test('an order id that was given after the backup is not given again', async () => {
+  const order = { draft: { petId: 1n, quantity: 1 }, keyId: 'key_a', at: 1 }
+  const idIn = async (file: string) => {
+    const store = openSqliteStore(file)
+    await store.changeStock([order])
+    await store.close()
+    const [row] = new Database(file).query<{ id: number }, []>('SELECT max(id) AS id FROM orders').all()
+    return row?.id ?? 0
+  }
+  const given = await idIn(path)
+  restoreSqlite(backup, path)
+  expect(await idIn(path)).toBeGreaterThan(given)
+})
+
 async function quantityIn(file: string): Promise<number | undefined> {
   const store = openSqliteStore(file, { tables: 'expect' })
   try {

@@ -43,4 +43,5 @@ export const DIALECT = {
         WHERE highest >= (SELECT last_value FROM ${SEQUENCES[table]})`,
     ),
   ],
+  skipIds: ['SELECT skip_ids()'],
 } as const satisfies Dialect

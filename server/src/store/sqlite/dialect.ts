@@ -1,4 +1,4 @@
-import { highestId, OWN_IDS } from '../own-ids.ts'
+import { highestId, ID_STEP, OWN_IDS } from '../own-ids.ts'
 import type { Dialect } from '../sql.ts'
 
 /** The id of the last row that the log had. Removed rows keep theirs: none is given twice. */
@@ -29,4 +29,5 @@ export const DIALECT: Dialect = {
       (table) => `UPDATE last_ids SET ${table} = max(${table}, coalesce((${highestId(table)}), ${table}))`,
     ),
   ],
+  skipIds: OWN_IDS.map((table) => `UPDATE last_ids SET ${table} = ${table} + ${ID_STEP}`),
 }

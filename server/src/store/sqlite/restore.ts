@@ -161,7 +161,7 @@ function makeOwn(copy: string, backup: string): boolean {
     const damage = integrityProblem(database)
     if (damage !== undefined) throw refuse(`is damaged (${damage}); take an earlier one`)
     database.run('PRAGMA application_id = 0')
-    for (const text of DIALECT.newIdentity) database.run(text)
+    for (const text of [...DIALECT.newIdentity, ...DIALECT.skipIds]) database.run(text)
     // One file, with nothing beside it.
     database.run('PRAGMA journal_mode = DELETE')
     return isOlder

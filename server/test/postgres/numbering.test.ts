@@ -1,0 +1,93 @@
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import type { StockEvent } from '../../src/core/stock/stock-event.ts'
+import { openStore } from '../../src/store/open-store.ts'
+import type { Store } from '../../src/store/store.ts'
+import { addWebhook } from '../support/add-webhook.ts'
+import { createReadyDatabase, type PostgresDatabase } from '../support/postgres-databases.ts'
+import { stockUp } from './shop.ts'
+
+setDefaultTimeout(120_000)
+
+const PORTION = 20_000
+const ROWS = 3 * PORTION + 10
+
+/** Changes of the five pets in turn, as an import in one transaction records them. */
+const insertChanges = (count: number, keyId: string) => `
+  INSERT INTO log (id, kind, pet_id, before, after, status, at, key_id)
+  SELECT nextval('log_ids'), 'change', 1 + number % 5, number - 1, number, 'available', 1, '${keyId}'
+  FROM generate_series(1, ${count}) AS number`
+
+let database: PostgresDatabase
+let store: Store
+let start: string
+beforeEach(async () => {
+  database = await createReadyDatabase()
+  await stockUp(database.url)
+  store = await openStore(database.url, { tables: 'expect' })
+  // A webhook is owed every event.
+  const { progress } = await addWebhook(store, { id: 1n, url: 'http://127.0.0.1:9/' })
+  start = progress.cursor
+})
+afterEach(async () => {
+  await store.close()
+  await database.drop()
+})
+
+const countPlaces = async () => Number((await database.run('SELECT count(*) AS n FROM log_places'))[0]?.n)
+
+async function eventsFrom(cursor: string, count: number): Promise<StockEvent[]> {
+  const events: StockEvent[] = []
+  while (events.length < count) {
+    const found = await store.eventsAfter(cursor, 1_000)
+    if (typeof found === 'string') throw new Error(found)
+    events.push(...found.events)
+    cursor = found.cursor
+  }
+  return events
+}
+
+describe('more rows of the log than are numbered at once', () => {
+  test('are numbered in portions, each of which is committed', async () => {
+    await database.run(insertChanges(ROWS, 'import'))
+    const counts = [await countPlaces()]
+    let end = ''
+    // The first call counts the rows, the last finds nothing to do.
+    for (let call = 0; call < 6; call++) {
+      end = await store.latestEventCursor()
+      counts.push(await countPlaces())
+    }
+    const steps = counts.slice(1).map((count, index) => count - (counts[index] ?? 0))
+    expect(steps).toEqual([0, PORTION, PORTION, PORTION, 10, 0])
+    const events = await eventsFrom(start, ROWS)
+    expect(events.map((event) => event.kind === 'change' && event.after)).toEqual(
+      Array.from({ length: ROWS }, (_, index) => index + 1),
+    )
+    expect(events.at(-1)?.cursor).toBe(end)
+  })
+
+  test('come before what is committed while they are numbered, whatever its ids', async () => {
+    const open = database.connect()
+    await open.unsafe('BEGIN')
+    await open.unsafe(insertChanges(3, 'lower'))
+    await database.run(insertChanges(ROWS, 'import'))
+    const reserved = await store.latestEventCursor()
+    await open.unsafe('COMMIT')
+    await open.close()
+    await store.changeStock([{ petId: 1n, quantity: 9, keyId: 'later', at: 1 }])
+    // Nothing is missed from the end of the portions on, nor given before they are numbered.
+    expect(await store.eventsAfter(reserved, 10)).toEqual({ events: [], cursor: reserved })
+    const events = await eventsFrom(start, ROWS + 4)
+    const keys = events.map((event) => event.kind === 'change' && event.keyId)
+    expect(keys.slice(0, ROWS)).toEqual(Array.from({ length: ROWS }, () => 'import'))
+    expect(keys.slice(ROWS)).toEqual(['lower', 'lower', 'lower', 'later'])
+    expect(await eventsFrom(reserved, 4)).toEqual(events.slice(ROWS))
+  })
+
+  test('that are removed meanwhile lead to a relist', async () => {
+    await database.run(insertChanges(ROWS, 'import'))
+    const reserved = await store.latestEventCursor()
+    await database.run("DELETE FROM log WHERE key_id = 'import'")
+    expect(await store.eventsAfter(start, 10)).toBe('too_far')
+    expect(await store.eventsAfter(reserved, 10)).toMatchObject({ events: [{ kind: 'relist' }] })
+  })
+})
