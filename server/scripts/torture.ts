@@ -18,12 +18,14 @@ import { longRunPostgresTask, longRunTask } from '../test/faults/long-run-task.t
 import { lowStockPostgresTask, lowStockSqliteTask } from '../test/faults/low-stock-stores.ts'
 import { modelPostgresTask, modelTask } from '../test/faults/model-task.ts'
 import { ordersPostgresTask, ordersTask } from '../test/faults/order-kills.ts'
+import { powerLossTask } from '../test/faults/power-loss.ts'
 import { proxiesTask } from '../test/faults/proxies-task.ts'
 import { webhooksTask } from '../test/faults/webhook-kills.ts'
 import type { TortureSummary, TortureTask } from './torture-task.ts'
 
 const TASKS: readonly TortureTask[] = [
   killsTask,
+  powerLossTask,
   killsPostgresTask,
   ordersTask,
   ordersPostgresTask,
