@@ -22,12 +22,14 @@ import { overloadTask } from '../test/faults/overload-task.ts'
 import { patroniTask } from '../test/faults/patroni-task.ts'
 import { pgbouncerTask } from '../test/faults/pgbouncer-task.ts'
 import { postgresReadsTask } from '../test/faults/postgres-reads-task.ts'
+import { powerLossTask } from '../test/faults/power-loss.ts'
 import { proxiesTask } from '../test/faults/proxies-task.ts'
 import { webhooksTask } from '../test/faults/webhook-kills.ts'
 import type { TortureSummary, TortureTask } from './torture-task.ts'
 
 const TASKS: readonly TortureTask[] = [
   killsTask,
+  powerLossTask,
   killsPostgresTask,
   ordersTask,
   ordersPostgresTask,

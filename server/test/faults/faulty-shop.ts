@@ -1,7 +1,8 @@
+import { Database } from 'bun:sqlite'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { startPetstore } from '../cli/petstore.ts'
+import { type Outcome, petstore, startPetstore } from '../cli/petstore.ts'
 import { serve } from '../cli/running-petstore.ts'
 import { addKey, PET_IDS, stockUp } from '../postgres/shop.ts'
 import { checkFile, checkThroughApi } from './shown-stock.ts'
@@ -48,6 +49,8 @@ export class FaultyShop {
   readonly ledger = new UpdateLedger(SHOP_IDS)
   key = ''
   scantKey = ''
+  /** A command that starts the service, such as one that gives it another disk. */
+  through: readonly string[] = []
   #running: Awaited<ReturnType<typeof serve>> | undefined
 
   /** A stocked file, with nobody who serves it. `prepare` is given the folder before anything is in it. */
@@ -100,16 +103,37 @@ export class FaultyShop {
     return { cwd: this.folder, env }
   }
 
-  async start(through: readonly string[] = []): Promise<void> {
+  async start(through = this.through): Promise<void> {
     this.#running = await serve([], { ...this.#settings, through })
   }
 
   /** Begins a start that is not to come to its end. */
   async killDuringStart(afterMs: number): Promise<void> {
-    const starting = startPetstore(['serve', '--port', '0'], this.#settings)
+    const starting = startPetstore(['serve', '--port', '0'], { ...this.#settings, through: this.through })
     await Bun.sleep(afterMs)
     starting.kill('SIGKILL')
     await starting.exited
+  }
+
+  /** Of the service, once it has ended by itself. */
+  exitCode(): Promise<number> {
+    return this.#service.program.exited
+  }
+
+  /** The quantity of a pet in the file, flushed or not. */
+  lastQuantityInFile(petId: number): number | undefined {
+    const file = new Database(this.path, { readonly: true })
+    try {
+      const row = file.query<{ quantity: number }, [number]>('SELECT quantity FROM stock WHERE pet_id = ?')
+      return row.get(petId)?.quantity
+    } finally {
+      file.close()
+    }
+  }
+
+  /** Runs a command of petstore on this file. */
+  command(args: readonly string[], options: { readonly through?: readonly string[] } = {}): Promise<Outcome> {
+    return petstore(args, { ...options, env: { DATABASE_URL: this.url } })
   }
 
   async kill(): Promise<void> {

@@ -1,5 +1,5 @@
-import { Database } from 'bun:sqlite'
 import { statSync } from 'node:fs'
+import { join } from 'node:path'
 import {
   randomFrom,
   type TortureOptions,
@@ -12,6 +12,7 @@ import { KeyedLoad, type MadeRequest } from '../postgres/keyed-load.ts'
 import { contradictions } from '../postgres/register-check.ts'
 import { PET_IDS } from '../postgres/shop.ts'
 import { FaultyShop, SHOP_IDS } from './faulty-shop.ts'
+import { PowerLossDisk } from './power-loss-disk.ts'
 import { checkWithCommands } from './shown-stock.ts'
 import type { UpdateLedger } from './update-ledger.ts'
 import { UpdateLoad } from './update-load.ts'
@@ -20,6 +21,8 @@ export interface KillOptions {
   readonly seed: number
   readonly isOver: (kills: number) => boolean
   readonly say?: (progress: string) => void
+  /** Each kill is a power cut: what was not flushed is lost. */
+  readonly losesPower?: boolean
 }
 
 /** What every run with kills tells. */
@@ -56,9 +59,13 @@ const RESTART_LOG_CHANCE = 0.3
 const COMMANDS_EVERY = 20
 
 /** Kills the service under load again and again, and looks after each start whether anything is wrong. */
-export async function killAgainAndAgain({ seed, isOver, say }: KillOptions): Promise<KillReport> {
+export async function killAgainAndAgain(options: KillOptions): Promise<KillReport> {
+  const { seed, isOver, say, losesPower = false } = options
   const random = randomFrom(seed)
-  const shop = await FaultyShop.open()
+  const shop = await FaultyShop.closed()
+  const disk = losesPower ? new PowerLossDisk(shop.path) : undefined
+  if (disk !== undefined) shop.through = await disk.through()
+  await shop.start()
   const { ledger, key, scantKey } = shop
   const load = new UpdateLoad({ ledger, petIds: SHOP_IDS, key, scantKey, random, writers: WRITERS })
   const keyed = keyedLoad(ledger, key, random)
@@ -85,7 +92,7 @@ export async function killAgainAndAgain({ seed, isOver, say }: KillOptions): Pro
       ])
       if (random() < RESTART_LOG_CHANCE) {
         await ledger.untilAcknowledged(1 + random() * MAX_UPDATES)
-        restartLog(shop.path)
+        await restartLog(shop.path, shop.through)
         restartedLogs++
       }
       await ledger.untilAcknowledged(1 + random() * MAX_UPDATES)
@@ -95,10 +102,12 @@ export async function killAgainAndAgain({ seed, isOver, say }: KillOptions): Pro
       await loading
       kills++
       if (random() < START_KILL_CHANCE) {
+        disk?.cut(random)
         await shop.killDuringStart(random() * LONGEST_START_MS)
         kills++
         killsAtStart++
       }
+      disk?.cut(random)
       await shop.start()
       await check()
     }
@@ -151,11 +160,10 @@ export function waitForCommit(path: string, afterMs: number): void {
 }
 
 /** Brings all that is in the log into the file, so that the next update begins it anew, over what it holds. */
-function restartLog(path: string): void {
-  const database = new Database(path)
-  database.run('PRAGMA busy_timeout = 5000')
-  database.run('PRAGMA wal_checkpoint(RESTART)')
-  database.close()
+async function restartLog(path: string, through: readonly string[]): Promise<void> {
+  const script = join(import.meta.dir, 'restart-log.ts')
+  const program = Bun.spawn([...through, process.execPath, script, path], { stderr: 'inherit' })
+  if ((await program.exited) !== 0) throw new Error('the write-ahead log could not be restarted')
 }
 
 /** The figures that every run with kills has. */
@@ -174,7 +182,7 @@ export function killFigures({ kills, load, keyed, ledger }: KillCounts): Torture
   ]
 }
 
-const LEAST_KILLS = 200
+const LEAST_KILLS = 500
 
 export const killsTask: TortureTask = {
   name: 'kills',

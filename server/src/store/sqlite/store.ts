@@ -11,6 +11,7 @@ import type { OpenOptions } from '../opening.ts'
 import { orderVerbs } from '../orders.ts'
 import { petVerbs } from '../pets.ts'
 import { searchVerbs } from '../search.ts'
+import type { SqlDatabase } from '../sql.ts'
 import type { Store } from '../store.ts'
 import { webhookVerbs } from '../webhooks.ts'
 import { backUp } from './backup.ts'
@@ -61,6 +62,7 @@ export function openSqliteStore(path: string, options: Partial<OpenOptions> = {}
     ...searchVerbs(connection, clock),
     ...orderVerbs(connection, clock),
     ...keyVerbs(connection),
+    findKey: keyVerbs(unflushed(connection)).findKey,
     ...usageVerbs(connection),
     openLimits: (clock, burstMs) => LimitLedger.open(ledgerStore(connection), clock, burstMs),
     stagePets: () => stagePets(connection),
@@ -77,5 +79,18 @@ export function openSqliteStore(path: string, options: Partial<OpenOptions> = {}
       await connection.close()
       lock?.close()
     },
+  }
+}
+
+/**
+ * The database with unflushed commits. To admit a request by it is right: a new key is given to its owner once it is
+ * flushed, and a key that was just revoked may be refused a moment too early. So no request waits for the disk here.
+ */
+function unflushed(connection: Connection): SqlDatabase {
+  return {
+    dialect: connection.dialect,
+    rows: (text, ...values) => connection.rowsUnflushed(text, ...values),
+    commit: (statements, durability) => connection.commit(statements, durability),
+    longSession: () => connection.longSession(),
   }
 }
