@@ -16,7 +16,11 @@ interface Migration {
 }
 
 /** Append only: a migration that has been released is never edited. */
-const MIGRATIONS: readonly Migration[] = [{ number: 1, sql: FIRST_TABLES, oldestProgram: 1 }]
+const MIGRATIONS: readonly Migration[] = [
+  { number: 1, sql: FIRST_TABLES, oldestProgram: 1 },
+  // The id of the key that created the webhook; NULL if it was created before this was recorded.
+  { number: 2, sql: 'ALTER TABLE webhooks ADD COLUMN created_by text', oldestProgram: 1 },
+]
 
 const NEWEST = MIGRATIONS.at(-1)?.number ?? 0
 
