@@ -63,9 +63,12 @@ describe('connections of one address beyond the limit', () => {
   })
 
   test('take the place of the oldest idle ones whose client has not shown who it is', async () => {
-    listener = listenWith((request) => (request.path === '/known' ? echoToKnownClient(request) : echo(request)), {
-      maxConnectionsPerAddress: MAX,
-    })
+    listener = listenWith(
+      (request) => (request.path === '/known' ? echoToKnownClient(request) : echo(request)),
+      {
+        maxConnectionsPerAddress: MAX,
+      },
+    )
     const [known, answered, silent] = await openAll(MAX)
     known?.send(REQUEST.replace('/', '/known'))
     expect((await known?.answer())?.status).toBe(200)

@@ -1,5 +1,11 @@
 import { STORE_KEY_ID, type WebhookOutcome, type WebhookRequest } from '../stock/stock-request.ts'
-import { MAX_WEBHOOKS, MAX_WEBHOOKS_PER_KEY, OLD_SECRET_MS, type Webhook, type WebhookProgress } from './webhook.ts'
+import {
+  MAX_WEBHOOKS,
+  MAX_WEBHOOKS_PER_KEY,
+  OLD_SECRET_MS,
+  type Webhook,
+  type WebhookProgress,
+} from './webhook.ts'
 
 /** What a commit about webhooks finds, under its lock. */
 export interface WebhooksFound {
@@ -58,7 +64,8 @@ export class ChangingWebhooks {
 
   #count({ createdBy }: Webhook, change: 1 | -1): void {
     this.#total += change
-    if (createdBy !== undefined) this.#createdBy.set(createdBy, (this.#createdBy.get(createdBy) ?? 0) + change)
+    if (createdBy !== undefined)
+      this.#createdBy.set(createdBy, (this.#createdBy.get(createdBy) ?? 0) + change)
   }
 
   #find(id: bigint): Webhook | undefined {

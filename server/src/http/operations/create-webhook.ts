@@ -17,8 +17,7 @@ export const createWebhook = defineOperation({
   method: 'POST',
   path: '/webhooks',
   summary: 'Make a webhook',
-  description:
-    `From now on, what happens is sent to the address by POST, by the Standard Webhooks specification: late rather than never, at least once, in order for each pet. Any answer from 200 to 299 within 15 seconds counts as taken; anything else is repeated for 3 days, then the webhook is turned off. Where the log was pruned past its place, it gets one delivery of the type \`relist\`: read the list again. The answer is the only one that shows the secret. A store may have ${MAX_WEBHOOKS} webhooks, and a key may have created ${MAX_WEBHOOKS_PER_KEY} of them; one more is 409.`,
+  description: `From now on, what happens is sent to the address by POST, by the Standard Webhooks specification: late rather than never, at least once, in order for each pet. Any answer from 200 to 299 within 15 seconds counts as taken; anything else is repeated for 3 days, then the webhook is turned off. Where the log was pruned past its place, it gets one delivery of the type \`relist\`: read the list again. The answer is the only one that shows the secret. A store may have ${MAX_WEBHOOKS} webhooks, and a key may have created ${MAX_WEBHOOKS_PER_KEY} of them; one more is 409.`,
   tag: 'webhooks',
   stability: 'beta',
   needs: 'webhooks',
