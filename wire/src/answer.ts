@@ -6,6 +6,8 @@ export interface Answer {
   /** As `headerLines` gives them; those about the body and the connection are added to them. */
   readonly lines: string
   readonly body: AnswerBody
+  /** Whether the client has shown who it is. Its connection is not closed to make room for others. */
+  readonly isToKnownClient?: boolean
 }
 
 /** What is there already, or comes part by part as it is taken, or is sent whenever there is something. */

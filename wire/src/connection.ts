@@ -5,7 +5,7 @@ import { RequestProblem } from './request-problem.ts'
 import { ReaderPace } from './slow-readers.ts'
 
 /** What the other side has to do next. */
-type PeerTask = 'handshake' | 'begin_request' | 'finish_request' | 'read_answer' | 'close'
+type PeerTask = 'handshake' | 'send_first_byte' | 'begin_request' | 'finish_request' | 'read_answer' | 'close'
 
 /** What all connections of a listener share. */
 export interface ConnectionParts extends PipelineParts {
@@ -31,6 +31,7 @@ export class Connection {
   /** Whether we send nothing more. */
   #isClosing = false
   #isPaused = false
+  #hasReceivedBytes = false
   /** Since when the other side has been keeping us waiting, if it has. */
   #waitingSince: number
 
@@ -62,7 +63,14 @@ export class Connection {
     if (this.#refusal !== undefined) this.#pipeline.refuse(this.#refusal)
   }
 
+  /** Whether it may be closed to make room for another one: nothing is under way, and no request of a known client came over it. */
+  get isExpendable(): boolean {
+    const isIdle = !this.#isOpen || this.#pipeline.isIdle
+    return isIdle && !this.#isClosing && !this.#pipeline.hasKnownClient && this.writer.unsentBytes === 0
+  }
+
   onData(bytes: Buffer): void {
+    this.#hasReceivedBytes = true
     if (!this.#isClosing) this.#pipeline.add(bytes)
   }
 
@@ -136,7 +144,7 @@ export class Connection {
     if (this.#isClosing) return 'close'
     if (this.writer.unsentBytes > 0) return 'read_answer'
     if (!this.#isOpen) return 'handshake'
-    if (this.#pipeline.isIdle) return 'begin_request'
+    if (this.#pipeline.isIdle) return this.#hasReceivedBytes ? 'begin_request' : 'send_first_byte'
     return this.#pipeline.awaitsInput ? 'finish_request' : undefined
   }
 
@@ -146,6 +154,7 @@ export class Connection {
       case 'read_answer':
         this.terminate()
         break
+      case 'send_first_byte':
       case 'begin_request':
         this.close()
         break

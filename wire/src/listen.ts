@@ -32,13 +32,15 @@ export interface ListenOptions {
    * `host` and `port` then only tell where that is.
    */
   readonly fd?: number
-  /** Between an answer, or the opening, and the first byte of the next request. */
+  /** Between the opening of a connection and its first byte. */
+  readonly firstByteTimeoutSeconds?: number
+  /** Between an answer and the first byte of the next request. */
   readonly keepAliveSeconds?: number
   /** To agree on TLS, and from the first byte of a request until all of it is here. */
   readonly requestTimeoutSeconds?: number
   /** To take anything of what there is to send. */
   readonly writeTimeoutSeconds?: number
-  /** Those beyond it are refused. */
+  /** Beyond it, the oldest idle connection of a client that has not shown who it is makes room; if there is none, the new one is refused. */
   readonly maxConnectionsPerAddress?: number
   /** Of what is kept for slow readers, all of them together; beyond it the slowest are ended. */
   readonly maxUnsentBytes?: number
@@ -47,6 +49,7 @@ export interface ListenOptions {
 }
 
 const DEFAULTS = {
+  firstByteTimeoutSeconds: 10,
   keepAliveSeconds: 75,
   requestTimeoutSeconds: 10,
   writeTimeoutSeconds: 60,
@@ -74,7 +77,7 @@ const MAX_SECONDS_UNTIL_QUIET = 5
 export function listen(handler: Handler, options: ListenOptions): Listener {
   const { host, port, flags, tls, isShared, fd, secondMs, ...limits } = { ...DEFAULTS, ...options }
   const connections = new Set<Connection>()
-  const perAddress = new Map<string, number>()
+  const perAddress = new Map<string, Set<Connection>>()
   let secureContext: unknown
   let seconds = 0
   let arrivals = 0
@@ -86,6 +89,7 @@ export function listen(handler: Handler, options: ListenOptions): Listener {
     handler,
     seconds: {
       handshake: limits.requestTimeoutSeconds,
+      send_first_byte: limits.firstByteTimeoutSeconds,
       begin_request: limits.keepAliveSeconds,
       finish_request: limits.requestTimeoutSeconds,
       read_answer: limits.writeTimeoutSeconds,
@@ -103,22 +107,33 @@ export function listen(handler: Handler, options: ListenOptions): Listener {
     arrivals++
     lastArrival = seconds
   }
-  /** How many of its address there are now. */
-  const count = (address: string, change: 1 | -1): number => {
-    const counted = (perAddress.get(address) ?? 0) + change
-    if (counted === 0) perAddress.delete(address)
-    else perAddress.set(address, counted)
-    return counted
+  const forget = (connection: Connection): void => {
+    const ofAddress = perAddress.get(connection.address)
+    ofAddress?.delete(connection)
+    if (ofAddress?.size === 0) perAddress.delete(connection.address)
+  }
+  /** Makes room for one more connection of an address if it can. Gives how many it has beyond the limit then, with that one. */
+  const excessOf = (address: string): number => {
+    const ofAddress = perAddress.get(address)
+    const excess = (ofAddress?.size ?? 0) + 1 - limits.maxConnectionsPerAddress
+    if (excess <= 0) return 0
+    const oldest = ofAddress?.values().find((connection) => connection.isExpendable)
+    if (oldest === undefined) return excess
+    forget(oldest)
+    oldest.terminate()
+    return excess - 1
   }
 
   const socketEvents = {
     open(socket: Socket<Connection>) {
-      const excess = count(socket.remoteAddress, 1) - limits.maxConnectionsPerAddress
+      const address = socket.remoteAddress
+      const excess = excessOf(address)
       const refusal = excess > 0 ? tooManyConnections(limits.maxConnectionsPerAddress) : undefined
       const connection = new Connection(socket, parts, refusal)
       socket.data = connection
       onArrival()
       connections.add(connection)
+      perAddress.set(address, (perAddress.get(address) ?? new Set()).add(connection))
       if (excess > MAX_REFUSALS_PER_ADDRESS) connection.terminate()
       else if (tls === undefined) connection.onOpen()
       else if (secureContext !== undefined) setCertificate(socket, secureContext)
@@ -136,7 +151,7 @@ export function listen(handler: Handler, options: ListenOptions): Listener {
     close({ data }: Socket<Connection>) {
       data.onClosed()
       connections.delete(data)
-      count(data.address, -1)
+      forget(data)
       if (isStopping && connections.size === 0) emptied.resolve()
     },
     // Of TLS: what we do ourselves does not throw.

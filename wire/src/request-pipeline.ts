@@ -49,6 +49,8 @@ export class RequestPipeline {
   /** Whether nothing more is read, since it cannot be told where the next request would begin. */
   #ignoresInput = false
   #hasInputEnded = false
+  /** Whether a request came over it whose sender has shown who it is. */
+  hasKnownClient = false
   /** When bytes last arrived. */
   #receivedAt = 0
   /** Also while another turn is awaited, so that there is never more than one. */
@@ -232,6 +234,7 @@ export class RequestPipeline {
   #send(pending: PendingRequest, answer: Answer): void {
     if (this.#parts.isStopping() || pending.awaitsContinue) pending.isLast = true
     pending.incoming.discard()
+    if (answer.isToKnownClient) this.hasKnownClient = true
     this.#connection.restartTimeout()
     this.writer.write(answer, pending)
     if (this.writer.unsentBytes > 0) this.#parts.onUnsent()

@@ -1,7 +1,9 @@
 import { afterEach, describe, expect, test } from 'bun:test'
+import type { Answer } from '../src/answer.ts'
 import type { Listener } from '../src/listen.ts'
+import type { HttpRequest } from '../src/request.ts'
 import { ByteReader } from './byte-reader.ts'
-import { echo, listenWith } from './echo-server.ts'
+import { answerOf, echo, listenWith } from './echo-server.ts'
 import { HostileSocket } from './hostile-socket.ts'
 import { CERTIFICATE, PRIVATE_KEY } from './test-certificate.ts'
 import { until } from './until.ts'
@@ -12,14 +14,23 @@ const REQUEST = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n'
 let listener: Listener
 afterEach(() => listener.stop(0))
 
+/** Echoes, to a client that has shown who it is. */
+const echoToKnownClient = async (request: HttpRequest): Promise<Answer> => ({
+  ...(await echo(request)),
+  isToKnownClient: true,
+})
+
 const openAll = (count: number) =>
   Promise.all(Array.from({ length: count }, () => HostileSocket.open(listener.port)))
 
 describe('connections of one address beyond the limit', () => {
   test('are told so and closed; those within it go on', async () => {
-    listener = listenWith(echo, { maxConnectionsPerAddress: MAX })
+    listener = listenWith(echoToKnownClient, { maxConnectionsPerAddress: MAX })
     const within = await openAll(MAX)
-    await until(() => listener.load().connections === MAX)
+    for (const socket of within) {
+      socket.send(REQUEST)
+      expect((await socket.answer())?.status).toBe(200)
+    }
     const beyond = await HostileSocket.open(listener.port)
     beyond.send(REQUEST)
     const answer = await beyond.answer()
@@ -34,18 +45,45 @@ describe('connections of one address beyond the limit', () => {
   })
 
   test('are told so over TLS too', async () => {
-    listener = listenWith(echo, {
+    let isReleased = false
+    listener = listenWith(() => until(() => isReleased).then(() => answerOf('late')), {
       maxConnectionsPerAddress: MAX,
       tls: { cert: CERTIFICATE, key: PRIVATE_KEY },
     })
     const within = await Promise.all(
       Array.from({ length: MAX }, () => ByteReader.open(listener.port, CERTIFICATE)),
     )
+    for (const reader of within) reader.send(REQUEST.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n'))
+    await until(() => listener.load().requests === MAX)
     const beyond = await ByteReader.open(listener.port, CERTIFICATE)
     expect((await beyond.lastAnswer()).head).toStartWith('HTTP/1.1 503 ')
-    within[0]?.send(REQUEST.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n'))
+    isReleased = true
     expect((await within[0]?.lastAnswer())?.head).toStartWith('HTTP/1.1 200 ')
     for (const reader of within) reader.leave()
+  })
+
+  test('take the place of the oldest idle ones whose client has not shown who it is', async () => {
+    listener = listenWith(
+      (request) => (request.path === '/known' ? echoToKnownClient(request) : echo(request)),
+      {
+        maxConnectionsPerAddress: MAX,
+      },
+    )
+    const [known, answered, silent] = await openAll(MAX)
+    known?.send(REQUEST.replace('/', '/known'))
+    expect((await known?.answer())?.status).toBe(200)
+    answered?.send(REQUEST)
+    expect((await answered?.answer())?.status).toBe(200)
+    for (let round = 0; round < 20; round++) {
+      const socket = await HostileSocket.open(listener.port)
+      socket.send(REQUEST)
+      expect((await socket.answer())?.status).toBe(200)
+    }
+    await Promise.all([answered?.closed, silent?.closed])
+    await until(() => listener.load().connections === MAX)
+    known?.send(REQUEST)
+    expect((await known?.answer())?.status).toBe(200)
+    known?.end()
   })
 
   test('are taken again when others have ended', async () => {
@@ -62,8 +100,10 @@ describe('connections of one address beyond the limit', () => {
   })
 
   test('are not told any more where there are all too many', async () => {
-    listener = listenWith(echo, { maxConnectionsPerAddress: 1 })
-    const sockets: HostileSocket[] = []
+    listener = listenWith(echoToKnownClient, { maxConnectionsPerAddress: 1 })
+    const sockets = await openAll(1)
+    sockets[0]?.send(REQUEST)
+    expect((await sockets[0]?.answer())?.status).toBe(200)
     // In batches: more would wait for each other in the queue of the listener.
     while (sockets.length < 1_101) sockets.push(...(await openAll(Math.min(100, 1_101 - sockets.length))))
     const refused = () => sockets.filter(({ received }) => received.startsWith('HTTP/1.1 503 '))

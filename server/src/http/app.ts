@@ -243,6 +243,7 @@ class RequestInProgress implements FinishedRequest {
       status,
       lines: `${lines}${limits}X-Request-Id: ${this.requestId}\r\n${traceLine}${cors}X-Content-Type-Options: nosniff\r\n${isTls ? STRICT_TRANSPORT : ''}`,
       body,
+      isToKnownClient: this.keyId !== undefined,
     }
   }
 

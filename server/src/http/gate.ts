@@ -67,8 +67,9 @@ const NO_TOKEN = 'Bearer realm="petstore"'
 const BEARER = /^bearer +([A-Za-z0-9\-._~+/]+=*) *$/i
 
 /**
- * Who is it? A request without a valid key is counted by its address. Never throws or rejects. A key that has never been
- * seen is looked up only where its address has requests left: a guess that is to be refused costs no look-up.
+ * Who is it? A request without a valid key is counted by its address. Never throws or rejects. A valid key never depends on
+ * that count: if its address is over the limit, a key is looked up only if its hash is known to be that of a secret, so
+ * that a guess costs no look-up.
  */
 export function identify(parts: GateParts, headers: RequestHeaders, client: Client): MaybePromise<Identity> {
   const { keys, demoSecrets, addresses } = parts
@@ -80,12 +81,20 @@ export function identify(parts: GateParts, headers: RequestHeaders, client: Clie
   if (!isWellFormedSecret(secret) && !demoSecrets.has(secret)) {
     return refuseUnauthenticated(parts, client, 'the API key is not valid: it is mistyped or cut off')
   }
-  if (!keys.hasSeen(hash)) {
-    const status = addresses.status(client.clientAddress())
-    if (status.refused !== undefined) return refuseLimited(status, status.refused)
-  }
+  const status = keys.hasHash(hash) ? undefined : addresses.status(client.clientAddress())
+  if (status?.refused === undefined) return lookUp(parts, hash, client)
+  const { refused } = status
+  // It may have been created a moment ago.
   return andThen(
-    keys.find(hash),
+    keys.refresh(),
+    () => (keys.hasHash(hash) ? lookUp(parts, hash, client) : refuseLimited(status, refused)),
+    (failure): Identity => notAsked(parts, failure, client),
+  )
+}
+
+function lookUp(parts: GateParts, hash: string, client: Client): MaybePromise<Identity> {
+  return andThen(
+    parts.keys.find(hash),
     (found): Identity =>
       found === undefined
         ? refuseUnauthenticated(parts, client, 'the API key is not known here')

@@ -33,7 +33,10 @@ export const ERRORS: Readonly<Record<ErrorCode, { readonly status: number; reado
     gone: error(410, 'The operation ended on its sunset date.'),
     insufficient_stock: error(409, 'There is less in stock than the request would take away or reserve.'),
     order_closed: error(409, 'The order is not open any more: it is complete, cancelled or expired.'),
-    in_use: error(409, 'Something else still needs it: open orders of a pet, pets of a category.'),
+    in_use: error(
+      409,
+      'Something else still needs it: open orders of a pet, pets of a category. Or all webhooks that a key or the store may have are in use.',
+    ),
     already_exists: error(409, 'There is one with this id or barcode already.'),
     precondition_failed: error(412, 'The entry is not in the state that the request named.'),
     payload_too_large: error(413, 'The request body is larger than 64 KiB, or 256 KiB for adjustments.'),

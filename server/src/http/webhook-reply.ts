@@ -12,8 +12,12 @@ export function webhookReply(outcome: ChangeOutcome, reply: (webhook: Webhook) =
     if ('removed' in outcome) return NO_CONTENT
     if ('unknownWebhook' in outcome) return errorReply(noWebhook(outcome.unknownWebhook))
     if ('tooManyWebhooks' in outcome) {
-      const message = `there are ${outcome.tooManyWebhooks} webhooks, which is as many as there may be; remove one first`
-      return errorReply(new ServiceError('invalid_request', message))
+      const { tooManyWebhooks: max, of } = outcome
+      const message =
+        of === 'store'
+          ? `the store has ${max} webhooks, the most that it may have; remove one first`
+          : `this API key has created ${max} webhooks, the most that a key may have; remove one first`
+      return errorReply(new ServiceError('in_use', message))
     }
   }
   throw new Error('a request about a webhook came to what only another one can come to')

@@ -86,7 +86,7 @@ export async function startService(
   for (const text of await store.findWrongSettings()) logger.warn(text)
   let isStopping = false
   const limits = await store.openLimits(clock, options.burstMs)
-  const keys = new KeyRing(store, clock)
+  const keys = await KeyRing.open(store, clock)
   const hub = new EventHub(store, (error) => logger.failure({ requestId: 'event-hub', error }))
   const streams = new EventStreams({ hub, keys, clock, heartbeatMs: config.eventsHeartbeatSeconds * SECOND })
   const view = await LiveView.open(store)
@@ -273,16 +273,17 @@ async function openListeners(
   scrapeApp: (load: Listener['load']) => Handler,
 ): Promise<[Listener, Listener | undefined]> {
   const { host, port, metricsHost, metricsPort } = config
-  const { keepAliveSeconds, requestTimeoutSeconds, maxConnectionsPerAddress } = config
+  const { firstByteTimeoutSeconds, keepAliveSeconds, requestTimeoutSeconds } = config
   const listener = listen(app, {
     host,
     port,
     flags: { host: '--host', port: '--port' },
     isShared: sharesPort,
     ...(passedSocket === undefined ? {} : { fd: passedSocket }),
+    firstByteTimeoutSeconds,
     keepAliveSeconds,
     requestTimeoutSeconds,
-    maxConnectionsPerAddress,
+    maxConnectionsPerAddress: config.maxConnectionsPerAddress,
     maxUnsentBytes: config.maxUnsentMebibytes * MEBIBYTE,
     ...(tls === undefined ? {} : { tls }),
   })

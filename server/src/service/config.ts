@@ -141,6 +141,11 @@ export const SETTINGS = {
     help: 'private key of the certificate: a PEM file without a passphrase',
     parse: optional,
   },
+  firstByteTimeoutSeconds: {
+    fallback: '10',
+    help: 'how long a connection may stay open before it sends anything',
+    parse: wholeNumber(1, 3_600),
+  },
   keepAliveSeconds: {
     fallback: '75',
     help: 'how long a connection stays open between requests; longer than proxies in front keep theirs',
@@ -153,7 +158,7 @@ export const SETTINGS = {
   },
   maxConnectionsPerAddress: {
     fallback: '1000',
-    help: 'connections from one address, proxies in front included; any more get 503',
+    help: 'connections from one address, proxies in front included; idle ones without a valid key make room for more, then any more get 503',
     parse: wholeNumber(1, 1_000_000),
   },
   maxUnsentMebibytes: {

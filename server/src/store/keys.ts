@@ -33,6 +33,8 @@ interface ActRow {
 }
 
 const COLUMNS = 'id, name, plan, per_minute, per_day, permissions, keys.created_at, revoked_at'
+/** Ids of the audit are given before the commit, so that one of the latest may become visible after those that follow it. */
+const UNCOMMITTED_ACTS = 100n
 const IS_BANNED = 'key_id = $1 AND ends_at > $2 AND lifted_at IS NULL'
 
 /** `storeTime` is what bans go by, where that is not the clock of whoever acts. */
@@ -67,6 +69,21 @@ export function keyVerbs(database: SqlDatabase, storeTime?: () => Promise<number
         hash,
       )
       return row === undefined ? undefined : toKey(row)
+    },
+
+    listSecretHashes: async (after) => {
+      const [last] = await database.rows<{ id: bigint | null }>('SELECT max(id) AS id FROM audit')
+      const position = last?.id ?? 0n
+      // Every change of a key is in the audit, in the same commit.
+      const rows =
+        after === undefined
+          ? await database.rows<{ hash: string }>('SELECT hash FROM key_secrets')
+          : await database.rows<{ hash: string }>(
+              `SELECT hash FROM key_secrets
+              WHERE key_id IN (SELECT key_id FROM audit WHERE id > CAST($1 AS BIGINT))`,
+              after - UNCOMMITTED_ACTS,
+            )
+      return { hashes: rows.map(({ hash }) => hash), position }
     },
 
     countActiveKeys: async (now) => {

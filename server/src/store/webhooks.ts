@@ -24,7 +24,16 @@ export interface WebhookRow {
   readonly off_at: bigint | null
   readonly off_reason: string | null
   readonly revision: bigint
+  readonly created_by: string | null
 }
+
+/** How many webhooks each key has created. */
+export interface CreatorRow {
+  readonly created_by: string | null
+  readonly webhooks: bigint
+}
+
+export const CREATOR_COUNTS = 'SELECT created_by, count(*) AS webhooks FROM webhooks GROUP BY created_by'
 
 interface LeasedRow extends WebhookRow {
   readonly lease_owner: string
@@ -33,7 +42,7 @@ interface LeasedRow extends WebhookRow {
 }
 
 /** What callers decide on, and how far it has come, each with its column. */
-const FIELDS = 'url, kinds, paused, created_at, secret, old_secret, old_secret_until, revision'
+const FIELDS = 'url, kinds, paused, created_at, secret, old_secret, old_secret_until, revision, created_by'
 const PROGRESS_FIELDS = 'cursor, relist_at, failing_since, failed_attempts, retry_at, off_at, off_reason'
 export const WEBHOOK_FIELDS = `id, ${FIELDS}, ${PROGRESS_FIELDS}`
 
@@ -172,8 +181,14 @@ export function webhookIdsOf(requests: readonly StockRequest[]): bigint[] {
   return [...new Set(ids)].sort((one, other) => (one < other ? -1 : 1))
 }
 
-export function toWebhooksFound(rows: readonly WebhookRow[], total: bigint): WebhooksFound {
-  return { named: new Map(rows.map((row) => [row.id, toWebhook(row)])), total: Number(total) }
+export function toWebhooksFound(rows: readonly WebhookRow[], creators: readonly CreatorRow[]): WebhooksFound {
+  const createdBy = new Map<string, number>()
+  let total = 0
+  for (const { created_by, webhooks } of creators) {
+    total += Number(webhooks)
+    if (created_by !== null) createdBy.set(created_by, Number(webhooks))
+  }
+  return { named: new Map(rows.map((row) => [row.id, toWebhook(row)])), total, createdBy }
 }
 
 /** For use inside a commit that has locked them. */
@@ -198,10 +213,10 @@ function assignments(fields: string, first: number): string {
 }
 
 function callerValues(webhook: Webhook): SqlValue[] {
-  const { url, kinds, paused, createdAt, secret, oldSecret, revision } = webhook
+  const { url, kinds, paused, createdAt, createdBy, secret, oldSecret, revision } = webhook
   return [
     ...[url, kinds.join(), paused, createdAt, secret],
-    ...[oldSecret?.secret ?? null, oldSecret?.until ?? null, revision],
+    ...[oldSecret?.secret ?? null, oldSecret?.until ?? null, revision, createdBy ?? null],
   ]
 }
 
@@ -213,7 +228,7 @@ function progressValues({ cursor, relistAt, failure, off }: WebhookProgress): Sq
 }
 
 function toWebhook(row: WebhookRow): Webhook {
-  const { id, url, secret, old_secret, old_secret_until, created_at, revision } = row
+  const { id, url, secret, old_secret, old_secret_until, created_at, created_by, revision } = row
   const names = row.kinds.split(',')
   return {
     ...{ id, url, secret, kinds: WEBHOOK_KINDS.filter((kind) => names.includes(kind)) },
@@ -221,6 +236,7 @@ function toWebhook(row: WebhookRow): Webhook {
     ...(old_secret === null || old_secret_until === null
       ? {}
       : { oldSecret: { secret: old_secret, until: Number(old_secret_until) } }),
+    ...(created_by === null ? {} : { createdBy: created_by }),
     progress: toProgress(row),
   }
 }

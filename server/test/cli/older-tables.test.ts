@@ -38,12 +38,15 @@ async function olderFile(): Promise<OlderDatabase> {
   }
   await run(`sqlite:${path}`, 'import', 'pets.csv')
   query(`PRAGMA user_version = ${query('PRAGMA user_version') - 1}`)
+  query('ALTER TABLE webhooks DROP COLUMN created_by')
   return { url: `sqlite:${path}`, version: async () => query('PRAGMA user_version') }
 }
 
 async function olderServer(): Promise<OlderDatabase> {
   await run(server.url, 'import', 'pets.csv')
-  await server.run('DELETE FROM migrations WHERE number = (SELECT max(number) FROM migrations)')
+  await server.run(`
+    DELETE FROM migrations WHERE number = (SELECT max(number) FROM migrations);
+    ALTER TABLE webhooks DROP COLUMN created_by`)
   return { url: server.url, version: () => server.run('SELECT number FROM migrations ORDER BY number') }
 }
 

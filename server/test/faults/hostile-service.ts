@@ -29,6 +29,8 @@ export async function startHostileService(
     LOG_FORMAT: 'json',
     // All attackers come from one address, and tests wait for the end of the silent ones.
     MAX_CONNECTIONS_PER_ADDRESS: '10000',
+    // Opening so many silent connections may take longer than one of them may stay silent.
+    FIRST_BYTE_TIMEOUT_SECONDS: '600',
     KEEP_ALIVE_SECONDS: '10',
     ...settings,
   }

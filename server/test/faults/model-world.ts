@@ -157,8 +157,9 @@ export class ModelWorld {
 
   /** Whether an instance looks a secret up in the store; if it does, it remembers whether that has it. */
   looksUp(instance: number, secret: ModelSecret): boolean {
-    const isRefused = !this.hasSeen(instance, secret) && this.#strangersAt(instance).isOver(this.at(instance))
-    if (isRefused) return false
+    const isGone = secret.endsAt === Number.NEGATIVE_INFINITY
+    const isOver = this.#strangersAt(instance).isOver(this.at(instance))
+    if (isGone && isOver && !this.hasSeen(instance, secret)) return false
     if (secret.endsAt === Number.NEGATIVE_INFINITY) this.#seen[instance]?.delete(secret.text)
     else this.#seen[instance]?.add(secret.text)
     return true

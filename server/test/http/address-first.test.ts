@@ -10,8 +10,10 @@ const TRUSTED_FOR_MS = 250
 
 let service: TestService
 let lookUps: number
+let refreshes: number
 beforeEach(async () => {
   lookUps = 0
+  refreshes = 0
   service = await TestService.start({
     settings: { anonymousPerMinute: String(PER_MINUTE) },
     wrapStore: (store) => ({
@@ -19,6 +21,10 @@ beforeEach(async () => {
       findKey: (hash) => {
         lookUps++
         return store.findKey(hash)
+      },
+      listSecretHashes: (after) => {
+        refreshes++
+        return store.listSecretHashes(after)
       },
     }),
   })
@@ -60,14 +66,40 @@ describe('from an address that has used up what requests without a valid key may
     expect((await list(null)).status).toBe(429)
   })
 
-  test('a key that was never seen waits until the address has requests left', async () => {
-    const { secret } = await service.createKey('pro')
+  test('a key that was never seen is let in, also if it was created a moment ago or before a restart', async () => {
+    const old = await service.createKey('pro')
     await useUpAddress()
-    const refused = await list(secret)
-    expect([refused.status, refused.error.code]).toEqual([429, 'rate_limit_exceeded'])
-    service.now += Number(refused.headers.get('Retry-After')) * 1_000
-    const answer = await list(secret)
-    expect([answer.status, standingOf(answer).remaining]).toEqual([200, 299])
+    const fresh = await service.createKey('pro')
+    for (const { secret } of [old, fresh]) {
+      const answer = await list(secret)
+      expect([answer.status, standingOf(answer).remaining]).toEqual([200, 299])
+    }
+    await service.restart()
+    await useUpAddress()
+    refreshes = 0
+    const answer = await list(old.secret)
+    expect([answer.status, standingOf(answer).remaining, refreshes]).toEqual([200, 298, 0])
+  })
+
+  test('a rotated key is let in with its new secret at once', async () => {
+    const { id } = await service.createKey('pro')
+    await useUpAddress()
+    const secret = createSecret('production')
+    const act = { at: service.now, actor: 'test' }
+    await service.store.rotateKey(id, storedSecret(secret, service.now), service.now, act)
+    expect((await list(secret)).status).toBe(200)
+  })
+
+  test('guesses, however many, ask the store for new keys together and 20 times a second at most', async () => {
+    await useUpAddress()
+    refreshes = 0
+    const began = performance.now()
+    for (let round = 0; round < 5; round++) {
+      const guesses = Array.from({ length: 100 }, () => list(createSecret('production')))
+      for (const { status } of await Promise.all(guesses)) expect(status).toBe(429)
+    }
+    expect(refreshes).toBeLessThanOrEqual((performance.now() - began) / 50 + 1)
+    expect(lookUps).toBe(0)
   })
 
   test('a secret that was taken away is looked up once more, and then no longer', async () => {

@@ -98,12 +98,17 @@ describe('connections of one address', () => {
     await start({ maxConnectionsPerAddress: '2' })
     const first = await RawConnection.open(service.address)
     const second = await RawConnection.open(service.address)
+    const useBoth = async () => {
+      for (const connection of [first, second]) {
+        connection.sendRequest('GET', '/v1/inventory', service.key)
+        expect((await connection.answer())?.status).toBe(200)
+      }
+    }
+    // Connections over which a valid key was sent are not closed to make room.
+    await useBoth()
     const third = await RawConnection.open(service.address)
     expect(await refusalOf(third)).toEqual({ code: 'service_unavailable', status: 503 })
-    for (const connection of [first, second]) {
-      connection.sendRequest('GET', '/v1/inventory', service.key)
-      expect((await connection.answer())?.status).toBe(200)
-    }
+    await useBoth()
     first.end()
     await until(async () => {
       const another = await RawConnection.open(service.address)

@@ -74,10 +74,30 @@ describe('a webhook', () => {
     expect([answer.status, answer.headers.get('ETag')]).toEqual([200, null])
   })
 
-  test('there may be a hundred, and no more', async () => {
-    for (let made = 0; made < 100; made++) await create()
-    const answer = await sent('POST', '/webhooks', { url: desk.receiver.url, kinds: ['stock.changed'] })
-    expect([answer.status, answer.error.message]).toEqual([400, expect.stringContaining('100 webhooks')])
+  test('a key may create ten and the store may have a hundred, and no more, also when they are sent at once', async () => {
+    const post = (key: string) =>
+      desk.service.call('POST', '/webhooks', {
+        key,
+        body: JSON.stringify({ url: desk.receiver.url, kinds: ['stock.changed'] }),
+        headers: { 'Content-Type': 'application/json' },
+      })
+    for (let made = 0; made < 100; made += 10) {
+      const { secret } = await desk.service.createKey('pro')
+      const answers = await Promise.all(Array.from({ length: 13 }, () => post(secret)))
+      const refused = answers.filter(({ status }) => status !== 201)
+      expect(refused.map(({ status, error }) => [status, error.code])).toEqual(Array(3).fill([409, 'in_use']))
+      const [first] = refused
+      expect(first?.error.message).toContain(made < 90 ? 'this API key has created 10' : 'webhooks')
+    }
+    const { secret } = await desk.service.createKey('pro')
+    const refused = await post(secret)
+    expect([refused.status, refused.error.code]).toEqual([409, 'in_use'])
+    expect(refused.error.message).toContain('the store has 100 webhooks')
+
+    const [one] = (await desk.service.call('GET', '/webhooks')).json as Shown[]
+    expect((await desk.service.call('DELETE', `/webhooks/${one.id}`)).status).toBe(204)
+    expect((await post(secret)).status).toBe(201)
+    expect((await post(secret)).status).toBe(409)
   })
 
   test('a change names something, and says what is wrong', async () => {

@@ -267,7 +267,7 @@ async function change(store: Store, request: WebhookRequest): Promise<Webhook> {
     if ('webhook' in outcome) return outcome.webhook
     if ('tooManyWebhooks' in outcome) {
       throw new Error(
-        `there are ${outcome.tooManyWebhooks} webhooks, as many as there may be; remove one first`,
+        `the store has ${outcome.tooManyWebhooks} webhooks, the most that it may have; remove one first`,
       )
     }
     if ('unknownWebhook' in outcome) throw new Error(`webhook ${outcome.unknownWebhook} is gone already`)

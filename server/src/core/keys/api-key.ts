@@ -31,8 +31,10 @@ const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 const PREFIX: Readonly<Record<KeyEnvironment, string>> = { production: 'pst_live_', staging: 'pst_test_' }
 const SHAPE = /^(pst_(?:live|test)_[0-9A-Za-z]{30})([0-9A-Za-z]{6})$/
 
-/** Enough for every key in use; a flood of others does not make it grow. */
+/** Keys that are kept for TRUSTED_FOR_MS, so that a request does not wait for the store. */
 const MAX_KEYS = 10_000
+/** However many unknown secrets are sent, the store is asked for new ones this often at most. */
+const REFRESH_EVERY_MS = 50
 /** A key that is revoked anywhere stops working within this time, and one that is changed is the changed one. */
 const TRUSTED_FOR_MS = 250
 
@@ -83,23 +85,39 @@ export function keyState(key: ApiKey, now: number): 'active' | 'expired' | 'revo
   return 'active'
 }
 
+/** The part of the key store that a ring asks. */
 interface KeySource {
   findKey(hash: string): Promise<ApiKey | undefined>
+  listSecretHashes(after: bigint | undefined): Promise<{ hashes: readonly string[]; position: bigint }>
 }
 
-/** The keys in use, by hash, so that a request need not ask the store for a key that it knows. */
+/**
+ * The keys in use, by hash, so that a request need not ask the store for a key that it knows; and the hashes of all secrets,
+ * so that a valid key is told from a guess without a look-up. Other processes change keys too: a hash that is not known may
+ * have been added a moment ago, which `refresh` finds out for all of them together.
+ */
 export class KeyRing {
   readonly #store: KeySource
   readonly #clock: Clock
   readonly #keys = new Map<string, ApiKey>()
-  /** The hashes that the store last gave a key for, however long ago. */
-  readonly #seen = new Set<string>()
+  /** The hash of every secret in the store; about 150 bytes each. */
+  readonly #hashes = new Set<string>()
   /** Lookups under way, by hash: callers who arrive together share one. All of them began in the current span. */
   readonly #lookups = new Map<string, Promise<ApiKey | undefined>>()
   /** What is known was asked for within this span of time. */
   #span = 0
+  /** Up to where changes of keys are known. */
+  #position: bigint | undefined
+  #refreshedAt = Number.NEGATIVE_INFINITY
+  #nextRefresh: Promise<void> | undefined
 
-  constructor(store: KeySource, clock: Clock) {
+  static async open(store: KeySource, clock: Clock): Promise<KeyRing> {
+    const keys = new KeyRing(store, clock)
+    await keys.#loadHashes()
+    return keys
+  }
+
+  private constructor(store: KeySource, clock: Clock) {
     this.#store = store
     this.#clock = clock
   }
@@ -115,9 +133,15 @@ export class KeyRing {
     return this.#keys.get(hash)
   }
 
-  /** Whether there was such a key when the store was last asked. */
-  hasSeen(hash: string): boolean {
-    return this.#seen.has(hash)
+  /** Whether a secret with this hash existed when the store was last asked. */
+  hasHash(hash: string): boolean {
+    return this.#hashes.has(hash)
+  }
+
+  /** Resolves when every secret that existed at the time of the call is known. All callers share one question to the store. */
+  refresh(): Promise<void> {
+    this.#nextRefresh ??= this.#refreshInTurn()
+    return this.#nextRefresh
   }
 
   find(hash: string): Promise<ApiKey | undefined> {
@@ -135,12 +159,24 @@ export class KeyRing {
     const key = await this.#store.findKey(hash)
     // Asked for in an earlier span, it would be trusted for too long.
     if (key !== undefined && span === this.#span && this.#keys.size < MAX_KEYS) this.#keys.set(hash, key)
-    if (key === undefined) this.#seen.delete(hash)
-    else {
-      if (this.#seen.size >= MAX_KEYS) this.#seen.clear()
-      this.#seen.add(hash)
-    }
+    if (key === undefined) this.#hashes.delete(hash)
+    else this.#hashes.add(hash)
     return key
+  }
+
+  async #refreshInTurn(): Promise<void> {
+    const pauseMs = this.#refreshedAt + REFRESH_EVERY_MS - performance.now()
+    if (pauseMs > 0) await Bun.sleep(pauseMs)
+    // Who comes from now on may know of secrets that this question does not find.
+    this.#nextRefresh = undefined
+    this.#refreshedAt = performance.now()
+    await this.#loadHashes()
+  }
+
+  async #loadHashes(): Promise<void> {
+    const { hashes, position } = await this.#store.listSecretHashes(this.#position)
+    for (const hash of hashes) this.#hashes.add(hash)
+    this.#position = position
   }
 }
 

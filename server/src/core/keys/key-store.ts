@@ -24,11 +24,22 @@ export interface KeyRecord {
   readonly lastUsedAt?: number
 }
 
+/** Hashes of secrets, and where to go on to get those that come later. */
+export interface SecretHashes {
+  readonly hashes: readonly string[]
+  readonly position: bigint
+}
+
 /** The keys, and what was done with them. */
 export interface KeyStore {
   addKey(key: ApiKey, secret: StoredSecret, act: KeyAct): Promise<void>
   /** The key that a secret with this hash opens. Its expiry is the secret's, where that comes first. */
   findKey(hash: string): Promise<ApiKey | undefined>
+  /**
+   * The hashes of all secrets, or of those whose keys were created, changed or rotated since `after`. Some may be listed
+   * again. Costs little if nothing happened since.
+   */
+  listSecretHashes(after: bigint | undefined): Promise<SecretHashes>
   /** How many keys of each plan are neither revoked nor expired at `now`. */
   countActiveKeys(now: number): Promise<Record<Plan, number>>
   /** Every key, oldest first. */

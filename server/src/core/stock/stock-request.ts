@@ -157,7 +157,8 @@ export type WebhookOutcome =
   | { readonly webhook: Webhook }
   | { readonly removed: bigint }
   | { readonly unknownWebhook: bigint }
-  | { readonly tooManyWebhooks: number }
+  /** As many as there may be, in the store or of one key. */
+  | { readonly tooManyWebhooks: number; readonly of: 'store' | 'key' }
 
 /** What an order would take, and what is there for it. */
 export interface Shortage {

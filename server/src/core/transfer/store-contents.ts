@@ -88,6 +88,7 @@ export const CONTENTS = {
     off_at: 'integer',
     off_reason: 'text',
     revision: 'integer',
+    created_by: 'text',
   },
   usage_days: { key_id: 'text', day: 'text', accepted: 'integer', rejected: 'integer' },
 } as const satisfies Readonly<Record<string, Readonly<Record<string, ContentType>>>>

@@ -1,11 +1,19 @@
-import type { WebhookOutcome, WebhookRequest } from '../stock/stock-request.ts'
-import { MAX_WEBHOOKS, OLD_SECRET_MS, type Webhook, type WebhookProgress } from './webhook.ts'
+import { STORE_KEY_ID, type WebhookOutcome, type WebhookRequest } from '../stock/stock-request.ts'
+import {
+  MAX_WEBHOOKS,
+  MAX_WEBHOOKS_PER_KEY,
+  OLD_SECRET_MS,
+  type Webhook,
+  type WebhookProgress,
+} from './webhook.ts'
 
 /** What a commit about webhooks finds, under its lock. */
 export interface WebhooksFound {
   /** Those that are named and are there. */
   readonly named: ReadonlyMap<bigint, Webhook>
   readonly total: number
+  /** How many each key has created, by its id. */
+  readonly createdBy: ReadonlyMap<string, number>
 }
 
 /** As each is from then on; `undefined` where it is gone. */
@@ -15,11 +23,13 @@ export type WebhookChanges = ReadonlyMap<bigint, Webhook | undefined>
 export class ChangingWebhooks {
   readonly #found: WebhooksFound
   readonly #changed = new Map<bigint, Webhook | undefined>()
+  readonly #createdBy: Map<string, number>
   #total: number
 
   constructor(found: WebhooksFound) {
     this.#found = found
     this.#total = found.total
+    this.#createdBy = new Map(found.createdBy)
   }
 
   get changes(): WebhookChanges {
@@ -27,12 +37,12 @@ export class ChangingWebhooks {
   }
 
   decide(request: WebhookRequest): WebhookOutcome {
-    if ('newWebhook' in request) return this.#create(request.newWebhook)
+    if ('newWebhook' in request) return this.#create({ ...request.newWebhook, createdBy: request.keyId })
     const before = this.#find(request.webhookId)
     if (before === undefined) return { unknownWebhook: request.webhookId }
     if (request.webhookChange === 'remove') {
       this.#changed.set(before.id, undefined)
-      this.#total--
+      this.#count(before, -1)
       return { removed: before.id }
     }
     const after = changed(before, request.webhookChange, request.at)
@@ -40,12 +50,22 @@ export class ChangingWebhooks {
     return { webhook: after }
   }
 
-  #create(webhook: Webhook): WebhookOutcome {
-    if (this.#total >= MAX_WEBHOOKS) return { tooManyWebhooks: MAX_WEBHOOKS }
+  #create(webhook: Webhook & { readonly createdBy: string }): WebhookOutcome {
+    if (this.#total >= MAX_WEBHOOKS) return { tooManyWebhooks: MAX_WEBHOOKS, of: 'store' }
+    const { createdBy } = webhook
+    if (createdBy !== STORE_KEY_ID && (this.#createdBy.get(createdBy) ?? 0) >= MAX_WEBHOOKS_PER_KEY) {
+      return { tooManyWebhooks: MAX_WEBHOOKS_PER_KEY, of: 'key' }
+    }
     if (this.#find(webhook.id) !== undefined) throw new Error(`there is a webhook ${webhook.id} already`)
     this.#changed.set(webhook.id, webhook)
-    this.#total++
+    this.#count(webhook, 1)
     return { webhook }
+  }
+
+  #count({ createdBy }: Webhook, change: 1 | -1): void {
+    this.#total += change
+    if (createdBy !== undefined)
+      this.#createdBy.set(createdBy, (this.#createdBy.get(createdBy) ?? 0) + change)
   }
 
   #find(id: bigint): Webhook | undefined {

@@ -13,6 +13,8 @@ export type WebhookKind = (typeof WEBHOOK_KINDS)[number]
 
 /** In all of the store. */
 export const MAX_WEBHOOKS = 100
+/** That one key may have created: it takes many keys to fill the store. The command line has no such limit. */
+export const MAX_WEBHOOKS_PER_KEY = 10
 export const MAX_URL_LENGTH = 2_000
 /** For so long after a rotation, deliveries are signed with the secret of before as well. */
 export const OLD_SECRET_MS = 24 * 60 * 60 * 1_000
@@ -24,6 +26,8 @@ export interface Webhook {
   readonly kinds: readonly WebhookKind[]
   readonly paused: boolean
   readonly createdAt: number
+  /** The id of the key that created it; `undefined` if it was created before this was recorded. */
+  readonly createdBy?: string
   /** `whsec_` and what is signed with, in base64. */
   readonly secret: string
   readonly oldSecret?: { readonly secret: string; readonly until: number }

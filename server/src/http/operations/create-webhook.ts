@@ -1,4 +1,10 @@
-import { newSecret, newWebhookId, type Webhook } from '../../core/webhooks/webhook.ts'
+import {
+  MAX_WEBHOOKS,
+  MAX_WEBHOOKS_PER_KEY,
+  newSecret,
+  newWebhookId,
+  type Webhook,
+} from '../../core/webhooks/webhook.ts'
 import { changeOnce } from '../idempotency.ts'
 import { defineOperation } from '../operation.ts'
 import { jsonReply } from '../reply.ts'
@@ -11,8 +17,7 @@ export const createWebhook = defineOperation({
   method: 'POST',
   path: '/webhooks',
   summary: 'Make a webhook',
-  description:
-    'From now on, what happens is sent to the address by POST, by the Standard Webhooks specification: late rather than never, at least once, in order for each pet. Any answer from 200 to 299 within 15 seconds counts as taken; anything else is repeated for 3 days, then the webhook is turned off. Where the log was pruned past its place, it gets one delivery of the type `relist`: read the list again. The answer is the only one that shows the secret. There may be 100 webhooks.',
+  description: `From now on, what happens is sent to the address by POST, by the Standard Webhooks specification: late rather than never, at least once, in order for each pet. Any answer from 200 to 299 within 15 seconds counts as taken; anything else is repeated for 3 days, then the webhook is turned off. Where the log was pruned past its place, it gets one delivery of the type \`relist\`: read the list again. The answer is the only one that shows the secret. A store may have ${MAX_WEBHOOKS} webhooks, and a key may have created ${MAX_WEBHOOKS_PER_KEY} of them; one more is 409.`,
   tag: 'webhooks',
   stability: 'beta',
   needs: 'webhooks',
@@ -20,7 +25,7 @@ export const createWebhook = defineOperation({
   body: NewWebhook,
   parseBody: readNewWebhook,
   success: { status: 201, description: 'The webhook, with its secret.', schema: WebhookWithSecret },
-  errors: ['invalid_request', 'payload_too_large'],
+  errors: ['invalid_request', 'in_use', 'payload_too_large'],
   reply: async ({ body, key, request, sentKey }, { commits, clock, store, webhooks }) => {
     await requireAddress(webhooks.sender, body.url)
     const at = clock()

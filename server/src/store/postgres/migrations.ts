@@ -20,6 +20,8 @@ interface Migration {
 const MIGRATIONS: readonly Migration[] = [
   { number: 1, sql: FIRST_TABLES, oldestProgram: 1 },
   { number: 2, sql: FAILOVER_TABLES, oldestProgram: 1 },
+  // The id of the key that created the webhook; NULL if it was created before this was recorded.
+  { number: 3, sql: 'ALTER TABLE webhooks ADD COLUMN created_by text', oldestProgram: 1 },
 ]
 
 const NEWEST = MIGRATIONS.at(-1)?.number ?? 0

@@ -2,6 +2,8 @@ import type { SQL } from 'bun'
 import type { StockRequest } from '../../core/stock/stock-request.ts'
 import type { WebhookChanges, WebhooksFound } from '../../core/webhooks/changing-webhooks.ts'
 import {
+  CREATOR_COUNTS,
+  type CreatorRow,
   toWebhooksFound,
   WEBHOOK_FIELDS,
   type WebhookRow,
@@ -10,18 +12,26 @@ import {
 } from '../webhooks.ts'
 import { arrayOf, bound } from './parameters.ts'
 
-/** Those that are named, locked in the order of their ids; and how many there are. */
+/** Any number that no other lock has: the ASCII codes of "webhooks". */
+const CREATION_LOCK = 0x776562686f6f6b73n
+
+/**
+ * The webhooks that are named, locked in the order of their ids, and how many there are. Those who create one come one
+ * after the other, so that nobody exceeds the limits by asking twice at once.
+ */
 export async function lockWebhooks(sql: SQL, requests: readonly StockRequest[]): Promise<WebhooksFound> {
-  const [rows, [count]] = await Promise.all([
+  const createsOne = requests.some((request) => 'newWebhook' in request)
+  const [, rows, creators] = await Promise.all([
+    createsOne ? sql`SELECT pg_advisory_xact_lock(${CREATION_LOCK}::bigint)`.execute() : undefined,
     sql
       .unsafe<WebhookRow[]>(
         `SELECT ${WEBHOOK_FIELDS} FROM webhooks WHERE id = ANY ($1::bigint[]) ORDER BY id FOR UPDATE`,
         [arrayOf(webhookIdsOf(requests), (id) => id)],
       )
       .execute(),
-    sql.unsafe<{ total: bigint }[]>('SELECT count(*) AS total FROM webhooks').execute(),
+    sql.unsafe<CreatorRow[]>(CREATOR_COUNTS).execute(),
   ])
-  return toWebhooksFound(rows, count?.total ?? 0n)
+  return toWebhooksFound(rows, creators)
 }
 
 export function writeWebhooks(sql: SQL, changes: WebhookChanges): Promise<unknown>[] {

@@ -8,7 +8,11 @@ interface Migration {
 }
 
 /** Append only: a migration that has been released is never edited. */
-const MIGRATIONS: readonly Migration[] = [{ number: 1, sql: FIRST_TABLES }]
+const MIGRATIONS: readonly Migration[] = [
+  { number: 1, sql: FIRST_TABLES },
+  // The id of the key that created the webhook; NULL if it was created before this was recorded.
+  { number: 2, sql: 'ALTER TABLE webhooks ADD COLUMN created_by TEXT' },
+]
 
 export const NEWEST = MIGRATIONS.at(-1)?.number ?? 0
 

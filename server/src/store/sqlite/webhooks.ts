@@ -2,6 +2,8 @@ import type { Database, SQLQueryBindings } from 'bun:sqlite'
 import type { StockRequest } from '../../core/stock/stock-request.ts'
 import type { WebhookChanges, WebhooksFound } from '../../core/webhooks/changing-webhooks.ts'
 import {
+  CREATOR_COUNTS,
+  type CreatorRow,
   toWebhooksFound,
   WEBHOOK_FIELDS,
   type WebhookRow,
@@ -13,11 +15,11 @@ import { bound } from './connection.ts'
 /** For use inside a commit. */
 export function webhookTable(database: Database) {
   const find = database.query<WebhookRow, [bigint]>(`SELECT ${WEBHOOK_FIELDS} FROM webhooks WHERE id = ?`)
-  const count = database.query<{ total: bigint }, []>('SELECT count(*) AS total FROM webhooks')
+  const countCreated = database.query<CreatorRow, []>(CREATOR_COUNTS)
   return {
     find: (requests: readonly StockRequest[]): WebhooksFound => {
       const rows = webhookIdsOf(requests).flatMap((id) => find.get(id) ?? [])
-      return toWebhooksFound(rows, count.get()?.total ?? 0n)
+      return toWebhooksFound(rows, countCreated.all())
     },
     write: (changes: WebhookChanges): void => {
       for (const { text, values } of webhookStatements(changes)) {
