@@ -4,6 +4,7 @@ import type { FinishedRequest } from '../../src/http/finished-request.ts'
 import type { Sink } from '../../src/telemetry/line-writer.ts'
 import { Logger, type LogSettings } from '../../src/telemetry/logger.ts'
 import { START, TestService } from '../support/test-service.ts'
+import { until } from '../support/until.ts'
 
 const services: TestService[] = []
 afterEach(() => Promise.all(services.splice(0).map((service) => service.stop())))
@@ -35,6 +36,32 @@ describe('the log', () => {
     ['none', [503]],
   ])('with LOG_REQUESTS=%s tells of the requests that are asked for', async (setting, statuses) => {
     expect(await statusesLogged(await start(setting))).toEqual(statuses)
+  })
+
+  test('has one line for a failure of the database, and one a minute with how often it was repeated', async () => {
+    const service = await start('all')
+    await service.run('ALTER TABLE orders RENAME TO away')
+    const fail = async (times: number) => {
+      for (let sent = 0; sent < times; sent++) {
+        expect((await service.call('GET', '/store/orders')).status).toBe(503)
+      }
+    }
+    await fail(5)
+    expect(service.logText.match(/"message":"failure"/g)).toHaveLength(1)
+    service.now += 61_000
+    await until(async () => service.logText.includes('failure repeated'))
+    const [first, repeated, ...rest] = await service.logged()
+    expect([first, repeated, rest]).toMatchObject([
+      { message: 'failure', status: 503, error: expect.stringContaining('orders') },
+      {
+        level: 'error',
+        message: 'failure repeated',
+        times: expect.any(Number),
+        error: expect.stringContaining('orders'),
+      },
+      [],
+    ])
+    await service.run('ALTER TABLE away RENAME TO orders')
   })
 
   test('tells who did what and how it went, one JSON object to a line', async () => {
