@@ -45,6 +45,17 @@ export function lockForServing(
   }
 }
 
+/** Whether a process serves the database. */
+export function isServed(path: string): boolean {
+  if (!existsSync(`${realPathOf(path)}-serving`)) return false
+  try {
+    lockForServing(path).close()
+    return false
+  } catch (error) {
+    return error instanceof OpenRefused
+  }
+}
+
 /** What root makes beside a database is its owner's, as SQLite has it: else that one could serve it no more. */
 function makeLockFile(lockPath: string, path: string): void {
   const owner = process.getuid?.() === 0 ? statSync(path, { throwIfNoEntry: false }) : undefined
