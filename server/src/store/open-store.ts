@@ -1,11 +1,10 @@
-import { existsSync } from 'node:fs'
 import { ServiceError } from '../core/values/errors.ts'
 import { withoutPassword } from './database-url.ts'
 import { type OpenOptions, OpenRefused } from './opening.ts'
 import { DEFAULT_POSTGRES_SETTINGS, openPostgresStore, type PostgresSettings } from './postgres/store.ts'
 import { troubleText } from './sqlite/failures.ts'
 import { isBeingRestored, type Restored, restoreSqlite } from './sqlite/restore.ts'
-import { isServed } from './sqlite/serve-lock.ts'
+import { deletedLogOf } from './sqlite/serve-lock.ts'
 import { openSqliteStore } from './sqlite/store.ts'
 import type { Store } from './store.ts'
 
@@ -33,9 +32,9 @@ export async function openStore(
   }
 }
 
-/** The missing write-ahead log of a SQLite file that is being served; opening the file would start another one. */
+/** The write-ahead log of a served SQLite file, if somebody has deleted it. */
 export function findDeletedLog(path: string): string | undefined {
-  return isServed(path) && !existsSync(`${path}-wal`) ? `${path}-wal` : undefined
+  return deletedLogOf(path)
 }
 
 /** Whether several processes can serve from what DATABASE_URL names. */

@@ -45,8 +45,12 @@ export function lockForServing(
   }
 }
 
-/** Whether a process serves the database. */
-export function isServed(path: string): boolean {
+/** The missing write-ahead log of a file that is being served; opening the file would start another log. */
+export function deletedLogOf(path: string): string | undefined {
+  return isServed(path) && !existsSync(`${path}-wal`) ? `${path}-wal` : undefined
+}
+
+function isServed(path: string): boolean {
   if (!existsSync(`${realPathOf(path)}-serving`)) return false
   try {
     lockForServing(path).close()
