@@ -4,6 +4,7 @@ import { type OpenOptions, OpenRefused } from './opening.ts'
 import { DEFAULT_POSTGRES_SETTINGS, openPostgresStore, type PostgresSettings } from './postgres/store.ts'
 import { troubleText } from './sqlite/failures.ts'
 import { isBeingRestored, type Restored, restoreSqlite } from './sqlite/restore.ts'
+import { deletedLogOf } from './sqlite/serve-lock.ts'
 import { openSqliteStore } from './sqlite/store.ts'
 import type { Store } from './store.ts'
 
@@ -29,6 +30,11 @@ export async function openStore(
       `${messageOf(reason)}; check DATABASE_URL and that PostgreSQL runs there`,
     )
   }
+}
+
+/** The write-ahead log of a served SQLite file, if somebody has deleted it. */
+export function findDeletedLog(path: string): string | undefined {
+  return deletedLogOf(path)
 }
 
 /** Whether several processes can serve from what DATABASE_URL names. */

@@ -1,5 +1,6 @@
 import { hideSecrets } from '../core/keys/api-key.ts'
-import type { Clock } from '../core/values/clock.ts'
+import { type Clock, MINUTE, SECOND } from '../core/values/clock.ts'
+import { ServiceError } from '../core/values/errors.ts'
 import type { DeliveryObserver } from '../core/webhooks/delivery-observer.ts'
 import type { Webhook } from '../core/webhooks/webhook.ts'
 import type { FinishedRequest, RequestObserver } from '../http/finished-request.ts'
@@ -31,6 +32,18 @@ const MAX_PATH_LENGTH = 200
 /** What is no request may come without end and without a key: of a flood of it, a line in so long tells enough. */
 const UNREADABLE_EVERY_MS = 10
 
+/** How often the number of repeated failures is logged, and when one that has not come back is over. */
+const REPEATS_EVERY_MS = MINUTE
+/** Different failures that are counted at once; more are logged each time. */
+const MAX_REPEATS = 100
+
+/** A failure that was logged in full and is counted from then on. */
+interface Repeat {
+  readonly message: string
+  loggedAt: number
+  count: number
+}
+
 /** Says what happens, one line each. Keys are never told, only their ids. */
 export class Logger implements RequestObserver, DeliveryObserver {
   readonly #settings: LogSettings
@@ -39,6 +52,8 @@ export class Logger implements RequestObserver, DeliveryObserver {
   readonly #clock: Clock
   readonly #format: (entry: LogEntry) => string
   readonly #writer: LineWriter
+  readonly #repeats = new Map<string, Repeat>()
+  #repeatTimer: Timer | undefined
   #unreadableAt = 0
 
   constructor(settings: LogSettings, sink: Sink, clock: Clock) {
@@ -67,7 +82,10 @@ export class Logger implements RequestObserver, DeliveryObserver {
     }
   }
 
+  /** A database in trouble fails every request: the first is logged in full, then their number once a minute. */
   failure(failure: Failure): void {
+    const isUnavailable = failure.status === 503 || failure.error instanceof ServiceError
+    if (isUnavailable && this.#isRepeat(failure.error)) return
     const entry = this.#entry('error', 'failure', requestFields(failure))
     this.#add({ ...entry, error: detailOf(failure.error) })
   }
@@ -85,9 +103,51 @@ export class Logger implements RequestObserver, DeliveryObserver {
     this.#add(this.#entry('info', message, fields))
   }
 
-  /** Resolves when everything so far is written. */
+  /** Resolves when everything so far is written, with the failures that were only counted. */
   flush(): Promise<void> {
+    for (const repeat of this.#repeats.values()) if (repeat.count > 0) this.#logCount(repeat)
     return this.#writer.flush()
+  }
+
+  #isRepeat(error: unknown): boolean {
+    // What callers are told is the same for every problem; the cause tells them apart.
+    const message = messagesOf(error instanceof ServiceError ? (error.cause ?? error) : error)
+    // Free bytes and process ids differ from one time to the next.
+    const id = message.replaceAll(/\d+/g, '0')
+    const known = this.#repeats.get(id)
+    if (known !== undefined) {
+      known.count++
+      return true
+    }
+    if (this.#repeats.size < MAX_REPEATS) {
+      this.#repeats.set(id, { message, loggedAt: this.#clock(), count: 0 })
+      this.#repeatTimer ??= setInterval(() => this.#logRepeats(), SECOND)
+      this.#repeatTimer.unref()
+    }
+    return false
+  }
+
+  #logRepeats(): void {
+    for (const [id, repeat] of this.#repeats) {
+      const now = this.#clock()
+      if (Math.abs(now - repeat.loggedAt) < REPEATS_EVERY_MS) continue
+      if (repeat.count === 0) this.#forget(id)
+      else this.#logCount(repeat)
+      repeat.loggedAt = now
+    }
+  }
+
+  #forget(id: string): void {
+    this.#repeats.delete(id)
+    if (this.#repeats.size > 0) return
+    clearInterval(this.#repeatTimer)
+    this.#repeatTimer = undefined
+  }
+
+  #logCount(repeat: Repeat): void {
+    const { message, count } = repeat
+    repeat.count = 0
+    this.#add({ ...this.#entry('error', 'failure repeated', { times: count }), error: message })
   }
 
   #entry(level: LogEntry['level'], message: string, fields: LogEntry['fields']): LogEntry {
@@ -118,6 +178,12 @@ function requestFields(request: Partial<FinishedRequest>): LogEntry['fields'] {
 function levelOf({ status, durationMs }: FinishedRequest): LogEntry['level'] {
   if (status >= 500) return 'error'
   return status >= 400 || durationMs >= SLOW_MS.all ? 'warn' : 'info'
+}
+
+/** The message of an error and those of its causes, without stacks. */
+function messagesOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  return error.cause === undefined ? error.message : `${error.message}: ${messagesOf(error.cause)}`
 }
 
 function detailOf(error: unknown): string {

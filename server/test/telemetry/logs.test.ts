@@ -38,6 +38,32 @@ describe('the log', () => {
     expect(await statusesLogged(await start(setting))).toEqual(statuses)
   })
 
+  test('has one line for a failure of the database, and one a minute with how often it was repeated', async () => {
+    const service = await start('all')
+    await service.run('ALTER TABLE orders RENAME TO away')
+    const fail = async (times: number) => {
+      for (let sent = 0; sent < times; sent++) {
+        expect((await service.call('GET', '/store/orders')).status).toBe(503)
+      }
+    }
+    await fail(5)
+    expect(service.logText.match(/"message":"failure"/g)).toHaveLength(1)
+    service.now += 61_000
+    await until(async () => service.logText.includes('failure repeated'))
+    const [first, repeated, ...rest] = await service.logged()
+    expect([first, repeated, rest]).toMatchObject([
+      { message: 'failure', status: 503, error: expect.stringContaining('orders') },
+      {
+        level: 'error',
+        message: 'failure repeated',
+        times: expect.any(Number),
+        error: expect.stringContaining('orders'),
+      },
+      [],
+    ])
+    await service.run('ALTER TABLE away RENAME TO orders')
+  })
+
   test('tells who did what and how it went, one JSON object to a line', async () => {
     const service = await start('all')
     const { id, secret } = await service.createKey('pro')

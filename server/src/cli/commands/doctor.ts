@@ -4,7 +4,7 @@ import type { Command } from 'commander'
 import { ServiceError } from '../../core/values/errors.ts'
 import { type Config, readConfig, SETTING_NAMES } from '../../service/config.ts'
 import { SettingError } from '../../service/setting-parsers.ts'
-import { canBeShared } from '../../store/open-store.ts'
+import { canBeShared, findDeletedLog } from '../../store/open-store.ts'
 import { OpenRefused } from '../../store/opening.ts'
 import type { Store } from '../../store/store.ts'
 import { exposureText } from '../file-permissions.ts'
@@ -110,6 +110,12 @@ async function database(config: Config): Promise<Finding[]> {
       ),
     )
   }
+  const deletedLog = findDeletedLog(path)
+  if (deletedLog !== undefined) {
+    const advice =
+      'stop the service with SIGTERM, which saves what it has in memory; do not kill it, and do not open the database before that'
+    return [...findings, problem('database', `${deletedLog} was deleted while the service runs`, advice)]
+  }
   return [...findings, ...(await contents(config, 'sqlite'))]
 }
 
@@ -190,7 +196,9 @@ async function readiness(store: Store): Promise<Finding[]> {
     return []
   } catch (error) {
     const cause = error instanceof ServiceError ? error.cause : error
-    return [problem('database', failureText(cause), 'petstore serve answers updates with 503 until this is solved')]
+    return [
+      problem('database', failureText(cause), 'petstore serve answers updates with 503 until this is solved'),
+    ]
   }
 }
 

@@ -1,7 +1,7 @@
 import { SECOND } from '../../core/values/clock.ts'
 import { ServiceError } from '../../core/values/errors.ts'
 import type { Connection } from './connection.ts'
-import { hasState, Hung, inTime, NewerTables, ReadOnly, UnusableHosts, unavailable } from './failures.ts'
+import { Hung, hasState, inTime, ReadOnly, UnusableHosts, unavailable } from './failures.ts'
 import { numberLog } from './log.ts'
 import { findNewerTables } from './migrations.ts'
 import type { PostgresSession } from './session.ts'
@@ -112,7 +112,9 @@ export class ReadinessCheck {
 async function lockedTables(session: PostgresSession): Promise<Error> {
   await session.run('ROLLBACK')
   const found = await session.rows<{ table: string; pid: number; program: string }>(BLOCKERS)
-  const blockers = found.map(({ table, pid, program }) => `${table} by ${program || 'a session'} (pid ${pid})`)
+  const blockers = found.map(
+    ({ table, pid, program }) => `${table} by ${program || 'a session'} (pid ${pid})`,
+  )
   return new NotReady(
     `writes wait for a lock on a table${blockers.length === 0 ? '' : `: ${blockers.join(', ')}`}; end that transaction, or wait for it`,
   )
@@ -121,9 +123,7 @@ async function lockedTables(session: PostgresSession): Promise<Error> {
 /** A backlog that takes several rounds is fine, as long as each of them gets somewhere. */
 async function checkNumbering(session: PostgresSession): Promise<void> {
   const before = await numberingState(session)
-  await session.run(
-    `BEGIN; SET LOCAL lock_timeout = ${LOCK_MS}; SET LOCAL statement_timeout = ${LOCK_MS}`,
-  )
+  await session.run(`BEGIN; SET LOCAL lock_timeout = ${LOCK_MS}; SET LOCAL statement_timeout = ${LOCK_MS}`)
   try {
     await session.together(numberLog)
     await session.run('COMMIT')
@@ -155,6 +155,6 @@ function withReason(error: unknown): ServiceError {
 function reasonOf(cause: unknown): string | undefined {
   if (cause instanceof Hung) return `a write has taken longer than ${WITHIN_MS / SECOND} s`
   if (hasState(cause, DISK_FULL)) return 'its disk is full; make room on it'
-  const isForEverybody = [NotReady, UnusableHosts, ReadOnly, NewerTables].some((type) => cause instanceof type)
+  const isForEverybody = [NotReady, UnusableHosts, ReadOnly].some((type) => cause instanceof type)
   return isForEverybody && cause instanceof Error ? cause.message : undefined
 }

@@ -45,6 +45,21 @@ export function lockForServing(
   }
 }
 
+/** The missing write-ahead log of a file that is being served; opening the file would start another log. */
+export function deletedLogOf(path: string): string | undefined {
+  return isServed(path) && !existsSync(`${path}-wal`) ? `${path}-wal` : undefined
+}
+
+function isServed(path: string): boolean {
+  if (!existsSync(`${realPathOf(path)}-serving`)) return false
+  try {
+    lockForServing(path).close()
+    return false
+  } catch (error) {
+    return error instanceof OpenRefused
+  }
+}
+
 /** What root makes beside a database is its owner's, as SQLite has it: else that one could serve it no more. */
 function makeLockFile(lockPath: string, path: string): void {
   const owner = process.getuid?.() === 0 ? statSync(path, { throwIfNoEntry: false }) : undefined

@@ -21,6 +21,7 @@ import { inspectionVerbs } from './inspection.ts'
 import { ledgerStore } from './limits.ts'
 import { logVerbs } from './log.ts'
 import { migrate } from './migrations.ts'
+import { damageAtStart, readinessCheck } from './readiness.ts'
 import { requireUsable } from './restore.ts'
 import { lockForServing } from './serve-lock.ts'
 import { stockVerbs } from './stock.ts'
@@ -48,8 +49,8 @@ export function openSqliteStore(path: string, options: Partial<OpenOptions> = {}
   }
   const connection = opened
   connection.stopBlocking()
-  // Not a bare SELECT 1, which would answer without a look at the file.
-  const anyChange = connection.database.query('SELECT 1 FROM log LIMIT 1')
+  const damage = options.exclusive === true ? damageAtStart(connection, path) : undefined
+  const ping = readinessCheck(connection, path, damage)
   const log = logVerbs(connection)
   return {
     clock: now,
@@ -74,7 +75,7 @@ export function openSqliteStore(path: string, options: Partial<OpenOptions> = {}
     backupTo: (path) => backUp(connection, path),
     ...inspectionVerbs(connection),
     findWrongSettings: async () => [],
-    ping: () => connection.read(() => void anyChange.get()),
+    ping,
     close: async () => {
       await connection.close()
       lock?.close()
