@@ -1,9 +1,11 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import type { StockEvent } from '../../src/core/stock/stock-event.ts'
 import { openStore } from '../../src/store/open-store.ts'
+import { DEFAULT_POSTGRES_SETTINGS, openPostgresStore } from '../../src/store/postgres/store.ts'
 import type { Store } from '../../src/store/store.ts'
 import { addWebhook } from '../support/add-webhook.ts'
 import { createReadyDatabase, type PostgresDatabase } from '../support/postgres-databases.ts'
+import { until } from '../support/until.ts'
 import { stockUp } from './shop.ts'
 
 setDefaultTimeout(120_000)
@@ -81,6 +83,27 @@ describe('more rows of the log than are numbered at once', () => {
     expect(keys.slice(0, ROWS)).toEqual(Array.from({ length: ROWS }, () => 'import'))
     expect(keys.slice(ROWS)).toEqual(['lower', 'lower', 'lower', 'later'])
     expect(await eventsFrom(reserved, 4)).toEqual(events.slice(ROWS))
+  })
+
+  test('are numbered although counting them takes longer than a statement may', async () => {
+    const hasty = await openPostgresStore(database.url, {
+      ...DEFAULT_POSTGRES_SETTINGS,
+      statementTimeoutSeconds: 1,
+    })
+    await database.run(insertChanges(ROWS, 'import'))
+    const other = database.connect()
+    await other.unsafe('BEGIN')
+    await other.unsafe('LOCK TABLE log_numbering IN ACCESS EXCLUSIVE MODE')
+    const end = hasty.latestEventCursor()
+    // The first attempt has run into the timeout, and the next one has none.
+    const patient =
+      "SELECT FROM pg_stat_activity WHERE query LIKE 'SELECT number_log%' AND wait_event_type = 'Lock'"
+    await until(async () => (await database.run(patient)).length > 0)
+    await other.unsafe('ROLLBACK')
+    await other.close()
+    await end
+    await hasty.close()
+    expect(await eventsFrom(start, ROWS)).toHaveLength(ROWS)
   })
 
   test('that are removed meanwhile lead to a relist', async () => {

@@ -56,7 +56,8 @@ test.skipIf(installed === undefined)(
         const job = cronCommand(nightly).replace(/^export DATABASE_URL=.*$/m, `export DATABASE_URL='${url}'`)
         expect(await machine.run(job, {})).toEqual({ exitCode: 0, stdout: '', stderr: '' })
         const cursor = await first.latestEventCursor()
-        await first.changeStock([{ petId: 1n, quantity: 9, keyId: 'key_a', at: 1 }])
+        const order = { draft: { petId: 1n, quantity: 1 }, keyId: 'key_a', at: 1 }
+        await first.changeStock([order, { petId: 1n, quantity: 9, keyId: 'key_a', at: 1 }])
         await first.close()
 
         const [, restore = ''] = printedBlocks('petstore restore', 'sh')
@@ -67,6 +68,9 @@ test.skipIf(installed === undefined)(
         const second = await openStore(url, { tables: 'expect' })
         try {
           expect((await stockOf(second))[0]?.quantity).toBe(4)
+          // The order that was made after the dump had the id 1.
+          await second.changeStock([order])
+          expect((await second.listOrders({}, 10))[0]?.id).toBeGreaterThan(1n)
           expect(await second.stockEventsAfter(cursor, 10)).toBe('too_far')
           const now = await second.latestEventCursor()
           await second.changeStock([{ petId: 1n, quantity: 5, keyId: 'key_a', at: 1 }])
@@ -80,5 +84,5 @@ test.skipIf(installed === undefined)(
       machine.close()
     }
   },
-  60_000,
+  120_000,
 )

@@ -30,10 +30,13 @@ export const FAILOVER_TABLES = `
 
   -- NULL if this run of the server has not been registered yet, and on a standby, which cannot read unlogged tables.
   CREATE FUNCTION server_token() RETURNS text LANGUAGE plpgsql STABLE AS $$
+    DECLARE
+      registered text;
     BEGIN
       IF pg_is_in_recovery() THEN RETURN NULL; END IF;
-      RETURN (SELECT token FROM running_server
-        WHERE is_only AND started = pg_postmaster_start_time() AND log_oid = 'log'::regclass);
+      SELECT token INTO registered FROM running_server
+        WHERE is_only AND started = pg_postmaster_start_time() AND log_oid = 'log'::regclass;
+      RETURN registered;
     END $$;
 
   CREATE OR REPLACE FUNCTION log_server() RETURNS text LANGUAGE sql STABLE AS $$

@@ -84,6 +84,11 @@ function stateOf(error: unknown): string | undefined {
   return error instanceof SQL.PostgresError ? error.errno : undefined
 }
 
+/** Whether a statement took longer than statement_timeout, as the server or as callers are told. */
+export function isStatementTimeout(error: unknown): boolean {
+  return stateOf(error instanceof ServiceError ? error.cause : error) === '57014'
+}
+
 /** Whether the connection, rather than the statement, has failed. */
 export function isLost(error: unknown): boolean {
   if (error instanceof Hung || isReadOnly(error)) return true

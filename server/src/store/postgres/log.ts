@@ -4,7 +4,9 @@ import type { DeliveryStore } from '../../core/webhooks/webhook-store.ts'
 import { cursorAt, fromCursor, isCursorOf, type LogRange } from '../cursor.ts'
 import { prunableIds } from '../history.ts'
 import { type LogRow, MAX_BEHIND, toEvent } from '../log-rows.ts'
+import { inLongSession } from '../sql.ts'
 import type { Connection } from './connection.ts'
+import { isStatementTimeout } from './failures.ts'
 import type { Session } from './session-pool.ts'
 
 interface Numbering {
@@ -32,7 +34,8 @@ interface LogVerbs
 
 /** An event's place in the log is its cursor. Places are given when somebody asks: see number_log. */
 export function logVerbs(connection: Connection): LogVerbs {
-  const logRange = async () => rangeOf(await connection.run(numberLog))
+  const patience = numberPatiently(connection)
+  const logRange = async () => rangeOf(await patience(() => connection.run(numberLog)))
   return {
     logRange,
 
@@ -41,12 +44,12 @@ export function logVerbs(connection: Connection): LogVerbs {
       return cursorAt(range, range.position)
     },
 
-    stockEventsAfter: (cursor, limit) => eventsAfter(connection, cursor, limit, MAX_BEHIND),
-    eventsAfter: (cursor, limit) => eventsAfter(connection, cursor, limit, undefined),
+    stockEventsAfter: (cursor, limit) => patience(() => eventsAfter(connection, cursor, limit, MAX_BEHIND)),
+    eventsAfter: (cursor, limit) => patience(() => eventsAfter(connection, cursor, limit, undefined)),
 
     pruneHistory: async (limit, batch) => {
       // What has no place yet would be missing among the events.
-      await connection.run(numberLog)
+      await logRange()
       return connection.transaction(async (session) => {
         const [text, value] = prunableIds(limit, `LIMIT ${Math.floor(batch)}`)
         const { count } = await session.unsafe(
@@ -61,6 +64,32 @@ export function logVerbs(connection: Connection): LogVerbs {
         return count
       })
     },
+  }
+}
+
+/**
+ * Repeats work that ran into the statement timeout, after one call of number_log that has none. Counting the rows of a very
+ * large transaction may take that long, and would begin again with every call.
+ */
+function numberPatiently(connection: Connection): <T>(work: () => Promise<T>) => Promise<T> {
+  let numbering: Promise<unknown> | undefined
+  const numberWithoutTimeout = () =>
+    inLongSession(connection, async (session) => {
+      await session.run('BEGIN; SET LOCAL statement_timeout = 0')
+      await session.rows('SELECT number_log($1)', MAX_BEHIND)
+      await session.run('COMMIT')
+    })
+  return async (work) => {
+    try {
+      return await work()
+    } catch (error) {
+      if (!isStatementTimeout(error)) throw error
+      numbering ??= numberWithoutTimeout().finally(() => {
+        numbering = undefined
+      })
+      await numbering
+      return work()
+    }
   }
 }
 
