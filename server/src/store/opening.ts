@@ -15,6 +15,8 @@ export interface OpenOptions {
    * on, and the process should end: only a new start can find out what is on the disk.
    */
   readonly onFlushFailure?: (error: Error) => void
+  /** How many changed rows a SQLite file that is served may have until the next checkpoint. */
+  readonly checkpointAfterChanges?: number
   /** For who only reads, and may be shown what is late: a server that takes no changes will do. */
   readonly mayBeReadOnly?: boolean
   /** What a store that has no clock of its own goes by: that of the process where none is given. */

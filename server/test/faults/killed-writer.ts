@@ -3,7 +3,8 @@ import { change } from '../store/plain-rows.ts'
 
 /** Changes the stock without end, and prints each change once it is acknowledged. */
 const [path = '', pets = '', first = ''] = process.argv.slice(2)
-const store = openSqliteStore(path)
+// As the service has it open, with many checkpoints.
+const store = openSqliteStore(path, { exclusive: true, checkpointAfterChanges: 50 })
 await store.loadStock(() => {})
 for (let quantity = Number(first); ; quantity++) {
   const petIds = Array.from({ length: 5 }, () => BigInt(Math.floor(Math.random() * Number(pets))))

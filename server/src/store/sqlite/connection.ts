@@ -67,6 +67,8 @@ export class Connection implements SqlDatabase, LongSession {
   #othersShowable: Promise<void> | undefined
   #seenDataVersion: bigint | undefined
   #isChecked = false
+  /** Nobody has read since the last commit. */
+  #isAlone = true
   #version = 0
   /** Since when every write has met a lock, and when the last one did. */
   #lockedSince = 0
@@ -110,7 +112,7 @@ export class Connection implements SqlDatabase, LongSession {
    * Lets commits of this connection be flushed off the event loop. The caller must be the only process that serves the
    * file. After a failed flush nothing can be read or written any more, and `onFailed` is called.
    */
-  flushInBackground(onFailed: (error: Error) => void): void {
+  flushInBackground(onFailed: (error: Error) => void, checkpointAfterChanges?: number): void {
     this.#wal = WalFile.open(this.#path)
     if (this.#wal === undefined) return
     this.#flushLeftovers(this.#wal)
@@ -126,7 +128,7 @@ export class Connection implements SqlDatabase, LongSession {
     const totalChanges = this.database.query<{ total: bigint }, []>('SELECT total_changes() AS total')
     this.#serving = {
       queue,
-      checkpointer: new Checkpointer(this.#path),
+      checkpointer: new Checkpointer(this.#path, checkpointAfterChanges),
       logEnd: readLogEnd(this.database),
       totalChanges: () => Number(totalChanges.get()?.total ?? 0n),
     }
@@ -155,6 +157,7 @@ export class Connection implements SqlDatabase, LongSession {
    * is taken in by a later turn.
    */
   readonly version = (): number => {
+    this.#isAlone = false
     if (!this.#isChecked) {
       this.#isChecked = true
       setImmediate(() => {
@@ -253,6 +256,7 @@ export class Connection implements SqlDatabase, LongSession {
 
   /** Gives what `work` has read once all of that is flushed. */
   async read<T>(work: () => T): Promise<T> {
+    this.#isAlone = false
     const result = await this.#readWhenUnlocked(work)
     await this.untilFlushed()
     return result
@@ -362,7 +366,10 @@ export class Connection implements SqlDatabase, LongSession {
       })
       const changes = totalChanges() - before
       if (changes === 0) return result
-      if (durability === 'durable') queue.add(logStart)
+      if (durability === 'durable') {
+        queue.add(logStart, this.#isAlone)
+        this.#isAlone = true
+      }
       checkpointer.add(changes)
       return result
     } catch (error) {

@@ -1,6 +1,11 @@
 import { ServiceError } from '../../core/values/errors.ts'
 import type { WalFile } from './wal-file.ts'
 
+/** A flush on the event loop may keep others waiting for about this long. */
+const SHORT_FLUSH_MS = 1
+/** Of the latest flush in the average. */
+const WEIGHT_OF_LATEST = 0.1
+
 /** Commits that one flush covers. */
 interface Group {
   /** Where the log of changes ended before the first of these commits. */
@@ -27,13 +32,21 @@ export class FlushQueue {
   #flushing: Group | undefined
   #waiting: Group | undefined
   #failure: ServiceError | undefined
+  #averageMs = SHORT_FLUSH_MS
 
   constructor(parts: FlushQueueParts) {
     this.#parts = parts
   }
 
-  /** To be called right after each commit. `logStart` is where the log of changes ended before it. */
-  add(logStart: bigint): void {
+  /**
+   * To be called right after each commit. `logStart` is where the log of changes ended before it. If nobody else is
+   * waiting, a flush that is known to be short is not worth a round trip to another thread.
+   */
+  add(logStart: bigint, isAlone: boolean): void {
+    if (isAlone && this.#flushing === undefined && this.#averageMs < SHORT_FLUSH_MS) {
+      this.#flushNow()
+      return
+    }
     this.#waiting ??= newGroup(logStart)
     if (this.#flushing === undefined) void this.#flushWaiting()
   }
@@ -54,18 +67,36 @@ export class FlushQueue {
     if (this.#failure !== undefined) throw this.#failure
   }
 
+  #flushNow(): void {
+    const began = performance.now()
+    try {
+      this.#parts.file.flushNow()
+    } catch (error) {
+      this.#fail(error)
+      return
+    }
+    this.#measure(began)
+    this.#parts.onFlushed()
+  }
+
+  #measure(began: number): void {
+    this.#averageMs += (performance.now() - began - this.#averageMs) * WEIGHT_OF_LATEST
+  }
+
   async #flushWaiting(): Promise<void> {
     for (;;) {
       const group = this.#waiting
       if (group === undefined || this.#failure !== undefined) return
       this.#waiting = undefined
       this.#flushing = group
+      const began = performance.now()
       try {
         await this.#parts.file.flush()
       } catch (error) {
         this.#fail(error)
         return
       }
+      this.#measure(began)
       this.#flushing = undefined
       this.#parts.onFlushed()
       group.resolve()

@@ -41,7 +41,9 @@ export function openSqliteStore(path: string, options: Partial<OpenOptions> = {}
     }
     opened = Connection.open(path)
     migrate(opened.database, options.tables ?? 'make')
-    if (lock !== undefined) opened.flushInBackground(options.onFlushFailure ?? (() => {}))
+    if (lock !== undefined) {
+      opened.flushInBackground(options.onFlushFailure ?? (() => {}), options.checkpointAfterChanges)
+    }
   } catch (error) {
     lock?.close()
     opened?.database.close()

@@ -1,0 +1,113 @@
+import { Database } from 'bun:sqlite'
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { FlushQueue } from '../../src/store/sqlite/flush-queue.ts'
+import { openSqliteStore } from '../../src/store/sqlite/store.ts'
+import { change, pet } from './plain-rows.ts'
+
+const PETS = 50
+const CHECKPOINT_AFTER = 500
+const RESTARTS = 5
+/** Where a write-ahead log counts how often it was started again. */
+const RESTARTS_OFFSET = 12
+
+let folder: string
+let path: string
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'petstore-flush-'))
+  path = join(folder, 'petstore.db')
+})
+afterEach(() => rmSync(folder, { recursive: true, force: true }))
+
+const ids = Array.from({ length: PETS }, (_, index) => BigInt(index))
+
+function restartsOf(databasePath: string): number {
+  return readFileSync(`${databasePath}-wal`).readUInt32BE(RESTARTS_OFFSET)
+}
+
+describe('a SQLite file that is served', () => {
+  test('has a write-ahead log that starts again, though writes keep coming', async () => {
+    const store = openSqliteStore(path, { exclusive: true, checkpointAfterChanges: CHECKPOINT_AFTER })
+    await store.addPets(ids.map((id) => pet(id, 0)))
+    const begun = restartsOf(path)
+    let quantity = 0
+    // Two callers at once, so that there is always a write under way or waiting.
+    const caller = async () => {
+      while (restartsOf(path) < begun + RESTARTS)
+        await store.changeStock(ids.map((id) => change(id, ++quantity)))
+    }
+    await Promise.all([caller(), caller()])
+    await store.close()
+    expect(existsSync(`${path}-wal`)).toBe(false)
+    const file = new Database(path, { readonly: true })
+    expect(file.query('PRAGMA integrity_check').get()).toEqual({ integrity_check: 'ok' })
+    file.close()
+  })
+
+  test('shows commits of another process beside its own', async () => {
+    const store = openSqliteStore(path, { exclusive: true })
+    await store.addPets(ids.map((id) => pet(id, 0)))
+    let cursor = await store.loadStock(() => {})
+    const other = openSqliteStore(path)
+    for (let quantity = 1; quantity <= 20; quantity++) {
+      const own = store.changeStock([change(1n, quantity)])
+      await other.changeStock([change(2n, quantity)])
+      const seen = await store.stockChangesSince(cursor)
+      if (seen === 'too_many') throw new Error('there are few changes')
+      expect(seen.set.find(({ petId }) => petId === 2n)?.quantity).toBe(quantity)
+      cursor = seen.cursor
+      await own
+    }
+    await other.close()
+    await store.close()
+  })
+})
+
+describe('the queue of flushes', () => {
+  /** A file whose flushes end when the test says so. */
+  function heldFile() {
+    const held: PromiseWithResolvers<void>[] = []
+    const flush = () => {
+      const flushing = Promise.withResolvers<void>()
+      held.push(flushing)
+      return flushing.promise
+    }
+    return { held, file: { flush, flushNow: () => {} } }
+  }
+
+  test('flushes once for all commits that were written during the flush before', async () => {
+    const { held, file } = heldFile()
+    let flushed = 0
+    const queue = new FlushQueue({ file, onFlushed: () => flushed++, onFailed: () => {} })
+    queue.add(0n, false)
+    const first = queue.flushed()
+    queue.add(1n, false)
+    queue.add(2n, false)
+    const rest = queue.flushed()
+    expect([held.length, queue.logStart]).toEqual([1, 0n])
+    held[0]?.resolve()
+    await first
+    expect([held.length, queue.logStart, flushed]).toEqual([2, 1n, 1])
+    held[1]?.resolve()
+    await rest
+    expect([held.length, queue.logStart, queue.flushed()]).toEqual([2, undefined, undefined])
+  })
+
+  test('gives up for good after a flush that failed', async () => {
+    const { held, file } = heldFile()
+    const failures: unknown[] = []
+    const queue = new FlushQueue({ file, onFlushed: () => {}, onFailed: (error) => failures.push(error) })
+    queue.add(0n, false)
+    const first = queue.flushed()
+    queue.add(1n, false)
+    const second = queue.flushed()
+    held[0]?.reject(new Error('EIO'))
+    expect(first).rejects.toThrow('may or may not have been made')
+    expect(second).rejects.toThrow('may or may not have been made')
+    await Promise.allSettled([first, second])
+    expect([held.length, failures]).toEqual([1, [new Error('EIO')]])
+    expect(() => queue.requireUsable()).toThrow('may or may not have been made')
+  })
+})
