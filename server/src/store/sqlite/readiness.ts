@@ -1,3 +1,4 @@
+import { Database } from 'bun:sqlite'
 import { statSync } from 'node:fs'
 import { SECOND } from '../../core/values/clock.ts'
 import { ServiceError } from '../../core/values/errors.ts'
@@ -55,13 +56,17 @@ export function readinessCheck(
 }
 
 /** The first problem with the pages of a file that is small enough to be checked before it is served. */
-export function damageAtStart({ database }: Connection, path: string): string | undefined {
+export function damageAtStart(path: string): string | undefined {
   if (path === ':memory:' || statSync(path).size > MAX_CHECKED_BYTES) return undefined
+  // On a connection of its own: the cache of the one that serves holds what is asked for, not every page.
+  const database = new Database(path)
   try {
     const found = database.query<{ quick_check: string }, []>('PRAGMA quick_check(1)').get()?.quick_check
     return found === 'ok' ? undefined : found
   } catch (error) {
     return troubleText(error, path)
+  } finally {
+    database.close()
   }
 }
 

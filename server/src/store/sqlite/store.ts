@@ -51,7 +51,7 @@ export function openSqliteStore(path: string, options: Partial<OpenOptions> = {}
   }
   const connection = opened
   connection.stopBlocking()
-  const damage = options.exclusive === true ? damageAtStart(connection, path) : undefined
+  const damage = options.exclusive === true ? damageAtStart(path) : undefined
   const ping = readinessCheck(connection, path, damage)
   const log = logVerbs(connection)
   return {
