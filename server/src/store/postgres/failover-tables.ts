@@ -5,7 +5,7 @@ import { NUMBERING_LOCK } from './tables.ts'
 /** Any number that no other advisory lock uses: one session at a time registers a server that has just started. */
 const SERVER_LOCK = 0x736572766572
 
-/** How many rows of the log one call of number_log looks at: about 0.1 s of work. */
+/** How many rows of the log one call of number_log looks at, so that it stays far below the statement timeout. */
 const PORTION = 20_000
 
 /** More rows than any log has. */

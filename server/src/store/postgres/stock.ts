@@ -187,7 +187,7 @@ async function decideAndWrite(
 
 /**
  * One statement, hence one snapshot: what changed, and from where to go on. Every read asks this, so the token is read here
- * and not by server_token(), which costs 4 µs more. A standby refuses to read it.
+ * and not by server_token(), which takes several times as long. A standby refuses to read it.
  */
 function changedSince(sql: SQL, snapshot: string, prunings: string) {
   return sql<ChangedRow[]>`
