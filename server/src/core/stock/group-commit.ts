@@ -37,7 +37,8 @@ interface Waiting {
 /**
  * Puts updates that arrive together into one commit. Those that come while all slots are taken go into the next
  * one, in the order of their arrival; each is answered only after its commit is on disk. An update of a pet that is in a
- * commit under way waits for that one, so what happens to a pet happens in the order of arrival.
+ * commit under way waits for that one, so what happens to a pet happens in the order of arrival. A commit that waits for a
+ * pet that another process has locked gives its slot back, and settles its requests about other pets first.
  *
  * What arrives together is known at the end of a turn of the event loop. An update that seems to be alone does not
  * wait for that: it does once a turn has brought a second one. Where this turn or the last commit had a crowd, the next
@@ -114,11 +115,41 @@ export class GroupCommit {
     this.#lastSize = batch.length
     const { store, observers } = this.#parts
     const requests = batch.map(({ request }) => request)
-    const tracksPets = store.concurrentCommits > 1
-    if (tracksPets) for (const request of requests) forEachPet(request, (petId) => this.#pending.add(petId))
+    if (store.concurrentCommits > 1) this.#addPending(requests)
+    const left = new Set(batch)
+    let hasSlot = true
+    const freeSlot = () => {
+      if (hasSlot) this.#freeSlots++
+      hasSlot = false
+    }
+    const release = (waiting: Waiting) => {
+      left.delete(waiting)
+      this.#removePending([waiting.request])
+      // A pet stays pending as long as a request of the batch that names it is left.
+      this.#addPending([...left].map(({ request }) => request))
+      this.#commitSoon()
+    }
     const began = performance.now()
     store
-      .changeStock(requests)
+      .changeStock(requests, {
+        waiting: () => {
+          this.#addPending([...left].map(({ request }) => request))
+          freeSlot()
+          this.#commitSoon()
+        },
+        settled: (index, outcome) => {
+          const waiting = batch[index]
+          if (waiting === undefined) return
+          waiting.settle(outcome)
+          release(waiting)
+        },
+        failed: (index, error) => {
+          const waiting = batch[index]
+          if (waiting === undefined) return
+          waiting.fail(error)
+          release(waiting)
+        },
+      })
       .then(
         (outcomes) => {
           const durationMs = performance.now() - began
@@ -126,17 +157,24 @@ export class GroupCommit {
           for (const observer of observers) observer.commitFinished(batch.length, durationMs)
         },
         (error: unknown) => {
-          for (const { fail } of batch) fail(error)
+          for (const { fail } of left) fail(error)
         },
       )
       .finally(() => {
-        this.#freeSlots++
-        if (tracksPets)
-          for (const request of requests) forEachPet(request, (petId) => this.#pending.delete(petId))
+        freeSlot()
+        this.#removePending([...left].map(({ request }) => request))
         this.#commitSoon()
       })
     // What is left may name other pets, or be more than one commit takes.
     this.#commitSoon()
+  }
+
+  #addPending(requests: readonly StockRequest[]): void {
+    for (const request of requests) forEachPet(request, (petId) => this.#pending.add(petId))
+  }
+
+  #removePending(requests: readonly StockRequest[]): void {
+    for (const request of requests) forEachPet(request, (petId) => this.#pending.delete(petId))
   }
 
   /** The first of those that wait, as many as fit, but for pets of commits under way. */

@@ -3,6 +3,14 @@ import type { InventoryItem, StockChanges } from './inventory.ts'
 import type { StockEvents } from './stock-event.ts'
 import type { StockOutcome, StockRequest } from './stock-request.ts'
 
+/** Follows requests that are committed in parts, since another process keeps some of the pets locked. */
+export interface CommitProgress {
+  /** The remaining requests wait for locks, possibly for seconds. */
+  waiting(): void
+  settled(index: number, outcome: StockOutcome): void
+  failed(index: number, error: unknown): void
+}
+
 /** What is on the shelf. */
 export interface StockStore {
   /**
@@ -19,9 +27,10 @@ export interface StockStore {
   /**
    * Decides on each request in the order given, in one commit; answers in the same order. A quantity that really
    * changes is written to the stock and to the log in that same commit, and so is what is remembered of a request with
-   * a key. At most as many changes as one adjustment can have.
+   * a key. At most as many changes as one adjustment can have. When another process keeps a pet locked, the requests
+   * about other pets are committed first, and `progress` is notified.
    */
-  changeStock(requests: readonly StockRequest[]): Promise<StockOutcome[]>
+  changeStock(requests: readonly StockRequest[], progress?: CommitProgress): Promise<StockOutcome[]>
   /** Removes at most `batch` answers that were remembered before this time, in one commit; gives how many. */
   forgetAnswers(before: number, batch: number): Promise<number>
 }

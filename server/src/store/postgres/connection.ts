@@ -6,6 +6,7 @@ import {
   asServiceError,
   Hung,
   inTime,
+  isLockTimeout,
   isLost,
   isOurFault,
   isReadOnly,
@@ -123,14 +124,15 @@ export class Connection implements SqlDatabase {
 
   /**
    * A transaction of two trips. One that is forgettable is not waited for on disk: a crash of the server may forget it,
-   * nobody sees it undone.
+   * nobody sees it undone. Without `maxLockWaitMs`, a lock is waited for until the statement times out.
    */
   readThenWrite<Found>(
     durability: Durability,
     read: (session: Session) => Promise<Found>,
     write: (session: Session, found: Found) => Promise<unknown> | undefined,
+    maxLockWaitMs?: number,
   ): Promise<void> {
-    return this.run((session) => transactInTwoTrips(session, durability, read, write))
+    return this.run((session) => transactInTwoTrips(session, durability, read, write, maxLockWaitMs))
   }
 
   /** Throws where the database does not answer, does not take writes, or is not for this program any more. */
@@ -226,6 +228,7 @@ export class Connection implements SqlDatabase {
     let mayKeep = !isReadOnly(this.#trouble)
     this.#isAway = !mayKeep
     if (!mayKeep) giveUp(pool, this.#trouble)
+    else if (this.#trouble instanceof Hung) pool.closeIdle()
     const tooLate = setTimeout(() => {
       this.#isAway = true
       pool.refuseWaiting(this.#trouble)
@@ -291,6 +294,8 @@ export class Connection implements SqlDatabase {
     } catch (error) {
       // The server may have been replaced by another one without a word.
       if (error instanceof Hung && pool === this.#pool) this.#losses++
+      // The transaction is rolled back, and the session is as good as before.
+      isSound = isLockTimeout(error)
       throw error
     } finally {
       pool.giveBack(session, { isSound })

@@ -58,9 +58,15 @@ const OUR_FAULT = /^(21|22|23|2F|34|42(?!P01|501)|P0)/
 const SERVER_GONE = /^(08|28|3D|53|57P0)/
 
 const READ_ONLY = '25006'
+const LOCK_TIMEOUT = '55P03'
 
 export function isReadOnly(error: unknown): boolean {
   return error instanceof ReadOnly || stateOf(error) === READ_ONLY
+}
+
+/** Whether a lock was not free within `maxLockWaitMs`; also when the error was already translated for callers. */
+export function isLockTimeout(error: unknown): boolean {
+  return stateOf(error instanceof ServiceError ? error.cause : error) === LOCK_TIMEOUT
 }
 
 function stateOf(error: unknown): string | undefined {
@@ -105,6 +111,7 @@ export function isOurFault(error: unknown): boolean {
 }
 
 export function asServiceError(error: unknown): unknown {
-  const isTrouble = error instanceof Overloaded || isLost(error) || (stateOf(error) !== undefined && !isOurFault(error))
+  const isTrouble =
+    error instanceof Overloaded || isLost(error) || (stateOf(error) !== undefined && !isOurFault(error))
   return isTrouble ? unavailable(error) : error
 }

@@ -79,6 +79,11 @@ export class SessionPool {
     for (const { reject } of this.#waiting.splice(0)) reject(reason)
   }
 
+  /** After a session has hung, the unused ones may hang as well: the next callers get new ones. */
+  closeIdle(): void {
+    for (const session of this.#idle.splice(0)) this.#end(session)
+  }
+
   /** While no session is open, callers wait for the attempt to open one, which has a time limit of its own. */
   #shed(waiter: Waiter): void {
     if (this.#open.size === 0) return
@@ -90,7 +95,7 @@ export class SessionPool {
   async close(timeoutSeconds: number, reason: unknown): Promise<void> {
     this.#closedFor ??= reason
     this.refuseWaiting(reason)
-    for (const session of this.#idle.splice(0)) this.#end(session)
+    this.closeIdle()
     const left = [...this.#opening, ...this.#open.values()]
     await Promise.all(left.map((sql) => sql.close({ timeout: timeoutSeconds })))
   }

@@ -7,6 +7,7 @@ import {
   concernsOrders,
   isWebhookRequest,
   petIdsOf,
+  type StockOutcome,
   type StockRequest,
 } from '../../core/stock/stock-request.ts'
 import type { StockStore } from '../../core/stock/stock-store.ts'
@@ -21,6 +22,7 @@ import type { Connection } from './connection.ts'
 import { writeDecision } from './decision.ts'
 import { isTaken, ReadOnly, unavailable } from './failures.ts'
 import { lockKeys, remember, toAnswers } from './idempotency.ts'
+import { commitAroundLocks, findLockedPets, LockWaits } from './locked-pets.ts'
 import { takeLogNumbers } from './log-ids.ts'
 import { maxRowsOf, readOrders, toOrdersFound } from './orders.ts'
 import { arrayOf } from './parameters.ts'
@@ -48,7 +50,7 @@ interface ChangedRow extends SnapshotRow {
   status: PetStatus | null
 }
 
-/** Each uses a session. A pool that is smaller keeps one session for limits and reads. */
+/** Each uses a session; in a small pool, they leave half of the sessions for everything else. */
 const MAX_CONCURRENT_COMMITS = 4
 /** With more changes than this, loading everything is not slower. */
 const MAX_CHANGES = 10_000
@@ -68,10 +70,31 @@ export function stockVerbs(
   const toCursor = ({ server, snapshot, prunings }: SnapshotRow) =>
     [snapshot, server, prunings, connection.losses].join('@')
 
+  const concurrentCommits = Math.max(1, Math.min(MAX_CONCURRENT_COMMITS, Math.floor(connection.poolSize / 2)))
+  const waits = new LockWaits(Math.max(0, connection.poolSize - concurrentCommits - 1))
+
+  async function commit(requests: readonly StockRequest[], maxLockWaitMs?: number): Promise<StockOutcome[]> {
+    let isAboutOrders = requests.some(concernsOrders)
+    for (;;) {
+      const decision = await decideAndWrite(connection, clock, requests, isAboutOrders, maxLockWaitMs).catch(
+        (error: unknown) => {
+          // Somebody else has just made what was to be made: now it is known to be there.
+          if (!isTaken(error)) throw error
+        },
+      )
+      if (decision === 'holds_over') {
+        isAboutOrders = true
+        continue
+      }
+      totals.add(decision?.orders)
+      if (decision?.isPutOff === false) return decision.outcomes
+    }
+  }
+
   return {
     // Only the database knows what other instances did.
     version: () => undefined,
-    concurrentCommits: Math.max(1, Math.min(MAX_CONCURRENT_COMMITS, connection.poolSize - 1)),
+    concurrentCommits,
 
     loadStock: (onBatch) =>
       inLongSession(connection, async (session) => {
@@ -106,23 +129,14 @@ export function stockVerbs(
       return { set, removed, cursor: toCursor(first) }
     },
 
-    changeStock: async (requests) => {
-      let isAboutOrders = requests.some(concernsOrders)
-      for (;;) {
-        const decision = await decideAndWrite(connection, clock, requests, isAboutOrders).catch(
-          (error: unknown) => {
-            // Somebody else has just made what was to be made: now it is known to be there.
-            if (!isTaken(error)) throw error
-          },
-        )
-        if (decision === 'holds_over') {
-          isAboutOrders = true
-          continue
-        }
-        totals.add(decision?.orders)
-        if (decision?.isPutOff === false) return decision.outcomes
-      }
-    },
+    changeStock: (requests, progress) =>
+      commitAroundLocks({
+        requests,
+        progress,
+        commit: (some, maxLockWaitMs) => commit(some, maxLockWaitMs),
+        findLockedPets: (petIds) => findLockedPets(connection, petIds),
+        waits,
+      }),
 
     orderTotals: totals.read,
   }
@@ -134,6 +148,7 @@ async function decideAndWrite(
   clock: StoreClock,
   requests: readonly StockRequest[],
   isAboutOrders: boolean,
+  maxLockWaitMs: number | undefined,
 ): Promise<Decision | 'holds_over'> {
   let decision: Decision | 'holds_over' | undefined
   const keys = keysOf(requests)
@@ -177,6 +192,7 @@ async function decideAndWrite(
         }),
       ])
     },
+    maxLockWaitMs,
   )
   if (decision === undefined) throw new Error('a commit was made without a decision')
   return decision
