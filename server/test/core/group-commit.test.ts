@@ -8,6 +8,7 @@ import {
   type StockRequest,
   sizeOf,
 } from '../../src/core/stock/stock-request.ts'
+import type { CommitProgress } from '../../src/core/stock/stock-store.ts'
 
 const change = (quantity: number, petId = 1n): QuantityChange => ({ petId, quantity, keyId: 'key', at: 0 })
 const outcome = ({ petId, quantity }: QuantityChange): QuantityOutcome => ({
@@ -24,15 +25,19 @@ const adjustment = (...petIds: readonly bigint[]): Adjustment => ({
 /** A store whose commits end when the test says so. */
 function slowStore(defer: (work: () => void) => void = (work) => setImmediate(work), slots = 1) {
   const finished: number[] = []
-  const batches: { changes: readonly QuantityChange[]; end: (error?: Error) => Promise<void> }[] = []
-  const changeStock = (changes: readonly QuantityChange[]) => {
+  const batches: {
+    changes: readonly QuantityChange[]
+    end: (error?: Error) => Promise<void>
+    progress: CommitProgress | undefined
+  }[] = []
+  const changeStock = (changes: readonly QuantityChange[], progress?: CommitProgress) => {
     const { promise, resolve, reject } = Promise.withResolvers<QuantityOutcome[]>()
     const end = async (error?: Error) => {
       if (error === undefined) resolve(changes.map(outcome))
       else reject(error)
       await Bun.sleep(1)
     }
-    batches.push({ changes, end })
+    batches.push({ changes, end, progress })
     return promise
   }
   const group = new GroupCommit({
@@ -224,6 +229,30 @@ describe('group commit', () => {
       expect(sizes()[2]).toEqual([2, 1])
       await batches[2]?.end()
       await Promise.all(all)
+    })
+
+    test('a commit that waits for a locked pet gives its slot back, and the pet alone stays taken', async () => {
+      const { batches, set, send } = slowStore(undefined, 1)
+      const shown = () => batches.map(({ changes }) => petIdsOf(changes))
+      const first = set(change(1, 9n))
+      await Bun.sleep(1)
+      const locked = set(change(1, 1n)).catch((error: Error) => error.message)
+      const free = set(change(2, 2n))
+      await batches[0]?.end()
+      expect(shown()).toEqual([[9n], [1n, 2n]])
+      batches[1]?.progress?.settled(1, outcome(change(2, 2n)))
+      expect(await free).toEqual(outcome(change(2, 2n)))
+      batches[1]?.progress?.waiting()
+      const behind = [send(change(3, 1n)), send(change(4, 2n)), send(change(5, 3n))]
+      await Bun.sleep(1)
+      expect(shown().slice(2)).toEqual([[2n, 3n]])
+      await batches[2]?.end()
+      batches[1]?.progress?.failed(0, new Error('pet 1 stays locked'))
+      await batches[1]?.end(new Error('pet 1 stays locked'))
+      expect(await locked).toBe('pet 1 stays locked')
+      expect(shown().slice(3)).toEqual([[1n]])
+      await batches[3]?.end()
+      await Promise.all([first, ...behind])
     })
 
     test('a pet whose commit failed is free again', async () => {

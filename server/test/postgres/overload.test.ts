@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { Connection } from '../../src/store/postgres/connection.ts'
-import { DEFAULT_POSTGRES_SETTINGS } from '../../src/store/postgres/store.ts'
+import { DEFAULT_POSTGRES_SETTINGS, openPostgresStore } from '../../src/store/postgres/store.ts'
 import { serve } from '../cli/running-petstore.ts'
 import { FreezingProxy } from '../support/freezing-proxy.ts'
 import { createDatabase, type PostgresDatabase } from '../support/postgres-databases.ts'
@@ -98,30 +98,31 @@ describe('a pet that another process keeps locked', () => {
   })
 
   test('fails only its own callers when it stays locked', async () => {
-    const service = await serve([], {
-      cwd: '/',
-      env: { DATABASE_URL: database.url, PG_STATEMENT_TIMEOUT_SECONDS: '2' },
-    })
+    const settings = { ...DEFAULT_POSTGRES_SETTINGS, statementTimeoutSeconds: 2 }
+    const store = await openPostgresStore(database.url, settings)
     const other = database.connect()
-    await other.unsafe(
-      'BEGIN; SET idle_in_transaction_session_timeout = 0; SELECT 1 FROM stock WHERE pet_id = 1 FOR UPDATE',
-    )
-    const all = await Promise.all(
-      PET_IDS.map(async (petId) => {
-        const { status } = await service.call(`/inventory/${petId}`, key, change(30))
-        return [petId, status]
+    await other.unsafe('BEGIN; SELECT 1 FROM stock WHERE pet_id = 1 FOR UPDATE')
+    const requests = PET_IDS.map((petId) => ({ petId: BigInt(petId), quantity: 30, keyId: 'key', at: 0 }))
+    const events: string[] = []
+    const failure = await failureOf(
+      store.changeStock(requests, {
+        waiting: () => events.push('the others wait'),
+        settled: (index) => events.push(`pet ${PET_IDS[index]} changed`),
+        failed: (index) => events.push(`pet ${PET_IDS[index]} failed`),
       }),
     )
-    expect(all).toEqual([
-      [1, 503],
-      [2, 200],
-      [3, 200],
-      [4, 200],
-      [5, 200],
+    expect(failure).toMatchObject({ code: 'service_unavailable' })
+    expect(events).toEqual([
+      'pet 2 changed',
+      'pet 3 changed',
+      'pet 4 changed',
+      'pet 5 changed',
+      'the others wait',
+      'pet 1 failed',
     ])
     await other.unsafe('COMMIT')
     await other.close()
-    expect((await service.call('/inventory/1', key, change(31))).status).toBe(200)
-    expect(await service.stop()).toBe(0)
+    expect(await store.changeStock(requests)).toHaveLength(PET_IDS.length)
+    await store.close()
   })
 })
