@@ -6,7 +6,6 @@ import {
   asServiceError,
   Hung,
   inTime,
-  isLockTimeout,
   isLost,
   isOurFault,
   isReadOnly,
@@ -28,8 +27,8 @@ import { unreachable } from './unreachable.ts'
 const PROMPT_MS = 300
 /** How much later than the server's own time-out we give up: only where its answer cannot reach us. */
 const LATER_MS = 2 * SECOND
-/** How long a caller waits for a session while others use all of them. */
-const MAX_WAIT_MS = 2 * SECOND
+/** How long a caller waits for a session while none becomes free for anybody. */
+const MAX_STALL_MS = 2 * SECOND
 /** A process that lives is back with the next statement much sooner, on a busy machine too. */
 const MAX_PAUSE_MS = 5 * SECOND
 const CLOSED = new Error('the store is closed')
@@ -294,8 +293,6 @@ export class Connection implements SqlDatabase {
     } catch (error) {
       // The server may have been replaced by another one without a word.
       if (error instanceof Hung && pool === this.#pool) this.#losses++
-      // The transaction is rolled back, and the session is as good as before.
-      isSound = isLockTimeout(error)
       throw error
     } finally {
       pool.giveBack(session, { isSound })
@@ -316,7 +313,8 @@ export class Connection implements SqlDatabase {
       onLoss: () => {
         if (pool === this.#pool) this.#losses++
       },
-      maxWaitMs: MAX_WAIT_MS,
+      maxStallMs: MAX_STALL_MS,
+      maxWaitMs: this.#statementMs,
       maxOpenMs: this.#patienceMs,
     })
     return pool

@@ -15,7 +15,7 @@ export class Overloaded extends Error {
   override readonly name = 'Overloaded'
 
   constructor(afterMs: number) {
-    super(`all database sessions stayed in use for ${afterMs / 1_000} s`)
+    super(`no database session became free within ${(afterMs / 1_000).toFixed(1)} s`)
   }
 }
 
