@@ -94,6 +94,10 @@ export class Connection implements SqlDatabase {
     return this.#losses
   }
 
+  get statementTimeoutMs(): number {
+    return this.#statementMs
+  }
+
   /** How many sessions this process may have at once. */
   get poolSize(): number {
     return this.#pool.options.max ?? 1

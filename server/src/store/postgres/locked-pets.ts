@@ -14,27 +14,44 @@ import { arrayOf } from './parameters.ts'
 /** Much longer than a commit of another instance keeps its pets locked. */
 const BRIEF_WAIT_MS = 500
 
-/** Counts the sessions that wait for locked pets, so that some are always left for other callers. */
+/** Limits the sessions that wait for locked pets, so that some are left for other callers. */
 export class LockWaits {
-  readonly #max: number
+  readonly #maxSessions: number
+  readonly #maxQueueMs: number
+  readonly #queue: (() => void)[] = []
   #count = 0
 
-  constructor(max: number) {
-    this.#max = max
+  constructor(maxSessions: number, maxQueueMs: number) {
+    this.#maxSessions = maxSessions
+    this.#maxQueueMs = maxQueueMs
   }
 
   async run<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#count >= this.#max) {
-      throw new ServiceError(
-        'service_unavailable',
-        'the pet is being changed by another process that takes too long; try again shortly',
-      )
-    }
-    this.#count++
+    if (this.#count >= this.#maxSessions) await this.#turn()
+    else this.#count++
     try {
       return await work()
     } finally {
-      this.#count--
+      const next = this.#queue.shift()
+      if (next === undefined) this.#count--
+      else next()
+    }
+  }
+
+  /** Resolves when another wait ends and hands its session over. */
+  async #turn(): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>()
+    this.#queue.push(resolve)
+    const timer = setTimeout(() => {
+      this.#queue.splice(this.#queue.indexOf(resolve), 1)
+      reject(
+        new ServiceError('service_unavailable', 'another process keeps the pet locked; try again shortly'),
+      )
+    }, this.#maxQueueMs)
+    try {
+      await promise
+    } finally {
+      clearTimeout(timer)
     }
   }
 }

@@ -71,7 +71,10 @@ export function stockVerbs(
     [snapshot, server, prunings, connection.losses].join('@')
 
   const concurrentCommits = Math.max(1, Math.min(MAX_CONCURRENT_COMMITS, Math.floor(connection.poolSize / 2)))
-  const waits = new LockWaits(Math.max(0, connection.poolSize - concurrentCommits - 1))
+  const waits = new LockWaits(
+    Math.max(1, connection.poolSize - concurrentCommits - 1),
+    connection.statementTimeoutMs,
+  )
 
   async function commit(requests: readonly StockRequest[], maxLockWaitMs?: number): Promise<StockOutcome[]> {
     let isAboutOrders = requests.some(concernsOrders)
