@@ -1,5 +1,11 @@
 import { describe, expect, test } from 'bun:test'
-import { createSecret, hashSecret, isWellFormedSecret } from '../../src/core/keys/api-key.ts'
+import {
+  type ApiKey,
+  createSecret,
+  hashSecret,
+  isWellFormedSecret,
+  KeyRing,
+} from '../../src/core/keys/api-key.ts'
 
 describe('API keys', () => {
   test('have a prefix for their environment, 30 random base62 characters and 6 of checksum', () => {
@@ -34,5 +40,36 @@ describe('API keys', () => {
 
   test('the hash is SHA-256', () => {
     expect(hashSecret('abc')).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad')
+  })
+
+  test('requests that arrive together share one lookup, until the key is to be looked up again', async () => {
+    const lookups: PromiseWithResolvers<ApiKey | undefined>[] = []
+    let now = 0
+    const keys = await KeyRing.open(
+      {
+        listSecretHashes: async () => ({ hashes: [], position: 0n }),
+        findKey: () => {
+          const lookup = Promise.withResolvers<ApiKey | undefined>()
+          lookups.push(lookup)
+          return lookup.promise
+        },
+      },
+      () => now,
+    )
+    const find = () => {
+      keys.known('hash')
+      return keys.find('hash')
+    }
+    const early = [find(), find(), find()]
+    expect(lookups).toHaveLength(1)
+    now += 3_600_000
+    const late = find()
+    expect(lookups).toHaveLength(2)
+    for (const lookup of lookups) lookup.resolve(undefined)
+    expect(await Promise.all([...early, late])).toEqual([undefined, undefined, undefined, undefined])
+    const again = find()
+    expect(lookups).toHaveLength(3)
+    lookups[2]?.reject(new Error('the database is away'))
+    await expect(again).rejects.toThrow('the database is away')
   })
 })

@@ -8,6 +8,7 @@ import {
   type StockRequest,
   sizeOf,
 } from '../../src/core/stock/stock-request.ts'
+import { PetsLocked } from '../../src/core/stock/stock-store.ts'
 import { ServiceError } from '../../src/core/values/errors.ts'
 import { someTurns } from '../support/turns.ts'
 
@@ -24,21 +25,28 @@ const adjustment = (...petIds: readonly bigint[]): Adjustment => ({
 })
 
 /** A store whose commits end when the test says so. */
-function slowStore(defer: (work: () => void) => void = (work) => setImmediate(work), slots = 1) {
+function slowStore(
+  defer: (work: () => void) => void = (work) => setImmediate(work),
+  { slots = 1, lockWaits = 0 } = {},
+) {
   const finished: number[] = []
-  const batches: { changes: readonly QuantityChange[]; end: (error?: Error) => Promise<void> }[] = []
-  const changeStock = (changes: readonly QuantityChange[]) => {
+  const batches: {
+    changes: readonly QuantityChange[]
+    end: (error?: Error) => Promise<void>
+    lockWait: 'brief' | 'full' | undefined
+  }[] = []
+  const changeStock = (changes: readonly QuantityChange[], lockWait?: 'brief' | 'full') => {
     const { promise, resolve, reject } = Promise.withResolvers<QuantityOutcome[]>()
     const end = async (error?: Error) => {
       if (error === undefined) resolve(changes.map(outcome))
       else reject(error)
       await someTurns()
     }
-    batches.push({ changes, end })
+    batches.push({ changes, end, lockWait })
     return promise
   }
   const group = new GroupCommit({
-    store: { changeStock, concurrentCommits: slots },
+    store: { changeStock, concurrentCommits: slots, concurrentLockWaits: lockWaits },
     limits: { afterDecisions: defer },
     observers: [{ commitFinished: (updates) => finished.push(updates) }],
   })
@@ -178,7 +186,7 @@ describe('group commit', () => {
   })
 
   describe('with several slots', () => {
-    const slots = () => slowStore((work) => setImmediate(work), 2)
+    const slots = () => slowStore((work) => setImmediate(work), { slots: 2 })
     const pets = (changes: readonly QuantityChange[] | undefined) => changes?.map(({ petId }) => petId)
 
     test('commits of different pets are under way at once, no more than there are slots', async () => {
@@ -226,6 +234,47 @@ describe('group commit', () => {
       expect(sizes()[2]).toEqual([2, 1])
       await batches[2]?.end()
       await Promise.all(all)
+    })
+
+    test('requests about a locked pet wait for it without a slot, and all others go on', async () => {
+      const { batches, set } = slowStore(undefined, { slots: 1, lockWaits: 1 })
+      const shown = () => batches.map(({ changes, lockWait }) => [lockWait, ...petIdsOf(changes)])
+      const first = set(change(1, 9n))
+      await someTurns()
+      const locked = set(change(1, 1n)).catch((error: Error) => error.message)
+      const free = set(change(2, 2n))
+      await batches[0]?.end()
+      await batches[1]?.end(new PetsLocked(new Set([1n])))
+      expect(shown()).toEqual([
+        ['brief', 9n],
+        ['brief', 1n, 2n],
+        ['full', 1n],
+        ['brief', 2n],
+      ])
+      await batches[3]?.end()
+      expect(await free).toEqual(outcome(change(2, 2n)))
+      const behind = [set(change(3, 1n)), set(change(4, 2n)), set(change(5, 3n))]
+      await someTurns()
+      expect(shown().slice(4)).toEqual([['brief', 2n, 3n]])
+      await batches[4]?.end()
+      await batches[2]?.end(new ServiceError('service_unavailable', 'pet 1 stays locked'))
+      expect(await locked).toBe('pet 1 stays locked')
+      expect(shown().slice(5)).toEqual([['brief', 1n]])
+      await batches[5]?.end()
+      await Promise.all([first, ...behind])
+    })
+
+    test('no more commits wait for locks than the store allows; the others follow in turn', async () => {
+      const { batches, set } = slowStore(undefined, { slots: 1, lockWaits: 1 })
+      const shown = () => batches.map(({ changes }) => petIdsOf(changes))
+      const answers = [set(change(1, 9n)), set(change(2, 1n)), set(change(3, 2n))]
+      await batches[0]?.end()
+      await batches[1]?.end(new PetsLocked(new Set([1n, 2n])))
+      expect(shown()).toEqual([[9n], [1n, 2n], [1n]])
+      await batches[2]?.end()
+      expect(shown().slice(3)).toEqual([[2n]])
+      await batches[3]?.end()
+      await Promise.all(answers)
     })
 
     test('a pet whose commit failed is free again', async () => {

@@ -55,10 +55,14 @@ export class PatroniCluster {
     this.#folder = folder
     makeOwnedFolder(folder)
     const client = freePort()
-    this.#etcd = new GuardedProgram(join(folder, 'etcd'), etcdCommand(join(folder, 'etcd'), client, freePort()), {
-      // Debian's etcd refuses to start on ARM without it.
-      ETCD_UNSUPPORTED_ARCH: process.arch,
-    })
+    this.#etcd = new GuardedProgram(
+      join(folder, 'etcd'),
+      etcdCommand(join(folder, 'etcd'), client, freePort()),
+      {
+        // Debian's etcd refuses to start on ARM without it.
+        ETCD_UNSUPPORTED_ARCH: process.arch,
+      },
+    )
     this.#nodes = Array.from(
       { length: size },
       (_, index) =>

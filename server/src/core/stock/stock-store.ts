@@ -3,6 +3,17 @@ import type { InventoryItem, StockChanges } from './inventory.ts'
 import type { StockEvents } from './stock-event.ts'
 import type { StockOutcome, StockRequest } from './stock-request.ts'
 
+/** Another process keeps these pets locked; if there are none, it has locked something else. Nothing was changed. */
+export class PetsLocked extends Error {
+  override readonly name = 'PetsLocked'
+  readonly petIds: ReadonlySet<bigint>
+
+  constructor(petIds: ReadonlySet<bigint>, options?: ErrorOptions) {
+    super('another process keeps pets locked', options)
+    this.petIds = petIds
+  }
+}
+
 /** What is on the shelf. */
 export interface StockStore {
   /**
@@ -12,6 +23,8 @@ export interface StockStore {
   version(): number | undefined
   /** How many calls of `changeStock` for different pets it is worth having under way at once. */
   readonly concurrentCommits: number
+  /** How many calls of `changeStock` may wait beside them for pets that other processes have locked. */
+  readonly concurrentLockWaits: number
   /** Gives every entry, batch by batch, by petId ascending. Resolves to the cursor from which changes follow. */
   loadStock(onBatch: (items: readonly InventoryItem[]) => void): Promise<string>
   /** What is different since the cursor was given, or `too_many` where loading it all again is the better way. */
@@ -20,9 +33,10 @@ export interface StockStore {
    * Decides on each request in the order given, in one commit; answers in the same order. A quantity that really
    * changes is written to the stock and to the log in that same commit, and so is what is remembered of a request with
    * a key. At most as many changes as one adjustment can have. Rejects with a ServiceError if the database is in trouble,
-   * after which nobody knows whether the commit was made; any other error means that it was rolled back.
+   * after which nobody knows whether the commit was made; any other error means that it was rolled back. A brief wait
+   * for pets that another process has locked ends with PetsLocked.
    */
-  changeStock(requests: readonly StockRequest[]): Promise<StockOutcome[]>
+  changeStock(requests: readonly StockRequest[], lockWait?: 'brief' | 'full'): Promise<StockOutcome[]>
   /** Removes at most `batch` answers that were remembered before this time, in one commit; gives how many. */
   forgetAnswers(before: number, batch: number): Promise<number>
 }

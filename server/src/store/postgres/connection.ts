@@ -27,8 +27,8 @@ import { unusableHosts } from './unreachable.ts'
 const PROMPT_MS = 300
 /** How much later than the server's own time-out we give up: only where its answer cannot reach us. */
 const LATER_MS = 2 * SECOND
-/** How long a caller waits for a session while others use all of them. */
-const MAX_WAIT_MS = 2 * SECOND
+/** How long a caller waits for a session while none becomes free for anybody. */
+const MAX_STALL_MS = 2 * SECOND
 /** A process that lives is back with the next statement much sooner, on a busy machine too. */
 const MAX_PAUSE_MS = 5 * SECOND
 const CLOSED = new Error('the store is closed')
@@ -91,6 +91,10 @@ export class Connection implements SqlDatabase {
     return this.#losses
   }
 
+  get statementTimeoutMs(): number {
+    return this.#statementMs
+  }
+
   /** How many sessions this process may have at once. */
   get poolSize(): number {
     return this.#pool.options.max ?? 1
@@ -120,14 +124,15 @@ export class Connection implements SqlDatabase {
 
   /**
    * A transaction of two trips. One that is forgettable is not waited for on disk: a crash of the server may forget it,
-   * nobody sees it undone.
+   * nobody sees it undone. Without `maxLockWaitMs`, a lock is waited for until the statement times out.
    */
   readThenWrite<Found>(
     durability: Durability,
     read: (session: Session) => Promise<Found>,
     write: (session: Session, found: Found) => Promise<unknown> | undefined,
+    maxLockWaitMs?: number,
   ): Promise<void> {
-    return this.run((session) => transactInTwoTrips(session, durability, read, write))
+    return this.run((session) => transactInTwoTrips(session, durability, read, write, maxLockWaitMs))
   }
 
   /** Throws while no host takes writes. */
@@ -209,6 +214,7 @@ export class Connection implements SqlDatabase {
     let mayKeep = !isReadOnly(this.#trouble)
     this.#isAway = !mayKeep
     if (!mayKeep) giveUp(pool, this.#trouble)
+    else if (this.#trouble instanceof Hung) pool.closeIdle()
     const tooLate = setTimeout(() => {
       this.#isAway = true
       pool.refuseWaiting(this.#trouble)
@@ -296,7 +302,8 @@ export class Connection implements SqlDatabase {
       onLoss: () => {
         if (pool === this.#pool) this.#losses++
       },
-      maxWaitMs: MAX_WAIT_MS,
+      maxStallMs: MAX_STALL_MS,
+      maxWaitMs: this.#statementMs,
       maxOpenMs: this.#patienceMs,
     })
     return pool

@@ -15,7 +15,7 @@ export class Overloaded extends Error {
   override readonly name = 'Overloaded'
 
   constructor(afterMs: number) {
-    super(`all database sessions stayed in use for ${afterMs / 1_000} s`)
+    super(`no database session became free within ${(afterMs / 1_000).toFixed(1)} s`)
   }
 }
 
@@ -69,6 +69,10 @@ const OUR_FAULT = /^(21|22|23|2F|34|42(?!P01|501)|P0)/
 const SERVER_GONE = /^(08|28|3D|53|57P0)/
 
 const READ_ONLY = '25006'
+/** A lock was not free within `lock_timeout`. */
+export const LOCK_TIMEOUT = '55P03'
+/** A statement was cancelled, usually by `statement_timeout`. */
+export const CANCELLED = '57014'
 
 export function isReadOnly(error: unknown): boolean {
   if (error instanceof UnusableHosts) return error.errors.some(isReadOnly)
@@ -82,11 +86,6 @@ export function hasState(error: unknown, state: string): boolean {
 
 function stateOf(error: unknown): string | undefined {
   return error instanceof SQL.PostgresError ? error.errno : undefined
-}
-
-/** Whether a statement took longer than statement_timeout, as the server or as callers are told. */
-export function isStatementTimeout(error: unknown): boolean {
-  return stateOf(error instanceof ServiceError ? error.cause : error) === '57014'
 }
 
 /** Whether the connection, rather than the statement, has failed. */

@@ -6,7 +6,7 @@ import { prunableIds } from '../history.ts'
 import { type LogRow, MAX_BEHIND, toEvent } from '../log-rows.ts'
 import { inLongSession } from '../sql.ts'
 import type { Connection } from './connection.ts'
-import { isStatementTimeout } from './failures.ts'
+import { CANCELLED, hasState } from './failures.ts'
 import type { Session } from './session-pool.ts'
 
 interface Numbering {
@@ -83,7 +83,7 @@ function numberPatiently(connection: Connection): <T>(work: () => Promise<T>) =>
     try {
       return await work()
     } catch (error) {
-      if (!isStatementTimeout(error)) throw error
+      if (!hasState(error, CANCELLED)) throw error
       numbering ??= numberWithoutTimeout().finally(() => {
         numbering = undefined
       })

@@ -1,7 +1,16 @@
 import { SECOND } from '../../core/values/clock.ts'
 import { ServiceError } from '../../core/values/errors.ts'
 import type { Connection } from './connection.ts'
-import { Hung, hasState, inTime, ReadOnly, UnusableHosts, unavailable } from './failures.ts'
+import {
+  CANCELLED,
+  Hung,
+  hasState,
+  inTime,
+  LOCK_TIMEOUT,
+  ReadOnly,
+  UnusableHosts,
+  unavailable,
+} from './failures.ts'
 import { numberLog } from './log.ts'
 import { findNewerTables } from './migrations.ts'
 import type { PostgresSession } from './session.ts'
@@ -13,8 +22,6 @@ const LOCK_MS = SECOND
 const WITHIN_MS = 3 * SECOND
 
 /** SQLSTATEs. */
-const LOCK_TIMEOUT = '55P03'
-const CANCELLED = '57014'
 const DISK_FULL = '53100'
 const TOO_MANY_CONNECTIONS = '53300'
 

@@ -10,13 +10,16 @@ interface PoolParts {
   readonly onLoss: () => void
   /** Asked of each connection before it is used for the first time; one that it throws for is used by nobody. */
   readonly check: (session: Session) => Promise<unknown>
-  /** How long a caller waits for a session while all of them are in use. */
+  /** How long a caller waits for a session while none becomes free for anybody. */
+  readonly maxStallMs: number
+  /** How long a caller waits for a session at most, while others get theirs. */
   readonly maxWaitMs: number
   /** How long opening a connection may take, with its check. */
   readonly maxOpenMs: number
 }
 
 interface Waiter {
+  readonly since: number
   readonly resolve: (session: Session) => void
   readonly reject: (reason: unknown) => void
 }
@@ -38,6 +41,7 @@ export class SessionPool {
   #idle: Session[] = []
   #waiting: Waiter[] = []
   #pausedUntil = 0
+  #lastHandedOn = 0
   #closedFor: unknown
 
   constructor(parts: PoolParts) {
@@ -54,15 +58,15 @@ export class SessionPool {
     if (session !== undefined) return session
     if (this.#closedFor !== undefined) throw this.#closedFor
     const { promise, resolve, reject } = Promise.withResolvers<Session>()
-    const waiter = { resolve, reject }
+    const waiter = { since: performance.now(), resolve, reject }
     if (isUrgent) this.#waiting.unshift(waiter)
     else this.#waiting.push(waiter)
-    const timer = setTimeout(() => this.#shed(waiter), this.#parts.maxWaitMs)
+    const timer = setInterval(() => this.#shedIfLate(waiter), this.#parts.maxStallMs)
     this.#openForWaiting()
     try {
       return await promise
     } finally {
-      clearTimeout(timer)
+      clearInterval(timer)
     }
   }
 
@@ -79,23 +83,32 @@ export class SessionPool {
     for (const { reject } of this.#waiting.splice(0)) reject(reason)
   }
 
+  /** After a session has hung, the unused ones may hang as well: the next callers get new ones. */
+  closeIdle(): void {
+    for (const session of this.#idle.splice(0)) this.#end(session)
+  }
+
   /** While no session is open, callers wait for the attempt to open one, which has a time limit of its own. */
-  #shed(waiter: Waiter): void {
+  #shedIfLate(waiter: Waiter): void {
     if (this.#open.size === 0) return
+    const now = performance.now()
+    const isStalled = now - this.#lastHandedOn >= this.#parts.maxStallMs
+    if (!isStalled && now - waiter.since < this.#parts.maxWaitMs) return
     this.#waiting = this.#waiting.filter((other) => other !== waiter)
-    waiter.reject(new Overloaded(this.#parts.maxWaitMs))
+    waiter.reject(new Overloaded(now - waiter.since))
   }
 
   /** Whoever waits for a connection is refused with the reason, and so is whoever uses one for longer than the time-out. */
   async close(timeoutSeconds: number, reason: unknown): Promise<void> {
     this.#closedFor ??= reason
     this.refuseWaiting(reason)
-    for (const session of this.#idle.splice(0)) this.#end(session)
+    this.closeIdle()
     const left = [...this.#opening, ...this.#open.values()]
     await Promise.all(left.map((sql) => sql.close({ timeout: timeoutSeconds })))
   }
 
   #handOn(session: Session): void {
+    this.#lastHandedOn = performance.now()
     const next = this.#waiting.shift()
     if (next === undefined) this.#idle.push(session)
     else next.resolve(session)

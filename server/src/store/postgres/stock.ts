@@ -7,9 +7,10 @@ import {
   concernsOrders,
   isWebhookRequest,
   petIdsOf,
+  type StockOutcome,
   type StockRequest,
 } from '../../core/stock/stock-request.ts'
-import type { StockStore } from '../../core/stock/stock-store.ts'
+import { PetsLocked, type StockStore } from '../../core/stock/stock-store.ts'
 import { concernsCatalog } from '../catalog-named.ts'
 import { ENTRIES, type FoundRow, type StockRow, toFound, toItem } from '../log-rows.ts'
 import { isHoldOver } from '../order-rows.ts'
@@ -19,7 +20,7 @@ import type { StoreClock } from '../store-clock.ts'
 import { lockCatalog, lockedOnly, readCatalog } from './catalog.ts'
 import type { Connection } from './connection.ts'
 import { writeDecision } from './decision.ts'
-import { isTaken, ReadOnly, unavailable } from './failures.ts'
+import { hasState, isTaken, LOCK_TIMEOUT, ReadOnly, unavailable } from './failures.ts'
 import { lockKeys, remember, toAnswers } from './idempotency.ts'
 import { takeLogNumbers } from './log-ids.ts'
 import { maxRowsOf, readOrders, toOrdersFound } from './orders.ts'
@@ -48,8 +49,10 @@ interface ChangedRow extends SnapshotRow {
   status: PetStatus | null
 }
 
-/** Each uses a session. A pool that is smaller keeps one session for limits and reads. */
+/** Each uses a session; in a small pool, they leave half of the sessions for everything else. */
 const MAX_CONCURRENT_COMMITS = 4
+/** Much longer than a commit of another instance keeps its pets locked. */
+const BRIEF_LOCK_WAIT_MS = 500
 /** With more changes than this, loading everything is not slower. */
 const MAX_CHANGES = 10_000
 
@@ -69,10 +72,31 @@ export function stockVerbs(
   const toCursor = ({ server, snapshot, prunings }: SnapshotRow) =>
     [snapshot, server, prunings, connection.losses].join('@')
 
+  const concurrentCommits = Math.max(1, Math.min(MAX_CONCURRENT_COMMITS, Math.floor(connection.poolSize / 2)))
+
+  async function commit(requests: readonly StockRequest[], maxLockWaitMs?: number): Promise<StockOutcome[]> {
+    let isAboutOrders = requests.some(concernsOrders)
+    for (;;) {
+      const decision = await decideAndWrite(connection, clock, requests, isAboutOrders, maxLockWaitMs).catch(
+        (error: unknown) => {
+          // Somebody else has just made what was to be made: now it is known to be there.
+          if (!isTaken(error)) throw error
+        },
+      )
+      if (decision === 'holds_over') {
+        isAboutOrders = true
+        continue
+      }
+      totals.add(decision?.orders)
+      if (decision?.isPutOff === false) return decision.outcomes
+    }
+  }
+
   return {
     // Only the database knows what other instances did.
     version: () => undefined,
-    concurrentCommits: Math.max(1, Math.min(MAX_CONCURRENT_COMMITS, connection.poolSize - 1)),
+    concurrentCommits,
+    concurrentLockWaits: Math.max(1, connection.poolSize - concurrentCommits - 1),
 
     loadStock: (onBatch) =>
       inLongSession(connection, async (session) => {
@@ -109,21 +133,13 @@ export function stockVerbs(
       return { set, removed, cursor: toCursor(first) }
     },
 
-    changeStock: async (requests) => {
-      let isAboutOrders = requests.some(concernsOrders)
-      for (;;) {
-        const decision = await decideAndWrite(connection, clock, requests, isAboutOrders).catch(
-          (error: unknown) => {
-            // Somebody else has just made what was to be made: now it is known to be there.
-            if (!isTaken(error)) throw error
-          },
-        )
-        if (decision === 'holds_over') {
-          isAboutOrders = true
-          continue
-        }
-        totals.add(decision?.orders)
-        if (decision?.isPutOff === false) return decision.outcomes
+    changeStock: async (requests, lockWait = 'full') => {
+      if (lockWait === 'full') return commit(requests)
+      try {
+        return await commit(requests, BRIEF_LOCK_WAIT_MS)
+      } catch (error) {
+        if (!hasState(error, LOCK_TIMEOUT)) throw error
+        throw new PetsLocked(await findLockedPets(connection, petIdsOf(requests)), { cause: error })
       }
     },
 
@@ -137,6 +153,7 @@ async function decideAndWrite(
   clock: StoreClock,
   requests: readonly StockRequest[],
   isAboutOrders: boolean,
+  maxLockWaitMs: number | undefined,
 ): Promise<Decision | 'holds_over'> {
   let decision: Decision | 'holds_over' | undefined
   const keys = keysOf(requests)
@@ -180,6 +197,7 @@ async function decideAndWrite(
         }),
       ])
     },
+    maxLockWaitMs,
   )
   if (decision === undefined) throw new Error('a commit was made without a decision')
   return decision
@@ -215,4 +233,21 @@ const LOCK_PETS = `
 function lockPets(sql: SQL, requests: readonly StockRequest[], clock: StoreClock) {
   const petIds = arrayOf(petIdsOf(requests), (petId) => petId)
   return sql.unsafe<LockedRow[]>(LOCK_PETS, [petIds, clock.given()]).execute()
+}
+
+/** The pets among these that another transaction has locked at this moment. */
+async function findLockedPets(
+  connection: Connection,
+  petIds: readonly bigint[],
+): Promise<ReadonlySet<bigint>> {
+  const ids = arrayOf(petIds, (petId) => petId)
+  const rows = await connection.run((sql) =>
+    sql<{ pet_id: bigint }[]>`
+      WITH free AS MATERIALIZED (
+        SELECT pet_id FROM stock WHERE pet_id = ANY (${ids}::bigint[]) FOR NO KEY UPDATE SKIP LOCKED
+      )
+      SELECT pet_id FROM stock WHERE pet_id = ANY (${ids}::bigint[])
+        AND pet_id NOT IN (SELECT pet_id FROM free)`.execute(),
+  )
+  return new Set(rows.map(({ pet_id }) => pet_id))
 }

@@ -34,9 +34,12 @@ export async function transactInTwoTrips<Found>(
   durability: Durability,
   read: (session: Session) => Promise<Found>,
   write: (session: Session, found: Found) => Promise<unknown> | undefined,
+  maxLockWaitMs?: number,
 ): Promise<void> {
+  const lockTimeout = maxLockWaitMs === undefined ? '' : `; SET LOCAL lock_timeout = ${maxLockWaitMs}`
   try {
-    const [, found] = await Promise.all([session.unsafe(BEGIN[durability]).execute(), read(session)])
+    const begun = session.unsafe(`${BEGIN[durability]}${lockTimeout}`).execute()
+    const [, found] = await Promise.all([begun, read(session)])
     // Both: the COMMIT of a transaction that has failed succeeds, and undoes it.
     await Promise.all([write(session, found), session`COMMIT`.execute()])
   } catch (error) {

@@ -98,6 +98,7 @@ export function stockVerbs(
     version: connection.version,
     // A file has one writer at a time.
     concurrentCommits: 1,
+    concurrentLockWaits: 0,
 
     loadStock: (onBatch) =>
       inLongSession(connection, async (session) => {

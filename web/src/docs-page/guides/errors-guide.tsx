@@ -28,7 +28,8 @@ export const WHAT_TO_DO: Readonly<Record<string, string>> = {
   gone: 'Move to the operation that takes its place.',
   insufficient_stock: 'Take less, or wait for more; `details` names every pet and how many there are.',
   order_closed: 'Order again where its hold ran out; `details` says what it is.',
-  in_use: 'Complete or cancel the open orders of the pet, or give the pets another category; then remove it. With webhooks: remove one first.',
+  in_use:
+    'Complete or cancel the open orders of the pet, or give the pets another category; then remove it. With webhooks: remove one first.',
   already_exists: 'Use what is there, or another id or barcode; the message says who has it.',
   precondition_failed: 'Read the entry again, decide, and send its new ETag or quantity.',
   payload_too_large: 'Send a smaller body.',

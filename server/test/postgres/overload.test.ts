@@ -1,0 +1,117 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { PetsLocked } from '../../src/core/stock/stock-store.ts'
+import { Connection } from '../../src/store/postgres/connection.ts'
+import { DEFAULT_POSTGRES_SETTINGS, openPostgresStore } from '../../src/store/postgres/store.ts'
+import { serve } from '../cli/running-petstore.ts'
+import { FreezingProxy } from '../support/freezing-proxy.ts'
+import { createDatabase, type PostgresDatabase } from '../support/postgres-databases.ts'
+import { until } from '../support/until.ts'
+import { PET_IDS, stockUp } from './shop.ts'
+
+setDefaultTimeout(120_000)
+
+let database: PostgresDatabase
+let key: string
+beforeAll(async () => {
+  database = await createDatabase()
+  key = await stockUp(database.url)
+})
+afterAll(() => database.drop())
+
+const change = (quantity: number) => ({ method: 'PATCH', body: JSON.stringify({ quantity }) })
+
+function failureOf(work: Promise<unknown>): Promise<unknown> {
+  return work.then(
+    () => undefined,
+    (error: unknown) => error,
+  )
+}
+
+describe('when all sessions are in use', () => {
+  test('a caller who finds none free is refused, and nobody else notices', async () => {
+    const connection = new Connection(database.url, { ...DEFAULT_POSTGRES_SETTINGS, poolSize: 1 })
+    await connection.connect()
+    const { losses } = connection
+    const released = Promise.withResolvers<void>()
+    const holder = connection.run(async (session) => {
+      await released.promise
+      return session`SELECT 7 AS seven`
+    })
+    expect(await failureOf(connection.rows('SELECT 1'))).toMatchObject({
+      code: 'service_unavailable',
+      message: 'the service is overloaded; try again shortly',
+    })
+    released.resolve()
+    expect([...(await holder)]).toEqual([{ seven: 7 }])
+    expect(await connection.rows('SELECT 1 AS one')).toHaveLength(1)
+    expect(connection.losses).toBe(losses)
+    await connection.close()
+  })
+
+  test('a session that hangs is given up alone', async () => {
+    const url = new URL(database.url)
+    const proxy = await FreezingProxy.open(Number(url.port))
+    url.port = String(proxy.port)
+    const settings = { ...DEFAULT_POSTGRES_SETTINGS, poolSize: 2, statementTimeoutSeconds: 1 }
+    const connection = new Connection(url.href, settings)
+    await connection.connect()
+    const released = Promise.withResolvers<void>()
+    // It hangs on our side, as if the answer were lost.
+    const hanging = failureOf(connection.run(() => released.promise))
+    const other = connection.longSession()
+    expect(await hanging).toMatchObject({ code: 'service_unavailable' })
+    await until(async () => (await failureOf(connection.rows('SELECT 1'))) === undefined)
+    const session = await other
+    expect(await session.rows('SELECT 1 AS one')).toHaveLength(1)
+    await session.close()
+    await connection.close()
+    proxy.close()
+  })
+})
+
+describe('a pet that another process keeps locked', () => {
+  test('delays no caller of another pet, however many want it', async () => {
+    const service = await serve([], {
+      cwd: '/',
+      env: { DATABASE_URL: database.url, PG_STATEMENT_TIMEOUT_SECONDS: '60' },
+    })
+    const other = database.connect()
+    await other.unsafe('BEGIN; SELECT 1 FROM stock WHERE pet_id = ANY (ARRAY[1, 2, 3, 4]) FOR UPDATE')
+    const settled: number[] = []
+    const lockedPets = PET_IDS.filter((petId) => petId < 5)
+    const waiting = lockedPets.flatMap((petId) =>
+      Array.from({ length: 5 }, async (_, index) => {
+        const { status } = await service.call(`/inventory/${petId}`, key, change(index))
+        settled.push(petId)
+        return status
+      }),
+    )
+    for (let quantity = 1; quantity <= 20; quantity++) {
+      expect((await service.call('/inventory/5', key, change(quantity))).status).toBe(200)
+    }
+    expect(settled).toEqual([])
+    await other.unsafe('COMMIT')
+    await other.close()
+    expect(new Set(await Promise.all(waiting))).toEqual(new Set([200]))
+    expect(await service.stop()).toBe(0)
+  })
+
+  test('is named when a brief wait for it ends, and nothing is changed', async () => {
+    const settings = { ...DEFAULT_POSTGRES_SETTINGS, statementTimeoutSeconds: 2 }
+    const store = await openPostgresStore(database.url, settings)
+    const other = database.connect()
+    await other.unsafe('BEGIN; SELECT 1 FROM stock WHERE pet_id = 1 FOR UPDATE')
+    const requests = PET_IDS.map((petId) => ({ petId: BigInt(petId), quantity: 30, keyId: 'key', at: 0 }))
+    const failure = await failureOf(store.changeStock(requests, 'brief'))
+    expect(failure).toBeInstanceOf(PetsLocked)
+    expect(failure).toMatchObject({ petIds: new Set([1n]) })
+    expect(await failureOf(store.changeStock(requests.slice(0, 1), 'full'))).toMatchObject({
+      code: 'service_unavailable',
+    })
+    expect(await store.changeStock(requests.slice(1), 'brief')).toHaveLength(PET_IDS.length - 1)
+    await other.unsafe('COMMIT')
+    await other.close()
+    expect(await store.changeStock(requests)).toHaveLength(PET_IDS.length)
+    await store.close()
+  })
+})
