@@ -184,7 +184,7 @@ describe('the contract', () => {
         findAvailability: bug,
         listPets: bug,
         listCategories: bug,
-        searchStep: bug,
+        searchPets: bug,
         listHistoryPage: bug,
         listRecentHistory: bug,
         latestEventCursor: bug,

@@ -1,3 +1,4 @@
+import { Worker } from 'node:worker_threads'
 import { SharedLimits } from '../../core/limits/shared-limits.ts'
 import { contentVerbs } from '../contents.ts'
 import { exportVerbs } from '../export.ts'
@@ -8,6 +9,7 @@ import { usageVerbs } from '../limits.ts'
 import type { TablesMode } from '../opening.ts'
 import { orderVerbs } from '../orders.ts'
 import { petVerbs } from '../pets.ts'
+import { Reader, workerAddress } from '../reader.ts'
 import { searchVerbs } from '../search.ts'
 import type { Store } from '../store.ts'
 import { webhookVerbs } from '../webhooks.ts'
@@ -18,6 +20,7 @@ import { sharedLimitStore } from './limits.ts'
 import { logVerbs } from './log.ts'
 import { findNewerTables, migrate } from './migrations.ts'
 import { type PostgresSettings, sessionSettings } from './options.ts'
+import type { PostgresReaderStart } from './reader-worker.ts'
 import { findDroppedSettings } from './session-check.ts'
 import { stockVerbs } from './stock.ts'
 import { readStoreTime, storeClock } from './store-clock.ts'
@@ -49,6 +52,11 @@ export async function openPostgresStore(
   }
   const clock = storeClock(settings.clock)
   const log = logVerbs(connection)
+  const reader = new Reader(() => {
+    const { clock: _, ...copied } = settings
+    const workerData: PostgresReaderStart = { url, settings: { ...copied, poolSize: 1 } }
+    return new Worker(workerAddress('store/postgres/reader-worker.ts'), { workerData })
+  })
   return {
     ...stockVerbs(connection, clock),
     ...answerVerbs(connection),
@@ -59,7 +67,7 @@ export async function openPostgresStore(
     }),
     ...historyVerbs(connection),
     ...petVerbs(connection),
-    ...searchVerbs(connection, clock),
+    ...searchVerbs(reader, clock),
     ...orderVerbs(connection, clock),
     ...keyVerbs(connection, () => readStoreTime(connection, settings.clock)),
     ...usageVerbs(connection),
@@ -74,6 +82,9 @@ export async function openPostgresStore(
     ...inspectionVerbs(connection),
     ping: () => connection.ping(),
     findWrongSettings: () => findDroppedSettings(connection, sessionSettings(settings)),
-    close: () => connection.close(),
+    close: async () => {
+      await reader.close()
+      await connection.close()
+    },
   }
 }

@@ -1,5 +1,6 @@
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { Worker } from 'node:worker_threads'
 import { LimitLedger } from '../../core/limits/rate-windows.ts'
 import { contentVerbs } from '../contents.ts'
 import { exportVerbs } from '../export.ts'
@@ -10,6 +11,7 @@ import { usageVerbs } from '../limits.ts'
 import type { OpenOptions } from '../opening.ts'
 import { orderVerbs } from '../orders.ts'
 import { petVerbs } from '../pets.ts'
+import { Reader, workerAddress } from '../reader.ts'
 import { searchVerbs } from '../search.ts'
 import type { Store } from '../store.ts'
 import { webhookVerbs } from '../webhooks.ts'
@@ -20,6 +22,7 @@ import { inspectionVerbs } from './inspection.ts'
 import { ledgerStore } from './limits.ts'
 import { logVerbs } from './log.ts'
 import { migrate } from './migrations.ts'
+import type { SqliteReaderStart } from './reader-worker.ts'
 import { requireUsable } from './restore.ts'
 import { lockForServing } from './serve-lock.ts'
 import { stockVerbs } from './stock.ts'
@@ -49,14 +52,26 @@ export function openSqliteStore(path: string, options: Partial<OpenOptions> = {}
   // Not a bare SELECT 1, which would answer without a look at the file.
   const anyChange = connection.database.query('SELECT 1 FROM log LIMIT 1')
   const log = logVerbs(connection)
+  const reader = new Reader(
+    () =>
+      new Worker(workerAddress('store/sqlite/reader-worker.ts'), {
+        workerData: {
+          path,
+          ...(options.readerGate === undefined ? {} : { gate: options.readerGate }),
+        } satisfies SqliteReaderStart,
+      }),
+    // The worker may have seen commits that are not on disk yet: what it read is a read of this connection too.
+    (answer) => connection.read(() => answer),
+  )
   return {
     ...stockVerbs(connection, now),
     ...answerVerbs(connection),
     ...log,
     ...webhookVerbs(connection, log, { log: { from: 'log', place: 'id' } }),
     ...historyVerbs(connection),
+    listRecentHistory: historyVerbs(reader).listRecentHistory,
     ...petVerbs(connection),
-    ...searchVerbs(connection, clock),
+    ...searchVerbs(reader, clock),
     ...orderVerbs(connection, clock),
     ...keyVerbs(connection),
     ...usageVerbs(connection),
@@ -72,6 +87,7 @@ export function openSqliteStore(path: string, options: Partial<OpenOptions> = {}
     findWrongSettings: async () => [],
     ping: () => connection.read(() => void anyChange.get()),
     close: async () => {
+      await reader.close()
       await connection.close()
       lock?.close()
     },
