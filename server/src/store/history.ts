@@ -23,23 +23,29 @@ const LOWEST_ID = 0n
 const COLUMNS = 'id, pet_id, before, after, at, key_id, reason, reference'
 
 /** How many rows of the log are examined for a page of filtered changes, and how many of them in one step. */
-const WALK = { most: 40_000, step: 4_000 }
+const WALK = { most: 100_000, step: 5_000 }
 /**
  * Clocks of instances may differ by this much, and a clock may be set back by this much: rows of the log are in the order of
  * their times but for that.
  */
 const CLOCK_SKEW_MS = 300_000
 
-/** Bisects the log: the first id from which on times are not before $1. Null if the log is empty. */
+/**
+ * Bisects the log: the first id from which on times are not before $1; null if the log is empty. It probes rows of changes,
+ * unless there is none near: pets that were brought in may have other times.
+ */
 const FIRST_ID_SINCE = `
   WITH RECURSIVE bisection (low, high) AS (
-    SELECT min(id), max(id) + 1 FROM log
+    SELECT (SELECT min(id) FROM log), (SELECT max(id) FROM log) + 1
     UNION ALL
     SELECT CASE WHEN log.at < CAST($1 AS BIGINT) THEN log.id + 1 ELSE low END,
       CASE WHEN log.at < CAST($1 AS BIGINT) THEN high ELSE low + (high - low) / 2 END
     FROM bisection CROSS JOIN log
-    WHERE low < high AND log.id = (
-      SELECT later.id FROM log AS later WHERE later.id >= low + (high - low) / 2 ORDER BY later.id LIMIT 1)
+    WHERE low < high AND log.id = coalesce((
+        SELECT near.id FROM (
+          SELECT id, kind FROM log AS later WHERE later.id >= low + (high - low) / 2 ORDER BY later.id LIMIT 200) AS near
+        WHERE near.kind = 'change' ORDER BY near.id LIMIT 1), (
+        SELECT later.id FROM log AS later WHERE later.id >= low + (high - low) / 2 ORDER BY later.id LIMIT 1))
   )
   SELECT low AS id FROM bisection WHERE low >= high`
 
@@ -177,7 +183,7 @@ async function isShort(
   if (first === LOWEST_ID || end === HIGHEST_ID) return false
   const [row] = await database.rows<{ size: bigint }>(
     `SELECT count(*) AS size FROM (
-      SELECT 1 FROM log WHERE id >= $1 AND id < $2 LIMIT CAST($3 AS BIGINT)) AS some`,
+      SELECT 1 FROM log WHERE id >= $1 AND id < $2 LIMIT CAST($3 AS BIGINT)) AS counted`,
     first,
     end,
     most,

@@ -14,7 +14,7 @@ export const listRecentChanges = defineOperation({
   path: '/inventory/history',
   summary: 'List the changes of all stock',
   description:
-    'Returns the changes of the stock quantities of all pets, newest first, page by page; those that fit all that is given. Changes of pets that were removed stay. Filters by time find their range at once. With who or reason, a page examines at most 40,000 rows of the log: it may have fewer changes than asked for, or none, and still link to the next page.',
+    'Returns the changes of the stock quantities of all pets, newest first, page by page; those that fit all that is given. Changes of pets that were removed stay. Filters by time find their range at once. With who or reason, a page examines at most 100,000 rows of the log: it may have fewer changes than asked for, or none, and still link to the next page.',
   tag: 'inventory',
   stability: 'beta',
   query: {
