@@ -55,17 +55,17 @@ const FLOORS: readonly Floor[] = [
   },
   {
     files: `${STORE}sqlite/`,
-    may: [CORE, `${STORE}*`, 'bun:sqlite', 'node:fs', 'node:path'],
+    may: [CORE, `${STORE}*`, 'bun:sqlite', 'node:fs', 'node:path', 'node:worker_threads'],
     instead: 'an adapter knows core and what stands in store/ for both; move what both need there',
   },
   {
     files: `${STORE}postgres/`,
-    may: [CORE, `${STORE}*`, 'bun', 'node:net', 'node:path'],
+    may: [CORE, `${STORE}*`, 'bun', 'node:net', 'node:path', 'node:worker_threads'],
     instead: 'an adapter knows core and what stands in store/ for both; move what both need there',
   },
   {
     files: `${STORE}*`,
-    may: [CORE],
+    may: [CORE, 'node:worker_threads'],
     instead: 'what both adapters share knows core alone; only open-store.ts knows the adapters',
   },
   {

@@ -2,6 +2,7 @@ import type { HttpRequest } from '@petstore/wire'
 import type { Static, TObject, TSchema } from 'typebox'
 import type { CatalogStore } from '../core/catalog/catalog-store.ts'
 import { type Permission, requirePermission } from '../core/keys/permissions.ts'
+import type { KeyQueue } from '../core/limits/key-queue.ts'
 import type { LimitKeeper } from '../core/limits/limit-store.ts'
 import type { OrderStore } from '../core/orders/order-store.ts'
 import type { GroupCommit } from '../core/stock/group-commit.ts'
@@ -30,6 +31,8 @@ export interface Services {
   readonly commits: GroupCommit
   readonly streams: EventStreams
   readonly limits: LimitKeeper
+  /** Searches and scans of the history: one at a time for each key. */
+  readonly longReads: KeyQueue
   readonly webhooks: WebhookTools
   readonly clock: Clock
 }

@@ -1,6 +1,7 @@
 import { type Handler, type Listener, listen, readTls, type Tls } from '@petstore/wire'
 import { KeyRing } from '../core/keys/api-key.ts'
 import { AddressWindows } from '../core/limits/address-windows.ts'
+import { KeyQueue } from '../core/limits/key-queue.ts'
 import { EventHub } from '../core/stock/event-hub.ts'
 import { GroupCommit } from '../core/stock/group-commit.ts'
 import { REMEMBERED_MS } from '../core/stock/idempotency.ts'
@@ -40,6 +41,8 @@ const SWEEP_HOLDS_EVERY_MS = 1_000
 const SWEPT_AT_ONCE = 200
 const SWEEPING_PAUSE_MS = 5
 
+/** Loading fewer pets takes no longer than starting the worker that searches. */
+const MIN_PETS_TO_PREPARE_SEARCH = 10_000
 /** Also those that were replaced without a word. */
 const READ_CERTIFICATES_EVERY_MS = 1_000
 /** That the database is in trouble is told for so long without asking it again. */
@@ -116,6 +119,7 @@ export async function startService(
       commits,
       streams,
       limits,
+      longReads: new KeyQueue(),
       webhooks: { sender, sampleOf: sampleMessage },
     },
     webPages: await readWebPages(),
@@ -135,6 +139,10 @@ export async function startService(
     createScrapeApp({ metrics, store, clock, load }),
   )
   deliveries.start()
+  if (view.count >= MIN_PETS_TO_PREPARE_SEARCH) {
+    // A search that comes meanwhile waits for it, and reports what goes wrong.
+    store.prepareSearch().catch(() => {})
+  }
   const every = (interval: number, name: string, work: () => Promise<void>) => {
     let isFailing = false
     const succeeded = () => {

@@ -18,18 +18,43 @@ interface HistoryRow {
 
 /** Above every id that a row can have: where the newest changes are asked for. */
 const HIGHEST_ID = 2n ** 63n - 1n
+/** Below every id that a row can have. */
+const LOWEST_ID = 0n
 const COLUMNS = 'id, pet_id, before, after, at, key_id, reason, reference'
 
-/** How many rows of the log are looked at for a page of what a filter finds, and how many of them in one step. */
-const WALK = { most: 20_000, step: 2_000 }
-/** Clocks of instances may differ by this much, so the log is in the order of time but for that. */
-const CLOCKS_DIFFER_MS = 3_600_000
+/** How many rows of the log are examined for a page of filtered changes, and how many of them in one step. */
+const WALK = { most: 100_000, step: 5_000 }
+/**
+ * Clocks of instances may differ by this much, and a clock may be set back by this much: rows of the log are in the order of
+ * their times but for that.
+ */
+const CLOCK_SKEW_MS = 300_000
 
-/** Whether a row of the log is one that a filter wants: $3 to $6 are its parts. */
+/**
+ * Bisects the log: the first id from which on times are not before $1; null if the log is empty. It probes rows of changes,
+ * unless there is none near: pets that were brought in may have other times.
+ */
+const FIRST_ID_SINCE = `
+  WITH RECURSIVE bisection (low, high) AS (
+    SELECT (SELECT min(id) FROM log), (SELECT max(id) FROM log) + 1
+    UNION ALL
+    SELECT CASE WHEN log.at < CAST($1 AS BIGINT) THEN log.id + 1 ELSE low END,
+      CASE WHEN log.at < CAST($1 AS BIGINT) THEN high ELSE low + (high - low) / 2 END
+    FROM bisection CROSS JOIN log
+    WHERE low < high AND log.id = coalesce((
+        SELECT near.id FROM (
+          SELECT id, kind FROM log AS later WHERE later.id >= low + (high - low) / 2 ORDER BY later.id LIMIT 200) AS near
+        WHERE near.kind = 'change' ORDER BY near.id LIMIT 1), (
+        SELECT later.id FROM log AS later WHERE later.id >= low + (high - low) / 2 ORDER BY later.id LIMIT 1))
+  )
+  SELECT low AS id FROM bisection WHERE low >= high`
+
+/** Whether a row of the log is one that a filter wants: $3 to $7 are its parts. */
 const FITS = `(CAST($3 AS TEXT) IS NULL OR key_id = CAST($3 AS TEXT)
       OR key_id IN (SELECT id FROM keys WHERE name = CAST($3 AS TEXT)))
     AND (CAST($4 AS TEXT) IS NULL OR reason = CAST($4 AS TEXT))
-    AND at >= CAST($5 AS BIGINT) AND at < CAST($6 AS BIGINT)`
+    AND at >= CAST($5 AS BIGINT) AND at < CAST($6 AS BIGINT)
+    AND (CAST($7 AS BIGINT) IS NULL OR pet_id = CAST($7 AS BIGINT))`
 
 /** From a row on, the pet's rows back to its first one, until so many changes are among them. */
 const chainWith = (more: string) => `
@@ -54,7 +79,7 @@ const LATEST = `
     (SELECT max(id) FROM log WHERE pet_id = $1 AND ${IS_OF_PET})) AS id`
 
 export function historyVerbs(
-  database: SqlDatabase,
+  database: Pick<SqlDatabase, 'rows'>,
   walk = WALK,
 ): Pick<HistoryStore, 'listHistoryPage' | 'findRemoval' | 'listRecentHistory' | 'countPrunable'> {
   return {
@@ -80,14 +105,17 @@ export function historyVerbs(
       const before = cursor === undefined ? HIGHEST_ID : parseInt64(cursor)
       if (before === undefined) return 'unknown_cursor'
       const { petId } = filter
-      if (petId !== undefined) {
+      const range = await idRange(database, filter)
+      if (range === undefined) return { entries: [], next: undefined }
+      if (petId !== undefined && !(await isShort(database, range, walk.most))) {
         const from = await startOfChain(database, petId, cursor === undefined ? undefined : before)
         return from === undefined
           ? { entries: [], next: undefined }
           : foundInChain(database, { limit, from, filter, walk })
       }
       if (Object.values(filter).some((part) => part !== undefined)) {
-        return foundInLog(database, { limit, from: before, filter, walk })
+        const from = before < range.end ? before : range.end
+        return foundInLog(database, { limit, from, first: range.first, filter, walk })
       }
       const rows = await database.rows<HistoryRow>(
         `SELECT recent.*, name FROM (
@@ -112,7 +140,7 @@ export function historyVerbs(
 
 /** The row that a pet's history begins with: its latest, or the one before the last entry of the page before. */
 async function startOfChain(
-  database: SqlDatabase,
+  database: Pick<SqlDatabase, 'rows'>,
   petId: bigint,
   after: bigint | undefined,
 ): Promise<bigint | undefined> {
@@ -126,6 +154,43 @@ async function startOfChain(
   return from?.id ?? undefined
 }
 
+/** Ids of the log, without `end`. */
+interface IdRange {
+  readonly first: bigint
+  readonly end: bigint
+}
+
+/** The rows that can be of the time that the filter asks for; `undefined` if there is none. */
+async function idRange(
+  database: Pick<SqlDatabase, 'rows'>,
+  { since, until }: HistoryFilter,
+): Promise<IdRange | undefined> {
+  const firstIdSince = async (time: number) => {
+    const [row] = await database.rows<{ id: bigint | null }>(FIRST_ID_SINCE, time)
+    return row?.id ?? undefined
+  }
+  const first = since === undefined ? LOWEST_ID : await firstIdSince(since - CLOCK_SKEW_MS)
+  const end = until === undefined ? HIGHEST_ID : await firstIdSince(until + CLOCK_SKEW_MS)
+  return first === undefined || end === undefined || first >= end ? undefined : { first, end }
+}
+
+/** Whether examining all rows of the range is as quick as following the changes of one pet. */
+async function isShort(
+  database: Pick<SqlDatabase, 'rows'>,
+  { first, end }: IdRange,
+  most: number,
+): Promise<boolean> {
+  if (first === LOWEST_ID || end === HIGHEST_ID) return false
+  const [row] = await database.rows<{ size: bigint }>(
+    `SELECT count(*) AS size FROM (
+      SELECT 1 FROM log WHERE id >= $1 AND id < $2 LIMIT CAST($3 AS BIGINT)) AS counted`,
+    first,
+    end,
+    most,
+  )
+  return Number(row?.size ?? 0) < most
+}
+
 interface Wanted {
   readonly limit: number
   readonly from: bigint
@@ -135,7 +200,7 @@ interface Wanted {
 
 /** One step back along the changes of a pet. */
 async function foundInChain(
-  database: SqlDatabase,
+  database: Pick<SqlDatabase, 'rows'>,
   { limit, from, filter, walk: { step } }: Wanted,
 ): Promise<HistoryPage> {
   const rows = await database.rows<HistoryRow & { fits: bigint }>(
@@ -150,42 +215,45 @@ async function foundInChain(
   return { ...page, next: page.next ?? (isAll ? undefined : String(looked.at(-1)?.id)) }
 }
 
-/** Goes back in the log step by step, and others get a turn in between. */
+/** Goes back in the log step by step, down to the row `first`; other reads get a turn in between. */
 async function foundInLog(
-  database: SqlDatabase,
-  { limit, from, filter, walk }: Wanted,
+  database: Pick<SqlDatabase, 'rows'>,
+  { limit, from, first, filter, walk }: Wanted & { readonly first: bigint },
 ): Promise<HistoryPage> {
   const found: HistoryRow[] = []
   const parts = partsOf(filter)
   let before = from
-  for (let lookedAt = 0; lookedAt < walk.most; lookedAt += walk.step) {
-    const [step] = await database.rows<{ last: bigint | null; latest: bigint | null; size: bigint }>(
-      `SELECT min(id) AS last, max(at) AS latest, count(*) AS size
-      FROM (SELECT id, at FROM log WHERE id < $1 ORDER BY id DESC LIMIT CAST($2 AS BIGINT)) AS looked`,
+  for (let examined = 0; examined < walk.most; examined += walk.step) {
+    const [step] = await database.rows<{ last: bigint | null; size: bigint }>(
+      `SELECT min(id) AS last, count(*) AS size FROM (
+        SELECT id FROM log WHERE id < $1 AND id >= $2 ORDER BY id DESC LIMIT CAST($3 AS BIGINT)) AS examined`,
       before,
+      first,
       walk.step,
     )
-    if (step?.last == null || step.latest === null) return toPage(found, limit)
-    if (filter.since !== undefined && Number(step.latest) < filter.since - CLOCKS_DIFFER_MS) {
-      return toPage(found, limit)
-    }
+    if (step?.last == null) return toPage(found, limit)
     const rows = await database.rows<HistoryRow>(
       `SELECT recent.*, name FROM (
         SELECT ${COLUMNS} FROM log WHERE id < $1 AND id >= $2 AND kind = 'change' AND ${FITS}
-        ORDER BY id DESC LIMIT CAST($7 AS BIGINT)
+        ORDER BY id DESC LIMIT CAST($8 AS BIGINT)
       ) AS recent LEFT JOIN keys ON keys.id = key_id ORDER BY recent.id DESC`,
       ...[before, step.last, ...parts, limit + 1 - found.length],
     )
     found.push(...rows)
     if (found.length > limit || Number(step.size) < walk.step) return toPage(found, limit)
     before = step.last
-    await new Promise(setImmediate)
   }
   return { ...toPage(found, limit), next: String(before) }
 }
 
-function partsOf({ who, reason, since, until }: HistoryFilter): readonly SqlValue[] {
-  return [who ?? null, reason ?? null, since ?? -Number.MAX_SAFE_INTEGER, until ?? Number.MAX_SAFE_INTEGER]
+function partsOf({ who, reason, since, until, petId }: HistoryFilter): readonly SqlValue[] {
+  return [
+    who ?? null,
+    reason ?? null,
+    since ?? -Number.MAX_SAFE_INTEGER,
+    until ?? Number.MAX_SAFE_INTEGER,
+    petId ?? null,
+  ]
 }
 
 /** Selects the ids of those of the oldest rows that may go: none behind one that may not. `$1` is the value. */

@@ -21,6 +21,8 @@ export interface OpenOptions {
   readonly mayBeReadOnly?: boolean
   /** What a store that has no clock of its own goes by: that of the process where none is given. */
   readonly clock?: Clock
+  /** For tests: the worker of a SQLite store waits here, before its first request, until another thread writes to it. */
+  readonly readerGate?: Int32Array<SharedArrayBuffer>
 }
 
 /** The database is sound, but not to be used like this; the message says what to do. */

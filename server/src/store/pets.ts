@@ -18,7 +18,10 @@ const PAGE = 'ORDER BY pet_id LIMIT CAST($2 AS BIGINT)'
 const LATEST = `(SELECT max(id) FROM log WHERE log.pet_id = stock.pet_id AND ${IS_OF_PET})`
 const PETS_A_STATEMENT = 20
 
-export function petVerbs(database: SqlDatabase, clock: Clock): Omit<CatalogStore, 'searchStep'> {
+export function petVerbs(
+  database: SqlDatabase,
+  clock: Clock,
+): Omit<CatalogStore, 'searchPets' | 'prepareSearch'> {
   const { dialect } = database
   const { nextLogId, lockCatalog, jsonObject } = dialect
 

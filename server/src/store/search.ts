@@ -1,203 +1,211 @@
-import type { CatalogStore, SearchStep, SearchWay } from '../core/catalog/catalog-store.ts'
-import type { InventorySearch, SearchOrder, SearchPlace, SearchText } from '../core/catalog/search.ts'
+import type { CatalogStore, FoundPet } from '../core/catalog/catalog-store.ts'
+import { type IndexedPet, PetIndex } from '../core/catalog/pet-index.ts'
+import type { SearchPlace } from '../core/catalog/search.ts'
 import type { PetStatus } from '../core/stock/inventory.ts'
-import { ALL_IDS } from './import-staging.ts'
 import { isHoldOver } from './order-rows.ts'
-import type { Dialect, SqlDatabase, SqlValue } from './sql.ts'
+import type { Reader, SearchRequest } from './reader.ts'
+import type { Dialect, LongSession } from './sql.ts'
 import type { StoreClock } from './store-clock.ts'
 
-interface FoundRecord {
-  /** How many were looked at, and the last of them. */
-  readonly looked_at: bigint
-  readonly last_id: bigint
-  readonly last_words: string | null
-  /** All of these are null where none was found. */
-  readonly pet_id: bigint | null
-  readonly name: string
-  readonly words: string
+/** The time a search may take once it has begun; 1,000,000 pets take a fiftieth of it. */
+const SEARCH_BUDGET_MS = 2_000
+
+/** A state of the database in which all reads see the same. */
+export interface SearchSnapshot extends Pick<LongSession, 'rows' | 'batches' | 'close'> {
+  /** A cursor of this state. */
+  readonly cursor: () => Promise<string>
+  /** The pets that may be different since the cursor, as they are in this state. */
+  readonly changedSince: (cursor: string) => Promise<readonly ChangedPet[] | 'too_many'>
+}
+
+/** A row of `IndexedPet`; everything but the id is null if the pet was removed. */
+export interface ChangedPet {
+  readonly id: bigint
+  readonly words: string | null
   readonly category_id: bigint
   readonly status: PetStatus
   readonly quantity: bigint
   readonly reserved: bigint
-  readonly available: bigint
+  readonly is_low: bigint | boolean
+}
+
+export interface SearchSource {
+  readonly dialect: Dialect
+  readonly clock: Pick<StoreClock, 'sql'>
+  readonly snapshot: () => Promise<SearchSnapshot>
+}
+
+/** With more changed pets than this, loading all of them again is not slower. */
+export const MAX_CHANGED_PETS = 10_000
+
+/** The columns of `ChangedPet`, of `stock JOIN pets`. */
+export const INDEXED_COLUMNS = 'pets.words, pets.category_id, status, quantity, reserved, is_low'
+const ALL_PETS = `
+  SELECT stock.pet_id AS id, ${INDEXED_COLUMNS},
+    row_number() OVER (ORDER BY pets.words, stock.pet_id) - 1 AS name_rank
+  FROM stock JOIN pets ON pets.id = stock.pet_id ORDER BY stock.pet_id`
+
+/** The verbs that the main thread offers: the work is done by the reader. */
+export function searchVerbs(
+  reader: Pick<Reader, 'ask'>,
+  clock: StoreClock,
+  { budgetMs = SEARCH_BUDGET_MS } = {},
+): Pick<CatalogStore, 'searchPets' | 'prepareSearch'> {
+  return {
+    searchPets: (search, { after, limit }) =>
+      reader.ask<FoundPet[]>({ type: 'search', search, after, limit, now: clock.given(), budgetMs }),
+    prepareSearch: () => reader.ask<void>({ type: 'prepare' }),
+  }
+}
+
+/**
+ * Searches the index of all pets. Before each search the index catches up with the log, so a search finds every change that
+ * was committed before it began.
+ */
+export class PetSearch {
+  readonly #source: SearchSource
+  readonly #rowsStatement: string
+  #index: PetIndex | undefined
+  #cursor = ''
+
+  constructor(source: SearchSource) {
+    this.#source = source
+    this.#rowsStatement = rowsStatement(source)
+  }
+
+  async search({ search, after, limit, now, budgetMs }: SearchRequest): Promise<FoundPet[]> {
+    return this.#inSnapshot(async (snapshot, index) => {
+      const barcodeOwner = await findBarcode(snapshot, search.text?.barcode)
+      const deadline = performance.now() + budgetMs
+      const places = index.find({ search, after, limit, barcodeOwner, deadline })
+      return this.#rowsAt(snapshot, places, now)
+    })
+  }
+
+  /** Loads the index, or brings it up to date. */
+  async prepare(): Promise<void> {
+    await this.#inSnapshot(async () => {})
+  }
+
+  /** Keeps the next search from finding many changes; does nothing before the first search. */
+  async follow(): Promise<void> {
+    if (this.#index !== undefined) await this.prepare()
+  }
+
+  async #inSnapshot<T>(work: (snapshot: SearchSnapshot, index: PetIndex) => Promise<T>): Promise<T> {
+    const snapshot = await this.#source.snapshot()
+    try {
+      return await work(snapshot, await this.#upToDate(snapshot))
+    } finally {
+      await snapshot.close()
+    }
+  }
+
+  async #upToDate(snapshot: SearchSnapshot): Promise<PetIndex> {
+    const cursor = await snapshot.cursor()
+    if (cursor === this.#cursor && this.#index !== undefined) return this.#index
+    const changed = this.#index === undefined ? 'too_many' : await snapshot.changedSince(this.#cursor)
+    let index = this.#index
+    if (index === undefined || index.isWasteful || changed === 'too_many') {
+      // Two indexes at once would take twice the memory.
+      this.#index = undefined
+      index = await loadIndex(snapshot)
+    } else {
+      for (const pet of changed) {
+        if (pet.words === null) index.remove(pet.id)
+        else index.set(toIndexed(pet, pet.words))
+      }
+    }
+    this.#index = index
+    this.#cursor = cursor
+    return index
+  }
+
+  async #rowsAt(
+    snapshot: SearchSnapshot,
+    places: readonly SearchPlace[],
+    now: number | null,
+  ): Promise<FoundPet[]> {
+    if (places.length === 0) return []
+    const ids = `[${places.map(({ id }) => id).join()}]`
+    const rows = await snapshot.rows<FoundRecord>(this.#rowsStatement, now, ids)
+    const byId = new Map(rows.map((row) => [row.id, row]))
+    return places.flatMap((place) => {
+      const row = byId.get(place.id)
+      return row === undefined ? [] : [toFound(row, place)]
+    })
+  }
+}
+
+async function loadIndex(snapshot: SearchSnapshot): Promise<PetIndex> {
+  const index = new PetIndex()
+  for await (const pets of snapshot.batches<ChangedPet & { words: string; name_rank: bigint }>(ALL_PETS)) {
+    for (const pet of pets) index.append(toIndexed(pet, pet.words), Number(pet.name_rank))
+  }
+  return index
+}
+
+function toIndexed(pet: ChangedPet, words: string): IndexedPet {
+  return {
+    id: pet.id,
+    words,
+    categoryId: pet.category_id,
+    status: pet.status,
+    quantity: Number(pet.quantity),
+    reserved: Number(pet.reserved),
+    isLow: Boolean(Number(pet.is_low)),
+  }
+}
+
+async function findBarcode(
+  snapshot: SearchSnapshot,
+  barcode: string | undefined,
+): Promise<bigint | undefined> {
+  if (barcode === undefined) return undefined
+  const [owner] = await snapshot.rows<{ id: bigint }>('SELECT id FROM pets WHERE barcode = $1', barcode)
+  return owner?.id
+}
+
+interface FoundRecord {
+  readonly id: bigint
+  readonly name: string
+  readonly category_id: bigint
+  readonly status: PetStatus
+  readonly quantity: bigint
+  readonly reserved: bigint
   readonly barcode: string | null
   readonly low_at: bigint | null
   readonly own_low_at: bigint | null
   readonly low_since: bigint | null
-  /** Of what is reserved, how much by holds that are over. */
-  readonly ended: bigint
+  /** The units that expired holds still reserve. */
+  readonly expired: bigint
 }
 
-export function searchVerbs(database: SqlDatabase, clock: StoreClock): Pick<CatalogStore, 'searchStep'> {
-  const { dialect } = database
+/** Reads the pets whose ids are in the JSON array $2; $1 is the time. */
+function rowsStatement({ dialect, clock }: SearchSource): string {
+  return `
+    SELECT wanted.id, name, category_id, status, quantity, reserved, barcode, low_at, low_stock_at AS own_low_at, (
+        SELECT CAST(coalesce(sum(orders.quantity), 0) AS BIGINT) FROM orders ${dialect.indexedBy('orders_held')}
+        WHERE orders.pet_id = wanted.id AND ${isHoldOver(clock.sql('$1'))}) AS expired,
+      CASE WHEN is_low THEN (
+        SELECT at FROM log ${dialect.indexedBy('log_of_crossings')}
+        WHERE log.pet_id = wanted.id AND kind = 'low' ORDER BY id DESC LIMIT 1) END AS low_since
+    FROM (${dialect.listedIds('$2')}) AS wanted
+      ${dialect.lookUp('stock', 'stock.pet_id = wanted.id')} ${dialect.lookUp('pets', 'pets.id = wanted.id')}`
+}
+
+function toFound(row: FoundRecord, place: SearchPlace): FoundPet {
   return {
-    searchStep: async (search, step) => {
-      const size = Math.min(step.size, dialect.maxLookedAt)
-      const { text, values } = stepStatement(dialect, clock, search, { ...step, size })
-      const rows = await database.rows<FoundRecord>(text, ...values)
-      const last = rows[0]
-      const isAll = last === undefined || Number(last.looked_at) < size
-      const found = rows.flatMap((row) => (row.pet_id === null ? [] : [toFound(row, row.pet_id, search)]))
-      return { rows: found, upTo: isAll ? undefined : placeOf(last, step.way) }
-    },
-  }
-}
-
-function placeOf({ last_id: id, last_words: words }: FoundRecord, way: SearchWay): SearchPlace {
-  return way === 'name' && words !== null ? { id, value: words } : { id }
-}
-
-function toFound(row: FoundRecord, petId: bigint, { order }: InventorySearch) {
-  const { name, category_id: categoryId, status } = row
-  return {
-    ...{ petId, name, categoryId, status, quantity: Number(row.quantity) },
-    reserved: Number(row.reserved - row.ended),
+    petId: row.id,
+    name: row.name,
+    categoryId: row.category_id,
+    status: row.status,
+    quantity: Number(row.quantity),
+    reserved: Number(row.reserved - row.expired),
     ...(row.barcode === null ? {} : { barcode: row.barcode }),
     ...(row.low_at === null ? {} : { lowStockAt: Number(row.low_at) }),
     ...(row.own_low_at === null ? {} : { ownLowStockAt: Number(row.own_low_at) }),
     ...(row.low_since === null ? {} : { lowSince: Number(row.low_since) }),
-    place: { id: petId, ...sortedBy(row, order) },
+    place,
   }
-}
-
-function sortedBy(row: FoundRecord, { by }: SearchOrder): Pick<SearchPlace, 'value'> {
-  if (by === 'petId') return {}
-  return { value: by === 'name' ? row.words : Number(row[by]) }
-}
-
-type Bind = (value: SqlValue | undefined, type?: 'BIGINT' | 'TEXT') => string
-
-/** What is sorted by before the id, of `stock JOIN pets`. */
-const SORT_VALUES = {
-  name: { sql: 'pets.words', type: 'TEXT' },
-  quantity: { sql: 'quantity', type: 'BIGINT' },
-  available: { sql: 'quantity - reserved', type: 'BIGINT' },
-} as const
-
-/**
- * One statement: the candidates of this step, by an index in the order of its way; the best of them; and where the step
- * has ended. Its text depends on way, order, size and the number of words alone, and what is not asked for is null: so
- * there are few to be prepared. The size is in it since PostgreSQL plans by it.
- */
-function stepStatement(
-  dialect: Dialect,
-  clock: StoreClock,
-  search: InventorySearch,
-  step: SearchStep,
-): { readonly text: string; readonly values: readonly SqlValue[] } {
-  const now = clock.sql('$1')
-  const values: SqlValue[] = [clock.given()]
-  const bind: Bind = (value, type = 'BIGINT') => {
-    values.push(value ?? null)
-    return `CAST($${values.length} AS ${type})`
-  }
-  const { text: asked, isLow, order } = search
-  const candidates = candidatesOf(dialect, search, step, bind)
-  const [status, categoryId] = [bind(search.status, 'TEXT'), bind(search.categoryId)]
-  const below = bind(search.below)
-  const back = isBackward(order, step.way) ? '' : 'DESC'
-  // What has the words is looked up first: few have them.
-  const pets = dialect.lookUp('pets', 'pets.id = candidates.id')
-  const stock = dialect.lookUp('stock', 'stock.pet_id = candidates.id')
-  const text = `
-    WITH candidates AS MATERIALIZED (${candidates}),
-    best AS (
-      SELECT stock.pet_id, name, pets.words, category_id, status, quantity, reserved, quantity - reserved AS available,
-        barcode, low_at, low_stock_at AS own_low_at, is_low
-      FROM candidates ${asked === undefined ? `${stock} ${pets}` : `${pets} ${stock}`}
-      WHERE (${status} IS NULL OR status = ${status})
-        AND (${categoryId} IS NULL OR category_id = ${categoryId})
-        AND (${below} IS NULL OR quantity - reserved < ${below})
-        AND (${bind(isLow ? 1 : 0)} = 0 OR is_low)
-        AND ${asked === undefined || step.way === 'words' ? 'true' : isFoundBy(asked, bind)}
-        AND ${isBehind(order, step.behind, bind)}
-      ORDER BY ${sortOf(order)} LIMIT ${bind(step.limit)}
-    )
-    SELECT looked_at, last.id AS last_id, last.words AS last_words, best.*, (
-      SELECT CAST(coalesce(sum(orders.quantity), 0) AS BIGINT) FROM orders ${dialect.indexedBy('orders_held')}
-      WHERE orders.pet_id = best.pet_id AND ${isHoldOver(now)}) AS ended,
-      CASE WHEN is_low THEN (
-        SELECT at FROM log ${dialect.indexedBy('log_of_crossings')}
-        WHERE log.pet_id = best.pet_id AND kind = 'low' ORDER BY id DESC LIMIT 1) END AS low_since
-    FROM (
-      SELECT id, words, (SELECT count(*) FROM candidates) AS looked_at FROM candidates
-      ORDER BY ${step.way === 'name' ? `words ${back}, ` : ''}id ${back} LIMIT 1
-    ) AS last LEFT JOIN best ON true`
-  return { text, values }
-}
-
-function candidatesOf(
-  { indexedBy, wordIndex }: Dialect,
-  { text, status, categoryId, order }: InventorySearch,
-  { way, size, from }: SearchStep,
-  bind: Bind,
-): string {
-  const isBack = isBackward(order, way)
-  const direction = isBack ? 'DESC' : ''
-  if (way === 'name') {
-    const behind =
-      from === undefined
-        ? 'true'
-        : `(words, id) ${isBack ? '<' : '>'} (${bind(from.value, 'TEXT')}, ${bind(from.id)})`
-    return `SELECT id, words FROM pets WHERE ${behind} ORDER BY words ${direction}, id ${direction} LIMIT ${size}`
-  }
-  const bound = bind(from === undefined ? ALL_IDS[isBack ? 1 : 0] : from.id)
-  const isNotPassed = (id: string) => `${id} ${isBack ? '<' : '>'}${from === undefined ? '=' : ''} ${bound}`
-  const select = (table: string, id: string, which: string) =>
-    `SELECT ${id} AS id, CAST(NULL AS TEXT) AS words FROM ${table} WHERE ${which} AND ${isNotPassed(id)}`
-  const some = `ORDER BY id ${direction} LIMIT ${size}`
-  if (way === 'petId') return `${select('pets', 'id', 'true')} ${some}`
-  if (way === 'low') return `${select(`stock ${indexedBy('stock_low')}`, 'pet_id', 'is_low')} ${some}`
-  if (way === 'category') {
-    const ofCategory = `category_id = ${bind(categoryId)}`
-    return `${select(`pets ${indexedBy('pets_by_category')}`, 'id', ofCategory)} ${some}`
-  }
-  if (way === 'status') {
-    const ofStatus = `status = ${bind(status, 'TEXT')}`
-    return `${select(`stock ${indexedBy('stock_by_status')}`, 'pet_id', ofStatus)} ${some}`
-  }
-  const { words = [], id, barcode } = text ?? {}
-  const parts = [
-    select('pets', 'id', `id = ${bind(id)}`),
-    select('pets', 'id', `barcode = ${bind(barcode, 'TEXT')}`),
-  ]
-  if (words.length > 0) {
-    const { table, which } = wordIndex.found(bind(wordIndex.query(words), 'TEXT'))
-    const byWords = select(table, wordIndex.id, which)
-    parts.push(`SELECT * FROM (${byWords} ${some}) AS by_words`)
-  }
-  return `SELECT * FROM (${parts.join(' UNION ')}) AS found ${some}`
-}
-
-/** Ways by id go up, unless that is the order that is wanted and it goes down. */
-function isBackward({ by, isDescending }: SearchOrder, way: SearchWay): boolean {
-  return isDescending && (way === 'name' || by === 'petId')
-}
-
-function sortOf({ by, isDescending }: SearchOrder): string {
-  const direction = isDescending ? 'DESC' : ''
-  return `${by === 'petId' ? '' : `${SORT_VALUES[by].sql} ${direction}, `}stock.pet_id ${direction}`
-}
-
-function isBehind({ by, isDescending }: SearchOrder, place: SearchPlace | undefined, bind: Bind): string {
-  const sign = isDescending ? '<' : '>'
-  const id = bind(place?.id)
-  if (by === 'petId') return `(${id} IS NULL OR stock.pet_id ${sign} ${id})`
-  const { sql, type } = SORT_VALUES[by]
-  return `(${id} IS NULL OR (${sql}, stock.pet_id) ${sign} (${bind(place?.value, type)}, ${id}))`
-}
-
-/** The same that the index of words says. Words have nothing in them that means something to LIKE. */
-function isFoundBy({ words, id, barcode }: SearchText, bind: Bind): string {
-  const parts = inFewSizes(words).map((word) => `' ' || pets.words LIKE ${bind(`% ${word}%`, 'TEXT')}`)
-  const byWords = parts.length === 0 ? '' : `(${parts.join(' AND ')}) OR `
-  return `(${byWords}pets.id = ${bind(id)} OR barcode = ${bind(barcode, 'TEXT')})`
-}
-
-/** Repeats the last one: as many statements as there are numbers of words would be too many. */
-function inFewSizes(words: readonly string[]): readonly string[] {
-  const last = words.at(-1)
-  if (last === undefined) return words
-  const size = 2 ** Math.ceil(Math.log2(words.length))
-  return [...words, ...Array<string>(size - words.length).fill(last)]
 }

@@ -28,10 +28,8 @@ export interface Dialect {
   readonly indexedBy: (index: string) => string
   /** Joins a row of a table to each row before it by an index, where the database might rather read all of the table. */
   readonly lookUp: (table: string, which: string) => string
-  /** Finds names by how their words begin. */
-  readonly wordIndex: WordIndex
-  /** How many rows a search looks at in one statement. */
-  readonly maxLookedAt: number
+  /** Selects the ids, as `id`, of a parameter that holds them as a JSON array. */
+  readonly listedIds: (parameter: string) => string
   /** Lets what is made here get higher ids than $1. */
   readonly raiseIds: (table: OwnIds) => string
   /** Come first in a commit that changes pets or categories: two that bring the same ones would wait crosswise. */
@@ -44,15 +42,6 @@ export interface Dialect {
   readonly newIdentity: readonly string[]
   /** Leave out ids that the original may have given since a backup was taken of it. */
   readonly skipIds: readonly string[]
-}
-
-export interface WordIndex {
-  /** What is found by what `query` gives, as FROM and WHERE take it. */
-  readonly found: (parameter: string) => { readonly table: string; readonly which: string }
-  /** Its column that has the id of the pet. */
-  readonly id: string
-  /** All of the words, which are letters and digits alone, begin words of the name. */
-  readonly query: (words: readonly string[]) => string
 }
 
 /** Those whose rows get an id where the caller gives none. */

@@ -53,6 +53,9 @@ describe('the executable of npm run build, with nothing around it', () => {
     const headers = { Authorization: `Bearer ${made.stdout.trim()}` }
     const answer = await fetch(`${line.address}/v1/inventory`, { headers })
     expect([answer.status, await answer.json()]).toEqual([200, []])
+    // The worker that searches is part of the executable.
+    const found = await fetch(`${line.address}/v1/inventory/search?q=rex`, { headers })
+    expect([found.status, await found.json()]).toEqual([200, []])
     expect((await fetch(line.metrics)).status).toBe(200)
     expect((await fetch(`${line.address}/openapi.json`)).status).toBe(200)
     program.kill('SIGTERM')

@@ -188,7 +188,7 @@ describe('the contract', () => {
         findAvailability: bug,
         listPets: bug,
         listCategories: bug,
-        searchStep: bug,
+        searchPets: bug,
         listHistoryPage: bug,
         listRecentHistory: bug,
         latestEventCursor: bug,

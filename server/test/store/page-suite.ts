@@ -209,6 +209,27 @@ export function pageSuite(name: string, underTest: StoreUnderTest): void {
         }
       })
 
+      test('finds a time without examining what came after it', async () => {
+        const HOUR = 3_600_000
+        for (let hour = 1; hour <= 40; hour++) {
+          await store.changeStock([{ petId: 2n, quantity: 1_000 + hour, keyId: 'key_desk', at: hour * HOUR }])
+        }
+        const database = await underTest.connect()
+        try {
+          const twoRows = historyVerbs(database, { most: 2, step: 1 })
+          for (const petId of [undefined, 2n]) {
+            const page = await twoRows.listRecentHistory(9, undefined, {
+              petId,
+              since: 20 * HOUR,
+              until: 20 * HOUR + 1,
+            })
+            expect(page).toMatchObject({ entries: [{ after: 1_020 }] })
+          }
+        } finally {
+          await database.close()
+        }
+      })
+
       /** Of all pages, one after the other. */
       async function aftersOf(from: Pick<Store, 'listRecentHistory'>, filter: Filter, limit: number) {
         const afters: number[] = []

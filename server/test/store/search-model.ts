@@ -49,19 +49,16 @@ function compareBytes(one: ModelPet, other: ModelPet): number {
   return Buffer.compare(Buffer.from(nameWords(one.name)), Buffer.from(nameWords(other.name)))
 }
 
-/** All pages of a search, looking at no more than `most` pets at a time; `between` comes after each page. */
+/** All pages of a search; `between` runs after each page. */
 export async function searched(
-  store: Pick<Store, 'searchStep'>,
+  store: Pick<Store, 'searchPets'>,
   parameters: SearchParameters,
-  { limit = 1_000, most = 1_000_000, between = async () => {} } = {},
+  { limit = 1_000, between = async () => {} } = {},
 ): Promise<bigint[]> {
-  const slow: Pick<Store, 'searchStep'> = {
-    searchStep: (search, step) => store.searchStep(search, { ...step, size: Math.min(step.size, most) }),
-  }
   const ids: bigint[] = []
   let cursor: string | undefined
   do {
-    const page = await searchPage(slow, searchOf(parameters), { limit, cursor })
+    const page = await searchPage(store, searchOf(parameters), { limit, cursor })
     ids.push(...page.rows.map(({ petId }) => petId))
     cursor = page.next
     if (cursor !== undefined) await between()

@@ -7,6 +7,8 @@ import { isBarcode } from './catalog-rules.ts'
 import { wordsOf } from './name-words.ts'
 
 export const MAX_TEXT_LENGTH = 200
+/** Different words in one search: each costs a look at every pet. */
+export const MAX_SEARCH_WORDS = 10
 const SORT_FIELDS = ['petId', 'name', 'quantity', 'available'] as const
 export const SEARCH_SORTS = SORT_FIELDS.flatMap((field) => [field, `-${field}`] as const)
 
@@ -92,8 +94,15 @@ function searchText(q: string): SearchText {
     )
   }
   const id = parseInt64(text)
+  const words = withoutRepetition(wordsOf(text))
+  if (words.length > MAX_SEARCH_WORDS) {
+    throw new ServiceError(
+      'invalid_request',
+      `q must have at most ${MAX_SEARCH_WORDS} different words, got ${words.length}; leave some out`,
+    )
+  }
   return {
-    words: withoutRepetition(wordsOf(text)),
+    words,
     ...(id === undefined ? {} : { id }),
     ...(isBarcode(text) ? { barcode: text } : {}),
   }

@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import { MAX_TEXT_LENGTH, SEARCH_SORTS, searchOf } from '../../core/catalog/search.ts'
+import { MAX_SEARCH_WORDS, MAX_TEXT_LENGTH, SEARCH_SORTS, searchOf } from '../../core/catalog/search.ts'
 import { searchPage } from '../../core/catalog/search-page.ts'
 import { availableOf, MAX_QUANTITY, PET_STATUSES } from '../../core/stock/inventory.ts'
 import { defineOperation } from '../operation.ts'
@@ -13,15 +13,15 @@ export const searchInventory = defineOperation({
   path: '/inventory/search',
   summary: 'Search pets and their stock',
   description:
-    'Returns the pets that fit all that is given, with their stock, page by page. A pet that changes while pages are read may be seen as it was or as it is; every other one is seen once.',
+    'Returns the pets that match every given parameter, with their stock, page by page. A pet that changes between two pages may appear as it was or as it is; every other pet appears once. Searches of one API key run one after the other. A search that takes longer than 2 seconds gets 400: narrow it.',
   tag: 'inventory',
   stability: 'beta',
   query: {
     q: Type.Optional(
       Type.String({
-        ...{ minLength: 1, maxLength: MAX_TEXT_LENGTH },
-        description:
-          'Words that each begin a word of the name, whatever their case and diacritics; or a petId; or a barcode.',
+        minLength: 1,
+        maxLength: MAX_TEXT_LENGTH,
+        description: `Up to ${MAX_SEARCH_WORDS} different words that each begin a word of the name, in any case and with or without diacritics; or a petId; or a barcode.`,
       }),
     ),
     status: Type.Optional(
@@ -51,10 +51,15 @@ export const searchInventory = defineOperation({
   headers: IF_NONE_MATCH,
   success: { description: 'A page of what was found.', schema: Type.Array(SearchRow), isPaged: true },
   errors: ['invalid_request'],
-  reply: async ({ query, request }, { store }) => {
-    const { rows, next } = await searchPage(store, searchOf(query), query)
+  reply: async ({ query, request, key }, { store, longReads }) => {
+    const search = searchOf(query)
+    const { rows, next } = await longReads.run(key.id, () => searchPage(store, search, query))
     const found = rows.map(({ barcode, lowStockAt, ownLowStockAt, lowSince, ...row }) => ({
-      ...{ ...row, available: availableOf(row), barcode, lowStockAt, ownLowStockAt },
+      ...row,
+      available: availableOf(row),
+      barcode,
+      lowStockAt,
+      ownLowStockAt,
       ...(lowSince === undefined ? {} : { lowSince: new Date(lowSince).toISOString() }),
     }))
     return pageReply(request, found, { ...query, cursor: next })

@@ -17,16 +17,8 @@ export const DIALECT = {
   skipLocked: 'SKIP LOCKED',
   indexedBy: () => '',
   lookUp: (table, which) => `CROSS JOIN LATERAL (SELECT * FROM ${table} WHERE ${which} OFFSET 0) AS ${table}`,
-  wordIndex: {
-    // OFFSET 0: by the index of words, then sorted. It would rather pass all pets in the order of their ids.
-    found: (parameter) => ({
-      table: `(SELECT id FROM pets WHERE ${WORDS_VECTOR} @@ CAST(${parameter} AS tsquery) OFFSET 0) AS matched`,
-      which: 'true',
-    }),
-    id: 'id',
-    query: (words) => words.map((word) => `'${word}':*`).join(' & '),
-  },
-  maxLookedAt: 524_288,
+  listedIds: (parameter) =>
+    `SELECT CAST(value AS bigint) AS id FROM jsonb_array_elements_text(CAST(CAST(${parameter} AS text) AS jsonb)) AS listed (value)`,
   raiseIds: (table) =>
     `SELECT setval('${SEQUENCES[table]}', $1) WHERE $1 > (SELECT last_value FROM ${SEQUENCES[table]})`,
   lockCatalog: [statement('SELECT pg_advisory_xact_lock($1)', CATALOG_LOCK)],

@@ -1,3 +1,4 @@
+import { Worker } from 'node:worker_threads'
 import { SharedLimits } from '../../core/limits/shared-limits.ts'
 import { contentVerbs } from '../contents.ts'
 import { exportVerbs } from '../export.ts'
@@ -8,6 +9,7 @@ import { usageVerbs } from '../limits.ts'
 import type { TablesMode } from '../opening.ts'
 import { orderVerbs } from '../orders.ts'
 import { petVerbs } from '../pets.ts'
+import { Reader, workerAddress } from '../reader.ts'
 import { searchVerbs } from '../search.ts'
 import type { Store } from '../store.ts'
 import { webhookVerbs } from '../webhooks.ts'
@@ -19,6 +21,7 @@ import { logVerbs } from './log.ts'
 import { findNewerTables, migrate } from './migrations.ts'
 import { type PostgresSettings, sessionSettings } from './options.ts'
 import { ReadinessCheck } from './readiness.ts'
+import type { PostgresReaderStart } from './reader-worker.ts'
 import { findDroppedSettings } from './session-check.ts'
 import { stockVerbs } from './stock.ts'
 import { DatabaseClock, readStoreTime, storeClock } from './store-clock.ts'
@@ -57,6 +60,11 @@ export async function openPostgresStore(
   const clock = storeClock(settings.clock)
   const log = logVerbs(connection)
   const readiness = new ReadinessCheck(connection)
+  const reader = new Reader(() => {
+    const { clock: _, ...copied } = settings
+    const workerData: PostgresReaderStart = { url, settings: { ...copied, poolSize: 1 } }
+    return new Worker(workerAddress('store/postgres/reader-worker.ts'), { workerData })
+  })
   return {
     clock: now,
     ...stockVerbs(connection, clock),
@@ -68,7 +76,7 @@ export async function openPostgresStore(
     }),
     ...historyVerbs(connection),
     ...petVerbs(connection, now),
-    ...searchVerbs(connection, clock),
+    ...searchVerbs(reader, clock),
     ...orderVerbs(connection, clock),
     ...keyVerbs(connection, () => readStoreTime(connection, settings.clock)),
     ...usageVerbs(connection),
@@ -87,6 +95,7 @@ export async function openPostgresStore(
     close: async () => {
       databaseClock?.close()
       await readiness.close()
+      await reader.close()
       await connection.close()
     },
   }

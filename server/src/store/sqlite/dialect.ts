@@ -12,13 +12,7 @@ export const DIALECT: Dialect = {
   skipLocked: '',
   indexedBy: (index) => `INDEXED BY ${index}`,
   lookUp: (table, which) => `CROSS JOIN ${table} ON ${which}`,
-  wordIndex: {
-    found: (parameter) => ({ table: 'pet_words', which: `pet_words MATCH ${parameter}` }),
-    id: 'rowid',
-    query: (words) => words.map((word) => `"${word}"*`).join(' '),
-  },
-  // SQLite works synchronously: other requests wait meanwhile.
-  maxLookedAt: 4_096,
+  listedIds: (parameter) => `SELECT value AS id FROM json_each(${parameter})`,
   raiseIds: (table) => `UPDATE last_ids SET ${table} = $1 WHERE ${table} < $1`,
   lockCatalog: [],
   jsonObject: 'json_object',

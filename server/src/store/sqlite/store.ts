@@ -1,5 +1,6 @@
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { Worker } from 'node:worker_threads'
 import { LimitLedger } from '../../core/limits/rate-windows.ts'
 import { contentVerbs } from '../contents.ts'
 import { exportVerbs } from '../export.ts'
@@ -10,6 +11,7 @@ import { usageVerbs } from '../limits.ts'
 import type { OpenOptions } from '../opening.ts'
 import { orderVerbs } from '../orders.ts'
 import { petVerbs } from '../pets.ts'
+import { Reader, workerAddress } from '../reader.ts'
 import { searchVerbs } from '../search.ts'
 import type { SqlDatabase } from '../sql.ts'
 import type { Store } from '../store.ts'
@@ -22,6 +24,7 @@ import { ledgerStore } from './limits.ts'
 import { logVerbs } from './log.ts'
 import { migrate } from './migrations.ts'
 import { damageAtStart, readinessCheck } from './readiness.ts'
+import type { SqliteReaderStart } from './reader-worker.ts'
 import { requireUsable } from './restore.ts'
 import { lockForServing } from './serve-lock.ts'
 import { stockVerbs } from './stock.ts'
@@ -54,6 +57,17 @@ export function openSqliteStore(path: string, options: Partial<OpenOptions> = {}
   const damage = options.exclusive === true ? damageAtStart(path) : undefined
   const ping = readinessCheck(connection, path, damage)
   const log = logVerbs(connection)
+  const reader = new Reader(
+    () =>
+      new Worker(workerAddress('store/sqlite/reader-worker.ts'), {
+        workerData: {
+          path,
+          ...(options.readerGate === undefined ? {} : { gate: options.readerGate }),
+        } satisfies SqliteReaderStart,
+      }),
+    // The worker may have seen commits that are not on disk yet: what it read is a read of this connection too.
+    (answer) => connection.read(() => answer),
+  )
   return {
     clock: now,
     ...stockVerbs(connection, now),
@@ -61,8 +75,9 @@ export function openSqliteStore(path: string, options: Partial<OpenOptions> = {}
     ...log,
     ...webhookVerbs(connection, log, { log: { from: 'log', place: 'id' } }),
     ...historyVerbs(connection),
+    listRecentHistory: historyVerbs(reader).listRecentHistory,
     ...petVerbs(connection, now),
-    ...searchVerbs(connection, clock),
+    ...searchVerbs(reader, clock),
     ...orderVerbs(connection, clock),
     ...keyVerbs(connection),
     findKey: keyVerbs(unflushed(connection)).findKey,
@@ -79,6 +94,7 @@ export function openSqliteStore(path: string, options: Partial<OpenOptions> = {}
     findWrongSettings: async () => [],
     ping,
     close: async () => {
+      await reader.close()
       await connection.close()
       lock?.close()
     },

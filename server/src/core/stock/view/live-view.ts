@@ -33,6 +33,11 @@ export class LiveView {
     this.#version = version
   }
 
+  /** How many entries were loaded. */
+  get count(): number {
+    return this.#loaded?.pages.count ?? 0
+  }
+
   /** The list as it is now. At once where the store knows that nothing changed. */
   current(): MaybePromise<InventorySnapshot> {
     return this.#whenCurrent(({ pages }) => pages.snapshot())

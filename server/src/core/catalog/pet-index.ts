@@ -1,0 +1,460 @@
+import { PET_STATUSES, type PetStatus } from '../stock/inventory.ts'
+import { ServiceError } from '../values/errors.ts'
+import { BestSlots } from './best-slots.ts'
+import type { InventorySearch, SearchOrder, SearchPlace } from './search.ts'
+
+/** What a search filters and sorts by. */
+export interface IndexedPet {
+  readonly id: bigint
+  /** The words of the name, as `nameWords` returns them. */
+  readonly words: string
+  readonly categoryId: bigint
+  readonly status: PetStatus
+  readonly quantity: number
+  readonly reserved: number
+  readonly isLow: boolean
+}
+
+export interface IndexQuery {
+  readonly search: InventorySearch
+  /** Only pets after this place in the order of the search. */
+  readonly after: SearchPlace | undefined
+  readonly limit: number
+  /** The pet that has the barcode of the search. */
+  readonly barcodeOwner: bigint | undefined
+  /** On the clock of `performance.now`. */
+  readonly deadline: number
+}
+
+const INITIAL_CAPACITY = 64
+/** Pets examined between two looks at the clock: about 0.3 ms of work. */
+const CLOCK_CHECK_INTERVAL = 32_768
+/** Pets examined in the order of their names before all are examined in the order in memory, which is faster for each. */
+const EXAMINED_BY_NAME = 4_096
+/** A pet's facts in one number: two bits for its status, one for whether it is low, and its category. */
+const STATUS_MASK = 3
+const LOW_FLAG = 4
+const CATEGORY_SHIFT = 3
+const HEAD_BYTES = 4
+const encoder = new TextEncoder()
+const decoder = new TextDecoder()
+
+/**
+ * Every pet in memory, in columns. A search by id or by name examines the pets in that order and stops when its page is
+ * full. To sort by a quantity it examines all pets and keeps the best. One pet takes about 80 bytes.
+ */
+export class PetIndex {
+  #columns = columnsFor(INITIAL_CAPACITY)
+  /** All words of all pets in UTF-8; the new words of a renamed pet go behind them. */
+  #text = new Uint8Array(INITIAL_CAPACITY)
+  #textEnd = 0
+  /** For each word: its first bytes, and where it begins in the words of its pet. */
+  #tokenHeads = new Uint32Array(INITIAL_CAPACITY)
+  #tokenOffsets = new Uint16Array(INITIAL_CAPACITY)
+  #tokenEnd = 0
+  #unusedTokens = 0
+  #count = 0
+  #slotsUsed = 0
+  readonly #freeSlots: number[] = []
+  /** Whether `nameRanks` says what `byName` says. */
+  #isRanked = true
+  readonly #categoryCodes = new Map<bigint, number>()
+
+  get count(): number {
+    return this.#count
+  }
+
+  /** Whether renamed and removed pets have left so much behind that loading all pets again is worthwhile. */
+  get isWasteful(): boolean {
+    return this.#unusedTokens > 10_000 && this.#unusedTokens > this.#tokenEnd / 2
+  }
+
+  /**
+   * Adds a pet with a higher id than all others. `nameRank` is its position among all pets by name, from 0; the index can be
+   * used once every position is taken.
+   */
+  append(pet: IndexedPet, nameRank: number): void {
+    const slot = this.#takeSlot()
+    this.#reserve(nameRank + 1)
+    this.#writeNumbers(slot, pet)
+    this.#writeWords(slot, pet.words)
+    this.#columns.byName[nameRank] = slot
+    this.#columns.nameRanks[slot] = nameRank
+    this.#columns.byId[this.#count++] = slot
+  }
+
+  set(pet: IndexedPet): void {
+    const known = this.#slotOf(pet.id)
+    if (known !== undefined && this.#wordsAt(known) === pet.words) {
+      this.#writeNumbers(known, pet)
+      return
+    }
+    if (known !== undefined) this.remove(pet.id)
+    const slot = this.#takeSlot()
+    this.#writeNumbers(slot, pet)
+    this.#writeWords(slot, pet.words)
+    const idPosition = this.#idPosition(pet.id)
+    const namePosition = this.#namePosition(this.#textAt(slot), pet.id)
+    const { byId, byName } = this.#columns
+    byId.copyWithin(idPosition + 1, idPosition, this.#count)
+    byId[idPosition] = slot
+    byName.copyWithin(namePosition + 1, namePosition, this.#count)
+    byName[namePosition] = slot
+    this.#count++
+    this.#isRanked = false
+  }
+
+  remove(id: bigint): void {
+    const slot = this.#slotOf(id)
+    if (slot === undefined) return
+    const namePosition = this.#namePosition(this.#textAt(slot), id)
+    const idPosition = this.#idPosition(id)
+    const { byId, byName, tokenCounts } = this.#columns
+    byId.copyWithin(idPosition, idPosition + 1, this.#count)
+    byName.copyWithin(namePosition, namePosition + 1, this.#count)
+    this.#count--
+    this.#unusedTokens += tokenCounts[slot] ?? 0
+    this.#freeSlots.push(slot)
+    this.#isRanked = false
+  }
+
+  /** The places of the first `limit` pets that the search finds. */
+  find(query: IndexQuery): SearchPlace[] {
+    const { by } = query.search.order
+    const { ids, quantities, availables } = this.#columns
+    return this.#slotsFor(query).map((slot) => {
+      const id = ids[slot] ?? 0n
+      if (by === 'petId') return { id }
+      if (by === 'name') return { id, value: this.#wordsAt(slot) }
+      return { id, value: (by === 'quantity' ? quantities[slot] : availables[slot]) ?? 0 }
+    })
+  }
+
+  #slotsFor(query: IndexQuery): readonly number[] {
+    const { by } = query.search.order
+    const { byId, byName, quantities, availables } = this.#columns
+    const matches = this.#matcher(query)
+    if (by === 'petId') return this.#first(query, matches, byId, this.#count)
+    if (by === 'quantity') return this.#best(query, matches, quantities)
+    if (by === 'available') return this.#best(query, matches, availables)
+    const first = this.#first(query, matches, byName, EXAMINED_BY_NAME)
+    if (first.length === query.limit || this.#count <= EXAMINED_BY_NAME) return first
+    return this.#best(query, matches, this.#nameRanks())
+  }
+
+  /** The first pets that match, of the first `most` after the place of the query. */
+  #first(
+    { search: { order }, after, limit, deadline }: IndexQuery,
+    matches: (slot: number) => boolean,
+    slots: Uint32Array,
+    most: number,
+  ): number[] {
+    const { isDescending } = order
+    const count = this.#count
+    const start = this.#ordinalAfter(order, after)
+    const end = Math.min(count, start + most)
+    const found: number[] = []
+    for (let ordinal = start; ordinal < end && found.length < limit; ordinal++) {
+      if (ordinal % CLOCK_CHECK_INTERVAL === 0) requireTime(deadline)
+      const slot = slots[isDescending ? count - 1 - ordinal : ordinal] ?? 0
+      if (matches(slot)) found.push(slot)
+    }
+    return found
+  }
+
+  /** How many pets stand before the first one after a place, by id or by name, in the direction of the order. */
+  #ordinalAfter({ by, isDescending }: SearchOrder, after: SearchPlace | undefined): number {
+    if (after === undefined) return 0
+    const { byId, byName, ids } = this.#columns
+    const words = by === 'name' ? encoder.encode(String(after.value)) : undefined
+    const position = words === undefined ? this.#idPosition(after.id) : this.#namePosition(words, after.id)
+    if (isDescending) return this.#count - position
+    const slot = (words === undefined ? byId : byName)[position]
+    const isThere =
+      position < this.#count &&
+      slot !== undefined &&
+      ids[slot] === after.id &&
+      (words === undefined || Buffer.compare(this.#textAt(slot), words) === 0)
+    return isThere ? position + 1 : position
+  }
+
+  /** Of all pets that match, those with the best values. Pets with equal values are met in the order of their ids. */
+  #best(
+    { search: { order }, after, limit, deadline }: IndexQuery,
+    matches: (slot: number) => boolean,
+    values: Float64Array | Uint32Array,
+  ): number[] {
+    const { by, isDescending } = order
+    const { byId } = this.#columns
+    const count = this.#count
+    const sign = isDescending ? -1 : 1
+    const best = new BestSlots(limit)
+    let lowest = Number.NEGATIVE_INFINITY
+    let firstOrdinal = 0
+    if (after !== undefined && by === 'name') {
+      const ordinal = this.#ordinalAfter(order, after)
+      lowest = isDescending ? ordinal - count + 1 : ordinal
+    } else if (after !== undefined) {
+      lowest = sign * Number(after.value)
+      firstOrdinal = this.#ordinalAfter({ by: 'petId', isDescending }, after)
+    }
+    for (let ordinal = 0; ordinal < count; ordinal++) {
+      if (ordinal % CLOCK_CHECK_INTERVAL === 0) requireTime(deadline)
+      const slot = byId[isDescending ? count - 1 - ordinal : ordinal] ?? 0
+      const key = sign * (values[slot] ?? 0)
+      if (key >= best.worst || key < lowest || (key === lowest && ordinal < firstOrdinal)) continue
+      if (matches(slot)) best.add(key, ordinal, slot)
+    }
+    return best.sorted()
+  }
+
+  #matcher({ search, barcodeOwner }: IndexQuery): (slot: number) => boolean {
+    const { status, isLow, categoryId, below = Number.POSITIVE_INFINITY, text } = search
+    const { facts, availables, signatures } = this.#columns
+    const category = categoryId === undefined ? 0 : this.#categoryCodes.get(categoryId)
+    if (category === undefined) return () => false
+    const mask =
+      (status === undefined ? 0 : STATUS_MASK) |
+      (isLow ? LOW_FLAG : 0) |
+      (categoryId === undefined ? 0 : -1 << CATEGORY_SHIFT)
+    const wanted =
+      (status === undefined ? 0 : PET_STATUSES.indexOf(status)) |
+      (isLow ? LOW_FLAG : 0) |
+      (category << CATEGORY_SHIFT)
+    const prefixes = text?.words.map((word) => encoder.encode(word)) ?? []
+    const signature = prefixes.reduce((bits, prefix) => bits | signatureOf(prefix, 0, prefix.length), 0)
+    const hasText = text !== undefined
+    const hasWords = this.#wordMatcher(prefixes)
+    const byId = text?.id === undefined ? -1 : (this.#slotOf(text.id) ?? -1)
+    const byBarcode = barcodeOwner === undefined ? -1 : (this.#slotOf(barcodeOwner) ?? -1)
+    return (slot) => {
+      if (((facts[slot] ?? 0) & mask) !== wanted) return false
+      if ((availables[slot] ?? 0) >= below) return false
+      if (!hasText || slot === byId || slot === byBarcode) return true
+      return ((signatures[slot] ?? 0) & signature) === signature && hasWords(slot)
+    }
+  }
+
+  /** Each prefix must begin a word of the name. */
+  #wordMatcher(prefixes: readonly Uint8Array[]): (slot: number) => boolean {
+    if (prefixes.length === 0) return () => false
+    const heads = Uint32Array.from(prefixes, (prefix) => headOf(prefix, 0, prefix.length))
+    const masks = Uint32Array.from(prefixes, (prefix) => headMask(prefix.length))
+    const { firstTokens, tokenCounts } = this.#columns
+    const tokenHeads = this.#tokenHeads
+    return (slot) => {
+      const from = firstTokens[slot] ?? 0
+      const to = from + (tokenCounts[slot] ?? 0)
+      for (let index = 0; index < heads.length; index++) {
+        const head = heads[index] ?? 0
+        const mask = masks[index] ?? 0
+        let token = from
+        for (; token < to; token++) {
+          const isSame = ((tokenHeads[token] ?? 0) & mask) >>> 0 === head
+          if (isSame && this.#continues(slot, token, prefixes[index])) break
+        }
+        if (token === to) return false
+      }
+      return true
+    }
+  }
+
+  /** Whether a word that has the first bytes of the prefix has the others too. */
+  #continues(slot: number, token: number, prefix: Uint8Array | undefined): boolean {
+    if (prefix === undefined || prefix.length <= HEAD_BYTES) return true
+    const { textStarts, textLengths } = this.#columns
+    const start = (textStarts[slot] ?? 0) + (this.#tokenOffsets[token] ?? 0)
+    const end = (textStarts[slot] ?? 0) + (textLengths[slot] ?? 0)
+    if (start + prefix.length > end) return false
+    for (let index = HEAD_BYTES; index < prefix.length; index++) {
+      if (this.#text[start + index] !== prefix[index]) return false
+    }
+    return true
+  }
+
+  #nameRanks(): Uint32Array {
+    const { byName, nameRanks } = this.#columns
+    if (!this.#isRanked) {
+      for (let rank = 0; rank < this.#count; rank++) nameRanks[byName[rank] ?? 0] = rank
+      this.#isRanked = true
+    }
+    return nameRanks
+  }
+
+  #takeSlot(): number {
+    const free = this.#freeSlots.pop()
+    if (free !== undefined) return free
+    this.#reserve(this.#slotsUsed + 1)
+    return this.#slotsUsed++
+  }
+
+  #reserve(slots: number): void {
+    const { ids } = this.#columns
+    if (slots <= ids.length) return
+    const larger = columnsFor(Math.max(slots, ids.length * 2))
+    larger.ids.set(ids)
+    larger.quantities.set(this.#columns.quantities)
+    larger.availables.set(this.#columns.availables)
+    larger.facts.set(this.#columns.facts)
+    larger.signatures.set(this.#columns.signatures)
+    larger.textStarts.set(this.#columns.textStarts)
+    larger.textLengths.set(this.#columns.textLengths)
+    larger.firstTokens.set(this.#columns.firstTokens)
+    larger.tokenCounts.set(this.#columns.tokenCounts)
+    larger.byId.set(this.#columns.byId)
+    larger.byName.set(this.#columns.byName)
+    larger.nameRanks.set(this.#columns.nameRanks)
+    this.#columns = larger
+  }
+
+  #writeNumbers(slot: number, { id, quantity, reserved, status, isLow, categoryId }: IndexedPet): void {
+    let category = this.#categoryCodes.get(categoryId)
+    if (category === undefined) {
+      category = this.#categoryCodes.size
+      this.#categoryCodes.set(categoryId, category)
+    }
+    const { ids, quantities, availables, facts } = this.#columns
+    ids[slot] = id
+    quantities[slot] = quantity
+    availables[slot] = quantity - reserved
+    facts[slot] = PET_STATUSES.indexOf(status) | (isLow ? LOW_FLAG : 0) | (category << CATEGORY_SHIFT)
+  }
+
+  #writeWords(slot: number, words: string): void {
+    const start = this.#textEnd
+    const mostBytes = words.length * 3
+    if (start + mostBytes > this.#text.length) {
+      const larger = new Uint8Array((start + mostBytes) * 2)
+      larger.set(this.#text)
+      this.#text = larger
+    }
+    const { written } = encoder.encodeInto(words, this.#text.subarray(start))
+    const end = start + written
+    const { textStarts, textLengths, firstTokens, tokenCounts, signatures } = this.#columns
+    textStarts[slot] = start
+    textLengths[slot] = written
+    firstTokens[slot] = this.#tokenEnd
+    let signature = 0
+    for (let from = start; from < end; ) {
+      let to = from
+      while (to < end && this.#text[to] !== BLANK) to++
+      this.#addToken(headOf(this.#text, from, to), from - start)
+      signature |= signatureOf(this.#text, from, to)
+      from = to + 1
+    }
+    tokenCounts[slot] = this.#tokenEnd - (firstTokens[slot] ?? 0)
+    signatures[slot] = signature
+    this.#textEnd = end
+  }
+
+  #addToken(head: number, offset: number): void {
+    if (this.#tokenEnd === this.#tokenHeads.length) {
+      const heads = new Uint32Array(this.#tokenEnd * 2)
+      const offsets = new Uint16Array(this.#tokenEnd * 2)
+      heads.set(this.#tokenHeads)
+      offsets.set(this.#tokenOffsets)
+      this.#tokenHeads = heads
+      this.#tokenOffsets = offsets
+    }
+    this.#tokenHeads[this.#tokenEnd] = head
+    this.#tokenOffsets[this.#tokenEnd] = offset
+    this.#tokenEnd++
+  }
+
+  #textAt(slot: number): Uint8Array {
+    const start = this.#columns.textStarts[slot] ?? 0
+    return this.#text.subarray(start, start + (this.#columns.textLengths[slot] ?? 0))
+  }
+
+  #wordsAt(slot: number): string {
+    return decoder.decode(this.#textAt(slot))
+  }
+
+  #slotOf(id: bigint): number | undefined {
+    const position = this.#idPosition(id)
+    const slot = this.#columns.byId[position]
+    return position < this.#count && slot !== undefined && this.#columns.ids[slot] === id ? slot : undefined
+  }
+
+  /** Where the id is, or where it would have to go. */
+  #idPosition(id: bigint): number {
+    const { byId, ids } = this.#columns
+    return lowerBound(this.#count, (position) => (ids[byId[position] ?? 0] ?? 0n) < id)
+  }
+
+  #namePosition(words: Uint8Array, id: bigint): number {
+    const { byName, ids } = this.#columns
+    return lowerBound(this.#count, (position) => {
+      const slot = byName[position] ?? 0
+      const compared = Buffer.compare(this.#textAt(slot), words)
+      return compared < 0 || (compared === 0 && (ids[slot] ?? 0n) < id)
+    })
+  }
+}
+
+/** A slot is the position of a pet in each of these, except in the two orders. */
+function columnsFor(slots: number) {
+  return {
+    ids: new BigInt64Array(slots),
+    quantities: new Float64Array(slots),
+    availables: new Float64Array(slots),
+    facts: new Int32Array(slots),
+    /** Bits that rule out most pets that do not have a word: see `signatureOf`. */
+    signatures: new Uint32Array(slots),
+    textStarts: new Uint32Array(slots),
+    textLengths: new Uint16Array(slots),
+    firstTokens: new Uint32Array(slots),
+    tokenCounts: new Uint8Array(slots),
+    nameRanks: new Uint32Array(slots),
+    /** The slots of the pets in the order of their ids, and of their names. */
+    byId: new Uint32Array(slots),
+    byName: new Uint32Array(slots),
+  }
+}
+
+const BLANK = 0x20
+
+function requireTime(deadline: number): void {
+  if (performance.now() < deadline) return
+  throw new ServiceError(
+    'invalid_request',
+    'the search takes too long; narrow it with more or longer words in q, or with categoryId, status, low or below',
+  )
+}
+
+/** The first four bytes of a word as a number, with zeros behind a shorter one. */
+function headOf(bytes: Uint8Array, from: number, to: number): number {
+  let head = 0
+  for (let index = 0; index < HEAD_BYTES; index++) {
+    head = (head << 8) | (from + index < to ? (bytes[from + index] ?? 0) : 0)
+  }
+  return head >>> 0
+}
+
+function headMask(length: number): number {
+  return length >= HEAD_BYTES ? 0xffff_ffff : (0xffff_ffff << (8 * (HEAD_BYTES - length))) >>> 0
+}
+
+/**
+ * One of 16 bits for the first byte of a word, and one of 16 others for its first two. A name has all bits of its words; a
+ * prefix of one byte asks for the first kind only.
+ */
+function signatureOf(bytes: Uint8Array, from: number, to: number): number {
+  const first = bytes[from] ?? 0
+  const byFirst = 1 << ((first ^ (first >>> 4)) & 15)
+  if (to - from < 2) return byFirst
+  const second = bytes[from + 1] ?? 0
+  return byFirst | (1 << (16 + (((first * 31 + second) * 0x9e3779b1) >>> 28)))
+}
+
+/** The first position for which `isBefore` is false. */
+function lowerBound(count: number, isBefore: (position: number) => boolean): number {
+  let low = 0
+  let high = count
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (isBefore(middle)) low = middle + 1
+    else high = middle
+  }
+  return low
+}

@@ -1,0 +1,34 @@
+import { ServiceError } from '../values/errors.ts'
+
+/** As many searches as the Free plan allows in a minute can wait; a page of the service asks for far fewer. */
+const MAX_WAITING = 60
+
+/** Runs the work of each key one piece after the other, so that one key keeps the others waiting for one piece at most. */
+export class KeyQueue {
+  readonly #queues = new Map<string, { last: Promise<unknown>; size: number }>()
+  readonly #maxWaiting: number
+
+  constructor(maxWaiting = MAX_WAITING) {
+    this.#maxWaiting = maxWaiting
+  }
+
+  async run<T>(keyId: string, work: () => Promise<T>): Promise<T> {
+    const queue = this.#queues.get(keyId) ?? { last: Promise.resolve(), size: 0 }
+    if (queue.size > this.#maxWaiting) {
+      throw new ServiceError(
+        'service_unavailable',
+        `this key already has ${this.#maxWaiting} searches waiting; send the next one when one of them is answered`,
+      )
+    }
+    this.#queues.set(keyId, queue)
+    queue.size++
+    const result = queue.last.then(work)
+    queue.last = result.catch(() => {})
+    try {
+      return await result
+    } finally {
+      queue.size--
+      if (queue.size === 0) this.#queues.delete(keyId)
+    }
+  }
+}

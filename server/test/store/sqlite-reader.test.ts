@@ -1,0 +1,34 @@
+import { expect, test } from 'bun:test'
+import { searchOf } from '../../src/core/catalog/search.ts'
+import { openSqliteStore } from '../../src/store/sqlite/store.ts'
+import { freshFile } from './fresh-file.ts'
+import { ALL } from './search-model.ts'
+
+const file = freshFile()
+
+test('a search keeps nobody else waiting: a worker does it', async () => {
+  const gate = new Int32Array(new SharedArrayBuffer(4))
+  const store = openSqliteStore(file.path, { readerGate: gate })
+  await store.addPets([{ id: 1n, name: 'Rex', categoryId: 1n, status: 'available', quantity: 3 }])
+  const searching = store.searchPets(searchOf({ ...ALL, q: 'rex' }), { after: undefined, limit: 9 })
+  const scanning = store.listRecentHistory(9, undefined, { who: 'nobody' })
+  let answered = 0
+  const count = () => {
+    answered++
+  }
+  void searching.then(count)
+  void scanning.then(count)
+  // The worker stands still, and this thread reads and writes.
+  expect(await store.changeStock([{ petId: 1n, quantity: 4, keyId: 'key_a', at: 1 }])).toHaveLength(1)
+  // Enough turns for a search or a scan on this thread to be answered.
+  for (let turn = 0; turn < 100; turn++) {
+    expect(await store.findPet(1n)).toMatchObject({ name: 'Rex' })
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  expect(answered).toBe(0)
+  Atomics.store(gate, 0, 1)
+  Atomics.notify(gate, 0)
+  expect(await searching).toMatchObject([{ petId: 1n, quantity: 4 }])
+  expect(await scanning).toEqual({ entries: [], next: undefined })
+  await store.close()
+})
