@@ -49,7 +49,7 @@ export function ratiosOf({ cases }: BenchResults): Ratio[] {
  */
 export function goalsOf(results: BenchResults): Goal[] {
   const ratios = new Map(ratiosOf(results).map((ratio) => [ratio.name, ratio]))
-  const { cases, growth } = results
+  const { cases, growth, slowDisk } = results
   return [
     atLeast('list of 20: ours / best peer', ratios.get('list-20')?.toPeer, 1.8),
     atLeast('list of 20: ours / nginx', ratios.get('list-20')?.toNginx, 0.55),
@@ -68,6 +68,7 @@ export function goalsOf(results: BenchResults): Goal[] {
     atLeast('list of 10,000, PostgreSQL: ours / peer', ratios.get('postgres-list-10000')?.toPeer, 5),
     ...instanceGoals(cases.filter(isInstanceResult)),
     ...growthGoals(growth),
+    atLeast('lists/s beside updates on a disk that flushes in 4 ms', slowDisk?.lists.median, 15_000, '/s'),
   ].filter((goal) => goal !== undefined)
 }
 
@@ -160,9 +161,9 @@ function readersGoal({ largePets, listWhileUpdating }: GrowthResult): Goal {
   }
 }
 
-function atLeast(what: string, got: number | undefined, wanted: number): Goal | undefined {
+function atLeast(what: string, got: number | undefined, wanted: number, unit = 'x'): Goal | undefined {
   if (got === undefined) return undefined
-  return { what, wanted: `at least ${wanted}x`, got: `${got.toFixed(2)}x`, met: got >= wanted }
+  return { what, wanted: `at least ${wanted}${unit}`, got: `${got.toFixed(2)}${unit}`, met: got >= wanted }
 }
 
 function atMost(what: string, got: number | undefined, wanted: number, unit: string): Goal | undefined {

@@ -1,7 +1,14 @@
 import { count, milliseconds, NONE, table, times, withSpread } from './format.ts'
 import { goalsOf, ratiosOf } from './goals.ts'
 import { instancesTable, slowestCaller } from './instances-table.ts'
-import type { BenchResults, CaseResult, Comparison, GrowthResult, TargetResult } from './results.ts'
+import type {
+  BenchResults,
+  CaseResult,
+  Comparison,
+  GrowthResult,
+  SlowDiskResult,
+  TargetResult,
+} from './results.ts'
 import { SECTIONS } from './sections.ts'
 
 /** The whole run as one page, for the README to take its table from. */
@@ -33,6 +40,7 @@ export function toMarkdown(results: BenchResults): string {
       return [`## ${title}`, explanation, ...figures]
     }),
     ...(results.growth === undefined ? [] : growthSection(results.growth)),
+    ...(results.slowDisk === undefined ? [] : slowDiskSection(results.slowDisk)),
     '## Where it ran',
     table(['', ''], Object.entries(results.environment)),
     '',
@@ -108,6 +116,24 @@ function growthSection(growth: GrowthResult): string[] {
         ['resident memory after the updates', `${Math.round(growth.memoryAfterUpdatesMb)} MB`],
         [`${readers} readers of the whole list while updates go on`, `${seconds.toFixed(1)} s`],
         ['resident memory at its highest meanwhile', `${Math.round(memoryPeakMb)} MB`],
+      ],
+    ),
+  ]
+}
+
+function slowDiskSection(slowDisk: SlowDiskResult): string[] {
+  const { flushMs, readers, writers } = slowDisk
+  return [
+    '## A slow disk (ours alone)',
+    `Each flush takes ${flushMs} ms. ${readers} connections read the list of 25 pets; ${writers} update it.`,
+    table(
+      ['', ''],
+      [
+        ['lists/s without updates', withSpread(slowDisk.listsAlone, count)],
+        ['lists/s beside updates', withSpread(slowDisk.lists, count)],
+        ['p50 of these lists, ms', withSpread(slowDisk.listP50Ms, milliseconds)],
+        ['p99 of these lists, ms', withSpread(slowDisk.listP99Ms, milliseconds)],
+        ['updates/s beside lists', withSpread(slowDisk.updates, count)],
       ],
     ),
   ]

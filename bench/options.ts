@@ -17,15 +17,17 @@ export interface Options {
   readonly cases: readonly Case[]
   readonly targets: readonly Target[]
   readonly growth: boolean
+  readonly slowDisk: boolean
   readonly instances: { readonly rows: readonly InstanceRow[]; readonly targets: readonly SharedTarget[] }
   /** A quick run, or one without some cases or targets, must not replace the published results. */
   readonly publish: boolean
 }
 
 const GROWTH = 'growth'
+const SLOW_DISK = 'slow-disk'
 /** All searches, each of which has a name of its own. */
 const SEARCH = 'search'
-const NAMES = [...CASES.map(({ name }) => name), SEARCH, INSTANCES, INSTANCE_ORDERS, GROWTH]
+const NAMES = [...CASES.map(({ name }) => name), SEARCH, INSTANCES, INSTANCE_ORDERS, GROWTH, SLOW_DISK]
 
 export const HELP = `bun bench/run.ts [--quick] [--only CASE,...] [--targets TARGET,...]
 
@@ -65,12 +67,13 @@ export function readOptions(args: readonly string[]): Options | undefined {
   const targets = TARGETS.filter(({ name }) => chosenTargets.includes(name))
   const cases = asked.filter((loadCase) => targets.some((target) => takesPart(target, loadCase)))
   const growth = chosenCases.includes(GROWTH) && chosenTargets.includes('ours')
+  const slowDisk = chosenCases.includes(SLOW_DISK) && chosenTargets.includes('ours')
   const shared = SHARED_TARGETS.filter(({ name }) => chosenTargets.includes(name))
   const all = values.quick && values.only === undefined ? FEW_INSTANCE_ROWS : INSTANCE_ROWS
   const rows = chosenCases.includes(INSTANCES) ? all : all.filter(({ load }) => load !== 'updates')
   const hasInstances =
     [INSTANCES, INSTANCE_ORDERS].some((name) => chosenCases.includes(name)) && shared.length > 0
-  if (cases.length === 0 && !growth && !hasInstances) {
+  if (cases.length === 0 && !growth && !slowDisk && !hasInstances) {
     throw new Error(`none of ${chosenTargets.join(', ')} takes part in ${chosenCases.join(', ')}; see --help`)
   }
   return {
@@ -78,6 +81,7 @@ export function readOptions(args: readonly string[]): Options | undefined {
     cases: pace.cases(cases),
     targets,
     growth,
+    slowDisk,
     instances: { rows: hasInstances ? rows : [], targets: shared },
     publish: !values.quick && values.only === undefined && values.targets === undefined,
   }

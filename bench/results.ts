@@ -87,12 +87,27 @@ export interface GrowthResult {
   }
 }
 
+/** Ours on a disk whose flushes take long. */
+export interface SlowDiskResult {
+  readonly flushMs: number
+  readonly readers: number
+  readonly writers: number
+  /** Lists a second without updates; and beside them. */
+  readonly listsAlone: Spread
+  readonly lists: Spread
+  readonly listP50Ms: Spread
+  readonly listP99Ms: Spread
+  /** Updates a second beside the lists. */
+  readonly updates: Spread
+}
+
 export interface BenchResults {
   readonly mode: 'full' | 'quick'
   readonly environment: Readonly<Record<string, string>>
   readonly seconds: number
   readonly cases: readonly CaseResult[]
   readonly growth?: GrowthResult
+  readonly slowDisk?: SlowDiskResult
 }
 
 export function summarise(

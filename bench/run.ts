@@ -16,6 +16,7 @@ import { Progress } from './progress.ts'
 import type { BenchResults, CaseResult } from './results.ts'
 import { runStore, type Session } from './rounds.ts'
 import { inRunFolder } from './run-folder.ts'
+import { runSlowDisk, slowDiskSeconds } from './slow-disk.ts'
 import { createUnknownKey } from './targets/ours.ts'
 import { buildNodePeers } from './targets/peers.ts'
 
@@ -40,7 +41,8 @@ async function measureAll(options: Options, folder: string): Promise<BenchResult
   const progress = new Progress(
     plannedSeconds(cases, targets, pace) +
       instancesSeconds(instances.rows, instances.targets.length, pace) +
-      (options.growth ? growthSeconds(pace) : 0),
+      (options.growth ? growthSeconds(pace) : 0) +
+      (options.slowDisk ? slowDiskSeconds(pace) : 0),
   )
   const session: Session = { folder, pace, progress, unknownSecret: await createUnknownKey(folder) }
   const results: CaseResult[] = []
@@ -50,6 +52,7 @@ async function measureAll(options: Options, folder: string): Promise<BenchResult
     instances.rows.length === 0 ? [] : await runInstances(session, instances.rows, instances.targets)
   await endPostgres()
   const growth = options.growth ? await runGrowth(session) : undefined
+  const slowDisk = options.slowDisk ? await runSlowDisk(session) : undefined
   progress.end()
   return {
     mode: pace.mode,
@@ -57,6 +60,7 @@ async function measureAll(options: Options, folder: string): Promise<BenchResult
     seconds: progress.seconds,
     cases: [...cases.flatMap(({ name }) => results.filter((result) => result.name === name)), ...ofInstances],
     ...(growth === undefined ? {} : { growth }),
+    ...(slowDisk === undefined ? {} : { slowDisk }),
   }
 }
 

@@ -57,4 +57,6 @@ export interface SharedTarget extends Target {
 export interface InstancePlace {
   readonly folder: string
   readonly cores?: string
+  /** A command that starts it, such as one that gives it another disk. */
+  readonly through?: readonly string[]
 }

@@ -48,6 +48,7 @@ export async function serveOurs(
   return startServer(
     name,
     [
+      ...(where.through ?? []),
       ...[PETSTORE, 'serve', '--database-url', database, '--port', String(port)],
       // Several of ours are started in one run: each takes a port of its own for its metrics.
       ...['--metrics-port', '0'],

@@ -10,18 +10,20 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <time.h>
 #include <unistd.h>
-
-static pthread_mutex_t copying = PTHREAD_MUTEX_INITIALIZER;
 
 /* Whole or not at all: a kill may come at any time. */
 static int copy(const char *path, const char *name, const char *copies) {
   char partial[4096], whole[4096], chunk[65536];
+  /* One at a time, or an older copy could replace a newer one. */
+  snprintf(whole, sizeof whole, "%s/.lock", copies);
+  int lock = open(whole, O_WRONLY | O_CREAT, 0600);
+  if (lock < 0 || flock(lock, LOCK_EX) != 0) return -1;
   snprintf(partial, sizeof partial, "%s/%s.partial", copies, name);
   snprintf(whole, sizeof whole, "%s/%s", copies, name);
   int from = open(path, O_RDONLY), to = open(partial, O_WRONLY | O_CREAT | O_TRUNC, 0600);
@@ -31,7 +33,9 @@ static int copy(const char *path, const char *name, const char *copies) {
     if (write(to, chunk, length) != length) result = -1;
   if (from >= 0) close(from);
   if (to >= 0) close(to);
-  return result == 0 ? rename(partial, whole) : result;
+  if (result == 0) result = rename(partial, whole);
+  close(lock);
+  return result;
 }
 
 static int flush(int fd) {
@@ -45,11 +49,8 @@ static int flush(int fd) {
     ssize_t length = readlink(link, path, sizeof path - 1);
     path[length < 0 ? 0 : length] = 0;
     size_t prefix = strlen(folder);
-    if (strncmp(path, folder, prefix) == 0 && path[prefix] == '/' && strchr(path + prefix + 1, '/') == NULL) {
-      pthread_mutex_lock(&copying);
+    if (strncmp(path, folder, prefix) == 0 && path[prefix] == '/' && strchr(path + prefix + 1, '/') == NULL)
       result = copy(path, path + prefix + 1, copies);
-      pthread_mutex_unlock(&copying);
-    }
   }
   if (delay != NULL) {
     long milliseconds = atol(delay);

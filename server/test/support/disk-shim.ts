@@ -34,7 +34,7 @@ export async function throughDisk(settings: DiskSettings): Promise<string[]> {
 async function build(): Promise<string> {
   const library = join(mkdtempSync(join(tmpdir(), 'petstore-shim-')), 'disk-shim.so')
   const source = join(import.meta.dir, 'disk-shim.c')
-  const compiler = Bun.spawn(['gcc', '-shared', '-fPIC', '-O2', '-pthread', '-o', library, source], {
+  const compiler = Bun.spawn(['gcc', '-shared', '-fPIC', '-O2', '-o', library, source], {
     stderr: 'pipe',
   })
   const [problems, exitCode] = await Promise.all([new Response(compiler.stderr).text(), compiler.exited])

@@ -23,7 +23,13 @@ export class WalFile {
   /** The database must have been read or written before: SQLite creates the file then. */
   static open(databasePath: string): WalFile | undefined {
     const path = `${databasePath}-wal`
-    return existsSync(path) ? new WalFile(openSync(path, 'r+')) : undefined
+    if (!existsSync(path)) return undefined
+    try {
+      return new WalFile(openSync(path, 'r+'))
+    } catch {
+      // Who may only read can flush all the same.
+      return new WalFile(openSync(path, 'r'))
+    }
   }
 
   private constructor(descriptor: number) {
