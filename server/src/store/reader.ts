@@ -136,12 +136,3 @@ function fromFailure({ code, message, cause }: ReaderFailure): Error {
   if (known === undefined) return new Error(message, { cause: new Error(cause) })
   return new ServiceError(known, message, { cause: new Error(cause) })
 }
-
-/**
- * The address of a worker's source below `server/src`. In the executable, `bun build --compile` puts the workers that its
- * command line names at the same place below its own root.
- */
-export function workerAddress(path: string): string | URL {
-  const isExecutable = import.meta.url.includes('$bunfs')
-  return isExecutable ? `/$bunfs/root/${path.replace(/ts$/, 'js')}` : new URL(`../${path}`, import.meta.url)
-}

@@ -48,7 +48,9 @@ describe('an instance beside tables of the version after its own', () => {
       expect.stringContaining('newer version'),
     ])
     expect((await service.fetch('GET', '/v1/inventory')).status).toBe(503)
-    expect(service.logText).toContain(`the tables are of version ${next}, and this program works with ${known}`)
+    expect(service.logText).toContain(
+      `the tables are of version ${next}, and this program works with ${known}`,
+    )
     await service.run(
       `ALTER TABLE stock RENAME COLUMN amount TO quantity; DELETE FROM migrations WHERE number = ${next}`,
     )

@@ -1,4 +1,4 @@
-import workerPath from './checkpoint-worker.js' with { type: 'file' }
+import { workerAddress } from '../worker-address.ts'
 
 /**
  * Rows changed between two checkpoints. Each changes a few pages of 2 KiB at most, so that the write-ahead log stays
@@ -65,7 +65,7 @@ export class Checkpointer {
 
   /** Has the worker do a checkpoint of the database at `path`, or close without one. */
   #ask(path: string | undefined): Promise<void> {
-    this.#worker ??= new Worker(workerPath, { ref: false })
+    this.#worker ??= new Worker(workerAddress('store/sqlite/checkpoint-worker.ts'), { ref: false })
     const worker = this.#worker
     return new Promise((resolve) => {
       worker.onmessage = () => resolve()
