@@ -2,7 +2,8 @@ import { type ChangedPet, INDEXED_COLUMNS, MAX_CHANGED_PETS, type SearchSnapshot
 import type { Connection } from './connection.ts'
 
 interface SnapshotRow {
-  readonly server: string
+  /** NULL if this run of the server is not registered yet. */
+  readonly server: string | null
   readonly snapshot: string
   readonly prunings: bigint
 }
@@ -16,7 +17,7 @@ interface ChangedRow extends Omit<ChangedPet, 'id'> {
 
 const BEGIN = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY'
 const SNAPSHOT =
-  'SELECT log_server() AS server, pg_current_snapshot()::text AS snapshot, prunings FROM log_state'
+  'SELECT server_token() AS server, pg_current_snapshot()::text AS snapshot, prunings FROM log_state'
 
 /** What was written since the snapshot $1: see `stockVerbs` of this adapter. */
 const CHANGED_PETS = `
@@ -43,11 +44,12 @@ export async function searchSnapshot(connection: Connection): Promise<SearchSnap
         await session.run('SET LOCAL statement_timeout = 0; SET LOCAL enable_seqscan = on')
         yield* session.batches<Row>(text)
       },
-      // A lost connection may have missed a crash, after which transactions are numbered anew.
+      // A crash that this connection did not notice may have reused transaction ids.
       cursor: async () => [now.snapshot, now.server, now.prunings, connection.losses].join('@'),
       changedSince: async (cursor) => {
         const [snapshot = '', server, prunings = '0', losses] = cursor.split('@')
-        if (server !== now.server || losses !== String(connection.losses)) return 'too_many'
+        // Two servers that are not registered may be different ones.
+        if (now.server === null || server !== now.server || losses !== String(connection.losses)) return 'too_many'
         const rows = await session.rows<ChangedRow>(CHANGED_PETS, snapshot, BigInt(prunings))
         const [first] = rows
         if (first === undefined || first.is_cut || first.reads_all === true) return 'too_many'
