@@ -49,7 +49,8 @@ export async function searchSnapshot(connection: Connection): Promise<SearchSnap
       changedSince: async (cursor) => {
         const [snapshot = '', server, prunings = '0', losses] = cursor.split('@')
         // Two servers that are not registered may be different ones.
-        if (now.server === null || server !== now.server || losses !== String(connection.losses)) return 'too_many'
+        if (now.server === null || server !== now.server || losses !== String(connection.losses))
+          return 'too_many'
         const rows = await session.rows<ChangedRow>(CHANGED_PETS, snapshot, BigInt(prunings))
         const [first] = rows
         if (first === undefined || first.is_cut || first.reads_all === true) return 'too_many'
