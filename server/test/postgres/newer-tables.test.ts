@@ -6,8 +6,11 @@ import { until } from '../support/until.ts'
 setDefaultTimeout(120_000)
 
 let service: TestService
+/** The version of the tables that this program makes. */
+let own: number
 beforeEach(async () => {
   service = await TestService.start({ onPostgres: true })
+  own = await newestMigration()
 })
 afterEach(() => service.stop())
 
@@ -16,24 +19,28 @@ const update = (quantity: number) =>
     body: JSON.stringify({ quantity }),
     headers: { 'Content-Type': 'application/json' },
   })
+const newestMigration = async () => {
+  const [row] = (await service.run('SELECT max(number) AS number FROM migrations')) as { number: number }[]
+  return row?.number ?? 0
+}
 const ready = () => service.fetch('GET', '/readyz', { key: null })
 
 describe('an instance beside tables of the version after its own', () => {
   test('goes on where these only add to its own, and another of its version can start', async () => {
     await service.run(`
       ALTER TABLE stock ADD COLUMN shelf text;
-      INSERT INTO migrations (number, oldest_program) VALUES (3, 1)`)
+      INSERT INTO migrations (number, oldest_program) VALUES (${own + 1}, ${own})`)
     expect([(await update(5)).status, (await ready()).status]).toEqual([200, 200])
     const another = await openStore(service.databaseUrl, { tables: 'make' })
     await another.ping()
     await another.close()
-    expect(await service.run('SELECT max(number) AS number FROM migrations')).toEqual([{ number: 3 }])
+    expect(await newestMigration()).toBe(own + 1)
   })
 
   test('answers 503, and says why, where it cannot work with them', async () => {
     await service.run(`
       ALTER TABLE stock RENAME COLUMN quantity TO amount;
-      INSERT INTO migrations (number, oldest_program) VALUES (3, 3)`)
+      INSERT INTO migrations (number, oldest_program) VALUES (${own + 1}, ${own + 1})`)
     await until(async () => (await ready()).status === 503)
     expect((await ready()).error.message).toContain('newer version')
     expect([(await update(6)).status, (await update(7)).error.message]).toEqual([
@@ -41,9 +48,11 @@ describe('an instance beside tables of the version after its own', () => {
       expect.stringContaining('newer version'),
     ])
     expect((await service.fetch('GET', '/v1/inventory')).status).toBe(503)
-    expect(service.logText).toContain('the tables are of version 3, and this program works with 2')
+    expect(service.logText).toContain(
+      `the tables are of version ${own + 1}, and this program works with ${own}`,
+    )
     await service.run(
-      'ALTER TABLE stock RENAME COLUMN amount TO quantity; DELETE FROM migrations WHERE number = 3',
+      `ALTER TABLE stock RENAME COLUMN amount TO quantity; DELETE FROM migrations WHERE number = ${own + 1}`,
     )
     await until(async () => (await ready()).status === 200)
   })
