@@ -63,10 +63,10 @@ export class Connection {
     if (this.#refusal !== undefined) this.#pipeline.refuse(this.#refusal)
   }
 
-  /** Whether it may be closed to make room for another one: nothing is under way, and no request of a known client came over it. */
+  /** Whether it may be closed to make room for another one: it is idle and has never carried a request of a known client. */
   get isExpendable(): boolean {
     const isIdle = !this.#isOpen || this.#pipeline.isIdle
-    return isIdle && !this.#isClosing && !this.#pipeline.hasKnownClient && this.writer.unsentBytes === 0
+    return isIdle && !this.#isClosing && !this.#pipeline.hasKnownClient
   }
 
   onData(bytes: Buffer): void {

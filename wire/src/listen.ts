@@ -32,7 +32,7 @@ export interface ListenOptions {
    * `host` and `port` then only tell where that is.
    */
   readonly fd?: number
-  /** Between the opening of a connection and its first byte. */
+  /** From the opening of a connection until its first byte. */
   readonly firstByteTimeoutSeconds?: number
   /** Between an answer and the first byte of the next request. */
   readonly keepAliveSeconds?: number
@@ -40,7 +40,7 @@ export interface ListenOptions {
   readonly requestTimeoutSeconds?: number
   /** To take anything of what there is to send. */
   readonly writeTimeoutSeconds?: number
-  /** Beyond it, the oldest idle connection of a client that has not shown who it is makes room; if there is none, the new one is refused. */
+  /** At the limit, a new connection replaces the oldest idle one without a known client. If there is none, it is refused. */
   readonly maxConnectionsPerAddress?: number
   /** Of what is kept for slow readers, all of them together; beyond it the slowest are ended. */
   readonly maxUnsentBytes?: number
@@ -112,16 +112,21 @@ export function listen(handler: Handler, options: ListenOptions): Listener {
     ofAddress?.delete(connection)
     if (ofAddress?.size === 0) perAddress.delete(connection.address)
   }
-  /** Makes room for one more connection of an address if it can. Gives how many it has beyond the limit then, with that one. */
+  /**
+   * Makes room for one more connection of an address by closing its oldest expendable ones. Returns by how many connections
+   * the address exceeds its limit with the new one. Refused connections that are still closing count as well.
+   */
   const excessOf = (address: string): number => {
-    const ofAddress = perAddress.get(address)
-    const excess = (ofAddress?.size ?? 0) + 1 - limits.maxConnectionsPerAddress
-    if (excess <= 0) return 0
-    const oldest = ofAddress?.values().find((connection) => connection.isExpendable)
-    if (oldest === undefined) return excess
-    forget(oldest)
-    oldest.terminate()
-    return excess - 1
+    const ofAddress = perAddress.get(address) ?? new Set()
+    let excess = ofAddress.size + 1 - limits.maxConnectionsPerAddress
+    for (const connection of ofAddress) {
+      if (excess <= 0) break
+      if (!connection.isExpendable) continue
+      forget(connection)
+      connection.terminate()
+      excess--
+    }
+    return Math.max(0, excess)
   }
 
   const socketEvents = {

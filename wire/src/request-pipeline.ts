@@ -49,7 +49,7 @@ export class RequestPipeline {
   /** Whether nothing more is read, since it cannot be told where the next request would begin. */
   #ignoresInput = false
   #hasInputEnded = false
-  /** Whether a request came over it whose sender has shown who it is. */
+  /** Whether a request of a known client was answered. */
   hasKnownClient = false
   /** When bytes last arrived. */
   #receivedAt = 0

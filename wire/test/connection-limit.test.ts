@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'bun:test'
-import type { Answer } from '../src/answer.ts'
+import type { Answer, Outflow } from '../src/answer.ts'
 import type { Listener } from '../src/listen.ts'
 import type { HttpRequest } from '../src/request.ts'
 import { ByteReader } from './byte-reader.ts'
@@ -84,6 +84,57 @@ describe('connections of one address beyond the limit', () => {
     known?.send(REQUEST)
     expect((await known?.answer())?.status).toBe(200)
     known?.end()
+  })
+
+  test('are accepted once others are idle, although refused ones have not closed yet', async () => {
+    let isReleased = false
+    listener = listenWith(() => until(() => isReleased).then(() => answerOf('late')), {
+      maxConnectionsPerAddress: MAX,
+    })
+    const busy = await openAll(MAX)
+    for (const socket of busy) socket.send(REQUEST)
+    await until(() => listener.load().requests === MAX)
+    const refused = await openAll(2)
+    // They do not notice that they are closed, and so stay open themselves.
+    for (const socket of refused) socket.stopReading()
+    await until(() => listener.load().connections === MAX + 2)
+    isReleased = true
+    for (const socket of busy) expect((await socket.answer())?.status).toBe(200)
+    const next = await HostileSocket.open(listener.port)
+    next.send(REQUEST)
+    expect((await next.answer())?.status).toBe(200)
+    for (const socket of [...refused, next]) socket.end()
+  })
+
+  test('never take the place of one that is sending a request, or being sent an answer', async () => {
+    let stream: Outflow | undefined
+    const liveBody = {
+      begin: (outflow: Outflow) => {
+        stream = outflow
+        outflow.send(Buffer.from('first'))
+      },
+      onRoom: () => {},
+      onClose: () => {},
+    }
+    listener = listenWith((request) => (request.path === '/live' ? answerOf(liveBody) : echo(request)), {
+      maxConnectionsPerAddress: MAX,
+    })
+    const [slow, streaming, silent] = await openAll(MAX)
+    slow?.send('GET / HT')
+    streaming?.send(REQUEST.replace('/', '/live'))
+    await until(() => streaming?.received.includes('first') === true)
+    for (let round = 0; round < 20; round++) {
+      const socket = await HostileSocket.open(listener.port)
+      socket.send(REQUEST)
+      expect((await socket.answer())?.status).toBe(200)
+    }
+    await silent?.closed
+    slow?.send('TP/1.1\r\nHost: a\r\n\r\n')
+    expect((await slow?.answer())?.status).toBe(200)
+    stream?.send(Buffer.from('last'))
+    await until(() => streaming?.received.includes('last') === true)
+    slow?.end()
+    streaming?.end()
   })
 
   test('are taken again when others have ended', async () => {

@@ -117,7 +117,7 @@ class RequestInProgress implements FinishedRequest {
   answer(request: HttpRequest): MaybePromise<Answer> {
     const { gate, trustedProxies } = this.#parts
     const { receivedAt, connection } = request
-    // A proxy puts the requests of several clients into one connection.
+    // A proxy sends requests of several clients over one connection.
     const arrival = { receivedAt, connection: trustedProxies > 0 ? undefined : connection }
     const match = ROUTER.match(this.method, this.path)
     if ('operation' in match) this.operation = match.operation.operationId

@@ -70,7 +70,7 @@ export interface ServiceOptions {
   readonly sharesPort?: boolean
   /** How names are looked up that webhooks are sent to; by the system where nothing is given. */
   readonly lookup?: Lookup
-  /** How long requests that were sent together may take to arrive; tests without parallel requests give 0. */
+  /** How long a parallel burst may take to arrive. Tests without parallel requests set 0. */
   readonly burstMs?: number
   /** A socket that listens already, on the port of the settings. */
   readonly passedSocket?: number

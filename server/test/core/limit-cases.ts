@@ -2,7 +2,7 @@ import type { Limits } from '../../src/core/keys/plans.ts'
 import type { LimitState, Refusal, Window } from '../../src/core/limits/limit-store.ts'
 import { freshState } from '../../src/core/limits/rate-windows.ts'
 
-/** Of a request that came long after any other one was answered, so that its sender knew of every 429. */
+/** The arrival of a request that was sent long after every answer, so its client has seen every 429. */
 export const LATER = { receivedAt: Number.POSITIVE_INFINITY }
 
 /** When the requests of every case come: on a whole second, where windows end. */

@@ -29,8 +29,8 @@ export async function startHostileService(
     LOG_FORMAT: 'json',
     // All attackers come from one address, and tests wait for the end of the silent ones.
     MAX_CONNECTIONS_PER_ADDRESS: '10000',
-    // Opening so many silent connections may take longer than one of them may stay silent.
-    FIRST_BYTE_TIMEOUT_SECONDS: '600',
+    // Long enough to open all silent connections first, short enough for a test to wait for their end.
+    FIRST_BYTE_TIMEOUT_SECONDS: '60',
     KEEP_ALIVE_SECONDS: '10',
     ...settings,
   }

@@ -145,13 +145,14 @@ export class StrangerMeter {
     this.#limit = limit
   }
 
+  /** Changes nothing. */
   isOver(now: number): boolean {
-    this.#minute.look(now)
-    this.#minute.reopen(now)
-    return this.#minute.served >= this.#limit
+    return now < this.#minute.closes && this.#minute.served >= this.#limit
   }
 
   ask(now: number): Verdict {
+    this.#minute.look(now)
+    this.#minute.reopen(now)
     const isOver = this.isOver(now)
     if (!isOver) this.#minute.serve(now)
     return {

@@ -160,7 +160,7 @@ export class ModelWorld {
     const isGone = secret.endsAt === Number.NEGATIVE_INFINITY
     const isOver = this.#strangersAt(instance).isOver(this.at(instance))
     if (isGone && isOver && !this.hasSeen(instance, secret)) return false
-    if (secret.endsAt === Number.NEGATIVE_INFINITY) this.#seen[instance]?.delete(secret.text)
+    if (isGone) this.#seen[instance]?.delete(secret.text)
     else this.#seen[instance]?.add(secret.text)
     return true
   }

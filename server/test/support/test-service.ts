@@ -92,7 +92,7 @@ interface Options {
   readonly onPostgres?: boolean
   /** How names are looked up that webhooks are sent to. */
   readonly lookup?: Lookup
-  /** How long a parallel burst may take to arrive. Most tests wait for each answer, so every request comes after a 429. */
+  /** How long a parallel burst may take to arrive. 0 by default, because most tests wait for each answer. */
   readonly burstMs?: number
   /** The real clock instead of the one that tests move. */
   readonly realTime?: boolean

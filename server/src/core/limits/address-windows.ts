@@ -35,10 +35,10 @@ export class AddressWindows {
     return this.#told(window, now, isRefused)
   }
 
-  /** How a request would be decided now. Nothing is counted. */
+  /** How a request would be decided now. Changes nothing. */
   status(address: string): Admission {
     const now = this.#clock()
-    const window = current(this.#find(address) ?? freshWindow(), MINUTE, now)
+    const window = current({ ...(this.#find(address) ?? freshWindow()) }, MINUTE, now)
     if (window.used === 0) window.startedAt = wholeSecond(now)
     return this.#told(window, now, window.used >= this.#perMinute)
   }

@@ -2,25 +2,27 @@
 export interface Arrival {
   /** By `performance.now()`. */
   readonly receivedAt: number
-  /** The connection it came over; `undefined` if a proxy puts the requests of several clients into one. */
+  /** The connection that carried the request; `undefined` behind a proxy, whose connections carry requests of many clients. */
   readonly connection?: object | undefined
 }
 
-/** Requests that were sent together arrive within this time, even over slow networks. */
+/** Requests that were sent together arrive within this time of each other, even over slow networks. */
 export const BURST_MS = 1_000
 
+/** The 429s that were sent to a key in one window. */
 interface Warning {
-  /** When the window ends, by the clock of the limits: names the window. */
+  /** When the window ends. Identifies the window. */
   readonly resetAt: number
-  /** When the first 429 of the window was sent. */
-  readonly sentAt: number
-  readonly sentTo: WeakMap<object, number>
+  /** When the first 429 was sent. */
+  readonly firstSentAt: number
+  /** When the first 429 was sent over each connection. */
+  readonly sentAt: WeakMap<object, number>
 }
 
 /**
- * Tells requests of one parallel burst from requests of a client that goes on after a 429: only the latter lead to a ban. A
- * client knows of a 429 if its request came over a connection that had already carried one, or came later than a burst
- * lasts. Each process remembers the 429s that it sent itself.
+ * Tells a client that continues after a 429 from one parallel burst. Only the former leads to a ban. A client has seen a 429
+ * if its own connection carried one before this request arrived, or if the first 429 was sent BURST_MS before. Each process
+ * knows only the 429s that it sent. See docs/decisions/2026-11-17-bans-and-bursts.md.
  */
 export class BurstFilter {
   readonly #burstMs: number
@@ -30,27 +32,27 @@ export class BurstFilter {
     this.#burstMs = burstMs
   }
 
-  /** Whether the sender knew of a 429 of this window. `lastUsedAt` is when the key was last used on any instance. */
-  wasWarned(keyId: string, arrival: Arrival, now: number, lastUsedAt: number): boolean {
+  /**
+   * Whether the client had seen a 429 of the current window when it sent this request. `lastUsedAt` is the time of the key's
+   * previous request on any instance.
+   */
+  wasWarned(keyId: string, { receivedAt, connection }: Arrival, now: number, lastUsedAt: number): boolean {
     const warning = this.#warnings.get(keyId)
-    // The 429 was sent by another process, no later than the key was last used.
+    // If there was a 429, another process sent it, to the previous request or to an earlier one.
     if (warning === undefined || now >= warning.resetAt) return now - lastUsedAt >= this.#burstMs
-    const { receivedAt, connection } = arrival
-    const ownSentAt = connection === undefined ? undefined : warning.sentTo.get(connection)
-    return (
-      (ownSentAt !== undefined && receivedAt > ownSentAt) ||
-      (receivedAt > warning.sentAt && receivedAt - warning.sentAt >= this.#burstMs)
-    )
+    const sentHereAt = connection === undefined ? undefined : warning.sentAt.get(connection)
+    if (sentHereAt !== undefined && receivedAt > sentHereAt) return true
+    return receivedAt > warning.firstSentAt && receivedAt - warning.firstSentAt >= this.#burstMs
   }
 
-  /** A 429 is being sent to this request. */
+  /** Records that this request is answered with a 429. */
   noteRefusal(keyId: string, { connection }: Arrival, resetAt: number): void {
-    const sentAt = performance.now()
+    const now = performance.now()
     let warning = this.#warnings.get(keyId)
     if (warning?.resetAt !== resetAt) {
-      warning = { resetAt, sentAt, sentTo: new WeakMap() }
+      warning = { resetAt, firstSentAt: now, sentAt: new WeakMap() }
       this.#warnings.set(keyId, warning)
     }
-    if (connection !== undefined && !warning.sentTo.has(connection)) warning.sentTo.set(connection, sentAt)
+    if (connection !== undefined && !warning.sentAt.has(connection)) warning.sentAt.set(connection, now)
   }
 }

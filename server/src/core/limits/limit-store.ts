@@ -70,7 +70,7 @@ export interface LimitKeeper {
 
 /** Counts as it must be counted there: in memory, or where several processes count together. */
 export interface LimitStore {
-  /** By this clock, unless the store has one that all its users share. Tests give another length of a burst. */
+  /** Uses this clock, unless the store has one that all instances share. Tests set how long a burst may take to arrive. */
   openLimits(clock: Clock, burstMs?: number): Promise<LimitKeeper>
 }
 

@@ -26,9 +26,9 @@ export function freshState(): LimitState {
 }
 
 /**
- * Decides on one request at time `now`, and counts it. A rejected request uses up nothing. A key is banned once it has had
- * as many requests rejected in a window as its plan allows per minute; the first rejection of a window does not count, nor
- * do those of requests whose sender had not been warned by it (BurstFilter).
+ * Decides on one request at time `now`, and counts it. A rejected request uses up nothing. A key is banned once as many of
+ * its requests were rejected in a window as its plan allows per minute. The first rejection of a window does not count
+ * towards a ban, nor does that of a request that was sent before its client had seen a 429 (BurstFilter).
  */
 export function admit(state: LimitState, limits: Limits, now: number, wasWarned = true): Admission {
   followClock(state, state.lastUsedAt, now)

@@ -39,7 +39,6 @@ export class SharedLimits implements LimitKeeper {
   #lastSize = 0
   /** Keys whose last request was refused: where there was no room, it is not tried the short way. */
   readonly #refused = new Set<string>()
-
   readonly #bursts: BurstFilter
 
   constructor(store: SharedLimitStore, burstMs = BURST_MS) {
