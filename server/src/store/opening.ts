@@ -48,3 +48,23 @@ export function needsMigration(version: number | undefined, newest: number, mode
       : `the database is of version ${version}, this program needs ${newest}: stop the service and run petstore migrate, or start petstore serve`,
   )
 }
+
+/** How many missing columns a message names. */
+const MAX_NAMED = 3
+
+/**
+ * Throws if tables or columns are missing that this program makes in `version`, or in its own newest version if the database
+ * says it is of a later one: the number alone does not tell which program made the tables.
+ */
+export function requireOwnTables(version: number, newest: number, missing: readonly string[]): void {
+  if (missing.length === 0) return
+  const named = missing.slice(0, MAX_NAMED).join(', ')
+  const rest = missing.length > MAX_NAMED ? ` and ${missing.length - MAX_NAMED} more` : ''
+  const makers =
+    version > newest
+      ? `version ${version} is not known to this program (${newest}), so a newer version, an early development version or another program made them`
+      : `no release made version ${version} like this, so an early development version or another program did, or somebody removed them`
+  throw new OpenRefused(
+    `the tables are not those of this program, ${named}${rest} ${missing.length === 1 ? 'is' : 'are'} missing: ${makers}; start the program that made the tables, restore a backup, or choose another database`,
+  )
+}

@@ -1,8 +1,9 @@
-import { needsMigration, type TablesMode } from '../opening.ts'
+import { needsMigration, OpenRefused, requireOwnTables, type TablesMode } from '../opening.ts'
 import { inLongSession, type SqlDatabase } from '../sql.ts'
 import type { Connection } from './connection.ts'
 import { FAILOVER_TABLES } from './failover-tables.ts'
 import { NewerTables } from './failures.ts'
+import { addedColumns } from './own-columns.ts'
 import { FIRST_TABLES } from './tables.ts'
 
 interface Migration {
@@ -35,6 +36,11 @@ interface Version {
   readonly oldestProgram: number
 }
 
+/** Through JSON, since the first databases had no column `oldest_program`: no older program works with their tables. */
+const VERSION = `
+  SELECT number, coalesce(CAST(to_jsonb(migrations) ->> 'oldest_program' AS integer), number) AS "oldestProgram"
+  FROM migrations ORDER BY number DESC LIMIT 1`
+
 /**
  * Brings the database to the newest form, if `tables` allows it. Safe when several processes start
  * at once: one does it, the others wait. Newer tables that this program can work with are left as they are.
@@ -43,7 +49,13 @@ export async function migrate(connection: Connection, tables: TablesMode): Promi
   const isUpToDate = (version: Version | undefined) =>
     (version !== undefined && version.number > NEWEST && version.oldestProgram <= NEWEST) ||
     !needsMigration(version?.number, NEWEST, tables)
-  if (isUpToDate(await versionWithoutLock(connection))) return
+  const found = await findTables(connection)
+  if (found !== undefined && found.number > 0) {
+    const present = new Set(found.columns)
+    const missing = expectedColumns(found.number).filter((name) => !present.has(name))
+    requireOwnTables(found.number, NEWEST, missing)
+  }
+  if (isUpToDate(found)) return
   await inLongSession(connection, (session) =>
     session.writeInSteps(async () => {
       await session.rows('SELECT pg_advisory_xact_lock($1)', MIGRATION_LOCK)
@@ -75,24 +87,55 @@ export async function findNewerTables(database: Pick<SqlDatabase, 'rows'>): Prom
   return number > NEWEST && oldestProgram > NEWEST ? new NewerTables(number, NEWEST) : undefined
 }
 
+/** The columns that this program makes by `version`, or by its newest if that is later. */
+export function expectedColumns(version: number): string[] {
+  return MIGRATIONS.filter(({ number }) => number <= version).flatMap(({ sql }) => addedColumns(sql))
+}
+
+/** The version of the tables, and their columns, such as `stock.quantity`. */
+interface FoundTables extends Version {
+  readonly columns: readonly string[]
+}
+
 /**
- * `undefined` where there are no tables at all. Not for the locked part: a connection that has once found no such table
+ * `undefined` if there are no tables at all. Not for the locked part: a connection that has once found no such table
  * may go on believing so.
  */
-async function versionWithoutLock(connection: Connection): Promise<Version | undefined> {
-  const [found] = await connection.rows<{ isOurs: boolean; isEmpty: boolean }>(`
-    SELECT to_regclass('migrations') IS NOT NULL AS "isOurs",
+async function findTables(connection: Connection): Promise<FoundTables | undefined> {
+  const [found] = await connection.rows<{ hasMigrations: boolean; isOurs: boolean; isEmpty: boolean }>(`
+    SELECT to_regclass('migrations') IS NOT NULL AS "hasMigrations",
+      EXISTS (
+        SELECT FROM pg_attribute
+        WHERE attrelid = to_regclass('migrations') AND attname = 'number' AND atttypid = 'integer'::regtype
+      ) AS "isOurs",
       NOT EXISTS (
         SELECT FROM pg_class WHERE relnamespace = to_regnamespace(current_schema()) AND relkind IN ('r', 'p')
       ) AS "isEmpty"`)
-  if (found?.isOurs) return versionOf(connection)
-  return found?.isEmpty ? undefined : { number: 0, oldestProgram: 0 }
+  if (found?.isOurs) return readTables(connection)
+  if (found?.hasMigrations) {
+    throw new OpenRefused(
+      'the database belongs to another program, which has a table "migrations" of its own: choose another database or schema',
+    )
+  }
+  return found?.isEmpty ? undefined : { number: 0, oldestProgram: 0, columns: [] }
 }
 
-/** By way of JSON: a database that was made before there was such a column says of none that it works beside newer tables. */
+/** In one statement, so that the version and the columns are of the same moment. */
+async function readTables(connection: Connection): Promise<FoundTables> {
+  const [row] = await connection.rows<{ columns: string } & Version>(`
+    SELECT version.*, (
+        SELECT coalesce(string_agg(concat(relname, '.', attname), ' '), '')
+        FROM pg_class JOIN pg_attribute ON attrelid = pg_class.oid
+        WHERE relkind IN ('r', 'p') AND relnamespace <> 'pg_catalog'::regnamespace
+          AND pg_table_is_visible(pg_class.oid) AND attnum > 0 AND NOT attisdropped
+      ) AS columns
+    FROM (${VERSION}) AS version`)
+  return row === undefined
+    ? { number: 0, oldestProgram: 0, columns: [] }
+    : { ...row, columns: row.columns.split(' ') }
+}
+
 async function versionOf(database: Pick<SqlDatabase, 'rows'>): Promise<Version> {
-  const [row] = await database.rows<Version>(`
-    SELECT number, coalesce(CAST(to_jsonb(migrations) ->> 'oldest_program' AS integer), number) AS "oldestProgram"
-    FROM migrations ORDER BY number DESC LIMIT 1`)
+  const [row] = await database.rows<Version>(VERSION)
   return row ?? { number: 0, oldestProgram: 0 }
 }

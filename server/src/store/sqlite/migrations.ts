@@ -1,5 +1,5 @@
 import { Database } from 'bun:sqlite'
-import { needsMigration, type TablesMode } from '../opening.ts'
+import { needsMigration, requireOwnTables, type TablesMode } from '../opening.ts'
 import { FIRST_TABLES } from './tables.ts'
 
 interface Migration {
@@ -27,25 +27,36 @@ export function migrate(database: Database, tables: TablesMode): void {
       database.run(`PRAGMA user_version = ${migration.number}`)
     }
   })
-  if (needsMigration(versionOf(database), NEWEST, tables)) apply.immediate()
+  const version = versionOf(database)
+  // The version is read before the columns: another process may add some in between, which does no harm.
+  if (version !== undefined && version > 0) {
+    requireOwnTables(version, NEWEST, missingColumns(database, version))
+  }
+  if (needsMigration(version, NEWEST, tables)) apply.immediate()
 }
 
-/** Whether it has all that this program had made by the version that the file says it is of. */
-export function hasOwnTables(database: Database): boolean {
-  const names = (of: Database) =>
-    of
-      .query<{ name: string }, []>("SELECT type || ' ' || name AS name FROM sqlite_schema")
-      .all()
-      .map(({ name }) => name)
-  const version = versionOf(database) ?? 0
+/** Tables and columns that this program makes in `version`, or in its newest if that is later, and the file does not have. */
+export function missingColumns(database: Database, version: number): string[] {
   const model = new Database(':memory:')
   try {
     for (const { number, sql } of MIGRATIONS) if (number <= version) model.run(sql)
-    const found = new Set(names(database))
-    return version > 0 && names(model).every((name) => found.has(name))
+    const found = new Set(columnsOf(database))
+    return columnsOf(model).filter((name) => !found.has(name))
   } finally {
     model.close()
   }
+}
+
+/** A virtual table is named without its columns: asking for these would open it, which fails on a damaged file. */
+function columnsOf(database: Database): string[] {
+  return database
+    .query<{ name: string }, []>(`
+      SELECT tables.name || coalesce('.' || columns.name, '') AS name
+      FROM pragma_table_list AS tables
+      LEFT JOIN pragma_table_info(CASE tables.type WHEN 'table' THEN tables.name END) AS columns
+      WHERE tables.schema = 'main' AND tables.type IN ('table', 'virtual')`)
+    .all()
+    .map(({ name }) => name)
 }
 
 /** `undefined` where there are no tables at all. */

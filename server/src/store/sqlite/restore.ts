@@ -15,11 +15,11 @@ import {
   writeSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
-import { needsMigration, OpenRefused } from '../opening.ts'
+import { needsMigration, OpenRefused, requireOwnTables } from '../opening.ts'
 import { integrityProblem, isBackup } from './backup.ts'
 import { DIALECT } from './dialect.ts'
 import { isDamage } from './failures.ts'
-import { hasOwnTables, NEWEST, versionOf } from './migrations.ts'
+import { missingColumns, NEWEST, versionOf } from './migrations.ts'
 import { createPrivateFile } from './private-file.ts'
 import { lockForServing, realPathOf } from './serve-lock.ts'
 
@@ -155,9 +155,12 @@ function makeOwn(copy: string, backup: string): boolean {
   let database: Database | undefined
   try {
     database = new Database(copy, { safeIntegers: true, strict: true })
-    const version = versionOf(database)
+    const version = versionOf(database) ?? 0
+    const missing = missingColumns(database, version)
+    const isForeign = version === 0 || (version <= NEWEST && missing.length > 0)
+    if (isForeign) throw refuse('is no database of this program')
+    requireOwnTables(version, NEWEST, missing)
     const isOlder = needsMigration(version, NEWEST, 'make')
-    if (!hasOwnTables(database)) throw refuse('is no database of this program')
     const damage = integrityProblem(database)
     if (damage !== undefined) throw refuse(`is damaged (${damage}); take an earlier one`)
     database.run('PRAGMA application_id = 0')

@@ -1,0 +1,128 @@
+import { Database } from 'bun:sqlite'
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createDatabase } from '../support/postgres-databases.ts'
+import { petstore } from './petstore.ts'
+
+setDefaultTimeout(120_000)
+
+interface Tables {
+  readonly url: string
+  run(sql: string): Promise<readonly unknown[]>
+  /** SQL that makes the database say that it is of this version. */
+  setVersion(version: number): string
+  drop(): Promise<void>
+}
+
+let cwd: string
+let tables: Tables
+beforeEach(() => {
+  cwd = mkdtempSync(join(tmpdir(), 'petstore-unknown-'))
+  writeFileSync(join(cwd, 'pets.csv'), 'petId,name,categoryId,status,quantity\n1,Biscuit,1,sold,4\n')
+})
+afterEach(async () => {
+  await tables.drop()
+  rmSync(cwd, { recursive: true, force: true })
+})
+
+const run = (...args: string[]) => petstore(args, { cwd, env: { DATABASE_URL: tables.url } })
+
+async function onSqlite(): Promise<Tables> {
+  const path = join(cwd, 'petstore.db')
+  return {
+    url: `sqlite:${path}`,
+    run: async (sql) => {
+      const database = new Database(path)
+      database.run(sql)
+      const rows = database.query('SELECT name, sql FROM sqlite_schema').all()
+      database.close()
+      return rows
+    },
+    setVersion: (version) => `PRAGMA user_version = ${version}`,
+    drop: async () => {},
+  }
+}
+
+async function onPostgres(): Promise<Tables> {
+  const database = await createDatabase()
+  return {
+    ...database,
+    setVersion: (version) => `
+      CREATE TABLE IF NOT EXISTS migrations (number integer);
+      DELETE FROM migrations;
+      INSERT INTO migrations (number) VALUES (${version})`,
+  }
+}
+
+/** Every command refuses the tables in one sentence, and none changes them. */
+async function expectRefusal(expected: RegExp): Promise<void> {
+  for (const command of [
+    ['serve', '--port', '0'],
+    ['migrate'],
+    ['import', 'pets.csv'],
+    ['export'],
+    ['doctor'],
+  ]) {
+    const { exitCode, stdout, stderr } = await run(...command)
+    const text = command[0] === 'doctor' ? stdout : stderr
+    expect([command, exitCode, text]).toEqual([command, 1, expect.stringMatching(expected)])
+    expect(stderr.trimEnd().split('\n')).toHaveLength(1)
+  }
+}
+
+describe.each([
+  ['SQLite', onSqlite],
+  ['PostgreSQL', onPostgres],
+])('on %s', (_, make) => {
+  beforeEach(async () => {
+    tables = await make()
+  })
+
+  test('tables of a newer version are refused: start the newer program', async () => {
+    await run('migrate')
+    await tables.run(tables.setVersion(99))
+    await expectRefusal(/newer version \(99\) than this program knows \(\d\); start the newer program/)
+  })
+
+  test('tables whose number is higher but which lack columns may be older: the message names both cases', async () => {
+    await run('migrate')
+    await tables.run('ALTER TABLE stock RENAME COLUMN low_at TO threshold')
+    await tables.run(tables.setVersion(99))
+    await expectRefusal(
+      /stock\.low_at is missing: version 99 is not known .* a newer version, an early development version or another program .* start the program that made the tables, restore a backup/,
+    )
+  })
+
+  test('tables of this version that lack columns are refused, and so are older ones', async () => {
+    await run('migrate')
+    await tables.run('ALTER TABLE stock RENAME COLUMN low_at TO threshold')
+    await tables.run('ALTER TABLE orders RENAME COLUMN ship_date TO shipped')
+    const refusal =
+      /(stock\.low_at, orders\.ship_date|orders\.ship_date, stock\.low_at) are missing: .* restore a backup/
+    await expectRefusal(refusal)
+    await tables.run(tables.setVersion(1))
+    await expectRefusal(refusal)
+  })
+
+  test('tables of another program are recognised although they say version 1', async () => {
+    await tables.run('CREATE TABLE notes (text text)')
+    await tables.run(tables.setVersion(1))
+    const before = await tables.run(tables.setVersion(1))
+    await expectRefusal(/the tables are not those of this program, .* and \d+ more are missing/)
+    expect(await tables.run(tables.setVersion(1))).toEqual(before)
+  })
+
+  test('columns that somebody added are no reason to refuse', async () => {
+    await run('migrate')
+    await tables.run('ALTER TABLE stock ADD COLUMN shelf text')
+    expect((await run('doctor')).exitCode).toBe(0)
+  })
+})
+
+test("on PostgreSQL, another program's table of migrations is recognised", async () => {
+  tables = await onPostgres()
+  await tables.run('CREATE TABLE migrations (id serial, name text, batch integer)')
+  await expectRefusal(/belongs to another program, which has a table "migrations" of its own/)
+})
