@@ -10,5 +10,7 @@ test('the columns read from the migrations are those that PostgreSQL has', async
     SELECT concat(table_name, '.', column_name) AS name FROM information_schema.columns
     WHERE table_schema = current_schema() AND table_name <> 'migrations'`)
   await database.drop()
-  expect(new Set(expectedColumns(Number.MAX_SAFE_INTEGER))).toEqual(new Set(rows.map(({ name }) => name)))
+  expect(new Set(expectedColumns(Number.MAX_SAFE_INTEGER))).toEqual(
+    new Set(rows.map(({ name }) => String(name))),
+  )
 })
