@@ -72,8 +72,10 @@ export function publicPages(parts: PublicPageParts): ReadonlyMap<string, PublicP
       return conditional(contractReply, request)
     },
     '/healthz': async () => alive,
-    '/readyz': async () => {
-      await checkReady().catch(notReady)
+    '/readyz': async (request) => {
+      await checkReady().catch((error: unknown) => {
+        throw notReady(error, isFromThisMachine(request))
+      })
       return jsonReply({ status: 'ready' }, LIVE)
     },
   }
@@ -90,12 +92,24 @@ function getOnly(show: (request: HttpRequest) => Promise<Reply>): PublicPage['an
       : methodNotAllowedReply(request.method, ['GET', 'HEAD'])
 }
 
-/** Whatever is wrong, the one who asks wants to know one thing: not now. */
-function notReady(error: unknown): never {
-  if (error instanceof ServiceError) throw error
-  throw new ServiceError('service_unavailable', 'the service cannot do its work at the moment', {
-    cause: error,
+/**
+ * A problem with a cause names hosts, files and processes, so its message is for callers on this machine only. Everybody else
+ * gets a general sentence; the log has the cause in both cases.
+ */
+function notReady(error: unknown, showsDetails: boolean): ServiceError {
+  if (error instanceof ServiceError && (showsDetails || error.cause === undefined)) return error
+  return new ServiceError('service_unavailable', 'the service cannot do its work at the moment', {
+    cause: error instanceof ServiceError ? error.cause : error,
   })
+}
+
+const LOOPBACK = /^(?:127\.|::ffff:127\.|::1$)/i
+
+/** Whether the connection comes from this machine, and not from a proxy on it that forwards for somebody else. */
+function isFromThisMachine({ address, headers }: HttpRequest): boolean {
+  return (
+    LOOPBACK.test(address) && headers.get('x-forwarded-for') === null && headers.get('forwarded') === null
+  )
 }
 
 /** Each file under its path, ready to be sent: everything is read once, now. */

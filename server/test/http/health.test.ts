@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'bun:test'
+import { networkInterfaces } from 'node:os'
+import { ServiceError } from '../../src/core/values/errors.ts'
 import { RawConnection } from '../support/raw-connection.ts'
 import { TestService } from '../support/test-service.ts'
 import { until } from '../support/until.ts'
@@ -52,6 +54,34 @@ describe('health pages', () => {
     const answer = await ask(service, '/readyz')
     expect([answer.status, answer.error.code]).toEqual([503, 'service_unavailable'])
     expect(answer.text).not.toContain('secret detail')
+    await service.stop()
+  })
+
+  test('/readyz names the problem to callers on the same machine only; the log always has it', async () => {
+    const cause = new Error('db1.internal:5432: nothing listens there')
+    const problem = new ServiceError('service_unavailable', `the database cannot be used: ${cause.message}`, {
+      cause,
+    })
+    const service = await TestService.start({
+      settings: { host: '0.0.0.0' },
+      wrapStore: (store) => ({ ...store, ping: () => Promise.reject(problem) }),
+    })
+    const messageFor = async (host: string, headers: Record<string, string> = {}) => {
+      const response = await fetch(`http://${host}:${service.port}/readyz`, { headers })
+      expect(response.status).toBe(503)
+      return response.json()
+    }
+    const general = { message: 'the service cannot do its work at the moment' }
+    expect(await messageFor('127.0.0.1', { 'X-Forwarded-For': '203.0.113.9' })).toMatchObject(general)
+    expect(await messageFor('127.0.0.1', { Forwarded: 'for=203.0.113.9' })).toMatchObject(general)
+    const own = Object.values(networkInterfaces())
+      .flatMap((addresses) => addresses ?? [])
+      .find(({ family, internal }) => family === 'IPv4' && !internal)
+    if (own === undefined) console.log('this machine has no address but its loopback')
+    else expect(await messageFor(own.address)).toMatchObject(general)
+    const [first] = await service.logged()
+    expect(first).toMatchObject({ operation: 'readyz', error: expect.stringContaining('db1.internal:5432') })
+    expect(await messageFor('127.0.0.1')).toMatchObject({ message: problem.message })
     await service.stop()
   })
 

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { PetsLocked } from '../../src/core/stock/stock-store.ts'
 import { Connection } from '../../src/store/postgres/connection.ts'
+import { ReadinessCheck } from '../../src/store/postgres/readiness.ts'
 import { DEFAULT_POSTGRES_SETTINGS, openPostgresStore } from '../../src/store/postgres/store.ts'
 import { serve } from '../cli/running-petstore.ts'
 import { FreezingProxy } from '../support/freezing-proxy.ts'
@@ -26,6 +27,53 @@ function failureOf(work: Promise<unknown>): Promise<unknown> {
     (error: unknown) => error,
   )
 }
+
+describe('the readiness check of a role that has no connection left for it', () => {
+  const role = `petstore_${crypto.randomUUID().replaceAll('-', '')}`
+  let connection: Connection
+  beforeAll(async () => {
+    await database.run(`
+      CREATE ROLE ${role} LOGIN PASSWORD 'petstore' CONNECTION LIMIT 1;
+      GRANT pg_read_all_data, pg_write_all_data TO ${role}`)
+    const url = new URL(database.url)
+    url.username = role
+    url.password = 'petstore'
+    connection = new Connection(url.href, { ...DEFAULT_POSTGRES_SETTINGS, poolSize: 1 })
+    await connection.connect()
+  })
+  afterAll(async () => {
+    await connection.close()
+    await until(async () => {
+      const sessions = await database.run(`SELECT FROM pg_stat_activity WHERE usename = '${role}'`)
+      return sessions.length === 0
+    })
+    await database.run(`DROP ROLE ${role}`)
+  })
+
+  test('borrows a session of the pool and gives it back', async () => {
+    const check = new ReadinessCheck(connection)
+    await check.run()
+    expect(await connection.rows('SELECT 1 AS one')).toHaveLength(1)
+    await check.run()
+    await check.close()
+  })
+
+  test('succeeds while other callers use all sessions, and disturbs none of them', async () => {
+    const check = new ReadinessCheck(connection)
+    const { losses } = connection
+    const released = Promise.withResolvers<void>()
+    const holder = connection.run(async (session) => {
+      await released.promise
+      return session`SELECT 7 AS seven`
+    })
+    await check.run()
+    released.resolve()
+    expect([...(await holder)]).toEqual([{ seven: 7 }])
+    expect(connection.losses).toBe(losses)
+    await check.run()
+    await check.close()
+  })
+})
 
 describe('when all sessions are in use', () => {
   test('a caller who finds none free is refused, and nobody else notices', async () => {

@@ -5,12 +5,14 @@ import { DIALECT } from './dialect.ts'
 import {
   asServiceError,
   Hung,
+  hasState,
   inTime,
   isLost,
   isOurFault,
   isReadOnly,
   isTaken,
   Overloaded,
+  TOO_MANY_CONNECTIONS,
   unavailable,
 } from './failures.ts'
 import { type Host, readAddress } from './hosts.ts'
@@ -53,6 +55,8 @@ export class Connection implements SqlDatabase {
   #check: (session: Session) => Promise<unknown> = checkTakesWrites
   #pool: SessionPool
   #trouble: unknown
+  /** Why no host took writes when a read-only one was accepted instead. */
+  #readOnlyReason: unknown
   #isAway = false
   #isProbing = false
   #isClosed = false
@@ -81,6 +85,7 @@ export class Connection implements SqlDatabase {
       this.#use(await this.#findHost())
     } catch (error) {
       if (!this.#mayBeReadOnly || !isReadOnly(error)) throw error
+      this.#readOnlyReason = error
       this.#check = async () => {}
       this.#use(await this.#findHost())
     }
@@ -136,14 +141,15 @@ export class Connection implements SqlDatabase {
   }
 
   /** Throws while no host takes writes. */
-  requireReachable(): void {
+  requireWritable(): void {
     this.#refuseWhileAway()
+    if (this.#readOnlyReason !== undefined) throw unavailable(this.#readOnlyReason)
   }
 
-  async longSession(): Promise<PostgresSession> {
+  async longSession(options: TakeOptions = {}): Promise<PostgresSession> {
     this.#refuseWhileAway()
     const pool = this.#pool
-    const session = await this.guard(() => pool.take())
+    const session = await this.guard(() => pool.take(options))
     const close = async () => {
       const isSound = await session`ROLLBACK`.then(
         () => true,
@@ -160,8 +166,13 @@ export class Connection implements SqlDatabase {
    */
   async separateSession(): Promise<PostgresSession> {
     const pool = new SQL({ ...this.#pool.options, max: 1 })
-    const session = await this.guard(() => inTime(pool.reserve(), this.#patienceMs))
     const close = () => pool.close({ timeout: 0 })
+    const session = await this.guard(() => inTime(pool.reserve(), this.#patienceMs)).catch(
+      (error: unknown) => {
+        close().catch(() => {})
+        throw error
+      },
+    )
     const maxPauseMs = Math.min(MAX_PAUSE_MS, this.#statementMs / 2)
     return new PostgresSession({ session, close, guard: (work) => this.guard(work), maxPauseMs })
   }
@@ -172,8 +183,9 @@ export class Connection implements SqlDatabase {
     try {
       return await work()
     } catch (error) {
-      // What has happened to a pool that was given up since tells nothing of the one in use.
-      if (isLost(error) && pool === this.#pool) this.#suspect(error)
+      // A pool that was given up since says nothing about the one in use, nor does a server that refuses one more connection.
+      const isOneTooMany = hasState(error, TOO_MANY_CONNECTIONS) && pool.hasSessions
+      if (isLost(error) && pool === this.#pool && !isOneTooMany) this.#suspect(error)
       const explained = isOurFault(error) && !isTaken(error) ? await this.#explained(pool) : undefined
       throw explained === undefined ? asServiceError(error) : unavailable(explained)
     }

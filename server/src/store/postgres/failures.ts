@@ -69,6 +69,8 @@ const OUR_FAULT = /^(21|22|23|2F|34|42(?!P01|501)|P0)/
 const SERVER_GONE = /^(08|28|3D|53|57P0)/
 
 const READ_ONLY = '25006'
+/** The server has no connection left, or none for this role or database. */
+export const TOO_MANY_CONNECTIONS = '53300'
 /** A lock was not free within `lock_timeout`. */
 export const LOCK_TIMEOUT = '55P03'
 /** A statement was cancelled, usually by `statement_timeout`. */

@@ -7,7 +7,9 @@ import {
   hasState,
   inTime,
   LOCK_TIMEOUT,
+  Overloaded,
   ReadOnly,
+  TOO_MANY_CONNECTIONS,
   UnusableHosts,
   unavailable,
 } from './failures.ts'
@@ -21,9 +23,8 @@ const LOCK_MS = SECOND
 /** For the whole check. */
 const WITHIN_MS = 3 * SECOND
 
-/** SQLSTATEs. */
+/** An SQLSTATE. */
 const DISK_FULL = '53100'
-const TOO_MANY_CONNECTIONS = '53300'
 
 const WRITTEN_TABLES = ['stock', 'log', 'orders', 'idempotency', 'log_places', 'log_numbering']
 const READ_TABLES = ['pets', 'categories', 'keys', 'key_secrets']
@@ -50,20 +51,23 @@ const BLOCKERS = `
   WHERE locktype = 'relation' AND granted AND mode IN ('ShareLock', 'ShareRowExclusiveLock', 'ExclusiveLock', 'AccessExclusiveLock')
     AND relation = ANY (ARRAY[${[...WRITTEN_TABLES, ...READ_TABLES].map((name) => `to_regclass('${name}')`)}])`
 
-/** The message is for operators, and may be shown to everybody. */
+/** The message is for operators. */
 class NotReady extends Error {
   override readonly name = 'NotReady'
 }
 
 /**
  * Checks that a write would go through and that the log is being numbered. It has a connection of its own, so it does not
- * wait for a free one: overload is not an outage.
+ * wait for a free one. If PostgreSQL has none left for it, it borrows one of the pool; if all of these stay in use, the
+ * service counts as ready, because overload is not an outage.
  */
 export class ReadinessCheck {
   readonly #connection: Connection
   #session: PostgresSession | undefined
   /** A check that hangs is waited for again instead of starting another beside it. */
   #underWay: Promise<void> | undefined
+  /** Whether the check waits until other callers give back a session of the pool. */
+  #waitsForPool = false
   /** The connection's losses when the session was opened: after another loss, it may be of another host. */
   #losses = 0
 
@@ -74,12 +78,14 @@ export class ReadinessCheck {
   /** Throws a ServiceError whose message names the problem. */
   async run(): Promise<void> {
     try {
-      this.#connection.requireReachable()
+      this.#connection.requireWritable()
       this.#underWay ??= this.#check().finally(() => {
         this.#underWay = undefined
       })
       await inTime(this.#underWay, WITHIN_MS)
     } catch (error) {
+      const isQueued = this.#waitsForPool && error instanceof Hung
+      if (isQueued || causeOf(error) instanceof Overloaded) return
       await this.close()
       throw withReason(error)
     }
@@ -92,28 +98,32 @@ export class ReadinessCheck {
   }
 
   async #check(): Promise<void> {
-    const session = await this.#openSession()
-    await session.together(checkTakesWrites)
-    try {
-      await session.run(TRY_WRITE)
-    } catch (error) {
-      throw hasState(error, LOCK_TIMEOUT) ? await lockedTables(session) : error
-    }
-    await checkNumbering(session)
-    const newer = await findNewerTables(session)
-    if (newer !== undefined) throw unavailable(newer)
-  }
-
-  async #openSession(): Promise<PostgresSession> {
     if (this.#losses !== this.#connection.losses) await this.close()
     this.#losses = this.#connection.losses
-    this.#session ??= await this.#connection.separateSession().catch((error: unknown) => {
-      // The server has no connection left for the check: then one of the pool has to do.
+    try {
+      this.#session ??= await this.#connection.separateSession()
+    } catch (error) {
       if (!hasState(error, TOO_MANY_CONNECTIONS)) throw error
-      return this.#connection.longSession()
-    })
-    return this.#session
+      this.#waitsForPool = true
+      const borrowed = await this.#connection.longSession({ isUrgent: true }).finally(() => {
+        this.#waitsForPool = false
+      })
+      return checkOn(borrowed).finally(() => borrowed.close())
+    }
+    await checkOn(this.#session)
   }
+}
+
+async function checkOn(session: PostgresSession): Promise<void> {
+  await session.together(checkTakesWrites)
+  try {
+    await session.run(TRY_WRITE)
+  } catch (error) {
+    throw hasState(error, LOCK_TIMEOUT) ? await lockedTables(session) : error
+  }
+  await checkNumbering(session)
+  const newer = await findNewerTables(session)
+  if (newer !== undefined) throw unavailable(newer)
 }
 
 async function lockedTables(session: PostgresSession): Promise<Error> {
@@ -151,7 +161,7 @@ async function numberingState(session: PostgresSession): Promise<string | undefi
 
 /** What is known of the problem goes into the message; what PostgreSQL itself says goes into the log. */
 function withReason(error: unknown): ServiceError {
-  const cause = error instanceof ServiceError ? error.cause : error
+  const cause = causeOf(error)
   const reason = reasonOf(cause)
   if (reason !== undefined) {
     return new ServiceError('service_unavailable', `the database cannot be used: ${reason}`, { cause })
@@ -159,9 +169,13 @@ function withReason(error: unknown): ServiceError {
   return error instanceof ServiceError ? error : unavailable(error)
 }
 
+function causeOf(error: unknown): unknown {
+  return error instanceof ServiceError ? error.cause : error
+}
+
 function reasonOf(cause: unknown): string | undefined {
   if (cause instanceof Hung) return `a write has taken longer than ${WITHIN_MS / SECOND} s`
   if (hasState(cause, DISK_FULL)) return 'its disk is full; make room on it'
-  const isForEverybody = [NotReady, UnusableHosts, ReadOnly].some((type) => cause instanceof type)
-  return isForEverybody && cause instanceof Error ? cause.message : undefined
+  const isPlain = [NotReady, UnusableHosts, ReadOnly].some((type) => cause instanceof type)
+  return isPlain && cause instanceof Error ? cause.message : undefined
 }

@@ -50,6 +50,11 @@ export class SessionPool {
     this.#max = parts.options.max ?? 1
   }
 
+  /** Whether at least one connection is open. */
+  get hasSessions(): boolean {
+    return this.#open.size > 0
+  }
+
   /**
    * Fails with `Overloaded` when all sessions stay in use for too long. An urgent caller is served before all who wait.
    */

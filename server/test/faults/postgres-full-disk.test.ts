@@ -1,0 +1,48 @@
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { petstore } from '../cli/petstore.ts'
+import { serve } from '../cli/running-petstore.ts'
+import { stockUp } from '../postgres/shop.ts'
+import { PostgresServer } from '../support/postgres-server.ts'
+import { until } from '../support/until.ts'
+import { canMount, fillDisk, mountSmallDisk, unmount } from './full-disk.ts'
+
+setDefaultTimeout(120_000)
+
+/** Enough for a new data directory, and for the programs, which are copied beside it if their folder is closed to others. */
+const DISK_MB = 220
+
+test.skipIf(!canMount())(
+  "/readyz is 503 and names the disk while PostgreSQL's disk is full, and is 200 again once there is room",
+  async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'petstore-full-'))
+    mountSmallDisk(folder, DISK_MB)
+    try {
+      chmodSync(folder, 0o777)
+      const server = await PostgresServer.start({}, { parent: folder })
+      const env = { DATABASE_URL: server.url() }
+      const key = await stockUp(env.DATABASE_URL)
+      const service = await serve([], { cwd: '/', env })
+      const ready = () => fetch(`${service.address}/readyz`)
+      expect((await ready()).status).toBe(200)
+
+      const filler = fillDisk(folder)
+      await until(async () => (await ready()).status === 503)
+      expect(await (await ready()).text()).toContain('its disk is full; make room on it')
+      const { exitCode, stdout } = await petstore(['doctor'], { env })
+      expect([exitCode, stdout]).toEqual([1, expect.stringContaining('No space left on device')])
+
+      filler.free()
+      await until(async () => (await ready()).status === 200)
+      const body = JSON.stringify({ quantity: 3 })
+      expect((await service.call('/inventory/1', key, { method: 'PATCH', body })).status).toBe(200)
+      expect(await service.stop()).toBe(0)
+      await server.end()
+    } finally {
+      unmount(folder)
+      rmSync(folder, { recursive: true, force: true })
+    }
+  },
+)
