@@ -17,26 +17,31 @@ export interface PauseFlags extends AskingFlags {
 
 type OnProgress = (done: number, total: number) => void
 
-/** Thrown to give up a write that would block the service for longer than allowed. */
-class PauseTooLong extends Error {
-  override readonly name = 'PauseTooLong'
+/** How long a write would keep a running service from writing. */
+interface LongPause {
   readonly rows: number
   readonly seconds: number
+}
 
-  constructor(rows: number, seconds: number) {
-    super(`writing ${rows} rows blocks other writers for about ${seconds} s`)
-    this.rows = rows
-    this.seconds = seconds
+/** Thrown to roll back a write that the user has to agree to first. */
+class PauseTooLong extends Error {
+  override readonly name = 'PauseTooLong'
+  readonly pause: LongPause
+
+  constructor(pause: LongPause) {
+    super(effectOf(pause))
+    this.pause = pause
   }
 }
 
 /**
  * Estimates from the first step how long the whole write blocks the service, and keeps the service informed from then
- * on. Throws PauseTooLong after the first step if that is longer than `maxSeconds`.
+ * on. Calls `onLongPause` after the first step if that is longer than `maxSeconds`; if it throws, nothing is written.
  */
 export function watchPause(
-  pause: WritePause,
+  writers: WritePause,
   maxSeconds: number,
+  onLongPause: (pause: LongPause) => void,
   now: () => number = () => performance.now(),
 ): OnProgress {
   let began = now()
@@ -48,10 +53,11 @@ export function watchPause(
     }
     const elapsed = (now() - began) / 1_000
     const seconds = (elapsed / done) * total * LOCKED_PER_STEP_TIME
-    if (isFirst && done < total && seconds > maxSeconds && pause.isServed())
-      throw new PauseTooLong(total, seconds)
+    if (isFirst && done < total && seconds > maxSeconds && writers.isServed()) {
+      onLongPause({ rows: total, seconds })
+    }
     isFirst = false
-    pause.announce(Math.max(0, seconds - elapsed))
+    writers.announce(Math.max(0, seconds - elapsed))
   }
 }
 
@@ -60,39 +66,44 @@ export function watchPause(
  * step and runs again once the user has agreed.
  */
 export async function applyWithinPause<Result>(
-  pause: WritePause | undefined,
-  flags: PauseFlags,
+  writers: WritePause | undefined,
+  { yes, maxPause }: PauseFlags,
   progress: Progress,
   apply: (onProgress: OnProgress) => Promise<Result>,
 ): Promise<Result> {
   const show: OnProgress = (done, total) => progress.show('writing', done, done / total)
-  if (pause === undefined) return apply(show)
-  const attempt = (maxSeconds: number) => {
-    const watch = watchPause(pause, maxSeconds)
+  if (writers === undefined) return apply(show)
+  const attempt = (onLongPause: (pause: LongPause) => void) => {
+    const watch = watchPause(writers, maxPause, onLongPause)
     return apply((done, total) => {
       watch(done, total)
       show(done, total)
     })
   }
+  const state = (pause: LongPause) => {
+    progress.end()
+    console.error(`petstore: ${effectOf(pause)}`)
+  }
   try {
-    return await attempt(flags.yes === true ? Number.POSITIVE_INFINITY : flags.maxPause)
+    return await attempt((pause) => {
+      if (yes !== true) throw new PauseTooLong(pause)
+      state(pause)
+    })
   } catch (error) {
     if (!(error instanceof PauseTooLong)) throw error
-    progress.end()
-    agreeTo(error)
-    return await attempt(Number.POSITIVE_INFINITY)
+    if (!process.stdin.isTTY) {
+      throw new Error(
+        `${error.message}; nothing was changed. Accept that with --yes or a longer --max-pause, stop the service first, or split the file`,
+      )
+    }
+    state(error.pause)
+    if (!confirm('Write now?')) throw new Error('nothing was changed')
+    return await attempt(() => {})
   } finally {
-    pause.withdraw()
+    writers.withdraw()
   }
 }
 
-function agreeTo({ rows, seconds }: PauseTooLong): void {
-  const effect = `writing ${grouped(rows)} rows keeps the running service from writing for about ${duration(seconds)}`
-  if (!process.stdin.isTTY) {
-    throw new Error(
-      `${effect}; nothing was changed. Accept that with --yes or a longer --max-pause, stop the service first, or split the file`,
-    )
-  }
-  console.error(`petstore: ${effect}; it answers reads, and refuses writes that have waited for 5 s`)
-  if (!confirm('Write now?')) throw new Error('nothing was changed')
+function effectOf({ rows, seconds }: LongPause): string {
+  return `writing ${grouped(rows)} rows keeps the running service from writing for about ${duration(seconds)}`
 }
