@@ -47,7 +47,7 @@ export async function runAdjustment<Name extends string>(
     const isTrial = dryRun === true || (bad.count > 0 && !skipRefused)
     const decided = isTrial
       ? await staged.preview(show)
-      : await applyWithinPause(pause, flags, progress, (onProgress) =>
+      : await applyWithinPause(pause, flags, { progress, signal }, (onProgress) =>
           staged.apply({
             ...purpose,
             at: clock(),

@@ -1,5 +1,5 @@
 import type { WritePause } from '../core/transfer/transfer-store.ts'
-import type { AskingFlags } from './asking.ts'
+import { type AskingFlags, confirmUnlessAborted } from './asking.ts'
 import { grouped } from './output.ts'
 import { duration, type Progress } from './progress.ts'
 
@@ -9,7 +9,7 @@ export const DEFAULT_MAX_PAUSE_SECONDS = 5
  * The time under the lock divided by the time of the steps. The rest of it goes into checks of barcodes and thresholds
  * and into the commit. Measured: 1.3 for new pets, 1.6 for changed quantities.
  */
-const LOCKED_PER_STEP_TIME = 1.5
+const LOCKED_PER_STEP_TIME = 1.4
 
 export interface PauseFlags extends AskingFlags {
   readonly maxPause: number
@@ -68,7 +68,7 @@ export function watchPause(
 export async function applyWithinPause<Result>(
   writers: WritePause | undefined,
   { yes, maxPause }: PauseFlags,
-  progress: Progress,
+  { progress, signal }: { readonly progress: Progress; readonly signal: AbortSignal },
   apply: (onProgress: OnProgress) => Promise<Result>,
 ): Promise<Result> {
   const show: OnProgress = (done, total) => progress.show('writing', done, done / total)
@@ -97,7 +97,7 @@ export async function applyWithinPause<Result>(
       )
     }
     state(error.pause)
-    if (!confirm('Write now?')) throw new Error('nothing was changed')
+    if (!(await confirmUnlessAborted('Write now?', signal))) throw new Error('nothing was changed')
     return await attempt(() => {})
   } finally {
     writers.withdraw()

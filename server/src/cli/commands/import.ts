@@ -104,7 +104,7 @@ async function runImport<Value>(
     const { added, changed, unchanged, refused } = await applyWithinPause(
       pause,
       flags,
-      progress,
+      { progress, signal },
       (onProgress) =>
         staged.apply({
           at: clock(),
