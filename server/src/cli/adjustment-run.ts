@@ -2,8 +2,10 @@ import type { AdjustmentChange, Reason } from '../core/stock/stock-request.ts'
 import type { RowReader } from '../core/transfer/exchange-rows.ts'
 import type { StagedAdjustment } from '../core/transfer/staged-adjustment.ts'
 import { stageRows } from '../core/transfer/staged-import.ts'
+import type { WritePause } from '../core/transfer/transfer-store.ts'
 import type { Clock } from '../core/values/clock.ts'
 import { type FileFlags, type FileRun, withStaged } from './file-run.ts'
+import { applyWithinPause } from './import-pause.ts'
 import { adjustmentDryRunReport, refusedLines, summary, together } from './import-report.ts'
 import { counted, grouped } from './output.ts'
 import type { Progress } from './progress.ts'
@@ -15,6 +17,7 @@ interface Purpose {
   readonly reference?: string | undefined
   readonly skipRefused: boolean
   readonly clock: Clock
+  readonly pause: WritePause | undefined
   /** Where it is made, for the message. */
   readonly database: string
   /** What to do with bad lines. */
@@ -24,12 +27,13 @@ interface Purpose {
 /** Makes one adjustment of a whole file, or shows what it would come to. */
 export async function runAdjustment<Name extends string>(
   { name, bytes, source, signal }: FileRun<Name>,
-  { dryRun, show }: Pick<FileFlags, 'dryRun' | 'show'>,
+  flags: Pick<FileFlags, 'dryRun' | 'show' | 'yes' | 'maxPause'>,
   kind: RowReader<AdjustmentChange>,
   staged: StagedAdjustment,
-  { advice, database, clock, ...purpose }: Purpose,
+  { advice, database, clock, pause, ...purpose }: Purpose,
 ): Promise<void> {
   const began = performance.now()
+  const { dryRun, show } = flags
   const { reason, reference, skipRefused } = purpose
   let mayBeMade = false
   const work = async (progress: Progress) => {
@@ -43,14 +47,18 @@ export async function runAdjustment<Name extends string>(
     const isTrial = dryRun === true || (bad.count > 0 && !skipRefused)
     const decided = isTrial
       ? await staged.preview(show)
-      : await staged.apply({
-          ...purpose,
-          ...{ at: clock(), examples: show, signal },
-          onProgress: (done, total) => {
-            mayBeMade = done === total
-            progress.show('writing', done, done / total)
-          },
-        })
+      : await applyWithinPause(pause, flags, { progress, signal }, (onProgress) =>
+          staged.apply({
+            ...purpose,
+            at: clock(),
+            examples: show,
+            signal,
+            onProgress: (done, total) => {
+              mayBeMade = done === total
+              onProgress(done, total)
+            },
+          }),
+        )
     progress.end()
     const refused = together(bad, decided.refused, show)
     if (dryRun === true) console.log(adjustmentDryRunReport(name, decided, refused))

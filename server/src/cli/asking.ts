@@ -11,6 +11,27 @@ export function requireAnswer({ yes }: AskingFlags, does: string): void {
   wrongUse(`there is no terminal to ask on; --yes ${does} without asking`)
 }
 
+/** Asks without blocking, so that Ctrl-C can still abort the signal. */
+export async function confirmUnlessAborted(question: string, signal: AbortSignal): Promise<boolean> {
+  const answer = Promise.withResolvers<string>()
+  const abort = () => answer.reject(signal.reason)
+  const receive = (text: Buffer) => answer.resolve(text.toString())
+  const end = () => answer.resolve('')
+  process.stderr.write(`${question} [y/N] `)
+  signal.addEventListener('abort', abort)
+  process.stdin.once('data', receive)
+  process.stdin.once('end', end)
+  try {
+    return /^y(es)?$/i.test((await answer.promise).trim())
+  } finally {
+    signal.removeEventListener('abort', abort)
+    process.stdin.off('data', receive)
+    process.stdin.off('end', end)
+    // Reading would keep the program from ending.
+    process.stdin.pause()
+  }
+}
+
 export function ask({ yes }: AskingFlags, question: string): void {
   if (yes !== true && !confirm(question)) throw new Error('nothing was changed')
 }

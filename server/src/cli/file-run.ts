@@ -6,11 +6,12 @@ import { openRows, type RowSource } from '../core/transfer/row-source.ts'
 import { ServiceError } from '../core/values/errors.ts'
 import { oneOf, wholeNumber } from './arguments.ts'
 import { type ByteSource, openBytes } from './files.ts'
+import { DEFAULT_MAX_PAUSE_SECONDS, type PauseFlags } from './import-pause.ts'
 import { interruptible } from './interruption.ts'
 import { Progress } from './progress.ts'
 import { type SettingFlags, setting } from './with-store.ts'
 
-export interface FileFlags extends SettingFlags {
+export interface FileFlags extends SettingFlags, PauseFlags {
   readonly dryRun?: true
   readonly show: number
   readonly encoding: Encoding
@@ -41,6 +42,15 @@ export function addFileOptions(command: Command): Command {
       oneOf('--encoding', ENCODINGS),
       'utf8',
     )
+    .addOption(
+      new Option(
+        '--max-pause <seconds>',
+        'how long a running service may be kept from writing (SQLite); a terminal is asked before it is longer',
+      )
+        .argParser(wholeNumber('--max-pause'))
+        .default(DEFAULT_MAX_PAUSE_SECONDS),
+    )
+    .option('--yes', 'write without asking, however long the service cannot write')
     .addOption(setting('databaseUrl'))
     .addOption(setting('data'))
 }

@@ -71,7 +71,7 @@ export function toJson(value: unknown): string {
   )
 }
 
-/** How long a caller waits before it tries a failing database again. */
+/** How long a caller waits before it tries a failing database again, if nothing better is known. */
 const UNAVAILABLE_RETRY_SECONDS = 1
 
 export function jsonReply(value: unknown, headers: Reply['headers'] = {}, status = 200): JsonReply {
@@ -87,12 +87,15 @@ export function jsonTextReply(body: string, headers: Reply['headers']): JsonRepl
 }
 
 export function errorReply(
-  error: Pick<ServiceError, 'code' | 'message'> & Partial<Pick<ServiceError, 'details'>>,
+  error: Pick<ServiceError, 'code' | 'message'> &
+    Partial<Pick<ServiceError, 'details' | 'retryAfterSeconds'>>,
   headers: Reply['headers'] = {},
 ): JsonReply {
   const { status } = ERRORS[error.code]
   const retry =
-    error.code === 'service_unavailable' ? { 'Retry-After': String(UNAVAILABLE_RETRY_SECONDS) } : {}
+    error.code === 'service_unavailable'
+      ? { 'Retry-After': String(error.retryAfterSeconds ?? UNAVAILABLE_RETRY_SECONDS) }
+      : {}
   // A message may quote what the caller sent, and a caller may send a key in the wrong place.
   const body: ErrorBody = { code: error.code, message: hideSecrets(error.message), status }
   if (error.details !== undefined) {

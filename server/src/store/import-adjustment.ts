@@ -147,6 +147,7 @@ export class AdjustmentTables implements StagedAdjustment {
   async write({ signal, onProgress, ...options }: AdjustOptions): Promise<AdjustmentReport> {
     const report = await this.#report(options.examples)
     if (report.refused.count > 0 && !options.skipRefused) return report
+    if (report.changed.count > 0) onProgress?.(0, report.changed.count)
     let written = 0
     const steps = { table: 'differing', which: 'true', size: ROWS_A_STEP, signal } as const
     await inSteps(this.#session, steps, async ({ from, to, rows }) => {

@@ -91,6 +91,7 @@ export class CategoryImport implements StagedImport<ImportedCategory> {
 
   async #write({ at, keyId, signal, onProgress }: ApplyOptions): Promise<void> {
     const total = await this.#tables.count('true')
+    if (total > 0) onProgress?.(0, total)
     let written = 0
     const steps = { table: 'differing', which: 'true', size: ROWS_A_STEP, signal } as const
     await inSteps(this.#session, steps, async ({ from, to, rows }) => {

@@ -121,6 +121,7 @@ export class OrderImport implements StagedImport<OrderRow> {
     how: How,
   ): Promise<Tally<RefusedLine>> {
     const total = await this.#tables.count('true')
+    if (total > 0) onProgress?.(0, total)
     let count = 0
     let done = 0
     let first: RefusedLine[] = []

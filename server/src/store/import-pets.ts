@@ -105,6 +105,7 @@ export class PetImport implements StagedImport<ImportedPet> {
   }
 
   apply(options: ApplyOptions): Promise<ImportCounts> {
+    this.#written = 0
     return this.#apply(this, options)
   }
 
@@ -142,6 +143,7 @@ export class PetImport implements StagedImport<ImportedPet> {
   async write(which: 'is_fresh' | 'NOT is_fresh', options: ApplyOptions): Promise<void> {
     const { signal, onProgress } = options
     const total = await this.tables.count('true')
+    if (total > this.#written) onProgress?.(this.#written, total)
     const writes = writesOf(which)
     const steps = { table: 'differing', which, size: ROWS_A_STEP, signal } as const
     await inSteps(this.#session, steps, async ({ from, to, rows }) => {

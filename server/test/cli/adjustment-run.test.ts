@@ -43,8 +43,9 @@ test.each([
     database: 'petstore.db',
     advice: 'Mend it',
     clock: Date.now,
+    pause: undefined,
   } as const
-  await expect(runAdjustment(run, { show: 1 }, COUNT_ROWS, failing, purpose)).rejects.toThrow(
+  await expect(runAdjustment(run, { show: 1, maxPause: 5 }, COUNT_ROWS, failing, purpose)).rejects.toThrow(
     new Error(`the database failed (it is gone); ${aftermath}`),
   )
   await shop.close()

@@ -70,6 +70,7 @@ async function adjustFile(file: string, flags: Flags): Promise<void> {
         ...{ keyId: ADJUST_KEY_ID, reason, reference, skipRefused: false },
         database: databaseName(config),
         clock: store.clock,
+        pause: store.writePause,
         advice: 'Mend the file and give it again',
       }),
     ),

@@ -8,15 +8,23 @@ import {
   type StagedImport,
   stageRows,
 } from '../../core/transfer/staged-import.ts'
+import type { WritePause } from '../../core/transfer/transfer-store.ts'
 import type { Clock } from '../../core/values/clock.ts'
 import { runAdjustment } from '../adjustment-run.ts'
 import { addFileOptions, type FileFlags, type FileRun, withFile, withStaged } from '../file-run.ts'
+import { applyWithinPause } from '../import-pause.ts'
 import { dryRunReport, refusedLines, summary, together } from '../import-report.ts'
 import { counted, grouped } from '../output.ts'
 import { databaseName, withStore } from '../with-store.ts'
 
 interface Flags extends FileFlags {
   readonly skipBad?: true
+}
+
+interface Target {
+  readonly database: string
+  readonly clock: Clock
+  readonly pause: WritePause | undefined
 }
 
 type Run = FileRun<(typeof IMPORT_KINDS)[number]['name']>
@@ -49,12 +57,13 @@ async function importFile(file: string, flags: Flags): Promise<void> {
           keyId: IMPORT_KEY_ID,
           reason: 'counted',
           skipRefused: flags.skipBad === true,
+          pause: store.writePause,
           advice: MEND,
         } as const
         await runAdjustment(run, flags, COUNT_ROWS, await store.stageAdjustment(), purpose)
       })
     return withStore(flags, 'make_if_none', async (store, config) => {
-      const target = { database: databaseName(config), clock: store.clock }
+      const target = { database: databaseName(config), clock: store.clock, pause: store.writePause }
       if (run.source.kind === 'pets') await runImport(run, flags, PET_ROWS, await store.stagePets(), target)
       else if (run.source.kind === 'categories')
         await runImport(run, flags, CATEGORY_ROWS, await store.stageCategories(), target)
@@ -68,7 +77,7 @@ async function runImport<Value>(
   flags: Flags,
   kind: RowKind<Value>,
   staged: StagedImport<Value>,
-  { database, clock }: { readonly database: string; readonly clock: Clock },
+  { database, clock, pause }: Target,
 ): Promise<void> {
   const began = performance.now()
   await withStaged(staged, async (progress) => {
@@ -92,18 +101,25 @@ async function runImport<Value>(
       if (flags.skipBad !== true) throw hasBadLines(name, bad.count)
     }
     progress.show('comparing', rows)
-    const { added, changed, unchanged, refused } = await staged
-      .apply({
-        ...{ at: clock(), keyId: IMPORT_KEY_ID, signal },
-        ...{ skipBad: flags.skipBad === true, examples: flags.show },
-        onProgress: (done, total) => progress.show('writing', done, done / total),
-      })
-      .catch((error: unknown) => {
-        progress.end()
-        if (!(error instanceof RowsRefused)) throw error
-        for (const line of refusedLines(error.refused)) console.error(line)
-        throw hasBadLines(name, error.refused.count)
-      })
+    const { added, changed, unchanged, refused } = await applyWithinPause(
+      pause,
+      flags,
+      { progress, signal },
+      (onProgress) =>
+        staged.apply({
+          at: clock(),
+          keyId: IMPORT_KEY_ID,
+          signal,
+          skipBad: flags.skipBad === true,
+          examples: flags.show,
+          onProgress,
+        }),
+    ).catch((error: unknown) => {
+      progress.end()
+      if (!(error instanceof RowsRefused)) throw error
+      for (const line of refusedLines(error.refused)) console.error(line)
+      throw hasBadLines(name, error.refused.count)
+    })
     progress.end()
     if (refused !== undefined) for (const line of refusedLines(refused)) console.error(line)
     const done = `${counted(added, kind.noun, kind.plural)} added, ${grouped(changed)} changed, ${grouped(unchanged)} left alone`

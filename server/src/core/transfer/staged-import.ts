@@ -58,6 +58,7 @@ export interface ApplyOptions {
   readonly keyId: string
   /** Gives the import up while it can still be: nothing is changed then. */
   readonly signal?: AbortSignal
+  /** Called with 0 rows when writing begins, then after each step. If it throws, nothing is changed. */
   readonly onProgress?: (done: number, total: number) => void
   /** Leaves out what the store cannot take. Else one such row is enough for RowsRefused. */
   readonly skipBad?: boolean

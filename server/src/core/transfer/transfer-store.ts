@@ -5,6 +5,16 @@ import type { StagedAdjustment } from './staged-adjustment.ts'
 import type { StagedImport } from './staged-import.ts'
 import type { ContentBatch, ContentCounts } from './store-contents.ts'
 
+/** For a database with one writer at a time: what a long import does to the service beside it. */
+export interface WritePause {
+  /** Whether a service runs on the database at this moment. */
+  isServed(): boolean
+  /** Lets the service tell its callers how many seconds it cannot write for. Replaces the previous announcement. */
+  announce(seconds: number): void
+  /** To be called when the import has ended, whether or not anything was announced. */
+  withdraw(): void
+}
+
 /** Many rows at once, in and out. */
 export interface TransferStore {
   /** Begins to bring in pets with their stock. */
@@ -22,6 +32,8 @@ export interface TransferStore {
   exportOrders(): AsyncIterable<readonly OrderRow[]>
   /** Copies everything, of one moment, into a new file that only its owner can read, and checks the copy. */
   backupTo(path: string): Promise<void>
+  /** Absent if others can write while an import does. */
+  readonly writePause?: WritePause
 }
 
 /** Everything there is, to be moved to another store. */

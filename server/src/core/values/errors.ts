@@ -38,6 +38,8 @@ export interface ErrorDetail {
 
 export interface ServiceErrorOptions extends ErrorOptions {
   readonly details?: readonly ErrorDetail[]
+  /** With `service_unavailable`: when the request can succeed, if that is known. */
+  readonly retryAfterSeconds?: number
 }
 
 /** The one error that may reach a caller; its message is written for them. */
@@ -45,10 +47,12 @@ export class ServiceError extends Error {
   override readonly name = 'ServiceError'
   readonly code: ErrorCode
   readonly details: readonly ErrorDetail[] | undefined
+  readonly retryAfterSeconds: number | undefined
 
   constructor(code: ErrorCode, message: string, options?: ServiceErrorOptions) {
     super(message, options)
     this.code = code
     this.details = options?.details
+    this.retryAfterSeconds = options?.retryAfterSeconds
   }
 }

@@ -1,6 +1,7 @@
 import { Database, type SQLQueryBindings, type Statement as SqliteStatement } from 'bun:sqlite'
 import { existsSync, mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { ServiceError } from '../../core/values/errors.ts'
 import type { Columns, Durability, LongSession, SqlDatabase, SqlValue, Statement } from '../sql.ts'
 import { Checkpointer } from './checkpointer.ts'
 import { DIALECT } from './dialect.ts'
@@ -10,6 +11,7 @@ import { type LogEnd, readLogEnd } from './log-end.ts'
 import { createPrivateFile } from './private-file.ts'
 import { alignSideFiles } from './side-files.ts'
 import { WalFile } from './wal-file.ts'
+import { announcedSeconds } from './write-pause.ts'
 
 /** How long a write waits for another process, such as an import, before it is refused. */
 const LOCK_PATIENCE_MS = 5_000
@@ -419,8 +421,8 @@ export class Connection implements SqlDatabase, LongSession {
       try {
         return work()
       } catch (error) {
-        if (!isLocked(error) || performance.now() >= lockedSince() + LOCK_PATIENCE_MS)
-          throw asServiceError(error, this.#path)
+        if (!isLocked(error)) throw asServiceError(error, this.#path)
+        if (performance.now() >= lockedSince() + LOCK_PATIENCE_MS) throw lockedError(error, this.#path)
         await Bun.sleep(LOCK_RETRY_MS)
       }
     }
@@ -440,6 +442,18 @@ export class Connection implements SqlDatabase, LongSession {
     this.#lockSeenAt = Number.NEGATIVE_INFINITY
     return result
   }
+}
+
+/** If an import holds the lock, the caller learns when it can write again. */
+function lockedError(error: unknown, path: string): unknown {
+  const seconds = announcedSeconds(path)
+  const plain = asServiceError(error, path)
+  if (seconds === undefined || !(plain instanceof ServiceError)) return plain
+  return new ServiceError(
+    'service_unavailable',
+    `an import is being written, for about ${seconds} s more; only reads are answered until then`,
+    { cause: plain.cause, retryAfterSeconds: seconds },
+  )
 }
 
 async function isFlushed(queue: FlushQueue): Promise<boolean> {

@@ -50,7 +50,8 @@ export function deletedLogOf(path: string): string | undefined {
   return isServed(path) && !existsSync(`${path}-wal`) ? `${path}-wal` : undefined
 }
 
-function isServed(path: string): boolean {
+/** Whether a service runs on the database at `path`. */
+export function isServed(path: string): boolean {
   if (!existsSync(`${realPathOf(path)}-serving`)) return false
   try {
     lockForServing(path).close()

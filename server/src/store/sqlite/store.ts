@@ -29,6 +29,7 @@ import { damageAtStart, readinessCheck } from './readiness.ts'
 import { requireUsable } from './restore.ts'
 import { lockForServing } from './serve-lock.ts'
 import { stockVerbs } from './stock.ts'
+import { writePause } from './write-pause.ts'
 
 /** Opens the file at `path`, and makes it if there is none; its tables are brought up to date unless told otherwise. */
 export function openSqliteStore(path: string, options: Partial<OpenOptions> = {}): Store {
@@ -91,6 +92,7 @@ export function openSqliteStore(path: string, options: Partial<OpenOptions> = {}
     ...exportVerbs(connection, clock),
     ...contentVerbs(connection),
     backupTo: (path) => backUp(connection, path),
+    writePause: writePause(path),
     ...inspectionVerbs(connection),
     findWrongSettings: async () => [],
     ping,

@@ -1,0 +1,168 @@
+/**
+ * Measures what an import of pets does to the writes of a running service:
+ * `bun server/scripts/measure-import-pause.ts [--rows 1000000] [--kind new|changed] [--postgres] [--program MAIN]`.
+ *
+ * Eight callers set quantities beside the import: four of pets that the file changes (with `--kind new` the file changes
+ * none of theirs), four of other pets. The report has the writes that were refused, the longest wait for an answer, and
+ * the longest time in which no write succeeded. `--program` runs another version: its server/src/cli/main.ts.
+ */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { petstore } from '../test/cli/petstore.ts'
+import { serve } from '../test/cli/running-petstore.ts'
+import { PostgresServer } from '../test/support/postgres-server.ts'
+
+const MAIN = fileURLToPath(new URL('../src/cli/main.ts', import.meta.url))
+const STATUSES = ['available', 'pending', 'sold']
+/** These pets are in the store and never in the file. */
+const OTHER_PETS = { first: 100_000_001, count: 100 }
+const CALLERS_OF_EACH = 4
+const PAUSE_BETWEEN_WRITES_MS = 10
+/** The callers write alone before the import and after it. */
+const ALONE_MS = 1_000
+
+const { values } = parseArgs({
+  options: {
+    rows: { type: 'string', default: '1000000' },
+    kind: { type: 'string', default: 'new' },
+    postgres: { type: 'boolean', default: false },
+    program: { type: 'string', default: MAIN },
+  },
+})
+const rows = Number(values.rows)
+const isChanged = values.kind === 'changed'
+if (!Number.isInteger(rows) || rows < 1 || rows > 5_000_000 || !['new', 'changed'].includes(values.kind)) {
+  console.error('measure-import-pause: --rows is an integer from 1 to 5000000, --kind is new or changed')
+  process.exit(2)
+}
+const command = [process.execPath, values.program]
+const folder = mkdtempSync(join(tmpdir(), 'petstore-pause-'))
+const postgres = values.postgres ? await PostgresServer.start() : undefined
+const databaseUrl = postgres?.url() ?? `sqlite:${join(folder, 'shop.db')}`
+
+try {
+  await measure()
+} finally {
+  await postgres?.end()
+  rmSync(folder, { recursive: true, force: true })
+}
+
+async function measure(): Promise<void> {
+  const others = join(folder, 'others.csv')
+  await writeCsv(others, OTHER_PETS.first, OTHER_PETS.count, 0)
+  await importFile(others)
+  const file = join(folder, 'pets.csv')
+  if (isChanged) {
+    await writeCsv(file, 1, rows, 0)
+    await importFile(file)
+  }
+  await writeCsv(file, 1, rows, 1)
+
+  const limits = ['--per-minute', '1000000000', '--per-day', '1000000000']
+  const key = await run('keys', 'create', '--name', 'Caller', '--plan', 'enterprise', ...limits)
+  const env = { DATABASE_URL: databaseUrl, LOG_REQUESTS: 'none' }
+  const service = await serve([], { cwd: folder, env, program: command })
+  const ofFile = new Caller(isChanged ? { first: 1, count: Math.min(rows, 100) } : OTHER_PETS)
+  const ofOthers = new Caller(OTHER_PETS)
+  let isOver = false
+  const writing = [ofFile, ofOthers].flatMap((caller) =>
+    Array.from({ length: CALLERS_OF_EACH }, () => caller.write(service.address, key, () => isOver)),
+  )
+  await Bun.sleep(ALONE_MS)
+  const began = performance.now()
+  const said = await importFile(file)
+  const seconds = (performance.now() - began) / 1_000
+  await Bun.sleep(ALONE_MS)
+  isOver = true
+  await Promise.all(writing)
+  await service.stop()
+
+  const database = values.postgres ? 'PostgreSQL' : 'SQLite'
+  console.log(
+    `${database}, ${rows.toLocaleString('en-US')} ${values.kind} pets, import took ${seconds.toFixed(1)} s`,
+  )
+  if (said !== '') console.log(said.trim().replaceAll(/^/gm, '  import: '))
+  if (isChanged) console.log(`  pets of the file: ${ofFile.report()}`)
+  console.log(`  ${isChanged ? 'other pets' : 'callers'}: ${ofOthers.report()}`)
+}
+
+async function writeCsv(path: string, firstId: number, count: number, added: number): Promise<void> {
+  const file = Bun.file(path).writer()
+  file.write('petId,name,categoryId,status,quantity\n')
+  for (let row = 1; row <= count; row++) {
+    const id = firstId + row - 1
+    file.write(`${id},Pet number ${id},${row % 50},${STATUSES[row % 3]},${(row % 1_000) + added}\n`)
+    if (row % 10_000 === 0) await file.flush()
+  }
+  await file.end()
+}
+
+/** Returns what the import wrote on standard error besides its progress. */
+async function importFile(file: string): Promise<string> {
+  const yes = values.program === MAIN ? ['--yes'] : []
+  const { stderr } = await start('import', file, ...yes)
+  return stderr.replaceAll(/^(reading|comparing|writing): .*\n/gm, '')
+}
+
+async function run(...args: string[]): Promise<string> {
+  return (await start(...args)).stdout.trim()
+}
+
+async function start(...args: string[]) {
+  const outcome = await petstore(args, { env: { DATABASE_URL: databaseUrl }, cwd: folder, program: command })
+  if (outcome.exitCode !== 0) throw new Error(`petstore ${args.join(' ')} failed: ${outcome.stderr}`)
+  return outcome
+}
+
+/** Writes quantities of some pets, and keeps count of the answers. */
+class Caller {
+  readonly #pets: { readonly first: number; readonly count: number }
+  #answers = 0
+  #refused = 0
+  #longestMs = 0
+  #longestGapMs = 0
+  #succeededAt = performance.now()
+  readonly #retryAfter: number[] = []
+
+  constructor(pets: { readonly first: number; readonly count: number }) {
+    this.#pets = pets
+  }
+
+  async write(address: string, key: string, isOver: () => boolean): Promise<void> {
+    for (let turn = 0; !isOver(); turn++) {
+      const began = performance.now()
+      const response = await fetch(
+        `${address}/v1/inventory/${this.#pets.first + (turn % this.#pets.count)}`,
+        {
+          method: 'PATCH',
+          headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
+          body: JSON.stringify({ quantity: turn }),
+        },
+      )
+      await response.arrayBuffer()
+      const now = performance.now()
+      this.#answers++
+      this.#longestMs = Math.max(this.#longestMs, now - began)
+      if (response.ok) {
+        this.#longestGapMs = Math.max(this.#longestGapMs, now - this.#succeededAt)
+        this.#succeededAt = now
+      } else {
+        this.#refused++
+        this.#retryAfter.push(Number(response.headers.get('Retry-After')))
+      }
+      await Bun.sleep(PAUSE_BETWEEN_WRITES_MS)
+    }
+  }
+
+  report(): string {
+    const advice =
+      this.#refused === 0
+        ? ''
+        : ` (Retry-After ${Math.min(...this.#retryAfter)} to ${Math.max(...this.#retryAfter)} s)`
+    const seconds = (milliseconds: number) => `${(milliseconds / 1_000).toFixed(1)} s`
+    return `${this.#refused} of ${this.#answers} writes refused${advice}, longest wait ${seconds(this.#longestMs)}, longest time without a successful write ${seconds(this.#longestGapMs)}`
+  }
+}

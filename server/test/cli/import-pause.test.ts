@@ -1,0 +1,219 @@
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { applyWithinPause, watchPause } from '../../src/cli/import-pause.ts'
+import { Progress } from '../../src/cli/progress.ts'
+import { ROWS_A_STEP } from '../../src/store/import-steps.ts'
+import { openSqliteStore } from '../../src/store/sqlite/store.ts'
+import { announcedSeconds, writePause } from '../../src/store/sqlite/write-pause.ts'
+import type { Store } from '../../src/store/store.ts'
+import { FaultyShop } from '../faults/faulty-shop.ts'
+import { lockedFile } from '../faults/spoilt-file.ts'
+import { petstore, petstoreInTerminal } from './petstore.ts'
+
+setDefaultTimeout(120_000)
+
+/** An import of this many pets has a second step, and so it is estimated after the first. */
+const PETS = ROWS_A_STEP + 1
+
+let folder: string
+let path: string
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'petstore-pause-'))
+  path = join(folder, 'petstore.db')
+  await openSqliteStore(path).close()
+})
+afterEach(() => rmSync(folder, { recursive: true, force: true }))
+
+function petsFile(quantity = 5): string {
+  const lines = Array.from({ length: PETS }, (_, index) => `${index + 1},Pet,1,available,${quantity}`)
+  const file = join(folder, 'pets.csv')
+  writeFileSync(file, `petId,name,categoryId,status,quantity\n${lines.join('\n')}\n`)
+  return file
+}
+
+/** Runs `work` while this process serves the database. */
+async function whileServed<Result>(work: (store: Store) => Promise<Result>): Promise<Result> {
+  const store = openSqliteStore(path, { exclusive: true })
+  try {
+    return await work(store)
+  } finally {
+    await store.close()
+  }
+}
+
+async function quantitiesIn(store: Store): Promise<Set<number>> {
+  const found = new Set<number>()
+  await store.loadStock((items) => {
+    for (const { quantity } of items) found.add(quantity)
+  })
+  return found
+}
+
+describe('an import that would block a running service for longer than --max-pause', () => {
+  const args = () => ['import', petsFile(), '--max-pause', '0', '--database-url', `sqlite:${path}`]
+
+  test('is refused without a terminal, changes nothing, and is made with --yes', async () => {
+    await whileServed(async (store) => {
+      const refused = await petstore(args())
+      expect(refused.exitCode).toBe(1)
+      expect(refused.stderr).toMatch(
+        /writing 20,001 rows keeps the running service from writing for about \d+ (s|min \d+ s); nothing was changed\. Accept that with --yes/,
+      )
+      expect(await store.countPets()).toBe(0)
+      expect(announcedSeconds(path)).toBeUndefined()
+
+      const accepted = await petstore([...args(), '--yes'])
+      expect([accepted.exitCode, accepted.stdout]).toEqual([0, expect.stringContaining('20,001 pets added')])
+      expect(accepted.stderr).toContain('keeps the running service from writing for about')
+      expect(await store.countPets()).toBe(PETS)
+      expect(announcedSeconds(path)).toBeUndefined()
+    })
+  })
+
+  test.each([
+    ['n\n', 1, 0],
+    ['\x03', 130, 0],
+    ['\x04', 1, 0],
+    ['y\n', 0, PETS],
+  ])('asks in a terminal, and %j is obeyed', async (answer, exitCode, pets) => {
+    await whileServed(async (store) => {
+      const { shown, ...outcome } = await petstoreInTerminal(args(), 'Write now?', (program) =>
+        program.type(answer),
+      )
+      expect(outcome.exitCode).toBe(exitCode)
+      expect(shown).toContain('20,001 rows keeps the running service from writing for about')
+      expect(shown).toContain(exitCode === 0 ? '20,001 pets added' : 'nothing was changed')
+      expect(await store.countPets()).toBe(pets)
+    })
+  })
+
+  test('is made without a question while no service runs', async () => {
+    const { exitCode, stdout } = await petstore(args())
+    expect([exitCode, stdout]).toEqual([0, expect.stringContaining('20,001 pets added')])
+  })
+
+  test('so is an adjustment, which changes nothing before it is accepted', async () => {
+    await petstore(['import', petsFile(), '--database-url', `sqlite:${path}`])
+    const lines = Array.from({ length: PETS }, (_, index) => `${index + 1},1`)
+    const file = join(folder, 'delivery.csv')
+    writeFileSync(file, `petId,delta\n${lines.join('\n')}\n`)
+    const adjust = [
+      'adjust',
+      '--reason',
+      'received',
+      file,
+      '--max-pause',
+      '0',
+      '--database-url',
+      `sqlite:${path}`,
+    ]
+    await whileServed(async (store) => {
+      expect(await petstore(adjust)).toMatchObject({
+        exitCode: 1,
+        stderr: expect.stringContaining('nothing was changed. Accept that with --yes'),
+      })
+      expect(await quantitiesIn(store)).toEqual(new Set([5]))
+      expect((await petstore([...adjust, '--yes'])).exitCode).toBe(0)
+      expect(await quantitiesIn(store)).toEqual(new Set([6]))
+    })
+  })
+})
+
+test('an import announces the time that is left after each step, and takes the announcement back', async () => {
+  await whileServed(async (store) => {
+    const staged = await store.stagePets()
+    const seen: [number, number | undefined][] = []
+    await staged.add(
+      Array.from({ length: PETS }, (_, index) => ({
+        line: index + 1,
+        value: { id: BigInt(index + 1), name: 'Pet', categoryId: 1n, status: 'available', quantity: 1 },
+      })),
+    )
+    await staged.seal(1)
+    await applyWithinPause(
+      store.writePause,
+      { maxPause: 5, yes: true },
+      { progress: new Progress(), signal: new AbortController().signal },
+      (onProgress) =>
+        staged.apply({
+          at: 0,
+          keyId: 'test',
+          onProgress: (done, total) => {
+            onProgress(done, total)
+            seen.push([done, announcedSeconds(path)])
+          },
+        }),
+    )
+    await staged.discard()
+    expect(seen).toEqual([
+      [0, undefined],
+      [ROWS_A_STEP, expect.any(Number)],
+      [PETS, expect.any(Number)],
+    ])
+    expect(announcedSeconds(path)).toBeUndefined()
+  })
+})
+
+describe('the estimate', () => {
+  /** 100 rows of 1,000 take 2 s: the steps take 20 s, and everything under the lock 28 s. */
+  function estimate(maxSeconds: number, isServed = true) {
+    const announced: number[] = []
+    let seconds = 10
+    const pause = {
+      isServed: () => isServed,
+      announce: (left: number) => announced.push(left),
+      withdraw: () => {},
+    }
+    const refuse = (long: { readonly rows: number; readonly seconds: number }) => {
+      throw new Error(`${long.rows} rows in ${long.seconds} s`)
+    }
+    const watch = watchPause(pause, maxSeconds, refuse, () => seconds * 1_000)
+    seconds = 50
+    watch(0, 1_000)
+    seconds += 2
+    watch(100, 1_000)
+    seconds += 8
+    watch(1_000, 1_000)
+    return announced
+  }
+
+  test('follows from the first step, and later from all of them', () => {
+    expect(estimate(28)).toEqual([26, 4])
+  })
+
+  test('gives up a write that takes longer than it may, if a service runs', () => {
+    expect(() => estimate(27)).toThrow('1000 rows in 28 s')
+    expect(estimate(27, false)).toEqual([26, 4])
+  })
+})
+
+describe('a service that cannot write', () => {
+  test('says how long the announced import takes, in its message and in Retry-After', async () => {
+    const shop = await FaultyShop.open()
+    const importing = lockedFile(shop.path)
+    try {
+      writePause(shop.path).announce(3_000)
+      const answer = await shop.update()
+      const seconds = Number(answer.retryAfter)
+      expect(answer.status).toBe(503)
+      expect(seconds).toBeGreaterThan(2_000)
+      expect(seconds).toBeLessThanOrEqual(3_000)
+      expect(answer.body).toMatchObject({
+        code: 'service_unavailable',
+        message: `an import is being written, for about ${seconds} s more; only reads are answered until then`,
+      })
+    } finally {
+      importing.close()
+      await shop.close()
+    }
+  })
+
+  test('ignores the announcement of an import that was killed long ago', () => {
+    writePause(path).announce(-50)
+    expect(announcedSeconds(path)).toBe(1)
+    writePause(path).announce(-3_600)
+    expect(announcedSeconds(path)).toBeUndefined()
+  })
+})
