@@ -67,9 +67,9 @@ const NO_TOKEN = 'Bearer realm="petstore"'
 const BEARER = /^bearer +([A-Za-z0-9\-._~+/]+=*) *$/i
 
 /**
- * Who is it? A request without a valid key is counted by its address. Never throws or rejects. A valid key never depends on
- * that count: if its address is over the limit, a key is looked up only if its hash is known to be that of a secret, so
- * that a guess costs no look-up.
+ * Identifies the key of a request. Counts a request without a valid key by its address. Never throws or rejects. A valid key
+ * never depends on that count: an address over its limit still gets every secret looked up whose hash is known, and only
+ * guesses are refused without a lookup.
  */
 export function identify(parts: GateParts, headers: RequestHeaders, client: Client): MaybePromise<Identity> {
   const { keys, demoSecrets, addresses } = parts
@@ -84,7 +84,7 @@ export function identify(parts: GateParts, headers: RequestHeaders, client: Clie
   const status = keys.hasHash(hash) ? undefined : addresses.status(client.clientAddress())
   if (status?.refused === undefined) return lookUp(parts, hash, client)
   const { refused } = status
-  // It may have been created a moment ago.
+  // The key may have been created a moment ago.
   return andThen(
     keys.refresh(),
     () => (keys.hasHash(hash) ? lookUp(parts, hash, client) : refuseLimited(status, refused)),

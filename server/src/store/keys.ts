@@ -33,7 +33,7 @@ interface ActRow {
 }
 
 const COLUMNS = 'id, name, plan, per_minute, per_day, permissions, keys.created_at, revoked_at'
-/** Ids of the audit are given before the commit, so that one of the latest may become visible after those that follow it. */
+/** An audit row gets its id before its commit. A commit may end after up to this many commits with later ids. */
 const UNCOMMITTED_ACTS = 100n
 const IS_BANNED = 'key_id = $1 AND ends_at > $2 AND lifted_at IS NULL'
 
@@ -74,7 +74,7 @@ export function keyVerbs(database: SqlDatabase, storeTime?: () => Promise<number
     listSecretHashes: async (after) => {
       const [last] = await database.rows<{ id: bigint | null }>('SELECT max(id) AS id FROM audit')
       const position = last?.id ?? 0n
-      // Every change of a key is in the audit, in the same commit.
+      // Every change of a key writes an audit row in the same commit.
       const rows =
         after === undefined
           ? await database.rows<{ hash: string }>('SELECT hash FROM key_secrets')

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { addressesOf, checkedUrl, isPublic } from '../../src/delivery/addresses.ts'
 import { HttpSender } from '../../src/delivery/http-sender.ts'
 import { sampleMessage } from '../../src/delivery/message.ts'
+import { dropPackets } from '../support/dropping-listener.ts'
 import { WebhookReceiver } from '../support/webhook-receiver.ts'
 
 test.each([
@@ -142,6 +143,24 @@ test('an address that accepts a connection and then drops it is not the last one
   dropping.stop(true)
   await receiver.stop()
 })
+
+test.if(process.platform === 'linux')(
+  'an address that silently drops packets leaves enough time for the next one',
+  async () => {
+    const receiver = new WebhookReceiver()
+    const dropping = await dropPackets('127.0.0.2', receiver.port)
+    const lookup = async () => ['127.0.0.2', '127.0.0.1']
+    const sender = new HttpSender({ allowsPrivate: true, clock: Date.now, lookup })
+    const url = `http://several.invalid:${receiver.port}/hook`
+    const send = () => sender.send(url, ['whsec_AAAA'], sampleMessage('stock.changed', 0))
+    expect(await send()).toMatchObject({ status: 204 })
+    expect(await send()).toMatchObject({ status: 204 })
+    expect(receiver.all).toHaveLength(2)
+    await dropping.close()
+    await receiver.stop()
+  },
+  120_000,
+)
 
 test('nothing goes through a proxy that the environment names', async () => {
   const receiver = new WebhookReceiver()

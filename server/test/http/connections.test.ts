@@ -116,4 +116,18 @@ describe('connections of one address', () => {
       return (await another.answer())?.status === 200
     })
   })
+
+  test('that are silent or sent no valid key make room for a valid client', async () => {
+    await start({ maxConnectionsPerAddress: '2' })
+    const stranger = await RawConnection.open(service.address)
+    stranger.sendRequest('GET', '/v1/inventory', 'wrong')
+    expect((await stranger.answer())?.status).toBe(401)
+    await RawConnection.open(service.address)
+    const clients = await Promise.all([1, 2].map(() => RawConnection.open(service.address)))
+    for (const client of clients) {
+      client.sendRequest('GET', '/v1/inventory', service.key)
+      expect((await client.answer())?.status).toBe(200)
+    }
+    expect(await stranger.answer()).toBeUndefined()
+  })
 })

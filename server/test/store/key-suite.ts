@@ -110,6 +110,64 @@ export function keySuite(name: string, underTest: StoreUnderTest): void {
       ])
     })
 
+    test('list the hashes of all secrets, then those of keys that any process changed since', async () => {
+      const sorted = async (after?: bigint) => {
+        const { hashes, position } = await store.listSecretHashes(after)
+        return { hashes: hashes.toSorted(), position }
+      }
+      const another = await underTest.open()
+      const none = await sorted()
+      expect(none.hashes).toEqual([])
+      await another.addKey(key, secret('hash a'), act)
+      await another.addKey({ ...key, id: 'key_b' }, secret('hash b'), act)
+      const added = await sorted(none.position)
+      expect(added.hashes).toEqual(['hash a', 'hash b'])
+      expect((await sorted()).hashes).toEqual(['hash a', 'hash b'])
+
+      await another.rotateKey('key_a', secret('hash c'), NOW + 1_000, act)
+      const rotated = await sorted(added.position)
+      expect(rotated.hashes).toEqual(expect.arrayContaining(['hash a', 'hash c']))
+      await another.rotateKey('key_a', secret('hash d'), act.at, act)
+      const replaced = await sorted(rotated.position)
+      expect(replaced.hashes).toContain('hash d')
+      expect(replaced.hashes).not.toContain('hash a')
+      expect(replaced.hashes).not.toContain('hash c')
+
+      // A revoked key keeps its secret, so that its owner learns that it was revoked.
+      await another.revokeKey('key_b', act)
+      expect((await sorted(replaced.position)).hashes).toContain('hash b')
+      expect((await sorted()).hashes).toEqual(['hash b', 'hash d'])
+      await another.close()
+    })
+
+    test('list the hash of a secret whose commit took its place in the audit before others and ended after them', async () => {
+      await store.addKey(key, secret('hash a'), act)
+      const database = await underTest.connect()
+      const overriding = name === 'PostgreSQL' ? 'OVERRIDING SYSTEM VALUE' : ''
+      const audit = (id: number, keyId: string) =>
+        statement(
+          `INSERT INTO audit (id, at, actor, action, key_id, detail) ${overriding} VALUES ($1, $2, 'anna', 'rotate', $3, '')`,
+          ...[id, NOW, keyId],
+        )
+      await database.commit([audit(1_000, 'key_a')])
+      const { position } = await store.listSecretHashes(undefined)
+      await store.addKey({ ...key, id: 'key_b' }, secret('hash b'), act)
+      await database.commit([statement('DELETE FROM audit WHERE key_id = $1', 'key_b'), audit(999, 'key_b')])
+      await database.close()
+      expect((await store.listSecretHashes(position)).hashes).toContain('hash b')
+    })
+
+    test('list no more hashes than changed since, however many keys there are', async () => {
+      const add = (number: number) =>
+        store.addKey({ ...key, id: `key_${number}` }, secret(`hash ${number}`), act)
+      for (let number = 0; number < 150; number++) await add(number)
+      const { position } = await store.listSecretHashes(undefined)
+      await add(150)
+      const { hashes } = await store.listSecretHashes(position)
+      expect(hashes).toContain('hash 150')
+      expect(hashes).not.toContain('hash 0')
+    })
+
     test('are counted by plan while they are neither revoked nor expired', async () => {
       const add = (id: string, facts: Partial<ApiKey>) =>
         store.addKey({ ...key, id, ...facts }, secret(`hash ${id}`), act)

@@ -31,9 +31,9 @@ const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 const PREFIX: Readonly<Record<KeyEnvironment, string>> = { production: 'pst_live_', staging: 'pst_test_' }
 const SHAPE = /^(pst_(?:live|test)_[0-9A-Za-z]{30})([0-9A-Za-z]{6})$/
 
-/** Keys that are kept for TRUSTED_FOR_MS, so that a request does not wait for the store. */
+/** How many keys are cached for TRUSTED_FOR_MS, so that a request does not wait for the store. */
 const MAX_KEYS = 10_000
-/** However many unknown secrets are sent, the store is asked for new ones this often at most. */
+/** The store is queried for new secrets at most this often, however many unknown secrets are sent. */
 const REFRESH_EVERY_MS = 50
 /** A key that is revoked anywhere stops working within this time, and one that is changed is the changed one. */
 const TRUSTED_FOR_MS = 250
@@ -85,28 +85,28 @@ export function keyState(key: ApiKey, now: number): 'active' | 'expired' | 'revo
   return 'active'
 }
 
-/** The part of the key store that a ring asks. */
+/** The part of the key store that a ring uses. */
 interface KeySource {
   findKey(hash: string): Promise<ApiKey | undefined>
   listSecretHashes(after: bigint | undefined): Promise<{ hashes: readonly string[]; position: bigint }>
 }
 
 /**
- * The keys in use, by hash, so that a request need not ask the store for a key that it knows; and the hashes of all secrets,
- * so that a valid key is told from a guess without a look-up. Other processes change keys too: a hash that is not known may
- * have been added a moment ago, which `refresh` finds out for all of them together.
+ * Caches the keys in use by the hash of their secret, so that a request need not query the store, and holds the hashes of all
+ * secrets, so that a guess is recognised without a lookup. Other processes change keys too: an unknown hash may have been added a
+ * moment ago. `refresh` reads all such hashes in one query.
  */
 export class KeyRing {
   readonly #store: KeySource
   readonly #clock: Clock
   readonly #keys = new Map<string, ApiKey>()
-  /** The hash of every secret in the store; about 150 bytes each. */
+  /** The hash of every secret in the store. 100,000 of them take about 28 MB. */
   readonly #hashes = new Set<string>()
   /** Lookups under way, by hash: callers who arrive together share one. All of them began in the current span. */
   readonly #lookups = new Map<string, Promise<ApiKey | undefined>>()
-  /** What is known was asked for within this span of time. */
+  /** The span of TRUSTED_FOR_MS in which `#keys` and `#lookups` were filled. */
   #span = 0
-  /** Up to where changes of keys are known. */
+  /** The last change of keys that `#hashes` includes. */
   #position: bigint | undefined
   #refreshedAt = Number.NEGATIVE_INFINITY
   #nextRefresh: Promise<void> | undefined
@@ -122,7 +122,7 @@ export class KeyRing {
     this.#clock = clock
   }
 
-  /** The key if the store gave it a moment ago. */
+  /** The key, if it was looked up within the current span. */
   known(hash: string): ApiKey | undefined {
     const span = Math.floor(this.#clock() / TRUSTED_FOR_MS)
     if (span !== this.#span) {
@@ -133,12 +133,12 @@ export class KeyRing {
     return this.#keys.get(hash)
   }
 
-  /** Whether a secret with this hash existed when the store was last asked. */
+  /** Whether a secret with this hash existed when the store was last queried. */
   hasHash(hash: string): boolean {
     return this.#hashes.has(hash)
   }
 
-  /** Resolves when every secret that existed at the time of the call is known. All callers share one question to the store. */
+  /** Resolves when every secret that existed at the time of the call is known. Callers that wait together share one query. */
   refresh(): Promise<void> {
     this.#nextRefresh ??= this.#refreshInTurn()
     return this.#nextRefresh
@@ -157,7 +157,7 @@ export class KeyRing {
   async #lookUp(hash: string): Promise<ApiKey | undefined> {
     const span = this.#span
     const key = await this.#store.findKey(hash)
-    // Asked for in an earlier span, it would be trusted for too long.
+    // A key that was looked up in an earlier span would be trusted for too long.
     if (key !== undefined && span === this.#span && this.#keys.size < MAX_KEYS) this.#keys.set(hash, key)
     if (key === undefined) this.#hashes.delete(hash)
     else this.#hashes.add(hash)
@@ -165,9 +165,9 @@ export class KeyRing {
   }
 
   async #refreshInTurn(): Promise<void> {
-    const pauseMs = this.#refreshedAt + REFRESH_EVERY_MS - performance.now()
-    if (pauseMs > 0) await Bun.sleep(pauseMs)
-    // Who comes from now on may know of secrets that this question does not find.
+    // Also without a pause this waits for another turn, so that `refresh` has stored the promise that is cleared here.
+    await Bun.sleep(Math.max(0, this.#refreshedAt + REFRESH_EVERY_MS - performance.now()))
+    // A later caller may ask for a secret that this query does not find yet.
     this.#nextRefresh = undefined
     this.#refreshedAt = performance.now()
     await this.#loadHashes()
