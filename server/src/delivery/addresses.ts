@@ -29,10 +29,10 @@ const SPECIAL_IPV4 = blockList([
   '240.0.0.0/4',
 ])
 
-/** The only part of IPv6 that is assigned to the public internet. Every form that embeds an IPv4 address but 6to4 is outside of it. */
+/** The only part of IPv6 that is assigned to the public internet. Of the forms that embed IPv4, it contains 6to4 and Teredo. */
 const GLOBAL_UNICAST_IPV6 = blockList(['2000::/3'])
 
-/** Special-purpose networks within that: protocol assignments with Teredo, documentation, and 6to4, which embeds IPv4. */
+/** Special-purpose networks within 2000::/3: protocol assignments, among them Teredo; documentation; 6to4. */
 const SPECIAL_IPV6 = blockList(['2001::/23', '2001:db8::/32', '2002::/16', '2620:4f:8000::/48', '3fff::/20'])
 
 function blockList(ranges: readonly string[]): BlockList {
@@ -70,7 +70,7 @@ export function hostOf({ hostname }: URL): string {
   return hostname.replace(/^\[(.*)\]$/, '$1')
 }
 
-/** The addresses of a host in the order in which they are tried, or why none is. All of them have to be public. */
+/** Returns the addresses of a host in the order in which they are tried, or the reason to try none. All must be public. */
 export async function addressesOf(
   host: string,
   lookup: Lookup,
@@ -89,5 +89,5 @@ export async function addressesOf(
 
 function notPublic(host: string, address: string): string {
   const name = host === address ? host : `${host}, which is ${address}`
-  return `must be on the public internet, got ${name}; whoever runs the service may allow others with WEBHOOK_PRIVATE_ADDRESSES=on`
+  return `must be on the public internet, got ${name}; the operator can allow private addresses with WEBHOOK_PRIVATE_ADDRESSES=on`
 }

@@ -9,7 +9,7 @@ import { signatureOf } from './message.ts'
 
 /** How long a receiver may take to answer. */
 const TIMEOUT_MS = 15_000
-/** How long one of several addresses of a receiver may take to accept a connection. */
+/** How long an address may take to accept a connection before the next one is tried. */
 const CONNECT_TIMEOUT_MS = 3_000
 /** And how long for what it says beside its status. */
 const BODY_PATIENCE_MS = 1_000
@@ -81,7 +81,7 @@ export class HttpSender implements WebhookSender {
     }
   }
 
-  /** Tries the addresses in order until one takes the request; all of them share the time that the receiver has. */
+  /** Tries the addresses in order until one answers. All of them share TIMEOUT_MS. */
   async #post(
     url: URL,
     addresses: readonly string[],
@@ -91,7 +91,7 @@ export class HttpSender implements WebhookSender {
     const signal = AbortSignal.timeout(TIMEOUT_MS)
     const last = addresses.length - 1
     for (const [index, address] of addresses.entries()) {
-      // An address that does not respond would use up the time of those after it.
+      // An address that drops packets would use up the time of the addresses after it.
       if (index < last && !(await acceptsConnections(address, url, signal))) continue
       try {
         const answer = await fetch(addressed(url, address), this.#request(url, secrets, message, signal))
@@ -128,7 +128,7 @@ export class HttpSender implements WebhookSender {
     }
   }
 
-  /** Until the name is looked up again, the address that took a request is tried first. */
+  /** Moves the address that answered to the front until the name is looked up again. */
   #prefer(host: string, address: string): void {
     const known = this.#known.get(host)
     if (known === undefined || typeof known.found === 'string') return

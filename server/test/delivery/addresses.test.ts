@@ -153,11 +153,14 @@ test.if(process.platform === 'linux')(
     const sender = new HttpSender({ allowsPrivate: true, clock: Date.now, lookup })
     const url = `http://several.invalid:${receiver.port}/hook`
     const send = () => sender.send(url, ['whsec_AAAA'], sampleMessage('stock.changed', 0))
-    expect(await send()).toMatchObject({ status: 204 })
-    expect(await send()).toMatchObject({ status: 204 })
-    expect(receiver.all).toHaveLength(2)
-    await dropping.close()
-    await receiver.stop()
+    try {
+      expect(await send()).toMatchObject({ status: 204 })
+      expect(await send()).toMatchObject({ status: 204 })
+      expect(receiver.all).toHaveLength(2)
+    } finally {
+      await dropping.close()
+      await receiver.stop()
+    }
   },
   120_000,
 )

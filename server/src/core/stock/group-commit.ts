@@ -130,9 +130,9 @@ export class GroupCommit {
   }
 
   /**
-   * Commits a batch and answers its callers. Never rejects. If the store rejected the commit because of a request, each half
-   * of the batch is committed on its own, and so on, until only that request fails. Nothing is committed twice: a failure
-   * with an unknown result is a ServiceError, any other one means that the commit was rolled back.
+   * Commits a batch and answers its callers. Never rejects. If the store rejects the commit, each half of the batch is
+   * retried on its own, and so on, until only the bad request fails. Nothing is committed twice: a failure with an unknown
+   * result is a ServiceError, and every other failure means that the commit was rolled back.
    */
   async #commit(batch: readonly Waiting[], lockWait: 'brief' | 'full'): Promise<void> {
     const { store, observers } = this.#parts

@@ -1,12 +1,12 @@
 import { MAX_URL_LENGTH } from './webhook.ts'
 
 const EXAMPLE = 'https://shop.example/hooks'
-/** Parsers drop or trim some of these silently, so the url would not be the one that the caller wrote. */
+/** URL.parse silently removes some of these, so the stored url would differ from the one that was sent. */
 const BLANK_OR_CONTROL = /[\s\p{Cc}]/u
 const SCHEME_AND_HOST = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]/i
 const PORT = /^[^/?#]*:\/\/[^/?#]*:(\d+)(?:[/?#]|$)/
 
-/** The url in its normal form, which is stored, or what is wrong with it. Whether it may be called is the sender's decision. */
+/** Returns the url in normal form, which is stored, or its problem. The sender decides whether the url may be called. */
 export function normalizeUrl(text: string): { readonly url: string } | { readonly problem: string } {
   const problem = problemOf(text)
   if (problem !== undefined) return { problem }
@@ -15,7 +15,7 @@ export function normalizeUrl(text: string): { readonly url: string } | { readonl
   if (parsed.username !== '' || parsed.password !== '') {
     return { problem: 'must not contain a user name or a password; deliveries are signed instead' }
   }
-  // Encoding other characters than ASCII makes it longer.
+  // Percent-encoding makes it longer.
   return parsed.href.length > MAX_URL_LENGTH ? { problem: tooLong(parsed.href) } : { url: parsed.href }
 }
 
@@ -37,7 +37,7 @@ function parseProblemOf(text: string): string {
   const port = PORT.exec(text)?.[1]
   return port !== undefined && Number(port) > 65_535
     ? `must have a port of at most 65535, got ${shortened(port)}`
-    : `must have a valid host name, such as ${EXAMPLE}, got ${shortened(text)}`
+    : `must have a valid host name and port, such as ${EXAMPLE}, got ${shortened(text)}`
 }
 
 function tooLong({ length }: string): string {
