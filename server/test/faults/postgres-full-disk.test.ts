@@ -1,4 +1,4 @@
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { afterEach, expect, setDefaultTimeout, test } from 'bun:test'
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -14,35 +14,41 @@ setDefaultTimeout(120_000)
 /** Enough for a new data directory, and for the programs, which are copied beside it if their folder is closed to others. */
 const DISK_MB = 220
 
+let folder = ''
+let service: Awaited<ReturnType<typeof serve>> | undefined
+let server: PostgresServer | undefined
+// Also after a test that timed out.
+afterEach(async () => {
+  await service?.stop()
+  await server?.end()
+  if (folder === '') return
+  unmount(folder)
+  rmSync(folder, { recursive: true, force: true })
+})
+
 test.skipIf(!canMount())(
   "/readyz is 503 and names the disk while PostgreSQL's disk is full, and is 200 again once there is room",
   async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'petstore-full-'))
+    folder = mkdtempSync(join(tmpdir(), 'petstore-full-'))
     mountSmallDisk(folder, DISK_MB)
-    try {
-      chmodSync(folder, 0o777)
-      const server = await PostgresServer.start({}, { parent: folder })
-      const env = { DATABASE_URL: server.url() }
-      const key = await stockUp(env.DATABASE_URL)
-      const service = await serve([], { cwd: '/', env })
-      const ready = () => fetch(`${service.address}/readyz`)
-      expect((await ready()).status).toBe(200)
+    chmodSync(folder, 0o777)
+    server = await PostgresServer.start({}, { parent: folder })
+    const env = { DATABASE_URL: server.url() }
+    const key = await stockUp(env.DATABASE_URL)
+    service = await serve([], { cwd: '/', env })
+    const { address, call } = service
+    const ready = () => fetch(`${address}/readyz`)
+    expect((await ready()).status).toBe(200)
 
-      const filler = fillDisk(folder)
-      await until(async () => (await ready()).status === 503)
-      expect(await (await ready()).text()).toContain('its disk is full; make room on it')
-      const { exitCode, stdout } = await petstore(['doctor'], { env })
-      expect([exitCode, stdout]).toEqual([1, expect.stringContaining('No space left on device')])
+    const filler = fillDisk(folder)
+    await until(async () => (await ready()).status === 503)
+    expect(await (await ready()).text()).toContain('its disk is full; make room on it')
+    const { exitCode, stdout } = await petstore(['doctor'], { env })
+    expect([exitCode, stdout]).toEqual([1, expect.stringContaining('No space left on device')])
 
-      filler.free()
-      await until(async () => (await ready()).status === 200)
-      const body = JSON.stringify({ quantity: 3 })
-      expect((await service.call('/inventory/1', key, { method: 'PATCH', body })).status).toBe(200)
-      expect(await service.stop()).toBe(0)
-      await server.end()
-    } finally {
-      unmount(folder)
-      rmSync(folder, { recursive: true, force: true })
-    }
+    filler.free()
+    await until(async () => (await ready()).status === 200)
+    const body = JSON.stringify({ quantity: 3 })
+    expect((await call('/inventory/1', key, { method: 'PATCH', body })).status).toBe(200)
   },
 )
