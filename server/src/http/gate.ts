@@ -81,13 +81,12 @@ export function identify(parts: GateParts, headers: RequestHeaders, client: Clie
   if (!isWellFormedSecret(secret) && !demoSecrets.has(secret)) {
     return refuseUnauthenticated(parts, client, 'the API key is not valid: it is mistyped or cut off')
   }
-  const status = keys.hasHash(hash) ? undefined : addresses.status(client.clientAddress())
-  if (status?.refused === undefined) return lookUp(parts, hash, client)
-  const { refused } = status
+  const mayLookUp = keys.hasHash(hash) || addresses.status(client.clientAddress()).refused === undefined
+  if (mayLookUp) return lookUp(parts, hash, client)
   // The key may have been created a moment ago.
   return andThen(
     keys.refresh(),
-    () => (keys.hasHash(hash) ? lookUp(parts, hash, client) : refuseLimited(status, refused)),
+    () => (keys.hasHash(hash) ? lookUp(parts, hash, client) : refuseUnknown(parts, client)),
     (failure): Identity => notAsked(parts, failure, client),
   )
 }
@@ -96,9 +95,7 @@ function lookUp(parts: GateParts, hash: string, client: Client): MaybePromise<Id
   return andThen(
     parts.keys.find(hash),
     (found): Identity =>
-      found === undefined
-        ? refuseUnauthenticated(parts, client, 'the API key is not known here')
-        : identityOf(parts, client, found, hash),
+      found === undefined ? refuseUnknown(parts, client) : identityOf(parts, client, found, hash),
     (failure): Identity => notAsked(parts, failure, client),
   )
 }
@@ -166,6 +163,10 @@ function identityOf(parts: GateParts, client: Client, key: ApiKey, secretHash: s
 /** Nobody could tell whose it was, or what is left of its limits: it is not counted. */
 function notAsked({ addresses }: GateParts, error: unknown, client: Client): Refused {
   return { windowStatus: addresses.status(client.clientAddress()), error, headers: {} }
+}
+
+function refuseUnknown(parts: GateParts, client: Client): Refused {
+  return refuseUnauthenticated(parts, client, 'the API key is not known here')
 }
 
 function refuseUnauthenticated(parts: GateParts, client: Client, reason: string, sentToken = true): Refused {

@@ -91,13 +91,13 @@ describe('an address is counted for a whole minute', () => {
   })
 })
 
-test('where the clock goes back by an hour, asking alone does not keep an address out for that hour', () => {
+test('when the clock goes back by an hour, refused requests do not keep an address out for that hour', () => {
   const windows = new AddressWindows(1, () => now)
   windows.admit('address')
   now -= 60 * MINUTE
-  expect(windows.status('address')).toMatchObject({ refused: 'rate_limit_exceeded', resetAt: now + MINUTE })
+  expect(windows.admit('address')).toMatchObject({ refused: 'rate_limit_exceeded', resetAt: now + MINUTE })
   now += MINUTE / 2
-  expect(windows.status('address')).toMatchObject({
+  expect(windows.admit('address')).toMatchObject({
     refused: 'rate_limit_exceeded',
     resetAt: now + MINUTE / 2,
   })
