@@ -1,10 +1,10 @@
 /**
  * Measures what an import of pets does to the writes of a running service:
- * `bun server/scripts/measure-import-pause.ts [--rows 1000000] [--kind new|changed] [--postgres] [--program MAIN]`.
+ * `bun server/scripts/measure-import-pause.ts [--rows 1000000] [--kind new|changed] [--postgres] [--obey] [--program MAIN]`.
  *
  * Eight callers set quantities beside the import: four of pets that the file changes (with `--kind new` the file changes
  * none of theirs), four of other pets. The report has the writes that were refused, the longest wait for an answer, and
- * the longest time in which no write succeeded. `--program` runs another version: its server/src/cli/main.ts.
+ * the longest time in which no write succeeded. With `--obey` a caller that is refused waits for Retry-After. `--program` runs another version: its server/src/cli/main.ts.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -29,6 +29,7 @@ const { values } = parseArgs({
     rows: { type: 'string', default: '1000000' },
     kind: { type: 'string', default: 'new' },
     postgres: { type: 'boolean', default: false },
+    obey: { type: 'boolean', default: false },
     program: { type: 'string', default: MAIN },
   },
 })
@@ -131,8 +132,9 @@ class Caller {
     this.#pets = pets
   }
 
+  /** Ends with a write that succeeds. */
   async write(address: string, key: string, isOver: () => boolean): Promise<void> {
-    for (let turn = 0; !isOver(); turn++) {
+    for (let turn = 0; ; turn++) {
       const began = performance.now()
       const response = await fetch(
         `${address}/v1/inventory/${this.#pets.first + (turn % this.#pets.count)}`,
@@ -149,9 +151,12 @@ class Caller {
       if (response.ok) {
         this.#longestGapMs = Math.max(this.#longestGapMs, now - this.#succeededAt)
         this.#succeededAt = now
+        if (isOver()) return
       } else {
         this.#refused++
-        this.#retryAfter.push(Number(response.headers.get('Retry-After')))
+        const retryAfter = Number(response.headers.get('Retry-After'))
+        this.#retryAfter.push(retryAfter)
+        if (values.obey) await Bun.sleep(retryAfter * 1_000)
       }
       await Bun.sleep(PAUSE_BETWEEN_WRITES_MS)
     }

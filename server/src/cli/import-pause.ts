@@ -7,7 +7,7 @@ import { duration, type Progress } from './progress.ts'
 export const DEFAULT_MAX_PAUSE_SECONDS = 5
 /**
  * The time under the lock divided by the time of the steps. The rest of it goes into checks of barcodes and thresholds
- * and into the commit. Measured: 1.3 for new pets, 1.6 for changed quantities.
+ * and into the commit. Measured: 1.2 to 1.5 for new pets, 1.6 for changed quantities.
  */
 const LOCKED_PER_STEP_TIME = 1.4
 
