@@ -24,6 +24,7 @@ import { pgbouncerTask } from '../test/faults/pgbouncer-task.ts'
 import { postgresReadsTask } from '../test/faults/postgres-reads-task.ts'
 import { powerLossTask } from '../test/faults/power-loss.ts'
 import { proxiesTask } from '../test/faults/proxies-task.ts'
+import { searchesPostgresTask, searchesTask } from '../test/faults/searches-task.ts'
 import { webhooksTask } from '../test/faults/webhook-kills.ts'
 import type { TortureSummary, TortureTask } from './torture-task.ts'
 
@@ -49,6 +50,8 @@ const TASKS: readonly TortureTask[] = [
   proxiesTask,
   postgresReadsTask,
   overloadTask,
+  searchesTask,
+  searchesPostgresTask,
   longRunTask,
   longRunPostgresTask,
 ]

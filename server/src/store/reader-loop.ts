@@ -39,7 +39,7 @@ export function answerRequests({ search, rows, close }: ReaderParts): void {
       case 'search':
         return inTurn(() => search.search(request))
       case 'prepare':
-        return inTurn(() => search.prepare())
+        return inTurn(() => search.startPreparing()).then(() => search.whenLoaded())
       case 'rows':
         return rows(request)
       case 'close':

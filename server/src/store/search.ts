@@ -2,6 +2,7 @@ import type { CatalogStore, FoundPet } from '../core/catalog/catalog-store.ts'
 import { type IndexedPet, PetIndex } from '../core/catalog/pet-index.ts'
 import type { SearchPlace } from '../core/catalog/search.ts'
 import type { PetStatus } from '../core/stock/inventory.ts'
+import { ServiceError } from '../core/values/errors.ts'
 import { isHoldOver } from './order-rows.ts'
 import type { Reader, SearchRequest } from './reader.ts'
 import type { Dialect, LongSession } from './sql.ts'
@@ -40,10 +41,11 @@ export const MAX_CHANGED_PETS = 10_000
 
 /** The columns of `ChangedPet`, of `stock JOIN pets`. */
 export const INDEXED_COLUMNS = 'pets.words, pets.category_id, status, quantity, reserved, is_low'
-const ALL_PETS = `
-  SELECT stock.pet_id AS id, ${INDEXED_COLUMNS},
-    row_number() OVER (ORDER BY pets.words, stock.pet_id) - 1 AS name_rank
+const PETS_BY_ID = `
+  SELECT stock.pet_id AS id, ${INDEXED_COLUMNS}
   FROM stock JOIN pets ON pets.id = stock.pet_id ORDER BY stock.pet_id`
+/** A walk along the index `pets_by_words`: sorting would keep the worker from answering anything else. */
+const IDS_BY_NAME = 'SELECT id FROM pets ORDER BY words, id'
 
 /** The verbs that the main thread offers: the work is done by the reader. */
 export function searchVerbs(
@@ -58,67 +60,119 @@ export function searchVerbs(
   }
 }
 
+/** How long searches wait for an index that is being loaded, from the beginning of the load. */
+const LOAD_PATIENCE_MS = 5_000
+
 /**
  * Searches the index of all pets. Before each search the index catches up with the log, so a search finds every change that
- * was committed before it began.
+ * was committed before it began. The caller starts `search`, `follow` and `startPreparing` one after the other.
  */
 export class PetSearch {
   readonly #source: SearchSource
+  readonly #loadPatienceMs: number
   readonly #rowsStatement: string
   #index: PetIndex | undefined
   #cursor = ''
+  #loading: { readonly done: Promise<void>; readonly deadline: number } | undefined
 
-  constructor(source: SearchSource) {
+  constructor(source: SearchSource, { loadPatienceMs = LOAD_PATIENCE_MS } = {}) {
     this.#source = source
+    this.#loadPatienceMs = loadPatienceMs
     this.#rowsStatement = rowsStatement(source)
   }
 
-  async search({ search, after, limit, now, budgetMs }: SearchRequest): Promise<FoundPet[]> {
-    return this.#inSnapshot(async (snapshot, index) => {
-      const barcodeOwner = await findBarcode(snapshot, search.text?.barcode)
-      const deadline = performance.now() + budgetMs
-      const places = index.find({ search, after, limit, barcodeOwner, deadline })
-      return this.#rowsAt(snapshot, places, now)
-    })
+  async search(request: SearchRequest): Promise<FoundPet[]> {
+    for (;;) {
+      if (this.#loading !== undefined) await requireLoaded(this.#loading)
+      const found = await this.#searchIndex(request)
+      if (found !== 'loading') return found
+    }
   }
 
-  /** Loads the index, or brings it up to date. */
-  async prepare(): Promise<void> {
-    await this.#inSnapshot(async () => {})
+  /** Starts to load the index, or brings it up to date. */
+  async startPreparing(): Promise<void> {
+    if (this.#loading !== undefined) return
+    const ready = await this.#openIndex()
+    await ready?.snapshot.close()
+  }
+
+  /** Resolves when the index is loaded. */
+  async whenLoaded(): Promise<void> {
+    await this.#loading?.done
   }
 
   /** Keeps the next search from finding many changes; does nothing before the first search. */
   async follow(): Promise<void> {
-    if (this.#index !== undefined) await this.prepare()
+    if (this.#index !== undefined) await this.startPreparing()
   }
 
-  async #inSnapshot<T>(work: (snapshot: SearchSnapshot, index: PetIndex) => Promise<T>): Promise<T> {
-    const snapshot = await this.#source.snapshot()
+  async #searchIndex({
+    search,
+    after,
+    limit,
+    now,
+    budgetMs,
+  }: SearchRequest): Promise<FoundPet[] | 'loading'> {
+    const ready = await this.#openIndex()
+    if (ready === undefined) return 'loading'
+    const { snapshot, index } = ready
     try {
-      return await work(snapshot, await this.#upToDate(snapshot))
+      const barcodeOwner = await findBarcode(snapshot, search.text?.barcode)
+      const deadline = performance.now() + budgetMs
+      const places = index.find({ search, after, limit, barcodeOwner, deadline })
+      return await this.#rowsAt(snapshot, places, now)
     } finally {
       await snapshot.close()
     }
   }
 
-  async #upToDate(snapshot: SearchSnapshot): Promise<PetIndex> {
-    const cursor = await snapshot.cursor()
-    if (cursor === this.#cursor && this.#index !== undefined) return this.#index
-    const changed = this.#index === undefined ? 'too_many' : await snapshot.changedSince(this.#cursor)
-    let index = this.#index
-    if (index === undefined || index.isWasteful || changed === 'too_many') {
-      // Two indexes at once would take twice the memory.
-      this.#index = undefined
-      index = await loadIndex(snapshot)
-    } else {
-      for (const pet of changed) {
-        if (pet.words === null) index.remove(pet.id)
-        else index.set(toIndexed(pet, pet.words))
-      }
+  /** The index as of a snapshot, which the caller closes; `undefined` if the index must be loaded, which has begun then. */
+  async #openIndex(): Promise<{ snapshot: SearchSnapshot; index: PetIndex } | undefined> {
+    const snapshot = await this.#source.snapshot()
+    let isKept = false
+    try {
+      const index = await this.#caughtUp(snapshot)
+      isKept = true
+      if (index !== undefined) return { snapshot, index }
+      this.#startLoading(snapshot)
+      return undefined
+    } finally {
+      if (!isKept) await snapshot.close()
     }
-    this.#index = index
+  }
+
+  async #caughtUp(snapshot: SearchSnapshot): Promise<PetIndex | undefined> {
+    const index = this.#index
+    if (index === undefined || index.isWasteful) return undefined
+    const cursor = await snapshot.cursor()
+    if (cursor === this.#cursor) return index
+    const changed = await snapshot.changedSince(this.#cursor)
+    if (changed === 'too_many') return undefined
+    for (const pet of changed) {
+      if (pet.words === null) index.remove(pet.id)
+      else index.set(toIndexed(pet, pet.words))
+    }
     this.#cursor = cursor
     return index
+  }
+
+  /** Takes over the snapshot. */
+  #startLoading(snapshot: SearchSnapshot): void {
+    // Two indexes at once would take twice the memory.
+    this.#index = undefined
+    const load = async () => {
+      try {
+        this.#index = await loadIndex(snapshot)
+        this.#cursor = await snapshot.cursor()
+      } finally {
+        this.#loading = undefined
+        await snapshot.close()
+      }
+    }
+    const done = load()
+    this.#loading = { done, deadline: performance.now() + this.#loadPatienceMs }
+    // A load that nobody waits for fails again, and is reported, with the next search.
+    done.catch(() => {})
   }
 
   async #rowsAt(
@@ -139,10 +193,26 @@ export class PetSearch {
 
 async function loadIndex(snapshot: SearchSnapshot): Promise<PetIndex> {
   const index = new PetIndex()
-  for await (const pets of snapshot.batches<ChangedPet & { words: string; name_rank: bigint }>(ALL_PETS)) {
-    for (const pet of pets) index.append(toIndexed(pet, pet.words), Number(pet.name_rank))
+  for await (const pets of snapshot.batches<ChangedPet & { words: string }>(PETS_BY_ID)) {
+    for (const pet of pets) index.append(toIndexed(pet, pet.words))
+  }
+  for await (const pets of snapshot.batches<{ id: bigint }>(IDS_BY_NAME)) {
+    for (const { id } of pets) index.appendName(id)
   }
   return index
+}
+
+/** Waits for the index, but not beyond the deadline of the load. */
+async function requireLoaded({ done, deadline }: { done: Promise<void>; deadline: number }): Promise<void> {
+  const late = Promise.withResolvers<'late'>()
+  const timer = setTimeout(() => late.resolve('late'), Math.max(0, deadline - performance.now()))
+  const outcome = await Promise.race([done, late.promise]).finally(() => clearTimeout(timer))
+  if (outcome === 'late') {
+    throw new ServiceError(
+      'service_unavailable',
+      'the search index is being loaded, which takes a few seconds after a start or an import; try again shortly',
+    )
+  }
 }
 
 function toIndexed(pet: ChangedPet, words: string): IndexedPet {

@@ -6,19 +6,17 @@ import { ALL } from '../store/search-model.ts'
 function indexOf(count: number): PetIndex {
   const index = new PetIndex()
   for (let id = 0; id < count; id++) {
-    index.append(
-      {
-        id: BigInt(id),
-        words: `pet ${String(count - id).padStart(6, '0')}`,
-        categoryId: BigInt(id % 3),
-        status: 'available',
-        quantity: id % 100,
-        reserved: 0,
-        isLow: false,
-      },
-      count - 1 - id,
-    )
+    index.append({
+      id: BigInt(id),
+      words: `pet ${String(count - id).padStart(6, '0')}`,
+      categoryId: BigInt(id % 3),
+      status: 'available',
+      quantity: id % 100,
+      reserved: 0,
+      isLow: false,
+    })
   }
+  for (let id = count - 1; id >= 0; id--) index.appendName(BigInt(id))
   return index
 }
 
