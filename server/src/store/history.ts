@@ -22,8 +22,11 @@ const HIGHEST_ID = 2n ** 63n - 1n
 const LOWEST_ID = 0n
 const COLUMNS = 'id, pet_id, before, after, at, key_id, reason, reference'
 
-/** How many rows of the log are examined for a page of filtered changes, and how many of them in one step. */
-const WALK = { most: 100_000, step: 5_000 }
+/**
+ * The limits of a page of filtered changes: how many rows of the log it examines, how many of them in one step, and the time
+ * after which it begins no further step.
+ */
+const WALK = { most: 100_000, step: 5_000, budgetMs: 35 }
 /**
  * Clocks of instances may differ by this much, and a clock may be set back by this much: rows of the log are in the order of
  * their times but for that.
@@ -86,9 +89,7 @@ export function historyVerbs(
     listHistoryPage: async (petId, limit, cursor) => {
       const after = cursor === undefined ? undefined : parseInt64(cursor)
       if (cursor !== undefined && after === undefined) return 'unknown_cursor'
-      const from = await startOfChain(database, petId, after)
-      if (from === undefined) return { entries: [], next: undefined }
-      return toPage(await database.rows<HistoryRow>(CHAIN, from, limit + 1), limit)
+      return pageOfChain(database, petId, limit, after)
     },
 
     findRemoval: async (petId) => {
@@ -104,7 +105,10 @@ export function historyVerbs(
     listRecentHistory: async (limit, cursor, filter = {}) => {
       const before = cursor === undefined ? HIGHEST_ID : parseInt64(cursor)
       if (before === undefined) return 'unknown_cursor'
-      const { petId } = filter
+      const { petId, ...others } = filter
+      if (petId !== undefined && isEmpty(others)) {
+        return pageOfChain(database, petId, limit, cursor === undefined ? undefined : before)
+      }
       const range = await idRange(database, filter)
       if (range === undefined) return { entries: [], next: undefined }
       if (petId !== undefined && !(await isShort(database, range, walk.most))) {
@@ -113,7 +117,7 @@ export function historyVerbs(
           ? { entries: [], next: undefined }
           : foundInChain(database, { limit, from, filter, walk })
       }
-      if (Object.values(filter).some((part) => part !== undefined)) {
+      if (!isEmpty(filter)) {
         const from = before < range.end ? before : range.end
         return foundInLog(database, { limit, from, first: range.first, filter, walk })
       }
@@ -136,6 +140,21 @@ export function historyVerbs(
       return { prunable: Number(row?.prunable ?? 0), total: Number(row?.total ?? 0) }
     },
   }
+}
+
+function isEmpty(filter: HistoryFilter): boolean {
+  return Object.values(filter).every((part) => part === undefined)
+}
+
+async function pageOfChain(
+  database: Pick<SqlDatabase, 'rows'>,
+  petId: bigint,
+  limit: number,
+  after: bigint | undefined,
+): Promise<HistoryPage> {
+  const from = await startOfChain(database, petId, after)
+  if (from === undefined) return { entries: [], next: undefined }
+  return toPage(await database.rows<HistoryRow>(CHAIN, from, limit + 1), limit)
 }
 
 /** The row that a pet's history begins with: its latest, or the one before the last entry of the page before. */
@@ -222,8 +241,10 @@ async function foundInLog(
 ): Promise<HistoryPage> {
   const found: HistoryRow[] = []
   const parts = partsOf(filter)
+  const deadline = performance.now() + walk.budgetMs
   let before = from
   for (let examined = 0; examined < walk.most; examined += walk.step) {
+    if (examined > 0 && performance.now() >= deadline) break
     const [step] = await database.rows<{ last: bigint | null; size: bigint }>(
       `SELECT min(id) AS last, count(*) AS size FROM (
         SELECT id FROM log WHERE id < $1 AND id >= $2 ORDER BY id DESC LIMIT CAST($3 AS BIGINT)) AS examined`,

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { FULL_TEXT_INDEX } from '../../src/store/sqlite/tables.ts'
 import { createDatabase, type PostgresDatabase } from '../support/postgres-databases.ts'
 import { petstore } from './petstore.ts'
 
@@ -37,8 +38,12 @@ async function olderFile(): Promise<OlderDatabase> {
     return row?.user_version ?? 0
   }
   await run(`sqlite:${path}`, 'import', 'pets.csv')
+  // The newest migration dropped it.
+  const database = new Database(path)
+  database.run(FULL_TEXT_INDEX)
+  database.run("INSERT INTO pet_words (pet_words) VALUES ('rebuild')")
+  database.close()
   query(`PRAGMA user_version = ${query('PRAGMA user_version') - 1}`)
-  query('ALTER TABLE webhooks DROP COLUMN created_by')
   return { url: `sqlite:${path}`, version: async () => query('PRAGMA user_version') }
 }
 

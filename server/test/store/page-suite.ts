@@ -198,12 +198,48 @@ export function pageSuite(name: string, underTest: StoreUnderTest): void {
       test('looks at only so much for a page, and goes on from there', async () => {
         const database = await underTest.connect()
         try {
-          const inSteps = historyVerbs(database, { most: 2, step: 1 })
+          const inSteps = historyVerbs(database, { most: 2, step: 1, budgetMs: Number.POSITIVE_INFINITY })
           for (const [filter, afters] of AFTERS) {
             expect(await aftersOf(inSteps, filter, 9)).toEqual([...afters])
           }
           const first = await inSteps.listRecentHistory(9, undefined, { until: 2 })
           expect(first).toEqual({ entries: [], next: expect.any(String) })
+        } finally {
+          await database.close()
+        }
+      })
+
+      test('begins no further step once its time is used up, and goes on from there', async () => {
+        const database = await underTest.connect()
+        try {
+          const oneStep = historyVerbs(database, { most: 1_000, step: 1, budgetMs: 0 })
+          const first = await oneStep.listRecentHistory(9, undefined, { who: 'nobody' })
+          expect(first).toEqual({ entries: [], next: expect.any(String) })
+          for (const [filter, afters] of AFTERS) {
+            expect(await aftersOf(oneStep, filter, 9)).toEqual([...afters])
+          }
+        } finally {
+          await database.close()
+        }
+      })
+
+      test('reads no more changes of a pet than the page shows', async () => {
+        for (let quantity = 100; quantity < 120; quantity++) {
+          await store.changeStock([{ petId: 2n, quantity, keyId: 'key_desk', at: quantity }])
+        }
+        const database = await underTest.connect()
+        try {
+          const sizes: number[] = []
+          const counting: Parameters<typeof historyVerbs>[0] = {
+            rows: async <Row>(text: string, ...values: Parameters<typeof database.rows>[1][]) => {
+              const rows = await database.rows<Row>(text, ...values)
+              sizes.push(rows.length)
+              return rows
+            },
+          }
+          const page = await historyVerbs(counting).listRecentHistory(2, undefined, { petId: 2n })
+          expect(page).toMatchObject({ entries: [{ after: 119 }, { after: 118 }], next: expect.any(String) })
+          expect(Math.max(...sizes)).toBe(3)
         } finally {
           await database.close()
         }
@@ -216,7 +252,7 @@ export function pageSuite(name: string, underTest: StoreUnderTest): void {
         }
         const database = await underTest.connect()
         try {
-          const twoRows = historyVerbs(database, { most: 2, step: 1 })
+          const twoRows = historyVerbs(database, { most: 2, step: 1, budgetMs: Number.POSITIVE_INFINITY })
           for (const petId of [undefined, 2n]) {
             const page = await twoRows.listRecentHistory(9, undefined, {
               petId,

@@ -7,6 +7,7 @@ import type { Clock } from '../../src/core/values/clock.ts'
 import { Connection } from '../../src/store/sqlite/connection.ts'
 import { restoreSqlite } from '../../src/store/sqlite/restore.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
+import { FULL_TEXT_INDEX } from '../../src/store/sqlite/tables.ts'
 import { adjustmentSuite } from './adjustment-suite.ts'
 import { catalogSuite } from './catalog-suite.ts'
 import { categoryImportSuite } from './category-import-suite.ts'
@@ -121,6 +122,19 @@ describe('SQLite file', () => {
     await store.changeStock([change(1n, 3)])
     expect(await store.stockEventsAfter(cursor, 10)).toMatchObject({ events: [{ before: 2, after: 3 }] })
     expect(await store.findDamage()).toEqual([])
+    await store.close()
+  })
+
+  test('of an older version loses its full-text index, which new pets would write to', async () => {
+    const first = openSqliteStore(path)
+    await first.close()
+    const older = new Database(path)
+    older.run(FULL_TEXT_INDEX)
+    older.run('PRAGMA user_version = 2')
+    const store = openSqliteStore(path)
+    await store.addPets([{ id: 1n, name: 'Rex', categoryId: 1n, status: 'available', quantity: 3 }])
+    expect(older.query("SELECT name FROM sqlite_schema WHERE name LIKE 'pet_words%'").all()).toEqual([])
+    older.close()
     await store.close()
   })
 

@@ -7,11 +7,19 @@ interface Migration {
   readonly sql: string
 }
 
+/** Searches use the index in memory of core/catalog/pet-index.ts; the full-text index cost every new pet a write. */
+const DROP_FULL_TEXT_INDEX = `
+  DROP TRIGGER IF EXISTS pet_words_added;
+  DROP TRIGGER IF EXISTS pet_words_removed;
+  DROP TRIGGER IF EXISTS pet_words_changed;
+  DROP TABLE IF EXISTS pet_words`
+
 /** Append only: a migration that has been released is never edited. */
 const MIGRATIONS: readonly Migration[] = [
   { number: 1, sql: FIRST_TABLES },
   // The id of the key that created the webhook; NULL if it was created before this was recorded.
   { number: 2, sql: 'ALTER TABLE webhooks ADD COLUMN created_by TEXT' },
+  { number: 3, sql: DROP_FULL_TEXT_INDEX },
 ]
 
 export const NEWEST = MIGRATIONS.at(-1)?.number ?? 0
@@ -40,8 +48,12 @@ export function missingColumns(database: Database, version: number): string[] {
   const model = new Database(':memory:')
   try {
     for (const { number, sql } of MIGRATIONS) if (number <= version) model.run(sql)
+    const made = columnsOf(model)
+    for (const { number, sql } of MIGRATIONS) if (number > version) model.run(sql)
+    // What a later migration drops need not be there.
+    const kept = new Set(columnsOf(model))
     const found = new Set(columnsOf(database))
-    return columnsOf(model).filter((name) => !found.has(name))
+    return made.filter((name) => kept.has(name) && !found.has(name))
   } finally {
     model.close()
   }

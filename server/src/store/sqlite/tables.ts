@@ -3,6 +3,22 @@ import { CROSSINGS_INDEX } from '../low-stock.ts'
 import { sharedTables } from '../tables.ts'
 import { DIALECT } from './dialect.ts'
 
+/** Part of the first tables; a later migration drops it. */
+export const FULL_TEXT_INDEX = `\
+  -- In words there is nothing but letters, digits and blanks: this tokenizer leaves them as they are.
+  CREATE VIRTUAL TABLE pet_words USING fts5 (
+    words, content = 'pets', content_rowid = 'id', tokenize = 'ascii', detail = none, columnsize = 0);
+  CREATE TRIGGER pet_words_added AFTER INSERT ON pets
+    BEGIN INSERT INTO pet_words (rowid, words) VALUES (NEW.id, NEW.words); END;
+  CREATE TRIGGER pet_words_removed AFTER DELETE ON pets
+    BEGIN INSERT INTO pet_words (pet_words, rowid, words) VALUES ('delete', OLD.id, OLD.words); END;
+  CREATE TRIGGER pet_words_changed AFTER UPDATE OF words ON pets WHEN OLD.words <> NEW.words
+    BEGIN
+      INSERT INTO pet_words (pet_words, rowid, words) VALUES ('delete', OLD.id, OLD.words);
+      INSERT INTO pet_words (rowid, words) VALUES (NEW.id, NEW.words);
+    END;
+`
+
 /** The tables as the first release makes them. */
 export const FIRST_TABLES = `
   CREATE TABLE pets (
@@ -18,19 +34,7 @@ export const FIRST_TABLES = `
   CREATE UNIQUE INDEX pets_by_barcode ON pets (barcode) WHERE barcode IS NOT NULL;
   CREATE INDEX pets_by_category ON pets (category_id, id);
   CREATE INDEX pets_by_words ON pets (words, id);
-  -- In words there is nothing but letters, digits and blanks: this tokenizer leaves them as they are.
-  CREATE VIRTUAL TABLE pet_words USING fts5 (
-    words, content = 'pets', content_rowid = 'id', tokenize = 'ascii', detail = none, columnsize = 0);
-  CREATE TRIGGER pet_words_added AFTER INSERT ON pets
-    BEGIN INSERT INTO pet_words (rowid, words) VALUES (NEW.id, NEW.words); END;
-  CREATE TRIGGER pet_words_removed AFTER DELETE ON pets
-    BEGIN INSERT INTO pet_words (pet_words, rowid, words) VALUES ('delete', OLD.id, OLD.words); END;
-  CREATE TRIGGER pet_words_changed AFTER UPDATE OF words ON pets WHEN OLD.words <> NEW.words
-    BEGIN
-      INSERT INTO pet_words (pet_words, rowid, words) VALUES ('delete', OLD.id, OLD.words);
-      INSERT INTO pet_words (rowid, words) VALUES (NEW.id, NEW.words);
-    END;
-
+${FULL_TEXT_INDEX}
   -- What is on the shelf and what open orders reserve of it, right at every commit. The status stands here, not in pets, so that listing the stock reads
   -- one narrow table. The last change is the pet's latest row in the log, from which its earlier ones follow: an index by
   -- pet would do as well, but every update would write to a random page of it.

@@ -1,0 +1,99 @@
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { historyVerbs } from '../../src/store/history.ts'
+import { openStore } from '../../src/store/open-store.ts'
+import { Connection as PostgresConnection } from '../../src/store/postgres/connection.ts'
+import { DEFAULT_POSTGRES_SETTINGS } from '../../src/store/postgres/store.ts'
+import type { SqlDatabase, SqlValue } from '../../src/store/sql.ts'
+import { Connection } from '../../src/store/sqlite/connection.ts'
+import { createDatabase } from '../support/postgres-databases.ts'
+import { freshFile } from './fresh-file.ts'
+
+setDefaultTimeout(120_000)
+
+const file = freshFile()
+const ROWS = 30_000
+/** An hour of a log with one row a minute, without the skew that clocks may have. */
+const HOUR = { since: 15_000 * 60_000, until: 15_060 * 60_000 }
+/** Bisecting 30,000 rows takes 15 steps at each end; each step may look at 200 rows on its way to a change. */
+const MAX_ROWS_READ = 2 * 20 * 210
+
+const changes = (numbers: string) => `
+  INSERT INTO log (id, kind, pet_id, before, after, at, key_id)
+  SELECT n, 'change', 1, 1, 2, CAST(n AS BIGINT) * 60000, 'key_a' FROM ${numbers}`
+
+/** The statements that a page of one hour asks for. */
+async function statementsOf(database: Pick<SqlDatabase, 'rows'>) {
+  const asked: { readonly text: string; readonly values: readonly SqlValue[] }[] = []
+  const listening: Pick<SqlDatabase, 'rows'> = {
+    rows: (text, ...values) => {
+      asked.push({ text, values })
+      return database.rows(text, ...values)
+    },
+  }
+  const page = await historyVerbs(listening).listRecentHistory(100, undefined, HOUR)
+  if (page === 'unknown_cursor') throw new Error('no cursor was given')
+  expect(page.entries).toHaveLength(60)
+  return asked
+}
+
+test('on SQLite the history of an hour is found without a scan of the log', async () => {
+  await (await openStore(`sqlite:${file.path}`, { tables: 'make' })).close()
+  const database = Connection.open(file.path)
+  const numbers = `(WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${ROWS})
+    SELECT n FROM numbers)`
+  database.database.run(changes(numbers))
+  const plans: string[][] = []
+  for (const { text, values } of await statementsOf(database)) {
+    const plan = await database.rows<{ detail: string }>(`EXPLAIN QUERY PLAN ${text}`, ...values)
+    plans.push(plan.map(({ detail }) => detail).filter((detail) => /^\w+ (log|later)\b/.test(detail)))
+  }
+  // The first two steps are min(id) and max(id), which SQLite finds at the ends of the table.
+  const bisection = [
+    'SEARCH log',
+    'SEARCH log',
+    'SEARCH log USING INTEGER PRIMARY KEY (rowid=?)',
+    'SEARCH later USING INTEGER PRIMARY KEY (rowid>?)',
+    'SEARCH later USING INTEGER PRIMARY KEY (rowid>?)',
+  ]
+  const walk = ['SEARCH log USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)']
+  expect(plans).toEqual([bisection, bisection, walk, walk])
+  await database.close()
+})
+
+test('on PostgreSQL the history of an hour reads a small part of the log', async () => {
+  const test = await createDatabase()
+  await (await openStore(test.url, { tables: 'make' })).close()
+  const connection = new PostgresConnection(test.url, DEFAULT_POSTGRES_SETTINGS)
+  try {
+    await test.run(changes(`generate_series(1, ${ROWS}) AS numbers (n)`))
+    await test.run('ANALYZE log')
+    let read = 0
+    for (const { text, values } of await statementsOf(connection)) {
+      const [explained] = await connection.rows<{ 'QUERY PLAN': { Plan: PlanNode }[] }>(
+        `EXPLAIN (ANALYZE, FORMAT JSON) ${text}`,
+        ...values,
+      )
+      for (const { Plan } of explained?.['QUERY PLAN'] ?? []) read += rowsRead(Plan)
+    }
+    expect(read).toBeGreaterThan(60)
+    expect(read).toBeLessThan(MAX_ROWS_READ)
+  } finally {
+    await connection.close()
+    await test.drop()
+  }
+})
+
+interface PlanNode {
+  readonly Plans?: readonly PlanNode[]
+  readonly 'Relation Name'?: string
+  readonly 'Actual Rows'?: number
+  readonly 'Actual Loops'?: number
+  readonly 'Rows Removed by Filter'?: number
+}
+
+/** How many rows of the log were read, whether they were returned or not. */
+function rowsRead(node: PlanNode): number {
+  const own = Number(node['Actual Rows'] ?? 0) + Number(node['Rows Removed by Filter'] ?? 0)
+  const ownRows = node['Relation Name'] === 'log' ? own * Number(node['Actual Loops'] ?? 1) : 0
+  return (node.Plans ?? []).reduce((sum, child) => sum + rowsRead(child), ownRows)
+}
