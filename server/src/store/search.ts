@@ -37,7 +37,7 @@ export interface SearchSource {
 }
 
 /** With more changed pets than this, loading all of them again is not slower. */
-export const MAX_CHANGED_PETS = 10_000
+export const MAX_CHANGED_PETS = 50_000
 
 /** The columns of `ChangedPet`, of `stock JOIN pets`. */
 export const INDEXED_COLUMNS = 'pets.words, pets.category_id, status, quantity, reserved, is_low'
@@ -60,6 +60,9 @@ export function searchVerbs(
   }
 }
 
+/** After this time without a search the index no longer follows the log, which would cost every update. */
+const FOLLOW_FOR_MS = 60_000
+
 /** How long searches wait for an index that is being loaded, from the beginning of the load. */
 const LOAD_PATIENCE_MS = 5_000
 
@@ -73,6 +76,7 @@ export class PetSearch {
   readonly #rowsStatement: string
   #index: PetIndex | undefined
   #cursor = ''
+  #lastSearchAt = Number.NEGATIVE_INFINITY
   #loading: { readonly done: Promise<void>; readonly deadline: number } | undefined
 
   constructor(source: SearchSource, { loadPatienceMs = LOAD_PATIENCE_MS } = {}) {
@@ -82,6 +86,7 @@ export class PetSearch {
   }
 
   async search(request: SearchRequest): Promise<FoundPet[]> {
+    this.#lastSearchAt = performance.now()
     for (;;) {
       if (this.#loading !== undefined) await requireLoaded(this.#loading)
       const found = await this.#searchIndex(request)
@@ -101,9 +106,10 @@ export class PetSearch {
     await this.#loading?.done
   }
 
-  /** Keeps the next search from finding many changes; does nothing before the first search. */
+  /** Keeps the next search from finding many changes, while there are searches. */
   async follow(): Promise<void> {
-    if (this.#index !== undefined) await this.startPreparing()
+    const isInUse = performance.now() - this.#lastSearchAt < FOLLOW_FOR_MS
+    if (isInUse && this.#index !== undefined) await this.startPreparing()
   }
 
   async #searchIndex({

@@ -9,6 +9,7 @@ import { asServiceError, isLocked, troubleText } from './failures.ts'
 import { FlushQueue } from './flush-queue.ts'
 import { type LogEnd, readLogEnd } from './log-end.ts'
 import { createPrivateFile } from './private-file.ts'
+import { BATCH, bound, nextBatch } from './row-batches.ts'
 import { alignSideFiles } from './side-files.ts'
 import { WalFile } from './wal-file.ts'
 import { announcedSeconds } from './write-pause.ts'
@@ -30,8 +31,6 @@ const LOCK_FORGOTTEN_MS = 1_000
 
 /** Bound at once. */
 const ROWS_A_STATEMENT = 50
-/** Rows read before others get a turn. */
-const BATCH = 5_000
 
 /** What the connection of the service has in addition. */
 interface Serving {
@@ -463,18 +462,4 @@ async function isFlushed(queue: FlushQueue): Promise<boolean> {
   } catch {
     return false
   }
-}
-
-function nextBatch<Row>(rows: Iterator<Row>): Row[] {
-  const batch: Row[] = []
-  while (batch.length < BATCH) {
-    const { value, done } = rows.next()
-    if (done === true) break
-    batch.push(value)
-  }
-  return batch
-}
-
-export function bound(value: SqlValue): SQLQueryBindings {
-  return typeof value === 'boolean' ? Number(value) : value
 }

@@ -4,12 +4,11 @@ import { type ChangedPet, INDEXED_COLUMNS, MAX_CHANGED_PETS, type SearchSnapshot
 import type { SqlValue } from '../sql.ts'
 import { asServiceError } from './failures.ts'
 import { LOG_END, type LogEnd } from './log-end.ts'
+import { BATCH, bound, nextBatch } from './row-batches.ts'
 
 /** The worker may wait inside SQLite: nobody else runs on its thread. */
 const LOCK_PATIENCE_MS = 5_000
 const CACHE_PAGES = 4_000
-/** Rows read before other requests of the worker get a turn. */
-const BATCH = 5_000
 
 const CHANGED_PETS = `
   SELECT changed.pet_id AS id, ${INDEXED_COLUMNS}
@@ -93,18 +92,4 @@ export class ReadConnection {
       throw asServiceError(error, this.#path)
     }
   }
-}
-
-function nextBatch<Row>(rows: Iterator<Row>): Row[] {
-  const batch: Row[] = []
-  while (batch.length < BATCH) {
-    const { value, done } = rows.next()
-    if (done === true) break
-    batch.push(value)
-  }
-  return batch
-}
-
-function bound(value: SqlValue): SQLQueryBindings {
-  return typeof value === 'boolean' ? Number(value) : value
 }

@@ -10,7 +10,7 @@ import {
   webhookIdsOf,
   webhookStatements,
 } from '../webhooks.ts'
-import { bound } from './connection.ts'
+import { bound } from './row-batches.ts'
 
 /** For use inside a commit. */
 export function webhookTable(database: Database) {
