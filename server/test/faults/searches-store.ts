@@ -36,7 +36,7 @@ export const SEARCH_PARAMETERS = {
   below: [undefined, '5'],
 } as const
 
-/** Fills an empty store with `count` pets through the import of the real program. */
+/** Fills a store with `count` pets through the import of the real program. It logs the pets that run low, at this time. */
 export async function importPets(count: number, folder: string, databaseUrl: string): Promise<void> {
   const path = join(folder, 'pets.csv')
   const file = Bun.file(path).writer()
@@ -51,11 +51,16 @@ export async function importPets(count: number, folder: string, databaseUrl: str
     if (id % 10_000 === 0) await file.flush()
   }
   await file.end()
-  const env = { DATABASE_URL: databaseUrl }
-  for (const args of [['migrate'], ['import', path]]) {
-    const { exitCode, stderr } = await petstore(args, { cwd: folder, env })
-    if (exitCode !== 0) throw new Error(`petstore ${args[0]} failed: ${stderr}`)
-  }
+  await run(['import', path], folder, databaseUrl)
+}
+
+export function makeTables(folder: string, databaseUrl: string): Promise<void> {
+  return run(['migrate'], folder, databaseUrl)
+}
+
+async function run(args: readonly string[], cwd: string, databaseUrl: string): Promise<void> {
+  const { exitCode, stderr } = await petstore(args, { cwd, env: { DATABASE_URL: databaseUrl } })
+  if (exitCode !== 0) throw new Error(`petstore ${args[0]} failed: ${stderr}`)
 }
 
 /**
@@ -71,9 +76,10 @@ const changesFrom = (numbers: string, rows: number, pets: number) => `
     CASE WHEN n BETWEEN 1000 AND 1009 THEN 'damaged' ELSE 'sold' END
   FROM ${numbers} CROSS JOIN (SELECT coalesce(max(id), 0) + 1 AS id FROM log) AS first`
 
+/** Links each pet to the latest of its changes, which were written before the pets were imported. */
 const linkStock = (rows: number, pets: number) => `
   UPDATE stock SET last_change = latest.id
-  FROM (SELECT id, pet_id FROM log ORDER BY id DESC LIMIT ${Math.min(rows, pets)}) AS latest
+  FROM (SELECT id, pet_id FROM log WHERE kind = 'change' ORDER BY id DESC LIMIT ${Math.min(rows, pets)}) AS latest
   WHERE latest.pet_id = stock.pet_id`
 
 /** No service has the file open meanwhile, so the changes are written without a write-ahead log. */
@@ -85,19 +91,32 @@ export function addChangesToSqlite(path: string, rows: number, pets: number): vo
   const numbers = `(WITH RECURSIVE numbers (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${rows - 1})
     SELECT n FROM numbers)`
   database.run(changesFrom(numbers, rows, pets))
-  database.run(linkStock(rows, pets))
   database.run('PRAGMA journal_mode = WAL')
   database.close()
 }
 
-export async function addChangesToPostgres(url: string, rows: number, pets: number): Promise<void> {
+export function linkStockInSqlite(path: string, rows: number, pets: number): void {
+  const database = new Database(path)
+  database.run(linkStock(rows, pets))
+  database.close()
+}
+
+export function addChangesToPostgres(url: string, rows: number, pets: number): Promise<void> {
+  const numbers = `generate_series(0, ${rows - 1}::bigint) AS numbers (n)`
+  return runOnPostgres(url, [
+    changesFrom(numbers, rows, pets),
+    "SELECT setval('log_ids', (SELECT max(id) + 1000000 FROM log))",
+  ])
+}
+
+export function linkStockInPostgres(url: string, rows: number, pets: number): Promise<void> {
+  return runOnPostgres(url, [linkStock(rows, pets), 'ANALYZE'])
+}
+
+async function runOnPostgres(url: string, statements: readonly string[]): Promise<void> {
   const sql = new Bun.SQL({ adapter: 'postgres', url, max: 1 })
   try {
-    const numbers = `generate_series(0, ${rows - 1}::bigint) AS numbers (n)`
-    await sql.unsafe(changesFrom(numbers, rows, pets))
-    await sql.unsafe(linkStock(rows, pets))
-    await sql.unsafe("SELECT setval('log_ids', (SELECT max(id) + 1000000 FROM log))")
-    await sql.unsafe('ANALYZE')
+    for (const statement of statements) await sql.unsafe(statement)
   } finally {
     await sql.close()
   }
