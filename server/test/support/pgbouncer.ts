@@ -16,13 +16,17 @@ const PACKAGES = [
 ]
 const DOCS = join(import.meta.dir, '../../../docs/scaling.md')
 
-/** Downloads the packages into a folder of its own and unpacks them; nothing is installed, and root is not needed. */
+/**
+ * Downloads the packages from the mirror that this machine uses into a folder of its own and unpacks them; nothing is
+ * installed, and root is not needed.
+ */
 const UNPACK = `
 set -e
 cd "$1"
 mkdir -p state/lists/partial cache/archives/partial root
 : >status
-echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian $2 main" >sources.list
+mirror=$(apt-get indextargets --format '$(REPO_URI)' | grep '/debian/*$' | head -n 1)
+echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $mirror $2 main" >sources.list
 shift 2
 apt() {
   apt-get --quiet -o Dir::Etc::sourcelist="$PWD/sources.list" -o Dir::Etc::sourceparts=/dev/null \\
