@@ -35,8 +35,14 @@ export async function runSlowDisk({
   }
   const facts = { unknownSecret }
   const load = (connections: number, load: Load): Case => ({
-    ...{ name: 'slow-disk', title: 'slow disk', section: ours.section, pets: PETS },
-    ...{ connections, load, seconds, rounds },
+    name: 'slow-disk',
+    title: 'slow disk',
+    section: ours.section,
+    pets: PETS,
+    connections,
+    load,
+    seconds,
+    rounds,
   })
   const lists = load(READERS, { kind: 'list' })
   const updates = load(WRITERS, { kind: 'updates', onePet: false, readPercent: 0 })

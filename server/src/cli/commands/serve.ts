@@ -92,13 +92,13 @@ async function serve(flags: Flags): Promise<void> {
   announce(config, service, { demo, isNew })
 }
 
-/** Only a new start can find out what is on the disk; whoever supervises the process starts it again. */
+/** Only a new start can find out what is on the disk. The supervisor of the process starts it again. */
 async function endAfterFlushFailure(service: RunningService, error: Error): Promise<void> {
   service.logger.failure({ requestId: 'flush', error })
   console.error(
     `petstore: the disk failed to save changes, so the service ends; start it again once the disk works: ${error.message}`,
   )
-  // It fails where it would have to write, and that is known.
+  // Writes of the shutdown fail for the reason that was just reported.
   await service.stop().catch(() => {})
   process.exit(1)
 }

@@ -66,7 +66,7 @@ export class PetIndex {
     return this.#count
   }
 
-  /** Whether renamed and removed pets have left so much behind that loading all pets again is worthwhile. */
+  /** Whether renamed and removed pets have left enough unused space that loading all pets again is worthwhile. */
   get isWasteful(): boolean {
     return this.#unusedTokens > 10_000 && this.#unusedTokens > this.#tokenEnd / 2
   }
@@ -381,7 +381,7 @@ export class PetIndex {
     return position < this.#count && slot !== undefined && this.#columns.ids[slot] === id ? slot : undefined
   }
 
-  /** Where the id is, or where it would have to go. */
+  /** The position of the id, or the position at which it would be inserted. */
   #idPosition(id: bigint): number {
     const { byId, idHalves } = this.#columns
     const high = Number(id >> 32n)

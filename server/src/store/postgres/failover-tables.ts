@@ -61,7 +61,7 @@ export const FAILOVER_TABLES = `
   );
   INSERT INTO id_origin VALUES (true, server_origin(), server_timeline());
 
-  -- Leaves out so many ids that none is given twice, however much of what was committed has been lost.
+  -- Skips more ids than can have been lost with commits, so that no id is given twice.
   CREATE FUNCTION skip_ids() RETURNS void LANGUAGE sql AS $$
     SELECT setval('order_ids', (SELECT last_value FROM order_ids) + ${ID_STEP});
     SELECT setval('pet_ids', (SELECT last_value FROM pet_ids) + ${ID_STEP});
@@ -222,7 +222,7 @@ export const FAILOVER_TABLES = `
         UPDATE log_numbering SET last = state.last, round_id = portion.last_id RETURNING * INTO state;
         RETURN state;
       END IF;
-      -- Rows that were removed meanwhile leave a gap in the places, and whoever comes to it has to list the stock again.
+      -- Rows that were removed meanwhile leave a gap in the places. A follower that reaches the gap lists the stock again.
       IF removed.is_cut OR state.last <> state.round_last THEN
         state.last := state.round_last + 1;
         INSERT INTO log_places VALUES (state.last, NULL);
