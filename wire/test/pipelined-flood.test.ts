@@ -15,7 +15,7 @@ const listener = listenWith(({ path }) => {
 })
 afterAll(() => listener.stop(0))
 
-// How long others wait is measured where nothing else runs: `npm run torture -- --only connections`.
+// `npm run torture -- --only connections` measures how long others wait.
 test('requests that are sent without end, and read, do not keep others waiting, nor pile up', async () => {
   const rssBefore = process.memoryUsage.rss()
   const flood = Bun.spawn([

@@ -27,7 +27,7 @@ export type ReaderAnswer =
   | { readonly number: number; readonly result: unknown }
   | { readonly number: number; readonly failure: ReaderFailure }
 
-/** An error on its way from one thread to another, where it would lose its class. */
+/** An error as a message: structured cloning would lose its class. */
 interface ReaderFailure {
   readonly code: string | undefined
   readonly message: string

@@ -110,7 +110,7 @@ export class Logger implements RequestObserver, DeliveryObserver {
   }
 
   #isRepeat(error: unknown): boolean {
-    // What callers are told is the same for every problem; the cause tells them apart.
+    // Callers get the same message for every problem, so the cause identifies the problem.
     const message = messagesOf(error instanceof ServiceError ? (error.cause ?? error) : error)
     // Free bytes and process ids differ from one time to the next.
     const id = message.replaceAll(/\d+/g, '0')

@@ -38,7 +38,7 @@ export interface KillCounts {
 export interface KillReport extends KillCounts {
   /** Of these, the kills before it even listened, while it brought the file back in order. */
   readonly killsAtStart: number
-  /** How often the write-ahead log was begun anew under load. */
+  /** How often the write-ahead log was restarted under load. */
   readonly restartedLogs: number
 }
 
@@ -195,7 +195,7 @@ export const killsTask: TortureTask = {
       figures: [
         ...killFigures(report),
         ['of the kills, during a start', String(report.killsAtStart)],
-        ['write-ahead logs begun anew under load', String(report.restartedLogs)],
+        ['restarts of the write-ahead log under load', String(report.restartedLogs)],
       ],
       violations: report.violations,
     }

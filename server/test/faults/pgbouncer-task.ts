@@ -11,7 +11,7 @@ const PET_IDS = [1, 2, 3, 4, 5, 6]
 const LOAD_MS = 700
 /** How long an instance that had no request during the crash gets until the next one. */
 const QUIET_MS = 1_300
-/** So many updates follow each kill one by one, each of them read on both instances. */
+/** Updates after each kill. Both instances read each of them. */
 const UPDATES_AFTER = 12
 /** A read that is stale is repeated after this time, to see whether it lasts. */
 const LASTING_MS = 1_000

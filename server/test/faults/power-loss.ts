@@ -13,7 +13,7 @@ export const powerLossTask: TortureTask = {
     return {
       figures: [
         ...killFigures(report),
-        ['write-ahead logs begun anew under load', String(report.restartedLogs)],
+        ['restarts of the write-ahead log under load', String(report.restartedLogs)],
       ],
       violations: report.violations,
     }

@@ -80,7 +80,7 @@ describe.skipIf(missing !== undefined)('while a commit is being flushed', () => 
     const next = setTo(78, 2)
     const adjustment = { reason: 'received', changes: [{ petId: 3, delta: 1 }] }
     const repeated = call('/inventory/adjustments', { method: 'POST', body: JSON.stringify(adjustment) })
-    // The commit has been written once the log has it, whoever reads the file without the service.
+    // Another connection to the file sees the commit once it is written.
     await until(() => shop.lastQuantityInFile(1) === 77)
     const reads = Object.fromEntries(READS.map((path) => [path, call(path)]))
     const names = answered({ update, next, repeated, ...reads })

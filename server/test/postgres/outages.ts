@@ -59,7 +59,7 @@ const AWAY_MS = 400
 const BETWEEN_MS = 400
 /** By then /readyz has to say what is wrong. */
 const TOLD_MS = 60_000
-/** So many requests there are at the least, however slow the machine is. */
+/** The load goes on until it has sent this many requests, even on a slow machine. */
 const LEAST_REQUESTS = 100
 
 /** So many outages while two instances are under load. */

@@ -141,7 +141,7 @@ export function eventSuite(name: string, underTest: StoreUnderTest): void {
       expect(await eventsAfter(cursor)).toEqual([{ kind: 'relist' }, quantity(1n, 1, 10)])
     })
 
-    test('so many entries at once are told one by one if there is a webhook', async () => {
+    test('a large import logs each pet if there is a webhook', async () => {
       const { progress } = await addWebhook(store, { id: 1n, url: 'http://127.0.0.1:9/' })
       await importPets(Array.from({ length: 1_500 }, (_, index) => pet(BigInt(index + 100), 1)))
       const found = await store.eventsAfter(progress.cursor, 2_000)

@@ -48,7 +48,7 @@ export class PetIndex {
   /** All words of all pets in UTF-8; the new words of a renamed pet go behind them. */
   #text = Buffer.alloc(INITIAL_CAPACITY)
   #textEnd = 0
-  /** For each word: its first bytes, and where it begins in the words of its pet. */
+  /** For each word: its first bytes, and its offset in the words of its pet. */
   #tokenHeads = new Uint32Array(INITIAL_CAPACITY)
   #tokenOffsets = new Uint16Array(INITIAL_CAPACITY)
   #tokenEnd = 0
