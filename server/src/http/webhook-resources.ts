@@ -1,7 +1,7 @@
 import Type from 'typebox'
+import { DateTime, Int64, type JsonOf } from '../core/values/field.ts'
 import { MAX_URL_LENGTH, WEBHOOK_KINDS } from '../core/webhooks/webhook.ts'
 import type { DeliveryAttempt, ListedAttempt, WebhookState } from '../core/webhooks/webhook-store.ts'
-import { DateTime, Int64 } from './resources.ts'
 
 const AT = '2026-11-15T12:00:00.000Z'
 const URL_EXAMPLE = 'https://shop.example/hooks/stock'
@@ -129,7 +129,7 @@ function time(name: string, at: number | undefined) {
 }
 
 /** A webhook as callers see it. */
-export function webhookBody({ webhook, lag }: WebhookState): Type.Static<typeof Webhook> {
+export function webhookBody({ webhook, lag }: WebhookState): JsonOf<typeof FIELDS> {
   const { id, url, kinds, paused, createdAt, progress } = webhook
   const { failure, off } = progress
   return {
@@ -144,7 +144,7 @@ export function webhookBody({ webhook, lag }: WebhookState): Type.Static<typeof 
   }
 }
 
-export function testBody(attempt: DeliveryAttempt): Type.Static<typeof WebhookTest> {
+export function testBody(attempt: DeliveryAttempt): JsonOf<typeof ATTEMPT_FIELDS> {
   const { messageId, type, at, durationMs, isDelivered, status, error, response } = attempt
   return {
     ...{ messageId, type, at: new Date(at).toISOString(), durationMs: Math.round(durationMs) },
@@ -155,6 +155,6 @@ export function testBody(attempt: DeliveryAttempt): Type.Static<typeof WebhookTe
   }
 }
 
-export function deliveryBody(listed: ListedAttempt): Type.Static<typeof WebhookDelivery> {
+export function deliveryBody(listed: ListedAttempt): JsonOf<typeof WebhookDelivery.properties> {
   return { id: String(listed.id), attempt: listed.attempt, ...testBody(listed) }
 }
