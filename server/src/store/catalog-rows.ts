@@ -35,7 +35,9 @@ export function petDetail({ isNew, pet }: Pick<MadePet, 'isNew' | 'pet'>): strin
   return detailText(LOGGED_PET, pet, { change: isNew ? 'created' : 'changed' })
 }
 
-export function fromPetDetail(text: string): Omit<PetEvent, 'kind' | 'petId' | 'status' | 'quantity' | 'at' | 'keyId' | 'cursor'> {
+export function fromPetDetail(
+  text: string,
+): Omit<PetEvent, 'kind' | 'petId' | 'status' | 'quantity' | 'at' | 'keyId' | 'cursor'> {
   const detail = JSON.parse(text)
   const change = PET_CHANGES.find((one) => one === detail.change)
   if (change === undefined) throw new Error(`${detail.change} is none of ${PET_CHANGES.join(', ')}`)

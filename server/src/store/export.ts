@@ -1,5 +1,5 @@
-import type { TransferStore } from '../core/transfer/transfer-store.ts'
 import { STOCKED_PET } from '../core/catalog/pet.ts'
+import type { TransferStore } from '../core/transfer/transfer-store.ts'
 import { CATEGORY_FIELDS, toCategory } from './catalog-rows.ts'
 import { ORDER_PLAN, type PlainRow } from './import-plan.ts'
 import { isHoldOver } from './order-rows.ts'

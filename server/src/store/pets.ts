@@ -103,10 +103,7 @@ export function petVerbs(
           categoryIds.map((id) => [id, defaultCategoryName(id)]),
           'ON CONFLICT (id) DO NOTHING',
         ),
-        ...insertRows(
-          `pets (${Object.keys(PET_COLUMNS).join()})`,
-          sorted.map(petValues),
-        ),
+        ...insertRows(`pets (${Object.keys(PET_COLUMNS).join()})`, sorted.map(petValues)),
         ...insertRows(
           'stock (pet_id, quantity, status)',
           sorted.map(({ id, quantity, status }) => [id, quantity, status]),

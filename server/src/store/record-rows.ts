@@ -42,7 +42,11 @@ export function detailText(fields: Fields, record: object, more: Readonly<Record
 }
 
 /** The same in SQL, of columns with the names of the fields. `more` has names and expressions. */
-export function detailSql(jsonObject: string, fields: Fields, more: Readonly<Record<string, string>>): string {
+export function detailSql(
+  jsonObject: string,
+  fields: Fields,
+  more: Readonly<Record<string, string>>,
+): string {
   const parts = Object.entries(more).map(([name, expression]) => `'${name}', ${expression}`)
   for (const { name, isInt64 } of codecsOf(fields)) {
     const column = columnName(name)

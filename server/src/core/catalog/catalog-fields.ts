@@ -1,4 +1,4 @@
-import { Text } from '../values/field.ts'
+import { isWithin, Text } from '../values/field.ts'
 
 export const MAX_NAME_LENGTH = 200
 export const MAX_BARCODE_LENGTH = 48
@@ -25,8 +25,9 @@ export const Barcode = Text(
 
 /** A lone surrogate could not be written as UTF-8. */
 export function isName(text: string): boolean {
-  if (text.length > MAX_NAME_LENGTH && [...text].length > MAX_NAME_LENGTH) return false
-  return text.trim() !== '' && !NOT_IN_A_NAME.test(text) && text.isWellFormed()
+  return (
+    isWithin(text, MAX_NAME_LENGTH) && text.trim() !== '' && !NOT_IN_A_NAME.test(text) && text.isWellFormed()
+  )
 }
 
 export function isBarcode(text: string): boolean {

@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import { Int64, MAX_QUANTITY, Quantity, type RecordOf, Text, Words } from '../values/field.ts'
+import { Int64, isWithin, MAX_QUANTITY, Quantity, type RecordOf, Text, Words } from '../values/field.ts'
 import { MAX_REFERENCE_LENGTH, REASONS } from './stock-request.ts'
 
 const CONTROL_CHARACTER = /\p{Cc}/u
@@ -35,11 +35,7 @@ export const ADJUSTMENT_CHANGE = {
 export type AdjustmentFields = RecordOf<typeof ADJUSTMENT_CHANGE>
 
 function isReference(text: string): boolean {
-  return (
-    text.isWellFormed() &&
-    !CONTROL_CHARACTER.test(text) &&
-    (text.length <= MAX_REFERENCE_LENGTH || [...text].length <= MAX_REFERENCE_LENGTH)
-  )
+  return text.isWellFormed() && !CONTROL_CHARACTER.test(text) && isWithin(text, MAX_REFERENCE_LENGTH)
 }
 
 /** The problem of a change that has both delta and quantity, or neither. */

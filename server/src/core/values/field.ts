@@ -210,12 +210,12 @@ function integerCodec({ minimum = -MAX_QUANTITY, maximum = MAX_QUANTITY }: Keywo
   }
 }
 
-/** A refined text checks its length itself: in characters, not in UTF-16 units. */
+/** A refined text checks its length itself. */
 function textCodec(schema: TSchema): ValueCodec {
   const { enum: words, minLength = 0, maxLength }: Keywords = IsRefine(schema) ? {} : schema
   const isValid = (value: unknown) =>
     words === undefined
-      ? typeof value === 'string' && value.length >= minLength && value.length <= (maxLength ?? value.length)
+      ? typeof value === 'string' && value.length >= minLength && isWithin(value, maxLength)
       : words.includes(value)
   const read = (value: unknown) => (isValid(value) ? value : undefined)
   return {
@@ -228,6 +228,11 @@ function textCodec(schema: TSchema): ValueCodec {
     toJson: same,
     fromSql: same,
   }
+}
+
+/** Counts characters, as JSON Schema does, and not UTF-16 units. */
+export function isWithin(text: string, maxLength = Number.POSITIVE_INFINITY): boolean {
+  return text.length <= maxLength || [...text].length <= maxLength
 }
 
 /** A list of different words, which is kept in the order of the contract. */
@@ -276,12 +281,11 @@ export function columnsOf(fields: Fields): Readonly<Record<string, FieldCodec['s
 export function valueFromJson(codec: FieldCodec, value: unknown): unknown {
   if (value === null && codec.isClearable) return null
   const read = codec.fromJson(value)
-  if (read === undefined) throw invalidField(codec, shown(value))
-  return read
-}
-
-export function invalidField({ name, expected }: FieldCodec, got: string): ServiceError {
-  return new ServiceError('invalid_request', `${name} must be ${expected}, got ${got}`)
+  if (read !== undefined) return read
+  const { name, expected } = codec
+  const problem =
+    value === undefined ? `is missing; it must be ${expected}` : `must be ${expected}, got ${shown(value)}`
+  throw new ServiceError('invalid_request', `${name} ${problem}`)
 }
 
 /** The record with the update applied. Null removes an optional value. */

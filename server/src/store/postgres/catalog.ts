@@ -162,12 +162,7 @@ const ENTRIES = 'unnest($1::bigint[], $2::bigint[], $3::text[], $4::bigint[], $5
 
 function addPets(sql: SQL, pets: readonly PetNow[]): Promise<unknown>[] {
   return [
-    sql
-      .unsafe(
-        `INSERT INTO pets (${PET_NAMES}) SELECT * FROM ${RECORDS}`,
-        recordsOf(pets),
-      )
-      .execute(),
+    sql.unsafe(`INSERT INTO pets (${PET_NAMES}) SELECT * FROM ${RECORDS}`, recordsOf(pets)).execute(),
     sql
       .unsafe(
         `INSERT INTO stock (pet_id, quantity, status, reserved, low_at, is_low) SELECT * FROM ${ENTRIES}`,
@@ -203,7 +198,13 @@ function recordsOf(pets: readonly PetNow[]): string[] {
 }
 
 function element(value: SqlValue | undefined): bigint | number | string | null {
-  return typeof value === 'string' ? (quoted(value) ?? null) : value === true ? 't' : value === false ? 'f' : (value ?? null)
+  return typeof value === 'string'
+    ? (quoted(value) ?? null)
+    : value === true
+      ? 't'
+      : value === false
+        ? 'f'
+        : (value ?? null)
 }
 
 function entriesOf(pets: readonly PetNow[]): string[] {

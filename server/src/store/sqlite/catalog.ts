@@ -18,8 +18,8 @@ import {
 import { IS_OF_PET } from '../log-rows.ts'
 import { newThreshold } from '../low-stock.ts'
 import { highestOwn } from '../own-ids.ts'
-import { DIALECT } from './dialect.ts'
 import type { Columns, SqlValue } from '../sql.ts'
+import { DIALECT } from './dialect.ts'
 import { ownIds } from './own-ids.ts'
 
 /** For use inside a commit. */
