@@ -2,6 +2,7 @@ import type { ChangeOutcome } from '../core/stock/stock-request.ts'
 import { ServiceError } from '../core/values/errors.ts'
 import type { WebhookSender } from '../core/webhooks/sender.ts'
 import { noWebhook, type Webhook } from '../core/webhooks/webhook.ts'
+import { normalizeUrl } from '../core/webhooks/webhook-url.ts'
 import { errorReply, type KeptReply, NO_CONTENT } from './reply.ts'
 import { invalid } from './request-input.ts'
 
@@ -27,4 +28,11 @@ export function webhookReply(outcome: ChangeOutcome, reply: (webhook: Webhook) =
 export async function requireAddress(sender: WebhookSender, url: string | undefined): Promise<void> {
   const problem = url === undefined ? undefined : await sender.problemOf(url)
   if (problem !== undefined) throw invalid(`url ${problem}`)
+}
+
+/** The url as it is stored. Whether it may be called is checked later. */
+export function normalUrl(url: string): string {
+  const normalized = normalizeUrl(url)
+  if ('problem' in normalized) throw invalid(`url ${normalized.problem}`)
+  return normalized.url
 }

@@ -36,7 +36,7 @@ describe('a webhook', () => {
   })
 
   test.each<[object, string]>([
-    [{}, 'url must be an address such as'],
+    [{}, 'url is missing; it must be an address such as'],
     [{ url: 5 }, 'url must be an address such as'],
     [{ url: 'shop' }, 'url must be a full address with a scheme, two slashes and a host'],
     [{ url: 'https:93.184.216.34' }, 'url must be a full address with a scheme, two slashes and a host'],
@@ -56,7 +56,7 @@ describe('a webhook', () => {
     [{ url: 'https://shop.example/', kinds: [] }, 'kinds must be a list of at least one of stock.changed'],
     [{ url: 'https://shop.example/', kinds: 'stock.low' }, 'kinds must be a list'],
     [{ url: 'https://shop.example/', kinds: ['order.changed'] }, 'kinds[0] must be one of stock.changed'],
-    [{ url: 'https://shop.example/', kinds: ['stock.low', 'stock.low'] }, 'kinds has "stock.low"'],
+    [{ url: 'https://shop.example/', kinds: ['stock.low', 'stock.low'] }, 'kinds contains "stock.low"'],
   ])('%j is refused, and nothing is made', async (body, message) => {
     const answer = await sent('POST', '/webhooks', { kinds: ['stock.changed'], ...body })
     expect([answer.status, answer.error.message]).toEqual([400, expect.stringContaining(message)])
