@@ -1,5 +1,4 @@
-import { WEBHOOK_KINDS, type WebhookKind, type WebhookPatch } from '../core/webhooks/webhook.ts'
-import { normalizeUrl } from '../core/webhooks/webhook-url.ts'
+import { normalizeUrl, WEBHOOK_KINDS, type WebhookKind, type WebhookPatch } from '../core/webhooks/webhook.ts'
 import { invalid, shown } from './request-input.ts'
 
 type Fields = Readonly<Record<string, unknown>>

@@ -1,8 +1,7 @@
 import { afterEach, expect, spyOn, test } from 'bun:test'
 import type { StockEvent } from '../../src/core/stock/stock-event.ts'
-import type { SendResult } from '../../src/core/webhooks/sender.ts'
 import { MAX_WEBHOOKS, type Webhook } from '../../src/core/webhooks/webhook.ts'
-import type { DeliveryStore } from '../../src/core/webhooks/webhook-store.ts'
+import type { DeliveryStore, SendResult } from '../../src/core/webhooks/webhook-store.ts'
 import { WebhookWorker } from '../../src/core/webhooks/webhook-worker.ts'
 import { until } from '../support/until.ts'
 
@@ -66,7 +65,7 @@ afterEach(() => {
 function begin(log: Log, send: (url: string) => Promise<SendResult>): void {
   const worker = new WebhookWorker({
     ...{ store: log.store, sender: { problemOf: async () => undefined, send }, observers: [] },
-    ...{ messageOf: ({ cursor }) => ({ id: cursor, type: 't', body: '' }), pausesMs: [5_000] },
+    ...{ messageOf: ({ cursor }) => ({ id: cursor, type: 't', body: '' }), retryDelaysMs: [5_000] },
     ...{ clock: Date.now, onFailure: () => {} },
   })
   worker.start()

@@ -170,7 +170,7 @@ describe('a delivery', () => {
     desk.service.now += 3 * DAY
     await until(async () => (await shown(id)).state === 'off')
     const { offReason, offAt } = await shown(id)
-    expect(offReason).toContain('nothing was taken since')
+    expect(offReason).toContain('a delivery has failed since')
     expect(Date.parse(offAt)).toBe(desk.service.now)
     expect(await desk.service.logged()).toContainEqual(
       expect.objectContaining({ level: 'warn', message: 'webhook turned off', webhookId: String(id) }),

@@ -1,7 +1,7 @@
 import { Database } from 'bun:sqlite'
 import { afterEach, describe, expect, test } from 'bun:test'
 import type { FinishedRequest } from '../../src/http/finished-request.ts'
-import type { Sink } from '../../src/telemetry/line-writer.ts'
+import type { Sink } from '../../src/telemetry/logger.ts'
 import { Logger, type LogSettings } from '../../src/telemetry/logger.ts'
 import { START, TestService } from '../support/test-service.ts'
 import { until } from '../support/until.ts'
@@ -151,7 +151,7 @@ const request: FinishedRequest = {
 function loggerTo(sink: Partial<Sink>, settings: Partial<LogSettings> = {}) {
   const writes: string[] = []
   const logger = new Logger(
-    { format: 'auto', requests: 'all', ...settings },
+    { logFormat: 'auto', logRequests: 'all', ...settings },
     { write: async (text) => void writes.push(text), isTerminal: false, hasColours: false, ...sink },
     () => START,
   )
@@ -192,7 +192,7 @@ describe('the logger', () => {
   ] as const)(
     'with LOG_FORMAT=%s and a terminal: %p, JSON is written: %p',
     async (format, isTerminal, json) => {
-      const { logger, writes } = loggerTo({ isTerminal }, { format })
+      const { logger, writes } = loggerTo({ isTerminal }, { logFormat: format })
       logger.info('hello', { address: 'x' })
       await logger.flush()
       expect(writes[0]?.startsWith('{"time"')).toBe(json)
@@ -208,7 +208,7 @@ describe('the logger', () => {
   ] as const)(
     'with LOG_REQUESTS=%s a request slower than a second is told with %p',
     async (requests, levels) => {
-      const { logger, writes } = loggerTo({}, { requests })
+      const { logger, writes } = loggerTo({}, { logRequests: requests })
       logger.requestFinished(request)
       logger.requestFinished({ ...request, durationMs: 1_500 })
       await logger.flush()
