@@ -48,10 +48,37 @@ interface LeasedRow extends WebhookRow {
   readonly now: bigint
 }
 
-const CALLER_FIELDS =
-  'url, kinds, paused, created_at, secret, old_secret, old_secret_until, revision, created_by'
-const PROGRESS_FIELDS = 'cursor, relist_at, failing_since, failed_attempts, retry_at, off_at, off_reason'
-export const WEBHOOK_FIELDS = `id, ${CALLER_FIELDS}, ${PROGRESS_FIELDS}`
+type Columns<Value> = Readonly<Record<string, (value: Value) => SqlValue>>
+
+const CALLER_COLUMNS: Columns<Webhook> = {
+  url: ({ url }) => url,
+  kinds: ({ kinds }) => kinds.join(),
+  paused: ({ paused }) => paused,
+  created_at: ({ createdAt }) => createdAt,
+  secret: ({ secret }) => secret,
+  old_secret: ({ oldSecret }) => oldSecret?.secret ?? null,
+  old_secret_until: ({ oldSecret }) => oldSecret?.until ?? null,
+  revision: ({ revision }) => revision,
+  created_by: ({ createdBy }) => createdBy ?? null,
+}
+
+const PROGRESS_COLUMNS: Columns<WebhookProgress> = {
+  cursor: ({ cursor }) => cursor,
+  relist_at: ({ relistAt }) => relistAt ?? null,
+  failing_since: ({ failure }) => failure?.since ?? null,
+  failed_attempts: ({ failure }) => failure?.attempts ?? null,
+  retry_at: ({ failure }) => failure?.retryAt ?? null,
+  off_at: ({ off }) => off?.at ?? null,
+  off_reason: ({ off }) => off?.reason ?? null,
+}
+
+const PROGRESS_NAMES = Object.keys(PROGRESS_COLUMNS)
+const NAMES = [...Object.keys(CALLER_COLUMNS), ...PROGRESS_NAMES]
+export const WEBHOOK_FIELDS = ['id', ...NAMES].join(', ')
+
+function valuesOf<Value>(columns: Columns<Value>, value: Value): SqlValue[] {
+  return Object.values(columns).map((read) => read(value))
+}
 
 /** The differences between the two databases. */
 export interface WebhookBase {
@@ -160,12 +187,12 @@ export function webhookVerbs(
       const [saved] = await database.commit(
         [
           statement(
-            `UPDATE webhooks SET ${assignments(PROGRESS_FIELDS, 4)}
+            `UPDATE webhooks SET ${assignments(PROGRESS_NAMES, 4)}
               WHERE id = $1 AND revision = $2 AND lease_owner = $3`,
             id,
             revision,
             owner,
-            ...progressValues(progress),
+            ...valuesOf(PROGRESS_COLUMNS, progress),
           ),
         ],
         'forgettable',
@@ -217,48 +244,18 @@ export function toWebhooksFound(rows: readonly WebhookRow[], creators: readonly 
 export function webhookStatements(changes: WebhookChanges): Statement[] {
   return Array.from(changes, ([id, webhook]) => {
     if (webhook === undefined) return statement('DELETE FROM webhooks WHERE id = $1', id)
-    const values = [id, ...callerValues(webhook), ...progressValues(webhook.progress)]
+    const values = [id, ...valuesOf(CALLER_COLUMNS, webhook), ...valuesOf(PROGRESS_COLUMNS, webhook.progress)]
     return statement(
       `INSERT INTO webhooks (${WEBHOOK_FIELDS}) VALUES (${values.map((_, index) => `$${index + 1}`)})
-        ON CONFLICT (id) DO UPDATE SET ${assignments(`${CALLER_FIELDS}, ${PROGRESS_FIELDS}`, 2)}`,
+        ON CONFLICT (id) DO UPDATE SET ${assignments(NAMES, 2)}`,
       ...values,
     )
   })
 }
 
 /** `url = $2, kinds = $3` and so on. */
-function assignments(fields: string, first: number): string {
-  return fields
-    .split(', ')
-    .map((field, index) => `${field} = $${first + index}`)
-    .join()
-}
-
-function callerValues(webhook: Webhook): SqlValue[] {
-  const { url, kinds, paused, createdAt, createdBy, secret, oldSecret, revision } = webhook
-  return [
-    url,
-    kinds.join(),
-    paused,
-    createdAt,
-    secret,
-    oldSecret?.secret ?? null,
-    oldSecret?.until ?? null,
-    revision,
-    createdBy ?? null,
-  ]
-}
-
-function progressValues({ cursor, relistAt, failure, off }: WebhookProgress): SqlValue[] {
-  return [
-    cursor,
-    relistAt ?? null,
-    failure?.since ?? null,
-    failure?.attempts ?? null,
-    failure?.retryAt ?? null,
-    off?.at ?? null,
-    off?.reason ?? null,
-  ]
+function assignments(columns: readonly string[], first: number): string {
+  return columns.map((column, index) => `${column} = $${first + index}`).join()
 }
 
 function toWebhook(row: WebhookRow): Webhook {
@@ -311,7 +308,18 @@ interface AttemptRow {
   readonly response: string
 }
 
-const ATTEMPT_FIELDS = 'message_id, type, at, duration_ms, attempt, is_delivered, status, error, response'
+const ATTEMPT_COLUMNS: Columns<DeliveryAttempt> = {
+  message_id: ({ messageId }) => messageId,
+  type: ({ type }) => type,
+  at: ({ at }) => at,
+  duration_ms: ({ durationMs }) => Math.round(durationMs),
+  attempt: ({ attempt }) => attempt,
+  is_delivered: ({ isDelivered }) => isDelivered,
+  status: ({ status }) => status ?? null,
+  error: ({ error }) => error ?? null,
+  response: ({ response }) => response,
+}
+const ATTEMPT_FIELDS = Object.keys(ATTEMPT_COLUMNS).join(', ')
 
 async function recordDeliveries(
   database: SqlDatabase,
@@ -320,7 +328,7 @@ async function recordDeliveries(
 ): Promise<void> {
   const inserts = insertRows(
     `webhook_attempts (webhook_id, ${ATTEMPT_FIELDS})`,
-    attempts.map((attempt) => [webhookId, ...attemptValues(attempt)]),
+    attempts.map((attempt) => [webhookId, ...valuesOf(ATTEMPT_COLUMNS, attempt)]),
   )
   const removal = statement(
     `DELETE FROM webhook_attempts WHERE webhook_id = $1 AND id <= (
@@ -334,21 +342,6 @@ async function recordDeliveries(
     const rows = await database.rows('SELECT id FROM webhooks WHERE id = $1', webhookId)
     if (rows.length > 0) throw error
   }
-}
-
-function attemptValues(attempt: DeliveryAttempt): SqlValue[] {
-  const { messageId, type, at, durationMs, isDelivered, status, error, response } = attempt
-  return [
-    messageId,
-    type,
-    at,
-    Math.round(durationMs),
-    attempt.attempt,
-    isDelivered,
-    status ?? null,
-    error ?? null,
-    response,
-  ]
 }
 
 function toAttempt(row: AttemptRow): ListedAttempt {

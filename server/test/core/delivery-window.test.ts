@@ -1,11 +1,17 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import type { StockEvent } from '../../src/core/stock/stock-event.ts'
-import { DeliveryWindow, PendingDelivery, retryDelay } from '../../src/core/webhooks/webhook-runner.ts'
+import { DeliveryWindow, type PendingDelivery, retryDelay } from '../../src/core/webhooks/webhook-runner.ts'
 
-const pending = (petId: bigint, place: number) => {
-  const event: StockEvent = { kind: 'removed', petId, at: 0, keyId: 'key', cursor: String(place) }
-  return new PendingDelivery(event, String(place - 1), { id: String(place), type: 'pet.removed', body: '' })
+function pending(petId: bigint, position: number): PendingDelivery {
+  const [before, cursor] = [String(position - 1), String(position)]
+  return {
+    event: { kind: 'removed', petId, at: 0, keyId: 'key', cursor },
+    before,
+    message: { id: cursor, type: 'pet.removed', body: '' },
+    attempts: 0,
+    failingSince: undefined,
+    retryAt: 0,
+  }
 }
 
 test('every delivery finishes, those of a pet in order, and the head is the oldest unfinished delivery', () => {

@@ -42,25 +42,14 @@ export function retryDelay(attempts: number, delaysMs: readonly number[], random
   return Math.round(delay * (1 + RETRY_JITTER * (2 * random - 1)))
 }
 
-export class PendingDelivery {
+export interface PendingDelivery {
   readonly event: StockEvent
   /** The cursor right before the event. */
   readonly before: string
   readonly message: Message
-  attempts = 0
+  attempts: number
   failingSince: number | undefined
-  retryAt = 0
-
-  constructor(event: StockEvent, before: string, message: Message) {
-    this.event = event
-    this.before = before
-    this.message = message
-  }
-
-  get failure(): DeliveryFailure | undefined {
-    const { failingSince: since, attempts, retryAt } = this
-    return since === undefined ? undefined : { since, attempts, retryAt }
-  }
+  retryAt: number
 }
 
 /** Deliveries that were read from the log and are not finished. Deliveries of one pet are sent one after the other. */
@@ -142,11 +131,7 @@ export interface RunnerParts {
   readonly hasLease: () => boolean
 }
 
-interface LoggedEvent {
-  readonly event: StockEvent
-  /** The cursor right before the event. */
-  readonly before: string
-}
+type LoggedEvent = Pick<PendingDelivery, 'event' | 'before'>
 
 /**
  * Delivers the events of the log to one webhook, several in parallel, but those of one pet in order. A failed delivery
@@ -314,15 +299,16 @@ export class WebhookRunner {
 
   #add({ event, before }: LoggedEvent): void {
     const { messageOf, clock } = this.#parts
-    const delivery = new PendingDelivery(event, before, messageOf(event, this.#relistAt ?? clock()))
-    if (this.#inheritedFailure !== undefined) {
-      const { attempts, since, retryAt } = this.#inheritedFailure
-      delivery.attempts = attempts
-      delivery.failingSince = since
-      delivery.retryAt = Math.min(retryAt, clock() + MAX_RETRY_AFTER_MS)
-      this.#inheritedFailure = undefined
-    }
-    this.#window.add(delivery)
+    const failure = this.#inheritedFailure
+    this.#inheritedFailure = undefined
+    this.#window.add({
+      event,
+      before,
+      message: messageOf(event, this.#relistAt ?? clock()),
+      attempts: failure?.attempts ?? 0,
+      failingSince: failure?.since,
+      retryAt: Math.min(failure?.retryAt ?? 0, clock() + MAX_RETRY_AFTER_MS),
+    })
   }
 
   async #deliver(delivery: PendingDelivery): Promise<void> {
@@ -376,11 +362,12 @@ export class WebhookRunner {
 
   get #progress(): WebhookProgress {
     const { head } = this.#window
-    const failure = head?.failure
     return {
       cursor: head?.before ?? this.#backlog[0]?.before ?? this.#cursor,
       ...(this.#relistAt === undefined ? {} : { relistAt: this.#relistAt }),
-      ...(failure === undefined ? {} : { failure }),
+      ...(head?.failingSince === undefined
+        ? {}
+        : { failure: { since: head.failingSince, attempts: head.attempts, retryAt: head.retryAt } }),
       ...(this.#off === undefined ? {} : { off: this.#off }),
     }
   }

@@ -35,20 +35,13 @@ export interface DeliveryObserver {
 }
 
 /** One request to the url of a webhook, and its result. */
-export interface DeliveryAttempt {
+export interface DeliveryAttempt extends Omit<SendResult, 'retryAfterMs'> {
   readonly messageId: string
   readonly type: string
   readonly at: number
-  readonly durationMs: number
   /** Counted from 1. */
   readonly attempt: number
   readonly isDelivered: boolean
-  /** Absent if no response arrived. */
-  readonly status?: number
-  /** Why the attempt failed. */
-  readonly error?: string
-  /** The beginning of the response body. */
-  readonly response: string
 }
 
 export function attemptOf(
