@@ -65,7 +65,8 @@ export async function startService(
   const { clock = store.clock, demoSecrets = new Set() } = options
   // Log lines are compared with those of other programs on this machine, so they have the machine's time.
   const logger = new Logger(config, options.logSink, options.clock)
-  const reportFailure = (source: string) => (error: unknown) => logger.failure({ requestId: source, error })
+  const reportFailure = ({ name }: { readonly name: string }, error: unknown) =>
+    logger.failure({ requestId: name, error })
   const metrics = new Metrics()
   for (const warning of await store.findWrongSettings()) logger.warn(warning)
 
@@ -74,7 +75,7 @@ export async function startService(
   const view = await LiveView.open(store)
   // Loading a large stock leaves garbage that would stay in memory for a long time.
   Bun.gc(true)
-  const hub = new EventHub(store, reportFailure('event-hub'))
+  const hub = new EventHub(store, (error) => reportFailure({ name: 'event-hub' }, error))
   const streams = new EventStreams({ hub, keys, clock, heartbeatMs: config.eventsHeartbeatSeconds * SECOND })
   const sender = new HttpSender({
     allowsPrivate: config.webhookPrivateAddresses === 'on',
@@ -88,7 +89,7 @@ export async function startService(
     clock,
     observers: [metrics, logger],
     retryDelaysMs: config.webhookRetrySeconds.map((seconds) => seconds * SECOND),
-    onFailure: reportFailure('webhooks'),
+    onFailure: (error) => reportFailure({ name: 'webhooks' }, error),
   })
   const commits = new GroupCommit({ store, limits, observers: [metrics, hub, deliveries] })
 
@@ -132,10 +133,8 @@ export async function startService(
     listener.setTls(latest)
     logger.info('new certificate in use')
   })
-  const scheduler = new Scheduler(
-    [...backgroundJobs({ store, limits, commits, clock }), reloadCertificate],
-    ({ name }, error) => reportFailure(name)(error),
-  )
+  const jobs = [...backgroundJobs({ store, limits, commits, clock }), reloadCertificate]
+  const scheduler = new Scheduler(jobs, reportFailure)
   /** All parts share one grace period, because a supervisor kills a process that takes longer. */
   let graceEndsAt = 0
   const graceLeft = () => Math.max(0, graceEndsAt - performance.now())
@@ -198,7 +197,7 @@ export async function startService(
     },
     logger,
     reloadTls: () => void scheduler.run(reloadCertificate),
-    stop: () => stopParts(parts),
+    stop: () => stopParts(parts, reportFailure),
   }
 }
 

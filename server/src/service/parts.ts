@@ -15,19 +15,23 @@ export async function startParts(parts: readonly Part[]): Promise<void> {
       await part.start()
       started.push(part)
     } catch (error) {
-      await stopParts(started).catch(() => {})
+      await stopParts(started, () => {}).catch(() => {})
       throw error
     }
   }
 }
 
-/** Stops all parts, even if some fail to stop; then throws the first failure. */
-export async function stopParts(parts: readonly Part[]): Promise<void> {
+/** Stops all parts, even if some fail to stop. Reports each failure and throws the first one at the end. */
+export async function stopParts(
+  parts: readonly Part[],
+  onFailure: (part: Part, error: unknown) => void,
+): Promise<void> {
   const failures: unknown[] = []
   for (const part of parts.toReversed()) {
     try {
       await part.stop()
     } catch (error) {
+      onFailure(part, error)
       failures.push(error)
     }
   }

@@ -18,7 +18,7 @@ test('parts start in order and stop in reverse order', async () => {
   const log: string[] = []
   const parts = recordedParts(log)
   await startParts(parts)
-  await stopParts(parts)
+  await stopParts(parts, () => {})
   expect(log).toEqual(['start jobs', 'start listener', 'stop listener', 'stop jobs', 'close store'])
 })
 
@@ -33,7 +33,9 @@ test('if a part fails to start, the parts started before it are stopped, and the
 test('a part that fails to stop does not keep the others from stopping', async () => {
   const log: string[] = []
   const parts = recordedParts(log, ['stop listener', 'stop jobs'])
-  const error = await stopParts(parts).catch((thrown: unknown) => thrown)
+  const failed: string[] = []
+  const error = await stopParts(parts, ({ name }) => failed.push(name)).catch((thrown: unknown) => thrown)
   expect(log).toEqual(['stop listener', 'stop jobs', 'close store'])
+  expect(failed).toEqual(['listener', 'jobs'])
   expect(String(error)).toBe('Error: stop listener')
 })
