@@ -13,7 +13,7 @@ export function messageOf(event: StockEvent, at: number): Message {
   if (type === undefined) throw new Error(`events of kind ${event.kind} are not delivered to webhooks`)
   // A dot would separate the parts of the signed text.
   const id = `${event.kind === 'relist' ? 'relist' : 'evt'}_${event.cursor.replace('.', '_')}`
-  return toMessage(id, type, 'at' in event ? event.at : at, eventBody(event))
+  return toMessage(id, type, event.kind === 'relist' ? at : event.at, eventBody(event))
 }
 
 /** The message of a test, with sample data and an id that begins with `test_`. */

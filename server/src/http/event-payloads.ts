@@ -7,10 +7,11 @@ import { ChangeEvent, DateTime, RemovedEvent } from './resources.ts'
 import { json } from './schema-references.ts'
 
 /** The data of an event, the same in event streams and webhook deliveries. */
-export function eventBody({ kind: _, cursor: __, ...data }: StockEvent): object {
-  if (!('at' in data)) return data
-  const order = 'order' in data ? { order: orderBody(data.order) } : {}
-  return { ...data, ...order, at: new Date(data.at).toISOString() }
+export function eventBody(event: StockEvent): object {
+  if (event.kind === 'relist') return {}
+  const { kind: _, cursor: __, ...data } = event
+  const at = new Date(event.at).toISOString()
+  return event.kind === 'order' ? { ...data, order: orderBody(event.order), at } : { ...data, at }
 }
 
 type PayloadType = WebhookKind | 'relist'
