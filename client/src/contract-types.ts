@@ -398,90 +398,90 @@ export interface WebhookTest {
 
 /** A quantity changed. */
 export interface StockChangedPayload {
-  /** What it tells of. */
+  /** The kind of event. */
   readonly type: 'stock.changed'
-  /** When it happened. */
+  /** When the event happened. */
   readonly timestamp: string
   readonly data: ChangeEvent
 }
 
-/** So few are available that a pet is low. */
+/** A pet is low in stock. */
 export interface StockLowPayload {
-  /** What it tells of. */
+  /** The kind of event. */
   readonly type: 'stock.low'
-  /** When it happened. */
+  /** When the event happened. */
   readonly timestamp: string
   readonly data: LowStockEvent
 }
 
-/** A pet is no longer low. */
+/** A pet is no longer low in stock. */
 export interface StockRecoveredPayload {
-  /** What it tells of. */
+  /** The kind of event. */
   readonly type: 'stock.recovered'
-  /** When it happened. */
+  /** When the event happened. */
   readonly timestamp: string
   readonly data: LowStockEvent
 }
 
-/** An order was made. */
+/** An order was created. */
 export interface OrderCreatedPayload {
-  /** What it tells of. */
+  /** The kind of event. */
   readonly type: 'order.created'
-  /** When it happened. */
+  /** When the event happened. */
   readonly timestamp: string
   readonly data: OrderEvent
 }
 
 /** An order was completed. */
 export interface OrderCompletedPayload {
-  /** What it tells of. */
+  /** The kind of event. */
   readonly type: 'order.completed'
-  /** When it happened. */
+  /** When the event happened. */
   readonly timestamp: string
   readonly data: OrderEvent
 }
 
 /** An order was cancelled. */
 export interface OrderCancelledPayload {
-  /** What it tells of. */
+  /** The kind of event. */
   readonly type: 'order.cancelled'
-  /** When it happened. */
+  /** When the event happened. */
   readonly timestamp: string
   readonly data: OrderEvent
 }
 
-/** A hold was over. */
+/** A hold expired. */
 export interface OrderExpiredPayload {
-  /** What it tells of. */
+  /** The kind of event. */
   readonly type: 'order.expired'
-  /** When it happened. */
+  /** When the event happened. */
   readonly timestamp: string
   readonly data: OrderEvent
 }
 
-/** A pet was added, or changed in anything but its quantity. */
+/** A pet was added, or changed other than in its quantity. */
 export interface PetChangedPayload {
-  /** What it tells of. */
+  /** The kind of event. */
   readonly type: 'pet.changed'
-  /** When it happened. */
+  /** When the event happened. */
   readonly timestamp: string
   readonly data: PetEvent
 }
 
-/** A pet is gone. */
+/** A pet was removed. */
 export interface PetRemovedPayload {
-  /** What it tells of. */
+  /** The kind of event. */
   readonly type: 'pet.removed'
-  /** When it happened. */
+  /** When the event happened. */
   readonly timestamp: string
   readonly data: RemovedEvent
 }
 
-/** The place of the webhook was gone: read the list again, then go on. */
+/** Events are missing: read the list again, then continue. */
 export interface RelistPayload {
-  /** What it tells of. */
+  /** The kind of event. */
   readonly type: 'relist'
-  /** When it happened. */
+  /** When the event happened. */
   readonly timestamp: string
   readonly data: NoFields
 }

@@ -76,7 +76,7 @@ const FLOORS: readonly Floor[] = [
   {
     files: 'server/src/delivery/',
     may: [
-      ...[CORE, 'server/src/http/event-body.ts', 'server/src/http/reply.ts'],
+      ...[CORE, 'server/src/http/event-payloads.ts', 'server/src/http/reply.ts'],
       ...['node:crypto', 'node:dns/promises', 'node:net'],
     ],
     instead: 'delivery brings messages to addresses; what is told and when is decided in core/webhooks',
@@ -103,6 +103,8 @@ const FLOORS: readonly Floor[] = [
       ...['open-store.ts', 'opening.ts', 'database-url.ts', 'store.ts'].map((name) => STORE + name),
       // Whether an address will do is asked of the one who would send there.
       'server/src/delivery/http-sender.ts',
+      // The supervisor logs as the service does.
+      'server/src/telemetry/logger.ts',
     ],
     instead: 'a command opens a store with store/open-store.ts and runs the service with service/',
   },

@@ -1,8 +1,7 @@
 import type { ChangeOutcome } from '../core/stock/stock-request.ts'
 import { ServiceError } from '../core/values/errors.ts'
-import type { WebhookSender } from '../core/webhooks/sender.ts'
-import { noWebhook, type Webhook } from '../core/webhooks/webhook.ts'
-import { normalizeUrl } from '../core/webhooks/webhook-url.ts'
+import { normalizeUrl, type Webhook, webhookNotFound } from '../core/webhooks/webhook.ts'
+import type { WebhookSender } from '../core/webhooks/webhook-store.ts'
 import { errorReply, type KeptReply, NO_CONTENT } from './reply.ts'
 import { invalid } from './request-input.ts'
 
@@ -11,7 +10,7 @@ export function webhookReply(outcome: ChangeOutcome, reply: (webhook: Webhook) =
   if (typeof outcome === 'object') {
     if ('webhook' in outcome) return reply(outcome.webhook)
     if ('removed' in outcome) return NO_CONTENT
-    if ('unknownWebhook' in outcome) return errorReply(noWebhook(outcome.unknownWebhook))
+    if ('unknownWebhook' in outcome) return errorReply(webhookNotFound(outcome.unknownWebhook))
     if ('tooManyWebhooks' in outcome) {
       const { tooManyWebhooks: max, of } = outcome
       const message =

@@ -30,8 +30,8 @@ describe('where the database is', () => {
   })
 
   test('is not said twice, nor by an empty flag', () => {
-    expect(() => readConfig({ data: 'a', databaseUrl: 'sqlite:b.db' }, {})).toThrow('give one of them')
-    expect(() => readConfig({ data: '' }, {})).toThrow('--data must be not empty')
+    expect(() => readConfig({ data: 'a', databaseUrl: 'sqlite:b.db' }, {})).toThrow('use only one of them')
+    expect(() => readConfig({ data: '' }, {})).toThrow('--data must be non-empty')
   })
 })
 

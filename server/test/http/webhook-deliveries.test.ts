@@ -12,7 +12,7 @@ const desk = new WebhookDesk()
 const { sent, create, shown, arrived, settled, noticed, changePet } = desk
 
 describe('a delivery', () => {
-  test('tells what happened and is signed by the specification', async () => {
+  test('contains the event and is signed as specified', async () => {
     const { id, secret } = await create()
     const after = await changePet()
     await arrived(1)
@@ -22,8 +22,12 @@ describe('a delivery', () => {
       type: 'stock.changed',
       timestamp: new Date(desk.service.now).toISOString(),
       data: {
-        ...{ petId: 1, before: expect.any(Number), after, status: 'available' },
-        ...{ at: new Date(desk.service.now).toISOString(), keyId: expect.any(String) },
+        petId: 1,
+        before: expect.any(Number),
+        after,
+        status: 'available',
+        at: new Date(desk.service.now).toISOString(),
+        keyId: expect.any(String),
       },
     })
     expect(delivery.seconds).toBe(desk.service.now / 1_000)
@@ -34,14 +38,20 @@ describe('a delivery', () => {
     const { json } = await desk.service.call('GET', `/webhooks/${id}/deliveries`)
     expect(json).toEqual([
       {
-        ...{ id: expect.any(String), attempt: 1, messageId: delivery.id, type: 'stock.changed' },
-        ...{ at: new Date(desk.service.now).toISOString(), durationMs: expect.any(Number) },
-        ...{ delivered: true, status: 204, response: '' },
+        id: expect.any(String),
+        attempt: 1,
+        messageId: delivery.id,
+        type: 'stock.changed',
+        at: new Date(desk.service.now).toISOString(),
+        durationMs: expect.any(Number),
+        delivered: true,
+        status: 204,
+        response: '',
       },
     ])
   })
 
-  test('comes of every kind that is wanted, and of no other', async () => {
+  test('is sent for every subscribed kind, and for no other', async () => {
     const kinds = ['stock.low', 'stock.recovered', 'order.created', 'order.completed', 'order.cancelled']
     await create({ kinds: [...kinds, 'order.expired', 'pet.changed', 'pet.removed'] })
     const pet = (await sent('POST', '/pets', { name: 'Rex', categoryId: 1, quantity: 5, lowStockAt: 2 }))
@@ -63,7 +73,7 @@ describe('a delivery', () => {
     ])
   })
 
-  test('of one pet waits for the one before it; those of others do not', async () => {
+  test('waits for the previous delivery of its pet, but not for other pets', async () => {
     const { id } = await create()
     const answers: (() => void)[] = []
     desk.receiver.reply = () =>
@@ -81,14 +91,14 @@ describe('a delivery', () => {
     expect(desk.receiver.all).toHaveLength(5)
   })
 
-  test('that fails is repeated after 5 s, 30 s and so on, with the same id and a new signature', async () => {
+  test('is retried after 5 s, 30 s and so on, with the same id and a new signature', async () => {
     const { id, secret } = await create()
     desk.receiver.reply = () => new Response('not today', { status: 500 })
     await changePet()
     let count = 1
     await arrived(count)
     const isNoted = async () => Date.parse((await shown(id)).retryAt) > desk.service.now
-    // Each pause may be a tenth shorter or longer.
+    // Each delay varies by up to a tenth.
     for (const seconds of [5, 30, 120, 600, 3_600, 10_800, 10_800]) {
       await until(isNoted)
       desk.service.now += seconds * 800
@@ -120,7 +130,7 @@ describe('a delivery', () => {
     expect((await shown(id)).failingSince).toBeUndefined()
   })
 
-  test('is not repeated before Retry-After, and nothing else is sent either', async () => {
+  test('is not retried before Retry-After, and nothing else is sent until then', async () => {
     await create()
     desk.receiver.reply = () => new Response(null, { status: 429, headers: { 'Retry-After': '120' } })
     await changePet(1n)
@@ -134,7 +144,7 @@ describe('a delivery', () => {
     await arrived(3)
   })
 
-  test.each([301, 302, 308, 404, 410])('that is answered with %i was not taken', async (status) => {
+  test.each([301, 302, 308, 404, 410])('fails if it is answered with %i', async (status) => {
     const { id } = await create()
     const elsewhere = new WebhookReceiver()
     desk.receiver.reply = () => new Response(null, { status, headers: { Location: elsewhere.url } })
@@ -148,7 +158,7 @@ describe('a delivery', () => {
     await elsewhere.stop()
   })
 
-  test('counts as taken by its status, however long the rest of the answer takes', async () => {
+  test('succeeds by its status, however long the body takes', async () => {
     const { id } = await create()
     const endless = new ReadableStream({ start: (body) => body.enqueue(Buffer.from('so far')) })
     desk.receiver.reply = () => new Response(endless, { status: 200 })
@@ -159,7 +169,7 @@ describe('a delivery', () => {
     ])
   })
 
-  test('that was not taken for 3 days turns the webhook off, and it goes on from its place', async () => {
+  test('that fails for 3 days turns the webhook off, which later continues at its cursor', async () => {
     await desk.receiver.stop()
     const port = freePort()
     desk.receiver = new WebhookReceiver(port)
@@ -170,7 +180,7 @@ describe('a delivery', () => {
     desk.service.now += 3 * DAY
     await until(async () => (await shown(id)).state === 'off')
     const { offReason, offAt } = await shown(id)
-    expect(offReason).toContain('nothing was taken since')
+    expect(offReason).toContain('a delivery has failed since')
     expect(Date.parse(offAt)).toBe(desk.service.now)
     expect(await desk.service.logged()).toContainEqual(
       expect.objectContaining({ level: 'warn', message: 'webhook turned off', webhookId: String(id) }),
@@ -211,7 +221,7 @@ describe('a delivery', () => {
     expect(other.signatures).toEqual([signed(other, newer)])
   })
 
-  test('goes on over a restart, and what was delivered is not delivered again', async () => {
+  test('continues after a restart without repeating finished deliveries', async () => {
     const { id } = await create()
     await changePet()
     await settled(id)
@@ -221,7 +231,7 @@ describe('a delivery', () => {
     expect(desk.receiver.all).toHaveLength(2)
   })
 
-  test('says relist, once, where the log was pruned past its place', async () => {
+  test('is one relist if the log was pruned past the cursor', async () => {
     const { id } = await create({ kinds: ['pet.removed'] })
     await sent('PATCH', `/webhooks/${id}`, { paused: true })
     await noticed()
@@ -237,12 +247,15 @@ describe('a delivery', () => {
     expect(desk.receiver.all[0]?.id).toMatch(/^relist_/)
   })
 
-  test('of a test is a sample, and tells what came back', async () => {
+  test('of a test is a sample, and the response is returned', async () => {
     const { id, secret } = await create({ kinds: ['order.created'] })
     desk.receiver.reply = () => new Response('x'.repeat(2_000), { status: 418 })
     const tried = (await sent('POST', `/webhooks/${id}/test`)).json as Shown
     expect(tried).toMatchObject({
-      ...{ type: 'order.created', delivered: false, status: 418, error: 'the receiver answered 418' },
+      type: 'order.created',
+      delivered: false,
+      status: 418,
+      error: 'the receiver answered 418',
       response: 'x'.repeat(1_024),
     })
     const [sample] = desk.receiver.all
@@ -251,12 +264,13 @@ describe('a delivery', () => {
     expect(tried.messageId).toMatch(/^test_/)
     await desk.receiver.stop()
     expect((await sent('POST', `/webhooks/${id}/test`)).json).toMatchObject({
-      ...{ delivered: false, error: expect.stringContaining('the receiver could not be reached') },
+      delivered: false,
+      error: expect.stringContaining('the receiver could not be reached'),
     })
     expect((await desk.service.call('GET', `/webhooks/${id}/deliveries`)).json).toHaveLength(2)
   })
 
-  test('is tried again where the clock was set back', async () => {
+  test('is retried if the clock was set back', async () => {
     const { id } = await create()
     desk.receiver.reply = () => new Response(null, { status: 500 })
     await changePet()
@@ -267,7 +281,7 @@ describe('a delivery', () => {
     desk.service.now += 365 * DAY
   })
 
-  test('is tried again at once after a rotation', async () => {
+  test('is retried at once after a rotation', async () => {
     const { id } = await create()
     desk.receiver.reply = () => new Response(null, { status: 401 })
     await changePet()
@@ -277,12 +291,14 @@ describe('a delivery', () => {
     await settled(id)
   })
 
-  test('leaves a trace of the last thousand attempts, page by page', async () => {
+  test('is listed with the last thousand attempts, page by page', async () => {
     const { id } = await create()
     const attempt = { messageId: 'm', type: 'stock.changed', at: 1, durationMs: 1, response: '' }
     for (let round = 0; round < 3; round++) {
       const attempts = Array.from({ length: 400 }, (_, index) => ({
-        ...{ ...attempt, attempt: round * 400 + index + 1, isDelivered: true },
+        ...attempt,
+        attempt: round * 400 + index + 1,
+        isDelivered: true,
       }))
       await desk.service.store.recordDeliveries(BigInt(id), attempts)
     }

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { fileURLToPath } from 'node:url'
 import { Glob } from 'bun'
 import { PLANS } from '../../src/core/keys/plans.ts'
-import { family } from '../../src/telemetry/exposition.ts'
+import { family } from '../../src/telemetry/prometheus-text.ts'
 import { parsePrometheusText } from '../support/prometheus-text.ts'
 import { START, TestService } from '../support/test-service.ts'
 import { until } from '../support/until.ts'
@@ -20,7 +20,7 @@ async function scrape(of = service) {
   expect(response.headers.get('Content-Type')).toBe('text/plain; version=0.0.4; charset=utf-8')
   const text = await response.text()
   const families = parsePrometheusText(text)
-  /** The value of one sample, 0 where there is none. */
+  /** The value of a sample, or 0 if there is none. */
   const value = (name: string, labels: Readonly<Record<string, string>> = {}): number => {
     const samples =
       families.get(name.replace(/_(sum|count|bucket)$/, ''))?.samples ?? families.get(name)?.samples
@@ -31,7 +31,7 @@ async function scrape(of = service) {
 }
 
 describe('/metrics', () => {
-  test('is on a listener of its own, and nowhere else', async () => {
+  test('is served by its own listener only', async () => {
     expect((await service.fetch('GET', '/metrics')).status).toBe(404)
     const { metricsAddress } = service
     expect((await fetch(metricsAddress.replace('/metrics', '/'))).status).toBe(404)
@@ -75,7 +75,7 @@ describe('/metrics', () => {
     for (const name of families.keys()) expect(documented).toContain(`\`${name}`)
   })
 
-  test('tells how many orders are open and reserve, and counts those refused and expired', async () => {
+  test('shows open orders and reserved units, and counts rejected and expired orders', async () => {
     const order = (body: object) =>
       service.call('POST', '/store/orders', {
         body: JSON.stringify({ petId: 1, ...body }),
@@ -86,7 +86,7 @@ describe('/metrics', () => {
       const gauges = [value('petstore_orders_open'), value('petstore_reserved_units')]
       return [...gauges, value('petstore_orders_refused_total'), value('petstore_orders_expired_total')]
     }
-    // The one that every service under test begins with.
+    // The open order that every service under test begins with.
     expect(await figures()).toEqual([1, 1, 0, 0])
     await order({ quantity: 3, holdSeconds: 1 })
     await order({ quantity: 2 })
@@ -128,7 +128,7 @@ describe('/metrics', () => {
     expect(after.value('petstore_request_duration_seconds_sum', timed)).toBeWithin(0, tookSeconds)
   })
 
-  test('tells the size and duration of commits', async () => {
+  test('shows the size and duration of commits', async () => {
     const before = await scrape()
     const began = performance.now()
     await service.setQuantity(1n, '{"quantity": 5}')
@@ -142,10 +142,10 @@ describe('/metrics', () => {
     expect(grown('petstore_commit_duration_seconds_sum')).toBeWithin(0, tookSeconds)
   })
 
-  test('counts what was refused by limit, and the bans that began', async () => {
+  test('counts rejections by reason, and bans', async () => {
     const { secret } = await service.createKey('enterprise', { limits: { perMinute: 2, perDay: 100 } })
     const before = await scrape()
-    // Two pass, two are refused, the next brings the ban, the last finds it.
+    // Two are accepted, two are rejected, the next one starts a ban, and the last one is rejected by it.
     for (let sent = 0; sent < 6; sent++) await service.call('GET', '/inventory', { key: secret })
     for (let sent = 0; sent < 4; sent++) await service.call('GET', '/inventory', { key: null })
     const after = await scrape()
@@ -157,7 +157,7 @@ describe('/metrics', () => {
     expect(after.value('petstore_requests_total', { operation: 'listInventory', status: '401' })).toBe(3)
   })
 
-  test('tells active keys by plan and entries as they are at the moment', async () => {
+  test('shows the current number of active keys by plan and of entries', async () => {
     const before = await scrape()
     await service.createKey('free')
     await service.createKey('free', { expiresAt: START })
@@ -171,7 +171,7 @@ describe('/metrics', () => {
     expect(after.value('petstore_inventory_entries')).toBe(before.value('petstore_inventory_entries') + 1)
   })
 
-  test('tells what runs, since when, and with how much memory', async () => {
+  test('shows the version, the start time and the memory', async () => {
     const { families, value } = await scrape()
     const version = (await Bun.file(new URL('../../package.json', import.meta.url)).json()).version
     expect(value('petstore_build_info', { version, bun: Bun.version })).toBe(1)
@@ -180,7 +180,7 @@ describe('/metrics', () => {
     expect(families.get('petstore_open_requests')?.samples).toHaveLength(1)
   })
 
-  test('counts the requests that are being answered', async () => {
+  test('counts the requests in progress', async () => {
     const other = new Database(service.databasePath)
     other.run('BEGIN IMMEDIATE')
     const waiting = service.setQuantity(1n, '{"quantity": 123}')
@@ -192,7 +192,7 @@ describe('/metrics', () => {
     expect(await openRequests()).toBe(0)
   })
 
-  test('still tells the rest when the database does not answer', async () => {
+  test('shows the other metrics while the database is unavailable', async () => {
     const other = new Database(service.databasePath)
     other.run('ALTER TABLE keys RENAME TO away')
     const { families } = await scrape()
@@ -209,7 +209,7 @@ describe('/metrics', () => {
   })
 })
 
-test('labels and help are escaped, whatever they hold', () => {
+test('labels and help texts are escaped', () => {
   const labels = { name: 'a "quoted" \\ back\nslash', other: '}' }
   const text = family('some_gauge', 'gauge', 'with \\ and\nbreak', [[labels, 1.5]])
   expect(text.split('\n')).toHaveLength(4)
