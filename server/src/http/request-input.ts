@@ -4,7 +4,6 @@ import { IsOptional } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { ServiceError } from '../core/values/errors.ts'
 import { parseInt64 } from '../core/values/int64.ts'
-import { andThen, type MaybePromise } from '../core/values/maybe-promise.ts'
 
 /** Deeper than any body of ours, and far from what a parser that recurses could run out of stack on. */
 const MAX_NESTING = 64
@@ -81,36 +80,23 @@ export function queryReader<Query extends Schemas>(schemas: Query): (query: stri
   }
 }
 
-/** A body that was taken, and as it was sent. */
-export interface SentBody<Value> {
-  readonly value: Value
-  readonly bytes: Uint8Array
-}
-
-interface BodyOptions<Value> {
-  /** Where it may be larger than most. */
-  readonly maxBytes?: number | undefined
-  /** Takes the parsed body instead of the schema, where that could not tell what is wrong; throws ServiceError. */
-  readonly parse?: ((value: JsonObject) => Value) | undefined
-}
-
-/** Compiles the schema once; the reader it gives takes a JSON body, or says what is wrong with it and what to send. */
+/**
+ * Compiles the schema once. The returned function parses a JSON body, or throws a ServiceError that says what to send.
+ * `parse` replaces the check against the schema if a schema cannot explain what is wrong.
+ */
 export function bodyReader<Body extends TObject, Parsed = Static<Body>>(
   schema: Body,
-  { maxBytes, parse }: BodyOptions<Parsed> = {},
-): (request: HttpRequest) => MaybePromise<SentBody<Parsed | Static<Body>>> {
+  parse?: (value: JsonObject) => Parsed,
+): (request: HttpRequest, bytes: Uint8Array) => Parsed | Static<Body> {
   const compiled = Compile(schema)
   const { examples }: SchemaFacts = schema
   const example = JSON.stringify(examples?.[0] ?? {})
   const advice = `send a JSON object such as ${example} with Content-Type: application/json`
-
-  function read(request: HttpRequest, bytes: Uint8Array): SentBody<Parsed | Static<Body>> {
+  return (request, bytes) => {
     const value = jsonOf(request, bytes, advice)
-    if (parse !== undefined) return { value: parse(objectOf(value, example)), bytes }
-    return { value: compiled.Check(value) ? value : refuseBody(schema, value, example), bytes }
+    if (parse !== undefined) return parse(objectOf(value, example))
+    return compiled.Check(value) ? value : refuseBody(schema, value, example)
   }
-
-  return (request) => andThen(request.body(maxBytes), (bytes) => read(request, bytes))
 }
 
 function jsonOf({ headers }: HttpRequest, bytes: Uint8Array, advice: string): unknown {

@@ -3,7 +3,7 @@ import { type Clock, MINUTE, SECOND } from '../core/values/clock.ts'
 import { ServiceError } from '../core/values/errors.ts'
 import type { DeliveryObserver } from '../core/webhooks/delivery-observer.ts'
 import type { Webhook } from '../core/webhooks/webhook.ts'
-import type { FinishedRequest, RequestObserver } from '../http/finished-request.ts'
+import type { FinishedRequest, RequestObserver } from '../http/request-context.ts'
 import { LineWriter, type Sink } from './line-writer.ts'
 
 export interface LogSettings {

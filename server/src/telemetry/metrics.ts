@@ -10,7 +10,7 @@ import {
   LIMIT_REASONS,
   type LimitReason,
   type RequestObserver,
-} from '../http/finished-request.ts'
+} from '../http/request-context.ts'
 import { family, gauge, Histogram, histogramFamily, increment } from './exposition.ts'
 
 /** What is looked up when somebody asks, instead of being counted along the way. */
