@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import type { HttpRequest } from '@petstore/wire'
 import { type EntryState, type InventoryItem, MAX_QUANTITY, PET_STATUSES } from '../core/stock/inventory.ts'
 import { ServiceError } from '../core/values/errors.ts'
+import type { Page, PageRequest } from '../core/values/page.ts'
 import { type JsonReply, jsonReply, jsonTextReply, type Reply, toJson } from './reply.ts'
 
 /** One entity tag of a list (RFC 9110, 8.8.3) and what separates it from the next. */
@@ -44,21 +45,30 @@ export function conditional(reply: JsonReply, { headers }: HttpRequest): Reply {
   return { ...reply, headers: { ...reply.headers, ETag } }
 }
 
-type NextPage = Readonly<Record<string, string | number | bigint | undefined>> & {
-  readonly cursor: string | undefined
+/** The parameters of a paged list. */
+type PageQuery = Readonly<Record<string, unknown>> & PageRequest
+
+/** Replies with a page. Its `Link` header is the address of the next page: the same query with another cursor. */
+export function pageReply<Row>(
+  request: HttpRequest,
+  query: PageQuery,
+  { rows, next }: Page<Row>,
+  toBody: (row: Row) => unknown = (row) => row,
+): Reply {
+  return pageTextReply(request, query, toJson(rows.map(toBody)), next)
 }
 
-/** A page, and in `Link` the address of the next one: this one's, with these parameters. */
-export function pageReply(request: HttpRequest, values: readonly unknown[], next: NextPage): Reply {
-  return pageTextReply(request, toJson(values), next)
-}
-
-export function pageTextReply(request: HttpRequest, json: string, next: NextPage): Reply {
-  const query = new URLSearchParams()
-  for (const [name, value] of Object.entries(next)) {
-    if (value !== undefined) query.set(name, String(value))
+export function pageTextReply(
+  request: HttpRequest,
+  query: PageQuery,
+  json: string,
+  next: string | undefined,
+): Reply {
+  const parameters = new URLSearchParams()
+  for (const [name, value] of Object.entries({ ...query, cursor: next })) {
+    if (value !== undefined) parameters.set(name, String(value))
   }
-  const link = next.cursor === undefined ? {} : { Link: `<${request.path}?${query}>; rel="next"` }
+  const link = next === undefined ? {} : { Link: `<${request.path}?${parameters}>; rel="next"` }
   return conditional(jsonTextReply(json, link), request)
 }
 

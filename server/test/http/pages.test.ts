@@ -87,8 +87,8 @@ describe('GET /pets', () => {
     ['status=Sold', 'status must be one of'],
     ['status=', 'status must be one of'],
     ['cursor=', 'cursor must be a string that is not empty'],
-    ['cursor=abc', 'cursor must be one that the Link header'],
-    ['cursor=9223372036854775808', 'cursor must be one that the Link header'],
+    ['cursor=abc', 'cursor must come from the Link header'],
+    ['cursor=9223372036854775808', 'cursor must come from the Link header'],
   ])('?%s is 400 and says why', async (query, message) => {
     const answer = await service.call('GET', `/pets?${query}`)
     expect([answer.status, answer.error.code]).toEqual([400, 'invalid_request'])
@@ -275,7 +275,7 @@ describe('GET /catalog', () => {
   test.each([
     ['limit=0', 'limit must be an integer from 1 to 10000, got "0"'],
     ['limit=10001', 'limit must be an integer from 1 to 10000'],
-    ['cursor=abc', 'cursor must be one that the Link header'],
+    ['cursor=abc', 'cursor must come from the Link header'],
   ])('?%s is 400 and says why', async (query, message) => {
     const answer = await service.call('GET', `/catalog?${query}`)
     expect([answer.status, answer.error.code]).toEqual([400, 'invalid_request'])

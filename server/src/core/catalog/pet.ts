@@ -1,4 +1,5 @@
 import type { PetStatus } from '../stock/inventory.ts'
+import { ServiceError } from '../values/errors.ts'
 
 export interface Pet {
   readonly id: bigint
@@ -35,9 +36,9 @@ export interface PetPatch extends Partial<Omit<Pet, 'id' | 'barcode' | 'lowStock
 
 /** Which pets; all where nothing is given. */
 export interface PetFilter {
-  readonly status?: PetStatus
+  readonly status?: PetStatus | undefined
   /** Those with a higher id. */
-  readonly after?: bigint
+  readonly after?: bigint | undefined
 }
 
 /** The same pet with the patch applied. */
@@ -59,4 +60,8 @@ export function isSamePet(one: Pet, other: Pet): boolean {
     one.barcode === other.barcode &&
     one.lowStockAt === other.lowStockAt
   )
+}
+
+export function noPet(petId: bigint): ServiceError {
+  return new ServiceError('not_found', `there is no pet with petId ${petId}`)
 }

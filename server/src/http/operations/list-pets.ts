@@ -1,6 +1,6 @@
 import Type from 'typebox'
-import { listPetPage } from '../../core/catalog/list-pets.ts'
 import { PET_STATUSES } from '../../core/stock/inventory.ts'
+import { readPageById } from '../../core/values/page.ts'
 import { defineOperation } from '../operation.ts'
 import { IF_NONE_MATCH, pageReply } from '../representation.ts'
 import { cursorParameter, limitParameter, Pet } from '../resources.ts'
@@ -27,7 +27,8 @@ export const listPets = defineOperation({
   success: { description: 'A page of pets.', schema: Type.Array(Pet), isPaged: true },
   errors: ['invalid_request'],
   reply: async ({ query, request }, { store }) => {
-    const { pets, next } = await listPetPage(store, query)
-    return pageReply(request, pets, { ...query, cursor: next })
+    const { status } = query
+    const page = await readPageById(query, (limit, after) => store.listPets({ status, after }, limit))
+    return pageReply(request, query, page)
   },
 })

@@ -1,6 +1,6 @@
 import Type from 'typebox'
 import { ServiceError } from '../../core/values/errors.ts'
-import { unknownCursor } from '../../core/values/page-request.ts'
+import { unknownCursor } from '../../core/values/page.ts'
 import { parseDateTime } from '../../core/values/rfc3339.ts'
 import { defineOperation } from '../operation.ts'
 import { IF_NONE_MATCH, pageReply } from '../representation.ts'
@@ -21,7 +21,8 @@ export const listRecentChanges = defineOperation({
     petId: Type.Optional(Int64('Return only changes of this pet.')),
     who: Type.Optional(
       Type.String({
-        ...{ minLength: 1, maxLength: MAX_WHO_LENGTH },
+        minLength: 1,
+        maxLength: MAX_WHO_LENGTH,
         description: 'Return only changes that were made with keys of this name, or with the key of this id.',
       }),
     ),
@@ -36,8 +37,8 @@ export const listRecentChanges = defineOperation({
   errors: ['invalid_request'],
   reply: async ({ query, request, key }, { store, longReads }) => {
     const { petId, who, reason, since, until, limit, cursor } = query
-    // No name has it, and PostgreSQL cannot even be asked.
-    if (who?.includes('\0')) throw new ServiceError('invalid_request', 'who must not have U+0000 in it')
+    // No name contains U+0000, and PostgreSQL rejects a query with it.
+    if (who?.includes('\0')) throw new ServiceError('invalid_request', 'who must not contain U+0000')
     const filter = {
       petId,
       who,
@@ -46,9 +47,12 @@ export const listRecentChanges = defineOperation({
       until: momentOf('until', until),
     }
     const page = await longReads.run(key.id, () => store.listRecentHistory(limit, cursor, filter))
-    if (page === 'unknown_cursor') throw unknownCursor(query.cursor)
-    const shown = page.entries.map(({ at, ...entry }) => ({ ...entry, at: new Date(at).toISOString() }))
-    return pageReply(request, shown, { ...query, cursor: page.next })
+    if (page === 'unknown_cursor') throw unknownCursor(cursor)
+    const { entries: rows, next } = page
+    return pageReply(request, query, { rows, next }, ({ at, ...entry }) => ({
+      ...entry,
+      at: new Date(at).toISOString(),
+    }))
   },
 })
 

@@ -36,12 +36,14 @@ export const searchInventory = defineOperation({
     ),
     below: Type.Optional(
       Type.Integer({
-        ...{ minimum: 0, maximum: MAX_QUANTITY },
+        minimum: 0,
+        maximum: MAX_QUANTITY,
         description: 'Return only pets with fewer available.',
       }),
     ),
     sort: Type.Enum([...SEARCH_SORTS], {
-      ...{ type: 'string', default: 'petId' },
+      type: 'string',
+      default: 'petId',
       description:
         'What to sort by, with - for descending; those that are alike by petId. Names are sorted by their words, whatever their case and diacritics.',
     }),
@@ -53,8 +55,8 @@ export const searchInventory = defineOperation({
   errors: ['invalid_request'],
   reply: async ({ query, request, key }, { store, longReads }) => {
     const search = searchOf(query)
-    const { rows, next } = await longReads.run(key.id, () => searchPage(store, search, query))
-    const found = rows.map(({ barcode, lowStockAt, ownLowStockAt, lowSince, ...row }) => ({
+    const page = await longReads.run(key.id, () => searchPage(store, search, query))
+    return pageReply(request, query, page, ({ barcode, lowStockAt, ownLowStockAt, lowSince, ...row }) => ({
       ...row,
       available: availableOf(row),
       barcode,
@@ -62,6 +64,5 @@ export const searchInventory = defineOperation({
       ownLowStockAt,
       ...(lowSince === undefined ? {} : { lowSince: new Date(lowSince).toISOString() }),
     }))
-    return pageReply(request, found, { ...query, cursor: next })
   },
 })
