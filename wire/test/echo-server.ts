@@ -1,7 +1,7 @@
 import { type Answer, headerLines } from '../src/answer.ts'
 import { type Listener, type ListenOptions, listen } from '../src/listen.ts'
 import type { HttpRequest } from '../src/request.ts'
-import { RequestProblem } from '../src/request-problem.ts'
+import { RequestProblem } from '../src/request-head.ts'
 
 /** What the handler was given, as the client gets to see it. */
 export interface Echo {

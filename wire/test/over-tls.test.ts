@@ -106,9 +106,9 @@ describe('the certificate of a running listener', () => {
     await running.stop(0)
   })
 
-  test('cannot be given to one that does not speak TLS', async () => {
+  test('cannot be given to one that does not use TLS', async () => {
     const plain = listenWith(echo)
-    expect(() => plain.setTls({ cert: CERTIFICATE, key: PRIVATE_KEY })).toThrow('does not speak TLS')
+    expect(() => plain.setTls({ cert: CERTIFICATE, key: PRIVATE_KEY })).toThrow('does not use TLS')
     await plain.stop(0)
   })
 })

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 import type { AnswerBody } from '../src/answer.ts'
+import { ReaderPace } from '../src/connection.ts'
 import type { Listener, ListenOptions } from '../src/listen.ts'
-import { ReaderPace } from '../src/slow-readers.ts'
 import { ByteReader } from './byte-reader.ts'
 import { answerOf, listenWith } from './echo-server.ts'
 import { openReader, readSteadily } from './steady-reader.ts'
@@ -87,12 +87,12 @@ describe('a reader that takes nothing', () => {
 describe('the pace of a reader', () => {
   /** Tells after each second what was taken, and asks whether that is too slow. */
   function secondsUntilTooSlow(takenIn: (second: number) => number, maxSeconds = 2_000): number {
-    const writer = { unsentBytes: 1, takenBytes: 0 }
+    const writer = { unsentBytes: 1, sentBytes: 0 }
     const pace = new ReaderPace()
     for (let second = 0; second < maxSeconds; second++) {
       pace.measure(writer)
       if (pace.isTooSlow) return second
-      writer.takenBytes += takenIn(second)
+      writer.sentBytes += takenIn(second)
     }
     return Number.POSITIVE_INFINITY
   }
@@ -115,10 +115,10 @@ describe('the pace of a reader', () => {
 
   test('is measured anew when something waits again', () => {
     const pace = new ReaderPace()
-    for (let second = 0; second < 300; second++) pace.measure({ unsentBytes: 1, takenBytes: 0 })
+    for (let second = 0; second < 300; second++) pace.measure({ unsentBytes: 1, sentBytes: 0 })
     expect(pace.isTooSlow).toBe(true)
-    pace.measure({ unsentBytes: 0, takenBytes: 0 })
-    pace.measure({ unsentBytes: 1, takenBytes: 0 })
+    pace.measure({ unsentBytes: 0, sentBytes: 0 })
+    pace.measure({ unsentBytes: 1, sentBytes: 0 })
     expect(pace.isTooSlow).toBe(false)
   })
 })
