@@ -5,18 +5,18 @@ import { Compile } from 'typebox/compile'
 import { ServiceError } from '../core/values/errors.ts'
 import { parseInt64 } from '../core/values/int64.ts'
 
-/** Deeper than any body of ours, and far from what a parser that recurses could run out of stack on. */
+/** Deeper than any valid body, and too shallow to overflow the stack of a recursive parser. */
 const MAX_NESTING = 64
-/** How much of what a caller sent a message shows. */
-const MAX_SHOWN = 40
+/** Characters of the caller's input that a message quotes. */
+const MAX_QUOTED = 40
 const UTF8 = new TextDecoder('utf-8', { fatal: true })
 const JSON_MEDIA_TYPE = /^application\/json\s*(?:;|$)/i
 const QUERY_INTEGER = /^-?(?:0|[1-9]\d{0,15})$/
-/** Only such numbers can lose something when they become a double. */
-const MAY_LOSE = /[0-9][.eE]|[0-9]{16}/
+/** Only such numbers may lose digits when they become a double. */
+const MAY_BE_INEXACT = /[0-9][.eE]|[0-9]{16}/
 const NUMBER = /^-?(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/
 
-/** Parameters by name. Those of a query are strings and integers, optional or with a default. */
+/** Parameters by name. Query parameters are strings or integers, optional or with a default. */
 export type Schemas = Readonly<Record<string, TSchema>>
 
 export type Values<Of extends Schemas> = {
@@ -25,7 +25,7 @@ export type Values<Of extends Schemas> = {
     : Static<Of[Name]>
 }
 
-/** What the messages are made of; a TypeBox schema is plain JSON Schema. */
+/** The JSON Schema keywords that messages use. */
 interface SchemaFacts {
   readonly type?: string
   readonly format?: string
@@ -38,7 +38,6 @@ interface SchemaFacts {
   readonly examples?: readonly unknown[]
 }
 
-/** Reads an int64 in a path, where all parameters are, or in a query. */
 export function readInt64(name: string, text: string): bigint {
   const value = parseInt64(text)
   if (value !== undefined) return value
@@ -49,8 +48,8 @@ export function readInt64(name: string, text: string): bigint {
 }
 
 /**
- * Compiles the schemas once; the reader it gives takes what is behind the `?` of an address. A parameter that is given
- * must be right and be given once; those that the operation does not know are ignored.
+ * Compiles the schemas once. The returned function parses the query of a request. A parameter must be valid and may be
+ * given once; unknown parameters are ignored.
  */
 export function queryReader<Query extends Schemas>(schemas: Query): (query: string) => Values<Query> {
   const parameters = Object.entries(schemas).map(([name, schema]) => {
@@ -64,7 +63,7 @@ export function queryReader<Query extends Schemas>(schemas: Query): (query: stri
     const values: Record<string, unknown> = {}
     for (const { name, schema, fallback, isInt64, isInteger, compiled } of parameters) {
       const [text, another] = given.getAll(name)
-      if (another !== undefined) throw invalid(`the query parameter ${name} is there twice; give it once`)
+      if (another !== undefined) throw invalid(`the query parameter ${name} is given twice; give it once`)
       if (isInt64) {
         values[name] = text === undefined ? fallback : readInt64(`the query parameter ${name}`, text)
         continue
@@ -123,7 +122,7 @@ function jsonOf({ headers }: HttpRequest, bytes: Uint8Array, advice: string): un
   }
 }
 
-/** Says which field is wrong and why. */
+/** Throws an error that names the invalid field. */
 function refuseBody(schema: TObject, value: unknown, example: string): never {
   const body = objectOf(value, example)
   for (const [field, part] of Object.entries(schema.properties)) {
@@ -157,7 +156,7 @@ function decodeUtf8(bytes: Uint8Array): string {
   }
 }
 
-/** Looked at before parsing, since a parser that recurses could run out of stack. */
+/** Checked before parsing, because a recursive parser could overflow its stack. */
 function nestsTooDeep(text: string): boolean {
   if (text.length <= MAX_NESTING) return false
   let depth = 0
@@ -175,7 +174,7 @@ function nestsTooDeep(text: string): boolean {
   return false
 }
 
-/** A JSON number that a double cannot hold as it was written; kept so that a message can show it. */
+/** A JSON number that a double cannot represent exactly. Its text is kept for ids and messages. */
 class InexactNumber {
   readonly text: string
 
@@ -184,9 +183,9 @@ class InexactNumber {
   }
 }
 
-/** Reads JSON without rounding silently: 9007199254740993 and 1.00000000000000001 are not taken for neighbours. */
+/** Parses JSON without silent rounding of numbers such as 9007199254740993 and 1.00000000000000001. */
 function parseJson(text: string): unknown {
-  if (!MAY_LOSE.test(text)) return JSON.parse(text)
+  if (!MAY_BE_INEXACT.test(text)) return JSON.parse(text)
   return JSON.parse(text, (_key, value: unknown, context?: { source?: string }) =>
     typeof value === 'number' && context?.source !== undefined && isRounded(value, context.source)
       ? new InexactNumber(context.source)
@@ -194,7 +193,7 @@ function parseJson(text: string): unknown {
   )
 }
 
-/** Whether the double looks like an integer but the text is not one, or not that one. */
+/** Whether the double is an integer, but not the number in the text. */
 function isRounded(value: number, source: string): boolean {
   if (!Number.isFinite(value)) return true
   if (!Number.isInteger(value) || String(value) === source) return false
@@ -203,20 +202,19 @@ function isRounded(value: number, source: string): boolean {
   const digits = (whole + fraction).replace(/^0+/, '')
   const significant = digits.replace(/0+$/, '')
   if (significant === '') return false
-  // The value is significant × 10^scale: an integer only if the scale is not negative. A safe integer of
-  // the same digits has at most 16, so what is compared stays small.
+  // The number is significant × 10^scale, so it is an integer only if the scale is not negative.
   const scale = Number(exponent) - fraction.length + digits.length - significant.length
   return scale < 0 || significant + '0'.repeat(scale) !== String(Math.abs(value))
 }
 
-/** An id inside a body, which may be larger than a double holds; `undefined` where it is none. */
+/** Reads an id in a body, which may exceed a double; `undefined` if the value is not an int64. */
 export function int64Of(value: unknown): bigint | undefined {
   if (value instanceof InexactNumber) return parseInt64(value.text)
   if (typeof value !== 'number' || !Number.isInteger(value)) return undefined
   return Number.isSafeInteger(value) ? BigInt(value) : parseInt64(String(value))
 }
 
-/** What a value has to be, in words. */
+/** Describes the valid values of a schema. */
 function expected(schema: TSchema): string {
   const { type, minimum, maximum, minLength, maxLength, enum: values }: SchemaFacts = schema
   if (values !== undefined) return `one of ${values.join(', ')}`
@@ -246,7 +244,7 @@ export function quoted(text: string): string {
 }
 
 function shortened(text: string): string {
-  return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text
+  return text.length > MAX_QUOTED ? `${text.slice(0, MAX_QUOTED)}…` : text
 }
 
 export function invalid(message: string): ServiceError {

@@ -3,7 +3,6 @@ import type { WebhookKind } from '../core/webhooks/webhook.ts'
 import { LowStockEvent, PetEvent } from './catalog-resources.ts'
 import { OrderEvent } from './order-resources.ts'
 import { ChangeEvent, DateTime, RemovedEvent } from './resources.ts'
-import { json } from './schema-references.ts'
 
 type PayloadType = WebhookKind | 'relist'
 
@@ -53,7 +52,7 @@ const PAYLOADS = Object.entries(DATA).map(([type, [summary, data]]) => {
 export const WEBHOOK_PAYLOADS = PAYLOADS.map(({ schema }) => schema)
 
 /** What receivers get, in the words of OpenAPI 3.1. */
-export function describeWebhooks() {
+export function describeWebhooks(json: (schema: TSchema) => object) {
   return Object.fromEntries(
     PAYLOADS.map(({ type, summary, schema }) => [
       type,

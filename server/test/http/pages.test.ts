@@ -82,7 +82,7 @@ describe('GET /pets', () => {
     ['limit=', 'got ""'],
     ['limit', 'got ""'],
     ['limit=1e1', 'got "1e1"'],
-    ['limit=5&limit=5', 'limit is there twice'],
+    ['limit=5&limit=5', 'limit is given twice'],
     ['status=lost', 'status must be one of available, pending, sold, got "lost"'],
     ['status=Sold', 'status must be one of'],
     ['status=', 'status must be one of'],

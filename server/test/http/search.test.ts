@@ -95,7 +95,7 @@ describe('GET /inventory/search', () => {
     ['q=+%20%09', 'q must be a text of 1 to 200 characters that is not blank'],
     [`q=${'x'.repeat(201)}`, 'the query parameter q must be a string of 1 to 200 characters'],
     ['q=a+b+c+d+e+f+g+h+i+j+k', 'q must have at most 10 different words, got 11'],
-    ['q=a&q=b', 'the query parameter q is there twice'],
+    ['q=a&q=b', 'the query parameter q is given twice'],
     ['cursor=xyz', 'cursor must come from the Link header of a page'],
     ['cursor=W10', 'cursor must come from the Link header of a page'],
   ])('%s is 400 and says why', async (query, message) => {
