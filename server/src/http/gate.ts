@@ -62,12 +62,11 @@ export function checkKey(context: OperationContext, key: ApiKey | undefined): vo
 
 /** Counts the request against the limits of its key. */
 export function countRequest(context: OperationContext): MaybePromise<Admission> {
-  const { parts, request, key } = context
-  if (key === undefined) throw new Error('a request is counted before its key is identified')
+  const { parts, request, caller } = context
   const { receivedAt, connection } = request
   // A proxy sends requests of several clients over one connection.
   const arrival = { receivedAt, connection: parts.trustedProxies > 0 ? undefined : connection }
-  return parts.gate.limits.admit(key.id, key.limits, arrival)
+  return parts.gate.limits.admit(caller.id, caller.limits, arrival)
 }
 
 export function checkLimits(context: RequestContext, admission: Admission): void {

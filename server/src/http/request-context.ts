@@ -139,7 +139,7 @@ export class RequestContext implements FinishedRequest {
     this.reply = { ...reply, headers: { ...reply.headers, ...headers } }
   }
 
-  /** Fixes what observers report. */
+  /** Records the outcome and notifies the observers. */
   finish(status: number): void {
     this.status = status
     this.durationMs = performance.now() - this.#startedAt

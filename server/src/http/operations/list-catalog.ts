@@ -15,7 +15,7 @@ export const listCatalog = defineOperation({
   path: '/catalog',
   summary: 'List names, categories and barcodes',
   description:
-    'Returns the name, the category, the barcode and the threshold of every pet, by petId ascending, in large pages: what a list of the inventory needs beside the stock levels.',
+    'Returns the name, category, barcode and low-stock threshold of every pet, by petId ascending, in large pages. Together with GET /inventory it gives a readable list of the stock.',
   tag: 'pets',
   stability: 'beta',
   query: { limit: limitParameterUpTo(10_000, 1_000), cursor: cursorParameter },

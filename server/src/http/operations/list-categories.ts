@@ -10,7 +10,7 @@ export const listCategories = defineOperation({
   method: 'GET',
   path: '/categories',
   summary: 'List categories',
-  description: 'Returns the categories of the store, by id ascending, page by page.',
+  description: 'Returns the categories of the store, by id ascending, in pages.',
   tag: 'pets',
   stability: 'beta',
   query: { limit: limitParameterUpTo(1_000, 100), cursor: cursorParameter },

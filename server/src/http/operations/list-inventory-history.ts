@@ -11,7 +11,7 @@ export const listInventoryHistory = defineOperation({
   path: '/inventory/{petId}/history',
   summary: 'List the changes of one pet’s stock',
   description:
-    'Returns the changes of the stock quantity of one pet, newest first, page by page. The history of a pet that was removed stays.',
+    'Returns the changes of the stock quantity of one pet, newest first, in pages. A removed pet keeps its history.',
   tag: 'inventory',
   stability: 'beta',
   params: { petId: Int64('The pet whose history is returned.') },

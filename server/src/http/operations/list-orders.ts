@@ -11,14 +11,15 @@ export const listOrders = defineOperation({
   method: 'GET',
   path: '/store/orders',
   summary: 'List orders',
-  description: 'Returns the orders of the store that are open or complete, by id ascending, page by page.',
+  description:
+    'Returns orders by id ascending, in pages. Without `state`, these are the open and complete orders.',
   tag: 'store',
   stability: 'beta',
   query: {
     state: Type.Optional(
       Type.Enum([...ORDER_STATES], {
         type: 'string',
-        description: 'Return only orders in this state; open and complete ones where it is not given.',
+        description: 'Return only orders in this state.',
       }),
     ),
     petId: Type.Optional(Int64('Return only orders of this pet.')),

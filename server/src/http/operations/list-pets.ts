@@ -10,14 +10,14 @@ export const listPets = defineOperation({
   method: 'GET',
   path: '/pets',
   summary: 'List pets',
-  description: 'Returns the pets of the store, by id ascending, page by page.',
+  description: 'Returns the pets of the store, by id ascending, in pages.',
   tag: 'pets',
   stability: 'beta',
   query: {
     status: Type.Optional(
       Type.Enum([...PET_STATUSES], {
         type: 'string',
-        description: 'Return only pets of this status; all where it is not given.',
+        description: 'Return only pets with this status.',
       }),
     ),
     limit: limitParameter,

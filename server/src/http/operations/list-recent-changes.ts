@@ -14,7 +14,7 @@ export const listRecentChanges = defineOperation({
   path: '/inventory/history',
   summary: 'List the changes of all stock',
   description:
-    'Returns the changes of the stock quantities of all pets, newest first, page by page; those that fit all that is given. Changes of pets that were removed stay. Filters by time find their range at once. With who or reason, a page examines at most 100,000 rows of the log: it may have fewer changes than asked for, or none, and still link to the next page.',
+    'Returns the changes of the stock quantities of all pets that match every given parameter, newest first, in pages. Removed pets keep their history. With `who` or `reason`, a page examines at most 100,000 rows of the log: it may have fewer changes than `limit`, or none, and still link to the next page.',
   tag: 'inventory',
   stability: 'beta',
   query: {
@@ -23,12 +23,12 @@ export const listRecentChanges = defineOperation({
       Type.String({
         minLength: 1,
         maxLength: MAX_WHO_LENGTH,
-        description: 'Return only changes that were made with keys of this name, or with the key of this id.',
+        description: 'Return only changes made with keys of this name, or with the key of this id.',
       }),
     ),
     reason: Type.Optional(Reason),
-    since: Type.Optional(DateTime('Return only changes from this moment on.')),
-    until: Type.Optional(DateTime('Return only changes before this moment.')),
+    since: Type.Optional(DateTime('Return only changes at or after this time.')),
+    until: Type.Optional(DateTime('Return only changes before this time.')),
     limit: limitParameter,
     cursor: cursorParameter,
   },
@@ -43,8 +43,8 @@ export const listRecentChanges = defineOperation({
       petId,
       who,
       reason,
-      since: momentOf('since', since),
-      until: momentOf('until', until),
+      since: timeOf('since', since),
+      until: timeOf('until', until),
     }
     const page = await longReads.run(key.id, () => store.listRecentHistory(limit, cursor, filter))
     if (page === 'unknown_cursor') throw unknownCursor(cursor)
@@ -56,12 +56,12 @@ export const listRecentChanges = defineOperation({
   },
 })
 
-function momentOf(name: string, text: string | undefined): number | undefined {
+function timeOf(name: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined
-  const moment = parseDateTime(text)
-  if (moment !== undefined) return moment
+  const time = parseDateTime(text)
+  if (time !== undefined) return time
   throw new ServiceError(
     'invalid_request',
-    `${name} must be a date and time with its zone such as 2026-09-01T10:00:00Z, got ${JSON.stringify(text.slice(0, 40))}`,
+    `${name} must be a date and time with a time zone such as 2026-09-01T10:00:00Z, got ${JSON.stringify(text.slice(0, 40))}`,
   )
 }

@@ -12,11 +12,11 @@ export const listWebhookDeliveries = defineOperation({
   path: '/webhooks/{webhookId}/deliveries',
   summary: 'List the deliveries of a webhook',
   description:
-    'Returns what was sent for a webhook and what came back, newest first, page by page. The latest 1,000 attempts are kept.',
+    'Returns the delivery attempts of a webhook and their responses, newest first, in pages. The latest 1,000 attempts are kept.',
   tag: 'webhooks',
   stability: 'beta',
   needs: 'webhooks',
-  params: { webhookId: Int64('The webhook.') },
+  params: { webhookId: Int64('The webhook whose deliveries are returned.') },
   query: { limit: limitParameter, cursor: cursorParameter },
   headers: IF_NONE_MATCH,
   success: { description: 'A page of attempts.', schema: Type.Array(WebhookDelivery), isPaged: true },
