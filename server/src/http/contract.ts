@@ -3,87 +3,18 @@ import { PLAN_LIMITS } from '../core/keys/plans.ts'
 import { FIRST_BAN, LONGEST_BAN } from '../core/limits/rate-windows.ts'
 import { SECOND } from '../core/values/clock.ts'
 import { ERROR_CODES, type ErrorCode } from '../core/values/errors.ts'
-import {
-  Category,
-  CategoryUpdate,
-  LowStockEvent,
-  NewCategory,
-  NewPet,
-  PetEvent,
-  PetUpdate,
-} from './catalog-resources.ts'
 import { IDEMPOTENCY_KEY } from './idempotency.ts'
 import type { Operation, SuccessFacts } from './operation.ts'
-import { Availability, NewOrder, Order, OrderEvent, OrderState, OrderUpdate } from './order-resources.ts'
 import { ERRORS } from './reply.ts'
-import {
-  AdjustmentChange,
-  AdjustmentResult,
-  CatalogEntry,
-  ChangeEvent,
-  ErrorBody,
-  ErrorDetail,
-  HistoryEntry,
-  InventoryAdjustment,
-  InventoryItem,
-  InventoryUpdate,
-  KeyLimits,
-  LimitWindow,
-  Permission,
-  Pet,
-  PetStatus,
-  Reason,
-  RecentChange,
-  RemovedEvent,
-} from './resources.ts'
+import { ErrorBody } from './resources.ts'
 import { OPERATIONS } from './routes.ts'
-import { SearchRow } from './search-resources.ts'
 import { describeWebhooks, WEBHOOK_PAYLOADS } from './webhook-payloads.ts'
-import { WEBHOOK_RESOURCES } from './webhook-resources.ts'
 
 export interface ContractSettings {
   readonly baseUrl: string | undefined
   readonly stagingBaseUrl: string | undefined
   readonly sunset: Date
 }
-
-/** The schemas that the contract lists by title. */
-const RESOURCES = [
-  InventoryItem,
-  InventoryUpdate,
-  PetStatus,
-  InventoryAdjustment,
-  AdjustmentChange,
-  AdjustmentResult,
-  Availability,
-  SearchRow,
-  Reason,
-  HistoryEntry,
-  RecentChange,
-  ChangeEvent,
-  OrderEvent,
-  PetEvent,
-  RemovedEvent,
-  LowStockEvent,
-  Pet,
-  NewPet,
-  PetUpdate,
-  Category,
-  NewCategory,
-  CategoryUpdate,
-  ...WEBHOOK_RESOURCES,
-  ...WEBHOOK_PAYLOADS,
-  CatalogEntry,
-  Order,
-  OrderState,
-  NewOrder,
-  OrderUpdate,
-  KeyLimits,
-  LimitWindow,
-  Permission,
-  ErrorBody,
-  ErrorDetail,
-]
 
 /** Errors that every operation can reply with. */
 const COMMON_ERRORS: readonly ErrorCode[] = [
@@ -175,7 +106,7 @@ export function buildContract({ baseUrl, stagingBaseUrl, sunset }: ContractSetti
         },
       },
       headers: HEADERS,
-      schemas: Object.fromEntries(RESOURCES.map((schema) => [titleOf(schema), withReferences(schema, true)])),
+      schemas: describeSchemas(),
     },
   }
 }
@@ -298,6 +229,31 @@ function eventStream(schema: TSchema, events: Readonly<Record<string, TSchema>>)
 
 function jsonContent(schema: TSchema) {
   return { 'application/json': { schema: withReferences(schema) } }
+}
+
+/** Every schema with a title that an operation or a webhook uses. */
+function describeSchemas() {
+  const described: Record<string, unknown> = {}
+  const schemas: TSchema[] = OPERATIONS.flatMap(({ params, query, body, success }) => [
+    ...Object.values({ ...params, ...query }),
+    ...(body === undefined ? [] : [body]),
+    success.schema,
+    ...Object.values(success.events ?? {}),
+  ])
+  schemas.push(...WEBHOOK_PAYLOADS, ErrorBody)
+  // The loop also visits the parts that it appends.
+  for (const schema of schemas) {
+    const title = titleOf(schema)
+    if (title !== undefined && title in described) continue
+    if (title !== undefined) described[title] = withReferences(schema, true)
+    schemas.push(...partsOf(schema))
+  }
+  return described
+}
+
+function partsOf(schema: TSchema): readonly TSchema[] {
+  const { items, properties = {} } = schema as { items?: TSchema; properties?: Record<string, TSchema> }
+  return [...(items === undefined ? [] : [items]), ...Object.values(properties)]
 }
 
 /** Replaces every named schema inside the schema with a reference. */
