@@ -174,7 +174,7 @@ export async function startService(
 
   const sweep = async () => {
     while (!isStopping) {
-      const holdsOf = await store.petsWithHoldsOver(SWEPT_AT_ONCE)
+      const holdsOf = await store.petsWithExpiredHolds(SWEPT_AT_ONCE)
       if (holdsOf.length === 0) return
       await commits.change({ holdsOf, keyId: STORE_KEY_ID, at: clock() }, () => {})
       await Bun.sleep(SWEEPING_PAUSE_MS)

@@ -1,7 +1,7 @@
 import type { Category } from '../core/catalog/category.ts'
 import type { Pet } from '../core/catalog/pet.ts'
-import type { MadeCategory, MadeCrossing, MadePet } from '../core/stock/changing-stock.ts'
 import { availableOf, type PetStatus } from '../core/stock/inventory.ts'
+import type { CategoryChangeRecord, PetChangeRecord, ThresholdRecord } from '../core/stock/stock-draft.ts'
 import { type LowStockEvent, PET_CHANGES, type PetEvent } from '../core/stock/stock-event.ts'
 
 export interface PetRow {
@@ -39,7 +39,7 @@ function thresholdOf({ low_stock_at }: Pick<PetRow, 'low_stock_at'>) {
 }
 
 /** What the log keeps of a pet: all of it but its entry, which stands beside it. */
-export function petDetail({ isNew, pet }: Pick<MadePet, 'isNew' | 'pet'>): string {
+export function petDetail({ isNew, pet }: Pick<PetChangeRecord, 'isNew' | 'pet'>): string {
   const { name, categoryId, barcode, lowStockAt } = pet
   return JSON.stringify({
     change: changeWord(isNew),
@@ -69,7 +69,7 @@ export function petDetailSql(jsonObject: string, isNew: string): string {
     'categoryId', CAST(category_id AS TEXT), 'barcode', barcode, 'lowStockAt', low_stock_at) AS TEXT)`
 }
 
-export function crossingDetail({ entry }: Pick<MadeCrossing, 'entry'>): string {
+export function crossingDetail({ entry }: Pick<ThresholdRecord, 'entry'>): string {
   const { quantity, reserved, lowStockAt } = entry
   return JSON.stringify({ quantity, reserved, lowStockAt })
 }
@@ -86,7 +86,10 @@ export function fromCrossingDetail(
   return { quantity, reserved, available: availableOf({ quantity, reserved }), ...threshold }
 }
 
-export function categoryDetail({ category, change }: Pick<MadeCategory, 'category' | 'change'>): string {
+export function categoryDetail({
+  category,
+  change,
+}: Pick<CategoryChangeRecord, 'category' | 'change'>): string {
   return JSON.stringify({ change, ...category, id: String(category.id) })
 }
 

@@ -1,7 +1,7 @@
 import type { TransferStore } from '../core/transfer/transfer-store.ts'
 import { type CategoryRow, PET_FIELDS, type PetRow, toCategory, toPet } from './catalog-rows.ts'
 import { ORDER_PLAN, type PlainRow } from './import-plan.ts'
-import { isHoldOver } from './order-rows.ts'
+import { isExpiredSql } from './order-rows.ts'
 import type { LongSession, SqlDatabase } from './sql.ts'
 import type { StoreClock } from './store-clock.ts'
 
@@ -31,7 +31,7 @@ export function exportVerbs(
           const [time] = await session.rows<{ now: bigint }>(text, clock.given())
           if (time === undefined) throw new Error('the database did not tell the time')
           return `SELECT id, pet_id, quantity, ship_date, state = 'complete' AS complete FROM orders
-            WHERE state = 'complete' OR (state = 'open' AND (${isHoldOver(String(time.now))}) IS NOT TRUE) ORDER BY id`
+            WHERE state = 'complete' OR (state = 'open' AND (${isExpiredSql(String(time.now))}) IS NOT TRUE) ORDER BY id`
         },
         (row: PlainRow) => ORDER_PLAN.toValue(row, ''),
       ),

@@ -1,4 +1,4 @@
-import type { FoundEntry, InventoryItem, PetStatus } from '../core/stock/inventory.ts'
+import type { InventoryItem, LockedEntry, PetStatus } from '../core/stock/inventory.ts'
 import type { StockEvent } from '../core/stock/stock-event.ts'
 import { fromCrossingDetail, fromPetDetail } from './catalog-rows.ts'
 import { fromDetail } from './order-rows.ts'
@@ -71,14 +71,19 @@ export function toItem(row: StockRow): InventoryItem {
 }
 
 /** A row of `stock` as a commit reads it once it is locked. */
-export interface FoundRow extends StockRow {
+export interface LockedRow extends StockRow {
   reserved: bigint
   low_at: bigint | null
 }
 
-export const FOUND_FIELDS = 'pet_id, quantity, status, reserved, low_at'
+export const LOCKED_FIELDS = 'pet_id, quantity, status, reserved, low_at'
 
-export function toFound({ quantity, status, reserved, low_at }: Omit<FoundRow, 'pet_id'>): FoundEntry {
+export function toLockedEntry({
+  quantity,
+  status,
+  reserved,
+  low_at,
+}: Omit<LockedRow, 'pet_id'>): LockedEntry {
   return {
     ...{ quantity: Number(quantity), status, reserved: Number(reserved) },
     lowStockAt: low_at === null ? null : Number(low_at),

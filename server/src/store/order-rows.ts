@@ -24,7 +24,7 @@ export const ORDER_COLUMNS = {
 export const ORDER_FIELDS = Object.keys(ORDER_COLUMNS).join(', ')
 
 /** Holds, by the index of those that are open. The time is that of the store: see StoreClock. */
-export const isHoldOver = (now: string) => `state = 'open' AND expires_at <= ${now}`
+export const isExpiredSql = (now: string) => `state = 'open' AND expires_at <= ${now}`
 
 export function toOrder(row: OrderRecord): Order {
   return {

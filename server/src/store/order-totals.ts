@@ -1,5 +1,5 @@
-import type { OrderChanges } from '../core/orders/changing-orders.ts'
 import type { OrderTotals } from '../core/orders/order-store.ts'
+import type { OrderChanges } from '../core/orders/orders-draft.ts'
 
 /** Counts what was decided on orders, once it is on disk. */
 export function countedTotals() {

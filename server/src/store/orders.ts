@@ -1,6 +1,6 @@
 import { type Order, orderAt } from '../core/orders/order.ts'
 import type { OrderFilter, OrderStore } from '../core/orders/order-store.ts'
-import { isHoldOver, ORDER_FIELDS, type OrderRecord, toOrder } from './order-rows.ts'
+import { isExpiredSql, ORDER_FIELDS, type OrderRecord, toOrder } from './order-rows.ts'
 import type { SqlDatabase, SqlValue } from './sql.ts'
 import type { StoreClock } from './store-clock.ts'
 
@@ -35,7 +35,7 @@ export function orderVerbs(database: SqlDatabase, clock: StoreClock): Omit<Order
       const [row] = await database.rows<{ quantity: bigint; reserved: bigint; ended: bigint }>(
         `SELECT quantity, reserved, (
             SELECT CAST(coalesce(sum(quantity), 0) AS BIGINT) FROM orders ${indexedBy('orders_held')}
-            WHERE pet_id = $1 AND ${isHoldOver(clock.sql('$2'))}) AS ended
+            WHERE pet_id = $1 AND ${isExpiredSql(clock.sql('$2'))}) AS ended
           FROM stock WHERE pet_id = $1`,
         ...[petId, clock.given()],
       )
@@ -48,17 +48,17 @@ export function orderVerbs(database: SqlDatabase, clock: StoreClock): Omit<Order
         `SELECT open.orders - ended.orders AS orders, open.units - ended.units AS units FROM
           (SELECT ${TOTALS} FROM orders WHERE state = 'open') AS open,
           (SELECT ${TOTALS} FROM orders ${indexedBy('orders_by_expiry')}
-            WHERE ${isHoldOver(clock.sql('$1'))}) AS ended`,
+            WHERE ${isExpiredSql(clock.sql('$1'))}) AS ended`,
         clock.given(),
       )
       return { orders: Number(row?.orders ?? 0), units: Number(row?.units ?? 0) }
     },
 
-    petsWithHoldsOver: async (limit) => {
+    petsWithExpiredHolds: async (limit) => {
       const rows = await database.rows<{ pet_id: bigint }>(
         // A commit locks the stock row of the pet: without it, the hold cannot be ended.
         `SELECT pet_id FROM orders ${indexedBy('orders_by_expiry')}
-          WHERE ${isHoldOver(clock.sql('$2'))} AND EXISTS (SELECT 1 FROM stock WHERE stock.pet_id = orders.pet_id)
+          WHERE ${isExpiredSql(clock.sql('$2'))} AND EXISTS (SELECT 1 FROM stock WHERE stock.pet_id = orders.pet_id)
           ORDER BY expires_at LIMIT CAST($1 AS BIGINT)`,
         ...[limit, clock.given()],
       )
@@ -85,7 +85,7 @@ function pageOf({ state, petId }: OrderFilter, time: string, indexedBy: (name: s
     WHERE ${ofPet} state = '${one}' AND id >= $1
     ${one === 'open' ? `AND (expires_at IS NULL OR expires_at > ${now})` : ''} ${inOrder}) AS ${one}_ones`
   const holdsOver = `${select} ${indexedBy(petId === undefined ? 'orders_by_expiry' : 'orders_held')}
-    WHERE ${ofPet} ${isHoldOver(now)} AND id >= $1`
+    WHERE ${ofPet} ${isExpiredSql(now)} AND id >= $1`
   const parts = state === undefined ? [ofState('open'), ofState('complete')] : [ofState(state)]
   if (state === 'expired') parts.push(holdsOver)
   return `WITH clock AS MATERIALIZED (SELECT ${time} AS now) ${parts.join(' UNION ALL ')} ${inOrder}`

@@ -1,7 +1,7 @@
 import { isWebhookRequest, type StockRequest } from '../core/stock/stock-request.ts'
-import type { WebhookChanges, WebhooksFound } from '../core/webhooks/changing-webhooks.ts'
 import { WEBHOOK_KINDS, type Webhook, type WebhookProgress } from '../core/webhooks/webhook.ts'
 import type { DeliveryStore, WebhookLag, WebhookState, WebhookStore } from '../core/webhooks/webhook-store.ts'
+import type { LockedWebhooks, WebhookChanges } from '../core/webhooks/webhooks-draft.ts'
 import { cursorAt, fromCursor, isCursorOf, type LogRange } from './cursor.ts'
 import { type SqlDatabase, type SqlValue, type Statement, statement } from './sql.ts'
 import type { StoreClock } from './store-clock.ts'
@@ -181,7 +181,10 @@ export function webhookIdsOf(requests: readonly StockRequest[]): bigint[] {
   return [...new Set(ids)].sort((one, other) => (one < other ? -1 : 1))
 }
 
-export function toWebhooksFound(rows: readonly WebhookRow[], creators: readonly CreatorRow[]): WebhooksFound {
+export function toLockedWebhooks(
+  rows: readonly WebhookRow[],
+  creators: readonly CreatorRow[],
+): LockedWebhooks {
   const createdBy = new Map<string, number>()
   let total = 0
   for (const { created_by, webhooks } of creators) {

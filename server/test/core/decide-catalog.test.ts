@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test'
+import type { LockedCatalog } from '../../src/core/catalog/catalog-draft.ts'
 import type { Category } from '../../src/core/catalog/category.ts'
-import type { CatalogFound } from '../../src/core/catalog/changing-catalog.ts'
 import type { Pet, PetDraft, PetPatch } from '../../src/core/catalog/pet.ts'
 import { decide } from '../../src/core/stock/decide.ts'
-import type { FoundEntry } from '../../src/core/stock/inventory.ts'
+import type { LockedEntry } from '../../src/core/stock/inventory.ts'
 import type { StockRequest } from '../../src/core/stock/stock-request.ts'
 
 const BY = { keyId: 'key_a', at: 7 }
@@ -21,8 +21,8 @@ const remove = (removedPet: bigint): StockRequest => ({ ...BY, removedPet })
 const set = (petId: bigint, quantity: number): StockRequest => ({ ...BY, petId, quantity })
 
 /** Rex and Tom, of whom there are ten and two. */
-function decided(asked: readonly StockRequest[], more: Partial<CatalogFound> = {}, reserved = 0) {
-  const stock = new Map<bigint, FoundEntry>([
+function decided(asked: readonly StockRequest[], more: Partial<LockedCatalog> = {}, reserved = 0) {
+  const stock = new Map<bigint, LockedEntry>([
     [1n, { quantity: 10, status: 'available', reserved, lowStockAt: null }],
     [2n, { quantity: 2, status: 'pending', reserved: 0, lowStockAt: 3 }],
   ])
@@ -38,12 +38,12 @@ function decided(asked: readonly StockRequest[], more: Partial<CatalogFound> = {
       ...{ newPetIds: [101n, 102n, 103n, 104n], newCategoryIds: [51n] },
       ...more,
     },
-    orders: { now: 0, orders: new Map(), over: [], newIds: [1n, 2n] },
+    orders: { now: 0, orders: new Map(), expiredHolds: [], newIds: [1n, 2n] },
   })
 }
 
 const taken = (what: unknown) => ({ taken: what })
-const words = (asked: readonly StockRequest[], more: Partial<CatalogFound> = {}) =>
+const words = (asked: readonly StockRequest[], more: Partial<LockedCatalog> = {}) =>
   decided(asked, more).outcomes.map((outcome): unknown => {
     if (typeof outcome === 'object' && 'pet' in outcome)
       return `${outcome.pet.id} ${outcome.pet.barcode ?? '-'}`
@@ -135,17 +135,17 @@ describe('pets', () => {
         remove(404n),
       ],
     ])
-    expect([decision.made.length, decision.catalog?.pets.size]).toEqual([0, 0])
+    expect([decision.records.length, decision.catalog?.pets.size]).toEqual([0, 0])
   })
 
   test('what changes nothing is not written', () => {
     const decision = decided([patch(1n, { name: 'Rex', barcode: 'A', status: 'available' })])
     expect(decision.outcomes).toEqual([{ pet: { ...REX, quantity: 10 } }])
-    expect([decision.made.length, decision.catalog?.pets.size]).toEqual([0, 0])
+    expect([decision.records.length, decision.catalog?.pets.size]).toEqual([0, 0])
   })
 
   test('what is written is what is there in the end, and the log has every step, each leading to the one before', () => {
-    const { made, catalog } = decided([
+    const { records, catalog } = decided([
       ...[
         set(1n, 9),
         patch(1n, { status: 'sold' }),
@@ -175,7 +175,7 @@ describe('pets', () => {
       ]),
     )
     expect(
-      made.map((row) => {
+      records.map((row) => {
         if (row.kind !== 'change' && row.kind !== 'pet' && row.kind !== 'removed') throw new Error(row.kind)
         return [row.kind, row.petId, row.status, row.follows, row.isLast]
       }),
@@ -254,7 +254,7 @@ describe('categories', () => {
   ])('one %s', (_, request, outcome, told, thresholds) => {
     const decision = decided([request])
     expect(decision.outcomes).toEqual([outcome] as typeof decision.outcomes)
-    expect(decision.made.map((row): unknown => row.kind === 'category' && row.change)).toEqual(told)
+    expect(decision.records.map((row): unknown => row.kind === 'category' && row.change)).toEqual(told)
     expect(decision.catalog?.newThresholds.map(({ id }) => id)).toEqual(thresholds)
   })
 
@@ -262,6 +262,6 @@ describe('categories', () => {
     const decision = decided([drop(2n)], { usedCategories: new Set([1n]) })
     expect(decision.outcomes).toEqual([{ removed: 2n }])
     expect(decision.catalog?.categories).toEqual(new Map([[2n, undefined]]))
-    expect(decision.made).toMatchObject([{ kind: 'category', change: 'removed', category: CATS }])
+    expect(decision.records).toMatchObject([{ kind: 'category', change: 'removed', category: CATS }])
   })
 })

@@ -3,9 +3,9 @@ import fc from 'fast-check'
 import type { Category } from '../../src/core/catalog/category.ts'
 import type { Pet } from '../../src/core/catalog/pet.ts'
 import type { Order } from '../../src/core/orders/order.ts'
-import type { Made } from '../../src/core/stock/changing-stock.ts'
 import { decide } from '../../src/core/stock/decide.ts'
-import { type FoundEntry, isLow } from '../../src/core/stock/inventory.ts'
+import { isLow, type LockedEntry } from '../../src/core/stock/inventory.ts'
+import type { LogRecord } from '../../src/core/stock/stock-draft.ts'
 import type { StockEvent } from '../../src/core/stock/stock-event.ts'
 import type { StockRequest } from '../../src/core/stock/stock-request.ts'
 import { LowStockModel } from '../support/low-stock-model.ts'
@@ -53,12 +53,12 @@ const commits = fc.array(fc.array(request, { minLength: 1, maxLength: 6 }), { ma
 
 /** What a store holds: it finds what is asked for, and takes over what is decided. */
 class PlainStore {
-  readonly entries = new Map<bigint, FoundEntry>()
+  readonly entries = new Map<bigint, LockedEntry>()
   readonly pets = new Map<bigint, Pet>()
   readonly orders = new Map<bigint, Order>()
   readonly low = new Map<bigint, boolean>()
 
-  commit(asked: readonly object[]): readonly Made[] {
+  commit(asked: readonly object[]): readonly LogRecord[] {
     const requests = asked.map((one): StockRequest => {
       const order = 'orderId' in one ? { petId: this.orders.get(one.orderId as bigint)?.petId } : {}
       return { ...BY, ...order, ...one } as StockRequest
@@ -68,7 +68,7 @@ class PlainStore {
     )
     const decision = decide(requests, new Map(this.entries), {
       orders: {
-        ...{ now: 0, over: [], orders: new Map(this.orders) },
+        ...{ now: 0, expiredHolds: [], orders: new Map(this.orders) },
         newIds: requests.map((_, index) => BigInt(this.orders.size + index + 1)),
       },
       catalog: {
@@ -87,23 +87,23 @@ class PlainStore {
       this.entries.set(id, now.entry)
       this.pets.set(id, now.pet)
     }
-    for (const made of decision.made)
+    for (const made of decision.records)
       if (made.kind === 'change' && made.isLast) this.#put(made.petId, { quantity: made.after })
     for (const [id, reserved] of decision.reserved) this.#put(id, { reserved })
     for (const [id, isLowNow] of decision.low) if (this.entries.has(id)) this.low.set(id, isLowNow)
     for (const order of decision.orders?.added ?? []) this.orders.set(order.id, order)
     for (const order of decision.orders?.changed ?? []) this.orders.set(order.id, order)
-    return decision.made
+    return decision.records
   }
 
-  #put(id: bigint, more: Partial<FoundEntry>): void {
+  #put(id: bigint, more: Partial<LockedEntry>): void {
     const entry = this.entries.get(id)
     if (entry !== undefined) this.entries.set(id, { ...entry, ...more })
   }
 }
 
 /** As the log would tell it. */
-function toEvent(made: Made): StockEvent {
+function toEvent(made: LogRecord): StockEvent {
   const rest = { ...BY, cursor: '' }
   switch (made.kind) {
     case 'change':

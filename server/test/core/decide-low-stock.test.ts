@@ -1,15 +1,15 @@
 import { describe, expect, test } from 'bun:test'
-import type { CatalogFound } from '../../src/core/catalog/changing-catalog.ts'
+import type { LockedCatalog } from '../../src/core/catalog/catalog-draft.ts'
 import type { Pet, PetPatch } from '../../src/core/catalog/pet.ts'
-import { MAX_HOLDS_ENDED } from '../../src/core/orders/changing-orders.ts'
 import type { Order } from '../../src/core/orders/order.ts'
+import { MAX_EXPIRED_HOLDS } from '../../src/core/orders/orders-draft.ts'
 import { decide } from '../../src/core/stock/decide.ts'
-import { type FoundEntry, isLow, MAX_QUANTITY } from '../../src/core/stock/inventory.ts'
+import { isLow, type LockedEntry, MAX_QUANTITY } from '../../src/core/stock/inventory.ts'
 import { type OrderUpdate, STORE_KEY_ID, type StockRequest } from '../../src/core/stock/stock-request.ts'
 
 const NOW = 1_000_000
 const BY = { keyId: 'key_a', at: 7 }
-const entry = (more: Partial<FoundEntry> = {}): FoundEntry => ({
+const entry = (more: Partial<LockedEntry> = {}): LockedEntry => ({
   ...{ quantity: 10, status: 'available', reserved: 0, lowStockAt: 3 },
   ...more,
 })
@@ -30,7 +30,7 @@ const create = (more: Partial<Pet & { quantity: number }> = {}): StockRequest =>
 })
 
 /** Category 1 has no threshold; category 2 has 5, category 3 has 20. */
-function catalogOf(pet: Partial<Pet> | undefined): CatalogFound {
+function catalogOf(pet: Partial<Pet> | undefined): LockedCatalog {
   const known: Pet = { id: 1n, name: 'Rex', categoryId: 1n, status: 'available', ...pet }
   return {
     pets: new Map(pet === undefined ? [] : [[1n, known]]),
@@ -44,18 +44,18 @@ function catalogOf(pet: Partial<Pet> | undefined): CatalogFound {
 }
 
 interface Case {
-  readonly from?: Partial<FoundEntry> | null
+  readonly from?: Partial<LockedEntry> | null
   readonly orders?: readonly Order[]
   readonly pet?: Partial<Pet>
   readonly asked: readonly StockRequest[]
 }
 
 function decided({ from, orders = [], pet = { lowStockAt: 3 }, asked }: Case) {
-  const found = from === null ? new Map<bigint, FoundEntry>() : new Map([[1n, entry(from)]])
+  const found = from === null ? new Map<bigint, LockedEntry>() : new Map([[1n, entry(from)]])
   return decide(asked, found, {
     orders: {
       ...{ now: NOW, orders: new Map(orders.map((one) => [one.id, one])), newIds: [11n, 12n, 13n] },
-      over: orders.filter(({ expiresAt }) => expiresAt !== undefined && expiresAt <= NOW),
+      expiredHolds: orders.filter(({ expiresAt }) => expiresAt !== undefined && expiresAt <= NOW),
     },
     catalog: catalogOf(from === null ? undefined : pet),
   })
@@ -63,7 +63,7 @@ function decided({ from, orders = [], pet = { lowStockAt: 3 }, asked }: Case) {
 
 /** Each crossing with what is available from then on. */
 function crossings(decision: ReturnType<typeof decide>): string[] {
-  return decision.made.flatMap((made) =>
+  return decision.records.flatMap((made) =>
     made.kind === 'low' || made.kind === 'recovered'
       ? [`${made.kind} ${made.entry.quantity - made.entry.reserved}`]
       : [],
@@ -71,7 +71,7 @@ function crossings(decision: ReturnType<typeof decide>): string[] {
 }
 
 describe('a pet is low', () => {
-  test.each<[Omit<FoundEntry, 'status'>, boolean]>([
+  test.each<[Omit<LockedEntry, 'status'>, boolean]>([
     [{ quantity: 4, reserved: 0, lowStockAt: 3 }, false],
     [{ quantity: 3, reserved: 0, lowStockAt: 3 }, true],
     [{ quantity: 5, reserved: 2, lowStockAt: 3 }, true],
@@ -198,8 +198,8 @@ describe('a crossing is told once, in the request that crosses', () => {
 })
 
 test('what a crossing tells is the entry right after it, and who did it', () => {
-  const { made } = decided({ asked: [reserve(8), patch({ lowStockAt: 1 })] })
-  expect(made.filter(({ kind }) => kind === 'low' || kind === 'recovered')).toEqual([
+  const { records } = decided({ asked: [reserve(8), patch({ lowStockAt: 1 })] })
+  expect(records.filter(({ kind }) => kind === 'low' || kind === 'recovered')).toEqual([
     { kind: 'low', petId: 1n, entry: entry({ reserved: 8 }), by: reserve(8) },
     {
       kind: 'recovered',
@@ -208,12 +208,16 @@ test('what a crossing tells is the entry right after it, and who did it', () => 
       by: patch({ lowStockAt: 1 }),
     },
   ])
-  expect(made.map(({ kind }) => kind)).toEqual(['order', 'low', 'pet', 'recovered'])
+  expect(records.map(({ kind }) => kind)).toEqual(['order', 'low', 'pet', 'recovered'])
 })
 
 test('what holds that are over do is told of the store, not of who comes next', () => {
-  const { made } = decided({ from: { reserved: 8 }, orders: [order(8, { expiresAt: NOW })], asked: [set(9)] })
-  expect(made.map(({ kind, by }) => [kind, by.keyId])).toEqual([
+  const { records } = decided({
+    from: { reserved: 8 },
+    orders: [order(8, { expiresAt: NOW })],
+    asked: [set(9)],
+  })
+  expect(records.map(({ kind, by }) => [kind, by.keyId])).toEqual([
     ['order', STORE_KEY_ID],
     ['recovered', STORE_KEY_ID],
     ['change', 'key_a'],
@@ -221,7 +225,7 @@ test('what holds that are over do is told of the store, not of who comes next', 
 })
 
 test('so many holds that the request is put off cross as well', () => {
-  const holds = Array.from({ length: MAX_HOLDS_ENDED }, (_, index) =>
+  const holds = Array.from({ length: MAX_EXPIRED_HOLDS }, (_, index) =>
     order(1, { id: BigInt(index + 1), expiresAt: NOW }),
   )
   const decision = decided({ from: { quantity: 1_003, reserved: 1_000 }, orders: holds, asked: [set(0)] })
@@ -243,8 +247,8 @@ test('a low pet that goes and comes back otherwise in one commit is not taken fo
 test('pets cross for themselves, in the order in which they were named', () => {
   const found = new Map([1n, 2n, 3n].map((petId) => [petId, entry({ quantity: 5 })]))
   const changes = [3n, 1n, 2n].map((petId) => ({ petId, delta: petId === 1n ? -1 : -2 }))
-  const { made, low } = decide([{ ...BY, changes }], found)
-  expect(made.filter(({ kind }) => kind === 'low').map((one) => 'petId' in one && one.petId)).toEqual([
+  const { records, low } = decide([{ ...BY, changes }], found)
+  expect(records.filter(({ kind }) => kind === 'low').map((one) => 'petId' in one && one.petId)).toEqual([
     3n,
     2n,
   ])

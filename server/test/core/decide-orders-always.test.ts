@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { isOver, type Order } from '../../src/core/orders/order.ts'
-import { isQuantityChange } from '../../src/core/stock/changing-stock.ts'
+import { isExpired, type Order } from '../../src/core/orders/order.ts'
 import { decide } from '../../src/core/stock/decide.ts'
+import { isQuantityRecord } from '../../src/core/stock/stock-draft.ts'
 import type { OrderUpdate, StockRequest } from '../../src/core/stock/stock-request.ts'
 
 const NOW = 1_000_000
@@ -60,7 +60,7 @@ test('reserved is the sum of what is open, and nobody is given what another one 
         ),
         {
           orders: {
-            ...{ now: NOW, orders: found, over: all.filter((one) => isOver(one, NOW)) },
+            ...{ now: NOW, orders: found, expiredHolds: all.filter((one) => isExpired(one, NOW)) },
             newIds: sent.map((_, index) => 100n + BigInt(index)),
           },
         },
@@ -69,8 +69,8 @@ test('reserved is the sum of what is open, and nobody is given what another one 
       // What the log tells, played back: it comes to what is written, and enough was there for each that was made.
       const current = new Map(found)
       const shelf = new Map(PETS.map((petId) => [petId, quantity]))
-      for (const row of decision.made) {
-        if (isQuantityChange(row)) {
+      for (const row of decision.records) {
+        if (isQuantityRecord(row)) {
           expect(row.before).toBe(shelf.get(row.petId) as number)
           shelf.set(row.petId, row.after)
           continue
@@ -91,7 +91,7 @@ test('reserved is the sum of what is open, and nobody is given what another one 
         const reserved = decision.reserved.get(petId) ?? heldOf(petId, all)
         expect(reserved).toBe(heldOf(petId, current.values()))
       }
-      for (const order of current.values()) expect(isOver(order, NOW)).toBe(false)
+      for (const order of current.values()) expect(isExpired(order, NOW)).toBe(false)
     }),
   )
 })

@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'bun:test'
-import { MAX_HOLDS_ENDED, type OrdersFound } from '../../src/core/orders/changing-orders.ts'
-import { isOver, type Order, type OrderDraft, orderAt } from '../../src/core/orders/order.ts'
-import { isQuantityChange } from '../../src/core/stock/changing-stock.ts'
+import { isExpired, type Order, type OrderDraft, orderAt } from '../../src/core/orders/order.ts'
+import { type LockedOrders, MAX_EXPIRED_HOLDS } from '../../src/core/orders/orders-draft.ts'
 import { decide } from '../../src/core/stock/decide.ts'
-import type { FoundEntry } from '../../src/core/stock/inventory.ts'
+import type { LockedEntry } from '../../src/core/stock/inventory.ts'
+import { isQuantityRecord } from '../../src/core/stock/stock-draft.ts'
 import type { OrderUpdate, StockRequest } from '../../src/core/stock/stock-request.ts'
 
 const NOW = 1_000_000
 const BY = { keyId: 'key_a', at: 7 }
-const entry = (quantity: number, reserved: number): FoundEntry => ({
+const entry = (quantity: number, reserved: number): LockedEntry => ({
   ...{ quantity, status: 'available', reserved, lowStockAt: null },
 })
 const order = (id: bigint, changes: Partial<Order> = {}): Order => ({
@@ -31,11 +31,11 @@ const heldBy = (orders: readonly Order[]) =>
   orders.reduce((sum, one) => sum + (one.state === 'open' ? one.quantity : 0), 0)
 
 /** Orders of one pet, by a clock that says NOW. */
-function found(orders: readonly Order[]): OrdersFound {
+function found(orders: readonly Order[]): LockedOrders {
   return {
     now: NOW,
     orders: new Map(orders.map((one) => [one.id, one])),
-    over: orders.filter((one) => isOver(one, NOW)),
+    expiredHolds: orders.filter((one) => isExpired(one, NOW)),
     newIds: [101n, 102n, 103n, 104n],
   }
 }
@@ -103,7 +103,7 @@ describe('what is decided on an order', () => {
     const decision = decided([request], orders)
     expect(told(decision.outcomes[0])).toEqual(outcome)
     expect(decision.reserved.get(1n)).toBe(reserved as number)
-    expect(decision.made.filter(isQuantityChange).at(-1)?.after ?? 10).toBe(left)
+    expect(decision.records.filter(isQuantityRecord).at(-1)?.after ?? 10).toBe(left)
   })
 
   test('a new one has the next id, its time by the store, and what it was asked with', () => {
@@ -124,12 +124,12 @@ describe('what is decided on an order', () => {
       update(2n, 'cancel'),
       update(2n, { shipDate: 9 }),
     ]
-    const { made } = decided(requests, [order(1n), order(2n), order(3n, ENDED)])
+    const { records } = decided(requests, [order(1n), order(2n), order(3n, ENDED)])
     expect(
-      made.map((row) =>
+      records.map((row) =>
         row.kind === 'order'
           ? [row.change, row.order.id]
-          : isQuantityChange(row)
+          : isQuantityRecord(row)
             ? [row.before, row.after]
             : row,
       ),
@@ -142,13 +142,13 @@ describe('what is decided on an order', () => {
       ['cancelled', 2n],
     ])
     expect(
-      made.filter(isQuantityChange).map(({ index, follows, isLast }) => [index, follows, isLast]),
+      records.filter(isQuantityRecord).map(({ index, follows, isLast }) => [index, follows, isLast]),
     ).toEqual([
       [1, null, false],
       [3, 1, true],
     ])
-    expect(made[1]?.by).toEqual({ ...BY, reason: 'sold', reference: 'order 1' })
-    expect(made[0]?.by).toEqual({ keyId: 'petstore', at: NOW })
+    expect(records[1]?.by).toEqual({ ...BY, reason: 'sold', reference: 'order 1' })
+    expect(records[0]?.by).toEqual({ keyId: 'petstore', at: NOW })
   })
 
   test('what an order released, the next one in the commit can have', () => {
@@ -164,29 +164,29 @@ describe('what is decided on an order', () => {
   })
 
   test('an order twice in a commit is as the first left it', () => {
-    const { outcomes, made } = decided(
+    const { outcomes, records } = decided(
       [update(1n, 'complete'), update(1n, 'cancel'), update(1n, 'complete')],
       [order(1n)],
     )
     expect(outcomes).toMatchObject([{ order: { state: 'complete' } }, { closed: {} }, { order: {} }])
-    expect(made).toHaveLength(2)
+    expect(records).toHaveLength(2)
   })
 
   test('a ship date that it has already changes nothing', () => {
-    const { outcomes, made } = decided([update(1n, { shipDate: 9 })], [order(1n, { shipDate: 9 })])
+    const { outcomes, records } = decided([update(1n, { shipDate: 9 })], [order(1n, { shipDate: 9 })])
     expect(outcomes).toMatchObject([{ order: { shipDate: 9 } }])
-    expect(made).toEqual([])
+    expect(records).toEqual([])
   })
 
   test('where as many holds are over as end in one commit, their end is all that is decided', () => {
-    const over = Array.from({ length: MAX_HOLDS_ENDED }, (_, index) =>
+    const over = Array.from({ length: MAX_EXPIRED_HOLDS }, (_, index) =>
       order(BigInt(index - 5_000), { ...ENDED, quantity: 1 }),
     )
     const decision = decided([create()], over)
     expect(decision).toMatchObject({
       outcomes: [],
       isPutOff: true,
-      orders: { expired: MAX_HOLDS_ENDED, added: [] },
+      orders: { expired: MAX_EXPIRED_HOLDS, added: [] },
     })
     expect(decision.reserved.get(1n)).toBe(0)
     expect(decided([create()], over.slice(1))).toMatchObject({ isPutOff: false, outcomes: [{ order: {} }] })

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { isQuantityChange } from '../../src/core/stock/changing-stock.ts'
 import { decide } from '../../src/core/stock/decide.ts'
 import {
   type EntryState,
-  type FoundEntry,
+  type LockedEntry,
   MAX_QUANTITY,
   PET_STATUSES,
 } from '../../src/core/stock/inventory.ts'
+import { isQuantityRecord } from '../../src/core/stock/stock-draft.ts'
 import type { ChangeOrigin, QuantityChange, QuantityOutcome } from '../../src/core/stock/stock-request.ts'
 
 const set = (petId: bigint, quantity: number, onlyIf?: readonly EntryState[]): QuantityChange => ({
@@ -27,7 +27,7 @@ const item = (petId: bigint, quantity: number, status: EntryState['status'] = 'a
   status,
 })
 
-const asFound = ([petId, entry]: readonly [bigint, EntryState]): [bigint, FoundEntry] => [
+const asFound = ([petId, entry]: readonly [bigint, EntryState]): [bigint, LockedEntry] => [
   petId,
   { ...entry, reserved: 0, lowStockAt: null },
 ]
@@ -133,15 +133,15 @@ describe('what is decided in a commit', () => {
     const asked: readonly ChangeOrigin[] = changes
     expect(decision.outcomes).toEqual([...outcomes])
     expect(
-      decision.made.filter(isQuantityChange).map(({ by, before }) => [asked.indexOf(by), before]),
+      decision.records.filter(isQuantityRecord).map(({ by, before }) => [asked.indexOf(by), before]),
     ).toEqual(made.map((one) => [...one]))
   })
 
   test('a change that is made names the one before it of the same pet, and the last of a pet is known', () => {
     const changes = [set(1n, 5), set(2n, 6), set(1n, 5), set(1n, 7), set(1n, 8, [state(0)])]
     const found = new Map([1n, 2n].map((petId) => asFound([petId, state(3)])))
-    const made = decide(changes, found).made.filter(isQuantityChange)
-    expect(made.map(({ follows, isLast }) => [follows, isLast])).toEqual([
+    const records = decide(changes, found).records.filter(isQuantityRecord)
+    expect(records.map(({ follows, isLast }) => [follows, isLast])).toEqual([
       [null, false],
       [null, true],
       [0, true],
@@ -172,7 +172,7 @@ describe('what is decided in a commit', () => {
       fc.property(fc.array(change), fc.array(fc.tuple(pet, states)), (changes, entries) => {
         const found = new Map(entries.map(asFound))
         const before = structuredClone(found)
-        const { outcomes, made } = decide(changes, found)
+        const { outcomes, records } = decide(changes, found)
         expect(found).toEqual(before)
 
         const stock = new Map(entries.map(([petId, entry]) => [petId, { ...entry }]))
@@ -190,7 +190,7 @@ describe('what is decided in a commit', () => {
             expect(outcomes[index]).toEqual({ petId: one.petId, ...entry })
           }
         }
-        expect(made.filter(isQuantityChange).map(({ by, before: was }) => [by, was])).toEqual(kept)
+        expect(records.filter(isQuantityRecord).map(({ by, before: was }) => [by, was])).toEqual(kept)
       }),
     )
   })

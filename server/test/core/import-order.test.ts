@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
-import { ChangingOrders } from '../../src/core/orders/changing-orders.ts'
 import { importOrder } from '../../src/core/orders/import-order.ts'
 import type { Order, OrderRow } from '../../src/core/orders/order.ts'
-import { ChangingStock, isQuantityChange } from '../../src/core/stock/changing-stock.ts'
+import { OrdersDraft } from '../../src/core/orders/orders-draft.ts'
+import { isQuantityRecord, StockDraft } from '../../src/core/stock/stock-draft.ts'
 
 const BY = { keyId: 'importer', at: 7 }
 const row = (changes: Partial<OrderRow> = {}): OrderRow => ({
@@ -18,14 +18,14 @@ const known = (changes: Partial<Order> = {}): Order => ({
 function imported(wanted: OrderRow, order?: Order, quantity = 10) {
   const reserved = 3 + (order?.state === 'open' ? order.quantity : 0)
   const entry = { quantity, status: 'available', reserved, lowStockAt: null } as const
-  const stock = new ChangingStock(new Map([[1n, entry]]))
-  const orders = new ChangingOrders(stock, {
-    ...{ now: 99, over: [], newIds: [] },
+  const stock = new StockDraft(new Map([[1n, entry]]))
+  const orders = new OrdersDraft(stock, {
+    ...{ now: 99, expiredHolds: [], newIds: [] },
     orders: new Map(order === undefined ? [] : [[order.id, order]]),
   })
   const reason = importOrder(orders, wanted, BY)
-  const told = stock.made.map((made) =>
-    isQuantityChange(made) ? [made.before, made.after] : made.kind === 'order' ? made.change : made,
+  const told = stock.records.map((made) =>
+    isQuantityRecord(made) ? [made.before, made.after] : made.kind === 'order' ? made.change : made,
   )
   return { reason, told, order: orders.find(5n), reserved: stock.reserved.get(1n) }
 }

@@ -155,7 +155,7 @@ async function moveClock(run: ModelRun, by: number): Promise<void> {
 
 async function endHolds({ shop, world }: ModelRun): Promise<void> {
   const { store, now } = shop
-  const holdsOf = await store.petsWithHoldsOver(1_000)
+  const holdsOf = await store.petsWithExpiredHolds(1_000)
   if (holdsOf.length > 0) await store.changeStock([{ holdsOf, keyId: STORE_KEY_ID, at: now }])
   world.orders.endHolds()
 }

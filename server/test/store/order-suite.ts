@@ -159,7 +159,7 @@ export function orderSuite(name: string, underTest: StoreUnderTest): void {
       const hold = await made(1n, 10, { holdSeconds: 1 })
       now += 999
       expect(await other.changeStock([draft(1n, 1)])).toMatchObject([{ shortage: { available: 0 } }])
-      expect([await reservedOf(1n), await other.petsWithHoldsOver(9)]).toEqual([10, []])
+      expect([await reservedOf(1n), await other.petsWithExpiredHolds(9)]).toEqual([10, []])
       now += 1
       const expired = { ...hold, state: 'expired' as const }
       expect(await other.findOrder(hold.id)).toEqual(expired)
@@ -167,7 +167,7 @@ export function orderSuite(name: string, underTest: StoreUnderTest): void {
       expect([await ids({}, 9), await ids({ state: 'open' }, 9)]).toEqual([[], []])
       expect(await store.listOrders({ state: 'expired' }, 9)).toEqual([expired])
       expect(await store.countOpenOrders()).toEqual({ orders: 0, units: 0 })
-      expect(await other.petsWithHoldsOver(9)).toEqual([1n])
+      expect(await other.petsWithExpiredHolds(9)).toEqual([1n])
       const cursor = await store.latestEventCursor()
       expect(await other.changeStock([draft(1n, 10)])).toMatchObject([{ order: { quantity: 10 } }])
       expect(await eventsAfter(cursor)).toMatchObject([
@@ -175,7 +175,7 @@ export function orderSuite(name: string, underTest: StoreUnderTest): void {
         ['created', { quantity: 10 }],
       ])
       expect(await store.findOrder(hold.id)).toEqual(expired)
-      expect(await store.petsWithHoldsOver(9)).toEqual([])
+      expect(await store.petsWithExpiredHolds(9)).toEqual([])
       expect(other.orderTotals()).toEqual({ refused: 1, expired: 1 })
     })
 
@@ -184,10 +184,10 @@ export function orderSuite(name: string, underTest: StoreUnderTest): void {
       await made(1n, 1, { holdSeconds: 6 })
       await made(1n, 1)
       now += 5_000
-      expect(new Set(await store.petsWithHoldsOver(9))).toEqual(new Set([1n, 2n, HIGHEST]))
-      expect(await store.petsWithHoldsOver(1)).toHaveLength(1)
+      expect(new Set(await store.petsWithExpiredHolds(9))).toEqual(new Set([1n, 2n, HIGHEST]))
+      expect(await store.petsWithExpiredHolds(1)).toHaveLength(1)
       expect(await store.changeStock([{ ...BY, holdsOf: [1n, 2n, 404n] }])).toEqual([{ expired: 3 }])
-      expect(await store.petsWithHoldsOver(9)).toEqual([HIGHEST])
+      expect(await store.petsWithExpiredHolds(9)).toEqual([HIGHEST])
       expect([await reservedOf(1n), await reservedOf(2n), await reservedOf(HIGHEST)]).toEqual([2, 0, 0])
     })
 

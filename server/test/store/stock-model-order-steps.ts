@@ -70,7 +70,7 @@ export const updating = fc
 export const sweeping = who.map(
   (index): Step =>
     async (shop) => {
-      const petIds = await shop.store(index).petsWithHoldsOver(2)
+      const petIds = await shop.store(index).petsWithExpiredHolds(2)
       await shop.store(index).changeStock([{ ...BY, holdsOf: petIds }])
       shop.orders.endHolds(petIds)
     },

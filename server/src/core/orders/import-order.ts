@@ -1,12 +1,12 @@
 import type { ChangeOrigin } from '../stock/stock-request.ts'
-import type { ChangingOrders } from './changing-orders.ts'
 import type { Order, OrderRow } from './order.ts'
+import type { OrdersDraft } from './orders-draft.ts'
 
 /**
  * Brings one order to what a row of a file says; gives the reason where that cannot be, and then nothing has changed. A
  * new one that is complete is of the past: it takes nothing from the shelf. A new one that is open reserves.
  */
-export function importOrder(orders: ChangingOrders, row: OrderRow, by: ChangeOrigin): string | undefined {
+export function importOrder(orders: OrdersDraft, row: OrderRow, by: ChangeOrigin): string | undefined {
   const { id, petId, quantity, complete } = row
   const known = orders.find(id)
   const refusal = known === undefined ? undefined : contradiction(known, row)

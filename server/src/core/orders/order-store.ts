@@ -19,7 +19,7 @@ export interface OrderStore {
   /** How many orders are open, and how many units they reserve. */
   countOpenOrders(): Promise<{ readonly orders: number; readonly units: number }>
   /** At most `limit` pets in stock whose expired holds are still recorded as open; the holds that expired first come first. */
-  petsWithHoldsOver(limit: number): Promise<bigint[]>
+  petsWithExpiredHolds(limit: number): Promise<bigint[]>
   /** What this process has decided on orders since it opened the store. */
   orderTotals(): OrderTotals
 }

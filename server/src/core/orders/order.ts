@@ -42,13 +42,13 @@ export interface Availability {
 }
 
 /** Whether it is a hold whose time has come: from then on it reserves nothing, whether that is written down or not. */
-export function isOver({ state, expiresAt }: Order, now: number): boolean {
+export function isExpired({ state, expiresAt }: Order, now: number): boolean {
   return state === 'open' && expiresAt !== undefined && expiresAt <= now
 }
 
 /** As it is at this time. */
 export function orderAt(order: Order, now: number): Order {
-  return isOver(order, now) ? { ...order, state: 'expired' } : order
+  return isExpired(order, now) ? { ...order, state: 'expired' } : order
 }
 
 export function noOrder(orderId: bigint): ServiceError {

@@ -1,15 +1,15 @@
-import { type CatalogChanges, type CatalogFound, ChangingCatalog } from '../catalog/changing-catalog.ts'
+import { type CatalogChanges, CatalogDraft, type LockedCatalog } from '../catalog/catalog-draft.ts'
 import {
-  ChangingOrders,
-  MAX_HOLDS_ENDED,
+  type LockedOrders,
+  MAX_EXPIRED_HOLDS,
   type OrderChanges,
-  type OrdersFound,
-} from '../orders/changing-orders.ts'
+  OrdersDraft,
+} from '../orders/orders-draft.ts'
 import type { ErrorDetail } from '../values/errors.ts'
-import { ChangingWebhooks, type WebhookChanges, type WebhooksFound } from '../webhooks/changing-webhooks.ts'
-import { ChangingStock, type Made } from './changing-stock.ts'
+import { type LockedWebhooks, type WebhookChanges, WebhooksDraft } from '../webhooks/webhooks-draft.ts'
 import { AnswerBook, type Answers, type RememberedAnswer } from './idempotency.ts'
-import { type FoundEntry, type InventoryItem, MAX_QUANTITY, noEntry } from './inventory.ts'
+import { type InventoryItem, type LockedEntry, MAX_QUANTITY, noEntry } from './inventory.ts'
+import { type LogRecord, StockDraft } from './stock-draft.ts'
 import {
   type Adjustment,
   type AdjustmentChange,
@@ -32,7 +32,7 @@ export interface Decision {
   /** Nothing was decided on the requests, since so many holds are over that their end is enough for one commit. */
   readonly isPutOff: boolean
   /** What really changes something, in the same order. */
-  readonly made: readonly Made[]
+  readonly records: readonly LogRecord[]
   /** Of each pet of which another number is reserved than before. */
   readonly reserved: ReadonlyMap<bigint, number>
   /** Whether it is low, of each pet that has crossed its threshold. */
@@ -48,18 +48,18 @@ export interface Decision {
 }
 
 /** What of a decision is written by both the commit of requests and an import. */
-export type WrittenDecision = Pick<Decision, 'made' | 'reserved' | 'low' | 'orders' | 'catalog'>
+export type WrittenDecision = Pick<Decision, 'records' | 'reserved' | 'low' | 'orders' | 'catalog'>
 
-/** What a commit finds under its locks beside the entries of all pets that are named. */
-export interface FoundBeside {
+/** What a commit finds under its locks locked the entries of all pets that are named. */
+export interface LockedState {
   /** The answers of all keys that are named. */
   readonly answers?: Answers | undefined
   /** What has to be known for requests about orders. */
-  readonly orders?: OrdersFound | undefined
+  readonly orders?: LockedOrders | undefined
   /** And for those about the catalogue. */
-  readonly catalog?: CatalogFound | undefined
+  readonly catalog?: LockedCatalog | undefined
   /** And for those about webhooks. */
-  readonly webhooks?: WebhooksFound | undefined
+  readonly webhooks?: LockedWebhooks | undefined
 }
 
 const NO_ANSWERS: Answers = new Map()
@@ -70,18 +70,18 @@ const NO_ANSWERS: Answers = new Map()
  */
 export function decide(
   requests: readonly StockRequest[],
-  found: ReadonlyMap<bigint, FoundEntry>,
-  beside: FoundBeside = {},
+  found: ReadonlyMap<bigint, LockedEntry>,
+  locked: LockedState = {},
 ): Decision {
-  const stock = new ChangingStock(found)
-  const webhooks = beside.webhooks === undefined ? undefined : new ChangingWebhooks(beside.webhooks)
-  const orders = beside.orders === undefined ? undefined : new ChangingOrders(stock, beside.orders)
-  const catalog = beside.catalog === undefined ? undefined : new ChangingCatalog(stock, beside.catalog)
-  const book = new AnswerBook(beside.answers ?? NO_ANSWERS)
-  const isPutOff = beside.orders !== undefined && beside.orders.over.length >= MAX_HOLDS_ENDED
+  const stock = new StockDraft(found)
+  const webhooks = locked.webhooks === undefined ? undefined : new WebhooksDraft(locked.webhooks)
+  const orders = locked.orders === undefined ? undefined : new OrdersDraft(stock, locked.orders)
+  const catalog = locked.catalog === undefined ? undefined : new CatalogDraft(stock, locked.catalog)
+  const book = new AnswerBook(locked.answers ?? NO_ANSWERS)
+  const isPutOff = locked.orders !== undefined && locked.orders.expiredHolds.length >= MAX_EXPIRED_HOLDS
   const decideOne = (request: StockRequest): ChangeOutcome => {
     const outcome = outcomeOf(stock, orders, catalog, webhooks, request)
-    stock.tellCrossings(request)
+    stock.logThresholdCrossings(request)
     return outcome
   }
   const outcomes = (isPutOff ? [] : requests).map((request): StockOutcome => {
@@ -91,17 +91,17 @@ export function decide(
       : book.once(request, idempotency, () => decideOne(request))
   })
   return {
-    ...{ outcomes, isPutOff, made: stock.made, reserved: stock.reserved, low: stock.low },
+    ...{ outcomes, isPutOff, records: stock.records, reserved: stock.reserved, low: stock.low },
     ...{ orders: orders?.changes, catalog: catalog?.changes, webhooks: webhooks?.changes },
     answers: book.added,
   }
 }
 
 function outcomeOf(
-  stock: ChangingStock,
-  orders: ChangingOrders | undefined,
-  catalog: ChangingCatalog | undefined,
-  webhooks: ChangingWebhooks | undefined,
+  stock: StockDraft,
+  orders: OrdersDraft | undefined,
+  catalog: CatalogDraft | undefined,
+  webhooks: WebhooksDraft | undefined,
   request: StockRequest,
 ): ChangeOutcome {
   if (isAdjustment(request)) return adjust(stock, request)
@@ -121,7 +121,7 @@ function outcomeOf(
   return set(stock, request)
 }
 
-function set(stock: ChangingStock, wanted: QuantityChange): QuantityOutcome {
+function set(stock: StockDraft, wanted: QuantityChange): QuantityOutcome {
   const { petId, quantity, onlyIf } = wanted
   const item = stock.find(petId)
   if (item === undefined) return 'unknown_pet'
@@ -132,7 +132,7 @@ function set(stock: ChangingStock, wanted: QuantityChange): QuantityOutcome {
 }
 
 /** All or nothing: nothing is set before every change is known to be possible. */
-function adjust(stock: ChangingStock, adjustment: Adjustment): AdjustmentOutcome {
+function adjust(stock: StockDraft, adjustment: Adjustment): AdjustmentOutcome {
   const items: InventoryItem[] = []
   const failures: ErrorDetail[] = []
   for (const [index, change] of adjustment.changes.entries()) {

@@ -17,7 +17,7 @@ export interface InventoryItem {
 export type EntryState = Pick<InventoryItem, 'quantity' | 'status'>
 
 /** An entry as a commit finds it once it has locked it. */
-export interface FoundEntry extends EntryState {
+export interface LockedEntry extends EntryState {
   /** What open orders hold of it. */
   readonly reserved: number
   /** It is low with so many available or fewer: the pet's own threshold, or its category's; null where there is none. */
@@ -25,12 +25,12 @@ export interface FoundEntry extends EntryState {
 }
 
 /** Negative where the stock was set below what is reserved. */
-export function availableOf({ quantity, reserved }: Pick<FoundEntry, 'quantity' | 'reserved'>): number {
+export function availableOf({ quantity, reserved }: Pick<LockedEntry, 'quantity' | 'reserved'>): number {
   return quantity - reserved
 }
 
 /** Decided in every commit; what SQL does to many pets at once says the same (store/low-stock.ts). */
-export function isLow(entry: Omit<FoundEntry, 'status'>): boolean {
+export function isLow(entry: Omit<LockedEntry, 'status'>): boolean {
   return entry.lowStockAt !== null && availableOf(entry) <= entry.lowStockAt
 }
 

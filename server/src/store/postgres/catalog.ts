@@ -1,5 +1,5 @@
 import type { SQL } from 'bun'
-import type { CatalogChanges, CatalogFound } from '../../core/catalog/changing-catalog.ts'
+import type { CatalogChanges, LockedCatalog } from '../../core/catalog/catalog-draft.ts'
 import { nameWords } from '../../core/catalog/name-words.ts'
 import { isLow } from '../../core/stock/inventory.ts'
 import { isCategoryRequest, petIdsOf, type StockRequest } from '../../core/stock/stock-request.ts'
@@ -14,7 +14,7 @@ import { arrayOf, bound, quoted } from './parameters.ts'
 
 /** What a commit about the catalogue has read, and the latest rows in the log of the pets that are named. */
 export interface FoundCatalog {
-  readonly found: CatalogFound
+  readonly found: LockedCatalog
   readonly latestRows: ReadonlyMap<bigint, bigint>
 }
 
@@ -85,7 +85,7 @@ export async function readCatalog(sql: SQL, requests: readonly StockRequest[]): 
  * Without the pets that somebody has made since the others were locked: to make one of these again fails, and then it is
  * locked like the others.
  */
-export function lockedOnly(found: CatalogFound, isLocked: (petId: bigint) => boolean): CatalogFound {
+export function lockedOnly(found: LockedCatalog, isLocked: (petId: bigint) => boolean): LockedCatalog {
   return { ...found, pets: new Map([...found.pets].filter(([petId]) => isLocked(petId))) }
 }
 
@@ -99,7 +99,7 @@ async function newIds(sql: SQL, sequence: string, count: number): Promise<bigint
 export function writeCatalog(
   sql: SQL,
   { pets, categories, newThresholds }: CatalogChanges,
-  before: CatalogFound['pets'],
+  before: LockedCatalog['pets'],
 ): Promise<unknown>[] {
   const there = [...pets.keys()].filter((id) => before.has(id))
   // In the order of their ids: two who make the same ones at once do not wait for each other crosswise.

@@ -1,7 +1,12 @@
 import type { SQL } from 'bun'
-import type { CatalogFound } from '../../core/catalog/changing-catalog.ts'
-import { isOfPet, type Made, type MadeOfPet, type MadeOrder } from '../../core/stock/changing-stock.ts'
+import type { LockedCatalog } from '../../core/catalog/catalog-draft.ts'
 import type { WrittenDecision } from '../../core/stock/decide.ts'
+import {
+  isPetRecord,
+  type LogRecord,
+  type OrderChangeRecord,
+  type PetRecord,
+} from '../../core/stock/stock-draft.ts'
 import { detailOf, petIdOf } from '../log-details.ts'
 import { writeCatalog } from './catalog.ts'
 import { idsFrom } from './log-ids.ts'
@@ -15,37 +20,39 @@ interface WrittenWith {
   /** Of the sequence of the log, for its rows; they are taken by the way where there are none. */
   readonly numbers?: readonly bigint[] | undefined
   /** Where the catalogue changes: the pets that were there. */
-  readonly pets?: CatalogFound['pets'] | undefined
+  readonly pets?: LockedCatalog['pets'] | undefined
 }
 
 /** Writes what was decided, inside a commit. */
 export function writeDecision(sql: SQL, decision: WrittenDecision, beside: WrittenWith): Promise<unknown>[] {
-  const { made, orders, catalog, reserved, low } = decision
-  if (beside.numbers === undefined) return made.length === 0 ? [] : [writeChanges(sql, decision, beside)]
+  const { records, orders, catalog, reserved, low } = decision
+  if (beside.numbers === undefined) return records.length === 0 ? [] : [writeChanges(sql, decision, beside)]
   const idOf = idsFrom(beside.numbers)
   const { added, changed } = orders ?? { added: [], changed: [] }
-  const isNothing = made.length === 0 && reserved.size === 0 && low.size === 0
+  const isNothing = records.length === 0 && reserved.size === 0 && low.size === 0
   return [
     ...(catalog === undefined ? [] : writeCatalog(sql, catalog, beside.pets ?? new Map())),
-    ...(made.every((row) => row.kind === 'order') ? [] : [logOthers(sql, decision, beside, idOf)]),
+    ...(records.every((row) => row.kind === 'order') ? [] : [logOthers(sql, decision, beside, idOf)]),
     ...(isNothing && added.length === 0 ? [] : [writeOrders(sql, decision, idOf)]),
     ...(changed.length === 0 ? [] : [writeChangedOrders(sql, changed)]),
   ]
 }
 
-const changeIn = (row: Made) => (row.kind === 'change' ? row : undefined)
-const ofPet = (row: Made) => (isOfPet(row) ? row : undefined)
-const beforeIn = (row: Made) => (row.kind === 'change' || row.kind === 'removed' ? row.before : undefined)
-const afterIn = (row: Made) => (row.kind === 'change' || row.kind === 'pet' ? row.after : undefined)
-const detailIn = (row: Made) => quoted(detailOf(row) ?? undefined)
+const changeIn = (row: LogRecord) => (row.kind === 'change' ? row : undefined)
+const ofPet = (row: LogRecord) => (isPetRecord(row) ? row : undefined)
+const beforeIn = (row: LogRecord) =>
+  row.kind === 'change' || row.kind === 'removed' ? row.before : undefined
+const afterIn = (row: LogRecord) => (row.kind === 'change' || row.kind === 'pet' ? row.after : undefined)
+const detailIn = (row: LogRecord) => quoted(detailOf(row) ?? undefined)
 
 /**
  * Where nothing but quantities changes. The number is taken while the pets are locked, so that ids tell the order of what
  * happened to each.
  */
-function writeChanges(sql: SQL, { made: rows, low }: WrittenDecision, { lastChangeOf }: WrittenWith) {
-  const previousOf = (row: Made) => (row.kind === 'change' ? lastChangeOf(row.petId) : null)
-  const lowOf = (row: Made) => asBoolean(row.kind === 'change' && row.isLast ? low.get(row.petId) : undefined)
+function writeChanges(sql: SQL, { records: rows, low }: WrittenDecision, { lastChangeOf }: WrittenWith) {
+  const previousOf = (row: LogRecord) => (row.kind === 'change' ? lastChangeOf(row.petId) : null)
+  const lowOf = (row: LogRecord) =>
+    asBoolean(row.kind === 'change' && row.isLast ? low.get(row.petId) : undefined)
   return sql`
     WITH taken AS MATERIALIZED (
       SELECT nextval('log_ids') AS id
@@ -80,13 +87,13 @@ function writeChanges(sql: SQL, { made: rows, low }: WrittenDecision, { lastChan
 /** What happened beside what happened to orders: its rows in the log, by numbers that were taken before. */
 function logOthers(
   sql: SQL,
-  { made }: WrittenDecision,
+  { records }: WrittenDecision,
   { lastChangeOf }: WrittenWith,
   idOf: (index: number) => bigint,
 ): Promise<unknown> {
-  const rows = [...made.entries()].filter(([, row]) => row.kind !== 'order')
-  const previousOf = (row: Made) => {
-    if (!isOfPet(row)) return undefined
+  const rows = [...records.entries()].filter(([, row]) => row.kind !== 'order')
+  const previousOf = (row: LogRecord) => {
+    if (!isPetRecord(row)) return undefined
     return row.follows === null ? lastChangeOf(row.petId) : idOf(row.follows)
   }
   return sql`
@@ -110,14 +117,14 @@ function logOthers(
 /** What happened to orders, what all of it leaves of the stock, and the orders that are new, on one way to the database. */
 function writeOrders(
   sql: SQL,
-  { made, reserved, low, orders }: WrittenDecision,
+  { records, reserved, low, orders }: WrittenDecision,
   idOf: (index: number) => bigint,
 ): Promise<unknown> {
-  const told: { readonly id: bigint; readonly row: MadeOrder }[] = []
-  const last = new Map<bigint, MadeOfPet>()
-  for (const [index, row] of made.entries()) {
+  const told: { readonly id: bigint; readonly row: OrderChangeRecord }[] = []
+  const last = new Map<bigint, PetRecord>()
+  for (const [index, row] of records.entries()) {
     if (row.kind === 'order') told.push({ id: idOf(index), row })
-    else if (isOfPet(row) && row.isLast) last.set(row.petId, row)
+    else if (isPetRecord(row) && row.isLast) last.set(row.petId, row)
   }
   const added = orders?.added ?? []
   const pets =

@@ -1,8 +1,8 @@
 import type { SQL } from 'bun'
-import { MAX_HOLDS_ENDED, type OrdersFound } from '../../core/orders/changing-orders.ts'
-import { isOver, type Order } from '../../core/orders/order.ts'
+import { isExpired, type Order } from '../../core/orders/order.ts'
+import { type LockedOrders, MAX_EXPIRED_HOLDS } from '../../core/orders/orders-draft.ts'
 import { petIdsOf, type StockRequest, sizeOf } from '../../core/stock/stock-request.ts'
-import { isHoldOver, ORDER_FIELDS, type OrderRecord, toOrder } from '../order-rows.ts'
+import { isExpiredSql, ORDER_FIELDS, type OrderRecord, toOrder } from '../order-rows.ts'
 import type { StoreClock } from '../store-clock.ts'
 import { numbersFor, numbersIn, takenLogNumbers } from './log-ids.ts'
 import { arrayOf } from './parameters.ts'
@@ -29,7 +29,7 @@ const find = (named: string) => `
   )
   SELECT clock.*, found.* FROM clock LEFT JOIN (
     ${named} (SELECT ${ORDER_FIELDS} FROM orders
-      WHERE pet_id = ANY ($1::bigint[]) AND ${isHoldOver('(SELECT now FROM clock)')} LIMIT ${MAX_HOLDS_ENDED})
+      WHERE pet_id = ANY ($1::bigint[]) AND ${isExpiredSql('(SELECT now FROM clock)')} LIMIT ${MAX_EXPIRED_HOLDS})
   ) AS found ON true`
 const FIND = find('')
 const FIND_NAMED = find(NAMED)
@@ -50,14 +50,14 @@ export function readOrders(sql: SQL, requests: readonly StockRequest[], clock: S
 
 /** A request leaves three rows in the log at the most, beside the holds that end, of which each may cross a threshold. */
 export function maxRowsOf(requests: readonly StockRequest[]): number {
-  return requests.reduce((sum, request) => sum + 3 * sizeOf(request), 2 * MAX_HOLDS_ENDED)
+  return requests.reduce((sum, request) => sum + 3 * sizeOf(request), 2 * MAX_EXPIRED_HOLDS)
 }
 
 /** An order of a pet that is not locked was not there when its pet was looked up. */
-export function toOrdersFound(
+export function toLockedOrders(
   rows: readonly FoundRow[],
   isLocked: (petId: bigint) => boolean,
-): OrdersFound & { readonly logNumbers: readonly bigint[] } {
+): LockedOrders & { readonly logNumbers: readonly bigint[] } {
   const [first] = rows
   if (first === undefined) throw new Error('the database did not tell the time')
   const now = Number(first.now)
@@ -66,7 +66,7 @@ export function toOrdersFound(
     now,
     ...{ newIds: numbersIn(first.new_ids), logNumbers: numbersIn(first.log_numbers) },
     orders: new Map(orders.map((order) => [order.id, order])),
-    over: orders.filter((order) => isOver(order, now) && isLocked(order.petId)),
+    expiredHolds: orders.filter((order) => isExpired(order, now) && isLocked(order.petId)),
   }
 }
 

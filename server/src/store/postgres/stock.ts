@@ -12,8 +12,8 @@ import {
 } from '../../core/stock/stock-request.ts'
 import { PetsLocked, type StockStore } from '../../core/stock/stock-store.ts'
 import { concernsCatalog } from '../catalog-named.ts'
-import { ENTRIES, type FoundRow, type StockRow, toFound, toItem } from '../log-rows.ts'
-import { isHoldOver } from '../order-rows.ts'
+import { ENTRIES, type LockedRow as EntryRow, type StockRow, toItem, toLockedEntry } from '../log-rows.ts'
+import { isExpiredSql } from '../order-rows.ts'
 import { countedTotals } from '../order-totals.ts'
 import { inLongSession } from '../sql.ts'
 import type { StoreClock } from '../store-clock.ts'
@@ -23,14 +23,14 @@ import { writeDecision } from './decision.ts'
 import { hasState, isTaken, LOCK_TIMEOUT, ReadOnly, unavailable } from './failures.ts'
 import { lockKeys, remember, toAnswers } from './idempotency.ts'
 import { takeLogNumbers } from './log-ids.ts'
-import { maxRowsOf, readOrders, toOrdersFound } from './orders.ts'
+import { maxRowsOf, readOrders, toLockedOrders } from './orders.ts'
 import { arrayOf } from './parameters.ts'
 import { storeTime } from './store-clock.ts'
 import { lockWebhooks, writeWebhooks } from './webhooks.ts'
 
-interface LockedRow extends FoundRow {
+interface LockedRow extends EntryRow {
   last_change: bigint | null
-  has_holds_over: boolean
+  has_expired_holds: boolean
 }
 
 interface SnapshotRow {
@@ -83,7 +83,7 @@ export function stockVerbs(
           if (!isTaken(error)) throw error
         },
       )
-      if (decision === 'holds_over') {
+      if (decision === 'expired_holds') {
         isAboutOrders = true
         continue
       }
@@ -154,8 +154,8 @@ async function decideAndWrite(
   requests: readonly StockRequest[],
   isAboutOrders: boolean,
   maxLockWaitMs: number | undefined,
-): Promise<Decision | 'holds_over'> {
-  let decision: Decision | 'holds_over' | undefined
+): Promise<Decision | 'expired_holds'> {
+  let decision: Decision | 'expired_holds' | undefined
   const keys = keysOf(requests)
   const isAboutCatalog = requests.some(concernsCatalog)
   const isAboutWebhooks = requests.some(isWebhookRequest)
@@ -174,13 +174,15 @@ async function decideAndWrite(
         isAboutWebhooks ? lockWebhooks(sql, requests) : undefined,
       ]),
     (sql, [, answers, rows, orders, catalog, numbers, webhooks]) => {
-      if (!isAboutOrders && rows.some((row) => row.has_holds_over)) {
-        decision = 'holds_over'
+      if (!isAboutOrders && rows.some((row) => row.has_expired_holds)) {
+        decision = 'expired_holds'
         return Promise.resolve([])
       }
-      const found = new Map(rows.map((row) => [row.pet_id, { ...toFound(row), lastChange: row.last_change }]))
+      const found = new Map(
+        rows.map((row) => [row.pet_id, { ...toLockedEntry(row), lastChange: row.last_change }]),
+      )
       const catalogFound = catalog && lockedOnly(catalog.found, (petId) => found.has(petId))
-      const ordersFound = orders && toOrdersFound(orders, (petId) => found.has(petId))
+      const ordersFound = orders && toLockedOrders(orders, (petId) => found.has(petId))
       decision = decide(requests, found, {
         answers: toAnswers(answers),
         orders: ordersFound,
@@ -225,8 +227,8 @@ function changedSince(sql: SQL, snapshot: string, prunings: string) {
 
 const LOCK_PETS = `
   SELECT pet_id, quantity, status, reserved, low_at, last_change, reserved > 0 AND EXISTS (
-    SELECT FROM orders WHERE orders.pet_id = stock.pet_id AND ${isHoldOver(`(SELECT ${storeTime('$2')})`)}
-  ) AS has_holds_over FROM stock
+    SELECT FROM orders WHERE orders.pet_id = stock.pet_id AND ${isExpiredSql(`(SELECT ${storeTime('$2')})`)}
+  ) AS has_expired_holds FROM stock
   WHERE pet_id = ANY ($1::bigint[]) ORDER BY pet_id FOR NO KEY UPDATE`
 
 /** In the order of their ids, whatever the order of the changes: two commits that name the same pets never deadlock. */

@@ -1,10 +1,10 @@
 import type { SQL } from 'bun'
 import type { StockRequest } from '../../core/stock/stock-request.ts'
-import type { WebhookChanges, WebhooksFound } from '../../core/webhooks/changing-webhooks.ts'
+import type { LockedWebhooks, WebhookChanges } from '../../core/webhooks/webhooks-draft.ts'
 import {
   CREATOR_COUNTS,
   type CreatorRow,
-  toWebhooksFound,
+  toLockedWebhooks,
   WEBHOOK_FIELDS,
   type WebhookRow,
   webhookIdsOf,
@@ -19,7 +19,7 @@ const CREATION_LOCK = 0x776562686f6f6b73n
  * The webhooks that are named, locked in the order of their ids, and how many there are. Those who create one come one
  * after the other, so that nobody exceeds the limits by asking twice at once.
  */
-export async function lockWebhooks(sql: SQL, requests: readonly StockRequest[]): Promise<WebhooksFound> {
+export async function lockWebhooks(sql: SQL, requests: readonly StockRequest[]): Promise<LockedWebhooks> {
   const createsOne = requests.some((request) => 'newWebhook' in request)
   const [, rows, creators] = await Promise.all([
     createsOne ? sql`SELECT pg_advisory_xact_lock(${CREATION_LOCK}::bigint)`.execute() : undefined,
@@ -31,7 +31,7 @@ export async function lockWebhooks(sql: SQL, requests: readonly StockRequest[]):
       .execute(),
     sql.unsafe<CreatorRow[]>(CREATOR_COUNTS).execute(),
   ])
-  return toWebhooksFound(rows, creators)
+  return toLockedWebhooks(rows, creators)
 }
 
 export function writeWebhooks(sql: SQL, changes: WebhookChanges): Promise<unknown>[] {

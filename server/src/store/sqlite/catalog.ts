@@ -1,6 +1,6 @@
 import type { Database } from 'bun:sqlite'
+import type { CatalogChanges, LockedCatalog } from '../../core/catalog/catalog-draft.ts'
 import type { Category } from '../../core/catalog/category.ts'
-import type { CatalogChanges, CatalogFound } from '../../core/catalog/changing-catalog.ts'
 import { nameWords } from '../../core/catalog/name-words.ts'
 import type { Pet } from '../../core/catalog/pet.ts'
 import { isLow } from '../../core/stock/inventory.ts'
@@ -62,7 +62,7 @@ export function catalogTables(database: Database) {
   }
 
   return {
-    find: (requests: readonly StockRequest[]): CatalogFound => {
+    find: (requests: readonly StockRequest[]): LockedCatalog => {
       const named = namedIn(requests)
       const pets = readPets(requests)
       const categories = new Map<bigint, Category>()

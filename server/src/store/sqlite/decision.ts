@@ -1,7 +1,7 @@
 import type { Database } from 'bun:sqlite'
-import { isOfPet, type Made, type MadeOfPet } from '../../core/stock/changing-stock.ts'
 import type { WrittenDecision } from '../../core/stock/decide.ts'
 import type { PetStatus } from '../../core/stock/inventory.ts'
+import { isPetRecord, type LogRecord, type PetRecord } from '../../core/stock/stock-draft.ts'
 import { detailOf, petIdOf } from '../log-details.ts'
 import { catalogTables } from './catalog.ts'
 import { readLogEnd } from './log-end.ts'
@@ -55,9 +55,9 @@ export function decisionWriter(database: Database) {
   )
   const setLow = database.query<unknown, [number, bigint]>('UPDATE stock SET is_low = ? WHERE pet_id = ?')
 
-  const record = (row: Made, id: bigint, previousOf: (row: MadeOfPet) => bigint | null): void => {
+  const record = (row: LogRecord, id: bigint, previousOf: (row: PetRecord) => bigint | null): void => {
     const { at, keyId, reason = null, reference = null } = row.by
-    if (!isOfPet(row)) {
+    if (!isPetRecord(row)) {
       recordOther.run(id, row.kind, petIdOf(row), at, keyId, detailOf(row))
       return
     }
@@ -74,12 +74,12 @@ export function decisionWriter(database: Database) {
   }
 
   return (decision: WrittenDecision, lastChangeOf: (petId: bigint) => bigint | null): void => {
-    const { made } = decision
+    const { records } = decision
     if (decision.catalog !== undefined) catalog.write(decision.catalog)
-    const first = made.length === 0 ? 0n : logEnd().position + 1n
-    const previousOf = ({ petId, follows }: MadeOfPet) =>
+    const first = records.length === 0 ? 0n : logEnd().position + 1n
+    const previousOf = ({ petId, follows }: PetRecord) =>
       follows === null ? lastChangeOf(petId) : first + BigInt(follows)
-    for (const [index, row] of made.entries()) record(row, first + BigInt(index), previousOf)
+    for (const [index, row] of records.entries()) record(row, first + BigInt(index), previousOf)
     for (const [petId, reserved] of decision.reserved) setReserved.run(reserved, petId)
     for (const [petId, isLow] of decision.low) setLow.run(Number(isLow), petId)
     if (decision.catalog !== undefined) catalog.writeThresholds(decision.catalog)

@@ -1,6 +1,6 @@
 import type { OrderStore } from '../../core/orders/order-store.ts'
 import { type Decision, decide } from '../../core/stock/decide.ts'
-import type { FoundEntry, InventoryItem, PetStatus } from '../../core/stock/inventory.ts'
+import type { InventoryItem, LockedEntry, PetStatus } from '../../core/stock/inventory.ts'
 import {
   concernsOrders,
   isWebhookRequest,
@@ -13,12 +13,12 @@ import { concernsCatalog } from '../catalog-named.ts'
 import { fromCursor, toCursor } from '../cursor.ts'
 import {
   ENTRIES,
-  FOUND_FIELDS,
-  type FoundRow,
   IS_OF_STOCK,
+  LOCKED_FIELDS,
+  type LockedRow,
   type StockRow,
-  toFound,
   toItem,
+  toLockedEntry,
 } from '../log-rows.ts'
 import { countedTotals } from '../order-totals.ts'
 import { inLongSession } from '../sql.ts'
@@ -30,7 +30,7 @@ import { LOG_END, type LogEnd, readLogEnd, upTo } from './log-end.ts'
 import { orderTable } from './orders.ts'
 import { webhookTable } from './webhooks.ts'
 
-interface Found extends FoundEntry {
+interface Found extends LockedEntry {
   readonly lastChange: bigint | null
 }
 
@@ -49,8 +49,8 @@ export function stockVerbs(
   const webhooks = webhookTable(database)
   const totals = countedTotals()
   const write = decisionWriter(database)
-  const find = database.query<FoundRow & { last_change: bigint | null }, [bigint]>(
-    `SELECT ${FOUND_FIELDS}, last_change FROM stock WHERE pet_id = ?`,
+  const find = database.query<LockedRow & { last_change: bigint | null }, [bigint]>(
+    `SELECT ${LOCKED_FIELDS}, last_change FROM stock WHERE pet_id = ?`,
   )
   const changed = database.query<
     { pet_id: bigint | null; quantity: bigint | null; status: PetStatus | null },
@@ -66,7 +66,7 @@ export function stockVerbs(
     for (const petId of petIds) {
       const row = entries.has(petId) ? null : find.get(petId)
       if (row === null) continue
-      const entry = toFound(row)
+      const entry = toLockedEntry(row)
       if (entry.reserved > 0) hasReserved = true
       entries.set(petId, { ...entry, lastChange: row.last_change })
     }

@@ -1,5 +1,5 @@
-import type { ChangingStock } from '../stock/changing-stock.ts'
 import { availableOf } from '../stock/inventory.ts'
+import type { StockDraft } from '../stock/stock-draft.ts'
 import {
   type ChangeOrigin,
   type OrderOutcome,
@@ -11,16 +11,16 @@ import { SECOND } from '../values/clock.ts'
 import type { Order, OrderChange, OrderDraft } from './order.ts'
 
 /** Holds that end in one commit, at the most. Where more are over, they end first, in commits of their own. */
-export const MAX_HOLDS_ENDED = 1_000
+export const MAX_EXPIRED_HOLDS = 1_000
 
 /** What a commit about orders finds, under the lock of the pets that are named: that guards their orders as well. */
-export interface OrdersFound {
+export interface LockedOrders {
   /** By the store's clock, once everything is locked. */
   readonly now: number
   /** Those that are named. */
   readonly orders: ReadonlyMap<bigint, Order>
   /** Every hold of these pets that is over by now. */
-  readonly over: readonly Order[]
+  readonly expiredHolds: readonly Order[]
   /** For orders that are made, as many as may be. */
   readonly newIds: readonly bigint[]
 }
@@ -35,29 +35,29 @@ export interface OrderChanges {
 }
 
 /** Orders and what they reserve, as the requests so far have left them. Holds that are over end before the first. */
-export class ChangingOrders {
-  readonly #stock: ChangingStock
-  readonly #found: OrdersFound
+export class OrdersDraft {
+  readonly #stock: StockDraft
+  readonly #found: LockedOrders
   readonly #added = new Map<bigint, Order>()
   readonly #changed = new Map<bigint, Order>()
   /** Whether the log tells of each. */
-  readonly #isTold: boolean
+  readonly #writesLog: boolean
   #refused = 0
 
-  constructor(stock: ChangingStock, found: OrdersFound, isTold = true) {
+  constructor(stock: StockDraft, found: LockedOrders, writesLog = true) {
     this.#stock = stock
     this.#found = found
-    this.#isTold = isTold
+    this.#writesLog = writesLog
     const by = { keyId: STORE_KEY_ID, at: found.now }
-    for (const order of found.over) this.#close(order, 'expired', by)
-    stock.tellCrossings(by)
+    for (const order of found.expiredHolds) this.#close(order, 'expired', by)
+    stock.logThresholdCrossings(by)
   }
 
   get changes(): OrderChanges {
     return {
       added: [...this.#added.values()],
       changed: [...this.#changed.values()],
-      expired: this.#found.over.length,
+      expired: this.#found.expiredHolds.length,
       refused: this.#refused,
     }
   }
@@ -67,7 +67,7 @@ export class ChangingOrders {
   }
 
   decide(request: OrderRequest): OrderOutcome {
-    if ('holdsOf' in request) return { expired: this.#found.over.length }
+    if ('holdsOf' in request) return { expired: this.#found.expiredHolds.length }
     if ('draft' in request) return this.#create(request.draft, request)
     const { orderId, petId, update } = request
     const order = petId === undefined ? undefined : this.find(orderId)
@@ -157,6 +157,6 @@ export class ChangingOrders {
   }
 
   #tell(order: Order, change: OrderChange, by: ChangeOrigin): void {
-    if (this.#isTold) this.#stock.tellOrder(order, change, by)
+    if (this.#writesLog) this.#stock.logOrder(order, change, by)
   }
 }

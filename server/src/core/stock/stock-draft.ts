@@ -1,16 +1,16 @@
 import type { Category } from '../catalog/category.ts'
 import type { Pet } from '../catalog/pet.ts'
 import type { Order, OrderChange } from '../orders/order.ts'
-import { type FoundEntry, type InventoryItem, isLow, MAX_QUANTITY } from './inventory.ts'
+import { type InventoryItem, isLow, type LockedEntry, MAX_QUANTITY } from './inventory.ts'
 import type { ChangeOrigin } from './stock-request.ts'
 
 /** What is written to the log, in the order in which it was decided. */
-export type Made = MadeOfPet | MadeOrder | MadeCrossing | MadeCategory
+export type LogRecord = PetRecord | OrderChangeRecord | ThresholdRecord | CategoryChangeRecord
 
 /** One of the rows of a pet's own history, of which each leads to the one before. */
 interface Chained {
   readonly petId: bigint
-  readonly status: FoundEntry['status']
+  readonly status: LockedEntry['status']
   readonly by: ChangeOrigin
   /** Its index among all that is made. */
   readonly index: number
@@ -21,14 +21,14 @@ interface Chained {
 }
 
 /** A change of a quantity that is made: it is written to the stock as well. */
-export interface MadeChange extends Chained {
+export interface QuantityRecord extends Chained {
   readonly kind: 'change'
   readonly before: number
   readonly after: number
 }
 
 /** A pet came, or is another one than before in anything but its quantity. */
-export interface MadePet extends Chained {
+export interface PetChangeRecord extends Chained {
   readonly kind: 'pet'
   readonly isNew: boolean
   /** As it is from then on, and so many of it. */
@@ -36,13 +36,13 @@ export interface MadePet extends Chained {
   readonly after: number
 }
 
-export interface MadeRemoval extends Chained {
+export interface PetRemovalRecord extends Chained {
   readonly kind: 'removed'
   readonly before: number
 }
 
 /** What happened to an order, which is as it is right after that. */
-export interface MadeOrder {
+export interface OrderChangeRecord {
   readonly kind: 'order'
   readonly order: Order
   readonly change: OrderChange
@@ -50,15 +50,15 @@ export interface MadeOrder {
 }
 
 /** A pet is low from then on, or no longer. */
-export interface MadeCrossing {
+export interface ThresholdRecord {
   readonly kind: 'low' | 'recovered'
   readonly petId: bigint
-  readonly entry: FoundEntry
+  readonly entry: LockedEntry
   readonly by: ChangeOrigin
 }
 
 /** What happened to a category, which is as it is right after that, or was until then. */
-export interface MadeCategory {
+export interface CategoryChangeRecord {
   readonly kind: 'category'
   readonly category: Category
   readonly change: 'created' | 'changed' | 'removed'
@@ -66,28 +66,28 @@ export interface MadeCategory {
 }
 
 /** A row of a pet's own history. */
-export type MadeOfPet = MadeChange | MadePet | MadeRemoval
+export type PetRecord = QuantityRecord | PetChangeRecord | PetRemovalRecord
 
-export function isQuantityChange(made: Made): made is MadeChange {
-  return made.kind === 'change'
+export function isQuantityRecord(record: LogRecord): record is QuantityRecord {
+  return record.kind === 'change'
 }
 
-export function isOfPet(made: Made): made is MadeOfPet {
-  return made.kind === 'change' || made.kind === 'pet' || made.kind === 'removed'
+export function isPetRecord(record: LogRecord): record is PetRecord {
+  return record.kind === 'change' || record.kind === 'pet' || record.kind === 'removed'
 }
 
 /** The entries as the requests so far have left them. */
-export class ChangingStock {
-  readonly made: Made[] = []
-  readonly #found: ReadonlyMap<bigint, FoundEntry>
-  readonly #now = new Map<bigint, FoundEntry | undefined>()
-  readonly #latest = new Map<bigint, MadeOfPet>()
+export class StockDraft {
+  readonly records: LogRecord[] = []
+  readonly #found: ReadonlyMap<bigint, LockedEntry>
+  readonly #now = new Map<bigint, LockedEntry | undefined>()
+  readonly #latest = new Map<bigint, PetRecord>()
   /** Whether they were low before the request that is under way. */
   readonly #wasLow = new Map<bigint, boolean>()
   readonly #reserved = new Map<bigint, number>()
   readonly #low = new Map<bigint, boolean>()
 
-  constructor(found: ReadonlyMap<bigint, FoundEntry>) {
+  constructor(found: ReadonlyMap<bigint, LockedEntry>) {
     this.#found = found
   }
 
@@ -101,7 +101,7 @@ export class ChangingStock {
     return this.#low
   }
 
-  entry(petId: bigint): FoundEntry | undefined {
+  entry(petId: bigint): LockedEntry | undefined {
     return this.#now.has(petId) ? this.#now.get(petId) : this.#found.get(petId)
   }
 
@@ -132,7 +132,7 @@ export class ChangingStock {
   }
 
   /** Adds a pet with its entry, or changes one in anything but its quantity and what is reserved of it. */
-  putPet(pet: Pet, entry: FoundEntry, by: ChangeOrigin): void {
+  putPet(pet: Pet, entry: LockedEntry, by: ChangeOrigin): void {
     const isNew = this.entry(pet.id) === undefined
     this.#put(pet.id, entry)
     const [petId, { status, quantity: after }] = [pet.id, entry]
@@ -148,48 +148,48 @@ export class ChangingStock {
     this.#record({ kind: 'removed', before, petId, status, by, ...this.#chained(petId) })
   }
 
-  tellOrder(order: Order, change: OrderChange, by: ChangeOrigin): void {
-    this.made.push({ kind: 'order', order, change, by })
+  logOrder(order: Order, change: OrderChange, by: ChangeOrigin): void {
+    this.records.push({ kind: 'order', order, change, by })
   }
 
-  tellCategory(category: Category, change: MadeCategory['change'], by: ChangeOrigin): void {
-    this.made.push({ kind: 'category', category, change, by })
+  logCategory(category: Category, change: CategoryChangeRecord['change'], by: ChangeOrigin): void {
+    this.records.push({ kind: 'category', category, change, by })
   }
 
   /** Ends a request: what it has done as a whole to a pet is what may have crossed its threshold. */
-  tellCrossings(by: ChangeOrigin): void {
+  logThresholdCrossings(by: ChangeOrigin): void {
     for (const [petId, wasLow] of this.#wasLow) {
       const entry = this.#require(petId)
       const isLowNow = isLow(entry)
       if (isLowNow === wasLow) continue
       this.#low.set(petId, isLowNow)
-      this.made.push({ kind: isLowNow ? 'low' : 'recovered', petId, entry, by })
+      this.records.push({ kind: isLowNow ? 'low' : 'recovered', petId, entry, by })
     }
     this.#wasLow.clear()
   }
 
-  #put(petId: bigint, entry: FoundEntry): void {
+  #put(petId: bigint, entry: LockedEntry): void {
     const before = this.entry(petId)
     const wasLow = before !== undefined && isLow(before)
     if ((wasLow || entry.lowStockAt !== null) && !this.#wasLow.has(petId)) this.#wasLow.set(petId, wasLow)
     this.#now.set(petId, entry)
   }
 
-  #require(petId: bigint): FoundEntry {
+  #require(petId: bigint): LockedEntry {
     const entry = this.entry(petId)
     if (entry === undefined) throw new Error(`petId ${petId} has no entry`)
     return entry
   }
 
   #chained(petId: bigint) {
-    return { index: this.made.length, follows: this.#latest.get(petId)?.index ?? null, isLast: true }
+    return { index: this.records.length, follows: this.#latest.get(petId)?.index ?? null, isLast: true }
   }
 
-  #record(made: MadeOfPet): void {
-    const earlier = this.#latest.get(made.petId)
+  #record(record: PetRecord): void {
+    const earlier = this.#latest.get(record.petId)
     if (earlier !== undefined) earlier.isLast = false
-    this.#latest.set(made.petId, made)
-    this.made.push(made)
+    this.#latest.set(record.petId, record)
+    this.records.push(record)
   }
 }
 

@@ -1,11 +1,11 @@
-import type { ChangingStock } from '../stock/changing-stock.ts'
-import type { FoundEntry } from '../stock/inventory.ts'
+import type { LockedEntry } from '../stock/inventory.ts'
+import type { StockDraft } from '../stock/stock-draft.ts'
 import type { CatalogOutcome, CatalogRequest, CategoryUpdate, ChangeOrigin } from '../stock/stock-request.ts'
 import { type Category, type CategoryDraft, patchedCategory } from './category.ts'
 import { isSamePet, type Pet, type PetDraft, type PetPatch, patched } from './pet.ts'
 
 /** What a commit about the catalogue finds, under its lock. */
-export interface CatalogFound {
+export interface LockedCatalog {
   /** Those that are named and are there. */
   readonly pets: ReadonlyMap<bigint, Pet>
   /** Those that are named, or are those of the pets that are named. */
@@ -22,16 +22,16 @@ export interface CatalogFound {
 /** What is written of the catalogue, beside the log and the stock. */
 export interface CatalogChanges {
   /** As it is from then on, with its entry; `undefined` where it is gone. */
-  readonly pets: ReadonlyMap<bigint, { readonly pet: Pet; readonly entry: FoundEntry } | undefined>
+  readonly pets: ReadonlyMap<bigint, { readonly pet: Pet; readonly entry: LockedEntry } | undefined>
   readonly categories: ReadonlyMap<bigint, Category | undefined>
   /** Categories whose pets get another threshold, as far as they have none of their own. */
   readonly newThresholds: readonly (Category & { readonly by: ChangeOrigin })[]
 }
 
 /** The catalogue as the requests so far have left it. */
-export class ChangingCatalog {
-  readonly #stock: ChangingStock
-  readonly #found: CatalogFound
+export class CatalogDraft {
+  readonly #stock: StockDraft
+  readonly #found: LockedCatalog
   readonly #pets = new Map<bigint, Pet | undefined>()
   readonly #categories = new Map<bigint, Category | undefined>()
   readonly #barcodes = new Map<string, bigint | undefined>()
@@ -39,7 +39,7 @@ export class ChangingCatalog {
   #idsTaken = 0
   #categoryIdsTaken = 0
 
-  constructor(stock: ChangingStock, found: CatalogFound) {
+  constructor(stock: StockDraft, found: LockedCatalog) {
     this.#stock = stock
     this.#found = found
   }
@@ -96,7 +96,7 @@ export class ChangingCatalog {
   #put(
     pet: Pet,
     category: Category,
-    { quantity, reserved }: Pick<FoundEntry, 'quantity' | 'reserved'>,
+    { quantity, reserved }: Pick<LockedEntry, 'quantity' | 'reserved'>,
     by: ChangeOrigin,
   ): CatalogOutcome {
     const lowStockAt = pet.lowStockAt ?? category.lowStockAt ?? null
@@ -123,7 +123,7 @@ export class ChangingCatalog {
     if (this.#category(id) !== undefined) return { taken: { categoryId: id } }
     const category = { id, ...record }
     this.#categories.set(id, category)
-    this.#stock.tellCategory(category, 'created', by)
+    this.#stock.logCategory(category, 'created', by)
     return { category }
   }
 
@@ -135,7 +135,7 @@ export class ChangingCatalog {
     if (category.name === before.name && category.lowStockAt === before.lowStockAt) return { category }
     this.#categories.set(categoryId, category)
     if (category.lowStockAt !== before.lowStockAt) this.#newThresholds.push({ ...category, by: request })
-    this.#stock.tellCategory(category, 'changed', request)
+    this.#stock.logCategory(category, 'changed', request)
     return { category }
   }
 
@@ -144,7 +144,7 @@ export class ChangingCatalog {
     if (category === undefined) return { unknownCategory: categoryId }
     if (this.#found.usedCategories.has(categoryId)) return { inUse: { category: categoryId } }
     this.#categories.set(categoryId, undefined)
-    this.#stock.tellCategory(category, 'removed', by)
+    this.#stock.logCategory(category, 'removed', by)
     return { removed: categoryId }
   }
 

@@ -8,7 +8,7 @@ import {
 } from './webhook.ts'
 
 /** What a commit about webhooks finds, under its lock. */
-export interface WebhooksFound {
+export interface LockedWebhooks {
   /** Those that are named and are there. */
   readonly named: ReadonlyMap<bigint, Webhook>
   readonly total: number
@@ -20,13 +20,13 @@ export interface WebhooksFound {
 export type WebhookChanges = ReadonlyMap<bigint, Webhook | undefined>
 
 /** The webhooks as the requests so far have left them. */
-export class ChangingWebhooks {
-  readonly #found: WebhooksFound
+export class WebhooksDraft {
+  readonly #found: LockedWebhooks
   readonly #changed = new Map<bigint, Webhook | undefined>()
   readonly #createdBy: Map<string, number>
   #total: number
 
-  constructor(found: WebhooksFound) {
+  constructor(found: LockedWebhooks) {
     this.#found = found
     this.#total = found.total
     this.#createdBy = new Map(found.createdBy)
