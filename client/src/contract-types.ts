@@ -450,7 +450,7 @@ export interface OrderCancelledPayload {
   readonly data: OrderEvent
 }
 
-/** A hold was over. */
+/** A hold expired. */
 export interface OrderExpiredPayload {
   /** What it tells of. */
   readonly type: 'order.expired'

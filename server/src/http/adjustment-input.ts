@@ -8,9 +8,9 @@ import {
   isReference,
   wrongChoice,
 } from '../core/stock/adjustment-rules.ts'
+import { type AdjustmentChange, MAX_CHANGES } from '../core/stock/command.ts'
 import { MAX_QUANTITY } from '../core/stock/inventory.ts'
 import { refusal } from '../core/stock/refusal.ts'
-import { type AdjustmentChange, MAX_CHANGES } from '../core/stock/stock-request.ts'
 import { type ErrorDetail, ServiceError } from '../core/values/errors.ts'
 import { int64Of, invalid, isObject, type JsonObject, quoted, shown } from './request-input.ts'
 import type { InventoryAdjustment } from './resources.ts'

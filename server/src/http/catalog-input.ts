@@ -19,16 +19,16 @@ export function readNewPet(body: object): PetDraft {
   }
 }
 
-export function readPetUpdate(body: object): { readonly petPatch: PetPatch } {
+export function readPetUpdate(body: object): { readonly patch: PetPatch } {
   const { name, categoryId, status, barcode, lowStockAt }: Fields = { ...body }
-  const petPatch = {
+  const patch = {
     ...(name === undefined ? {} : { name: readName(name) }),
     ...(categoryId === undefined ? {} : { categoryId: readId('categoryId', categoryId) }),
     ...(status === undefined ? {} : { status: readStatus(status) }),
     ...(barcode === undefined ? {} : { barcode: barcode === null ? null : readBarcode(barcode) }),
     ...readThreshold(lowStockAt),
   }
-  return { petPatch: atLeastOne(petPatch, 'name, categoryId, status, barcode and lowStockAt') }
+  return { patch: atLeastOne(patch, 'name, categoryId, status, barcode and lowStockAt') }
 }
 
 export function readNewCategory(body: object): CategoryDraft {
@@ -40,13 +40,13 @@ export function readNewCategory(body: object): CategoryDraft {
   }
 }
 
-export function readCategoryUpdate(body: object): { readonly categoryPatch: CategoryPatch } {
+export function readCategoryUpdate(body: object): { readonly patch: CategoryPatch } {
   const { name, lowStockAt }: Fields = { ...body }
-  const categoryPatch = {
+  const patch = {
     ...(name === undefined ? {} : { name: readName(name) }),
     ...readThreshold(lowStockAt),
   }
-  return { categoryPatch: atLeastOne(categoryPatch, 'name and lowStockAt') }
+  return { patch: atLeastOne(patch, 'name and lowStockAt') }
 }
 
 function atLeastOne<Patch extends object>(patch: Patch, names: string): Patch {

@@ -1,6 +1,6 @@
 import { MAX_HOLD_SECONDS, type OrderDraft } from '../core/orders/order.ts'
+import type { ChangeOrder, CompleteOrder } from '../core/stock/command.ts'
 import { MAX_QUANTITY } from '../core/stock/inventory.ts'
-import type { OrderUpdate } from '../core/stock/stock-request.ts'
 import { parseDateTime } from '../core/values/rfc3339.ts'
 import { int64Of, invalid, shown } from './request-input.ts'
 
@@ -21,14 +21,16 @@ export function readNewOrder(body: object): OrderDraft {
   }
 }
 
-export function readOrderUpdate(body: object): Pick<OrderUpdate, 'update'> {
+export function readOrderUpdate(
+  body: object,
+): Pick<CompleteOrder, 'type'> | Pick<ChangeOrder, 'type' | 'shipDate'> {
   const { complete, shipDate }: Fields = { ...body }
   if ((complete === undefined) === (shipDate === undefined)) {
     const got = complete === undefined ? 'neither' : 'both'
     throw invalid(`the body must have exactly one of complete and shipDate, got ${got}`)
   }
-  if (shipDate !== undefined) return { update: { shipDate: readShipDate(shipDate) } }
-  if (complete === true) return { update: 'complete' }
+  if (shipDate !== undefined) return { type: 'change_order', shipDate: readShipDate(shipDate) }
+  if (complete === true) return { type: 'complete_order' }
   throw invalid(`complete must be true, got ${shown(complete)}; DELETE cancels an order`)
 }
 

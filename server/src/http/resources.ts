@@ -2,8 +2,13 @@ import Type, { type Static } from 'typebox'
 import { PERMISSIONS } from '../core/keys/permissions.ts'
 import { PLANS } from '../core/keys/plans.ts'
 import { ORDER_STATES } from '../core/orders/order.ts'
+import {
+  type AdjustmentChange as Change,
+  MAX_CHANGES,
+  MAX_REFERENCE_LENGTH,
+  REASONS,
+} from '../core/stock/command.ts'
 import { MAX_QUANTITY, PET_STATUSES } from '../core/stock/inventory.ts'
-import { type Adjustment, MAX_CHANGES, MAX_REFERENCE_LENGTH, REASONS } from '../core/stock/stock-request.ts'
 import { ERROR_CODES } from '../core/values/errors.ts'
 
 /** Digits on the wire, `bigint` in the program. */
@@ -80,7 +85,7 @@ const AdjustmentFields = Type.Object(
   },
 )
 
-export const AdjustmentChange = Type.Unsafe<Adjustment['changes'][number]>(AdjustmentFields)
+export const AdjustmentChange = Type.Unsafe<Change>(AdjustmentFields)
 
 export const InventoryAdjustment = Type.Object(
   {

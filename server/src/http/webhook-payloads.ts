@@ -1,4 +1,5 @@
 import Type, { type TSchema } from 'typebox'
+import { forEachOrderWebhook } from '../core/orders/order.ts'
 import type { WebhookKind } from '../core/webhooks/webhook.ts'
 import { LowStockEvent, PetEvent } from './catalog-resources.ts'
 import { OrderEvent } from './order-resources.ts'
@@ -12,10 +13,7 @@ const DATA: Readonly<Record<PayloadType, readonly [summary: string, data: TSchem
   'stock.changed': ['A quantity changed', ChangeEvent],
   'stock.low': ['So few are available that a pet is low', LowStockEvent],
   'stock.recovered': ['A pet is no longer low', LowStockEvent],
-  'order.created': ['An order was made', OrderEvent],
-  'order.completed': ['An order was completed', OrderEvent],
-  'order.cancelled': ['An order was cancelled', OrderEvent],
-  'order.expired': ['A hold was over', OrderEvent],
+  ...forEachOrderWebhook(({ summary }) => [summary, OrderEvent] as const),
   'pet.changed': ['A pet was added, or changed in anything but its quantity', PetEvent],
   'pet.removed': ['A pet is gone', RemovedEvent],
   relist: ['The place of the webhook was gone: read the list again, then go on', Type.Object({})],

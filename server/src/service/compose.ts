@@ -2,10 +2,10 @@ import { type Handler, type Listener, listen, readTls, type Tls } from '@petstor
 import { KeyRing } from '../core/keys/api-key.ts'
 import { AddressWindows } from '../core/limits/address-windows.ts'
 import { KeyQueue } from '../core/limits/key-queue.ts'
+import { STORE_KEY_ID } from '../core/stock/command.ts'
 import { EventHub } from '../core/stock/event-hub.ts'
 import { GroupCommit } from '../core/stock/group-commit.ts'
 import { REMEMBERED_MS } from '../core/stock/idempotency.ts'
-import { STORE_KEY_ID } from '../core/stock/stock-request.ts'
 import { LiveView } from '../core/stock/view/live-view.ts'
 import { type Clock, SECOND } from '../core/values/clock.ts'
 import { ServiceError } from '../core/values/errors.ts'
@@ -174,9 +174,9 @@ export async function startService(
 
   const sweep = async () => {
     while (!isStopping) {
-      const holdsOf = await store.petsWithExpiredHolds(SWEPT_AT_ONCE)
-      if (holdsOf.length === 0) return
-      await commits.change({ holdsOf, keyId: STORE_KEY_ID, at: clock() }, () => {})
+      const petIds = await store.petsWithExpiredHolds(SWEPT_AT_ONCE)
+      if (petIds.length === 0) return
+      await commits.run({ type: 'release_holds', petIds, keyId: STORE_KEY_ID, at: clock() })
       await Bun.sleep(SWEEPING_PAUSE_MS)
     }
   }

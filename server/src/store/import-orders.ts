@@ -1,10 +1,10 @@
 import { importOrder } from '../core/orders/import-order.ts'
 import type { OrderRow } from '../core/orders/order.ts'
 import { type LockedOrders, OrdersDraft } from '../core/orders/orders-draft.ts'
+import type { ChangeOrigin } from '../core/stock/command.ts'
 import type { WrittenDecision } from '../core/stock/decide.ts'
 import type { LockedEntry } from '../core/stock/inventory.ts'
 import { StockDraft } from '../core/stock/stock-draft.ts'
-import type { ChangeOrigin } from '../core/stock/stock-request.ts'
 import type { RefusedLine } from '../core/transfer/exchange-rows.ts'
 import {
   type ApplyOptions,

@@ -1,4 +1,5 @@
 import { ORDER_CHANGES, ORDER_STATES, type Order, type OrderChange } from '../core/orders/order.ts'
+import type { Command } from '../core/stock/command.ts'
 import type { Columns, SqlValue } from './sql.ts'
 
 export interface OrderRecord {
@@ -23,25 +24,28 @@ export const ORDER_COLUMNS = {
 
 export const ORDER_FIELDS = Object.keys(ORDER_COLUMNS).join(', ')
 
-/** Holds, by the index of those that are open. The time is that of the store: see StoreClock. */
+/** The condition that an order is an expired hold, written for the partial indexes of holds. `now` is the store's time. */
 export const isExpiredSql = (now: string) => `state = 'open' AND expires_at <= ${now}`
 
 export function toOrder(row: OrderRecord): Order {
   return {
-    ...{ id: row.id, petId: row.pet_id, quantity: Number(row.quantity) },
-    ...{ state: known(ORDER_STATES, row.state), createdAt: Number(row.created_at) },
+    id: row.id,
+    petId: row.pet_id,
+    quantity: Number(row.quantity),
+    state: known(ORDER_STATES, row.state),
+    createdAt: Number(row.created_at),
     ...(row.expires_at === null ? {} : { expiresAt: Number(row.expires_at) }),
     ...(row.ship_date === null ? {} : { shipDate: Number(row.ship_date) }),
   }
 }
 
-/** In the order of the columns. */
+/** In the order of ORDER_COLUMNS. */
 export function orderValues(order: Order): SqlValue[] {
   const { id, petId, quantity, state, createdAt, expiresAt = null, shipDate = null } = order
   return [id, petId, quantity, state, createdAt, expiresAt, shipDate]
 }
 
-/** What the log keeps of what happened to an order: all of it, since the order itself goes on changing. */
+/** The detail of a log row about an order: the whole order after the change. */
 export function toDetail(change: OrderChange, { id, petId, ...rest }: Order): string {
   return JSON.stringify({ change, id: String(id), petId: String(petId), ...rest })
 }
@@ -55,7 +59,26 @@ export function fromDetail(text: string): { readonly change: OrderChange; readon
 }
 
 function known<Word extends string>(words: readonly Word[], text: unknown): Word {
-  const word = words.find((one) => one === text)
-  if (word === undefined) throw new Error(`${text} is none of ${words.join(', ')}`)
+  const word = words.find((candidate) => candidate === text)
+  if (word === undefined) throw new Error(`${text} is not one of ${words.join(', ')}`)
   return word
+}
+
+/** The orders that the commands name, and how many they create. */
+export function orderReferencesOf(commands: readonly Command[]) {
+  const orderIds: bigint[] = []
+  let newOrders = 0
+  for (const command of commands) {
+    switch (command.type) {
+      case 'create_order':
+        newOrders++
+        break
+      case 'complete_order':
+      case 'cancel_order':
+      case 'change_order':
+        orderIds.push(command.orderId)
+        break
+    }
+  }
+  return { orderIds, newOrders }
 }

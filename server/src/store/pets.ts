@@ -1,7 +1,7 @@
 import type { CatalogStore } from '../core/catalog/catalog-store.ts'
 import { defaultCategoryName } from '../core/catalog/category.ts'
 import { nameWords } from '../core/catalog/name-words.ts'
-import { STORE_KEY_ID } from '../core/stock/stock-request.ts'
+import { STORE_KEY_ID } from '../core/stock/command.ts'
 import type { Clock } from '../core/values/clock.ts'
 import { type CategoryRow, PET_FIELDS, type PetRow, petDetailSql, toCategory, toPet } from './catalog-rows.ts'
 import { IS_OF_PET } from './log-rows.ts'

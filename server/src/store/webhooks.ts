@@ -1,4 +1,4 @@
-import { isWebhookRequest, type StockRequest } from '../core/stock/stock-request.ts'
+import type { Command } from '../core/stock/command.ts'
 import { WEBHOOK_KINDS, type Webhook, type WebhookProgress } from '../core/webhooks/webhook.ts'
 import type { DeliveryStore, WebhookLag, WebhookState, WebhookStore } from '../core/webhooks/webhook-store.ts'
 import type { LockedWebhooks, WebhookChanges } from '../core/webhooks/webhooks-draft.ts'
@@ -173,12 +173,23 @@ async function lagOf(
   return { events, since: first === undefined ? undefined : Number(first.at) }
 }
 
-/** Those that requests name, in their order. */
-export function webhookIdsOf(requests: readonly StockRequest[]): bigint[] {
-  const ids = requests
-    .filter(isWebhookRequest)
-    .map((request) => ('webhookId' in request ? request.webhookId : request.newWebhook.id))
-  return [...new Set(ids)].sort((one, other) => (one < other ? -1 : 1))
+/** The webhooks that the commands name, each once, by id ascending. */
+export function webhookIdsOf(commands: readonly Command[]): bigint[] {
+  const ids = new Set<bigint>()
+  for (const command of commands) {
+    switch (command.type) {
+      case 'create_webhook':
+        ids.add(command.webhook.id)
+        break
+      case 'update_webhook':
+      case 'rotate_webhook_secret':
+      case 'move_webhook':
+      case 'remove_webhook':
+        ids.add(command.webhookId)
+        break
+    }
+  }
+  return [...ids].sort((one, other) => (one < other ? -1 : 1))
 }
 
 export function toLockedWebhooks(

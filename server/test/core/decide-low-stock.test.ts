@@ -3,9 +3,9 @@ import type { LockedCatalog } from '../../src/core/catalog/catalog-draft.ts'
 import type { Pet, PetPatch } from '../../src/core/catalog/pet.ts'
 import type { Order } from '../../src/core/orders/order.ts'
 import { MAX_EXPIRED_HOLDS } from '../../src/core/orders/orders-draft.ts'
+import { type Command, STORE_KEY_ID, type SubmittedCommand } from '../../src/core/stock/command.ts'
 import { decide } from '../../src/core/stock/decide.ts'
 import { isLow, type LockedEntry, MAX_QUANTITY } from '../../src/core/stock/inventory.ts'
-import { type OrderUpdate, STORE_KEY_ID, type StockRequest } from '../../src/core/stock/stock-request.ts'
 
 const NOW = 1_000_000
 const BY = { keyId: 'key_a', at: 7 }
@@ -13,20 +13,33 @@ const entry = (more: Partial<LockedEntry> = {}): LockedEntry => ({
   ...{ quantity: 10, status: 'available', reserved: 0, lowStockAt: 3 },
   ...more,
 })
-const set = (quantity: number, petId = 1n): StockRequest => ({ ...BY, petId, quantity })
-const reserve = (quantity: number): StockRequest => ({ ...BY, draft: { petId: 1n, quantity } })
-const update = (what: OrderUpdate['update'], orderId = 1n): StockRequest => ({
-  ...{ ...BY, orderId, petId: 1n, update: what },
+const set = (quantity: number, petId = 1n): Command => ({ type: 'set_quantity', ...BY, petId, quantity })
+const reserve = (quantity: number): Command => ({
+  type: 'create_order' as const,
+  ...BY,
+  draft: { petId: 1n, quantity },
 })
-const patch = (petPatch: PetPatch): StockRequest => ({ ...BY, petId: 1n, petPatch })
+const update = (type: 'complete_order' | 'cancel_order', orderId = 1n): Command => ({
+  type,
+  ...BY,
+  orderId,
+  petId: 1n,
+})
+const patch = (petPatch: PetPatch): Command => ({
+  type: 'update_pet' as const,
+  ...BY,
+  petId: 1n,
+  patch: petPatch,
+})
 const order = (quantity: number, more: Partial<Order> = {}): Order => ({
   ...{ id: 1n, petId: 1n, quantity, state: 'open', createdAt: 5 },
   ...more,
 })
-const REMOVE: StockRequest = { ...BY, removedPet: 1n }
-const create = (more: Partial<Pet & { quantity: number }> = {}): StockRequest => ({
+const REMOVE: Command = { type: 'remove_pet', ...BY, petId: 1n }
+const create = (more: Partial<Pet & { quantity: number }> = {}): Command => ({
+  type: 'create_pet' as const,
   ...BY,
-  newPet: { id: 1n, name: 'Rex', categoryId: 1n, status: 'available', quantity: 10, ...more },
+  draft: { id: 1n, name: 'Rex', categoryId: 1n, status: 'available', quantity: 10, ...more },
 })
 
 /** Category 1 has no threshold; category 2 has 5, category 3 has 20. */
@@ -47,7 +60,7 @@ interface Case {
   readonly from?: Partial<LockedEntry> | null
   readonly orders?: readonly Order[]
   readonly pet?: Partial<Pet>
-  readonly asked: readonly StockRequest[]
+  readonly asked: readonly SubmittedCommand[]
 }
 
 function decided({ from, orders = [], pet = { lowStockAt: 3 }, asked }: Case) {
@@ -92,12 +105,17 @@ describe('a crossing is told once, in the request that crosses', () => {
     ['not by one that stays below', { from: { quantity: 2 }, asked: [set(0)] }, []],
     ['back by a quantity', { from: { quantity: 2 }, asked: [set(4)] }, ['recovered 4']],
     ['not by the same quantity again', { from: { quantity: 3 }, asked: [set(3)] }, []],
-    ['by an adjustment', { asked: [{ ...BY, changes: [{ petId: 1n, delta: -8 }] }] }, ['low 2']],
+    [
+      'by an adjustment',
+      { asked: [{ type: 'adjust', ...BY, changes: [{ petId: 1n, delta: -8 }] }] },
+      ['low 2'],
+    ],
     [
       'not by an adjustment that is refused as a whole',
       {
         asked: [
           {
+            type: 'adjust',
             ...BY,
             changes: [
               { petId: 1n, delta: -8 },
@@ -118,17 +136,17 @@ describe('a crossing is told once, in the request that crosses', () => {
     ['by the second of two orders', { asked: [reserve(6), reserve(1)] }, ['low 3']],
     [
       'back by an order that is cancelled',
-      { from: { reserved: 8 }, orders: [order(8)], asked: [update('cancel')] },
+      { from: { reserved: 8 }, orders: [order(8)], asked: [update('cancel_order')] },
       ['recovered 10'],
     ],
     [
       'not by one that is completed: both go down',
-      { from: { reserved: 6 }, orders: [order(6)], asked: [update('complete')] },
+      { from: { reserved: 6 }, orders: [order(6)], asked: [update('complete_order')] },
       [],
     ],
     [
       'nor by one of a low pet',
-      { from: { reserved: 8 }, orders: [order(8)], asked: [update('complete')] },
+      { from: { reserved: 8 }, orders: [order(8)], asked: [update('complete_order')] },
       [],
     ],
     [
@@ -229,11 +247,16 @@ test('so many holds that the request is put off cross as well', () => {
     order(1, { id: BigInt(index + 1), expiresAt: NOW }),
   )
   const decision = decided({ from: { quantity: 1_003, reserved: 1_000 }, orders: holds, asked: [set(0)] })
-  expect([decision.isPutOff, crossings(decision)]).toEqual([true, ['recovered 1003']])
+  expect([decision.isPostponed, crossings(decision)]).toEqual([true, ['recovered 1003']])
 })
 
 test('a request that is a replay crosses nothing again', () => {
-  const keyed = { ...BY, petId: 1n, idempotency: { key: 'k', fingerprint: 'f', answer: () => 'done' } }
+  const keyed = {
+    type: 'set_quantity' as const,
+    ...BY,
+    petId: 1n,
+    idempotency: { key: 'k', fingerprint: 'f', answer: () => 'done' },
+  }
   const asked = [{ ...keyed, quantity: 1 }, set(9), { ...keyed, quantity: 1 }]
   expect(crossings(decided({ asked }))).toEqual(['low 1', 'recovered 9'])
 })
@@ -247,7 +270,7 @@ test('a low pet that goes and comes back otherwise in one commit is not taken fo
 test('pets cross for themselves, in the order in which they were named', () => {
   const found = new Map([1n, 2n, 3n].map((petId) => [petId, entry({ quantity: 5 })]))
   const changes = [3n, 1n, 2n].map((petId) => ({ petId, delta: petId === 1n ? -1 : -2 }))
-  const { records, low } = decide([{ ...BY, changes }], found)
+  const { records, low } = decide([{ type: 'adjust', ...BY, changes }], found)
   expect(records.filter(({ kind }) => kind === 'low').map((one) => 'petId' in one && one.petId)).toEqual([
     3n,
     2n,

@@ -5,7 +5,7 @@ import {
   isReason,
   isReference,
 } from '../../core/stock/adjustment-rules.ts'
-import type { Reason } from '../../core/stock/stock-request.ts'
+import type { Reason } from '../../core/stock/command.ts'
 import { ADJUSTMENT_ROWS } from '../../core/transfer/adjustment-rows.ts'
 import { quoted } from '../../core/transfer/exchange-rows.ts'
 import type { FileKind } from '../../core/transfer/file-header.ts'

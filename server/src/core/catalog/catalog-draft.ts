@@ -1,47 +1,57 @@
+import type {
+  BarcodeTaken,
+  ChangeOrigin,
+  CreateCategory,
+  CreatePet,
+  OutcomeOf,
+  RemoveCategory,
+  RemovePet,
+  UpdateCategory,
+  UpdatePet,
+} from '../stock/command.ts'
 import type { LockedEntry } from '../stock/inventory.ts'
 import type { StockDraft } from '../stock/stock-draft.ts'
-import type { CatalogOutcome, CatalogRequest, CategoryUpdate, ChangeOrigin } from '../stock/stock-request.ts'
-import { type Category, type CategoryDraft, patchedCategory } from './category.ts'
-import { isSamePet, type Pet, type PetDraft, type PetPatch, patched } from './pet.ts'
+import { type Category, patchedCategory } from './category.ts'
+import { isSamePet, type Pet, patched, type StockedPet } from './pet.ts'
 
-/** What a commit about the catalogue finds, under its lock. */
+/** What a commit about the catalogue has locked and read. */
 export interface LockedCatalog {
-  /** Those that are named and are there. */
+  /** The pets that the commands name, if they exist. */
   readonly pets: ReadonlyMap<bigint, Pet>
-  /** Those that are named, or are those of the pets that are named. */
+  /** The categories that the commands name, and the categories of the pets above. */
   readonly categories: ReadonlyMap<bigint, Category>
-  /** Of the barcodes that are named, which pets have them. */
+  /** The pet that has the barcode, for each barcode that the commands name. */
   readonly barcodes: ReadonlyMap<string, bigint>
-  /** Those of the categories to be removed that have pets. */
+  /** The categories that the commands remove and that have pets. */
   readonly usedCategories: ReadonlySet<bigint>
-  /** For pets and categories that are made without one, as many as may be. */
+  /** Enough ids for the pets and categories that the commands create without one. */
   readonly newPetIds: readonly bigint[]
   readonly newCategoryIds: readonly bigint[]
 }
 
-/** What is written of the catalogue, beside the log and the stock. */
+/** What the commit writes to the catalogue. */
 export interface CatalogChanges {
-  /** As it is from then on, with its entry; `undefined` where it is gone. */
+  /** Each changed pet with its entry; `undefined` if it was removed. */
   readonly pets: ReadonlyMap<bigint, { readonly pet: Pet; readonly entry: LockedEntry } | undefined>
   readonly categories: ReadonlyMap<bigint, Category | undefined>
-  /** Categories whose pets get another threshold, as far as they have none of their own. */
+  /** Categories with a new threshold, which applies to their pets without a threshold of their own. */
   readonly newThresholds: readonly (Category & { readonly by: ChangeOrigin })[]
 }
 
-/** The catalogue as the requests so far have left it. */
+/** The catalogue that a commit is building. */
 export class CatalogDraft {
   readonly #stock: StockDraft
-  readonly #found: LockedCatalog
+  readonly #locked: LockedCatalog
   readonly #pets = new Map<bigint, Pet | undefined>()
   readonly #categories = new Map<bigint, Category | undefined>()
   readonly #barcodes = new Map<string, bigint | undefined>()
   readonly #newThresholds: CatalogChanges['newThresholds'][number][] = []
-  #idsTaken = 0
-  #categoryIdsTaken = 0
+  #usedPetIds = 0
+  #usedCategoryIds = 0
 
-  constructor(stock: StockDraft, found: LockedCatalog) {
+  constructor(stock: StockDraft, locked: LockedCatalog) {
     this.#stock = stock
-    this.#found = found
+    this.#locked = locked
   }
 
   get changes(): CatalogChanges {
@@ -57,40 +67,78 @@ export class CatalogDraft {
     }
   }
 
-  decide(request: CatalogRequest): CatalogOutcome {
-    if ('newPet' in request) return this.#create(request.newPet, request)
-    if ('petPatch' in request) return this.#change(request.petId, request.petPatch, request)
-    if ('removedPet' in request) return this.#remove(request.removedPet, request)
-    if ('newCategory' in request) return this.#createCategory(request.newCategory, request)
-    if ('categoryPatch' in request) return this.#changeCategory(request)
-    return this.#removeCategory(request.removedCategory, request)
+  createPet(command: CreatePet): OutcomeOf<CreatePet> {
+    const { quantity, id: given, ...record } = command.draft
+    const { categoryId, barcode } = record
+    const category = this.#category(categoryId)
+    if (category === undefined) return { type: 'invalid_category', categoryId }
+    const id = given ?? this.#newPetId()
+    if (this.#stock.entry(id) !== undefined) return { type: 'pet_exists', petId: id }
+    const taken = this.#barcodeTaken(id, barcode)
+    if (taken !== undefined) return taken
+    return { type: 'done', pet: this.#put({ id, ...record }, category, { quantity, reserved: 0 }, command) }
   }
 
-  #create(draft: PetDraft, by: ChangeOrigin): CatalogOutcome {
-    const { quantity, id: given, ...record } = draft
-    const category = this.#category(draft.categoryId)
-    if (category === undefined) return { unknownCategory: draft.categoryId }
-    const id = given ?? this.#newId()
-    if (this.#stock.entry(id) !== undefined) return { taken: { id } }
-    const obstacle = this.#barcodeObstacle(id, draft.barcode)
-    if (obstacle !== undefined) return obstacle
-    return this.#put({ id, ...record }, category, { quantity, reserved: 0 }, by)
-  }
-
-  #change(petId: bigint, patch: PetPatch, by: ChangeOrigin): CatalogOutcome {
+  updatePet(command: UpdatePet): OutcomeOf<UpdatePet> {
+    const { petId, patch } = command
     const before = this.#pet(petId)
     const entry = this.#stock.entry(petId)
     const categoryId = patch.categoryId ?? before?.categoryId
     const category = categoryId === undefined ? undefined : this.#category(categoryId)
-    // A fault of the request is told before that there is no such pet.
-    if (category === undefined && categoryId !== undefined) return { unknownCategory: categoryId }
-    if (before === undefined || entry === undefined || category === undefined) return 'unknown_pet'
+    // An error in the command is reported before an unknown pet.
+    if (category === undefined && categoryId !== undefined) return { type: 'invalid_category', categoryId }
+    if (before === undefined || entry === undefined || category === undefined) return { type: 'unknown_pet' }
     const pet = patched(before, patch)
-    if (isSamePet(before, pet)) return { pet: { ...pet, quantity: entry.quantity } }
-    const obstacle = this.#barcodeObstacle(petId, pet.barcode)
-    if (obstacle !== undefined) return obstacle
+    if (isSamePet(before, pet)) return { type: 'done', pet: { ...pet, quantity: entry.quantity } }
+    const taken = this.#barcodeTaken(petId, pet.barcode)
+    if (taken !== undefined) return taken
     if (before.barcode !== undefined) this.#barcodes.set(before.barcode, undefined)
-    return this.#put(pet, category, entry, by)
+    return { type: 'done', pet: this.#put(pet, category, entry, command) }
+  }
+
+  removePet(command: RemovePet): OutcomeOf<RemovePet> {
+    const { petId } = command
+    const entry = this.#stock.entry(petId)
+    if (entry === undefined) return { type: 'unknown_pet' }
+    if (entry.reserved > 0) return { type: 'pet_reserved', reserved: entry.reserved }
+    const barcode = this.#pet(petId)?.barcode
+    if (barcode !== undefined) this.#barcodes.set(barcode, undefined)
+    this.#stock.removePet(petId, command)
+    this.#pets.set(petId, undefined)
+    return { type: 'done' }
+  }
+
+  createCategory(command: CreateCategory): OutcomeOf<CreateCategory> {
+    const { id: given, ...record } = command.draft
+    const id = given ?? this.#newCategoryId()
+    if (this.#category(id) !== undefined) return { type: 'category_exists', categoryId: id }
+    const category = { id, ...record }
+    this.#categories.set(id, category)
+    this.#stock.logCategory(category, 'created', command)
+    return { type: 'done', category }
+  }
+
+  updateCategory(command: UpdateCategory): OutcomeOf<UpdateCategory> {
+    const { categoryId, patch } = command
+    const before = this.#category(categoryId)
+    if (before === undefined) return { type: 'unknown_category' }
+    const category = patchedCategory(before, patch)
+    const hasNewThreshold = category.lowStockAt !== before.lowStockAt
+    if (category.name === before.name && !hasNewThreshold) return { type: 'done', category }
+    this.#categories.set(categoryId, category)
+    if (hasNewThreshold) this.#newThresholds.push({ ...category, by: command })
+    this.#stock.logCategory(category, 'changed', command)
+    return { type: 'done', category }
+  }
+
+  removeCategory(command: RemoveCategory): OutcomeOf<RemoveCategory> {
+    const { categoryId } = command
+    const category = this.#category(categoryId)
+    if (category === undefined) return { type: 'unknown_category' }
+    if (this.#locked.usedCategories.has(categoryId)) return { type: 'category_has_pets' }
+    this.#categories.set(categoryId, undefined)
+    this.#stock.logCategory(category, 'removed', command)
+    return { type: 'done' }
   }
 
   #put(
@@ -98,87 +146,48 @@ export class CatalogDraft {
     category: Category,
     { quantity, reserved }: Pick<LockedEntry, 'quantity' | 'reserved'>,
     by: ChangeOrigin,
-  ): CatalogOutcome {
+  ): StockedPet {
     const lowStockAt = pet.lowStockAt ?? category.lowStockAt ?? null
     this.#stock.putPet(pet, { quantity, reserved, status: pet.status, lowStockAt }, by)
     this.#pets.set(pet.id, pet)
     if (pet.barcode !== undefined) this.#barcodes.set(pet.barcode, pet.id)
-    return { pet: { ...pet, quantity } }
-  }
-
-  #remove(petId: bigint, by: ChangeOrigin): CatalogOutcome {
-    const entry = this.#stock.entry(petId)
-    if (entry === undefined) return 'unknown_pet'
-    if (entry.reserved > 0) return { inUse: { pet: petId, reserved: entry.reserved } }
-    const barcode = this.#pet(petId)?.barcode
-    if (barcode !== undefined) this.#barcodes.set(barcode, undefined)
-    this.#stock.removePet(petId, by)
-    this.#pets.set(petId, undefined)
-    return { removed: petId }
-  }
-
-  #createCategory(draft: CategoryDraft, by: ChangeOrigin): CatalogOutcome {
-    const { id: given, ...record } = draft
-    const id = given ?? this.#newCategoryId()
-    if (this.#category(id) !== undefined) return { taken: { categoryId: id } }
-    const category = { id, ...record }
-    this.#categories.set(id, category)
-    this.#stock.logCategory(category, 'created', by)
-    return { category }
-  }
-
-  #changeCategory(request: CategoryUpdate): CatalogOutcome {
-    const { categoryId, categoryPatch } = request
-    const before = this.#category(categoryId)
-    if (before === undefined) return { unknownCategory: categoryId }
-    const category = patchedCategory(before, categoryPatch)
-    if (category.name === before.name && category.lowStockAt === before.lowStockAt) return { category }
-    this.#categories.set(categoryId, category)
-    if (category.lowStockAt !== before.lowStockAt) this.#newThresholds.push({ ...category, by: request })
-    this.#stock.logCategory(category, 'changed', request)
-    return { category }
-  }
-
-  #removeCategory(categoryId: bigint, by: ChangeOrigin): CatalogOutcome {
-    const category = this.#category(categoryId)
-    if (category === undefined) return { unknownCategory: categoryId }
-    if (this.#found.usedCategories.has(categoryId)) return { inUse: { category: categoryId } }
-    this.#categories.set(categoryId, undefined)
-    this.#stock.logCategory(category, 'removed', by)
-    return { removed: categoryId }
+    return { ...pet, quantity }
   }
 
   #pet(petId: bigint): Pet | undefined {
-    return this.#pets.has(petId) ? this.#pets.get(petId) : this.#found.pets.get(petId)
+    return this.#pets.has(petId) ? this.#pets.get(petId) : this.#locked.pets.get(petId)
   }
 
   #category(categoryId: bigint): Category | undefined {
     return this.#categories.has(categoryId)
       ? this.#categories.get(categoryId)
-      : this.#found.categories.get(categoryId)
+      : this.#locked.categories.get(categoryId)
   }
 
-  #barcodeObstacle(petId: bigint, barcode: string | undefined): CatalogOutcome | undefined {
+  #barcodeTaken(petId: bigint, barcode: string | undefined): BarcodeTaken | undefined {
     if (barcode === undefined) return undefined
     const owner = this.#barcodes.has(barcode)
       ? this.#barcodes.get(barcode)
-      : this.#found.barcodes.get(barcode)
-    return owner === undefined || owner === petId ? undefined : { taken: { barcode, by: owner } }
+      : this.#locked.barcodes.get(barcode)
+    return owner === undefined || owner === petId
+      ? undefined
+      : { type: 'barcode_taken', barcode, petId: owner }
   }
 
-  /** Passes over those that callers have chosen in this commit. */
-  #newId(): bigint {
+  /** Skips the ids that callers have chosen in this commit. */
+  #newPetId(): bigint {
     for (;;) {
-      const id = this.#found.newPetIds[this.#idsTaken++]
-      if (id === undefined) throw new Error(`there are only ${this.#found.newPetIds.length} ids for new pets`)
+      const id = this.#locked.newPetIds[this.#usedPetIds++]
+      if (id === undefined)
+        throw new Error(`there are only ${this.#locked.newPetIds.length} ids for new pets`)
       if (this.#stock.entry(id) === undefined) return id
     }
   }
 
   #newCategoryId(): bigint {
-    const id = this.#found.newCategoryIds[this.#categoryIdsTaken++]
+    const id = this.#locked.newCategoryIds[this.#usedCategoryIds++]
     if (id === undefined) {
-      throw new Error(`there are only ${this.#found.newCategoryIds.length} ids for new categories`)
+      throw new Error(`there are only ${this.#locked.newCategoryIds.length} ids for new categories`)
     }
     return id
   }

@@ -1,55 +1,61 @@
+import {
+  type CancelOrder,
+  type ChangeOrder,
+  type ChangeOrigin,
+  type CompleteOrder,
+  type CreateOrder,
+  type InsufficientStock,
+  type OrderClosed,
+  type OrderDone,
+  type OutcomeOf,
+  STORE_KEY_ID,
+  type UnknownPet,
+} from '../stock/command.ts'
 import { availableOf } from '../stock/inventory.ts'
 import type { StockDraft } from '../stock/stock-draft.ts'
-import {
-  type ChangeOrigin,
-  type OrderOutcome,
-  type OrderRequest,
-  type Shortage,
-  STORE_KEY_ID,
-} from '../stock/stock-request.ts'
 import { SECOND } from '../values/clock.ts'
-import type { Order, OrderChange, OrderDraft } from './order.ts'
+import { ORDER_TRANSITIONS, type Order, type OrderChange } from './order.ts'
 
-/** Holds that end in one commit, at the most. Where more are over, they end first, in commits of their own. */
+/** The maximum number of holds that expire in one commit. If there are more, they get commits of their own. */
 export const MAX_EXPIRED_HOLDS = 1_000
 
-/** What a commit about orders finds, under the lock of the pets that are named: that guards their orders as well. */
+/** What a commit about orders has read. The lock of a pet guards its orders as well. */
 export interface LockedOrders {
   /** By the store's clock, once everything is locked. */
   readonly now: number
-  /** Those that are named. */
+  /** The orders that the commands name. */
   readonly orders: ReadonlyMap<bigint, Order>
-  /** Every hold of these pets that is over by now. */
+  /** All expired holds of the locked pets that the store still has as open. */
   readonly expiredHolds: readonly Order[]
-  /** For orders that are made, as many as may be. */
+  /** Enough ids for the orders that the commands create. */
   readonly newIds: readonly bigint[]
 }
 
-/** What is written of orders, beside their rows in the log. */
+/** What the commit writes to the orders. */
 export interface OrderChanges {
   readonly added: readonly Order[]
   readonly changed: readonly Order[]
-  /** How many holds ended, and how many orders were refused for lack of stock. */
+  /** The number of holds that expired. */
   readonly expired: number
+  /** The number of orders that were refused for lack of stock. */
   readonly refused: number
 }
 
-/** Orders and what they reserve, as the requests so far have left them. Holds that are over end before the first. */
+/** The orders that a commit is building. Expired holds are released before the first command. */
 export class OrdersDraft {
   readonly #stock: StockDraft
-  readonly #found: LockedOrders
+  readonly #locked: LockedOrders
   readonly #added = new Map<bigint, Order>()
   readonly #changed = new Map<bigint, Order>()
-  /** Whether the log tells of each. */
   readonly #writesLog: boolean
   #refused = 0
 
-  constructor(stock: StockDraft, found: LockedOrders, writesLog = true) {
+  constructor(stock: StockDraft, locked: LockedOrders, writesLog = true) {
     this.#stock = stock
-    this.#found = found
+    this.#locked = locked
     this.#writesLog = writesLog
-    const by = { keyId: STORE_KEY_ID, at: found.now }
-    for (const order of found.expiredHolds) this.#close(order, 'expired', by)
+    const by = { keyId: STORE_KEY_ID, at: locked.now }
+    for (const order of locked.expiredHolds) this.#transition(order, 'expired', by)
     stock.logThresholdCrossings(by)
   }
 
@@ -57,106 +63,153 @@ export class OrdersDraft {
     return {
       added: [...this.#added.values()],
       changed: [...this.#changed.values()],
-      expired: this.#found.expiredHolds.length,
+      expired: this.expired,
       refused: this.#refused,
     }
   }
 
-  get now(): number {
-    return this.#found.now
+  get expired(): number {
+    return this.#locked.expiredHolds.length
   }
 
-  decide(request: OrderRequest): OrderOutcome {
-    if ('holdsOf' in request) return { expired: this.#found.expiredHolds.length }
-    if ('draft' in request) return this.#create(request.draft, request)
-    const { orderId, petId, update } = request
-    const order = petId === undefined ? undefined : this.find(orderId)
-    if (order === undefined) return { unknownOrder: orderId }
-    if (order.petId !== petId) throw new Error(`order ${orderId} is not of petId ${petId}, which was locked`)
-    if (update === 'complete') return this.complete(order, request)
-    if (update === 'cancel') return this.#cancel(order, request)
-    if (order.state !== 'open') return { closed: order }
-    return { order: this.change({ ...order, shipDate: update.shipDate }, request) }
+  get now(): number {
+    return this.#locked.now
+  }
+
+  create(command: CreateOrder): OutcomeOf<CreateOrder> {
+    const { petId, quantity, shipDate, holdSeconds } = command.draft
+    const obstacle = this.obstacle(petId, quantity)
+    if (obstacle !== undefined) {
+      if (obstacle.type === 'insufficient_stock') this.#refused++
+      return obstacle
+    }
+    const { newIds, now } = this.#locked
+    const id = newIds[this.#added.size]
+    if (id === undefined) throw new Error(`there are only ${newIds.length} ids for new orders`)
+    const order = {
+      id,
+      petId,
+      quantity,
+      state: ORDER_TRANSITIONS.created.to,
+      createdAt: now,
+      ...(holdSeconds === undefined ? {} : { expiresAt: now + holdSeconds * SECOND }),
+      ...(shipDate === undefined ? {} : { shipDate }),
+    }
+    return { type: 'done', order: this.add(order, command) }
+  }
+
+  complete(command: CompleteOrder): OutcomeOf<CompleteOrder> {
+    const order = this.#find(command)
+    return order === undefined ? { type: 'unknown_order' } : this.completeOrder(order, command)
+  }
+
+  cancel(command: CancelOrder): OutcomeOf<CancelOrder> {
+    const order = this.#find(command)
+    if (order === undefined) return { type: 'unknown_order' }
+    return (
+      settled(order, 'cancelled') ?? {
+        type: 'done',
+        order: this.#transition(order, 'cancelled', command),
+      }
+    )
+  }
+
+  change(command: ChangeOrder): OutcomeOf<ChangeOrder> {
+    const order = this.#find(command)
+    if (order === undefined) return { type: 'unknown_order' }
+    const { shipDate } = command
+    return (
+      settled(order, 'changed') ?? {
+        type: 'done',
+        order: this.changeOrder({ ...order, shipDate }, command),
+      }
+    )
   }
 
   find(orderId: bigint): Order | undefined {
-    return this.#added.get(orderId) ?? this.#changed.get(orderId) ?? this.#found.orders.get(orderId)
+    return this.#added.get(orderId) ?? this.#changed.get(orderId) ?? this.#locked.orders.get(orderId)
   }
 
-  /** What keeps so many more of a pet from being reserved. */
-  obstacle(petId: bigint, wanted: number): { readonly shortage: Shortage } | 'unknown_pet' | undefined {
+  /** Why `wanted` more units of a pet cannot be reserved. */
+  obstacle(petId: bigint, wanted: number): InsufficientStock | UnknownPet | undefined {
     const entry = this.#stock.entry(petId)
-    if (entry === undefined) return 'unknown_pet'
+    if (entry === undefined) return { type: 'unknown_pet' }
     const available = availableOf(entry)
-    return wanted > 0 && available < wanted ? { shortage: { petId, wanted, available } } : undefined
+    return wanted > 0 && available < wanted
+      ? { type: 'insufficient_stock', petId, wanted, available }
+      : undefined
   }
 
+  /** Adds an order that is open, or an order of the past that changes no stock. */
   add(order: Order, by: ChangeOrigin): Order {
-    if (this.find(order.id) !== undefined) throw new Error(`there is an order ${order.id} already`)
+    if (this.find(order.id) !== undefined) throw new Error(`order ${order.id} already exists`)
     this.#added.set(order.id, order)
-    if (order.state === 'open') this.#stock.reserve(order.petId, order.quantity)
-    this.#tell(order, order.state === 'open' ? 'created' : 'completed', by)
+    const isOpen = order.state === 'open'
+    if (isOpen) this.#stock.reserve(order.petId, order.quantity)
+    this.#log(order, isOpen ? 'created' : 'completed', by)
     return order
   }
 
-  /** Takes it out of what is on the shelf, and out of what is reserved. */
-  complete(order: Order, by: ChangeOrigin): OrderOutcome {
-    const { id, petId, quantity, state } = order
-    if (state === 'complete') return { order }
-    if (state !== 'open') return { closed: order }
-    const item = this.#stock.find(petId)
-    if (item === undefined) throw new Error(`order ${id} is open, but petId ${petId} has no entry`)
-    if (item.quantity < quantity) return { shortage: { petId, wanted: quantity, available: item.quantity } }
-    const { keyId, at } = by
-    this.#stock.set(item, item.quantity - quantity, { keyId, at, reason: 'sold', reference: `order ${id}` })
-    return { order: this.#close(order, 'complete', by) }
+  completeOrder(order: Order, by: ChangeOrigin): OrderDone | OrderClosed | InsufficientStock {
+    const outcome = settled(order, 'completed')
+    if (outcome !== undefined) return outcome
+    const { petId, quantity } = order
+    const onShelf = this.#itemOf(order).quantity
+    if (onShelf < quantity) {
+      return { type: 'insufficient_stock', petId, wanted: quantity, available: onShelf }
+    }
+    return { type: 'done', order: this.#transition(order, 'completed', by) }
   }
 
-  /** To another ship date or, of an open one, to another quantity. */
-  change(order: Order, by: ChangeOrigin): Order {
+  /** Changes the ship date or, if the order is open, the quantity. An import may correct an order that is complete. */
+  changeOrder(order: Order, by: ChangeOrigin): Order {
     const before = this.find(order.id)
     if (before === undefined) throw new Error(`there is no order ${order.id} to change`)
     if (before.quantity === order.quantity && before.shipDate === order.shipDate) return before
     if (order.state === 'open') this.#stock.reserve(order.petId, order.quantity - before.quantity)
     this.#changed.set(order.id, order)
-    this.#tell(order, 'changed', by)
+    this.#log(order, 'changed', by)
     return order
   }
 
-  #create(draft: OrderDraft, by: ChangeOrigin): OrderOutcome {
-    const { petId, quantity, shipDate, holdSeconds } = draft
-    const obstacle = this.obstacle(petId, quantity)
-    if (obstacle !== undefined) {
-      if (obstacle !== 'unknown_pet') this.#refused++
-      return obstacle
+  #find({ orderId, petId }: CompleteOrder | CancelOrder | ChangeOrder): Order | undefined {
+    const order = petId === undefined ? undefined : this.find(orderId)
+    if (order !== undefined && order.petId !== petId) {
+      throw new Error(`pet ${petId} was locked for order ${orderId}, which is for pet ${order.petId}`)
     }
-    const { newIds, now } = this.#found
-    const id = newIds[this.#added.size]
-    if (id === undefined) throw new Error(`there are only ${newIds.length} ids for new orders`)
-    const order = {
-      ...({ id, petId, quantity, state: 'open', createdAt: now } as const),
-      ...(holdSeconds === undefined ? {} : { expiresAt: now + holdSeconds * SECOND }),
-      ...(shipDate === undefined ? {} : { shipDate }),
+    return order
+  }
+
+  #transition(order: Order, change: OrderChange, by: ChangeOrigin): Order {
+    const { from, to, units } = ORDER_TRANSITIONS[change]
+    if (!from.includes(order.state)) throw new Error(`order ${order.id} is already ${order.state}`)
+    const { id, petId, quantity } = order
+    if (units === 'take') {
+      const { keyId, at } = by
+      const item = this.#itemOf(order)
+      this.#stock.set(item, item.quantity - quantity, { keyId, at, reason: 'sold', reference: `order ${id}` })
     }
-    return { order: this.add(order, by) }
+    if (units === 'take' || units === 'release') this.#stock.reserve(petId, -quantity)
+    const after = { ...order, state: to }
+    this.#changed.set(id, after)
+    this.#log(after, change, by)
+    return after
   }
 
-  /** One that expired has released what it held already. */
-  #cancel(order: Order, by: ChangeOrigin): OrderOutcome {
-    if (order.state === 'complete') return { closed: order }
-    return { order: order.state === 'open' ? this.#close(order, 'cancelled', by) : order }
+  #itemOf({ id, petId }: Order) {
+    const item = this.#stock.find(petId)
+    if (item === undefined) throw new Error(`order ${id} is open, but pet ${petId} has no entry`)
+    return item
   }
 
-  #close(order: Order, state: Exclude<Order['state'], 'open'>, by: ChangeOrigin): Order {
-    if (order.state !== 'open') throw new Error(`order ${order.id} is ${order.state} already`)
-    const closed = { ...order, state }
-    this.#stock.reserve(order.petId, -order.quantity)
-    this.#changed.set(order.id, closed)
-    this.#tell(closed, state === 'complete' ? 'completed' : state, by)
-    return closed
-  }
-
-  #tell(order: Order, change: OrderChange, by: ChangeOrigin): void {
+  #log(order: Order, change: OrderChange, by: ChangeOrigin): void {
     if (this.#writesLog) this.#stock.logOrder(order, change, by)
   }
+}
+
+/** The outcome if the change does not apply to an order in this state. */
+function settled(order: Order, change: OrderChange): OrderDone | OrderClosed | undefined {
+  const { from, ignoredIn } = ORDER_TRANSITIONS[change]
+  if (ignoredIn.includes(order.state)) return { type: 'done', order }
+  return from.includes(order.state) ? undefined : { type: 'order_closed', order }
 }

@@ -1,6 +1,7 @@
 // What an adjustment may say. Whoever reads one, out of a request, a file or flags, asks here.
+
+import { MAX_REFERENCE_LENGTH, REASONS, type Reason } from './command.ts'
 import { MAX_QUANTITY } from './inventory.ts'
-import { MAX_REFERENCE_LENGTH, REASONS, type Reason } from './stock-request.ts'
 
 const CONTROL_CHARACTER = /\p{Cc}/u
 

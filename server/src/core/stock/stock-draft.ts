@@ -1,55 +1,57 @@
 import type { Category } from '../catalog/category.ts'
 import type { Pet } from '../catalog/pet.ts'
 import type { Order, OrderChange } from '../orders/order.ts'
+import type { ChangeOrigin } from './command.ts'
 import { type InventoryItem, isLow, type LockedEntry, MAX_QUANTITY } from './inventory.ts'
-import type { ChangeOrigin } from './stock-request.ts'
 
-/** What is written to the log, in the order in which it was decided. */
+/** What a commit writes to the log. */
 export type LogRecord = PetRecord | OrderChangeRecord | ThresholdRecord | CategoryChangeRecord
 
-/** One of the rows of a pet's own history, of which each leads to the one before. */
-interface Chained {
+/** A record of a pet's own history, in which each record links to the one before it. */
+export type PetRecord = QuantityRecord | PetChangeRecord | PetRemovalRecord
+
+interface LinkedRecord {
   readonly petId: bigint
   readonly status: LockedEntry['status']
   readonly by: ChangeOrigin
-  /** Its index among all that is made. */
+  /** Its index among the records of the commit. */
   readonly index: number
-  /** The index of the pet's row before this one; null where it is the first. */
+  /** The index of the pet's record before it in this commit; null if it is the first one. */
   readonly follows: number | null
-  /** Whether it is the pet's last one. */
+  /** Whether it is the pet's last record in this commit. */
   isLast: boolean
 }
 
-/** A change of a quantity that is made: it is written to the stock as well. */
-export interface QuantityRecord extends Chained {
+/** A quantity changed. It is written to the stock as well. */
+export interface QuantityRecord extends LinkedRecord {
   readonly kind: 'change'
   readonly before: number
   readonly after: number
 }
 
-/** A pet came, or is another one than before in anything but its quantity. */
-export interface PetChangeRecord extends Chained {
+/** A pet was added, or changed in anything but its quantity. */
+export interface PetChangeRecord extends LinkedRecord {
   readonly kind: 'pet'
   readonly isNew: boolean
-  /** As it is from then on, and so many of it. */
+  /** The pet and its quantity after the change. */
   readonly pet: Pet
   readonly after: number
 }
 
-export interface PetRemovalRecord extends Chained {
+export interface PetRemovalRecord extends LinkedRecord {
   readonly kind: 'removed'
   readonly before: number
 }
 
-/** What happened to an order, which is as it is right after that. */
 export interface OrderChangeRecord {
   readonly kind: 'order'
+  /** The order after the change. */
   readonly order: Order
   readonly change: OrderChange
   readonly by: ChangeOrigin
 }
 
-/** A pet is low from then on, or no longer. */
+/** A pet became low, or is no longer low. */
 export interface ThresholdRecord {
   readonly kind: 'low' | 'recovered'
   readonly petId: bigint
@@ -57,16 +59,13 @@ export interface ThresholdRecord {
   readonly by: ChangeOrigin
 }
 
-/** What happened to a category, which is as it is right after that, or was until then. */
 export interface CategoryChangeRecord {
   readonly kind: 'category'
+  /** The category after the change, or before its removal. */
   readonly category: Category
   readonly change: 'created' | 'changed' | 'removed'
   readonly by: ChangeOrigin
 }
-
-/** A row of a pet's own history. */
-export type PetRecord = QuantityRecord | PetChangeRecord | PetRemovalRecord
 
 export function isQuantityRecord(record: LogRecord): record is QuantityRecord {
   return record.kind === 'change'
@@ -76,33 +75,33 @@ export function isPetRecord(record: LogRecord): record is PetRecord {
   return record.kind === 'change' || record.kind === 'pet' || record.kind === 'removed'
 }
 
-/** The entries as the requests so far have left them. */
+/** The stock that a commit is building, and the log records that it writes. */
 export class StockDraft {
   readonly records: LogRecord[] = []
-  readonly #found: ReadonlyMap<bigint, LockedEntry>
-  readonly #now = new Map<bigint, LockedEntry | undefined>()
+  readonly #locked: ReadonlyMap<bigint, LockedEntry>
+  readonly #changed = new Map<bigint, LockedEntry | undefined>()
   readonly #latest = new Map<bigint, PetRecord>()
-  /** Whether they were low before the request that is under way. */
+  /** Whether the pets that the current command has changed were low before it. */
   readonly #wasLow = new Map<bigint, boolean>()
   readonly #reserved = new Map<bigint, number>()
   readonly #low = new Map<bigint, boolean>()
 
-  constructor(found: ReadonlyMap<bigint, LockedEntry>) {
-    this.#found = found
+  constructor(locked: ReadonlyMap<bigint, LockedEntry>) {
+    this.#locked = locked
   }
 
-  /** Of each pet of which another number is reserved than before. */
+  /** The reserved units of each pet for which they changed. */
   get reserved(): ReadonlyMap<bigint, number> {
     return this.#reserved
   }
 
-  /** Whether it is low, of each pet that has crossed its threshold; not so of one that is gone. */
+  /** Whether the pet is low, for each pet that crossed its threshold; false for a pet that was removed. */
   get low(): ReadonlyMap<bigint, boolean> {
     return this.#low
   }
 
   entry(petId: bigint): LockedEntry | undefined {
-    return this.#now.has(petId) ? this.#now.get(petId) : this.#found.get(petId)
+    return this.#changed.has(petId) ? this.#changed.get(petId) : this.#locked.get(petId)
   }
 
   find(petId: bigint): InventoryItem | undefined {
@@ -111,12 +110,14 @@ export class StockDraft {
   }
 
   set({ petId, quantity, status }: InventoryItem, after: number, by: ChangeOrigin): InventoryItem {
-    if (!isQuantity(after)) throw new RangeError(`${after} is no quantity`)
+    // Requests are validated long before, so an invalid quantity here is a bug.
+    if (!Number.isInteger(after) || after < 0 || after > MAX_QUANTITY)
+      throw new RangeError(`${after} is not a quantity`)
     if (after !== quantity) {
       if (this.#latest.get(petId)?.by === by)
-        throw new RangeError(`petId ${petId} is there twice in one request`)
+        throw new RangeError(`petId ${petId} occurs twice in one command`)
       this.#put(petId, { ...this.#require(petId), quantity: after })
-      this.#record({ kind: 'change', petId, before: quantity, after, status, by, ...this.#chained(petId) })
+      this.#record({ kind: 'change', petId, before: quantity, after, status, by, ...this.#link(petId) })
     }
     return { petId, quantity: after, status }
   }
@@ -125,27 +126,28 @@ export class StockDraft {
     const entry = this.#require(petId)
     const reserved = entry.reserved + more
     if (!Number.isSafeInteger(reserved) || reserved < 0) {
-      throw new RangeError(`${reserved} of petId ${petId} would be reserved`)
+      throw new RangeError(`petId ${petId} cannot have ${reserved} reserved units`)
     }
     this.#put(petId, { ...entry, reserved })
     this.#reserved.set(petId, reserved)
   }
 
-  /** Adds a pet with its entry, or changes one in anything but its quantity and what is reserved of it. */
+  /** Adds a pet with its entry, or changes anything but its quantity and its reserved units. */
   putPet(pet: Pet, entry: LockedEntry, by: ChangeOrigin): void {
-    const isNew = this.entry(pet.id) === undefined
-    this.#put(pet.id, entry)
-    const [petId, { status, quantity: after }] = [pet.id, entry]
-    this.#record({ kind: 'pet', isNew, pet, after, petId, status, by, ...this.#chained(petId) })
+    const petId = pet.id
+    const isNew = this.entry(petId) === undefined
+    this.#put(petId, entry)
+    const { status, quantity: after } = entry
+    this.#record({ kind: 'pet', isNew, pet, after, petId, status, by, ...this.#link(petId) })
   }
 
   removePet(petId: bigint, by: ChangeOrigin): void {
     const { quantity: before, status } = this.#require(petId)
-    this.#now.set(petId, undefined)
+    this.#changed.set(petId, undefined)
     this.#wasLow.delete(petId)
-    // One that comes back under this id in the same commit finds the row of the one that was there.
+    // A pet that is added again under this id in the same commit gets the row of the removed one.
     this.#low.set(petId, false)
-    this.#record({ kind: 'removed', before, petId, status, by, ...this.#chained(petId) })
+    this.#record({ kind: 'removed', before, petId, status, by, ...this.#link(petId) })
   }
 
   logOrder(order: Order, change: OrderChange, by: ChangeOrigin): void {
@@ -156,7 +158,7 @@ export class StockDraft {
     this.records.push({ kind: 'category', category, change, by })
   }
 
-  /** Ends a request: what it has done as a whole to a pet is what may have crossed its threshold. */
+  /** Ends a command. Only its effect as a whole counts as crossing a threshold. */
   logThresholdCrossings(by: ChangeOrigin): void {
     for (const [petId, wasLow] of this.#wasLow) {
       const entry = this.#require(petId)
@@ -172,7 +174,7 @@ export class StockDraft {
     const before = this.entry(petId)
     const wasLow = before !== undefined && isLow(before)
     if ((wasLow || entry.lowStockAt !== null) && !this.#wasLow.has(petId)) this.#wasLow.set(petId, wasLow)
-    this.#now.set(petId, entry)
+    this.#changed.set(petId, entry)
   }
 
   #require(petId: bigint): LockedEntry {
@@ -181,7 +183,7 @@ export class StockDraft {
     return entry
   }
 
-  #chained(petId: bigint) {
+  #link(petId: bigint) {
     return { index: this.records.length, follows: this.#latest.get(petId)?.index ?? null, isLast: true }
   }
 
@@ -191,9 +193,4 @@ export class StockDraft {
     this.#latest.set(record.petId, record)
     this.records.push(record)
   }
-}
-
-/** Callers are told long before: what comes so far without being one is a bug. */
-function isQuantity(quantity: number): boolean {
-  return Number.isInteger(quantity) && quantity >= 0 && quantity <= MAX_QUANTITY
 }

@@ -1,5 +1,5 @@
 import { EXPECTED_DELTA, isDelta, wrongChoice } from '../stock/adjustment-rules.ts'
-import type { AdjustmentChange } from '../stock/stock-request.ts'
+import type { AdjustmentChange } from '../stock/command.ts'
 import { BadRow, type Column, PET_ID, QUANTITY, type RowReader, required } from './exchange-rows.ts'
 
 const DELTA: Column<number> = {

@@ -1,7 +1,7 @@
+import type { Adjust, AdjustmentChange, ChangeOrigin } from '../stock/command.ts'
 import { decide } from '../stock/decide.ts'
 import type { EntryState, LockedEntry } from '../stock/inventory.ts'
 import { isQuantityRecord, type LogRecord, type QuantityRecord } from '../stock/stock-draft.ts'
-import type { Adjustment, AdjustmentChange, ChangeOrigin } from '../stock/stock-request.ts'
 import type { ErrorDetail } from '../values/errors.ts'
 import type { RefusedLine } from './exchange-rows.ts'
 import type { ApplyOptions, StagedRow, StagedRows, Tally } from './staged-import.ts'
@@ -62,10 +62,9 @@ const PLAIN = { reserved: 0, lowStockAt: null }
 export function decideRows(rows: readonly FoundRow[]): DecidedRows {
   const found = new Map<bigint, LockedEntry>()
   for (const { value, entry } of rows) if (entry !== undefined) found.set(value.petId, { ...entry, ...PLAIN })
-  const { outcomes, records } = decide([adjustmentOf(rows)], found)
-  const [outcome] = outcomes
-  if (typeof outcome !== 'object' || !('failures' in outcome))
-    return { made: stepsOf(rows, records), refused: [] }
+  const { results, records } = decide([adjustmentOf(rows)], found)
+  const [outcome] = results
+  if (outcome?.type !== 'refused') return { made: stepsOf(rows, records), refused: [] }
   const failures = new Map(outcome.failures.map((failure) => [failure.index, failure]))
   const refused = rows.flatMap(({ line, value: { petId } }, index) => {
     const failure = failures.get(index)
@@ -84,8 +83,8 @@ function stepsOf(rows: readonly FoundRow[], records: readonly LogRecord[]): Deci
   })
 }
 
-function adjustmentOf(rows: readonly FoundRow[]): Adjustment {
-  return { ...ANYBODY, changes: rows.map(({ value }) => value) }
+function adjustmentOf(rows: readonly FoundRow[]): Adjust {
+  return { type: 'adjust', ...ANYBODY, changes: rows.map(({ value }) => value) }
 }
 
 /** Callers of the service are told to ask it which entries there are; who writes a file looks elsewhere. */

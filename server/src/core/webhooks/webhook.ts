@@ -1,15 +1,24 @@
 import { randomBytes, randomInt } from 'node:crypto'
-import type { OrderChange } from '../orders/order.ts'
+import { ORDER_WEBHOOKS, type OrderChange, type OrderWebhookKind } from '../orders/order.ts'
 import type { StockEvent } from '../stock/stock-event.ts'
 import { ServiceError } from '../values/errors.ts'
 
 /** What a webhook can be told of; part of the contract. */
-export const WEBHOOK_KINDS = [
-  ...(['stock.changed', 'stock.low', 'stock.recovered'] as const),
-  ...(['order.created', 'order.completed', 'order.cancelled', 'order.expired'] as const),
-  ...(['pet.changed', 'pet.removed'] as const),
-] as const
-export type WebhookKind = (typeof WEBHOOK_KINDS)[number]
+export const WEBHOOK_KINDS: readonly WebhookKind[] = [
+  'stock.changed',
+  'stock.low',
+  'stock.recovered',
+  ...ORDER_WEBHOOKS.map(({ kind }) => kind),
+  'pet.changed',
+  'pet.removed',
+]
+export type WebhookKind =
+  | 'stock.changed'
+  | 'stock.low'
+  | 'stock.recovered'
+  | OrderWebhookKind
+  | 'pet.changed'
+  | 'pet.removed'
 
 /** In all of the store. */
 export const MAX_WEBHOOKS = 100
@@ -74,17 +83,13 @@ export function isServed({ paused, progress }: Webhook): boolean {
   return !paused && progress.off === undefined
 }
 
-const ORDER_KINDS: Readonly<Record<OrderChange, WebhookKind | undefined>> = {
-  created: 'order.created',
-  changed: undefined,
-  completed: 'order.completed',
-  cancelled: 'order.cancelled',
-  expired: 'order.expired',
-}
+const ORDER_KINDS: ReadonlyMap<OrderChange, OrderWebhookKind> = new Map(
+  ORDER_WEBHOOKS.map(({ change, kind }) => [change, kind]),
+)
 
 /** Under which kind an event is told; `undefined` where it is told to nobody, and `relist` is told to everybody. */
 export function kindOf(event: StockEvent): WebhookKind | 'relist' | undefined {
-  if (event.kind === 'order') return ORDER_KINDS[event.change]
+  if (event.kind === 'order') return ORDER_KINDS.get(event.change)
   if (event.kind === 'relist') return 'relist'
   return KINDS[event.kind]
 }

@@ -1,4 +1,14 @@
-import { STORE_KEY_ID, type WebhookOutcome, type WebhookRequest } from '../stock/stock-request.ts'
+import {
+  type CreateWebhook,
+  type MoveWebhook,
+  type OutcomeOf,
+  type RemoveWebhook,
+  type RotateWebhookSecret,
+  STORE_KEY_ID,
+  type UnknownWebhook,
+  type UpdateWebhook,
+  type WebhookDone,
+} from '../stock/command.ts'
 import {
   MAX_WEBHOOKS,
   MAX_WEBHOOKS_PER_KEY,
@@ -7,59 +17,93 @@ import {
   type WebhookProgress,
 } from './webhook.ts'
 
-/** What a commit about webhooks finds, under its lock. */
+/** What a commit about webhooks has locked and read. */
 export interface LockedWebhooks {
-  /** Those that are named and are there. */
+  /** The webhooks that the commands name, if they exist. */
   readonly named: ReadonlyMap<bigint, Webhook>
   readonly total: number
-  /** How many each key has created, by its id. */
+  /** The number of webhooks that each API key has created, by its id. */
   readonly createdBy: ReadonlyMap<string, number>
 }
 
-/** As each is from then on; `undefined` where it is gone. */
+/** Each changed webhook after the change; `undefined` if it was removed. */
 export type WebhookChanges = ReadonlyMap<bigint, Webhook | undefined>
 
-/** The webhooks as the requests so far have left them. */
+/** The webhooks that a commit is building. */
 export class WebhooksDraft {
-  readonly #found: LockedWebhooks
+  readonly #locked: LockedWebhooks
   readonly #changed = new Map<bigint, Webhook | undefined>()
   readonly #createdBy: Map<string, number>
   #total: number
 
-  constructor(found: LockedWebhooks) {
-    this.#found = found
-    this.#total = found.total
-    this.#createdBy = new Map(found.createdBy)
+  constructor(locked: LockedWebhooks) {
+    this.#locked = locked
+    this.#total = locked.total
+    this.#createdBy = new Map(locked.createdBy)
   }
 
   get changes(): WebhookChanges {
     return this.#changed
   }
 
-  decide(request: WebhookRequest): WebhookOutcome {
-    if ('newWebhook' in request) return this.#create({ ...request.newWebhook, createdBy: request.keyId })
-    const before = this.#find(request.webhookId)
-    if (before === undefined) return { unknownWebhook: request.webhookId }
-    if (request.webhookChange === 'remove') {
-      this.#changed.set(before.id, undefined)
-      this.#count(before, -1)
-      return { removed: before.id }
+  create({ webhook, keyId }: CreateWebhook): OutcomeOf<CreateWebhook> {
+    if (this.#total >= MAX_WEBHOOKS) return { type: 'too_many_webhooks', max: MAX_WEBHOOKS, of: 'store' }
+    if (keyId !== STORE_KEY_ID && (this.#createdBy.get(keyId) ?? 0) >= MAX_WEBHOOKS_PER_KEY) {
+      return { type: 'too_many_webhooks', max: MAX_WEBHOOKS_PER_KEY, of: 'key' }
     }
-    const after = changed(before, request.webhookChange, request.at)
-    this.#changed.set(after.id, after)
-    return { webhook: after }
+    if (this.#find(webhook.id) !== undefined) throw new Error(`webhook ${webhook.id} already exists`)
+    const created = { ...webhook, createdBy: keyId }
+    this.#count(created, 1)
+    return this.#put(created)
   }
 
-  #create(webhook: Webhook & { readonly createdBy: string }): WebhookOutcome {
-    if (this.#total >= MAX_WEBHOOKS) return { tooManyWebhooks: MAX_WEBHOOKS, of: 'store' }
-    const { createdBy } = webhook
-    if (createdBy !== STORE_KEY_ID && (this.#createdBy.get(createdBy) ?? 0) >= MAX_WEBHOOKS_PER_KEY) {
-      return { tooManyWebhooks: MAX_WEBHOOKS_PER_KEY, of: 'key' }
-    }
-    if (this.#find(webhook.id) !== undefined) throw new Error(`there is a webhook ${webhook.id} already`)
+  /** A webhook that was turned off is turned on again by setting `paused` to false. */
+  update({ webhookId, patch }: UpdateWebhook): OutcomeOf<UpdateWebhook> {
+    return this.#change(webhookId, (webhook, place, off) => ({
+      ...webhook,
+      ...patch,
+      progress: withOff(place, patch.paused === false ? undefined : off),
+    }))
+  }
+
+  rotateSecret({ webhookId, secret, at }: RotateWebhookSecret): OutcomeOf<RotateWebhookSecret> {
+    return this.#change(webhookId, (webhook, place, off) => ({
+      ...webhook,
+      secret,
+      oldSecret: { secret: webhook.secret, until: at + OLD_SECRET_MS },
+      progress: withOff(place, off),
+    }))
+  }
+
+  move({ webhookId, cursor }: MoveWebhook): OutcomeOf<MoveWebhook> {
+    return this.#change(webhookId, (webhook, _, off) => ({
+      ...webhook,
+      progress: withOff({ cursor }, off),
+    }))
+  }
+
+  remove({ webhookId }: RemoveWebhook): OutcomeOf<RemoveWebhook> {
+    const webhook = this.#find(webhookId)
+    if (webhook === undefined) return { type: 'unknown_webhook' }
+    this.#changed.set(webhookId, undefined)
+    this.#count(webhook, -1)
+    return { type: 'done' }
+  }
+
+  /** Every change clears the failure, so that the next attempt is made at once. */
+  #change(
+    webhookId: bigint,
+    changed: (webhook: Webhook, place: WebhookProgress, off: WebhookProgress['off']) => Webhook,
+  ): WebhookDone | UnknownWebhook {
+    const webhook = this.#find(webhookId)
+    if (webhook === undefined) return { type: 'unknown_webhook' }
+    const { failure: _, off, ...place } = webhook.progress
+    return this.#put({ ...changed(webhook, place, off), revision: webhook.revision + 1 })
+  }
+
+  #put(webhook: Webhook): WebhookDone {
     this.#changed.set(webhook.id, webhook)
-    this.#count(webhook, 1)
-    return { webhook }
+    return { type: 'done', webhook }
   }
 
   #count({ createdBy }: Webhook, change: 1 | -1): void {
@@ -69,23 +113,8 @@ export class WebhooksDraft {
   }
 
   #find(id: bigint): Webhook | undefined {
-    return this.#changed.has(id) ? this.#changed.get(id) : this.#found.named.get(id)
+    return this.#changed.has(id) ? this.#changed.get(id) : this.#locked.named.get(id)
   }
-}
-
-type Change = Exclude<Extract<WebhookRequest, { webhookId: bigint }>['webhookChange'], 'remove'>
-
-/** Whatever is changed, it is tried again at once; one that was turned off is turned on by not being paused any more. */
-function changed(webhook: Webhook, change: Change, at: number): Webhook {
-  const { failure: _, off, ...place } = webhook.progress
-  const revision = webhook.revision + 1
-  if ('newSecret' in change) {
-    const oldSecret = { secret: webhook.secret, until: at + OLD_SECRET_MS }
-    return { ...webhook, secret: change.newSecret, oldSecret, revision, progress: withOff(place, off) }
-  }
-  if ('cursor' in change) return { ...webhook, progress: withOff({ cursor: change.cursor }, off), revision }
-  const staysOff = change.paused !== false
-  return { ...webhook, ...change, revision, progress: withOff(place, staysOff ? off : undefined) }
 }
 
 function withOff(progress: WebhookProgress, off: WebhookProgress['off']): WebhookProgress {

@@ -1,7 +1,7 @@
-import { changeOnce } from '../idempotency.ts'
+import { replyOnce } from '../idempotency.ts'
 import { defineOperation } from '../operation.ts'
 import { readOrderUpdate } from '../order-input.ts'
-import { orderReply, taggedOrder } from '../order-reply.ts'
+import { changedOrderReply, taggedOrder } from '../order-reply.ts'
 import { Order, OrderUpdate } from '../order-resources.ts'
 import { Int64 } from '../resources.ts'
 
@@ -20,23 +20,11 @@ export const updateOrder = defineOperation({
   body: OrderUpdate,
   parseBody: readOrderUpdate,
   success: { description: 'The order.', schema: Order },
-  errors: [
-    ...(['invalid_request', 'not_found', 'insufficient_stock', 'order_closed'] as const),
-    'payload_too_large',
-  ],
-  // Its pet, which has to be locked before the order is looked at. It never is another one.
+  errors: ['invalid_request', 'not_found', 'insufficient_stock', 'order_closed', 'payload_too_large'],
+  // The pet of the order, which never changes, has to be locked before the order is read.
   prepare: ({ orderId }, { store }) => store.findOrder(orderId),
   reply: ({ params: { orderId }, body, key, sentKey }, { commits, clock }, found) => {
-    const petId = found?.petId
-    const request = { orderId, petId, update: body.update, keyId: key.id, at: clock() }
-    return changeOnce(commits, request, sentKey, (outcome) =>
-      orderReply(
-        outcome,
-        petId,
-        taggedOrder,
-        ({ wanted, available }) =>
-          `order ${orderId} takes ${wanted} of petId ${petId}, but only ${available} are in stock`,
-      ),
-    )
+    const command = { ...body, orderId, petId: found?.petId, keyId: key.id, at: clock() }
+    return replyOnce(commits, command, sentKey, (outcome) => changedOrderReply(outcome, orderId, taggedOrder))
   },
 })

@@ -1,7 +1,7 @@
 import { readPetUpdate } from '../catalog-input.ts'
-import { petBodyReply, petReply } from '../catalog-reply.ts'
+import { updatedPetReply } from '../catalog-reply.ts'
 import { PetUpdate } from '../catalog-resources.ts'
-import { changeOnce } from '../idempotency.ts'
+import { replyOnce } from '../idempotency.ts'
 import { defineOperation } from '../operation.ts'
 import { Int64, Pet } from '../resources.ts'
 
@@ -22,7 +22,10 @@ export const updatePet = defineOperation({
   success: { description: 'The pet.', schema: Pet },
   errors: ['invalid_request', 'not_found', 'already_exists', 'payload_too_large'],
   reply: ({ params: { petId }, body, key, sentKey }, { commits, clock }) =>
-    changeOnce(commits, { petId, ...body, keyId: key.id, at: clock() }, sentKey, (outcome) =>
-      petReply(outcome, petId, petBodyReply),
+    replyOnce(
+      commits,
+      { type: 'update_pet', petId, ...body, keyId: key.id, at: clock() },
+      sentKey,
+      (outcome) => updatedPetReply(outcome, petId),
     ),
 })

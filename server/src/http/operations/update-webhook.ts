@@ -1,9 +1,9 @@
-import { changeOnce } from '../idempotency.ts'
+import { replyOnce } from '../idempotency.ts'
 import { defineOperation } from '../operation.ts'
 import { taggedReply } from '../representation.ts'
 import { Int64 } from '../resources.ts'
 import { readWebhookUpdate } from '../webhook-input.ts'
-import { requireAddress, webhookReply } from '../webhook-reply.ts'
+import { changedWebhookReply, requireAddress } from '../webhook-reply.ts'
 import { Webhook, WebhookUpdate, webhookBody } from '../webhook-resources.ts'
 
 export const updateWebhook = defineOperation({
@@ -25,9 +25,9 @@ export const updateWebhook = defineOperation({
   reply: async ({ params: { webhookId }, body, key, sentKey }, { commits, clock, store, webhooks }) => {
     await requireAddress(webhooks.sender, body.patch.url)
     const lag = (await store.findWebhook(webhookId))?.lag ?? { events: 0, since: undefined }
-    const change = { webhookId, webhookChange: body.patch, keyId: key.id, at: clock() }
-    return changeOnce(commits, change, sentKey, (outcome) =>
-      webhookReply(outcome, (webhook) => taggedReply(webhookBody({ webhook, lag }))),
+    const command = { type: 'update_webhook', webhookId, ...body, keyId: key.id, at: clock() } as const
+    return replyOnce(commits, command, sentKey, (outcome) =>
+      changedWebhookReply(outcome, webhookId, (webhook) => taggedReply(webhookBody({ webhook, lag }))),
     )
   },
 })

@@ -1,9 +1,9 @@
 import type { SQL } from 'bun'
 import type { CatalogChanges, LockedCatalog } from '../../core/catalog/catalog-draft.ts'
 import { nameWords } from '../../core/catalog/name-words.ts'
+import { type Command, petIdsOf } from '../../core/stock/command.ts'
 import { isLow } from '../../core/stock/inventory.ts'
-import { isCategoryRequest, petIdsOf, type StockRequest } from '../../core/stock/stock-request.ts'
-import { namedIn } from '../catalog-named.ts'
+import { catalogReferencesOf, changesCategories } from '../catalog-references.ts'
 import { type CategoryRow, PET_FIELDS, type PetRow, toCategory, toPet } from '../catalog-rows.ts'
 import { IS_OF_PET } from '../log-rows.ts'
 import { newThreshold } from '../low-stock.ts'
@@ -26,10 +26,10 @@ const BARCODE_LOCKS = 64
  * alone: so a pet's category and its threshold are what they were when it was decided. Barcodes are locked in an order of
  * theirs: two commits that bring the same ones do not wait crosswise.
  */
-export function lockCatalog(sql: SQL, requests: readonly StockRequest[]): Promise<unknown> {
-  const lock = requests.some(isCategoryRequest) ? 'pg_advisory_xact_lock' : 'pg_advisory_xact_lock_shared'
+export function lockCatalog(sql: SQL, commands: readonly Command[]): Promise<unknown> {
+  const lock = changesCategories(commands) ? 'pg_advisory_xact_lock' : 'pg_advisory_xact_lock_shared'
   const locked = sql.unsafe(`SELECT ${lock}($1)`, [CATALOG_LOCK]).execute()
-  const { barcodes } = namedIn(requests)
+  const { barcodes } = catalogReferencesOf(commands)
   if (barcodes.length === 0) return locked
   return Promise.all([
     locked,
@@ -42,9 +42,9 @@ export function lockCatalog(sql: SQL, requests: readonly StockRequest[]): Promis
 }
 
 /** It begins once the catalogue and the pets that are named are locked. */
-export async function readCatalog(sql: SQL, requests: readonly StockRequest[]): Promise<FoundCatalog> {
-  const named = namedIn(requests)
-  const petIds = ids(petIdsOf(requests))
+export async function readCatalog(sql: SQL, commands: readonly Command[]): Promise<FoundCatalog> {
+  const named = catalogReferencesOf(commands)
+  const petIds = ids(petIdsOf(commands))
   const [pets, categories, barcodes, used, newPetIds, newCategoryIds, latest] = await Promise.all([
     sql
       .unsafe<PetRow[]>(

@@ -3,9 +3,9 @@ import type { CatalogChanges, LockedCatalog } from '../../core/catalog/catalog-d
 import type { Category } from '../../core/catalog/category.ts'
 import { nameWords } from '../../core/catalog/name-words.ts'
 import type { Pet } from '../../core/catalog/pet.ts'
+import { type Command, petIdsOf } from '../../core/stock/command.ts'
 import { isLow } from '../../core/stock/inventory.ts'
-import { petIdsOf, type StockRequest } from '../../core/stock/stock-request.ts'
-import { namedIn } from '../catalog-named.ts'
+import { catalogReferencesOf } from '../catalog-references.ts'
 import { type CategoryRow, PET_FIELDS, type PetRow, toCategory, toPet } from '../catalog-rows.ts'
 import { IS_OF_PET } from '../log-rows.ts'
 import { newThreshold } from '../low-stock.ts'
@@ -52,9 +52,9 @@ export function catalogTables(database: Database) {
     categories: database.query<unknown, [bigint]>(DIALECT.raiseIds('categories').replaceAll('$1', '?1')),
   }
 
-  const readPets = (requests: readonly StockRequest[]): Map<bigint, Pet> => {
+  const readPets = (commands: readonly Command[]): Map<bigint, Pet> => {
     const pets = new Map<bigint, Pet>()
-    for (const petId of petIdsOf(requests)) {
+    for (const petId of petIdsOf(commands)) {
       const row = pets.has(petId) ? null : findPet.get(petId)
       if (row !== null) pets.set(petId, toPet(row))
     }
@@ -62,9 +62,9 @@ export function catalogTables(database: Database) {
   }
 
   return {
-    find: (requests: readonly StockRequest[]): LockedCatalog => {
-      const named = namedIn(requests)
-      const pets = readPets(requests)
+    find: (commands: readonly Command[]): LockedCatalog => {
+      const named = catalogReferencesOf(commands)
+      const pets = readPets(commands)
       const categories = new Map<bigint, Category>()
       for (const id of new Set([
         ...named.categories,

@@ -1,5 +1,5 @@
 import type { Database, SQLQueryBindings } from 'bun:sqlite'
-import type { StockRequest } from '../../core/stock/stock-request.ts'
+import type { Command } from '../../core/stock/command.ts'
 import type { LockedWebhooks, WebhookChanges } from '../../core/webhooks/webhooks-draft.ts'
 import {
   CREATOR_COUNTS,
@@ -12,13 +12,13 @@ import {
 } from '../webhooks.ts'
 import { bound } from './row-batches.ts'
 
-/** For use inside a commit. */
+/** The webhooks inside a commit. */
 export function webhookTable(database: Database) {
   const find = database.query<WebhookRow, [bigint]>(`SELECT ${WEBHOOK_FIELDS} FROM webhooks WHERE id = ?`)
   const countCreated = database.query<CreatorRow, []>(CREATOR_COUNTS)
   return {
-    find: (requests: readonly StockRequest[]): LockedWebhooks => {
-      const rows = webhookIdsOf(requests).flatMap((id) => find.get(id) ?? [])
+    read: (commands: readonly Command[]): LockedWebhooks => {
+      const rows = webhookIdsOf(commands).flatMap((id) => find.get(id) ?? [])
       return toLockedWebhooks(rows, countCreated.all())
     },
     write: (changes: WebhookChanges): void => {
