@@ -219,6 +219,27 @@ describe('PostgreSQL database', () => {
     await discard()
   })
 
+  test('of an older version no longer restricts the states of orders, once it is migrated', async () => {
+    const first = await open()
+    await first.addPets([pet(1n, 9)])
+    await first.changeStock([
+      { type: 'create_order', draft: { petId: 1n, quantity: 2 }, keyId: 'key_a', at: 1 },
+    ])
+    await first.close()
+    await database?.run(`
+      ALTER TABLE orders ADD CONSTRAINT orders_state_check
+        CHECK (state = 'open' OR state IN ('complete', 'cancelled', 'expired'));
+      DELETE FROM migrations WHERE number > 3`)
+    const setState = (state: string) => database?.run(`UPDATE orders SET state = ${state}`)
+    await expect(setState("'returned'")).rejects.toThrow('orders_state_check')
+    const store = await open()
+    expect(await store.findOrder(1n)).toMatchObject({ state: 'open', quantity: 2 })
+    await store.close()
+    await setState("'returned'")
+    await expect(setState('NULL')).rejects.toThrow('not-null')
+    await discard()
+  })
+
   test('of a newer version is refused, and left as it is', async () => {
     const first = await open()
     await database?.run('INSERT INTO migrations (number) VALUES (999)')
