@@ -1,6 +1,6 @@
 import type { Command } from '../core/stock/command.ts'
 
-/** What commands about the catalogue refer to, beside their pets. */
+/** What commands about the catalogue refer to, in addition to their pets. */
 export interface CatalogReferences {
   readonly categories: readonly bigint[]
   readonly removedCategories: readonly bigint[]

@@ -8,7 +8,7 @@ interface OrderPageRequest extends PageRequest {
   readonly petId: bigint | undefined
 }
 
-/** A page of orders by id ascending, and the cursor of the next one where there is one. */
+/** A page of orders by id ascending, and the cursor of the next page if there is one. */
 export async function listOrderPage(
   store: Pick<OrderStore, 'listOrders'>,
   { state, petId, limit, cursor }: OrderPageRequest,
@@ -20,7 +20,7 @@ export async function listOrderPage(
     ...(petId === undefined ? {} : { petId }),
     ...(after === undefined ? {} : { after }),
   }
-  // One more than asked for tells whether there is a next page.
+  // One order more than the limit shows that there is a next page.
   const found = await store.listOrders(filter, limit + 1)
   const orders = found.slice(0, limit)
   return { orders, next: found.length > limit ? String(orders.at(-1)?.id) : undefined }

@@ -1,4 +1,4 @@
-// What an adjustment may say. Whoever reads one, out of a request, a file or flags, asks here.
+// The rules for the fields of an adjustment, for requests, files and command-line flags.
 
 import { MAX_REFERENCE_LENGTH, REASONS, type Reason } from './command.ts'
 import { MAX_QUANTITY } from './inventory.ts'
@@ -10,7 +10,7 @@ export const EXPECTED_REFERENCE = `a string of at most ${MAX_REFERENCE_LENGTH} c
 export const EXPECTED_DELTA = `an integer other than 0 from ${-MAX_QUANTITY} to ${MAX_QUANTITY}`
 
 export function isReason(value: unknown): value is Reason {
-  return REASONS.some((known) => known === value)
+  return REASONS.some((reason) => reason === value)
 }
 
 export function isReference(value: unknown): value is string {
@@ -26,7 +26,7 @@ export function isDelta(value: unknown): value is number {
   return Number.isSafeInteger(value) && value !== 0
 }
 
-/** What is wrong with a change that has both of the two, or neither; nothing where it has one. */
+/** The problem of a change that has both fields or neither; `undefined` if it has exactly one. */
 export function wrongChoice(delta: unknown, quantity: unknown): string | undefined {
   if ((delta === undefined) !== (quantity === undefined)) return undefined
   const got = delta === undefined ? 'neither' : 'both'

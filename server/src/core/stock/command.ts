@@ -297,7 +297,7 @@ export function typedResults<const Commands extends readonly SubmittedCommand[]>
   return results as ResultsOf<Commands>
 }
 
-/** What a commit has to read beside the entries of the pets that it locks. */
+/** What a commit may have to read in addition to the entries of its pets. */
 export type Section = 'orders' | 'catalog' | 'webhooks'
 
 interface CommandTraits<C extends Command> {

@@ -44,7 +44,7 @@ export interface Decision {
 /** The part of a decision that both a commit of commands and an import write. */
 export type WrittenDecision = Pick<Decision, 'records' | 'reserved' | 'low' | 'orders' | 'catalog'>
 
-/** What a commit has locked and read beside the entries of its pets: whatever its commands need. */
+/** What a commit has locked and read for its commands, in addition to the entries of its pets. */
 export interface LockedState {
   readonly answers?: Answers | undefined
   readonly orders?: LockedOrders | undefined

@@ -3,7 +3,7 @@ import { ServiceError } from '../values/errors.ts'
 export const PET_STATUSES = ['available', 'pending', 'sold'] as const
 export type PetStatus = (typeof PET_STATUSES)[number]
 
-/** Beyond this a JSON reader that uses doubles would round the count. */
+/** JSON readers that use doubles would round a larger number. */
 export const MAX_QUANTITY = Number.MAX_SAFE_INTEGER
 
 /** The stock of one pet. An int64 id does not fit a JavaScript number, hence `bigint`. */
@@ -13,28 +13,28 @@ export interface InventoryItem {
   readonly status: PetStatus
 }
 
-/** What of an entry can change. */
+/** The fields of an entry that can change. */
 export type EntryState = Pick<InventoryItem, 'quantity' | 'status'>
 
-/** An entry as a commit finds it once it has locked it. */
+/** An entry as a commit reads it once the pet is locked. */
 export interface LockedEntry extends EntryState {
-  /** What open orders hold of it. */
+  /** The units that open orders reserve. */
   readonly reserved: number
-  /** It is low with so many available or fewer: the pet's own threshold, or its category's; null where there is none. */
+  /** The pet is low if at most this many units are available: its own threshold or that of its category; null if neither has one. */
   readonly lowStockAt: number | null
 }
 
-/** Negative where the stock was set below what is reserved. */
+/** Negative if the quantity was set below the reserved units. */
 export function availableOf({ quantity, reserved }: Pick<LockedEntry, 'quantity' | 'reserved'>): number {
   return quantity - reserved
 }
 
-/** Decided in every commit; what SQL does to many pets at once says the same (store/low-stock.ts). */
+/** store/low-stock.ts has the same rule in SQL, for many pets at once. */
 export function isLow(entry: Omit<LockedEntry, 'status'>): boolean {
   return entry.lowStockAt !== null && availableOf(entry) <= entry.lowStockAt
 }
 
-/** How the stock differs from what it was at an earlier cursor: each pet once, as it is now. */
+/** The difference between the stock now and at an earlier cursor. Each pet occurs once. */
 export interface StockChanges {
   readonly set: readonly InventoryItem[]
   readonly removed: readonly bigint[]

@@ -17,8 +17,8 @@ export class PetsLocked extends Error {
 /** What is on the shelf. */
 export interface StockStore {
   /**
-   * A number that changes whenever anything but limits may have changed, in this process or another; `undefined` if only
-   * a query can tell. Called for every request, so it must be cheap.
+   * A number that changes whenever anything but limits may have changed, in this process or another; `undefined` if it takes
+   * a query to know. Called for every request, so it must be cheap.
    */
   version(): number | undefined
   /** How many concurrent calls of `changeStock` for different pets pay off. */

@@ -13,7 +13,7 @@ import type { InventoryItem, PetStatus } from '../../core/stock/inventory.ts'
 import { PetsLocked, type StockStore } from '../../core/stock/stock-store.ts'
 import { ENTRIES, type LockedRow as EntryRow, type StockRow, toItem, toLockedEntry } from '../log-rows.ts'
 import { isExpiredSql } from '../order-rows.ts'
-import { countedTotals } from '../order-totals.ts'
+import { countedTotals } from '../orders.ts'
 import { inLongSession } from '../sql.ts'
 import type { StoreClock } from '../store-clock.ts'
 import { lockCatalog, lockedOnly, readCatalog } from './catalog.ts'
@@ -56,12 +56,12 @@ const BRIEF_LOCK_WAIT_MS = 500
 const MAX_CHANGES = 10_000
 
 /**
- * Every change leaves a row in the log with the transaction that wrote it. Such transactions commit in any order, so a
- * number that grows is no cursor: one with a lower number may commit after a higher one was read. A snapshot is: it names the
- * transactions that were under way (`xip`) and the first that had not begun (`xmax`). What is seen now and was not seen
- * then was written by one of these, and by no other. A crash may lose the ids of transactions that were not waited for on
- * disk, and recovery assigns them again. So a cursor is valid for one run of the server, which its token identifies, and for
- * this process as long as it has lost no connection.
+ * Every change writes a log row that has the id of its transaction. Transactions commit in any order, so an increasing number
+ * cannot be a cursor: a lower number may commit after a higher one was read. The cursor is a snapshot instead: it lists the
+ * transactions that were in progress (`xip`) and the first that had not begun (`xmax`). Every row that is visible now but was
+ * not visible then was written by one of these transactions. A crash may lose the ids of transactions whose commit was not
+ * flushed, and recovery assigns the ids again. So a cursor is valid for one run of the server, which its token identifies, and
+ * as long as this process has lost no connection.
  */
 export function stockVerbs(
   connection: Connection,
@@ -95,7 +95,7 @@ export function stockVerbs(
   }
 
   return {
-    // Only a query can tell what other instances have changed.
+    // Other instances may have changed anything: it takes a query to know.
     version: () => undefined,
     concurrentCommits,
     concurrentLockWaits: Math.max(1, connection.poolSize - concurrentCommits - 1),
@@ -203,13 +203,13 @@ async function decideAndWrite(
     },
     maxLockWaitMs,
   )
-  if (decision === undefined) throw new Error('a commit was made without a decision')
+  if (decision === undefined) throw new Error('the commit has no decision')
   return decision
 }
 
 /**
- * One statement, hence one snapshot: what changed, and from where to go on. Every read asks this, so the token is read here
- * and not by server_token(), which takes several times as long. A standby refuses to read it.
+ * Reads the changes and the next cursor in one statement, hence from one snapshot. It runs for every read, so it reads the
+ * token itself instead of calling server_token(), which takes several times as long. A standby refuses to read it.
  */
 function changedSince(sql: SQL, snapshot: string, prunings: string) {
   return sql<ChangedRow[]>`

@@ -2,12 +2,12 @@ import type { Database } from 'bun:sqlite'
 import type { WrittenDecision } from '../../core/stock/decide.ts'
 import type { PetStatus } from '../../core/stock/inventory.ts'
 import { isPetRecord, type LogRecord, type PetRecord } from '../../core/stock/stock-draft.ts'
-import { detailOf, petIdOf } from '../log-details.ts'
+import { detailOf, petIdOf } from '../log-rows.ts'
 import { catalogTables } from './catalog.ts'
 import { readLogEnd } from './log-end.ts'
 import { orderTable } from './orders.ts'
 
-/** Writes what was decided, inside a commit. `lastChangeOf` tells each pet's latest row in the log before it. */
+/** Writes a decision inside a commit. `lastChangeOf` returns a pet's latest log row before the commit. */
 export function decisionWriter(database: Database) {
   const logEnd = readLogEnd(database)
   const orders = orderTable(database)
@@ -21,16 +21,16 @@ export function decisionWriter(database: Database) {
   const recordChange = database.query<
     unknown,
     [
-      ...[
-        id: bigint,
-        petId: bigint,
-        before: number,
-        after: number,
-        status: PetStatus,
-        at: number,
-        keyId: string,
-      ],
-      ...[previous: bigint | null, reason: string | null, reference: string | null],
+      id: bigint,
+      petId: bigint,
+      before: number,
+      after: number,
+      status: PetStatus,
+      at: number,
+      keyId: string,
+      previous: bigint | null,
+      reason: string | null,
+      reference: string | null,
     ]
   >(
     `INSERT INTO log (id, kind, pet_id, before, after, status, at, key_id, previous, reason, reference)
@@ -39,8 +39,16 @@ export function decisionWriter(database: Database) {
   const recordPet = database.query<
     unknown,
     [
-      ...[id: bigint, kind: string, petId: bigint, before: number | null, after: number | null],
-      ...[status: PetStatus, at: number, keyId: string, previous: bigint | null, detail: string | null],
+      id: bigint,
+      kind: string,
+      petId: bigint,
+      before: number | null,
+      after: number | null,
+      status: PetStatus,
+      at: number,
+      keyId: string,
+      previous: bigint | null,
+      detail: string | null,
     ]
   >(
     `INSERT INTO log (id, kind, pet_id, before, after, status, at, key_id, previous, detail)
@@ -68,7 +76,8 @@ export function decisionWriter(database: Database) {
       if (isLast) setQuantity.run(row.after, id, petId)
       return
     }
-    const [before, after] = row.kind === 'pet' ? [null, row.after] : [row.before, null]
+    const before = row.kind === 'pet' ? null : row.before
+    const after = row.kind === 'pet' ? row.after : null
     recordPet.run(id, row.kind, petId, before, after, status, at, keyId, previous, detailOf(row))
     if (isLast) setLastChange.run(id, petId)
   }

@@ -14,7 +14,7 @@ import {
   toItem,
   toLockedEntry,
 } from '../log-rows.ts'
-import { countedTotals } from '../order-totals.ts'
+import { countedTotals } from '../orders.ts'
 import { inLongSession } from '../sql.ts'
 import { catalogTables } from './catalog.ts'
 import type { Connection } from './connection.ts'
