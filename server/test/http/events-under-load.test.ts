@@ -118,7 +118,13 @@ describe('events under load', () => {
     await quick.until(() => quick.events.length === 1)
     await until(async () => (await openRequests()) === 2)
     let quantity = 100_000
-    const change = () => ({ petId: 1n, quantity: ++quantity, keyId: 'k'.repeat(1_000), at: Date.now() })
+    const change = () => ({
+      type: 'set_quantity' as const,
+      petId: 1n,
+      quantity: ++quantity,
+      keyId: 'k'.repeat(1_000),
+      at: Date.now(),
+    })
     // What the kernel buffers for a connection can be some megabytes.
     for (let told = 1; told < 20_000; ) {
       await service.store.changeStock(Array.from({ length: 500 }, change))
@@ -139,7 +145,13 @@ describe('events under load', () => {
   test('one that catches up is given what it missed at its own pace', async () => {
     const from = await service.store.latestEventCursor()
     let quantity = 500_000
-    const change = () => ({ petId: 1n, quantity: ++quantity, keyId: 'key_a', at: Date.now() })
+    const change = () => ({
+      type: 'set_quantity' as const,
+      petId: 1n,
+      quantity: ++quantity,
+      keyId: 'key_a',
+      at: Date.now(),
+    })
     // Some 1.2 MB as they are sent, far more than may be unsent at a time.
     for (let round = 0; round < 9; round++) {
       await service.store.changeStock(Array.from({ length: 1_000 }, change))

@@ -109,7 +109,8 @@ test('of several hosts the one that takes writes is found, also after a fail-ove
       tables: 'expect',
     },
   )
-  const change = (quantity: number) => store.changeStock([{ petId: 1n, quantity, keyId: 'key_a', at: 1 }])
+  const change = (quantity: number) =>
+    store.changeStock([{ type: 'set_quantity', petId: 1n, quantity, keyId: 'key_a', at: 1 }])
   await change(10)
   pair.killPrimary()
   await pair.promote()
