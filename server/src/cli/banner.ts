@@ -1,4 +1,4 @@
-import { PLANS } from '../core/keys/plans.ts'
+import { PLANS } from '../core/keys/api-key.ts'
 import type { RunningService } from '../service/compose.ts'
 import type { Config } from '../service/config.ts'
 import { DEMO_LIMITS, DEMO_SECRETS } from '../service/demo.ts'

@@ -1,5 +1,6 @@
 import type { RequestHeaders, RequestProblem } from '@petstore/wire'
-import { type ApiKey, hashSecret, isWellFormedSecret, type KeyRing, keyState } from '../core/keys/api-key.ts'
+import { type ApiKey, hashSecret, isWellFormedSecret, keyState } from '../core/keys/api-key.ts'
+import type { KeyRing } from '../core/keys/key-ring.ts'
 import type { AddressWindows } from '../core/limits/address-windows.ts'
 import type { Arrival } from '../core/limits/burst-filter.ts'
 import type { Admission, LimitKeeper, Refusal, WindowStatus } from '../core/limits/limit-store.ts'
@@ -76,7 +77,7 @@ export function identify(parts: GateParts, headers: RequestHeaders, client: Clie
   const sent = credentialsIn(headers)
   if ('missing' in sent) return refuseUnauthenticated(parts, client, sent.missing, sent.sentToken)
   const { secret, hash } = sent
-  const known = keys.known(hash)
+  const known = keys.findCached(hash)
   if (known !== undefined) return identityOf(parts, client, known, hash)
   if (!isWellFormedSecret(secret) && !demoSecrets.has(secret)) {
     return refuseUnauthenticated(parts, client, 'the API key is not valid: it is mistyped or cut off')

@@ -1,7 +1,7 @@
 import type { HttpRequest } from '@petstore/wire'
 import type { Static, TObject, TSchema } from 'typebox'
 import type { CatalogStore } from '../core/catalog/catalog-store.ts'
-import { type Permission, requirePermission } from '../core/keys/permissions.ts'
+import { type Permission, requirePermission } from '../core/keys/api-key.ts'
 import type { KeyQueue } from '../core/limits/key-queue.ts'
 import type { LimitKeeper } from '../core/limits/limit-store.ts'
 import type { OrderStore } from '../core/orders/order-store.ts'

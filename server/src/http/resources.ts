@@ -1,6 +1,5 @@
 import Type, { type Static } from 'typebox'
-import { PERMISSIONS } from '../core/keys/permissions.ts'
-import { PLANS } from '../core/keys/plans.ts'
+import { PERMISSIONS, PLANS } from '../core/keys/api-key.ts'
 import { ORDER_STATES } from '../core/orders/order.ts'
 import { MAX_QUANTITY, PET_STATUSES } from '../core/stock/inventory.ts'
 import { type Adjustment, MAX_CHANGES, MAX_REFERENCE_LENGTH, REASONS } from '../core/stock/stock-request.ts'

@@ -1,5 +1,5 @@
 import { type Handler, type Listener, listen, readTls, type Tls } from '@petstore/wire'
-import { KeyRing } from '../core/keys/api-key.ts'
+import { KeyRing } from '../core/keys/key-ring.ts'
 import { AddressWindows } from '../core/limits/address-windows.ts'
 import { KeyQueue } from '../core/limits/key-queue.ts'
 import { EventHub } from '../core/stock/event-hub.ts'

@@ -1,4 +1,4 @@
-import { PLANS, type Plan } from '../core/keys/plans.ts'
+import { PLANS, type Plan } from '../core/keys/api-key.ts'
 import type { OrderTotals } from '../core/orders/order-store.ts'
 import type { CommitObserver } from '../core/stock/group-commit.ts'
 import { VERSION } from '../core/values/version.ts'

@@ -1,4 +1,4 @@
-import type { Limits } from '../../src/core/keys/plans.ts'
+import type { Limits } from '../../src/core/keys/api-key.ts'
 import type { LimitState, Refusal, Window } from '../../src/core/limits/limit-store.ts'
 import { freshState } from '../../src/core/limits/rate-windows.ts'
 

@@ -1,6 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
-import { createSecret } from '../../src/core/keys/api-key.ts'
-import type { Limits } from '../../src/core/keys/plans.ts'
+import { createSecret, type Limits } from '../../src/core/keys/api-key.ts'
 import type { Arrival } from '../../src/core/limits/burst-filter.ts'
 import type { Store } from '../../src/store/store.ts'
 import { TestService } from '../support/test-service.ts'

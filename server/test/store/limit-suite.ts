@@ -163,14 +163,14 @@ export function limitSuite(name: string, underTest: StoreUnderTest): void {
         { keyId: 'key_a', number: 1, beganAt: NOW, endsAt: NOW + 300_000, liftedAt: NOW + 1_000 },
       ])
       expect(await store.listBans(NOW + 1)).toEqual([])
-      expect((await store.listKeyActs()).map(({ action }) => action)).toEqual(['unban'])
+      expect((await store.listAudit()).map(({ action }) => action)).toEqual(['unban'])
     })
 
     test('a ban that is over cannot be lifted', async () => {
       await save(record('key_a', bannedState()))
       now = NOW + 300_000
       expect(await store.liftBan('key_a', { at: now, actor: 'anna' })).toBe(false)
-      expect(await store.listKeyActs()).toEqual([])
+      expect(await store.listAudit()).toEqual([])
     })
   })
 }

@@ -1,6 +1,5 @@
-import { type ApiKey, hashSecret, keyState } from '../../core/keys/api-key.ts'
+import { type ApiKey, formatPermissions, hashSecret, keyState } from '../../core/keys/api-key.ts'
 import type { KeyRecord } from '../../core/keys/key-store.ts'
-import { permissionText } from '../../core/keys/permissions.ts'
 import type { BanRecord } from '../../core/limits/limit-store.ts'
 import { DAY } from '../../core/values/clock.ts'
 import type { Store } from '../../store/store.ts'
@@ -62,7 +61,7 @@ export async function listKeys(flags: Flags): Promise<void> {
       table(
         ['ID', 'NAME', 'PLAN', 'MAY', 'KEY', 'CREATED', 'LAST USED', 'STATE'],
         rows.map(({ record: { key, secrets, lastUsedAt }, state }) => [
-          ...[key.id, key.name, key.plan, permissionText(key.permissions), secrets[0]?.hint ?? '-'],
+          ...[key.id, key.name, key.plan, formatPermissions(key.permissions), secrets[0]?.hint ?? '-'],
           ...[moment(key.createdAt), moment(lastUsedAt), state],
         ]),
       ),
@@ -94,7 +93,7 @@ export async function showKey(reference: string | undefined, flags: Flags): Prom
   await withStore(flags, 'expect', async (store) => {
     const record = await requireKey(store, reference ?? (await idOfSecretOnStdin(store)))
     const { key, secrets, lastUsedAt } = record
-    const acts = (await store.listKeyActs()).filter(({ keyId }) => keyId === key.id)
+    const acts = (await store.listAudit()).filter(({ keyId }) => keyId === key.id)
     const bans = (await store.listBans(0)).filter(({ keyId }) => keyId === key.id)
     const state = stateOf(key, bans, store.clock())
     if (flags.json === true) {
@@ -105,7 +104,7 @@ export async function showKey(reference: string | undefined, flags: Flags): Prom
       ['Id', key.id],
       ['Name', key.name],
       ['State', state],
-      ['May', permissionText(key.permissions)],
+      ['May', formatPermissions(key.permissions)],
       ['Plan', `${key.plan}: ${key.limits.perMinute} a minute, ${key.limits.perDay} a day`],
       ['Created', moment(key.createdAt)],
       ['Expires', moment(key.expiresAt)],

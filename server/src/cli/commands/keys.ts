@@ -1,11 +1,21 @@
 import { userInfo } from 'node:os'
 import type { Command } from 'commander'
 import { EXPECTED_NAME, isName } from '../../core/catalog/catalog-rules.ts'
-import { createKeyId, createSecret, storedSecret } from '../../core/keys/api-key.ts'
-import { describeKeyChange, type KeyChange } from '../../core/keys/key-change.ts'
-import type { KeyAct } from '../../core/keys/key-store.ts'
-import { PERMISSIONS, type Permission, permissionText } from '../../core/keys/permissions.ts'
-import { type Limits, PLAN_LIMITS, PLANS, type Plan } from '../../core/keys/plans.ts'
+import {
+  createKeyId,
+  createSecret,
+  describeKeyChange,
+  formatPermissions,
+  type KeyChange,
+  type Limits,
+  PERMISSIONS,
+  type Permission,
+  PLAN_LIMITS,
+  PLANS,
+  type Plan,
+  storedSecret,
+} from '../../core/keys/api-key.ts'
+import type { AuditStamp } from '../../core/keys/key-store.ts'
 import { listOf, oneOf, parseDuration, readWhen, wholeNumber, wrongUse } from '../arguments.ts'
 import { type AskingFlags, ask, requireAnswer } from '../asking.ts'
 import { handOver } from '../handing-over.ts'
@@ -89,7 +99,7 @@ export function addKeysCommands(program: Command): void {
 }
 
 /** For the audit: when, and which user of this machine. */
-function thisAct(at: number): KeyAct {
+function thisAct(at: number): AuditStamp {
   const { username, uid } = userInfo()
   return { at, actor: username === 'unknown' ? `uid ${uid}` : username }
 }
@@ -123,7 +133,7 @@ async function createKey(flags: CreateFlags): Promise<void> {
       'key',
       secret,
       () => store.addKey(expiresAt === undefined ? key : { ...key, expiresAt }, stored, act),
-      `Made ${id} for "${name}" in ${databaseName(config)} (${plan}: ${limits.perMinute} a minute, ${limits.perDay} a day; may: ${permissionText(permissions)}).`,
+      `Made ${id} for "${name}" in ${databaseName(config)} (${plan}: ${limits.perMinute} a minute, ${limits.perDay} a day; may: ${formatPermissions(permissions)}).`,
     )
   })
 }

@@ -1,4 +1,4 @@
-import type { Limits } from '../keys/plans.ts'
+import type { Limits } from '../keys/api-key.ts'
 import type { Clock } from '../values/clock.ts'
 import type { MaybePromise } from '../values/maybe-promise.ts'
 import type { Arrival } from './burst-filter.ts'

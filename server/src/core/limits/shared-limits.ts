@@ -1,4 +1,4 @@
-import type { Limits } from '../keys/plans.ts'
+import type { Limits } from '../keys/api-key.ts'
 import { type Arrival, BURST_MS, BurstFilter } from './burst-filter.ts'
 import {
   type Admission,
