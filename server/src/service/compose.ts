@@ -1,7 +1,7 @@
 import { type Handler, type Listener, listen, readTls, type Tls } from '@petstore/wire'
 import { KeyRing } from '../core/keys/key-ring.ts'
-import { AddressWindows } from '../core/limits/address-windows.ts'
 import { KeyQueue } from '../core/limits/key-queue.ts'
+import { AddressWindows } from '../core/limits/rate-windows.ts'
 import { EventHub } from '../core/stock/event-hub.ts'
 import { GroupCommit } from '../core/stock/group-commit.ts'
 import { REMEMBERED_MS } from '../core/stock/idempotency.ts'
@@ -158,7 +158,7 @@ export async function startService(
     return { run, stop: () => clearInterval(timer) }
   }
   const saving = every(SAVE_LIMITS_EVERY_MS, 'limit-ledger', () => limits.save())
-  const pardoning = every(HEED_LIFTED_BANS_EVERY_MS, 'limit-ledger', () => limits.heedLiftedBans())
+  const pardoning = every(HEED_LIFTED_BANS_EVERY_MS, 'limit-ledger', () => limits.applyLiftedBans())
   const certifying = every(READ_CERTIFICATES_EVERY_MS, 'certificate', async () => {
     const latest = await tlsOf(config)
     if (latest === undefined || (latest.cert === tls?.cert && latest.key === tls.key)) return

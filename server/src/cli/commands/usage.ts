@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import type { KeyRecord } from '../../core/keys/key-store.ts'
 import { type BanRecord, type DailyUsage, dayOf, type LimitState } from '../../core/limits/limit-store.ts'
-import { current, freshState } from '../../core/limits/rate-windows.ts'
+import { newLimitState, updateWindow } from '../../core/limits/rate-windows.ts'
 import { DAY, MINUTE } from '../../core/values/clock.ts'
 import { json, table } from '../output.ts'
 import { type SettingFlags, setting, withStore } from '../with-store.ts'
@@ -32,7 +32,7 @@ async function showUsage(flags: SettingFlags & { readonly json?: true }): Promis
       await store.listBans(since),
     ]
     return records.map((record) =>
-      usageOf(record, states.get(record.key.id) ?? freshState(), daily, bans, now),
+      usageOf(record, states.get(record.key.id) ?? newLimitState(), daily, bans, now),
     )
   })
   if (flags.json === true) console.log(json(report))
@@ -62,8 +62,8 @@ function usageOf(
     name: key.name,
     plan: key.plan,
     state: stateOf(key, bans, now),
-    minute: { used: current(state.minute, MINUTE, now).used, limit: key.limits.perMinute },
-    day: { used: current(state.day, DAY, now).used, limit: key.limits.perDay },
+    minute: { used: updateWindow(state.minute, MINUTE, now).used, limit: key.limits.perMinute },
+    day: { used: updateWindow(state.day, DAY, now).used, limit: key.limits.perDay },
     bansToday: ownBans.filter(({ beganAt }) => dayOf(beganAt) === today).length,
     bans30Days: ownBans.length,
     days,
