@@ -44,7 +44,7 @@ test('import makes a database in the folder that is named, and says where; the o
   const again = await petstore(['import', 'pets.csv'], { cwd, env })
   expect([again.stderr, again.stdout]).toEqual(['', expect.stringContaining('1 left alone')])
   const key = await petstore(['keys', 'create', '--name', 'a', '--plan', 'free'], { cwd, env })
-  expect([key.exitCode, key.stderr]).toEqual([0, expect.stringContaining(` in ${shop} `)])
+  expect([key.exitCode, key.stderr]).toEqual([0, expect.stringContaining(` in ${shop}.`)])
   expect(existsSync(join(cwd, 'data'))).toBe(false)
 
   const demo = await serve(['--demo', '--data', 'shop'], { cwd })

@@ -71,6 +71,10 @@ export function addHistoryCommands(program: PetstoreCommand): void {
     )
     .option('--keep <number>', 'remove all but the newest changes', wholeNumber('--keep', 0))
     .option('--dry-run', 'show the number of changes to remove, and change nothing')
+    // Reports wrong flags before the missing terminal.
+    .hook('preAction', (command) => {
+      parseLimit(command.opts())
+    })
     .confirmOption('removes the changes')
     .databaseSettings()
     .action(pruneHistory)
