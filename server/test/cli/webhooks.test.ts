@@ -42,7 +42,7 @@ describe('petstore webhooks, beside a service that runs', () => {
       const { exitCode, stderr } = await run(['create', '--url', 'https://shop.example', '--kinds', kinds])
       expect([exitCode, stderr]).toEqual([
         2,
-        expect.stringContaining('--kinds must be all, or some of stock.'),
+        expect.stringContaining('--kinds must be all or a comma-separated list of stock.'),
       ])
     }
     expect(await service.store.listWebhooks()).toEqual([])
@@ -135,7 +135,7 @@ describe('petstore webhooks, beside a service that runs', () => {
     expect(stdout).toMatch(
       /! webhook \d+ \(127\.0\.0\.1:\d+\) was turned off at .*: the receiver answered 410 Gone\n/,
     )
-    expect(stdout).toContain(`turn it on: petstore webhooks resume ${id}`)
+    expect(stdout).toContain(`from the same position: petstore webhooks resume ${id}`)
     expect(exitCode).toBe(0)
     receiver.status.now = 204
     await run(['resume', id])
