@@ -110,7 +110,7 @@ describe('a file', () => {
     expect(refused.stderr).toContain('go back to the last backup')
     expect(refused.stderr.trimEnd().split('\n')).toHaveLength(1)
     const { exitCode, stdout } = await doctor()
-    expect([exitCode, stdout]).toEqual([1, expect.stringContaining('restore the last backup')])
+    expect([exitCode, stdout]).toEqual([1, expect.stringContaining('petstore restore BACKUP')])
   }
 })
 
