@@ -176,7 +176,7 @@ describe.each([['SQLite'], ['PostgreSQL']])('no secret is told by a service on %
 
 test('a password among the arguments is warned of, since everybody on the machine can read those', async () => {
   const { stderr } = await petstore(['doctor', '--database-url', `postgres://user:${PASSWORD}@127.0.0.1:1/x`])
-  expect(stderr).toContain('give the address in DATABASE_URL instead')
+  expect(stderr).toContain('set DATABASE_URL instead')
   expect(stderr).not.toContain(PASSWORD)
 })
 
