@@ -1,9 +1,8 @@
 import { existsSync } from 'node:fs'
 import { Option } from 'commander'
 import { type Config, flagOf, readConfig, SETTINGS, type SettingName, variableOf } from '../service/config.ts'
-import { withoutPassword } from '../store/database-url.ts'
 import { openStore } from '../store/open-store.ts'
-import type { OpenOptions, TablesMode } from '../store/opening.ts'
+import { type OpenOptions, type TablesMode, withoutPassword } from '../store/opening.ts'
 import type { Store } from '../store/store.ts'
 
 export type SettingFlags = Partial<Record<SettingName, string>>

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { withoutPassword } from '../store/database-url.ts'
+import { withoutPassword } from '../store/opening.ts'
 import {
   databaseAddress,
   day,

@@ -2,8 +2,7 @@ import type { TransferStore } from '../core/transfer/transfer-store.ts'
 import { type CategoryRow, PET_FIELDS, type PetRow, toCategory, toPet } from './catalog-rows.ts'
 import { ORDER_PLAN, type PlainRow } from './import-plan.ts'
 import { isHoldOver } from './order-rows.ts'
-import type { LongSession, SqlDatabase } from './sql.ts'
-import type { StoreClock } from './store-clock.ts'
+import type { LongSession, SqlDatabase, StoreClock } from './sql.ts'
 
 export function exportVerbs(
   database: SqlDatabase,

@@ -1,8 +1,7 @@
 import { type Order, orderAt } from '../core/orders/order.ts'
 import type { OrderFilter, OrderStore } from '../core/orders/order-store.ts'
 import { isHoldOver, ORDER_FIELDS, type OrderRecord, toOrder } from './order-rows.ts'
-import type { SqlDatabase, SqlValue } from './sql.ts'
-import type { StoreClock } from './store-clock.ts'
+import type { SqlDatabase, SqlValue, StoreClock } from './sql.ts'
 
 const LOWEST_ID = -(2n ** 63n)
 const HIGHEST_ID = 2n ** 63n - 1n

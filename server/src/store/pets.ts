@@ -5,7 +5,7 @@ import { STORE_KEY_ID } from '../core/stock/stock-request.ts'
 import type { Clock } from '../core/values/clock.ts'
 import { type CategoryRow, PET_FIELDS, type PetRow, petDetailSql, toCategory, toPet } from './catalog-rows.ts'
 import { IS_OF_PET } from './log-rows.ts'
-import { THRESHOLD, tellCrossings } from './low-stock.ts'
+import { logThresholdCrossings, THRESHOLD } from './low-stock.ts'
 import { highestOwn } from './own-ids.ts'
 import { insertRows, type OwnIds, type SqlDatabase, type Statement, statement } from './sql.ts'
 
@@ -44,7 +44,7 @@ export function petVerbs(
         ...[...ids, by.at],
       ),
       statement(`UPDATE stock SET last_change = ${LATEST} WHERE ${added}`, ...ids),
-      ...tellCrossings(dialect, added, ids, by),
+      ...logThresholdCrossings(dialect, added, ids, by),
     ]
   }
 

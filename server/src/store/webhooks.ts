@@ -3,8 +3,7 @@ import type { WebhookChanges, WebhooksFound } from '../core/webhooks/changing-we
 import { WEBHOOK_KINDS, type Webhook, type WebhookProgress } from '../core/webhooks/webhook.ts'
 import type { DeliveryStore, WebhookLag, WebhookState, WebhookStore } from '../core/webhooks/webhook-store.ts'
 import { cursorAt, fromCursor, isCursorOf, type LogRange } from './cursor.ts'
-import { type SqlDatabase, type SqlValue, type Statement, statement } from './sql.ts'
-import type { StoreClock } from './store-clock.ts'
+import { type SqlDatabase, type SqlValue, type Statement, type StoreClock, statement } from './sql.ts'
 import { attemptVerbs } from './webhook-attempts.ts'
 
 export interface WebhookRow {

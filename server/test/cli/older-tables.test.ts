@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { FULL_TEXT_INDEX } from '../../src/store/sqlite/tables.ts'
+import { FULL_TEXT_INDEX } from '../../src/store/sqlite/migrations.ts'
 import { createDatabase, type PostgresDatabase } from '../support/postgres-databases.ts'
 import { petstore } from './petstore.ts'
 
@@ -172,7 +172,7 @@ test('a SQLite file that is not there is made by serve, import and migrate alone
       stderr: expect.stringContaining(`no database at ${path};`),
     })
     expect(outcome.stderr).toMatch(
-      /--data or PETSTORE_DATA .* DATABASE_URL .* serve, import and migrate make one\n$/,
+      /--data or PETSTORE_DATA .* DATABASE_URL .* serve, import and migrate create one\n$/,
     )
   }
   expect([existsSync(join(cwd, 'none')), existsSync(join(cwd, 'fresh.db'))]).toEqual([false, false])

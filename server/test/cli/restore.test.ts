@@ -64,7 +64,7 @@ test('petstore restore after a kill -9: refused while the service runs, then bac
   const served = await petstore(['serve', '--database-url', 'sqlite:backup.db'], { cwd })
   expect([served.exitCode, served.stderr]).toEqual([
     1,
-    expect.stringContaining(`petstore restore ${join(cwd, 'backup.db')} makes a database of it`),
+    expect.stringContaining(`petstore restore ${join(cwd, 'backup.db')} restores it`),
   ])
   expect(readFileSync(join(cwd, 'backup.db')).equals(backup)).toBe(true)
   expect(readdirSync(cwd).sort()).toEqual(['backup.db', 'data', 'with-key.db'])

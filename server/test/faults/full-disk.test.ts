@@ -53,7 +53,7 @@ describe('when no more can be written', () => {
       expect((await shop.update()).status).toBe(200)
       const filler = fillDisk(folder)
       await updateUntilRefused()
-      await shop.untilLogged(`the disk is full: make room on that of ${folder} (0.0 MB free)`)
+      await shop.untilLogged(`the disk is full: free some space in ${folder} (0.0 MB free)`)
       const env = { DATABASE_URL: shop.url }
       for (const args of [
         ['export', join(folder, 'pets.csv')],

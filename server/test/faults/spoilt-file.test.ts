@@ -62,7 +62,7 @@ describe('a file', () => {
     await shop.start(BOUND_BY_RIGHTS)
     expect(await shop.update()).toMatchObject(UNAVAILABLE)
     expect(await shop.reads()).toEqual(ALL_READ)
-    await shop.untilLogged('give the service the right to write the file')
+    await shop.untilLogged('give the service write permission for the file')
     const { exitCode, stdout } = await doctor(BOUND_BY_RIGHTS)
     expect([exitCode, stdout]).toEqual([1, expect.stringContaining('cannot be written, so every update is')])
     chmodSync(shop.path, 0o600)

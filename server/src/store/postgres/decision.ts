@@ -4,7 +4,7 @@ import { isOfPet, type Made, type MadeOfPet, type MadeOrder } from '../../core/s
 import type { WrittenDecision } from '../../core/stock/decide.ts'
 import { detailOf, petIdOf } from '../log-details.ts'
 import { writeCatalog } from './catalog.ts'
-import { idsFrom } from './log-ids.ts'
+import { idsFrom } from './dialect.ts'
 import { writeChangedOrders } from './orders.ts'
 import { arrayOf, quoted } from './parameters.ts'
 

@@ -4,8 +4,8 @@ import { type Clock, DAY, MINUTE } from '../../core/values/clock.ts'
 import { LIMIT_ROWS, type LimitRow, saveStatements, toStates } from '../limits.ts'
 import type { Connection } from './connection.ts'
 import { columnOf } from './parameters.ts'
+import { runAll } from './session.ts'
 import { storeTime } from './store-clock.ts'
-import { runAll } from './transactions.ts'
 
 /** Limits that several instances count together, by the database's clock or, in tests, by one that is given. */
 export function sharedLimitStore(connection: Connection, clock: Clock | undefined): SharedLimitStore {

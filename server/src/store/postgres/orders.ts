@@ -3,8 +3,8 @@ import { MAX_HOLDS_ENDED, type OrdersFound } from '../../core/orders/changing-or
 import { isOver, type Order } from '../../core/orders/order.ts'
 import { petIdsOf, type StockRequest, sizeOf } from '../../core/stock/stock-request.ts'
 import { isHoldOver, ORDER_FIELDS, type OrderRecord, toOrder } from '../order-rows.ts'
-import type { StoreClock } from '../store-clock.ts'
-import { numbersFor, numbersIn, takenLogNumbers } from './log-ids.ts'
+import type { StoreClock } from '../sql.ts'
+import { numbersFor, numbersIn, takenLogNumbers } from './dialect.ts'
 import { arrayOf } from './parameters.ts'
 import { storeTime } from './store-clock.ts'
 

@@ -10,7 +10,7 @@ import {
   webhookIdsOf,
   webhookStatements,
 } from '../webhooks.ts'
-import { arrayOf, bound } from './parameters.ts'
+import { arrayOf, toParameter } from './parameters.ts'
 
 /** Any number that no other lock has: the ASCII codes of "webhooks". */
 const CREATION_LOCK = 0x776562686f6f6b73n
@@ -35,5 +35,7 @@ export async function lockWebhooks(sql: SQL, requests: readonly StockRequest[]):
 }
 
 export function writeWebhooks(sql: SQL, changes: WebhookChanges): Promise<unknown>[] {
-  return webhookStatements(changes).map(({ text, values }) => sql.unsafe(text, values.map(bound)).execute())
+  return webhookStatements(changes).map(({ text, values }) =>
+    sql.unsafe(text, values.map(toParameter)).execute(),
+  )
 }

@@ -4,7 +4,7 @@ import type { WrittenDecision } from '../../core/stock/decide.ts'
 import type { PetStatus } from '../../core/stock/inventory.ts'
 import { detailOf, petIdOf } from '../log-details.ts'
 import { catalogTables } from './catalog.ts'
-import { readLogEnd } from './log-end.ts'
+import { readLogEnd } from './dialect.ts'
 import { orderTable } from './orders.ts'
 
 /** Writes what was decided, inside a commit. `lastChangeOf` tells each pet's latest row in the log before it. */

@@ -3,7 +3,7 @@ import { MAX_HOLDS_ENDED, type OrderChanges, type OrdersFound } from '../../core
 import type { Order } from '../../core/orders/order.ts'
 import type { StockRequest } from '../../core/stock/stock-request.ts'
 import { isHoldOver, ORDER_COLUMNS, ORDER_FIELDS, type OrderRecord, toOrder } from '../order-rows.ts'
-import { ownIds } from './own-ids.ts'
+import { ownIds } from './dialect.ts'
 
 /** For use inside a commit. */
 export function orderTable(database: Database) {
