@@ -1,3 +1,6 @@
+import type { EventStore, HistoryStore } from '../core/stock/stock-store.ts'
+import type { DeliveryStore } from '../core/webhooks/webhook-store.ts'
+
 const CURSOR = /^(0|[1-9]\d{0,17})\.([0-9a-f]{1,16})$/
 
 /** A position in the log of one database. */
@@ -10,6 +13,14 @@ export interface LogCursor {
 export interface LogRange extends LogCursor {
   /** The last cursor of each earlier identity, in the order of their positions. */
   readonly earlier: readonly LogCursor[]
+}
+
+/** The methods of the log that each adapter implements. */
+export interface LogVerbs
+  extends Omit<EventStore, 'version'>,
+    Pick<HistoryStore, 'pruneHistory'>,
+    Pick<DeliveryStore, 'eventsAfter'> {
+  logRange(): Promise<LogRange>
 }
 
 export function toCursor({ position, identity }: LogCursor): string {

@@ -3,7 +3,7 @@ import { type OpenOptions, OpenRefused, withoutPassword } from './opening.ts'
 import { DEFAULT_POSTGRES_SETTINGS, openPostgresStore, type PostgresSettings } from './postgres/store.ts'
 import { isBeingRestored, type Restored, restoreSqlite } from './sqlite/backup.ts'
 import { deletedLogOf } from './sqlite/database-files.ts'
-import { troubleText } from './sqlite/failures.ts'
+import { problemText } from './sqlite/failures.ts'
 import { openSqliteStore } from './sqlite/store.ts'
 import type { Store } from './store.ts'
 
@@ -56,15 +56,15 @@ async function openSqlite(path: string, options: OpenOptions): Promise<Store> {
   try {
     return openSqliteStore(path, options)
   } catch (error) {
-    throw cannotOpen(path, error, troubleText(error, path))
+    throw cannotOpen(path, error, problemText(error, path))
   }
 }
 
-function cannotOpen(name: string, error: unknown, trouble: string): Error {
+function cannotOpen(name: string, error: unknown, problem: string): Error {
   const intro = `cannot open the database ${name}`
   return error instanceof OpenRefused
     ? new OpenRefused(`${intro}: ${error.message}`, { cause: error })
-    : new Error(`${intro}: ${trouble}`, { cause: error })
+    : new Error(`${intro}: ${problem}`, { cause: error })
 }
 
 function messageOf(error: unknown): string {

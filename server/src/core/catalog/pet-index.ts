@@ -35,6 +35,8 @@ const STATUS_MASK = 3
 const LOW_FLAG = 4
 const CATEGORY_SHIFT = 3
 const HEAD_BYTES = 4
+/** Candidates beyond twice the page that are collected before the best are selected. */
+const SORT_AFTER = 64
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
 
@@ -207,7 +209,7 @@ export class PetIndex {
       const slot = byId[isDescending ? count - 1 - ordinal : ordinal] ?? 0
       const key = sign * (values[slot] ?? 0)
       if (key >= best.worst || key < lowest || (key === lowest && ordinal < firstOrdinal)) continue
-      if (matches(slot)) best.add(key, ordinal, slot)
+      if (matches(slot)) best.add(key, slot)
     }
     return best.sorted()
   }
@@ -293,21 +295,13 @@ export class PetIndex {
   }
 
   #reserve(slots: number): void {
-    const { ids } = this.#columns
-    if (slots <= ids.length) return
-    const larger = columnsFor(Math.max(slots, ids.length * 2))
-    larger.ids.set(ids)
-    larger.quantities.set(this.#columns.quantities)
-    larger.availables.set(this.#columns.availables)
-    larger.facts.set(this.#columns.facts)
-    larger.signatures.set(this.#columns.signatures)
-    larger.textStarts.set(this.#columns.textStarts)
-    larger.textLengths.set(this.#columns.textLengths)
-    larger.firstTokens.set(this.#columns.firstTokens)
-    larger.tokenCounts.set(this.#columns.tokenCounts)
-    larger.byId.set(this.#columns.byId)
-    larger.byName.set(this.#columns.byName)
-    larger.nameRanks.set(this.#columns.nameRanks)
+    const { length } = this.#columns.ids
+    if (slots <= length) return
+    const larger = columnsFor(Math.max(slots, length * 2))
+    const columns = Object.values(this.#columns)
+    for (const [index, copy] of Object.values(larger).entries()) {
+      new Uint8Array(copy.buffer).set(new Uint8Array(columns[index]?.buffer ?? []))
+    }
     this.#columns = larger
   }
 
@@ -472,65 +466,30 @@ function lowerBound(count: number, isBefore: (position: number) => boolean): num
   return low
 }
 
-/** Keeps the slots with the lowest keys; of equal keys, the earliest. A binary heap with the worst slot at its root. */
+/** Keeps the slots with the lowest keys; of equal keys, those that were added first. */
 class BestSlots {
   readonly #limit: number
-  readonly #entries: { key: number; ordinal: number; slot: number }[] = []
-  /** Only lower keys are kept. */
+  #entries: { key: number; slot: number }[] = []
+  /** Only lower keys are worth adding. */
   worst = Number.POSITIVE_INFINITY
 
   constructor(limit: number) {
     this.#limit = limit
   }
 
-  add(key: number, ordinal: number, slot: number): void {
-    const entries = this.#entries
-    const entry = { key, ordinal, slot }
-    if (entries.length < this.#limit) {
-      entries.push(entry)
-      this.#rise(entries.length - 1)
-    } else {
-      entries[0] = entry
-      this.#sink()
-    }
-    if (entries.length === this.#limit) this.worst = entries[0]?.key ?? this.worst
+  add(key: number, slot: number): void {
+    this.#entries.push({ key, slot })
+    if (this.#entries.length > 2 * this.#limit + SORT_AFTER) this.#dropWorse()
   }
 
   sorted(): number[] {
-    return this.#entries
-      .sort((one, other) => one.key - other.key || one.ordinal - other.ordinal)
-      .map(({ slot }) => slot)
+    this.#dropWorse()
+    return this.#entries.map(({ slot }) => slot)
   }
 
-  #isWorse(one: number, other: number): boolean {
-    const [a, b] = [this.#entries[one], this.#entries[other]]
-    if (a === undefined || b === undefined) return false
-    return a.key > b.key || (a.key === b.key && a.ordinal > b.ordinal)
-  }
-
-  #swap(one: number, other: number): void {
-    const [a, b] = [this.#entries[one], this.#entries[other]]
-    if (a === undefined || b === undefined) return
-    this.#entries[one] = b
-    this.#entries[other] = a
-  }
-
-  #rise(from: number): void {
-    for (let child = from; child > 0; ) {
-      const parent = (child - 1) >>> 1
-      if (!this.#isWorse(child, parent)) return
-      this.#swap(child, parent)
-      child = parent
-    }
-  }
-
-  #sink(): void {
-    for (let parent = 0; ; ) {
-      const left = parent * 2 + 1
-      const worse = this.#isWorse(left + 1, left) ? left + 1 : left
-      if (!this.#isWorse(worse, parent)) return
-      this.#swap(worse, parent)
-      parent = worse
-    }
+  /** Sorting is stable, so equal keys stay in the order in which they were added. */
+  #dropWorse(): void {
+    this.#entries = this.#entries.sort((a, b) => a.key - b.key).slice(0, this.#limit)
+    if (this.#entries.length === this.#limit) this.worst = this.#entries.at(-1)?.key ?? this.worst
   }
 }

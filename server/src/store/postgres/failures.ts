@@ -1,23 +1,16 @@
 import { connect, SQL } from 'bun'
+import { SECOND } from '../../core/values/clock.ts'
 import { ServiceError } from '../../core/values/errors.ts'
 import { type Host, hostText } from './connection-options.ts'
 
 /** The database did not answer at all, not even with a timeout of its own. */
 export class Hung extends Error {
   override readonly name = 'Hung'
-
-  constructor(afterMs: number) {
-    super(`no answer within ${afterMs / 1_000} s`)
-  }
 }
 
 /** All sessions stayed in use by other callers. The database is available, so this is not an outage. */
 export class Overloaded extends Error {
   override readonly name = 'Overloaded'
-
-  constructor(afterMs: number) {
-    super(`no database session became free within ${(afterMs / 1_000).toFixed(1)} s`)
-  }
 }
 
 /** The server is a standby, or an operator has made it read-only. Its data may be stale. */
@@ -32,10 +25,6 @@ export class ReadOnly extends Error {
 /** A newer program has migrated the tables to a version that this one cannot use. */
 export class NewerTables extends Error {
   override readonly name = 'NewerTables'
-
-  constructor(found: number, known: number) {
-    super(`the tables have version ${found}, this program supports ${known}; start the newer program`)
-  }
 }
 
 /** No host of the address can be used. The message names the problem of each host. */
@@ -51,7 +40,7 @@ export class UnusableHosts extends Error {
 
 export async function inTime<T>(work: Promise<T>, timeoutMs: number): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>()
-  const timer = setTimeout(() => reject(new Hung(timeoutMs)), timeoutMs)
+  const timer = setTimeout(() => reject(new Hung(`no answer within ${timeoutMs / SECOND} s`)), timeoutMs)
   try {
     return await Promise.race([work, promise])
   } finally {

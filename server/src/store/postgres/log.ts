@@ -1,7 +1,5 @@
 import type { StockEvents } from '../../core/stock/stock-event.ts'
-import type { EventStore, HistoryStore } from '../../core/stock/stock-store.ts'
-import type { DeliveryStore } from '../../core/webhooks/webhook-store.ts'
-import { cursorAt, fromCursor, isCursorOf, type LogRange } from '../cursor.ts'
+import { cursorAt, fromCursor, isCursorOf, type LogRange, type LogVerbs } from '../cursor.ts'
 import { prunableIds } from '../history.ts'
 import { type LogRow, MAX_BEHIND, toEvent } from '../log-rows.ts'
 import { inLongSession } from '../sql.ts'
@@ -23,13 +21,6 @@ interface PlaceRow extends Omit<LogRow, 'id'> {
   place: bigint
   log_id: bigint | null
   id: bigint | null
-}
-
-interface LogVerbs
-  extends Omit<EventStore, 'version'>,
-    Pick<HistoryStore, 'pruneHistory'>,
-    Pick<DeliveryStore, 'eventsAfter'> {
-  logRange(): Promise<LogRange>
 }
 
 /** The cursor of an event is its place in the log. Reading the log assigns places to new rows: see number_log. */

@@ -81,7 +81,10 @@ export async function migrate(connection: Connection, tables: TablesMode): Promi
 /** The error to report if a newer program has migrated the tables to a version that this one cannot use. */
 export async function findNewerTables(database: Pick<SqlDatabase, 'rows'>): Promise<NewerTables | undefined> {
   const { number, oldestProgram } = await versionOf(database)
-  return number > NEWEST && oldestProgram > NEWEST ? new NewerTables(number, NEWEST) : undefined
+  if (number <= NEWEST || oldestProgram <= NEWEST) return undefined
+  return new NewerTables(
+    `the tables have version ${number}, this program supports ${NEWEST}; start the newer program`,
+  )
 }
 
 /** The columns that this program creates by `version`, or by its newest version if that is lower. */

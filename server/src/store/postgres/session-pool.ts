@@ -1,4 +1,5 @@
 import { type ReservedSQL, SQL } from 'bun'
+import { SECOND } from '../../core/values/clock.ts'
 import { inTime, isReadOnly, Overloaded } from './failures.ts'
 
 /** One connection to the server. */
@@ -98,7 +99,8 @@ export class SessionPool {
     const isStalled = now - this.#lastHandedOver >= this.#parts.maxStallMs
     if (!isStalled && now - waiter.since < this.#parts.maxWaitMs) return
     this.#waiting = this.#waiting.filter((other) => other !== waiter)
-    waiter.reject(new Overloaded(now - waiter.since))
+    const seconds = ((now - waiter.since) / SECOND).toFixed(1)
+    waiter.reject(new Overloaded(`no database session became free within ${seconds} s`))
   }
 
   /** Rejects waiting callers with the reason at once, and callers that still use a session after the timeout. */

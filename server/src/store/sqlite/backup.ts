@@ -20,7 +20,7 @@ import { needsMigration, OpenRefused, requireOwnTables } from '../opening.ts'
 import type { Connection } from './connection.ts'
 import { createPrivateFile, lockForServing, realPathOf } from './database-files.ts'
 import { DIALECT } from './dialect.ts'
-import { isDamage, isLocked, troubleText } from './failures.ts'
+import { isDamage, isLocked, problemText } from './failures.ts'
 import { missingColumns, NEWEST, versionOf } from './migrations.ts'
 
 /** Marks the file as a backup in its header, which can be read without opening the database and so changing it. */
@@ -41,7 +41,7 @@ export async function backUp(connection: Connection, path: string): Promise<void
         throw error
       }
       // The problem may be that of the copy's disk, not of the database's.
-      throw new Error(`the backup failed: ${troubleText(error, path)}`, { cause: error })
+      throw new Error(`the backup failed: ${problemText(error, path)}`, { cause: error })
     }
   })
   const copy = new Database(path)
@@ -57,10 +57,15 @@ export async function backUp(connection: Connection, path: string): Promise<void
 }
 
 export function isBackup(path: string): boolean {
+  const mark = bytesAt(path, APPLICATION_ID_OFFSET, 4)
+  return mark.length === 4 && mark.readUInt32BE() === BACKUP_ID
+}
+
+function bytesAt(path: string, position: number, length: number): Buffer {
   const file = openSync(path, 'r')
   try {
-    const mark = Buffer.alloc(4)
-    return readSync(file, mark, 0, 4, APPLICATION_ID_OFFSET) === 4 && mark.readUInt32BE() === BACKUP_ID
+    const bytes = Buffer.alloc(length)
+    return bytes.subarray(0, readSync(file, bytes, 0, length, position))
   } finally {
     closeSync(file)
   }
@@ -225,23 +230,12 @@ function adoptCopy(copy: string, backup: string): boolean {
   } catch (error) {
     if (!isDamage(error)) throw error
     throw refuse(
-      isPostgresDump(copy)
+      bytesAt(copy, 0, 5).toString('latin1') === 'PGDMP'
         ? 'is a dump of PostgreSQL, but DATABASE_URL does not name a PostgreSQL database'
         : 'is damaged or is not a database; use an earlier backup',
     )
   } finally {
     database?.close()
-  }
-}
-
-function isPostgresDump(path: string): boolean {
-  const file = openSync(path, 'r')
-  try {
-    const beginning = Buffer.alloc(5)
-    readSync(file, beginning)
-    return beginning.toString('latin1') === 'PGDMP'
-  } finally {
-    closeSync(file)
   }
 }
 

@@ -8,7 +8,7 @@ import type { Columns, Durability, LongSession, SqlDatabase, SqlValue, Statement
 import { Checkpointer } from './checkpointer.ts'
 import { alignSideFiles, announcedSeconds, createPrivateFile } from './database-files.ts'
 import { DIALECT, LOG_END, type LogEnd, readLogEnd } from './dialect.ts'
-import { asServiceError, isLocked, troubleText } from './failures.ts'
+import { asServiceError, isLocked, problemText } from './failures.ts'
 import { FlushQueue, WalFile } from './wal-flush.ts'
 
 /** How long a statement waits for the lock of another process, such as an import. */
@@ -123,7 +123,7 @@ export class Connection implements SqlDatabase, LongSession {
       onFlushed: () => {
         this.#version++
       },
-      onFailed: (error) => onFailed(new Error(troubleText(error, this.#path), { cause: error })),
+      onFailed: (error) => onFailed(new Error(problemText(error, this.#path), { cause: error })),
     })
     const totalChanges = this.database.query<{ total: bigint }, []>('SELECT total_changes() AS total')
     this.#serving = {

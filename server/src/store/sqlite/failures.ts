@@ -24,7 +24,7 @@ const ADVICE: Readonly<Record<string, string | ((path: string) => string)>> = {
 }
 
 /** Describes the problem with the file at `path` for the operator. */
-export function troubleText(error: unknown, path: string): string {
+export function problemText(error: unknown, path: string): string {
   const message = error instanceof Error ? error.message : String(error)
   const code = codeOf(error)
   const advice = Object.entries(ADVICE).find(([prefix]) => code.startsWith(prefix))?.[1]
@@ -70,7 +70,7 @@ export function asServiceError(error: unknown, path: string): unknown {
   return new ServiceError(
     'service_unavailable',
     'the database cannot answer at the moment; try again shortly',
-    { cause: new Error(troubleText(error, path), { cause: error }) },
+    { cause: new Error(problemText(error, path), { cause: error }) },
   )
 }
 

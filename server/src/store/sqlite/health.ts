@@ -5,7 +5,7 @@ import { ServiceError } from '../../core/values/errors.ts'
 import { CHECKS, type Check, latestChangeAt } from '../inspection.ts'
 import type { Store } from '../store.ts'
 import type { Connection } from './connection.ts'
-import { isDamage, troubleText } from './failures.ts'
+import { isDamage, problemText } from './failures.ts'
 
 /** A write that takes longer than this counts as hanging. */
 const WRITE_TIMEOUT_MS = 2 * SECOND
@@ -69,7 +69,7 @@ export function damageAtStart(path: string): string | undefined {
     const found = database.query<{ quick_check: string }, []>('PRAGMA quick_check(1)').get()?.quick_check
     return found === 'ok' ? undefined : found
   } catch (error) {
-    return troubleText(error, path)
+    return problemText(error, path)
   } finally {
     database.close()
   }
@@ -81,7 +81,7 @@ function failWith(path: string) {
     // Other problems, such as a missing table, appear in the log only.
     if (!(cause instanceof Error) || !/SQLITE_(FULL|IOERR|BUSY|READONLY|CORRUPT)/.test(codeOf(cause)))
       throw error
-    throw notReady(cause.message || troubleText(cause, path), cause)
+    throw notReady(cause.message || problemText(cause, path), cause)
   }
 }
 
