@@ -108,7 +108,7 @@ test('killed at any moment, a restore has done nothing or is finished by the nex
     program.kill('SIGKILL')
     await program.exited
     const found = await quantityIn().catch((error: Error) => error.message)
-    expect([4, 9, expect.stringContaining('.restoring finishes it')]).toContainEqual(found)
+    expect([4, 9, expect.stringContaining('finish it with petstore restore')]).toContainEqual(found)
     expect((await petstore(['restore', 'backup.db'], { cwd })).exitCode).toBe(0)
     expect(await quantityIn()).toBe(4)
   }

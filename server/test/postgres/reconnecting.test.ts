@@ -1,11 +1,11 @@
 import { expect, test } from 'bun:test'
-import { firstToSucceed } from '../../src/store/postgres/connection.ts'
+import { retryUntilSuccess } from '../../src/store/postgres/connection.ts'
 
 test('an attempt that hangs does not keep the next from succeeding, and tells nothing any more when it ends', async () => {
   const attempts: PromiseWithResolvers<string>[] = []
   const failures: unknown[] = []
   const discarded: string[] = []
-  const found = firstToSucceed({
+  const found = retryUntilSuccess({
     attempt: () => {
       const attempt = Promise.withResolvers<string>()
       attempts.push(attempt)
@@ -26,7 +26,7 @@ test('an attempt that hangs does not keep the next from succeeding, and tells no
 
 test('it ends without a result once nobody needs it', async () => {
   let isCancelled = false
-  const found = firstToSucceed({
+  const found = retryUntilSuccess({
     attempt: async () => {
       isCancelled = true
       throw new Error('refused')

@@ -4,18 +4,18 @@ import type { Durability, SqlDatabase, SqlValue, Statement } from '../sql.ts'
 import { type Host, optionsFrom, type PostgresSettings, readAddress } from './connection-options.ts'
 import { DIALECT } from './dialect.ts'
 import {
-  asServiceError,
-  Hung,
+  AnswerTimeout,
   hasState,
-  inTime,
-  isLost,
+  isConnectionLost,
   isOurFault,
   isReadOnly,
   isTaken,
   Overloaded,
   TOO_MANY_CONNECTIONS,
+  toServiceError,
   unavailable,
   unusableHosts,
+  withTimeout,
 } from './failures.ts'
 import { toParameter } from './parameters.ts'
 import { checkTakesWrites, PostgresSession, runAll, transact, transactInTwoTrips } from './session.ts'
@@ -31,7 +31,7 @@ const MAX_STALL_MS = 2 * SECOND
 const MAX_PAUSE_MS = 5 * SECOND
 const CLOSED = new Error('the store is closed')
 
-type TakeOptions = { readonly isUrgent?: boolean }
+type AcquireOptions = { readonly isUrgent?: boolean }
 type Explain = (database: Pick<SqlDatabase, 'rows'>) => Promise<unknown>
 
 /**
@@ -104,7 +104,7 @@ export class Connection implements SqlDatabase {
    * Runs statements on one session, each as its own transaction. The timeout starts when the session is available: waiting
    * for a session has its own timeout and says nothing about the database.
    */
-  async run<T>(work: (session: Session) => Promise<T>, options: TakeOptions = {}): Promise<T> {
+  async run<T>(work: (session: Session) => Promise<T>, options: AcquireOptions = {}): Promise<T> {
     this.#requireAvailable()
     return this.guard(() => this.#onSession(this.#pool, work, options))
   }
@@ -138,16 +138,16 @@ export class Connection implements SqlDatabase {
     if (this.#readOnlyReason !== undefined) throw unavailable(this.#readOnlyReason)
   }
 
-  async longSession(options: TakeOptions = {}): Promise<PostgresSession> {
+  async longSession(options: AcquireOptions = {}): Promise<PostgresSession> {
     this.#requireAvailable()
     const pool = this.#pool
-    const session = await this.guard(() => pool.take(options))
+    const session = await this.guard(() => pool.acquire(options))
     const close = async () => {
       const isSound = await session`ROLLBACK`.then(
         () => true,
         () => false,
       )
-      pool.giveBack(session, { isSound })
+      pool.release(session, { isSound })
     }
     return new PostgresSession({ session, close, guard: (work) => this.guard(work), maxPauseMs: 0 })
   }
@@ -159,7 +159,7 @@ export class Connection implements SqlDatabase {
   async separateSession(): Promise<PostgresSession> {
     const pool = new SQL({ ...this.#pool.options, max: 1 })
     const close = () => pool.close({ timeout: 0 })
-    const session = await this.guard(() => inTime(pool.reserve(), this.#timeoutMs)).catch(
+    const session = await this.guard(() => withTimeout(pool.reserve(), this.#timeoutMs)).catch(
       (error: unknown) => {
         close().catch(() => {})
         throw error
@@ -177,9 +177,9 @@ export class Connection implements SqlDatabase {
     } catch (error) {
       // An abandoned pool says nothing about the current one, nor does a server that refuses one more connection.
       const isOneTooMany = hasState(error, TOO_MANY_CONNECTIONS) && pool.hasSessions
-      if (isLost(error) && pool === this.#pool && !isOneTooMany) this.#startProbing(error)
+      if (isConnectionLost(error) && pool === this.#pool && !isOneTooMany) this.#startProbing(error)
       const explained = isOurFault(error) && !isTaken(error) ? await this.#explained(pool) : undefined
-      throw explained === undefined ? asServiceError(error) : unavailable(explained)
+      throw explained === undefined ? toServiceError(error) : unavailable(explained)
     }
   }
 
@@ -218,12 +218,12 @@ export class Connection implements SqlDatabase {
     let mayKeep = !isReadOnly(this.#problem)
     this.#isUnavailable = !mayKeep
     if (!mayKeep) abandon(pool, this.#problem)
-    else if (this.#problem instanceof Hung) pool.closeIdle()
+    else if (this.#problem instanceof AnswerTimeout) pool.closeIdle()
     const graceTimer = setTimeout(() => {
       this.#isUnavailable = true
       pool.refuseWaiting(this.#problem)
     }, PROBE_GRACE_MS)
-    const found = await firstToSucceed({
+    const found = await retryUntilSuccess({
       attempt: () => {
         if (!mayKeep) return this.#findHost()
         mayKeep = false
@@ -259,7 +259,7 @@ export class Connection implements SqlDatabase {
 
   async #reached(pool: SessionPool): Promise<SessionPool> {
     try {
-      await inTime(
+      await withTimeout(
         this.#onSession(pool, (session) => session`SELECT 1`, { isUrgent: true }),
         this.#connectMs,
       )
@@ -275,20 +275,20 @@ export class Connection implements SqlDatabase {
   async #onSession<T>(
     pool: SessionPool,
     work: (session: Session) => Promise<T>,
-    options: TakeOptions = {},
+    options: AcquireOptions = {},
   ): Promise<T> {
-    const session = await pool.take(options)
+    const session = await pool.acquire(options)
     let isSound = false
     try {
-      const result = await inTime(work(session), this.#timeoutMs)
+      const result = await withTimeout(work(session), this.#timeoutMs)
       isSound = true
       return result
     } catch (error) {
       // The server may have been replaced by another one without closing the connection.
-      if (error instanceof Hung && pool === this.#pool) this.#losses++
+      if (error instanceof AnswerTimeout && pool === this.#pool) this.#losses++
       throw error
     } finally {
-      pool.giveBack(session, { isSound })
+      pool.release(session, { isSound })
     }
   }
 
@@ -333,7 +333,7 @@ const RETRY_AFTER_MS = 100
 const ATTEMPT_TIMEOUT_MS = 400
 
 /** Returns the result of the first attempt that succeeds, or `undefined` if it is cancelled. The pauses do not grow. */
-export async function firstToSucceed<T>(attempts: Attempts<T>): Promise<T | undefined> {
+export async function retryUntilSuccess<T>(attempts: Attempts<T>): Promise<T | undefined> {
   const { attempt, onFailure, discard, isCancelled } = attempts
   const found = Promise.withResolvers<void>()
   let first: { readonly result: T } | undefined

@@ -4,8 +4,8 @@ import { ServiceError } from '../../core/values/errors.ts'
 import { type Host, hostText } from './connection-options.ts'
 
 /** The database did not answer at all, not even with a timeout of its own. */
-export class Hung extends Error {
-  override readonly name = 'Hung'
+export class AnswerTimeout extends Error {
+  override readonly name = 'AnswerTimeout'
 }
 
 /** All sessions stayed in use by other callers. The database is available, so this is not an outage. */
@@ -38,9 +38,12 @@ export class UnusableHosts extends Error {
   }
 }
 
-export async function inTime<T>(work: Promise<T>, timeoutMs: number): Promise<T> {
+export async function withTimeout<T>(work: Promise<T>, timeoutMs: number): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>()
-  const timer = setTimeout(() => reject(new Hung(`no answer within ${timeoutMs / SECOND} s`)), timeoutMs)
+  const timer = setTimeout(
+    () => reject(new AnswerTimeout(`no answer within ${timeoutMs / SECOND} s`)),
+    timeoutMs,
+  )
   try {
     return await Promise.race([work, promise])
   } finally {
@@ -79,8 +82,8 @@ function stateOf(error: unknown): string | undefined {
 }
 
 /** Whether the connection, rather than the statement, has failed. */
-export function isLost(error: unknown): boolean {
-  if (error instanceof Hung || isReadOnly(error)) return true
+export function isConnectionLost(error: unknown): boolean {
+  if (error instanceof AnswerTimeout || isReadOnly(error)) return true
   if (!(error instanceof SQL.PostgresError)) return false
   return error.errno === undefined ? isConnectionCode(error.code) : SERVER_GONE.test(error.errno)
 }
@@ -116,9 +119,11 @@ export function isOurFault(error: unknown): boolean {
 }
 
 /** Outages become a ServiceError, because the outcome of the transaction is unknown; our own bugs stay as they are. */
-export function asServiceError(error: unknown): unknown {
+export function toServiceError(error: unknown): unknown {
   const isOutage =
-    error instanceof Overloaded || isLost(error) || (error instanceof SQL.PostgresError && !isOurFault(error))
+    error instanceof Overloaded ||
+    isConnectionLost(error) ||
+    (error instanceof SQL.PostgresError && !isOurFault(error))
   return isOutage ? unavailable(error) : error
 }
 
@@ -157,7 +162,7 @@ function hasAnswered(error: unknown): boolean {
 /** `undefined` if a connection succeeds now. */
 async function networkReason(host: Host, error: unknown, timeoutMs: number): Promise<string | undefined> {
   if (hasAnswered(error)) return undefined
-  const failure = await inTime(tryToConnect(host), timeoutMs).catch((error: unknown) => error)
+  const failure = await withTimeout(tryToConnect(host), timeoutMs).catch((error: unknown) => error)
   if (failure === undefined) return undefined
   return NETWORK_PROBLEMS[codeOf(failure)] ?? messageOf(failure)
 }

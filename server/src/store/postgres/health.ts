@@ -5,16 +5,16 @@ import { inLongSession, type SqlDatabase } from '../sql.ts'
 import type { Store } from '../store.ts'
 import type { Connection } from './connection.ts'
 import {
+  AnswerTimeout,
   CANCELLED,
-  Hung,
   hasState,
-  inTime,
   LOCK_TIMEOUT,
   Overloaded,
   ReadOnly,
   TOO_MANY_CONNECTIONS,
   UnusableHosts,
   unavailable,
+  withTimeout,
 } from './failures.ts'
 import { numberLog } from './log.ts'
 import { findNewerTables } from './migrations.ts'
@@ -82,9 +82,9 @@ export class ReadinessCheck {
       this.#running ??= this.#check().finally(() => {
         this.#running = undefined
       })
-      await inTime(this.#running, READINESS_TIMEOUT_MS)
+      await withTimeout(this.#running, READINESS_TIMEOUT_MS)
     } catch (error) {
-      const isQueued = this.#waitsForPool && error instanceof Hung
+      const isQueued = this.#waitsForPool && error instanceof AnswerTimeout
       if (isQueued || causeOf(error) instanceof Overloaded) return
       await this.close()
       throw withReason(error)
@@ -176,7 +176,8 @@ function causeOf(error: unknown): unknown {
 }
 
 function reasonOf(cause: unknown): string | undefined {
-  if (cause instanceof Hung) return `a write has taken longer than ${READINESS_TIMEOUT_MS / SECOND} s`
+  if (cause instanceof AnswerTimeout)
+    return `a write has taken longer than ${READINESS_TIMEOUT_MS / SECOND} s`
   if (hasState(cause, DISK_FULL)) return 'its disk is full; free some space'
   const isPlain = [NotReady, UnusableHosts, ReadOnly].some((type) => cause instanceof type)
   return isPlain && cause instanceof Error ? cause.message : undefined

@@ -1,6 +1,6 @@
 import { type ReservedSQL, SQL } from 'bun'
 import { SECOND } from '../../core/values/clock.ts'
-import { inTime, isReadOnly, Overloaded } from './failures.ts'
+import { isReadOnly, Overloaded, withTimeout } from './failures.ts'
 
 /** One connection to the server. */
 export type Session = ReservedSQL
@@ -57,7 +57,7 @@ export class SessionPool {
   }
 
   /** Throws `Overloaded` if all sessions stay in use for too long. An urgent caller goes to the front of the queue. */
-  async take({ isUrgent = false }: { readonly isUrgent?: boolean } = {}): Promise<Session> {
+  async acquire({ isUrgent = false }: { readonly isUrgent?: boolean } = {}): Promise<Session> {
     const session = this.#idle.pop()
     if (session !== undefined) return session
     if (this.#closeReason !== undefined) throw this.#closeReason
@@ -75,7 +75,7 @@ export class SessionPool {
   }
 
   /** Closes the session if it is not sound. */
-  giveBack(session: Session, { isSound }: { readonly isSound: boolean }): void {
+  release(session: Session, { isSound }: { readonly isSound: boolean }): void {
     if (isSound && this.#closeReason === undefined && this.#open.has(session)) this.#handOver(session)
     else {
       this.#end(session)
@@ -136,10 +136,10 @@ export class SessionPool {
     const sql = new SQL({ ...this.options, max: 1, onclose })
     this.#opening.add(sql)
     try {
-      const opened = await inTime(this.#openChecked(sql), this.#parts.maxOpenMs)
+      const opened = await withTimeout(this.#openChecked(sql), this.#parts.maxOpenMs)
       session = opened
       this.#open.set(opened, sql)
-      this.giveBack(opened, { isSound: true })
+      this.release(opened, { isSound: true })
     } catch (error) {
       sql.close({ timeout: 0 }).catch(() => {})
       this.#handleFailedOpening(error)

@@ -8,7 +8,7 @@ import type { Columns, Durability, LongSession, SqlDatabase, SqlValue, Statement
 import { Checkpointer } from './checkpointer.ts'
 import { alignSideFiles, announcedSeconds, createPrivateFile } from './database-files.ts'
 import { DIALECT, LOG_END, type LogEnd, readLogEnd } from './dialect.ts'
-import { asServiceError, isLocked, problemText } from './failures.ts'
+import { isLocked, problemText, toServiceError } from './failures.ts'
 import { FlushQueue, WalFile } from './wal-flush.ts'
 
 /** How long a statement waits for the lock of another process, such as an import. */
@@ -296,7 +296,7 @@ export class Connection implements SqlDatabase, LongSession {
       return result
     } catch (error) {
       this.#rollBackIfOpen()
-      throw asServiceError(error, this.#path)
+      throw toServiceError(error, this.#path)
     } finally {
       this.#version++
     }
@@ -395,7 +395,7 @@ export class Connection implements SqlDatabase, LongSession {
       try {
         return work()
       } catch (error) {
-        if (!isLocked(error)) throw asServiceError(error, this.#path)
+        if (!isLocked(error)) throw toServiceError(error, this.#path)
         if (performance.now() >= lockedSince() + LOCK_TIMEOUT_MS) throw lockedError(error, this.#path)
         await Bun.sleep(LOCK_RETRY_MS)
       }
@@ -421,7 +421,7 @@ export class Connection implements SqlDatabase, LongSession {
 /** If an import holds the lock, the error says when writes will work again. */
 function lockedError(error: unknown, path: string): unknown {
   const seconds = announcedSeconds(path)
-  const plain = asServiceError(error, path)
+  const plain = toServiceError(error, path)
   if (seconds === undefined || !(plain instanceof ServiceError)) return plain
   return new ServiceError(
     'service_unavailable',
@@ -504,7 +504,7 @@ export class ReadConnection {
     try {
       return work()
     } catch (error) {
-      throw asServiceError(error, this.#path)
+      throw toServiceError(error, this.#path)
     }
   }
 }

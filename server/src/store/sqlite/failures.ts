@@ -65,7 +65,7 @@ export function isDamage(error: unknown): boolean {
 }
 
 /** The message is for callers; the cause is for the operator. */
-export function asServiceError(error: unknown, path: string): unknown {
+export function toServiceError(error: unknown, path: string): unknown {
   if (!isOutage(error)) return error
   return new ServiceError(
     'service_unavailable',
