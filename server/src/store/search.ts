@@ -29,7 +29,7 @@ export interface ChangedPet {
   readonly is_low: bigint | boolean
 }
 
-export interface SearchSource {
+interface SearchSource {
   readonly dialect: Dialect
   readonly clock: Pick<StoreClock, 'sql'>
   readonly snapshot: () => Promise<SearchSnapshot>

@@ -78,7 +78,7 @@ describe('a file', () => {
     for (const part of ['orders', 'orders_by_state']) damageTable(shop.path, part)
     expect(await shop.reads()).toEqual({ ...ALL_READ, '/store/orders': 503 })
     expect((await shop.update()).status).toBe(200)
-    await shop.untilLogged('the file is damaged: stop the service, and go back to the last backup')
+    await shop.untilLogged('the file is damaged: stop the service and restore the last backup')
     const { exitCode, stdout } = await doctor()
     expect([exitCode, stdout]).toEqual([
       1,

@@ -14,7 +14,7 @@ export interface IndexedPet {
   readonly isLow: boolean
 }
 
-export interface IndexQuery {
+interface IndexQuery {
   readonly search: InventorySearch
   /** Only pets after this place in the order of the search. */
   readonly after: SearchPlace | undefined
@@ -62,10 +62,6 @@ export class PetIndex {
   /** Whether `nameRanks` agrees with `byName`. */
   #areRanksCurrent = true
   readonly #categoryCodes = new Map<bigint, number>()
-
-  get count(): number {
-    return this.#count
-  }
 
   /** Whether renamed and removed pets have left so much unused space that the index should be loaded again. */
   get isWasteful(): boolean {

@@ -91,10 +91,6 @@ export class Connection implements SqlDatabase {
     return this.#losses
   }
 
-  get statementTimeoutMs(): number {
-    return this.#statementMs
-  }
-
   /** The maximum number of sessions. */
   get poolSize(): number {
     return this.#pool.options.max ?? 1

@@ -46,7 +46,7 @@ const CHANGED_PETS = `
   LEFT JOIN (SELECT DISTINCT pet_id FROM changed WHERE pet_id IS NOT NULL) AS each ON log_rows <= ${MAX_CHANGED_PETS}
   LEFT JOIN stock ON stock.pet_id = each.pet_id LEFT JOIN pets ON pets.id = each.pet_id`
 
-export async function searchSnapshot(connection: Connection): Promise<SearchSnapshot> {
+async function searchSnapshot(connection: Connection): Promise<SearchSnapshot> {
   const session = await connection.longSession()
   const close = () => session.close()
   try {

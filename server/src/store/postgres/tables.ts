@@ -5,7 +5,7 @@ import { sharedTables } from '../tables.ts'
 import { DIALECT, IDS_PER_NUMBER, WORDS_VECTOR } from './dialect.ts'
 
 /** An advisory lock: one caller at a time assigns places in the log. Any unique number will do. */
-export const NUMBERING_LOCK = 0x6e756d626572
+const NUMBERING_LOCK = 0x6e756d626572
 
 /** How many places one call assigns if there are webhooks, which must get every event. */
 const MAX_PLACES = 10_000_000

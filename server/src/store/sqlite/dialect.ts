@@ -4,7 +4,7 @@ import { highestId, ID_STEP, OWN_IDS } from '../own-ids.ts'
 import type { Dialect, OwnIds } from '../sql.ts'
 
 /** The id of the last row ever written to the log. The ids of pruned rows are never reused. */
-export const LAST_LOG_ID = '(SELECT max(coalesce((SELECT max(id) FROM log), 0), pruned_up_to) FROM log_state)'
+const LAST_LOG_ID = '(SELECT max(coalesce((SELECT max(id) FROM log), 0), pruned_up_to) FROM log_state)'
 
 export const DIALECT: Dialect = {
   types: { integer: 'INTEGER', text: 'TEXT', boolean: 'INTEGER' },

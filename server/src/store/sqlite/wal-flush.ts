@@ -85,7 +85,7 @@ interface Group {
   reject(error: unknown): void
 }
 
-export interface FlushQueueParts {
+interface FlushQueueParts {
   readonly file: Pick<WalFile, 'flush' | 'flushNow'>
   /** Called after each flush, before the callers that wait for it continue. */
   readonly onFlushed: () => void
