@@ -1,7 +1,7 @@
 import type { Dialect } from './sql.ts'
 
 /** The fragments of SQL that differ between the databases. */
-interface TableWords extends Readonly<Dialect['types']> {
+interface Terms extends Readonly<Dialect['types']> {
   /** The type of a text that is compared bytewise. */
   readonly id: string
   /** A column for the order of insertion, if the database does not keep that order itself. */
@@ -14,17 +14,7 @@ interface TableWords extends Readonly<Dialect['types']> {
 }
 
 /** The tables of the first release that are the same in both databases. */
-export const sharedTables = ({
-  integer,
-  text,
-  boolean,
-  id,
-  number,
-  serial,
-  plain,
-  byKey,
-  hot,
-}: TableWords) => `
+export const sharedTables = ({ integer, text, boolean, id, number, serial, plain, byKey, hot }: Terms) => `
   -- No foreign key from pets: every change of the catalogue locks it.
   CREATE TABLE categories (
     id           ${integer} PRIMARY KEY,
