@@ -164,7 +164,7 @@ test('a SQLite file that is not there is made by serve, import and migrate alone
       stderr: expect.stringContaining(`no database at ${path};`),
     })
     expect(outcome.stderr).toMatch(
-      /--data or PETSTORE_DATA .* DATABASE_URL .* serve, import and migrate make one\n$/,
+      /--data or PETSTORE_DATA .* DATABASE_URL .* serve, import and migrate create one\n$/,
     )
   }
   expect([existsSync(join(cwd, 'none')), existsSync(join(cwd, 'fresh.db'))]).toEqual([false, false])
