@@ -1,3 +1,4 @@
+import type { Reason } from '../core/stock/command.ts'
 import type { HistoryFilter, HistoryPage, PruneLimit } from '../core/stock/history.ts'
 import type { HistoryStore } from '../core/stock/stock-store.ts'
 import { parseInt64 } from '../core/values/int64.ts'
@@ -12,7 +13,7 @@ interface HistoryRow {
   readonly at: bigint
   readonly key_id: string
   readonly name: string | null
-  readonly reason: string | null
+  readonly reason: Reason | null
   readonly reference: string | null
 }
 

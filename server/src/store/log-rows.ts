@@ -1,3 +1,4 @@
+import type { Reason } from '../core/stock/command.ts'
 import type { InventoryItem, LockedEntry, PetStatus } from '../core/stock/inventory.ts'
 import type { LogRecord } from '../core/stock/stock-draft.ts'
 import type { StockEvent } from '../core/stock/stock-event.ts'
@@ -29,7 +30,7 @@ export interface LogRow {
   readonly status: PetStatus | null
   readonly at: bigint
   readonly key_id: string
-  readonly reason: string | null
+  readonly reason: Reason | null
   readonly reference: string | null
   readonly detail: string | null
 }

@@ -1,10 +1,13 @@
 import { createHash } from 'node:crypto'
+import Type from 'typebox'
 import type { PetStatus } from '../stock/inventory.ts'
 import { ServiceError } from '../values/errors.ts'
+import { DateTime, Quantity, type RecordOf } from '../values/field.ts'
 import { parseInt64 } from '../values/int64.ts'
 import { type Page, type PageRequest, readPage, unknownCursor } from '../values/page.ts'
 import { isBarcode } from './catalog-fields.ts'
 import { wordsOf } from './name-words.ts'
+import { PET } from './pet.ts'
 
 export const MAX_TEXT_LENGTH = 200
 /** Different words in one search. Each of them is compared with every pet. */
@@ -46,22 +49,25 @@ export interface SearchPlace {
   readonly id: bigint
 }
 
+const { id: petId, lowStockAt: _, ...petFields } = PET
+
 /** A pet and its stock, as a search returns it. */
-export interface SearchRow {
-  readonly petId: bigint
-  readonly name: string
-  readonly categoryId: bigint
-  readonly status: PetStatus
-  readonly quantity: number
-  readonly reserved: number
-  readonly barcode?: string
-  /** The threshold that applies: its own or that of its category. */
-  readonly lowStockAt?: number
-  /** Its own threshold. */
-  readonly ownLowStockAt?: number
-  /** When it became low, if it is low and the log still has that row. */
-  readonly lowSince?: number
+export const SEARCH_ROW = {
+  petId,
+  ...petFields,
+  quantity: Quantity('Units on the shelf.'),
+  reserved: Quantity('Units that open orders reserve.'),
+  lowStockAt: Type.Optional(
+    Quantity('The pet is low if at most this many are available: its own threshold or that of its category.'),
+  ),
+  ownLowStockAt: Type.Optional(
+    Quantity('Its own threshold, which PATCH /pets/{petId} sets as lowStockAt; absent if it has none.'),
+  ),
+  lowSince: Type.Optional(
+    DateTime('If the pet is low: when it became low, in UTC; absent if the log no longer has that.'),
+  ),
 }
+export type SearchRow = RecordOf<typeof SEARCH_ROW>
 
 export type FoundPet = SearchRow & { readonly place: SearchPlace }
 

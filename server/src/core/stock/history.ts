@@ -1,18 +1,21 @@
+import Type from 'typebox'
+import { DateTime, Int64, Quantity, type RecordOf } from '../values/field.ts'
+import { Reason, Reference } from './adjustment-fields.ts'
+
 /** A change of a quantity. It is written to the log in the same commit as the change. */
-export interface HistoryEntry {
-  /** Opaque. Unique among the changes of the pet. */
-  readonly id: string
-  readonly petId: bigint
-  readonly before: number
-  readonly after: number
-  readonly at: number
-  readonly keyId: string
-  /** The name of the key, or its id if the key is no longer known. */
-  readonly keyName: string
-  /** Why the change was made, if the caller gave a reason. */
-  readonly reason?: string
-  readonly reference?: string
+export const HISTORY_ENTRY = {
+  petId: Int64('The pet whose stock changed.'),
+  /** Unique among the changes of the pet. */
+  id: Type.String({ description: 'Identifies the change; opaque.' }),
+  before: Quantity('The stock count before the change.'),
+  after: Quantity('The stock count after the change.'),
+  at: DateTime('When the change was made, in UTC.'),
+  keyId: Type.String({ description: 'Public identifier of the API key that made the change.' }),
+  keyName: Type.String({ description: 'Name of that key, or its identifier if the key no longer exists.' }),
+  reason: Type.Optional(Reason),
+  reference: Type.Optional(Reference),
 }
+export type HistoryEntry = RecordOf<typeof HISTORY_ENTRY>
 
 export interface HistoryPage {
   readonly entries: readonly HistoryEntry[]

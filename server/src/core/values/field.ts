@@ -1,4 +1,5 @@
 import Type, {
+  IsObject,
   IsOptional,
   IsRefine,
   RemoveOptional,
@@ -28,8 +29,21 @@ export type JsonOf<Of extends Fields> = {
   readonly [Name in keyof RecordOf<Of>]: Name extends keyof Of
     ? Of[Name] extends { format: 'date-time' }
       ? string
-      : RecordOf<Of>[Name]
+      : Of[Name] extends TObject<infer Inner extends Fields>
+        ? JsonOf<Inner>
+        : RecordOf<Of>[Name]
     : never
+}
+
+/** The values of a record to write. Optional values may also be undefined. */
+type WritableOf<Of extends Fields> = {
+  readonly [Name in keyof RecordOf<Of>]:
+    | (Name extends keyof Of
+        ? Of[Name] extends TObject<infer Inner extends Fields>
+          ? WritableOf<Inner>
+          : RecordOf<Of>[Name]
+        : never)
+    | (object extends Pick<RecordOf<Of>, Name> ? undefined : never)
 }
 
 /** Beyond this, a JSON reader that uses doubles would round the number. */
@@ -56,6 +70,22 @@ export const DateTime = (description: string): TDateTime => {
 /** One of several words. */
 export function Words<const Word extends string>(words: readonly Word[], options: Options) {
   return Type.Enum([...words], { type: 'string', ...options })
+}
+
+/** A list of different words, which is kept in the order of `words`. */
+export function WordList<const Word extends string>(
+  words: readonly Word[],
+  wordOptions: Options,
+  options: Options,
+) {
+  return Type.Unsafe<readonly Word[]>({
+    type: 'array',
+    items: Words(words, wordOptions),
+    minItems: 1,
+    maxItems: words.length,
+    uniqueItems: true,
+    ...options,
+  })
 }
 
 /** A text that `isValid` accepts; `expected` describes these texts in error messages. */
@@ -235,7 +265,6 @@ export function isWithin(text: string, maxLength = Number.POSITIVE_INFINITY): bo
   return text.length <= maxLength || [...text].length <= maxLength
 }
 
-/** A list of different words, which is kept in the order of the contract. */
 function wordListCodec(name: string, words: readonly unknown[]): ValueCodec {
   const list = words.join(', ')
   const fromJson = (value: unknown) => {
@@ -305,16 +334,37 @@ export function isSameRecord(fields: Fields, one: object, other: object): boolea
   return Object.keys(fields).every((name) => values?.[name] === otherValues?.[name])
 }
 
-/** A writer of records as callers see them. */
-export function jsonWriter<Of extends Fields>(fields: Of): (record: RecordOf<Of>) => JsonOf<Of> {
-  const codecs = codecsOf(fields)
+/** A writer of records as callers see them. It ignores properties that are not fields. */
+export function jsonWriter<Of extends Fields>(fields: Of): (record: WritableOf<Of>) => JsonOf<Of> {
+  const writers = Object.entries(fields).map(([name, schema]) => ({ name, write: valueWriter(name, schema) }))
   return (record) => {
     const values: Readonly<Record<string, unknown>> = record
     const json: Record<string, unknown> = {}
-    for (const { name, toJson } of codecs) {
+    for (const { name, write } of writers) {
       const value = values[name]
-      if (value !== undefined) json[name] = toJson(value)
+      if (value !== undefined) json[name] = write(value)
     }
     return json as JsonOf<Of>
+  }
+}
+
+function valueWriter(name: string, schema: TSchema): (value: unknown) => unknown {
+  // The type of the record ensures that the field is an object.
+  return IsObject(schema) ? (jsonWriter(schema.properties) as typeof same) : codecOf(name, schema).toJson
+}
+
+/** Like `jsonWriter`, but returns the text of the JSON. JSON.stringify is slower for records with a `bigint`. */
+export function jsonTextWriter<Of extends Fields>(fields: Of): (record: WritableOf<Of>) => string {
+  const codecs = codecsOf(fields)
+  return (record) => {
+    const values: Readonly<Record<string, unknown>> = record
+    let text = ''
+    for (const { name, toJson } of codecs) {
+      const value = values[name]
+      if (value === undefined) continue
+      const separator = text === '' ? '{' : ','
+      text += `${separator}"${name}":${typeof value === 'bigint' ? value : JSON.stringify(toJson(value))}`
+    }
+    return text === '' ? '{}' : `${text}}`
   }
 }

@@ -1,9 +1,11 @@
 import { randomBytes, randomInt } from 'node:crypto'
+import Type from 'typebox'
 import { ORDER_WEBHOOKS, type OrderChange, type OrderWebhookKind } from '../orders/order.ts'
 import type { StockEvent } from '../stock/stock-event.ts'
 import { ServiceError } from '../values/errors.ts'
+import { DateTime, Int64, type RecordOf, Text, updateOf, WordList } from '../values/field.ts'
 
-/** What a webhook can be told of; part of the contract. */
+/** The events that a webhook can subscribe to; part of the contract. */
 export const WEBHOOK_KINDS: readonly WebhookKind[] = [
   'stock.changed',
   'stock.low',
@@ -28,12 +30,41 @@ export const MAX_URL_LENGTH = 2_000
 /** How long deliveries are also signed with the old secret after a rotation. */
 export const OLD_SECRET_MS = 24 * 60 * 60 * 1_000
 
-export interface Webhook {
-  readonly id: bigint
-  readonly url: string
-  readonly kinds: readonly WebhookKind[]
-  readonly paused: boolean
-  readonly createdAt: number
+/** The fields that callers set. */
+const SETTABLE = {
+  url: Text(
+    {
+      minLength: 1,
+      maxLength: MAX_URL_LENGTH,
+      description:
+        'The address that deliveries are sent to. It starts with https:// and is on the public internet, has no user name, and its port is 443, 80, 8080, 8443 or above 1024.',
+    },
+    'an address such as https://shop.example/hooks',
+    (url) => url !== '',
+  ),
+  kinds: WordList(
+    WEBHOOK_KINDS,
+    { title: 'WebhookKind', description: 'A kind of event that a webhook can receive.' },
+    { description: 'The kinds of events that the webhook receives.' },
+  ),
+  paused: Type.Boolean({
+    description: 'While the webhook is paused, nothing is sent. Afterwards it continues where it stopped.',
+  }),
+}
+
+/** A webhook as every caller sees it. */
+export const WEBHOOK = {
+  id: Int64('Identifier of the webhook.'),
+  ...SETTABLE,
+  createdAt: DateTime('When the webhook was created, in UTC.'),
+}
+
+export const NEW_WEBHOOK = { url: SETTABLE.url, kinds: SETTABLE.kinds }
+
+export const WEBHOOK_UPDATE = updateOf(SETTABLE)
+export type WebhookPatch = RecordOf<typeof WEBHOOK_UPDATE>
+
+export interface Webhook extends RecordOf<typeof WEBHOOK> {
   /** The id of the key that created it; `undefined` if it was created before this was recorded. */
   readonly createdBy?: string
   /** `whsec_` followed by the signing key in base64. */
@@ -60,8 +91,6 @@ export interface DeliveryFailure {
   readonly attempts: number
   readonly retryAt: number
 }
-
-export type WebhookPatch = Partial<Pick<Webhook, 'url' | 'kinds' | 'paused'>>
 
 export function newSecret(): string {
   return `whsec_${randomBytes(32).toString('base64')}`
