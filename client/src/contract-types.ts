@@ -7,12 +7,12 @@ export interface ChangeEvent {
   readonly petId: bigint
   /** The stock count before the change. */
   readonly before: number
-  /** The stock count after it. */
+  /** The stock count after the change. */
   readonly after: number
   readonly status: PetStatus
-  /** When it was made, in UTC. */
+  /** When the change was made, in UTC. */
   readonly at: string
-  /** Public identifier of the API key that made it. */
+  /** Public identifier of the API key that made the change. */
   readonly keyId: string
   readonly reason?: Reason
   /** What the adjustment refers to, such as a delivery note; without control characters. */
@@ -23,31 +23,31 @@ export interface OrderEvent {
   /** What happened to the order. */
   readonly change: 'created' | 'changed' | 'completed' | 'cancelled' | 'expired'
   readonly order: Order
-  /** When it was made, in UTC. */
+  /** When the change was made, in UTC. */
   readonly at: string
-  /** Public identifier of the API key that made it. */
+  /** Public identifier of the API key that made the change. */
   readonly keyId: string
 }
 
-/** As it was right after the change that crossed the threshold. */
+/** The stock as it was right after the change that crossed the threshold. */
 export interface LowStockEvent {
   /** The pet. */
   readonly petId: bigint
-  /** How many are on the shelf. */
+  /** Units on the shelf. */
   readonly quantity: number
-  /** How many of them open orders reserve. */
+  /** Units that open orders reserve. */
   readonly reserved: number
-  /** quantity less reserved. */
+  /** Units that can still be ordered: quantity minus reserved. */
   readonly available: number
-  /** The threshold that counts for it; absent where it has none any more. */
+  /** The threshold that applies; absent if the pet no longer has one. */
   readonly lowStockAt?: number
-  /** When it was made, in UTC. */
+  /** When the change was made, in UTC. */
   readonly at: string
-  /** Public identifier of the API key that made it. */
+  /** Public identifier of the API key that made the change. */
   readonly keyId: string
 }
 
-/** A pet as it was right after the change. */
+/** The pet as it was right after the change. */
 export interface PetEvent {
   /** What happened to the pet. */
   readonly change: 'created' | 'changed'
@@ -62,20 +62,20 @@ export interface PetEvent {
   readonly barcode?: string
   /** The pet is low if at most this many are available. If it is absent, the category decides. */
   readonly lowStockAt?: number
-  /** How many are on the shelf. */
+  /** Units on the shelf. */
   readonly quantity: number
-  /** When it was made, in UTC. */
+  /** When the change was made, in UTC. */
   readonly at: string
-  /** Public identifier of the API key that made it. */
+  /** Public identifier of the API key that made the change. */
   readonly keyId: string
 }
 
 export interface RemovedEvent {
-  /** The pet whose entry is gone. */
+  /** The pet that was removed. */
   readonly petId: bigint
-  /** When it was made, in UTC. */
+  /** When the change was made, in UTC. */
   readonly at: string
-  /** Public identifier of the API key that made it. */
+  /** Public identifier of the API key that made the change. */
   readonly keyId: string
 }
 
@@ -93,7 +93,7 @@ export interface InventoryUpdate {
   readonly quantity: number
 }
 
-/** All of its changes are made, or none. Other fields are ignored. */
+/** Either all changes are made or none. Other fields are ignored. */
 export interface InventoryAdjustment {
   readonly reason: Reason
   /** What the adjustment refers to, such as a delivery note; without control characters. */
@@ -102,25 +102,25 @@ export interface InventoryAdjustment {
 }
 
 export interface AdjustmentResult {
-  /** The entries after the changes, in the order sent. */
+  /** The entries after the changes, in the order of the changes. */
   readonly items: readonly InventoryItem[]
 }
 
 export interface Availability {
   /** Identifier of the pet. */
   readonly petId: bigint
-  /** How many are on the shelf. */
+  /** Units on the shelf. */
   readonly quantity: number
-  /** How many of them open orders reserve. */
+  /** Units that open orders reserve. */
   readonly reserved: number
-  /** How many can still be ordered: quantity less reserved. Negative where the stock was set below what is reserved. */
+  /** Units that can still be ordered: quantity minus reserved. Negative if the stock was set below the reserved units. */
   readonly available: number
 }
 
 /** Why the stock was adjusted. */
 export type Reason = 'received' | 'returned' | 'sold' | 'damaged' | 'lost' | 'counted' | 'corrected'
 
-/** The status is available if it is absent. Other fields are ignored. */
+/** If the status is absent, it is available. Other fields are ignored. */
 export interface NewPet {
   /** Name of the pet, without control characters. */
   readonly name: string
@@ -151,7 +151,7 @@ export interface Pet {
   readonly lowStockAt?: number
 }
 
-/** At least one of these; null removes a barcode or a threshold. Other fields are ignored: the quantity has operations of its own. */
+/** At least one of these fields; null removes an optional value. Other fields are ignored: the quantity has its own operations. */
 export interface PetUpdate {
   /** Name of the pet, without control characters. */
   readonly name?: string
@@ -181,7 +181,7 @@ export interface Category {
   readonly lowStockAt?: number
 }
 
-/** At least one of these; null removes the threshold. Other fields are ignored. */
+/** At least one of these fields; null removes the threshold. Other fields are ignored. */
 export interface CategoryUpdate {
   /** Name of the category, without control characters. */
   readonly name?: string
@@ -228,89 +228,89 @@ export interface OrderUpdate {
 
 /** Other fields are ignored. */
 export interface NewWebhook {
-  /** Where deliveries are sent: an address on the public internet that begins with https://, without a user name, with the port 443, 80, 8080, 8443 or one above 1024. */
+  /** The address that deliveries are sent to. It starts with https:// and is on the public internet, has no user name, and its port is 443, 80, 8080, 8443 or above 1024. */
   readonly url: string
-  /** What it is told of. */
+  /** The kinds of events that the webhook receives. */
   readonly kinds: readonly WebhookKind[]
 }
 
 export interface WebhookWithSecret {
   /** Identifier of the webhook. */
   readonly id: bigint
-  /** Where deliveries are sent: an address on the public internet that begins with https://, without a user name, with the port 443, 80, 8080, 8443 or one above 1024. */
+  /** The address that deliveries are sent to. It starts with https:// and is on the public internet, has no user name, and its port is 443, 80, 8080, 8443 or above 1024. */
   readonly url: string
-  /** What it is told of. */
+  /** The kinds of events that the webhook receives. */
   readonly kinds: readonly WebhookKind[]
-  /** Nothing is sent while it is paused; it goes on from its place. */
+  /** While the webhook is paused, nothing is sent. Afterwards it continues where it stopped. */
   readonly paused: boolean
-  /** off: it was turned off, since the receiver said 410 or failed for 3 days. */
-  readonly state: 'on' | 'paused' | 'off'
-  /** When it was made. */
+  /** When the webhook was created, in UTC. */
   readonly createdAt: string
+  /** off: the webhook was turned off, because the receiver replied 410 or failed for 3 days. */
+  readonly state: 'on' | 'paused' | 'off'
   readonly behind: WebhookLag
-  /** Since when the first that is due has failed. */
+  /** If deliveries fail: when the first attempt failed, in UTC. */
   readonly failingSince?: string
-  /** When that is tried again. */
+  /** If deliveries fail: when the next attempt is made, in UTC. */
   readonly retryAt?: string
-  /** When it was turned off. */
+  /** When the webhook was turned off, in UTC. */
   readonly offAt?: string
-  /** Why it was turned off. */
+  /** Why the webhook was turned off. */
   readonly offReason?: string
-  /** What deliveries are signed with. Shown once: keep it. */
+  /** The secret that deliveries are signed with. It is shown only once. */
   readonly secret: string
 }
 
 export interface Webhook {
   /** Identifier of the webhook. */
   readonly id: bigint
-  /** Where deliveries are sent: an address on the public internet that begins with https://, without a user name, with the port 443, 80, 8080, 8443 or one above 1024. */
+  /** The address that deliveries are sent to. It starts with https:// and is on the public internet, has no user name, and its port is 443, 80, 8080, 8443 or above 1024. */
   readonly url: string
-  /** What it is told of. */
+  /** The kinds of events that the webhook receives. */
   readonly kinds: readonly WebhookKind[]
-  /** Nothing is sent while it is paused; it goes on from its place. */
+  /** While the webhook is paused, nothing is sent. Afterwards it continues where it stopped. */
   readonly paused: boolean
-  /** off: it was turned off, since the receiver said 410 or failed for 3 days. */
-  readonly state: 'on' | 'paused' | 'off'
-  /** When it was made. */
+  /** When the webhook was created, in UTC. */
   readonly createdAt: string
+  /** off: the webhook was turned off, because the receiver replied 410 or failed for 3 days. */
+  readonly state: 'on' | 'paused' | 'off'
   readonly behind: WebhookLag
-  /** Since when the first that is due has failed. */
+  /** If deliveries fail: when the first attempt failed, in UTC. */
   readonly failingSince?: string
-  /** When that is tried again. */
+  /** If deliveries fail: when the next attempt is made, in UTC. */
   readonly retryAt?: string
-  /** When it was turned off. */
+  /** When the webhook was turned off, in UTC. */
   readonly offAt?: string
-  /** Why it was turned off. */
+  /** Why the webhook was turned off. */
   readonly offReason?: string
 }
 
-/** At least one of these. `"paused": false` also turns one on again that was turned off. Other fields are ignored. */
+/** At least one of these fields. `"paused": false` also turns a webhook on again that was turned off. Other fields are ignored. */
 export interface WebhookUpdate {
-  /** Where deliveries are sent: an address on the public internet that begins with https://, without a user name, with the port 443, 80, 8080, 8443 or one above 1024. */
+  /** The address that deliveries are sent to. It starts with https:// and is on the public internet, has no user name, and its port is 443, 80, 8080, 8443 or above 1024. */
   readonly url?: string
-  /** What it is told of. */
+  /** The kinds of events that the webhook receives. */
   readonly kinds?: readonly WebhookKind[]
-  /** Nothing is sent while it is paused; it goes on from its place. */
+  /** While the webhook is paused, nothing is sent. Afterwards it continues where it stopped. */
   readonly paused?: boolean
 }
 
-/** What came back. */
+/** The attempt and the response of the receiver. */
 export interface WebhookTest {
-  /** The webhook-id: the same for each attempt at the same delivery. */
+  /** The `webhook-id`, which is the same for all attempts of a delivery. */
   readonly messageId: string
-  /** What it told of. */
+  /** The kind of event. */
   readonly type: string
-  /** When it was sent. */
+  /** When the attempt was made, in UTC. */
   readonly at: string
-  /** How long it took. */
+  /** How long the attempt took. */
   readonly durationMs: number
-  /** Whether the receiver took it: answered with 2xx in time. */
+  /** Whether the receiver replied 2xx in time. */
   readonly delivered: boolean
-  /** Of the answer; absent where none came. */
+  /** The status of the response; absent if there was none. */
   readonly status?: number
-  /** Why it failed. */
+  /** Why the attempt failed. */
   readonly error?: string
-  /** What the answer begins with, up to 1 kB. */
+  /** The beginning of the response body, up to 1 kB. */
   readonly response: string
 }
 
@@ -323,7 +323,7 @@ export interface KeyLimits {
     /** Name of the key. */
     readonly name: string
   }
-  /** What the key may change; empty where it may only look. */
+  /** What the key may change; empty if the key may only read. */
   readonly permissions: readonly Permission[]
   readonly minute: LimitWindow
   readonly day: LimitWindow
@@ -392,7 +392,7 @@ export interface OrderExpiredPayload {
   readonly data: OrderEvent
 }
 
-/** A pet was added, or changed other than in its quantity. */
+/** A pet was added, or changed in anything but its quantity. */
 export interface PetChangedPayload {
   /** The kind of event. */
   readonly type: 'pet.changed'
@@ -440,11 +440,11 @@ export interface ErrorBody {
     | 'key_banned'
     | 'internal_error'
     | 'service_unavailable'
-  /** Human-readable description: what was wrong, what was expected, what to do. */
+  /** Human-readable description: what is wrong, what was expected, what to do. */
   readonly message: string
   /** The HTTP status code. */
   readonly status: number
-  /** Every change that failed, where a request has several; what an order was refused for. */
+  /** Each change of an adjustment that cannot be made, or why an order was refused. */
   readonly details?: readonly ErrorDetail[]
 }
 
@@ -456,13 +456,13 @@ export interface HistoryEntry {
   readonly id: string
   /** The stock count before the change. */
   readonly before: number
-  /** The stock count after it. */
+  /** The stock count after the change. */
   readonly after: number
-  /** When it was made, in UTC. */
+  /** When the change was made, in UTC. */
   readonly at: string
-  /** Public identifier of the API key that made it. */
+  /** Public identifier of the API key that made the change. */
   readonly keyId: string
-  /** Name of that key; its identifier where the key is not known any more. */
+  /** Name of that key, or its identifier if the key no longer exists. */
   readonly keyName: string
   readonly reason?: Reason
   /** What the adjustment refers to, such as a delivery note; without control characters. */
@@ -476,13 +476,13 @@ export interface RecentChange {
   readonly id: string
   /** The stock count before the change. */
   readonly before: number
-  /** The stock count after it. */
+  /** The stock count after the change. */
   readonly after: number
-  /** When it was made, in UTC. */
+  /** When the change was made, in UTC. */
   readonly at: string
-  /** Public identifier of the API key that made it. */
+  /** Public identifier of the API key that made the change. */
   readonly keyId: string
-  /** Name of that key; its identifier where the key is not known any more. */
+  /** Name of that key, or its identifier if the key no longer exists. */
   readonly keyName: string
   readonly reason?: Reason
   /** What the adjustment refers to, such as a delivery note; without control characters. */
@@ -497,20 +497,20 @@ export interface SearchRow {
   /** Identifier of the category that the pet belongs to. The category must exist. */
   readonly categoryId: bigint
   readonly status: PetStatus
-  /** How many are on the shelf. */
-  readonly quantity: number
-  /** How many of them open orders reserve. */
-  readonly reserved: number
-  /** How many can still be ordered: quantity less reserved. Negative where the stock was set below what is reserved. */
-  readonly available: number
   /** Barcode of the pet: visible ASCII characters. No two pets have the same. */
   readonly barcode?: string
-  /** It is low with so many available or fewer: its own threshold, or that of its category. */
+  /** Units on the shelf. */
+  readonly quantity: number
+  /** Units that open orders reserve. */
+  readonly reserved: number
+  /** The pet is low if at most this many are available: its own threshold or that of its category. */
   readonly lowStockAt?: number
-  /** Its own threshold, where it has one: what PATCH /pets/{petId} sets as lowStockAt. */
+  /** Its own threshold, which PATCH /pets/{petId} sets as lowStockAt; absent if it has none. */
   readonly ownLowStockAt?: number
-  /** While it is low: when it last became so, as far as the log goes back. */
+  /** If the pet is low: when it became low, in UTC; absent if the log no longer has that. */
   readonly lowSince?: string
+  /** Units that can still be ordered: quantity minus reserved. Negative if the stock was set below the reserved units. */
+  readonly available: number
 }
 
 export interface CatalogEntry {
@@ -529,41 +529,41 @@ export interface CatalogEntry {
 /** open: the order reserves stock. complete: its units were taken out of the stock. cancelled or expired: it no longer reserves anything. */
 export type OrderState = 'open' | 'complete' | 'cancelled' | 'expired'
 
-/** How far it is behind. */
+/** The backlog of the webhook. */
 export interface WebhookLag {
-  /** Events since its place, wanted or not. If the place is gone, it is 1: one `relist` stands for all of them. */
+  /** Events that the webhook has not processed yet, including kinds that it does not receive. 1 if a single `relist` replaces them. */
   readonly events: number
-  /** When the first of that happened. */
+  /** When the oldest of these events happened, in UTC. */
   readonly since?: string
 }
 
 export interface WebhookDelivery {
   /** Identifies the attempt; opaque. */
   readonly id: string
-  /** Which attempt at this delivery it was. */
+  /** The number of the attempt, from 1. */
   readonly attempt: number
-  /** The webhook-id: the same for each attempt at the same delivery. */
+  /** The `webhook-id`, which is the same for all attempts of a delivery. */
   readonly messageId: string
-  /** What it told of. */
+  /** The kind of event. */
   readonly type: string
-  /** When it was sent. */
+  /** When the attempt was made, in UTC. */
   readonly at: string
-  /** How long it took. */
+  /** How long the attempt took. */
   readonly durationMs: number
-  /** Whether the receiver took it: answered with 2xx in time. */
+  /** Whether the receiver replied 2xx in time. */
   readonly delivered: boolean
-  /** Of the answer; absent where none came. */
+  /** The status of the response; absent if there was none. */
   readonly status?: number
-  /** Why it failed. */
+  /** Why the attempt failed. */
   readonly error?: string
-  /** What the answer begins with, up to 1 kB. */
+  /** The beginning of the response body, up to 1 kB. */
   readonly response: string
 }
 
 export interface LimitWindow {
-  /** How many requests the window allows. */
+  /** Requests that the window allows. */
   readonly limit: number
-  /** How many are left. */
+  /** Requests that remain in the window. */
   readonly remaining: number
   /** Unix timestamp at which the window ends. */
   readonly reset: number
@@ -581,7 +581,7 @@ export interface AdjustmentChange {
   readonly expected?: number
 }
 
-/** What a webhook can be told of. */
+/** A kind of event that a webhook can receive. */
 export type WebhookKind =
   | 'stock.changed'
   | 'stock.low'
@@ -593,15 +593,15 @@ export type WebhookKind =
   | 'pet.changed'
   | 'pet.removed'
 
-/** What a key may change. Any key may look at everything but webhooks. */
+/** What a key may change. Every key may read everything except webhooks. */
 export type Permission = 'stock' | 'orders' | 'pets' | 'webhooks'
 
 export interface ErrorDetail {
-  /** Which of the changes it is, counted from 0. */
+  /** The position of the change in the request, from 0. */
   readonly index: number
-  /** The pet that the change names; absent where it names none. */
+  /** The pet that the change names; absent if it names none. */
   readonly petId?: bigint
-  /** What the change alone would have been refused with. */
+  /** The error code of this change. */
   readonly code:
     | 'invalid_request'
     | 'unauthorized'
@@ -623,9 +623,9 @@ export interface ErrorDetail {
     | 'service_unavailable'
   /** Human-readable description. */
   readonly message: string
-  /** With insufficient_stock: how many there are for it. Below 0 where more is reserved than there is on the shelf. */
+  /** With insufficient_stock: the available units. Negative if more units are reserved than are on the shelf. */
   readonly available?: number
-  /** With order_closed: what the order is. */
+  /** With order_closed: the state of the order. */
   readonly state?: 'complete' | 'cancelled' | 'expired'
 }
 
@@ -639,7 +639,7 @@ export interface Operations {
     readonly body: undefined
     readonly answer: readonly InventoryItem[]
   }
-  /** Follow the changes of the stock */
+  /** Stream inventory events */
   inventoryEvents: {
     readonly params: NoFields
     readonly query: { readonly lastEventId?: string }
@@ -672,7 +672,7 @@ export interface Operations {
     readonly body: InventoryUpdate
     readonly answer: InventoryItem
   }
-  /** Change the stock of several pets at once */
+  /** Adjust the stock of several pets */
   adjustInventory: {
     readonly params: NoFields
     readonly query: NoFields
@@ -680,7 +680,7 @@ export interface Operations {
     readonly body: InventoryAdjustment
     readonly answer: AdjustmentResult
   }
-  /** Get how many of one pet can be ordered */
+  /** Get the available units of one pet */
   getAvailability: {
     readonly params: { readonly petId: bigint }
     readonly query: NoFields
@@ -688,7 +688,7 @@ export interface Operations {
     readonly body: undefined
     readonly answer: Availability
   }
-  /** List the changes of one pet’s stock */
+  /** List the stock changes of one pet */
   listInventoryHistory: {
     readonly params: { readonly petId: bigint }
     readonly query: { readonly limit?: number; readonly cursor?: string }
@@ -696,7 +696,7 @@ export interface Operations {
     readonly body: undefined
     readonly answer: readonly HistoryEntry[]
   }
-  /** List the changes of all stock */
+  /** List the stock changes of all pets */
   listRecentChanges: {
     readonly params: NoFields
     readonly query: {
@@ -765,7 +765,7 @@ export interface Operations {
     readonly body: undefined
     readonly answer: Pet
   }
-  /** Change a pet */
+  /** Update a pet */
   updatePet: {
     readonly params: { readonly petId: bigint }
     readonly query: NoFields
@@ -781,7 +781,7 @@ export interface Operations {
     readonly body: undefined
     readonly answer: undefined
   }
-  /** List names, categories and barcodes */
+  /** List the catalog */
   listCatalog: {
     readonly params: NoFields
     readonly query: { readonly limit?: number; readonly cursor?: string }
@@ -805,7 +805,7 @@ export interface Operations {
     readonly body: NewCategory
     readonly answer: Category
   }
-  /** Change a category */
+  /** Update a category */
   updateCategory: {
     readonly params: { readonly categoryId: bigint }
     readonly query: NoFields
@@ -874,7 +874,7 @@ export interface Operations {
     readonly body: undefined
     readonly answer: readonly Webhook[]
   }
-  /** Make a webhook */
+  /** Create a webhook */
   createWebhook: {
     readonly params: NoFields
     readonly query: NoFields
@@ -890,7 +890,7 @@ export interface Operations {
     readonly body: undefined
     readonly answer: Webhook
   }
-  /** Change a webhook */
+  /** Update a webhook */
   updateWebhook: {
     readonly params: { readonly webhookId: bigint }
     readonly query: NoFields
@@ -914,7 +914,7 @@ export interface Operations {
     readonly body: undefined
     readonly answer: readonly WebhookDelivery[]
   }
-  /** Give a webhook a new secret */
+  /** Rotate the secret of a webhook */
   rotateWebhookSecret: {
     readonly params: { readonly webhookId: bigint }
     readonly query: NoFields

@@ -76,7 +76,7 @@ const FLOORS: readonly Floor[] = [
   {
     files: 'server/src/delivery/',
     may: [
-      ...[CORE, 'server/src/http/event-payloads.ts', 'server/src/http/reply.ts'],
+      ...[CORE, 'server/src/http/events.ts', 'server/src/http/reply.ts'],
       ...['node:crypto', 'node:dns/promises', 'node:net'],
     ],
     instead: 'delivery brings messages to addresses; what is told and when is decided in core/webhooks',

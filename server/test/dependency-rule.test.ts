@@ -43,11 +43,7 @@ describe('the dependency rule fails when', () => {
     ['an adapter imports http', 'server/src/store/sqlite/x.ts', "export { y } from '../../http/app.ts'"],
     ['what adapters share knows one of them', 'server/src/store/x.ts', "import { y } from './sqlite/y.ts'"],
     ['a store is opened by http', 'server/src/store/open-store.ts', "import { y } from '../http/y.ts'"],
-    [
-      'http imports an adapter',
-      'server/src/http/operations/x.ts',
-      "import { y } from '../../store/sqlite/y.ts'",
-    ],
+    ['http imports an adapter', 'server/src/http/x.ts', "import { y } from '../store/sqlite/y.ts'"],
     ['http opens a store', 'server/src/http/x.ts', "import { openStore } from '../store/open-store.ts'"],
     ['http takes all ports', 'server/src/http/x.ts', "import type { Store } from '../store/store.ts'"],
     [

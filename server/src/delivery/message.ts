@@ -3,7 +3,7 @@ import { forEachOrderWebhook, ORDER_TRANSITIONS } from '../core/orders/order.ts'
 import type { StockEvent } from '../core/stock/stock-event.ts'
 import { kindOf, type WebhookKind } from '../core/webhooks/webhook.ts'
 import type { Message } from '../core/webhooks/webhook-store.ts'
-import { eventBody } from '../http/event-payloads.ts'
+import { eventBody } from '../http/events.ts'
 import { toJson } from '../http/reply.ts'
 
 const SECRET_PREFIX = /^whsec_/

@@ -3,12 +3,12 @@ import { PLAN_LIMITS } from '../core/keys/api-key.ts'
 import { FIRST_BAN, LONGEST_BAN } from '../core/limits/rate-windows.ts'
 import { SECOND } from '../core/values/clock.ts'
 import { ERROR_CODES, type ErrorCode } from '../core/values/errors.ts'
-import { describeWebhooks, WEBHOOK_PAYLOADS } from './event-payloads.ts'
+import { describeWebhooks, WEBHOOK_PAYLOADS } from './events.ts'
 import { IDEMPOTENCY_KEY } from './idempotency.ts'
 import type { Operation, SuccessFacts } from './operation.ts'
 import { ERRORS } from './reply.ts'
-import { ErrorBody } from './resources.ts'
 import { OPERATIONS } from './routes.ts'
+import { ErrorBody } from './schemas.ts'
 
 export interface ContractSettings {
   readonly baseUrl: string | undefined

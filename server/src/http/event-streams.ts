@@ -5,7 +5,8 @@ import type { EventHub, EventReader } from '../core/stock/event-hub.ts'
 import type { StockEvent } from '../core/stock/stock-event.ts'
 import type { Clock } from '../core/values/clock.ts'
 import { ServiceError } from '../core/values/errors.ts'
-import { eventBody } from './event-payloads.ts'
+import { eventBody } from './events.ts'
+import type { EventStreamOpener, StreamRequest } from './operation.ts'
 import { errorReply, type Reply, toJson } from './reply.ts'
 
 export interface EventStreamParts {
@@ -13,13 +14,6 @@ export interface EventStreamParts {
   readonly keys: KeyRing
   readonly clock: Clock
   readonly heartbeatMs: number
-}
-
-export interface StreamRequest {
-  readonly keyId: string
-  readonly secretHash: string
-  /** The id of the last event that the caller has. */
-  readonly after: string | undefined
 }
 
 /** In this process. */
@@ -48,7 +42,7 @@ const HEADERS = {
 }
 
 /** Opens streams within the limit of each key, and ends them with their key. */
-export class EventStreams {
+export class EventStreams implements EventStreamOpener {
   readonly #parts: EventStreamParts
   readonly #open = new Set<EventStream>()
   /** By key, including streams that are about to open. */

@@ -14,7 +14,6 @@ import type { Fields, JsonOf } from '../core/values/field.ts'
 import type { MaybePromise } from '../core/values/maybe-promise.ts'
 import type { WebhookKind } from '../core/webhooks/webhook.ts'
 import type { Message, WebhookSender, WebhookStore } from '../core/webhooks/webhook-store.ts'
-import type { EventStreams } from './event-streams.ts'
 import type { SentKey } from './idempotency.ts'
 import { jsonReply, type Reply } from './reply.ts'
 import { conditional } from './representation.ts'
@@ -28,12 +27,23 @@ export interface Services {
     Pick<EventStore, 'latestEventCursor'>
   readonly view: LiveView
   readonly commits: GroupCommit
-  readonly streams: EventStreams
+  readonly streams: EventStreamOpener
   readonly limits: LimitKeeper
   /** Runs searches and history scans one at a time per key. */
   readonly longReads: KeyQueue
   readonly webhooks: WebhookTools
   readonly clock: Clock
+}
+
+export interface EventStreamOpener {
+  open(request: StreamRequest): Promise<Reply>
+}
+
+export interface StreamRequest {
+  readonly keyId: string
+  readonly secretHash: string
+  /** The id of the last event that the caller has received. */
+  readonly after: string | undefined
 }
 
 /** Sends test events to webhooks. */

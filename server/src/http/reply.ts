@@ -1,7 +1,7 @@
 import type { AnswerBody, RequestProblem } from '@petstore/wire'
 import { hideSecrets } from '../core/keys/api-key.ts'
 import type { ErrorCode, ServiceError } from '../core/values/errors.ts'
-import type { ErrorBody } from './resources.ts'
+import type { ErrorBody } from './schemas.ts'
 
 /** A reply, to which the headers of every answer are added. */
 export interface Reply {
@@ -78,6 +78,11 @@ export function jsonReply(value: unknown, headers: Reply['headers'] = {}, status
   return { ...jsonTextReply(toJson(value), headers), status }
 }
 
+/** `path` is the path of the list that the resource was added to. */
+export function createdReply(path: string, resource: { readonly id: bigint }): JsonReply {
+  return jsonReply(resource, { Location: `${path}/${resource.id}` }, 201)
+}
+
 export const NO_CONTENT: KeptReply = { status: 204, headers: {}, body: null }
 
 /** `body` is JSON. */
@@ -101,6 +106,14 @@ export function errorReply(
     body.details = error.details.map((detail) => ({ ...detail, message: hideSecrets(detail.message) }))
   }
   return jsonReply(body, { ...retry, ...headers }, status)
+}
+
+export function alreadyExistsReply(message: string): JsonReply {
+  return errorReply({ code: 'already_exists', message: `${message}; nothing was changed` })
+}
+
+export function inUseReply(message: string): JsonReply {
+  return errorReply({ code: 'in_use', message: `${message}; nothing was changed` })
 }
 
 const PROBLEM_CODES: Readonly<Record<RequestProblem['kind'], ErrorCode>> = {

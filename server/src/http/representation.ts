@@ -1,14 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { HttpRequest } from '@petstore/wire'
-import { type EntryState, type InventoryItem, PET_STATUSES } from '../core/stock/inventory.ts'
-import { ServiceError } from '../core/values/errors.ts'
-import { MAX_QUANTITY } from '../core/values/field.ts'
 import type { Page, PageRequest } from '../core/values/page.ts'
 import { type JsonReply, jsonReply, jsonTextReply, type Reply, toJson } from './reply.ts'
-
-/** One entity tag of a list (RFC 9110, 8.8.3) and its separator. */
-const LISTED_TAG = /[ \t]*(W\/)?"([\x21\x23-\x7e\x80-\xff]*)"[ \t]*(?:,|$)|[ \t]*,/y
-const ENTRY_TAG = new RegExp(`^(0|[1-9]\\d{0,15})-(${PET_STATUSES.join('|')})$`)
 
 export const IF_NONE_MATCH = {
   'If-None-Match': 'ETags that the caller has; 304 if one of them is current.',
@@ -82,49 +75,6 @@ export function matchedTag(ifNoneMatch: string | null, tags: readonly string[]):
   if (ifNoneMatch.trim() === '*') return tags[0]
   const candidates = ifNoneMatch.split(',').map((candidate) => candidate.trim().replace(/^W\//, ''))
   return candidates.find((candidate) => tags.includes(candidate))
-}
-
-/** The JSON of an entry, as in the list. */
-export function entryText({ petId, quantity, status }: InventoryItem): string {
-  return `{"petId":${petId},"quantity":${quantity},"status":"${status}"}`
-}
-
-/** Depends only on the state of the entry, so it is the same on every instance and after a restart. */
-export function entryTag({ quantity, status }: EntryState): string {
-  return `"${quantity}-${status}"`
-}
-
-/** The states that an If-Match header allows; `undefined` if it allows any. Weak and foreign tags match nothing. */
-export function statesIn(ifMatch: string | null): readonly EntryState[] | undefined {
-  if (ifMatch === null || ifMatch.trim() === '*') return undefined
-  const states: EntryState[] = []
-  let tags = 0
-  LISTED_TAG.lastIndex = 0
-  while (LISTED_TAG.lastIndex < ifMatch.length) {
-    const found = LISTED_TAG.exec(ifMatch)
-    if (found === null) throw malformed(ifMatch)
-    const [, weak, tag] = found
-    if (tag !== undefined) tags++
-    const state = weak === undefined && tag !== undefined ? stateOf(tag) : undefined
-    if (state !== undefined) states.push(state)
-  }
-  if (tags === 0) throw malformed(ifMatch)
-  return states
-}
-
-function stateOf(tag: string): EntryState | undefined {
-  const [, digits, name] = ENTRY_TAG.exec(tag) ?? []
-  const quantity = Number(digits)
-  const status = PET_STATUSES.find((candidate) => candidate === name)
-  return status === undefined || quantity > MAX_QUANTITY ? undefined : { quantity, status }
-}
-
-function malformed(ifMatch: string): ServiceError {
-  const got = JSON.stringify(ifMatch.length > 40 ? `${ifMatch.slice(0, 40)}…` : ifMatch)
-  return new ServiceError(
-    'invalid_request',
-    `If-Match must be * or comma-separated ETags in double quotes such as "12-available", got ${got}`,
-  )
 }
 
 /** The content coding that the caller prefers. Among equals, the first that is offered wins. */

@@ -1,38 +1,24 @@
+import { adjustInventory } from './adjustments.ts'
+import { createCategory, listCategories, removeCategory, updateCategory } from './categories.ts'
+import { inventoryEvents } from './events.ts'
+import { listInventoryHistory, listRecentChanges } from './history.ts'
+import { getAvailability, getInventoryItem, listInventory, updateInventory } from './inventory.ts'
+import { getLimits } from './limits.ts'
 import type { Operation, PathSegments } from './operation.ts'
-import { adjustInventory } from './operations/adjust-inventory.ts'
-import { cancelOrder } from './operations/cancel-order.ts'
-import { createCategory } from './operations/create-category.ts'
-import { createOrder } from './operations/create-order.ts'
-import { createPet } from './operations/create-pet.ts'
-import { createWebhook } from './operations/create-webhook.ts'
-import { getAvailability } from './operations/get-availability.ts'
-import { getInventoryItem } from './operations/get-inventory-item.ts'
-import { getLimits } from './operations/get-limits.ts'
-import { getOrder } from './operations/get-order.ts'
-import { getPet } from './operations/get-pet.ts'
-import { getWebhook } from './operations/get-webhook.ts'
-import { inventoryEvents } from './operations/inventory-events.ts'
-import { listCatalog } from './operations/list-catalog.ts'
-import { listCategories } from './operations/list-categories.ts'
-import { listInventory } from './operations/list-inventory.ts'
-import { listInventoryHistory } from './operations/list-inventory-history.ts'
-import { listOrders } from './operations/list-orders.ts'
-import { listPets } from './operations/list-pets.ts'
-import { listRecentChanges } from './operations/list-recent-changes.ts'
-import { listWebhookDeliveries } from './operations/list-webhook-deliveries.ts'
-import { listWebhooks } from './operations/list-webhooks.ts'
-import { removeCategory } from './operations/remove-category.ts'
-import { removePet } from './operations/remove-pet.ts'
-import { removeWebhook } from './operations/remove-webhook.ts'
-import { rotateWebhookSecret } from './operations/rotate-webhook-secret.ts'
-import { searchInventory } from './operations/search-inventory.ts'
-import { testWebhook } from './operations/test-webhook.ts'
-import { updateCategory } from './operations/update-category.ts'
-import { updateInventory } from './operations/update-inventory.ts'
-import { updateOrder } from './operations/update-order.ts'
-import { updatePet } from './operations/update-pet.ts'
-import { updateWebhook } from './operations/update-webhook.ts'
+import { cancelOrder, createOrder, getOrder, listOrders, updateOrder } from './orders.ts'
+import { createPet, getPet, listCatalog, listPets, removePet, updatePet } from './pets.ts'
 import type { Route } from './request-context.ts'
+import { searchInventory } from './search.ts'
+import {
+  createWebhook,
+  getWebhook,
+  listWebhookDeliveries,
+  listWebhooks,
+  removeWebhook,
+  rotateWebhookSecret,
+  testWebhook,
+  updateWebhook,
+} from './webhooks.ts'
 
 const BASE_PATH = '/v1'
 

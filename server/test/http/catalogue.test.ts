@@ -64,7 +64,7 @@ describe('POST /pets', () => {
     [{ name: '   ', categoryId: 1 }, 400, 'not all blank'],
     [{ name: 'x'.repeat(201), categoryId: 1 }, 400, 'name must be 1 to 200 characters'],
     [{ name: 'a\nb', categoryId: 1 }, 400, 'control characters'],
-    [{ name: 'Rex', categoryId: 404 }, 400, 'there is no category 404; POST /categories makes one'],
+    [{ name: 'Rex', categoryId: 404 }, 400, 'there is no category 404; add it with POST /categories'],
     [{ name: 'Rex', categoryId: '1' }, 400, 'categoryId must be an integer from -9223372036854775808'],
     [{ name: 'Rex', categoryId: 1, status: 'new' }, 400, 'status must be one of available, pending, sold'],
     [{ name: 'Rex', categoryId: 1, quantity: -1 }, 400, 'quantity must be an integer from 0'],

@@ -13,7 +13,7 @@ import { DateTime, Int64, MAX_QUANTITY, Quantity, type RecordOf, Words } from '.
  * - `webhook`: the summary of its webhook, `order.` and its name; null if there is none.
  */
 const TRANSITIONS = {
-  created: { from: [], ignoredIn: [], to: 'open', units: 'reserve', webhook: 'An order was made' },
+  created: { from: [], ignoredIn: [], to: 'open', units: 'reserve', webhook: 'An order was created' },
   changed: { from: ['open'], ignoredIn: [], to: 'open', units: 'keep', webhook: null },
   completed: {
     from: ['open'],

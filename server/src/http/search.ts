@@ -2,16 +2,39 @@ import Type from 'typebox'
 import {
   MAX_SEARCH_WORDS,
   MAX_TEXT_LENGTH,
+  SEARCH_ROW,
   SEARCH_SORTS,
   searchOf,
   searchPage,
-} from '../../core/catalog/search.ts'
-import { availableOf, PET_STATUSES } from '../../core/stock/inventory.ts'
-import { MAX_QUANTITY } from '../../core/values/field.ts'
-import { defineOperation } from '../operation.ts'
-import { IF_NONE_MATCH, pageReply } from '../representation.ts'
-import { cursorParameter, Int64, limitParameterUpTo } from '../resources.ts'
-import { SearchRow } from '../search-resources.ts'
+} from '../core/catalog/search.ts'
+import { availableOf, PET_STATUSES } from '../core/stock/inventory.ts'
+import { Int64, jsonWriter, Quantity, Words } from '../core/values/field.ts'
+import { AVAILABLE } from './inventory.ts'
+import { defineOperation } from './operation.ts'
+import { IF_NONE_MATCH, pageReply } from './representation.ts'
+import { pageParameters } from './schemas.ts'
+
+const ROW = { ...SEARCH_ROW, available: AVAILABLE }
+
+const SearchRow = Type.Object(ROW, {
+  title: 'SearchRow',
+  examples: [
+    {
+      petId: 1,
+      name: 'Biscuit',
+      categoryId: 1,
+      status: 'available',
+      barcode: '4006381333931',
+      quantity: 12,
+      reserved: 2,
+      lowStockAt: 3,
+      ownLowStockAt: 3,
+      available: 10,
+    },
+  ],
+})
+
+const rowBody = jsonWriter(ROW)
 
 export const searchInventory = defineOperation({
   operationId: 'searchInventory',
@@ -30,31 +53,18 @@ export const searchInventory = defineOperation({
         description: `A petId, a barcode, or up to ${MAX_SEARCH_WORDS} different prefixes of words in the name, ignoring case and diacritics.`,
       }),
     ),
-    status: Type.Optional(
-      Type.Enum([...PET_STATUSES], { type: 'string', description: 'Return only pets with this status.' }),
-    ),
+    status: Type.Optional(Words(PET_STATUSES, { description: 'Return only pets with this status.' })),
     categoryId: Type.Optional(Int64('Return only pets of this category.')),
     low: Type.Optional(
-      Type.Enum(['true'], {
-        type: 'string',
-        description: 'Return only pets with low stock; leave it out to return all.',
-      }),
+      Words(['true'], { description: 'Return only pets with low stock; leave it out to return all.' }),
     ),
-    below: Type.Optional(
-      Type.Integer({
-        minimum: 0,
-        maximum: MAX_QUANTITY,
-        description: 'Return only pets with fewer available units.',
-      }),
-    ),
-    sort: Type.Enum([...SEARCH_SORTS], {
-      type: 'string',
+    below: Type.Optional(Quantity('Return only pets with fewer available units.')),
+    sort: Words(SEARCH_SORTS, {
       default: 'petId',
       description:
         'The field to sort by, with - for descending; ties are sorted by petId. Names are sorted by word, ignoring case and diacritics.',
     }),
-    limit: limitParameterUpTo(1_000, 100),
-    cursor: cursorParameter,
+    ...pageParameters(1_000, 100),
   },
   headers: IF_NONE_MATCH,
   success: { description: 'A page of the result.', schema: Type.Array(SearchRow), isPaged: true },
@@ -62,13 +72,6 @@ export const searchInventory = defineOperation({
   reply: async ({ query, request, key }, { store, longReads }) => {
     const search = searchOf(query)
     const page = await longReads.run(key.id, () => searchPage(store, search, query))
-    return pageReply(request, query, page, ({ barcode, lowStockAt, ownLowStockAt, lowSince, ...row }) => ({
-      ...row,
-      available: availableOf(row),
-      barcode,
-      lowStockAt,
-      ownLowStockAt,
-      ...(lowSince === undefined ? {} : { lowSince: new Date(lowSince).toISOString() }),
-    }))
+    return pageReply(request, query, page, (row) => rowBody({ ...row, available: availableOf(row) }))
   },
 })

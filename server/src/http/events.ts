@@ -1,0 +1,221 @@
+import Type, { type TSchema } from 'typebox'
+import { PET } from '../core/catalog/pet.ts'
+import { forEachOrderWebhook, ORDER_CHANGES } from '../core/orders/order.ts'
+import { HISTORY_ENTRY } from '../core/stock/history.ts'
+import { PetStatus } from '../core/stock/inventory.ts'
+import { PET_CHANGES, type StockEvent } from '../core/stock/stock-event.ts'
+import { DateTime, Int64, Quantity, Words } from '../core/values/field.ts'
+import type { WebhookKind } from '../core/webhooks/webhook.ts'
+import { defineOperation } from './operation.ts'
+import { ORDER_EXAMPLE, Order, orderBody } from './orders.ts'
+import { EXAMPLE_KEY, EXAMPLE_TIME } from './schemas.ts'
+
+const { before, after, at, keyId, reason, reference } = HISTORY_ENTRY
+
+const ChangeEvent = Type.Object(
+  {
+    petId: Int64('The pet whose quantity changed.'),
+    before,
+    after,
+    status: PetStatus,
+    at,
+    keyId,
+    reason,
+    reference,
+  },
+  {
+    title: 'ChangeEvent',
+    examples: [
+      { petId: 1, before: 4, after: 5, status: 'available', at: EXAMPLE_TIME, keyId: EXAMPLE_KEY.id },
+    ],
+  },
+)
+
+const OrderEvent = Type.Object(
+  {
+    change: Words(ORDER_CHANGES, { description: 'What happened to the order.' }),
+    order: Order,
+    at,
+    keyId,
+  },
+  {
+    title: 'OrderEvent',
+    examples: [{ change: 'created', order: ORDER_EXAMPLE, at: EXAMPLE_TIME, keyId: EXAMPLE_KEY.id }],
+  },
+)
+
+const { id: _, ...petFields } = PET
+
+const PetEvent = Type.Object(
+  {
+    change: Words(PET_CHANGES, { description: 'What happened to the pet.' }),
+    petId: Int64('The pet.'),
+    ...petFields,
+    quantity: Quantity('Units on the shelf.'),
+    at,
+    keyId,
+  },
+  { title: 'PetEvent', description: 'The pet as it was right after the change.' },
+)
+
+const RemovedEvent = Type.Object(
+  { petId: Int64('The pet that was removed.'), at, keyId },
+  { title: 'RemovedEvent' },
+)
+
+const LowStockEvent = Type.Object(
+  {
+    petId: Int64('The pet.'),
+    quantity: Quantity('Units on the shelf.'),
+    reserved: Quantity('Units that open orders reserve.'),
+    available: Type.Integer({ description: 'Units that can still be ordered: quantity minus reserved.' }),
+    lowStockAt: Type.Optional(Quantity('The threshold that applies; absent if the pet no longer has one.')),
+    at,
+    keyId,
+  },
+  {
+    title: 'LowStockEvent',
+    description: 'The stock as it was right after the change that crossed the threshold.',
+  },
+)
+
+/** The data of an event, the same in event streams and webhook deliveries. */
+export function eventBody(event: StockEvent): object {
+  if (event.kind === 'relist') return {}
+  const { kind: _, cursor: __, ...data } = event
+  const at = new Date(event.at).toISOString()
+  return event.kind === 'order' ? { ...data, order: orderBody(event.order), at } : { ...data, at }
+}
+
+const LAST_EVENT_ID = 'The id of the last event that was received. The stream continues with the next event.'
+
+export const inventoryEvents = defineOperation({
+  operationId: 'inventoryEvents',
+  method: 'GET',
+  path: '/inventory/events',
+  summary: 'Stream inventory events',
+  description: [
+    'A stream of server-sent events: every change of the stock, of orders and of pets, in the order of the commits.',
+    '`change`: a quantity changed.',
+    '`order`: an order was created, changed, completed, cancelled, or has expired; if that changed a quantity, the `change` comes right before it.',
+    '`pet`: a pet was added, or changed in anything but its quantity.',
+    '`removed`: a pet and its inventory entry were removed.',
+    '`low` and `recovered`: the available units of a pet reached its low-stock threshold or that of its category, or rose above it; this comes right after the event that caused it.',
+    '`relist`: too much changed at once; list the inventory again, then continue after this event.',
+    'The stream begins with `ready`, whose id is the starting point, or, with Last-Event-ID, with the events that were missed. Comment lines keep the connection open.',
+    'The stream ends when its key is revoked or expires, when the service stops, or when the reader is too slow; reconnect with Last-Event-ID to continue without a gap.',
+    'A stream counts as one request, and a key can have 20 open streams.',
+  ].join(' '),
+  tag: 'inventory',
+  stability: 'beta',
+  query: {
+    lastEventId: Type.Optional(
+      Type.String({
+        minLength: 1,
+        description: `${LAST_EVENT_ID} For callers that cannot set the header, which takes precedence.`,
+      }),
+    ),
+  },
+  headers: { 'Last-Event-ID': LAST_EVENT_ID },
+  success: {
+    description: 'The stream. The data of each event is JSON.',
+    schema: Type.String(),
+    events: {
+      ready: Type.Object({}),
+      change: ChangeEvent,
+      order: OrderEvent,
+      low: LowStockEvent,
+      recovered: LowStockEvent,
+      pet: PetEvent,
+      removed: RemovedEvent,
+      relist: Type.Object({}),
+    },
+  },
+  errors: ['invalid_request'],
+  reply: ({ request, query, key, secretHash }, { streams }) => {
+    // A reader that has received no id yet may send an empty header.
+    const after = request.headers.get('last-event-id') || query.lastEventId
+    return streams.open({ keyId: key.id, secretHash, after })
+  },
+})
+
+interface Delivery {
+  readonly summary: string
+  readonly data: TSchema
+}
+
+const DELIVERIES: Readonly<Record<WebhookKind | 'relist', Delivery>> = {
+  'stock.changed': { summary: 'A quantity changed', data: ChangeEvent },
+  'stock.low': { summary: 'A pet is low in stock', data: LowStockEvent },
+  'stock.recovered': { summary: 'A pet is no longer low in stock', data: LowStockEvent },
+  ...forEachOrderWebhook(({ summary }) => ({ summary, data: OrderEvent })),
+  'pet.changed': { summary: 'A pet was added, or changed in anything but its quantity', data: PetEvent },
+  'pet.removed': { summary: 'A pet was removed', data: RemovedEvent },
+  relist: { summary: 'Events are missing: read the list again, then continue', data: Type.Object({}) },
+}
+
+const DELIVERY_HEADERS: Readonly<Record<string, string>> = {
+  'webhook-id': 'Identifies the delivery; the same for each retry. Ids of samples begin with `test_`.',
+  'webhook-timestamp': 'The time of this attempt, in seconds since 1970.',
+  'webhook-signature':
+    'One or more signatures, separated by blanks. Each is `v1,` followed by the HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}` in base64.',
+}
+
+const DELIVERY_RESPONSES: Readonly<Record<string, string>> = {
+  '2XX': 'Accepted, if it arrives within 15 seconds. The body is ignored.',
+  '410': 'Turns the webhook off.',
+  '429': 'Retried, after the time in Retry-After if it is present.',
+  '503': 'Retried, after the time in Retry-After if it is present.',
+  default: 'Retried for 3 days; then the webhook is turned off.',
+}
+
+const PAYLOADS = Object.entries(DELIVERIES).map(([type, { summary, data }]) => {
+  const schema = Type.Object(
+    {
+      type: Words([type], { description: 'The kind of event.' }),
+      timestamp: DateTime('When the event happened.'),
+      data,
+    },
+    { title: payloadTitle(type), description: `${summary}.` },
+  )
+  return { type, summary, schema }
+})
+
+/** The bodies of webhook deliveries. */
+export const WEBHOOK_PAYLOADS = PAYLOADS.map(({ schema }) => schema)
+
+/** The `webhooks` section of the OpenAPI document. */
+export function describeWebhooks(json: (schema: TSchema) => object) {
+  const responses = Object.entries(DELIVERY_RESPONSES).map(([status, description]) => [
+    status,
+    { description },
+  ])
+  const described = PAYLOADS.map(({ type, summary, schema }) => {
+    const post = {
+      operationId: `receive${payloadTitle(type)}`,
+      summary,
+      description:
+        'Signed as the Standard Webhooks specification says. A delivery may arrive more than once. Deliveries of one pet arrive in order.',
+      tags: ['webhooks'],
+      'x-stability': 'beta',
+      security: [],
+      parameters: Object.entries(DELIVERY_HEADERS).map(([name, description]) => ({
+        name,
+        in: 'header',
+        required: true,
+        description,
+        schema: { type: 'string' },
+      })),
+      requestBody: { required: true, content: json(schema) },
+      responses: Object.fromEntries(responses),
+    }
+    return [type, { post }]
+  })
+  return Object.fromEntries(described)
+}
+
+/** `StockChangedPayload` for `stock.changed`. */
+function payloadTitle(type: string): string {
+  const words = type.split('.').map((word) => word.charAt(0).toUpperCase() + word.slice(1))
+  return `${words.join('')}Payload`
+}

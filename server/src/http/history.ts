@@ -1,0 +1,95 @@
+import Type from 'typebox'
+import { Reason } from '../core/stock/adjustment-fields.ts'
+import { HISTORY_ENTRY } from '../core/stock/history.ts'
+import { noEntry } from '../core/stock/inventory.ts'
+import { DateTime, Int64, jsonWriter } from '../core/values/field.ts'
+import { unknownCursor } from '../core/values/page.ts'
+import { defineOperation } from './operation.ts'
+import { IF_NONE_MATCH, pageReply } from './representation.ts'
+import { invalid } from './request-input.ts'
+import { EXAMPLE_KEY, EXAMPLE_TIME, pageParameters } from './schemas.ts'
+
+const MAX_WHO_LENGTH = 200
+
+const { petId: _, ...ENTRY_OF_PET } = HISTORY_ENTRY
+const EXAMPLE = {
+  id: '17',
+  before: 4,
+  after: 5,
+  at: EXAMPLE_TIME,
+  keyId: EXAMPLE_KEY.id,
+  keyName: EXAMPLE_KEY.name,
+}
+
+const HistoryEntry = Type.Object(ENTRY_OF_PET, { title: 'HistoryEntry', examples: [EXAMPLE] })
+
+const RecentChange = Type.Object(HISTORY_ENTRY, {
+  title: 'RecentChange',
+  examples: [{ petId: 1, ...EXAMPLE }],
+})
+
+const entryBody = jsonWriter(ENTRY_OF_PET)
+const changeBody = jsonWriter(HISTORY_ENTRY)
+
+export const listInventoryHistory = defineOperation({
+  operationId: 'listInventoryHistory',
+  method: 'GET',
+  path: '/inventory/{petId}/history',
+  summary: 'List the stock changes of one pet',
+  description:
+    'Returns the changes of the stock quantity of one pet, newest first, in pages. A removed pet keeps its history.',
+  tag: 'inventory',
+  stability: 'beta',
+  params: { petId: Int64('The pet whose history is returned.') },
+  query: pageParameters(),
+  headers: IF_NONE_MATCH,
+  success: { description: 'A page of the history.', schema: Type.Array(HistoryEntry), isPaged: true },
+  errors: ['invalid_request', 'not_found'],
+  reply: async ({ params: { petId }, query, request }, { store, view }) => {
+    const { limit, cursor } = query
+    const page = await store.listHistoryPage(petId, limit, cursor)
+    if (page === 'unknown_cursor') throw unknownCursor(cursor)
+    if (page.entries.length === 0 && (await view.find(petId)) === undefined) {
+      // A removed pet may still have a history, even if this page of it is empty.
+      const first = cursor === undefined ? page : await store.listHistoryPage(petId, 1, undefined)
+      if (first === 'unknown_cursor' || first.entries.length === 0) throw noEntry(petId)
+    }
+    return pageReply(request, query, { rows: page.entries, next: page.next }, entryBody)
+  },
+})
+
+export const listRecentChanges = defineOperation({
+  operationId: 'listRecentChanges',
+  method: 'GET',
+  path: '/inventory/history',
+  summary: 'List the stock changes of all pets',
+  description:
+    'Returns the changes of stock quantities that match every given parameter, newest first, in pages. Removed pets keep their history. With `who` or `reason`, a page examines at most 100,000 rows of the log, so it may have fewer changes than `limit`, or none, and still link to the next page.',
+  tag: 'inventory',
+  stability: 'beta',
+  query: {
+    petId: Type.Optional(Int64('Return only changes of this pet.')),
+    who: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: MAX_WHO_LENGTH,
+        description: 'Return only changes made with keys of this name, or with the key of this id.',
+      }),
+    ),
+    reason: Type.Optional(Reason),
+    since: Type.Optional(DateTime('Return only changes at or after this time.')),
+    until: Type.Optional(DateTime('Return only changes before this time.')),
+    ...pageParameters(),
+  },
+  headers: IF_NONE_MATCH,
+  success: { description: 'A page of the changes.', schema: Type.Array(RecentChange), isPaged: true },
+  errors: ['invalid_request'],
+  reply: async ({ query, request, key }, { store, longReads }) => {
+    const { limit, cursor, ...filter } = query
+    // No name contains U+0000, and PostgreSQL rejects a query with it.
+    if (filter.who?.includes('\0')) throw invalid('who must not contain U+0000')
+    const page = await longReads.run(key.id, () => store.listRecentHistory(limit, cursor, filter))
+    if (page === 'unknown_cursor') throw unknownCursor(cursor)
+    return pageReply(request, query, { rows: page.entries, next: page.next }, changeBody)
+  },
+})

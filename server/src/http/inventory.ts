@@ -1,0 +1,286 @@
+import { gzipSync, zstdCompressSync } from 'node:zlib'
+import { type AnswerBody, type HttpRequest, headerLines } from '@petstore/wire'
+import Type from 'typebox'
+import type { OutcomeOf, SetQuantity } from '../core/stock/command.ts'
+import {
+  availableOf,
+  type InventoryItem as Entry,
+  type EntryState,
+  INVENTORY_ITEM,
+  noEntry,
+  PET_STATUSES,
+} from '../core/stock/inventory.ts'
+import type { InventorySnapshot } from '../core/stock/view/inventory-pages.ts'
+import { ServiceError } from '../core/values/errors.ts'
+import { Int64, MAX_QUANTITY, Quantity } from '../core/values/field.ts'
+import { replyOnce } from './idempotency.ts'
+import { defineOperation } from './operation.ts'
+import { errorReply, type JsonReply, jsonReply, jsonTextReply, type Reply } from './reply.ts'
+import { chosenCoding, conditional, entityTag, IF_NONE_MATCH, matchedTag } from './representation.ts'
+import { invalid } from './request-input.ts'
+import { Available } from './schemas.ts'
+
+export const InventoryItem = Type.Object(INVENTORY_ITEM, {
+  title: 'InventoryItem',
+  examples: [{ petId: 1, quantity: 12, status: 'available' }],
+})
+
+const InventoryUpdate = Type.Object(
+  { quantity: Quantity('The new stock count.') },
+  {
+    title: 'InventoryUpdate',
+    description: 'Fields other than quantity are ignored; the status never changes by an update.',
+    examples: [{ quantity: 5 }],
+  },
+)
+
+export const AVAILABLE = Available(
+  'Units that can still be ordered: quantity minus reserved. Negative if the stock was set below the reserved units.',
+)
+
+const Availability = Type.Object(
+  {
+    petId: Int64('Identifier of the pet.'),
+    quantity: Quantity('Units on the shelf.'),
+    reserved: Quantity('Units that open orders reserve.'),
+    available: AVAILABLE,
+  },
+  { title: 'Availability', examples: [{ petId: 1, quantity: 12, reserved: 3, available: 9 }] },
+)
+
+export const listInventory = defineOperation({
+  operationId: 'listInventory',
+  method: 'GET',
+  path: '/inventory',
+  summary: 'List stock levels',
+  description: 'Returns the current stock levels for all pets in the store, by petId ascending.',
+  tag: 'inventory',
+  stability: 'stable',
+  success: { description: 'The stock level of every pet.', schema: Type.Array(InventoryItem) },
+  errors: [],
+  prepare: (_, { view }) => view.current(),
+  reply: ({ request }, _, snapshot) => inventoryReply(snapshot, request),
+})
+
+export const getInventoryItem = defineOperation({
+  operationId: 'getInventoryItem',
+  method: 'GET',
+  path: '/inventory/{petId}',
+  summary: 'Get the stock level of one pet',
+  description:
+    'Returns the current stock level of one pet. If you send its ETag as If-Match with an update, the update is made only if the entry has not changed since.',
+  tag: 'inventory',
+  stability: 'beta',
+  params: { petId: Int64('The pet whose stock is returned.') },
+  headers: IF_NONE_MATCH,
+  success: { description: 'The stock level of the pet.', schema: InventoryItem },
+  errors: ['invalid_request', 'not_found'],
+  prepare: ({ petId }, { view }) => view.find(petId),
+  reply: ({ params, request }, _, item) => {
+    if (item === undefined) throw noEntry(params.petId)
+    return conditional(jsonReply(item, { ETag: entryTag(item) }), request)
+  },
+})
+
+export const updateInventory = defineOperation({
+  operationId: 'updateInventory',
+  method: 'PATCH',
+  path: '/inventory/{petId}',
+  summary: 'Set the stock quantity of one pet',
+  description:
+    'Sets the stock quantity of one pet, to record new arrivals, returns or manual adjustments. The response is sent once the change is on disk. Experimental: the request shape may change before it becomes stable.',
+  tag: 'inventory',
+  stability: 'experimental',
+  needs: 'stock',
+  params: { petId: Int64('The pet whose stock is updated.') },
+  headers: {
+    'If-Match':
+      'ETags of the entry, or *. If none of them is current, the response is 412. This is checked in the commit, so only one of two updates with the same ETag is made.',
+  },
+  isIdempotent: true,
+  body: InventoryUpdate,
+  success: { description: 'The updated entry.', schema: InventoryItem },
+  errors: ['invalid_request', 'not_found', 'precondition_failed', 'payload_too_large'],
+  reply: ({ params: { petId }, body: { quantity }, key, request, sentKey }, { commits, clock }) => {
+    const onlyIf = statesIn(request.headers.get('if-match'))
+    const command = { type: 'set_quantity', petId, quantity, keyId: key.id, at: clock(), onlyIf } as const
+    return replyOnce(commits, command, sentKey, (outcome) => updateReply(outcome, petId))
+  },
+})
+
+export const getAvailability = defineOperation({
+  operationId: 'getAvailability',
+  method: 'GET',
+  path: '/inventory/{petId}/availability',
+  summary: 'Get the available units of one pet',
+  description:
+    'Returns how many units of a pet are on the shelf, how many of them open orders reserve, and how many can still be ordered. An expired hold reserves nothing.',
+  tag: 'inventory',
+  stability: 'beta',
+  params: { petId: Int64('The pet whose availability is returned.') },
+  headers: IF_NONE_MATCH,
+  success: { description: 'The availability of the pet.', schema: Availability },
+  errors: ['invalid_request', 'not_found'],
+  prepare: ({ petId }, { store }) => store.findAvailability(petId),
+  reply: ({ params, request }, _, found) => {
+    if (found === undefined) throw noEntry(params.petId)
+    return conditional(jsonReply({ ...found, available: availableOf(found) }), request)
+  },
+})
+
+function updateReply(outcome: OutcomeOf<SetQuantity>, petId: bigint): JsonReply {
+  switch (outcome.type) {
+    case 'done':
+      return jsonTextReply(entryText(outcome.item), { ETag: entryTag(outcome.item) })
+    case 'unknown_pet':
+      return errorReply(noEntry(petId))
+    case 'conflict': {
+      const { quantity, status } = outcome.item
+      const message = `the entry of petId ${petId} is not in the state that If-Match names: its quantity is ${quantity} and its status ${status}; read it again before you retry`
+      return errorReply(new ServiceError('precondition_failed', message))
+    }
+  }
+}
+
+/** The JSON of an entry, as in the list. */
+export function entryText({ petId, quantity, status }: Entry): string {
+  return `{"petId":${petId},"quantity":${quantity},"status":"${status}"}`
+}
+
+/** Depends only on the state of the entry, so it is the same on every instance and after a restart. */
+function entryTag({ quantity, status }: EntryState): string {
+  return `"${quantity}-${status}"`
+}
+
+/** One entity tag of a list (RFC 9110, 8.8.3) and its separator. */
+const LISTED_TAG = /[ \t]*(W\/)?"([\x21\x23-\x7e\x80-\xff]*)"[ \t]*(?:,|$)|[ \t]*,/y
+const ENTRY_TAG = new RegExp(`^(0|[1-9]\\d{0,15})-(${PET_STATUSES.join('|')})$`)
+
+/** The states that an If-Match header allows; `undefined` if it allows any. Weak and foreign tags match nothing. */
+function statesIn(ifMatch: string | null): readonly EntryState[] | undefined {
+  if (ifMatch === null || ifMatch.trim() === '*') return undefined
+  const states: EntryState[] = []
+  let tags = 0
+  LISTED_TAG.lastIndex = 0
+  while (LISTED_TAG.lastIndex < ifMatch.length) {
+    const found = LISTED_TAG.exec(ifMatch)
+    if (found === null) throw malformedIfMatch(ifMatch)
+    const [, weak, tag] = found
+    if (tag !== undefined) tags++
+    const state = weak === undefined && tag !== undefined ? stateOf(tag) : undefined
+    if (state !== undefined) states.push(state)
+  }
+  if (tags === 0) throw malformedIfMatch(ifMatch)
+  return states
+}
+
+function stateOf(tag: string): EntryState | undefined {
+  const [, digits, name] = ENTRY_TAG.exec(tag) ?? []
+  const quantity = Number(digits)
+  const status = PET_STATUSES.find((candidate) => candidate === name)
+  return status === undefined || quantity > MAX_QUANTITY ? undefined : { quantity, status }
+}
+
+function malformedIfMatch(ifMatch: string): ServiceError {
+  const got = JSON.stringify(ifMatch.length > 40 ? `${ifMatch.slice(0, 40)}…` : ifMatch)
+  return invalid(
+    `If-Match must be * or comma-separated ETags in double quotes such as "12-available", got ${got}`,
+  )
+}
+
+type Coding = 'gzip' | 'zstd'
+
+/** Compressing a smaller body saves less than a packet. */
+const MIN_BYTES_TO_COMPRESS = 1_400
+/**
+ * Up to this size, a body is one buffer. Larger bodies are streamed in parts that clients share, so a slow client only
+ * keeps parts in memory that have changed since.
+ */
+const MAX_WHOLE_BYTES = 1024 * 1024
+/** In order of preference. */
+const CODINGS: readonly Coding[] = ['zstd', 'gzip']
+/** Compressed parts can be joined with zstd, but not with gzip, whose checksum covers the whole body. */
+const PART_CODINGS: readonly Coding[] = ['zstd']
+const Vary = 'Accept-Encoding'
+
+/** Replies that are reused for as long as the snapshot exists. */
+interface CachedReplies {
+  /** The ETag of each coding. */
+  readonly tags: readonly string[]
+  readonly full: Map<Coding | undefined, Reply>
+  /** 304 replies by ETag. */
+  readonly notModified: Map<string, Reply>
+}
+const cacheBySnapshot = new WeakMap<InventorySnapshot, CachedReplies>()
+/** Compressed parts, cached for as long as their source exists. */
+const compressedParts = new WeakMap<Uint8Array, Uint8Array>()
+
+function inventoryReply(snapshot: InventorySnapshot, { headers }: HttpRequest): Reply {
+  const { byteLength } = snapshot
+  const { tags, full, notModified } = cachedReplies(snapshot)
+  // A cache finds the right copy by the ETag of a 304 (RFC 9111, 4.3.4), so it is the one that the caller sent.
+  const ETag = matchedTag(headers.get('if-none-match'), tags)
+  if (ETag !== undefined)
+    return cached(notModified, ETag, () => ({ status: 304, headers: { ETag, Vary }, body: null }))
+  const isWhole = byteLength <= MAX_WHOLE_BYTES
+  const coding =
+    byteLength < MIN_BYTES_TO_COMPRESS
+      ? undefined
+      : chosenCoding(isWhole ? CODINGS : PART_CODINGS, headers.get('accept-encoding'))
+  return isWhole
+    ? cached(full, coding, () => listReply(snapshot, coding, wholeBody(snapshot, coding)))
+    : listReply(snapshot, coding, coding === undefined ? snapshot.parts : zstdParts(snapshot.parts))
+}
+
+function listReply({ tag }: InventorySnapshot, coding: Coding | undefined, body: Reply['body']): Reply {
+  const headers = {
+    'Content-Type': 'application/json',
+    ETag: entityTag(tag, coding),
+    Vary,
+    ...(coding === undefined ? {} : { 'Content-Encoding': coding }),
+  }
+  return { status: 200, headers, body }
+}
+
+function wholeBody({ parts }: InventorySnapshot, coding: Coding | undefined): Uint8Array {
+  if (coding === 'zstd') return Buffer.concat([...zstdBody(parts)])
+  const bytes = Buffer.concat(parts)
+  // The list is compressed again after each change, so speed matters more than size.
+  return coding === 'gzip' ? gzipSync(bytes, { level: 1 }) : bytes
+}
+
+/** Several zstd frames form one body (RFC 8878, 3). Each is made when it is sent, so a large list does not block others. */
+function* zstdBody(parts: readonly Uint8Array[]): Generator<Uint8Array> {
+  for (const part of parts) {
+    let compressed = compressedParts.get(part)
+    if (compressed === undefined) {
+      compressed = zstdCompressSync(part)
+      compressedParts.set(part, compressed)
+    }
+    yield compressed
+  }
+}
+
+function zstdParts(parts: readonly Uint8Array[]): AnswerBody {
+  return { madeOf: parts, [Symbol.iterator]: () => zstdBody(parts) }
+}
+
+function cachedReplies(snapshot: InventorySnapshot): CachedReplies {
+  let found = cacheBySnapshot.get(snapshot)
+  if (found === undefined) {
+    const tags = [undefined, ...CODINGS].map((coding) => entityTag(snapshot.tag, coding))
+    found = { tags, full: new Map(), notModified: new Map() }
+    cacheBySnapshot.set(snapshot, found)
+  }
+  return found
+}
+
+function cached<Key>(replies: Map<Key, Reply>, key: Key, make: () => Reply): Reply {
+  let reply = replies.get(key)
+  if (reply === undefined) {
+    const made = make()
+    reply = { ...made, lines: headerLines(made.headers) }
+    replies.set(key, reply)
+  }
+  return reply
+}

@@ -1,0 +1,79 @@
+import Type from 'typebox'
+import { PERMISSIONS, PLANS } from '../core/keys/api-key.ts'
+import type { WindowStatus } from '../core/limits/limit-store.ts'
+import { SECOND } from '../core/values/clock.ts'
+import { Words } from '../core/values/field.ts'
+import { defineOperation } from './operation.ts'
+import { IF_NONE_MATCH } from './representation.ts'
+import { EXAMPLE_KEY } from './schemas.ts'
+
+const EXAMPLE_MINUTE = { limit: 60, remaining: 59, reset: 1_794_744_060 }
+
+const LimitWindow = Type.Object(
+  {
+    limit: Type.Integer({ minimum: 0, description: 'Requests that the window allows.' }),
+    remaining: Type.Integer({ minimum: 0, description: 'Requests that remain in the window.' }),
+    reset: Type.Integer({ description: 'Unix timestamp at which the window ends.' }),
+  },
+  { title: 'LimitWindow', examples: [EXAMPLE_MINUTE] },
+)
+
+const Permission = Words(PERMISSIONS, {
+  title: 'Permission',
+  description: 'What a key may change. Every key may read everything except webhooks.',
+})
+
+const KeyLimits = Type.Object(
+  {
+    plan: Words(PLANS, { description: 'The plan of the key.' }),
+    key: Type.Object({
+      id: Type.String({ description: 'Public identifier of the key.' }),
+      name: Type.String({ description: 'Name of the key.' }),
+    }),
+    permissions: Type.Array(Permission, {
+      description: 'What the key may change; empty if the key may only read.',
+    }),
+    minute: LimitWindow,
+    day: LimitWindow,
+  },
+  {
+    title: 'KeyLimits',
+    examples: [
+      {
+        plan: 'free',
+        key: EXAMPLE_KEY,
+        permissions: ['stock', 'orders'],
+        minute: EXAMPLE_MINUTE,
+        day: { limit: 1_000, remaining: 999, reset: 1_794_830_400 },
+      },
+    ],
+  },
+)
+
+export const getLimits = defineOperation({
+  operationId: 'getLimits',
+  method: 'GET',
+  path: '/limits',
+  summary: 'Get rate-limit status',
+  description:
+    'Returns the plan and the permissions of the key, and the status of both rate-limit windows after this request. The headers of a response only report the window with fewer requests left.',
+  tag: 'limits',
+  stability: 'beta',
+  headers: IF_NONE_MATCH,
+  success: { description: 'The rate limits of the key.', schema: KeyLimits },
+  errors: [],
+  handle: async ({ key }, { limits }) => {
+    const { minute, day } = await limits.windowsOf(key.id, key.limits)
+    return {
+      plan: key.plan,
+      key: { id: key.id, name: key.name },
+      permissions: [...key.permissions],
+      minute: windowBody(minute),
+      day: windowBody(day),
+    }
+  },
+})
+
+function windowBody({ limit, remaining, resetAt }: WindowStatus) {
+  return { limit, remaining, reset: Math.ceil(resetAt / SECOND) }
+}

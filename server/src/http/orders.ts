@@ -1,0 +1,240 @@
+import Type from 'typebox'
+import { NEW_ORDER, noOrder, ORDER, ORDER_STATES, type Order as StoredOrder } from '../core/orders/order.ts'
+import type {
+  CancelOrder,
+  ChangeOrder,
+  CompleteOrder,
+  CreateOrder,
+  InsufficientStock,
+  OutcomeOf,
+} from '../core/stock/command.ts'
+import { noEntry } from '../core/stock/inventory.ts'
+import { refusal } from '../core/stock/refusal.ts'
+import { DateTime, Int64, type JsonOf, jsonWriter, Words } from '../core/values/field.ts'
+import { readPageById } from '../core/values/page.ts'
+import { replyOnce } from './idempotency.ts'
+import { defineOperation } from './operation.ts'
+import { createdReply, errorReply, type JsonReply, type KeptReply, NO_CONTENT } from './reply.ts'
+import { conditional, IF_NONE_MATCH, pageReply, taggedReply } from './representation.ts'
+import { EXAMPLE_TIME, pageParameters } from './schemas.ts'
+
+/** In the order that the specification gives the fields. */
+const { id, petId, quantity, shipDate, ...otherFields } = ORDER
+const ORDER_BODY = {
+  id,
+  petId,
+  quantity,
+  shipDate,
+  complete: Type.Boolean({ description: 'Whether the order has been fulfilled.' }),
+  ...otherFields,
+}
+
+export const ORDER_EXAMPLE = {
+  id: 17,
+  petId: 4,
+  quantity: 2,
+  shipDate: '2026-12-01T10:00:00.000Z',
+  complete: false,
+  state: 'open',
+  createdAt: EXAMPLE_TIME,
+}
+
+export const Order = Type.Object(ORDER_BODY, { title: 'Order', examples: [ORDER_EXAMPLE] })
+
+const NewOrder = Type.Object(NEW_ORDER, {
+  title: 'NewOrder',
+  description: 'Other fields are ignored.',
+  examples: [{ petId: 1, quantity: 1, holdSeconds: 900 }],
+})
+
+const OrderUpdate = Type.Object(
+  {
+    complete: Type.Optional(
+      Type.Refine(
+        Type.Boolean({
+          const: true,
+          description: 'The order is fulfilled: its units leave the stock and are no longer reserved.',
+        }),
+        (complete) => complete,
+        () => 'true (DELETE cancels an order)',
+      ),
+    ),
+    shipDate: Type.Optional(DateTime('Another ship date for an open order.')),
+  },
+  {
+    title: 'OrderUpdate',
+    description: 'Has exactly one of complete and shipDate. Other fields are ignored.',
+    oneOf: [{ required: ['complete'] }, { required: ['shipDate'] }],
+    examples: [{ complete: true }],
+  },
+)
+
+const toJson = jsonWriter(ORDER_BODY)
+
+/** An order as callers see it. */
+export function orderBody(order: StoredOrder): JsonOf<typeof ORDER_BODY> {
+  return toJson({ ...order, complete: order.state === 'complete' })
+}
+
+export const listOrders = defineOperation({
+  operationId: 'listOrders',
+  method: 'GET',
+  path: '/store/orders',
+  summary: 'List orders',
+  description:
+    'Returns orders by id ascending, in pages. Without `state`, these are the open and complete orders.',
+  tag: 'store',
+  stability: 'beta',
+  query: {
+    state: Type.Optional(Words(ORDER_STATES, { description: 'Return only orders in this state.' })),
+    petId: Type.Optional(Int64('Return only orders of this pet.')),
+    ...pageParameters(1_000, 100),
+  },
+  headers: IF_NONE_MATCH,
+  success: { description: 'A page of orders.', schema: Type.Array(Order), isPaged: true },
+  errors: ['invalid_request'],
+  reply: async ({ query, request }, { store }) => {
+    const { state, petId } = query
+    const page = await readPageById(query, (limit, after) => store.listOrders({ state, petId, after }, limit))
+    return pageReply(request, query, page, orderBody)
+  },
+})
+
+export const createOrder = defineOperation({
+  operationId: 'createOrder',
+  method: 'POST',
+  path: '/store/orders',
+  summary: 'Order a pet',
+  description:
+    'Creates an order, which reserves its units: if several callers order the last unit at once, one of them gets it. The `quantity` of the inventory entry does not change until the order is completed. With `holdSeconds` the order is a hold, which expires after that time and then reserves nothing.',
+  tag: 'store',
+  stability: 'beta',
+  needs: 'orders',
+  isIdempotent: true,
+  body: NewOrder,
+  success: { status: 201, description: 'The order.', schema: Order },
+  errors: ['invalid_request', 'not_found', 'insufficient_stock', 'payload_too_large'],
+  reply: ({ body, key, request, sentKey }, { commits, clock }) =>
+    replyOnce(
+      commits,
+      { type: 'create_order', draft: body, keyId: key.id, at: clock() },
+      sentKey,
+      (outcome) => createOrderReply(outcome, body.petId, request.path),
+    ),
+})
+
+export const getOrder = defineOperation({
+  operationId: 'getOrder',
+  method: 'GET',
+  path: '/store/orders/{orderId}',
+  summary: 'Get one order',
+  description: 'Returns an order in any state.',
+  tag: 'store',
+  stability: 'beta',
+  params: { orderId: Int64('The order to return.') },
+  headers: IF_NONE_MATCH,
+  success: { description: 'The order.', schema: Order },
+  errors: ['invalid_request', 'not_found'],
+  prepare: ({ orderId }, { store }) => store.findOrder(orderId),
+  reply: ({ params, request }, _, order) => {
+    if (order === undefined) throw noOrder(params.orderId)
+    return conditional(orderReply(order), request)
+  },
+})
+
+export const updateOrder = defineOperation({
+  operationId: 'updateOrder',
+  method: 'PATCH',
+  path: '/store/orders/{orderId}',
+  summary: 'Complete an order, or change its ship date',
+  description:
+    '`{"complete": true}` completes the order: its units leave the stock, and the history records the reason `sold` and a reference such as `order 17`. Completing it again changes nothing. `{"shipDate": …}` changes the ship date of an open order.',
+  tag: 'store',
+  stability: 'beta',
+  needs: 'orders',
+  isIdempotent: true,
+  params: { orderId: Int64('The order to update.') },
+  body: OrderUpdate,
+  success: { description: 'The order.', schema: Order },
+  errors: ['invalid_request', 'not_found', 'insufficient_stock', 'order_closed', 'payload_too_large'],
+  // The pet of an order never changes. It has to be locked before the order is read.
+  prepare: ({ orderId }, { store }) => store.findOrder(orderId),
+  reply: ({ params: { orderId }, body, key, sentKey }, { commits, clock }, found) => {
+    const target = { orderId, petId: found?.petId, keyId: key.id, at: clock() }
+    const command: CompleteOrder | ChangeOrder =
+      body.shipDate === undefined
+        ? { type: 'complete_order', ...target }
+        : { type: 'change_order', ...target, shipDate: body.shipDate }
+    return replyOnce(commits, command, sentKey, (outcome) => changeReply(outcome, orderId, orderReply))
+  },
+})
+
+export const cancelOrder = defineOperation({
+  operationId: 'cancelOrder',
+  method: 'DELETE',
+  path: '/store/orders/{orderId}',
+  summary: 'Cancel an order',
+  description:
+    'Cancels an open order and releases its reserved units. Cancelling an order that is already cancelled or expired changes nothing.',
+  tag: 'store',
+  stability: 'beta',
+  needs: 'orders',
+  isIdempotent: true,
+  params: { orderId: Int64('The order to cancel.') },
+  success: { status: 204, description: 'The order no longer reserves anything.', schema: Type.Null() },
+  errors: ['invalid_request', 'not_found', 'order_closed'],
+  prepare: ({ orderId }, { store }) => store.findOrder(orderId),
+  reply: ({ params: { orderId }, key, sentKey }, { commits, clock }, found) =>
+    replyOnce(
+      commits,
+      { type: 'cancel_order', orderId, petId: found?.petId, keyId: key.id, at: clock() },
+      sentKey,
+      (outcome) => changeReply(outcome, orderId, () => NO_CONTENT),
+    ),
+})
+
+/** With the same ETag as GET. */
+function orderReply(order: StoredOrder): JsonReply {
+  return taggedReply(orderBody(order))
+}
+
+function createOrderReply(outcome: OutcomeOf<CreateOrder>, petId: bigint, path: string): KeptReply {
+  switch (outcome.type) {
+    case 'done':
+      return createdReply(path, orderBody(outcome.order))
+    case 'unknown_pet':
+      return errorReply(noEntry(petId))
+    case 'insufficient_stock':
+      return shortageReply(
+        outcome,
+        `${outcome.available} of petId ${petId} are available, so ${outcome.wanted} cannot be ordered`,
+      )
+  }
+}
+
+function changeReply(
+  outcome: OutcomeOf<CompleteOrder | CancelOrder | ChangeOrder>,
+  orderId: bigint,
+  replyWith: (order: StoredOrder) => KeptReply,
+): KeptReply {
+  switch (outcome.type) {
+    case 'done':
+      return replyWith(outcome.order)
+    case 'unknown_order':
+      return errorReply(noOrder(orderId))
+    case 'insufficient_stock':
+      return shortageReply(
+        outcome,
+        `order ${orderId} takes ${outcome.wanted} of petId ${outcome.petId}, but only ${outcome.available} are in stock`,
+      )
+    case 'order_closed': {
+      const { petId, state } = outcome.order
+      const message = `order ${orderId} is already ${state}`
+      return errorReply(refusal([{ index: 0, petId, code: 'order_closed', message, state }]))
+    }
+  }
+}
+
+function shortageReply({ petId, available }: InsufficientStock, message: string): KeptReply {
+  return errorReply(refusal([{ index: 0, petId, code: 'insufficient_stock', message, available }]))
+}

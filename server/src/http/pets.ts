@@ -1,0 +1,254 @@
+import Type from 'typebox'
+import type { CatalogStore } from '../core/catalog/catalog-store.ts'
+import { NEW_PET, noPet, PET, PET_UPDATE, type StockedPet } from '../core/catalog/pet.ts'
+import type {
+  BarcodeTaken,
+  CreatePet,
+  InvalidCategory,
+  OutcomeOf,
+  RemovePet,
+  UpdatePet,
+} from '../core/stock/command.ts'
+import { PET_STATUSES } from '../core/stock/inventory.ts'
+import { Int64, jsonTextWriter, Words } from '../core/values/field.ts'
+import { type Page, type PageRequest, readPageById } from '../core/values/page.ts'
+import { replyOnce } from './idempotency.ts'
+import { defineOperation } from './operation.ts'
+import {
+  alreadyExistsReply,
+  createdReply,
+  errorReply,
+  inUseReply,
+  type KeptReply,
+  NO_CONTENT,
+} from './reply.ts'
+import { IF_NONE_MATCH, pageReply, pageTextReply, taggedReply } from './representation.ts'
+import { invalid } from './request-input.ts'
+import { pageParameters } from './schemas.ts'
+
+const Pet = Type.Object(PET, {
+  title: 'Pet',
+  examples: [{ id: 1, name: 'Biscuit', categoryId: 1, status: 'available' }],
+})
+
+const NewPet = Type.Object(NEW_PET, {
+  title: 'NewPet',
+  description: 'If the status is absent, it is available. Other fields are ignored.',
+  examples: [{ name: 'Biscuit', categoryId: 1, quantity: 12, barcode: '4006381333931', lowStockAt: 3 }],
+})
+
+const PetUpdate = Type.Object(PET_UPDATE, {
+  title: 'PetUpdate',
+  description:
+    'At least one of these fields; null removes an optional value. Other fields are ignored: the quantity has its own operations.',
+  minProperties: 1,
+  examples: [{ name: 'Biscuit', lowStockAt: null }],
+})
+
+const { id, status: _, ...catalogFields } = PET
+const CATALOG_ENTRY = { petId: id, ...catalogFields }
+
+const CatalogEntry = Type.Object(CATALOG_ENTRY, {
+  title: 'CatalogEntry',
+  examples: [{ petId: 1, name: 'Biscuit', categoryId: 1 }],
+})
+
+export const listPets = defineOperation({
+  operationId: 'listPets',
+  method: 'GET',
+  path: '/pets',
+  summary: 'List pets',
+  description: 'Returns the pets of the store, by id ascending, in pages.',
+  tag: 'pets',
+  stability: 'beta',
+  query: {
+    status: Type.Optional(Words(PET_STATUSES, { description: 'Return only pets with this status.' })),
+    ...pageParameters(),
+  },
+  headers: IF_NONE_MATCH,
+  success: { description: 'A page of pets.', schema: Type.Array(Pet), isPaged: true },
+  errors: ['invalid_request'],
+  reply: async ({ query, request }, { store }) => {
+    const { status } = query
+    const page = await readPageById(query, (limit, after) => store.listPets({ status, after }, limit))
+    return pageReply(request, query, page)
+  },
+})
+
+export const createPet = defineOperation({
+  operationId: 'createPet',
+  method: 'POST',
+  path: '/pets',
+  summary: 'Add a pet',
+  description:
+    'Adds a pet to the store together with its inventory entry. Its id and its barcode must not be used by another pet.',
+  tag: 'pets',
+  stability: 'beta',
+  needs: 'pets',
+  isIdempotent: true,
+  body: NewPet,
+  success: { status: 201, description: 'The pet.', schema: Pet },
+  errors: ['invalid_request', 'already_exists', 'payload_too_large'],
+  reply: ({ body, key, request, sentKey }, { commits, clock }) =>
+    replyOnce(commits, { type: 'create_pet', draft: body, keyId: key.id, at: clock() }, sentKey, (outcome) =>
+      createPetReply(outcome, request.path),
+    ),
+})
+
+export const getPet = defineOperation({
+  operationId: 'getPet',
+  method: 'GET',
+  path: '/pets/{petId}',
+  summary: 'Get one pet',
+  description:
+    'Returns the record of one pet. Deprecated: use GET /pets. After the sunset date the response is 410.',
+  tag: 'pets',
+  stability: 'stable',
+  deprecatedSince: new Date('2026-11-01T00:00:00Z'),
+  successor: '/v1/pets',
+  params: { petId: Int64('The pet to return.') },
+  success: { description: 'The pet.', schema: Pet },
+  errors: ['invalid_request', 'not_found', 'gone'],
+  handle: async ({ params: { petId } }, { store }) => {
+    const pet = await store.findPet(petId)
+    if (pet === undefined) throw noPet(petId)
+    return pet
+  },
+})
+
+export const updatePet = defineOperation({
+  operationId: 'updatePet',
+  method: 'PATCH',
+  path: '/pets/{petId}',
+  summary: 'Update a pet',
+  description:
+    'Updates the record of a pet: its name, category, status, barcode or low-stock threshold. Fields that are not sent stay as they are.',
+  tag: 'pets',
+  stability: 'beta',
+  needs: 'pets',
+  isIdempotent: true,
+  params: { petId: Int64('The pet to update.') },
+  body: PetUpdate,
+  success: { description: 'The pet.', schema: Pet },
+  errors: ['invalid_request', 'not_found', 'already_exists', 'payload_too_large'],
+  reply: ({ params: { petId }, body, key, sentKey }, { commits, clock }) =>
+    replyOnce(
+      commits,
+      { type: 'update_pet', petId, patch: body, keyId: key.id, at: clock() },
+      sentKey,
+      (outcome) => updatePetReply(outcome, petId),
+    ),
+})
+
+export const removePet = defineOperation({
+  operationId: 'removePet',
+  method: 'DELETE',
+  path: '/pets/{petId}',
+  summary: 'Remove a pet',
+  description:
+    'Removes a pet and its inventory entry, unless it has open orders. Its history and its closed orders stay.',
+  tag: 'pets',
+  stability: 'beta',
+  needs: 'pets',
+  isIdempotent: true,
+  params: { petId: Int64('The pet to remove.') },
+  success: { status: 204, description: 'The pet was removed.', schema: Type.Null() },
+  errors: ['invalid_request', 'not_found', 'in_use'],
+  reply: ({ params: { petId }, key, sentKey }, { commits, clock }) =>
+    replyOnce(commits, { type: 'remove_pet', petId, keyId: key.id, at: clock() }, sentKey, (outcome) =>
+      removePetReply(outcome, petId),
+    ),
+})
+
+export const listCatalog = defineOperation({
+  operationId: 'listCatalog',
+  method: 'GET',
+  path: '/catalog',
+  summary: 'List the catalog',
+  description:
+    'Returns the record of every pet without its status, by petId ascending, in large pages. Together with GET /inventory it gives a readable list of the stock.',
+  tag: 'pets',
+  stability: 'beta',
+  query: pageParameters(10_000, 1_000),
+  headers: IF_NONE_MATCH,
+  success: { description: 'A page of the catalog.', schema: Type.Array(CatalogEntry), isPaged: true },
+  errors: ['invalid_request'],
+  reply: async ({ query, request }, { store }) => {
+    const { rows, next } = await readCatalogPage(store, query)
+    return pageTextReply(request, query, `[${rows.join()}]`, next)
+  },
+})
+
+function createPetReply(outcome: OutcomeOf<CreatePet>, path: string): KeptReply {
+  switch (outcome.type) {
+    case 'done':
+      return createdReply(path, withoutStock(outcome.pet))
+    case 'invalid_category':
+      return invalidCategoryReply(outcome)
+    case 'pet_exists':
+      return alreadyExistsReply(`pet ${outcome.petId} already exists`)
+    case 'barcode_taken':
+      return barcodeTakenReply(outcome)
+  }
+}
+
+function updatePetReply(outcome: OutcomeOf<UpdatePet>, petId: bigint): KeptReply {
+  switch (outcome.type) {
+    case 'done':
+      return taggedReply(withoutStock(outcome.pet))
+    case 'unknown_pet':
+      return errorReply(noPet(petId))
+    case 'invalid_category':
+      return invalidCategoryReply(outcome)
+    case 'barcode_taken':
+      return barcodeTakenReply(outcome)
+  }
+}
+
+function removePetReply(outcome: OutcomeOf<RemovePet>, petId: bigint): KeptReply {
+  switch (outcome.type) {
+    case 'done':
+      return NO_CONTENT
+    case 'unknown_pet':
+      return errorReply(noPet(petId))
+    case 'pet_reserved':
+      return inUseReply(
+        `open orders reserve ${outcome.reserved} of petId ${petId}; complete or cancel them first`,
+      )
+  }
+}
+
+function withoutStock({ quantity: _, ...pet }: StockedPet) {
+  return pet
+}
+
+function invalidCategoryReply({ categoryId }: InvalidCategory): KeptReply {
+  const message = `categoryId must name a category that exists, and there is no category ${categoryId}; add it with POST /categories`
+  return errorReply(invalid(message))
+}
+
+function barcodeTakenReply({ barcode, petId }: BarcodeTaken): KeptReply {
+  return alreadyExistsReply(`barcode ${barcode} is already used by pet ${petId}`)
+}
+
+/** Pets that are read before other requests get a turn: a page may have thousands. */
+const BATCH = 1_000
+
+const catalogEntryText = jsonTextWriter(CATALOG_ENTRY)
+
+/** Returns the rows as JSON text. */
+async function readCatalogPage(
+  store: Pick<CatalogStore, 'listPets'>,
+  { limit, cursor }: PageRequest,
+): Promise<Page<string>> {
+  const rows: string[] = []
+  let next = cursor
+  for (;;) {
+    const batch = { limit: Math.min(limit - rows.length, BATCH), cursor: next }
+    const page = await readPageById(batch, (count, after) => store.listPets({ after }, count))
+    for (const pet of page.rows) rows.push(catalogEntryText({ ...pet, petId: pet.id }))
+    next = page.next
+    if (next === undefined || rows.length === limit) return { rows, next }
+    await new Promise(setImmediate)
+  }
+}

@@ -1,0 +1,90 @@
+import Type, { type Static } from 'typebox'
+import { ORDER_STATES } from '../core/orders/order.ts'
+import { ERROR_CODES } from '../core/values/errors.ts'
+import { Int64, MAX_QUANTITY, Words } from '../core/values/field.ts'
+
+/** The query parameters of a paged list. */
+export function pageParameters(maximum = 100, fallback = 20) {
+  return {
+    limit: Type.Integer({
+      minimum: 1,
+      maximum,
+      default: fallback,
+      description: 'The maximum number of rows in the page.',
+    }),
+    cursor: Type.Optional(
+      Type.String({
+        minLength: 1,
+        description:
+          'Where the page starts; opaque. The `Link` header with rel="next" of a page has the cursor of the next page.',
+      }),
+    ),
+  }
+}
+
+/** The number of units of a pet that can be ordered. */
+export const Available = (description: string) =>
+  Type.Integer({ minimum: -MAX_QUANTITY, maximum: MAX_QUANTITY, description })
+
+export const ErrorDetail = Type.Object(
+  {
+    index: Type.Integer({ minimum: 0, description: 'The position of the change in the request, from 0.' }),
+    petId: Type.Optional(Int64('The pet that the change names; absent if it names none.')),
+    code: Words(ERROR_CODES, { description: 'The error code of this change.' }),
+    message: Type.String({ description: 'Human-readable description.' }),
+    available: Type.Optional(
+      Available(
+        'With insufficient_stock: the available units. Negative if more units are reserved than are on the shelf.',
+      ),
+    ),
+    state: Type.Optional(
+      Type.Unsafe<string>({
+        type: 'string',
+        enum: ORDER_STATES.filter((state) => state !== 'open'),
+        description: 'With order_closed: the state of the order.',
+      }),
+    ),
+  },
+  {
+    title: 'ErrorDetail',
+    examples: [
+      {
+        index: 0,
+        petId: 1,
+        code: 'insufficient_stock',
+        message: '3 of petId 1 are available, so 5 cannot be ordered',
+        available: 3,
+      },
+    ],
+  },
+)
+
+/** The contract calls it Error, which is the name of a global here. */
+export const ErrorBody = Type.Object(
+  {
+    code: Words(ERROR_CODES, { description: 'Machine-readable error code. Codes are never renamed.' }),
+    message: Type.String({
+      description: 'Human-readable description: what is wrong, what was expected, what to do.',
+    }),
+    status: Type.Integer({ description: 'The HTTP status code.' }),
+    details: Type.Optional(
+      Type.Array(ErrorDetail, {
+        description: 'Each change of an adjustment that cannot be made, or why an order was refused.',
+      }),
+    ),
+  },
+  {
+    title: 'Error',
+    examples: [
+      {
+        code: 'invalid_request',
+        message: 'quantity must be an integer from 0 to 9007199254740991, got "5" (a string)',
+        status: 400,
+      },
+    ],
+  },
+)
+export type ErrorBody = Static<typeof ErrorBody>
+
+export const EXAMPLE_TIME = '2026-11-15T12:00:00.000Z'
+export const EXAMPLE_KEY = { id: 'key_4fT9cVq2Lw8ZsXyN', name: 'My shop' }

@@ -1,0 +1,414 @@
+import Type from 'typebox'
+import type {
+  CreateWebhook,
+  OutcomeOf,
+  RemoveWebhook,
+  RotateWebhookSecret,
+  UpdateWebhook,
+} from '../core/stock/command.ts'
+import { ServiceError } from '../core/values/errors.ts'
+import { DateTime, Int64, type JsonOf, jsonWriter, Words } from '../core/values/field.ts'
+import { readPageById } from '../core/values/page.ts'
+import {
+  MAX_WEBHOOKS,
+  MAX_WEBHOOKS_PER_KEY,
+  NEW_WEBHOOK,
+  newSecret,
+  newWebhookId,
+  normalizeUrl,
+  type Webhook as StoredWebhook,
+  secretsAt,
+  WEBHOOK,
+  WEBHOOK_UPDATE,
+  webhookNotFound,
+} from '../core/webhooks/webhook.ts'
+import {
+  attemptOf,
+  type DeliveryAttempt,
+  type ListedAttempt,
+  MAX_KEPT_DELIVERIES,
+  type WebhookLag,
+  type WebhookSender,
+  type WebhookState,
+  type WebhookStore,
+} from '../core/webhooks/webhook-store.ts'
+import { replyOnce } from './idempotency.ts'
+import { defineOperation } from './operation.ts'
+import { createdReply, errorReply, jsonReply, type KeptReply, NO_CONTENT } from './reply.ts'
+import { IF_NONE_MATCH, pageReply, taggedReply } from './representation.ts'
+import { invalid } from './request-input.ts'
+import { EXAMPLE_TIME, pageParameters } from './schemas.ts'
+
+const WEBHOOK_BODY = {
+  ...WEBHOOK,
+  state: Words(['on', 'paused', 'off'], {
+    description: 'off: the webhook was turned off, because the receiver replied 410 or failed for 3 days.',
+  }),
+  behind: Type.Object(
+    {
+      events: Type.Integer({
+        minimum: 0,
+        description:
+          'Events that the webhook has not processed yet, including kinds that it does not receive. 1 if a single `relist` replaces them.',
+      }),
+      since: Type.Optional(DateTime('When the oldest of these events happened, in UTC.')),
+    },
+    { title: 'WebhookLag', description: 'The backlog of the webhook.' },
+  ),
+  failingSince: Type.Optional(DateTime('If deliveries fail: when the first attempt failed, in UTC.')),
+  retryAt: Type.Optional(DateTime('If deliveries fail: when the next attempt is made, in UTC.')),
+  offAt: Type.Optional(DateTime('When the webhook was turned off, in UTC.')),
+  offReason: Type.Optional(Type.String({ description: 'Why the webhook was turned off.' })),
+}
+
+const NEW_WEBHOOK_EXAMPLE = {
+  url: 'https://shop.example/hooks/stock',
+  kinds: ['stock.changed', 'stock.low'],
+}
+const WEBHOOK_EXAMPLE = {
+  id: 4_821_734_829,
+  ...NEW_WEBHOOK_EXAMPLE,
+  paused: false,
+  createdAt: EXAMPLE_TIME,
+  state: 'on',
+  behind: { events: 0 },
+}
+
+const Webhook = Type.Object(WEBHOOK_BODY, { title: 'Webhook', examples: [WEBHOOK_EXAMPLE] })
+
+const WebhookWithSecret = Type.Object(
+  {
+    ...WEBHOOK_BODY,
+    secret: Type.String({
+      description: 'The secret that deliveries are signed with. It is shown only once.',
+    }),
+  },
+  {
+    title: 'WebhookWithSecret',
+    examples: [{ ...WEBHOOK_EXAMPLE, secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=' }],
+  },
+)
+
+const NewWebhook = Type.Object(NEW_WEBHOOK, {
+  title: 'NewWebhook',
+  description: 'Other fields are ignored.',
+  examples: [NEW_WEBHOOK_EXAMPLE],
+})
+
+const WebhookUpdate = Type.Object(WEBHOOK_UPDATE, {
+  title: 'WebhookUpdate',
+  minProperties: 1,
+  description:
+    'At least one of these fields. `"paused": false` also turns a webhook on again that was turned off. Other fields are ignored.',
+  examples: [{ paused: true }],
+})
+
+const ATTEMPT = {
+  messageId: Type.String({
+    description: 'The `webhook-id`, which is the same for all attempts of a delivery.',
+  }),
+  type: Type.String({ description: 'The kind of event.' }),
+  at: DateTime('When the attempt was made, in UTC.'),
+  durationMs: Type.Integer({ minimum: 0, description: 'How long the attempt took.' }),
+  delivered: Type.Boolean({ description: 'Whether the receiver replied 2xx in time.' }),
+  status: Type.Optional(
+    Type.Integer({ description: 'The status of the response; absent if there was none.' }),
+  ),
+  error: Type.Optional(Type.String({ description: 'Why the attempt failed.' })),
+  response: Type.String({ description: 'The beginning of the response body, up to 1 kB.' }),
+}
+
+const ATTEMPT_EXAMPLE = {
+  messageId: 'evt_17_5d1c',
+  type: 'stock.changed',
+  at: EXAMPLE_TIME,
+  durationMs: 12,
+  delivered: true,
+  status: 204,
+  response: '',
+}
+
+const WebhookDelivery = Type.Object(
+  {
+    id: Type.String({ description: 'Identifies the attempt; opaque.' }),
+    attempt: Type.Integer({ minimum: 1, description: 'The number of the attempt, from 1.' }),
+    ...ATTEMPT,
+  },
+  { title: 'WebhookDelivery', examples: [{ id: '17', attempt: 1, ...ATTEMPT_EXAMPLE }] },
+)
+
+const WebhookTest = Type.Object(ATTEMPT, {
+  title: 'WebhookTest',
+  description: 'The attempt and the response of the receiver.',
+  examples: [ATTEMPT_EXAMPLE],
+})
+
+export const listWebhooks = defineOperation({
+  operationId: 'listWebhooks',
+  method: 'GET',
+  path: '/webhooks',
+  summary: 'List webhooks',
+  description: 'Returns all webhooks, oldest first, each with its backlog.',
+  tag: 'webhooks',
+  stability: 'beta',
+  needs: 'webhooks',
+  headers: IF_NONE_MATCH,
+  success: { description: 'The webhooks.', schema: Type.Array(Webhook) },
+  errors: [],
+  handle: async (_, { store }) => (await store.listWebhooks()).map(webhookBody),
+})
+
+export const createWebhook = defineOperation({
+  operationId: 'createWebhook',
+  method: 'POST',
+  path: '/webhooks',
+  summary: 'Create a webhook',
+  description: `Sends every event of the given kinds that happens from now on to the address by POST, as the Standard Webhooks specification says. Each event is delivered at least once, and events of one pet arrive in order. A delivery succeeds if the receiver replies 2xx within 15 seconds. Otherwise it is retried for 3 days; then the webhook is turned off. If the log was pruned before all events were delivered, the webhook gets one delivery of the type \`relist\`: read the list again. Only this response shows the secret. A store can have ${MAX_WEBHOOKS} webhooks, and a key can have created ${MAX_WEBHOOKS_PER_KEY} of them; beyond that the response is 409.`,
+  tag: 'webhooks',
+  stability: 'beta',
+  needs: 'webhooks',
+  isIdempotent: true,
+  body: NewWebhook,
+  success: { status: 201, description: 'The webhook, with its secret.', schema: WebhookWithSecret },
+  errors: ['invalid_request', 'in_use', 'payload_too_large'],
+  reply: async ({ body, key, request, sentKey }, { commits, clock, store, webhooks }) => {
+    const url = await checkedUrl(body.url, webhooks.sender)
+    const at = clock()
+    const webhook: StoredWebhook = {
+      id: newWebhookId(),
+      url,
+      kinds: body.kinds,
+      paused: false,
+      createdAt: at,
+      secret: newSecret(),
+      revision: 1,
+      progress: { cursor: await store.latestEventCursor() },
+    }
+    return replyOnce(commits, { type: 'create_webhook', webhook, keyId: key.id, at }, sentKey, (outcome) =>
+      createWebhookReply(outcome, request.path),
+    )
+  },
+})
+
+export const getWebhook = defineOperation({
+  operationId: 'getWebhook',
+  method: 'GET',
+  path: '/webhooks/{webhookId}',
+  summary: 'Get a webhook',
+  description: 'Returns one webhook with its backlog, but without its secret.',
+  tag: 'webhooks',
+  stability: 'beta',
+  needs: 'webhooks',
+  params: { webhookId: Int64('The webhook to return.') },
+  headers: IF_NONE_MATCH,
+  success: { description: 'The webhook.', schema: Webhook },
+  errors: ['invalid_request', 'not_found'],
+  handle: async ({ params: { webhookId } }, { store }) => webhookBody(await requireWebhook(store, webhookId)),
+})
+
+export const updateWebhook = defineOperation({
+  operationId: 'updateWebhook',
+  method: 'PATCH',
+  path: '/webhooks/{webhookId}',
+  summary: 'Update a webhook',
+  description:
+    'Changes the address or the kinds of a webhook, pauses it or resumes it. Fields that are not sent stay as they are. The webhook continues where it stopped, and a failed delivery is retried at once.',
+  tag: 'webhooks',
+  stability: 'beta',
+  needs: 'webhooks',
+  isIdempotent: true,
+  params: { webhookId: Int64('The webhook to update.') },
+  body: WebhookUpdate,
+  success: { description: 'The webhook.', schema: Webhook },
+  errors: ['invalid_request', 'not_found', 'payload_too_large'],
+  reply: async ({ params: { webhookId }, body, key, sentKey }, { commits, clock, store, webhooks }) => {
+    const patch =
+      body.url === undefined ? body : { ...body, url: await checkedUrl(body.url, webhooks.sender) }
+    const lag = await lagOf(store, webhookId)
+    const command = { type: 'update_webhook', webhookId, patch, keyId: key.id, at: clock() } as const
+    return replyOnce(commits, command, sentKey, (outcome) =>
+      changeReply(outcome, webhookId, (webhook) => taggedReply(webhookBody({ webhook, lag }))),
+    )
+  },
+})
+
+export const removeWebhook = defineOperation({
+  operationId: 'removeWebhook',
+  method: 'DELETE',
+  path: '/webhooks/{webhookId}',
+  summary: 'Remove a webhook',
+  description:
+    'Removes a webhook and its list of deliveries. A delivery that is being sent at that moment may still arrive.',
+  tag: 'webhooks',
+  stability: 'beta',
+  needs: 'webhooks',
+  isIdempotent: true,
+  params: { webhookId: Int64('The webhook to remove.') },
+  success: { status: 204, description: 'The webhook was removed.', schema: Type.Null() },
+  errors: ['invalid_request', 'not_found'],
+  reply: ({ params: { webhookId }, key, sentKey }, { commits, clock }) =>
+    replyOnce(
+      commits,
+      { type: 'remove_webhook', webhookId, keyId: key.id, at: clock() },
+      sentKey,
+      (outcome) => removeWebhookReply(outcome, webhookId),
+    ),
+})
+
+export const listWebhookDeliveries = defineOperation({
+  operationId: 'listWebhookDeliveries',
+  method: 'GET',
+  path: '/webhooks/{webhookId}/deliveries',
+  summary: 'List the deliveries of a webhook',
+  description: `Returns the delivery attempts of a webhook and their responses, newest first, in pages. The latest ${MAX_KEPT_DELIVERIES.toLocaleString('en')} attempts are kept.`,
+  tag: 'webhooks',
+  stability: 'beta',
+  needs: 'webhooks',
+  params: { webhookId: Int64('The webhook whose deliveries are returned.') },
+  query: pageParameters(),
+  headers: IF_NONE_MATCH,
+  success: { description: 'A page of attempts.', schema: Type.Array(WebhookDelivery), isPaged: true },
+  errors: ['invalid_request', 'not_found'],
+  reply: async ({ params: { webhookId }, query, request }, { store }) => {
+    const page = await readPageById(query, async (limit, before) => {
+      await requireWebhook(store, webhookId)
+      return store.listDeliveries(webhookId, limit, before)
+    })
+    return pageReply(request, query, page, deliveryBody)
+  },
+})
+
+export const rotateWebhookSecret = defineOperation({
+  operationId: 'rotateWebhookSecret',
+  method: 'POST',
+  path: '/webhooks/{webhookId}/rotate-secret',
+  summary: 'Rotate the secret of a webhook',
+  description:
+    'Gives a webhook a new secret. For 24 hours, deliveries are signed with both the new and the old secret, so that the receiver can switch without losing any.',
+  tag: 'webhooks',
+  stability: 'beta',
+  needs: 'webhooks',
+  isIdempotent: true,
+  params: { webhookId: Int64('The webhook.') },
+  success: { description: 'The webhook, with its new secret.', schema: WebhookWithSecret },
+  errors: ['invalid_request', 'not_found'],
+  reply: async ({ params: { webhookId }, key, sentKey }, { commits, clock, store }) => {
+    const lag = await lagOf(store, webhookId)
+    const secret = newSecret()
+    const command = { type: 'rotate_webhook_secret', webhookId, secret, keyId: key.id, at: clock() } as const
+    return replyOnce(commits, command, sentKey, (outcome) =>
+      changeReply(outcome, webhookId, (webhook) => jsonReply(bodyWithSecret({ webhook, lag }))),
+    )
+  },
+})
+
+export const testWebhook = defineOperation({
+  operationId: 'testWebhook',
+  method: 'POST',
+  path: '/webhooks/{webhookId}/test',
+  summary: 'Send a sample to a webhook',
+  description:
+    'Sends a sample of the first of its kinds now, even if the webhook is paused, and returns the response. The `webhook-id` of a sample begins with `test_`. A sample is never retried.',
+  tag: 'webhooks',
+  stability: 'beta',
+  needs: 'webhooks',
+  params: { webhookId: Int64('The webhook.') },
+  success: { description: 'The attempt and the response of the receiver.', schema: WebhookTest },
+  errors: ['invalid_request', 'not_found'],
+  handle: async ({ params: { webhookId } }, { store, clock, webhooks }) => {
+    const { webhook } = await requireWebhook(store, webhookId)
+    const at = clock()
+    const [kind] = webhook.kinds
+    if (kind === undefined) throw new Error(`webhook ${webhookId} has no kinds`)
+    const message = webhooks.sampleOf(kind, at)
+    const result = await webhooks.sender.send(webhook.url, secretsAt(webhook, at), message)
+    const attempt = attemptOf(message, 1, at, result)
+    await store.recordDeliveries(webhookId, [attempt])
+    return attemptBody(attempt)
+  },
+})
+
+const NO_LAG: WebhookLag = { events: 0, since: undefined }
+
+async function lagOf(store: WebhookStore, webhookId: bigint): Promise<WebhookLag> {
+  return (await store.findWebhook(webhookId))?.lag ?? NO_LAG
+}
+
+async function requireWebhook(store: WebhookStore, webhookId: bigint): Promise<WebhookState> {
+  const found = await store.findWebhook(webhookId)
+  if (found === undefined) throw webhookNotFound(webhookId)
+  return found
+}
+
+/** The url in normal form. Throws if it is not valid, or if deliveries to it are not allowed. */
+async function checkedUrl(text: string, sender: WebhookSender): Promise<string> {
+  const normalized = normalizeUrl(text)
+  if ('problem' in normalized) throw invalid(`url ${normalized.problem}`)
+  const problem = await sender.problemOf(normalized.url)
+  if (problem !== undefined) throw invalid(`url ${problem}`)
+  return normalized.url
+}
+
+function createWebhookReply(outcome: OutcomeOf<CreateWebhook>, path: string): KeptReply {
+  switch (outcome.type) {
+    case 'done':
+      return createdReply(path, bodyWithSecret({ webhook: outcome.webhook, lag: NO_LAG }))
+    case 'too_many_webhooks': {
+      const owner = outcome.of === 'store' ? 'the store has' : 'this API key has created'
+      const message = `${owner} ${outcome.max} webhooks, which is the maximum; remove one first`
+      return errorReply(new ServiceError('in_use', message))
+    }
+  }
+}
+
+function changeReply(
+  outcome: OutcomeOf<UpdateWebhook | RotateWebhookSecret>,
+  webhookId: bigint,
+  replyWith: (webhook: StoredWebhook) => KeptReply,
+): KeptReply {
+  switch (outcome.type) {
+    case 'done':
+      return replyWith(outcome.webhook)
+    case 'unknown_webhook':
+      return errorReply(webhookNotFound(webhookId))
+  }
+}
+
+function removeWebhookReply(outcome: OutcomeOf<RemoveWebhook>, webhookId: bigint): KeptReply {
+  switch (outcome.type) {
+    case 'done':
+      return NO_CONTENT
+    case 'unknown_webhook':
+      return errorReply(webhookNotFound(webhookId))
+  }
+}
+
+const webhookToJson = jsonWriter(WEBHOOK_BODY)
+const attemptToJson = jsonWriter(ATTEMPT)
+
+/** A webhook as callers see it. */
+function webhookBody({ webhook, lag }: WebhookState): JsonOf<typeof WEBHOOK_BODY> {
+  const { failure, off } = webhook.progress
+  return webhookToJson({
+    ...webhook,
+    state: off !== undefined ? 'off' : webhook.paused ? 'paused' : 'on',
+    behind: lag,
+    failingSince: failure?.since,
+    retryAt: failure?.retryAt,
+    offAt: off?.at,
+    offReason: off?.reason,
+  })
+}
+
+function bodyWithSecret(state: WebhookState) {
+  return { ...webhookBody(state), secret: state.webhook.secret }
+}
+
+function attemptBody(attempt: DeliveryAttempt): JsonOf<typeof ATTEMPT> {
+  const { durationMs, isDelivered } = attempt
+  return attemptToJson({ ...attempt, durationMs: Math.round(durationMs), delivered: isDelivered })
+}
+
+function deliveryBody(listed: ListedAttempt): JsonOf<typeof WebhookDelivery.properties> {
+  return { id: String(listed.id), attempt: listed.attempt, ...attemptBody(listed) }
+}
