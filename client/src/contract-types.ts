@@ -639,7 +639,7 @@ export interface Operations {
     readonly body: undefined
     readonly answer: readonly InventoryItem[]
   }
-  /** Stream inventory events */
+  /** Stream all changes */
   inventoryEvents: {
     readonly params: NoFields
     readonly query: { readonly lastEventId?: string }

@@ -93,7 +93,7 @@ export const inventoryEvents = defineOperation({
   operationId: 'inventoryEvents',
   method: 'GET',
   path: '/inventory/events',
-  summary: 'Stream inventory events',
+  summary: 'Stream all changes',
   description: [
     'A stream of server-sent events: every change of the stock, of orders and of pets, in the order of the commits.',
     '`change`: a quantity changed.',

@@ -1,6 +1,6 @@
 import Type from 'typebox'
 import type { CatalogStore } from '../core/catalog/catalog-store.ts'
-import { NEW_PET, noPet, PET, PET_UPDATE, type StockedPet } from '../core/catalog/pet.ts'
+import { NEW_PET, noPet, PET, PET_UPDATE } from '../core/catalog/pet.ts'
 import type {
   BarcodeTaken,
   CreatePet,
@@ -10,7 +10,7 @@ import type {
   UpdatePet,
 } from '../core/stock/command.ts'
 import { PET_STATUSES } from '../core/stock/inventory.ts'
-import { Int64, jsonTextWriter, Words } from '../core/values/field.ts'
+import { Int64, jsonTextWriter, jsonWriter, Words } from '../core/values/field.ts'
 import { type Page, type PageRequest, readPageById } from '../core/values/page.ts'
 import { replyOnce } from './idempotency.ts'
 import { defineOperation } from './operation.ts'
@@ -44,6 +44,8 @@ const PetUpdate = Type.Object(PET_UPDATE, {
   minProperties: 1,
   examples: [{ name: 'Biscuit', lowStockAt: null }],
 })
+
+const petBody = jsonWriter(PET)
 
 const { id, status: _, ...catalogFields } = PET
 const CATALOG_ENTRY = { petId: id, ...catalogFields }
@@ -182,7 +184,7 @@ export const listCatalog = defineOperation({
 function createPetReply(outcome: OutcomeOf<CreatePet>, path: string): KeptReply {
   switch (outcome.type) {
     case 'done':
-      return createdReply(path, withoutStock(outcome.pet))
+      return createdReply(path, petBody(outcome.pet))
     case 'invalid_category':
       return invalidCategoryReply(outcome)
     case 'pet_exists':
@@ -195,7 +197,7 @@ function createPetReply(outcome: OutcomeOf<CreatePet>, path: string): KeptReply 
 function updatePetReply(outcome: OutcomeOf<UpdatePet>, petId: bigint): KeptReply {
   switch (outcome.type) {
     case 'done':
-      return taggedReply(withoutStock(outcome.pet))
+      return taggedReply(petBody(outcome.pet))
     case 'unknown_pet':
       return errorReply(noPet(petId))
     case 'invalid_category':
@@ -216,10 +218,6 @@ function removePetReply(outcome: OutcomeOf<RemovePet>, petId: bigint): KeptReply
         `open orders reserve ${outcome.reserved} of petId ${petId}; complete or cancel them first`,
       )
   }
-}
-
-function withoutStock({ quantity: _, ...pet }: StockedPet) {
-  return pet
 }
 
 function invalidCategoryReply({ categoryId }: InvalidCategory): KeptReply {
