@@ -10,8 +10,8 @@ import {
   createdReply,
   errorReply,
   inUseReply,
-  type KeptReply,
   NO_CONTENT,
+  type StorableReply,
 } from './reply.ts'
 import { IF_NONE_MATCH, pageReply, taggedReply } from './representation.ts'
 import { pageParameters } from './schemas.ts'
@@ -120,7 +120,7 @@ export const removeCategory = defineOperation({
     ),
 })
 
-function createCategoryReply(outcome: OutcomeOf<CreateCategory>, path: string): KeptReply {
+function createCategoryReply(outcome: OutcomeOf<CreateCategory>, path: string): StorableReply {
   switch (outcome.type) {
     case 'done':
       return createdReply(path, outcome.category)
@@ -129,7 +129,7 @@ function createCategoryReply(outcome: OutcomeOf<CreateCategory>, path: string): 
   }
 }
 
-function updateCategoryReply(outcome: OutcomeOf<UpdateCategory>, categoryId: bigint): KeptReply {
+function updateCategoryReply(outcome: OutcomeOf<UpdateCategory>, categoryId: bigint): StorableReply {
   switch (outcome.type) {
     case 'done':
       return taggedReply(outcome.category)
@@ -138,7 +138,7 @@ function updateCategoryReply(outcome: OutcomeOf<UpdateCategory>, categoryId: big
   }
 }
 
-function removeCategoryReply(outcome: OutcomeOf<RemoveCategory>, categoryId: bigint): KeptReply {
+function removeCategoryReply(outcome: OutcomeOf<RemoveCategory>, categoryId: bigint): StorableReply {
   switch (outcome.type) {
     case 'done':
       return NO_CONTENT

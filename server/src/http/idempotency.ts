@@ -3,12 +3,12 @@ import type { HttpRequest } from '@petstore/wire'
 import type { Command, Idempotency, OutcomeOf } from '../core/stock/command.ts'
 import type { GroupCommit } from '../core/stock/group-commit.ts'
 import { ServiceError } from '../core/values/errors.ts'
-import { errorReply, type KeptReply, type Reply } from './reply.ts'
+import { errorReply, type Reply, type StorableReply } from './reply.ts'
 import { invalid } from './request-input.ts'
 
 export const IDEMPOTENCY_KEY = {
   'Idempotency-Key':
-    'Any 1 to 255 visible ASCII characters, such as a UUID, that the caller chooses for this change. Sent again with the same method, path and body within 24 hours, it is answered as it was the first time, with Idempotency-Replayed: true, and nothing changes; with another request it is 422.',
+    'A text of 1 to 255 visible ASCII characters that the caller chooses for this change, such as a UUID. If the same request is sent again with the same key within 24 hours, it gets the first response again, with `Idempotency-Replayed: true`, and changes nothing. If the method, path or body differs, the response is 422.',
 }
 
 const VISIBLE_ASCII = /^[\x21-\x7e]{1,255}$/
@@ -36,7 +36,7 @@ export async function replyOnce<C extends Command>(
   commits: GroupCommit,
   command: C,
   sent: SentKey | undefined,
-  toReply: (outcome: OutcomeOf<C>) => KeptReply,
+  toReply: (outcome: OutcomeOf<C>) => StorableReply,
 ): Promise<Reply> {
   if (sent === undefined) return toReply(await commits.run(command))
   const result = await commits.runOnce(command, { ...sent, answer: (outcome) => toText(toReply(outcome)) })
@@ -51,15 +51,15 @@ export async function replyOnce<C extends Command>(
 function keyReused(key: string): ServiceError {
   return new ServiceError(
     'idempotency_key_reused',
-    `the Idempotency-Key ${JSON.stringify(key)} was sent with another request within the last 24 hours; use another one for each change`,
+    `the Idempotency-Key ${JSON.stringify(key)} was sent with another request within the last 24 hours; use a new key for each change`,
   )
 }
 
-function toText({ status, headers, body }: KeptReply): string {
+function toText({ status, headers, body }: StorableReply): string {
   return JSON.stringify({ status, headers, body })
 }
 
 function fromText(text: string, isReplay: boolean): Reply {
-  const { status, headers, body }: KeptReply = JSON.parse(text)
+  const { status, headers, body }: StorableReply = JSON.parse(text)
   return { status, headers: isReplay ? { ...headers, 'Idempotency-Replayed': 'true' } : headers, body }
 }

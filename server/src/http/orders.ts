@@ -14,7 +14,7 @@ import { DateTime, Int64, type JsonOf, jsonWriter, Words } from '../core/values/
 import { readPageById } from '../core/values/page.ts'
 import { replyOnce } from './idempotency.ts'
 import { defineOperation } from './operation.ts'
-import { createdReply, errorReply, type JsonReply, type KeptReply, NO_CONTENT } from './reply.ts'
+import { createdReply, errorReply, type JsonReply, NO_CONTENT, type StorableReply } from './reply.ts'
 import { conditional, IF_NONE_MATCH, pageReply, taggedReply } from './representation.ts'
 import { EXAMPLE_TIME, pageParameters } from './schemas.ts'
 
@@ -198,7 +198,7 @@ function orderReply(order: StoredOrder): JsonReply {
   return taggedReply(orderBody(order))
 }
 
-function createOrderReply(outcome: OutcomeOf<CreateOrder>, petId: bigint, path: string): KeptReply {
+function createOrderReply(outcome: OutcomeOf<CreateOrder>, petId: bigint, path: string): StorableReply {
   switch (outcome.type) {
     case 'done':
       return createdReply(path, orderBody(outcome.order))
@@ -215,8 +215,8 @@ function createOrderReply(outcome: OutcomeOf<CreateOrder>, petId: bigint, path: 
 function changeReply(
   outcome: OutcomeOf<CompleteOrder | CancelOrder | ChangeOrder>,
   orderId: bigint,
-  replyWith: (order: StoredOrder) => KeptReply,
-): KeptReply {
+  replyWith: (order: StoredOrder) => StorableReply,
+): StorableReply {
   switch (outcome.type) {
     case 'done':
       return replyWith(outcome.order)
@@ -235,6 +235,6 @@ function changeReply(
   }
 }
 
-function shortageReply({ petId, available }: InsufficientStock, message: string): KeptReply {
+function shortageReply({ petId, available }: InsufficientStock, message: string): StorableReply {
   return errorReply(refusal([{ index: 0, petId, code: 'insufficient_stock', message, available }]))
 }

@@ -19,8 +19,8 @@ import {
   createdReply,
   errorReply,
   inUseReply,
-  type KeptReply,
   NO_CONTENT,
+  type StorableReply,
 } from './reply.ts'
 import { IF_NONE_MATCH, pageReply, pageTextReply, taggedReply } from './representation.ts'
 import { invalid } from './request-input.ts'
@@ -181,7 +181,7 @@ export const listCatalog = defineOperation({
   },
 })
 
-function createPetReply(outcome: OutcomeOf<CreatePet>, path: string): KeptReply {
+function createPetReply(outcome: OutcomeOf<CreatePet>, path: string): StorableReply {
   switch (outcome.type) {
     case 'done':
       return createdReply(path, petBody(outcome.pet))
@@ -194,7 +194,7 @@ function createPetReply(outcome: OutcomeOf<CreatePet>, path: string): KeptReply 
   }
 }
 
-function updatePetReply(outcome: OutcomeOf<UpdatePet>, petId: bigint): KeptReply {
+function updatePetReply(outcome: OutcomeOf<UpdatePet>, petId: bigint): StorableReply {
   switch (outcome.type) {
     case 'done':
       return taggedReply(petBody(outcome.pet))
@@ -207,7 +207,7 @@ function updatePetReply(outcome: OutcomeOf<UpdatePet>, petId: bigint): KeptReply
   }
 }
 
-function removePetReply(outcome: OutcomeOf<RemovePet>, petId: bigint): KeptReply {
+function removePetReply(outcome: OutcomeOf<RemovePet>, petId: bigint): StorableReply {
   switch (outcome.type) {
     case 'done':
       return NO_CONTENT
@@ -220,12 +220,12 @@ function removePetReply(outcome: OutcomeOf<RemovePet>, petId: bigint): KeptReply
   }
 }
 
-function invalidCategoryReply({ categoryId }: InvalidCategory): KeptReply {
+function invalidCategoryReply({ categoryId }: InvalidCategory): StorableReply {
   const message = `categoryId must name a category that exists, and there is no category ${categoryId}; add it with POST /categories`
   return errorReply(invalid(message))
 }
 
-function barcodeTakenReply({ barcode, petId }: BarcodeTaken): KeptReply {
+function barcodeTakenReply({ barcode, petId }: BarcodeTaken): StorableReply {
   return alreadyExistsReply(`barcode ${barcode} is already used by pet ${petId}`)
 }
 

@@ -17,7 +17,7 @@ export interface JsonReply extends Reply {
 }
 
 /** A reply that can be stored and replayed. */
-export interface KeptReply extends Reply {
+export interface StorableReply extends Reply {
   readonly body: string | null
 }
 
@@ -83,7 +83,7 @@ export function createdReply(path: string, resource: { readonly id: bigint }): J
   return jsonReply(resource, { Location: `${path}/${resource.id}` }, 201)
 }
 
-export const NO_CONTENT: KeptReply = { status: 204, headers: {}, body: null }
+export const NO_CONTENT: StorableReply = { status: 204, headers: {}, body: null }
 
 /** `body` is JSON. */
 export function jsonTextReply(body: string, headers: Reply['headers']): JsonReply {

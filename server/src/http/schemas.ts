@@ -26,7 +26,7 @@ export function pageParameters(maximum = 100, fallback = 20) {
 export const Available = (description: string) =>
   Type.Integer({ minimum: -MAX_QUANTITY, maximum: MAX_QUANTITY, description })
 
-export const ErrorDetail = Type.Object(
+const ErrorDetail = Type.Object(
   {
     index: Type.Integer({ minimum: 0, description: 'The position of the change in the request, from 0.' }),
     petId: Type.Optional(Int64('The pet that the change names; absent if it names none.')),

@@ -34,7 +34,7 @@ import {
 } from '../core/webhooks/webhook-store.ts'
 import { replyOnce } from './idempotency.ts'
 import { defineOperation } from './operation.ts'
-import { createdReply, errorReply, jsonReply, type KeptReply, NO_CONTENT } from './reply.ts'
+import { createdReply, errorReply, jsonReply, NO_CONTENT, type StorableReply } from './reply.ts'
 import { IF_NONE_MATCH, pageReply, taggedReply } from './representation.ts'
 import { invalid } from './request-input.ts'
 import { EXAMPLE_TIME, pageParameters } from './schemas.ts'
@@ -349,7 +349,7 @@ async function checkedUrl(text: string, sender: WebhookSender): Promise<string> 
   return normalized.url
 }
 
-function createWebhookReply(outcome: OutcomeOf<CreateWebhook>, path: string): KeptReply {
+function createWebhookReply(outcome: OutcomeOf<CreateWebhook>, path: string): StorableReply {
   switch (outcome.type) {
     case 'done':
       return createdReply(path, bodyWithSecret({ webhook: outcome.webhook, lag: NO_LAG }))
@@ -364,8 +364,8 @@ function createWebhookReply(outcome: OutcomeOf<CreateWebhook>, path: string): Ke
 function changeReply(
   outcome: OutcomeOf<UpdateWebhook | RotateWebhookSecret>,
   webhookId: bigint,
-  replyWith: (webhook: StoredWebhook) => KeptReply,
-): KeptReply {
+  replyWith: (webhook: StoredWebhook) => StorableReply,
+): StorableReply {
   switch (outcome.type) {
     case 'done':
       return replyWith(outcome.webhook)
@@ -374,7 +374,7 @@ function changeReply(
   }
 }
 
-function removeWebhookReply(outcome: OutcomeOf<RemoveWebhook>, webhookId: bigint): KeptReply {
+function removeWebhookReply(outcome: OutcomeOf<RemoveWebhook>, webhookId: bigint): StorableReply {
   switch (outcome.type) {
     case 'done':
       return NO_CONTENT
