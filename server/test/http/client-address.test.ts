@@ -36,7 +36,7 @@ test.each([
   expect(clientAddress(socket, forwarded, proxies)).toBe(expected)
 })
 
-test('with TRUST_PROXY, each port of an address and each address of a /64 share one count', async () => {
+test('with TRUST_PROXY, all ports of an address and all addresses of a /64 share one count', async () => {
   const service = await TestService.start({ settings: { trustProxy: 'on', anonymousPerMinute: '2' } })
   const knock = async (forwarded: string) => {
     const headers = { 'X-Forwarded-For': forwarded }

@@ -41,7 +41,7 @@ const afterOf = ({ events }: EventReader) =>
   events.filter(({ name }) => name === 'change').map(({ data }) => JSON.parse(data).after as number)
 
 describe('GET /inventory/events', () => {
-  test('begins with ready, and tells each change with who made it and when', async () => {
+  test('begins with ready, and reports each change with its author and time', async () => {
     const { id, secret } = await service.createKey('pro')
     const reader = await followFromNow()
     expect(reader.response.status).toBe(200)
@@ -59,7 +59,7 @@ describe('GET /inventory/events', () => {
     )
   })
 
-  test('tells entries that come and go, whoever did it, and nothing where nothing changed', async () => {
+  test('reports added and removed entries by any author, and nothing if nothing changed', async () => {
     const reader = await followFromNow()
     const pet = { id: 50n, name: 'New', categoryId: 1n, status: 'pending', quantity: 3 } as const
     await service.store.addPets([pet])
@@ -80,7 +80,7 @@ describe('GET /inventory/events', () => {
     ])
   })
 
-  test('goes on behind Last-Event-ID, by header or query, without a gap and without a repeat', async () => {
+  test('resumes after Last-Event-ID, by header or query, without gaps or repeats', async () => {
     const first = await followFromNow()
     for (let quantity = 100; quantity < 110; quantity++) await set(1n, quantity)
     await first.until(() => first.events.length === 11)
@@ -97,7 +97,7 @@ describe('GET /inventory/events', () => {
     expect(namesOf(byHeader)).not.toContain('ready')
   })
 
-  test('an id that is none is 400', async () => {
+  test('an invalid id is 400', async () => {
     for (const query of ['lastEventId=nonsense', 'lastEventId=', 'lastEventId=1.1&lastEventId=1.1']) {
       const answer = await service.call('GET', `/inventory/events?${query}`)
       expect([answer.status, answer.error.code]).toEqual([400, 'invalid_request'])
@@ -109,7 +109,7 @@ describe('GET /inventory/events', () => {
     )
   })
 
-  test('too far back is a relist, from which it goes on', async () => {
+  test('an id too far back gets a relist, from which it can resume', async () => {
     const after = await service.store.latestEventCursor()
     for (let round = 0; round < 11; round++) {
       const change = (index: number) => ({ petId: 2n, quantity: round * 1_000 + index, keyId: 'k', at: 1 })
@@ -122,7 +122,7 @@ describe('GET /inventory/events', () => {
     expect(afterOf(reader)).toEqual([7_000])
   })
 
-  test('counts as one request, and HEAD opens nothing', async () => {
+  test('counts as one request, and HEAD opens no stream', async () => {
     const { secret } = await service.createKey('free')
     const reader = await followFromNow({ key: secret })
     expect(reader.response.headers.get('X-RateLimit-Remaining')).toBe('59')
@@ -132,7 +132,7 @@ describe('GET /inventory/events', () => {
     expect([head.status, head.text, standingOf(head).remaining]).toEqual([200, '', 58])
   })
 
-  test('a key may have 20 open; another one is 429 until one is closed', async () => {
+  test('a key may have 20 open streams; the next is 429 until one is closed', async () => {
     const { secret } = await service.createKey('enterprise')
     const open = await Promise.all(Array.from({ length: 20 }, () => followFromNow({ key: secret })))
     const refused = await service.call('GET', '/inventory/events', { key: secret })
@@ -143,7 +143,7 @@ describe('GET /inventory/events', () => {
     await until(async () => (await follow({ key: secret })).response.status === 200)
   })
 
-  test('ends when its key is revoked, and no other', async () => {
+  test('ends when its key is revoked, and streams of other keys do not', async () => {
     const { id, secret } = await service.createKey('pro')
     const ending = await followFromNow({ key: secret })
     const staying = await followFromNow()
@@ -167,7 +167,7 @@ describe('GET /inventory/events', () => {
 })
 
 describe('the stream of events', () => {
-  test('has a heartbeat, as often as the setting says', async () => {
+  test('sends heartbeats at the configured interval', async () => {
     const other = await TestService.start({ settings: { eventsHeartbeatSeconds: '1' } })
     const reader = await EventReader.open(`${other.address}/v1/inventory/events`, other.key)
     await reader.until(() => reader.comments.length === 2)
@@ -176,7 +176,7 @@ describe('the stream of events', () => {
     await other.stop()
   })
 
-  test('ends at once and in good order when the service stops', async () => {
+  test('ends at once and cleanly when the service stops', async () => {
     const other = await TestService.start({ settings: { stopGraceSeconds: '100' } })
     const open = await Promise.all(
       Array.from({ length: 3 }, () => EventReader.open(`${other.address}/v1/inventory/events`, other.key)),
@@ -191,7 +191,7 @@ describe('the stream of events', () => {
     }
   })
 
-  test('survives a database that fails for a while, and tells then what happened', async () => {
+  test('survives a temporary database failure, and then reports what happened', async () => {
     let isFailing = false
     let failedReads = 0
     let readsUnderWay = 0
@@ -227,7 +227,7 @@ describe('the stream of events', () => {
     await other.stop()
   })
 
-  test('looks for nothing while nobody reads', async () => {
+  test('does not poll without readers', async () => {
     let asked = 0
     const other = await TestService.start({
       wrapStore: (store) => ({
@@ -245,7 +245,7 @@ describe('the stream of events', () => {
     await other.setQuantity(1n, '{"quantity": 78}')
     await reader.until(() => afterOf(reader).includes(78))
     reader.close()
-    // The service learns that the reader is gone only after a while; from then on a change causes no read.
+    // The service learns of the disconnect with a delay; after that a change causes no read.
     await until(async () => {
       const before = asked
       await other.setQuantity(1n, '{"quantity": 79}')

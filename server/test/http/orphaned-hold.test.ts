@@ -3,7 +3,7 @@ import type { StockRequest } from '../../src/core/stock/stock-request.ts'
 import { TestService } from '../support/test-service.ts'
 import { until } from '../support/until.ts'
 
-test('an expired hold whose pet has no stock row is left alone, and other holds still expire', async () => {
+test('an expired hold whose pet has no stock row is ignored, and other holds still expire', async () => {
   const swept: bigint[] = []
   const service = await TestService.start({
     wrapStore: (store) => ({

@@ -12,7 +12,7 @@ const desk = new WebhookDesk()
 const { sent, create, shown, arrived, settled, noticed, changePet } = desk
 
 describe('a delivery', () => {
-  test('tells what happened and is signed by the specification', async () => {
+  test('describes the event and is signed by the specification', async () => {
     const { id, secret } = await create()
     const after = await changePet()
     await arrived(1)
@@ -41,7 +41,7 @@ describe('a delivery', () => {
     ])
   })
 
-  test('comes of every kind that is wanted, and of no other', async () => {
+  test('is sent for every subscribed kind, and for no other', async () => {
     const kinds = ['stock.low', 'stock.recovered', 'order.created', 'order.completed', 'order.cancelled']
     await create({ kinds: [...kinds, 'order.expired', 'pet.changed', 'pet.removed'] })
     const pet = (await sent('POST', '/pets', { name: 'Rex', categoryId: 1, quantity: 5, lowStockAt: 2 }))
@@ -63,7 +63,7 @@ describe('a delivery', () => {
     ])
   })
 
-  test('of one pet waits for the one before it; those of others do not', async () => {
+  test('waits for the previous delivery of its pet, not for those of other pets', async () => {
     const { id } = await create()
     const answers: (() => void)[] = []
     desk.receiver.reply = () =>
@@ -81,14 +81,14 @@ describe('a delivery', () => {
     expect(desk.receiver.all).toHaveLength(5)
   })
 
-  test('that fails is repeated after 5 s, 30 s and so on, with the same id and a new signature', async () => {
+  test('is retried after 5 s, 30 s and so on, with the same id and a new signature', async () => {
     const { id, secret } = await create()
     desk.receiver.reply = () => new Response('not today', { status: 500 })
     await changePet()
     let count = 1
     await arrived(count)
     const isNoted = async () => Date.parse((await shown(id)).retryAt) > desk.service.now
-    // Each pause may be a tenth shorter or longer.
+    // Each delay may be a tenth shorter or longer.
     for (const seconds of [5, 30, 120, 600, 3_600, 10_800, 10_800]) {
       await until(isNoted)
       desk.service.now += seconds * 800
@@ -120,7 +120,7 @@ describe('a delivery', () => {
     expect((await shown(id)).failingSince).toBeUndefined()
   })
 
-  test('is not repeated before Retry-After, and nothing else is sent either', async () => {
+  test('is not retried before Retry-After, and nothing else is sent either', async () => {
     await create()
     desk.receiver.reply = () => new Response(null, { status: 429, headers: { 'Retry-After': '120' } })
     await changePet(1n)
@@ -134,7 +134,7 @@ describe('a delivery', () => {
     await arrived(3)
   })
 
-  test.each([301, 302, 308, 404, 410])('that is answered with %i was not taken', async (status) => {
+  test.each([301, 302, 308, 404, 410])('that gets %i was not accepted', async (status) => {
     const { id } = await create()
     const elsewhere = new WebhookReceiver()
     desk.receiver.reply = () => new Response(null, { status, headers: { Location: elsewhere.url } })
@@ -148,7 +148,7 @@ describe('a delivery', () => {
     await elsewhere.stop()
   })
 
-  test('counts as taken by its status, however long the rest of the answer takes', async () => {
+  test('is accepted by its status, however long the rest of the response takes', async () => {
     const { id } = await create()
     const endless = new ReadableStream({ start: (body) => body.enqueue(Buffer.from('so far')) })
     desk.receiver.reply = () => new Response(endless, { status: 200 })
@@ -159,7 +159,7 @@ describe('a delivery', () => {
     ])
   })
 
-  test('that was not taken for 3 days turns the webhook off, and it goes on from its place', async () => {
+  test('that fails for 3 days turns the webhook off, which can resume from its offset', async () => {
     await desk.receiver.stop()
     const port = freePort()
     desk.receiver = new WebhookReceiver(port)
@@ -211,7 +211,7 @@ describe('a delivery', () => {
     expect(other.signatures).toEqual([signed(other, newer)])
   })
 
-  test('goes on over a restart, and what was delivered is not delivered again', async () => {
+  test('continues after a restart without repeating accepted deliveries', async () => {
     const { id } = await create()
     await changePet()
     await settled(id)
@@ -221,7 +221,7 @@ describe('a delivery', () => {
     expect(desk.receiver.all).toHaveLength(2)
   })
 
-  test('says relist, once, where the log was pruned past its place', async () => {
+  test('is one relist if the log was pruned past the offset', async () => {
     const { id } = await create({ kinds: ['pet.removed'] })
     await sent('PATCH', `/webhooks/${id}`, { paused: true })
     await noticed()
@@ -237,7 +237,7 @@ describe('a delivery', () => {
     expect(desk.receiver.all[0]?.id).toMatch(/^relist_/)
   })
 
-  test('of a test is a sample, and tells what came back', async () => {
+  test('of a test is a sample, and returns the response', async () => {
     const { id, secret } = await create({ kinds: ['order.created'] })
     desk.receiver.reply = () => new Response('x'.repeat(2_000), { status: 418 })
     const tried = (await sent('POST', `/webhooks/${id}/test`)).json as Shown
@@ -256,7 +256,7 @@ describe('a delivery', () => {
     expect((await desk.service.call('GET', `/webhooks/${id}/deliveries`)).json).toHaveLength(2)
   })
 
-  test('is tried again where the clock was set back', async () => {
+  test('is retried if the clock was set back', async () => {
     const { id } = await create()
     desk.receiver.reply = () => new Response(null, { status: 500 })
     await changePet()
@@ -267,7 +267,7 @@ describe('a delivery', () => {
     desk.service.now += 365 * DAY
   })
 
-  test('is tried again at once after a rotation', async () => {
+  test('is retried at once after a rotation', async () => {
     const { id } = await create()
     desk.receiver.reply = () => new Response(null, { status: 401 })
     await changePet()
@@ -277,7 +277,7 @@ describe('a delivery', () => {
     await settled(id)
   })
 
-  test('leaves a trace of the last thousand attempts, page by page', async () => {
+  test('is recorded among the last thousand attempts, page by page', async () => {
     const { id } = await create()
     const attempt = { messageId: 'm', type: 'stock.changed', at: 1, durationMs: 1, response: '' }
     for (let round = 0; round < 3; round++) {

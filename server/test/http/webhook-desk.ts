@@ -6,7 +6,7 @@ import { WebhookReceiver } from '../support/webhook-receiver.ts'
 // biome-ignore lint/suspicious/noExplicitAny: a webhook, as its tests look at it
 export type Shown = any
 
-/** A service and, for each test, a receiver of its own; after it, no webhook is left. */
+/** A service and, for each test, its own receiver; afterwards, all webhooks are removed. */
 export class WebhookDesk {
   service!: TestService
   receiver!: WebhookReceiver
@@ -55,17 +55,17 @@ export class WebhookDesk {
 
   arrived = (count: number) => until(() => this.receiver.all.length >= count)
 
-  /** Nothing is left to be delivered. */
+  /** Resolves when no delivery is pending. */
   settled = (id: number) => until(async () => (await this.shown(id)).behind.events === 0)
 
-  /** The worker has read the webhooks as they are now. */
+  /** Resolves when the worker has read the current webhooks. */
   noticed = async () => {
     // The next lease may have begun before now.
     const enough = this.#leases + 2
     await until(() => this.#leases >= enough)
   }
 
-  /** Gives it a quantity that it never had. */
+  /** Sets a quantity that the pet never had. */
   changePet = async (petId = 1n): Promise<number> => {
     const answer = await this.service.setQuantity(petId, `{"quantity": ${++this.#quantity}}`)
     expect(answer.status).toBe(200)

@@ -7,7 +7,7 @@ const desk = new WebhookDesk()
 const { sent, create, shown } = desk
 
 describe('a webhook', () => {
-  test('is made with a secret that is shown once, listed, and removed', async () => {
+  test('is created with a secret that is shown once, listed, and removed', async () => {
     const answer = await sent('POST', '/webhooks', {
       url: desk.receiver.url,
       kinds: ['stock.low', 'stock.changed'],
@@ -26,7 +26,7 @@ describe('a webhook', () => {
     expect((await desk.service.call('DELETE', `/webhooks/${webhook.id}`)).status).toBe(404)
   })
 
-  test('sent twice with an Idempotency-Key, it is made once and has one secret', async () => {
+  test('sent twice with an Idempotency-Key, it is created once with one secret', async () => {
     const headers = { 'Idempotency-Key': crypto.randomUUID() }
     const body = { url: desk.receiver.url, kinds: ['stock.changed'] }
     const first = await sent('POST', '/webhooks', body, headers)
@@ -57,13 +57,13 @@ describe('a webhook', () => {
     [{ url: 'https://shop.example/', kinds: 'stock.low' }, 'kinds must be a list'],
     [{ url: 'https://shop.example/', kinds: ['order.changed'] }, 'kinds[0] must be one of stock.changed'],
     [{ url: 'https://shop.example/', kinds: ['stock.low', 'stock.low'] }, 'kinds has "stock.low"'],
-  ])('%j is refused, and nothing is made', async (body, message) => {
+  ])('%j is rejected, and nothing is created', async (body, message) => {
     const answer = await sent('POST', '/webhooks', { kinds: ['stock.changed'], ...body })
     expect([answer.status, answer.error.message]).toEqual([400, expect.stringContaining(message)])
     expect((await desk.service.call('GET', '/webhooks')).json).toEqual([])
   })
 
-  test('is stored with its url in normal form', async () => {
+  test('is stored with its URL in normal form', async () => {
     const { url } = await create({ url: 'HTTP://127.0.0.1:80/a/../b c%20ü?q=ü'.replace(' ', '') })
     expect(url).toBe('http://127.0.0.1/bc%20%C3%BC?q=%C3%BC')
   })
@@ -74,7 +74,7 @@ describe('a webhook', () => {
     expect([answer.status, answer.headers.get('ETag')]).toEqual([200, null])
   })
 
-  test('a key may create ten and the store may have a hundred, and no more, also when they are sent at once', async () => {
+  test('a key may create ten and the store may have a hundred, also if they are sent at once', async () => {
     const post = (key: string) =>
       desk.service.call('POST', '/webhooks', {
         key,
@@ -100,7 +100,7 @@ describe('a webhook', () => {
     expect((await post(secret)).status).toBe(409)
   })
 
-  test('a change names something, and says what is wrong', async () => {
+  test('a change must name a field, and the error explains the problem', async () => {
     const { id } = await create()
     for (const [body, message] of [
       [{}, 'at least one of url, kinds and paused'],
@@ -114,7 +114,7 @@ describe('a webhook', () => {
     expect((answer.json as Shown).kinds).toEqual(['pet.removed'])
   })
 
-  test('removed while a sample is under way, it is told what came back all the same', async () => {
+  test('if it is removed during a test delivery, the caller still gets the result', async () => {
     const { id } = await create()
     desk.receiver.reply = async () => {
       await desk.service.call('DELETE', `/webhooks/${id}`)
