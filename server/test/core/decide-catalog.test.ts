@@ -20,7 +20,7 @@ const patch = (petId: bigint, petPatch: PetPatch): StockRequest => ({ ...BY, pet
 const remove = (removedPet: bigint): StockRequest => ({ ...BY, removedPet })
 const set = (petId: bigint, quantity: number): StockRequest => ({ ...BY, petId, quantity })
 
-/** Rex and Tom, of whom there are ten and two. */
+/** Rex and Tom, with ten and two units. */
 function decided(asked: readonly StockRequest[], more: Partial<CatalogFound> = {}, reserved = 0) {
   const stock = new Map<bigint, FoundEntry>([
     [1n, { quantity: 10, status: 'available', reserved, lowStockAt: null }],
@@ -126,7 +126,7 @@ describe('pets', () => {
     expect(words(asked)).toEqual(expected)
   })
 
-  test('one that is refused leaves no trace', () => {
+  test('a rejected request has no effect', () => {
     const decision = decided([
       ...[
         create({ id: 1n }),
@@ -138,13 +138,13 @@ describe('pets', () => {
     expect([decision.made.length, decision.catalog?.pets.size]).toEqual([0, 0])
   })
 
-  test('what changes nothing is not written', () => {
+  test('unchanged values are not written', () => {
     const decision = decided([patch(1n, { name: 'Rex', barcode: 'A', status: 'available' })])
     expect(decision.outcomes).toEqual([{ pet: { ...REX, quantity: 10 } }])
     expect([decision.made.length, decision.catalog?.pets.size]).toEqual([0, 0])
   })
 
-  test('what is written is what is there in the end, and the log has every step, each leading to the one before', () => {
+  test('the final state is written, and the log has every step, each linked to the previous one', () => {
     const { made, catalog } = decided([
       ...[
         set(1n, 9),
@@ -192,7 +192,7 @@ describe('pets', () => {
     ])
   })
 
-  test('one with open orders is not removed, and says how many are held', () => {
+  test('a pet with open orders is not removed, and the error names the reserved units', () => {
     expect(decided([remove(1n)], {}, 3).outcomes).toEqual([{ inUse: { pet: 1n, reserved: 3 } }])
     const order: StockRequest = { ...BY, draft: { petId: 2n, quantity: 2 } }
     const cancel: StockRequest = { ...BY, orderId: 1n, petId: 2n, update: 'cancel' }
@@ -202,7 +202,7 @@ describe('pets', () => {
     ])
   })
 
-  test('the quantity and what is reserved stay when anything else changes', () => {
+  test('quantity and reserved units stay when anything else changes', () => {
     const decision = decided([patch(1n, { name: 'Max', status: 'sold', lowStockAt: 1 })], {}, 4)
     expect(decision.catalog?.pets.get(1n)?.entry).toEqual({
       ...{ quantity: 10, reserved: 4, status: 'sold', lowStockAt: 1 },
@@ -258,7 +258,7 @@ describe('categories', () => {
     expect(decision.catalog?.newThresholds.map(({ id }) => id)).toEqual(thresholds)
   })
 
-  test('one that nobody uses goes', () => {
+  test('an unused category is removed', () => {
     const decision = decided([drop(2n)], { usedCategories: new Set([1n]) })
     expect(decision.outcomes).toEqual([{ removed: 2n }])
     expect(decision.catalog?.categories).toEqual(new Map([[2n, undefined]]))

@@ -51,7 +51,7 @@ const request = fc.oneof(
 )
 const commits = fc.array(fc.array(request, { minLength: 1, maxLength: 6 }), { maxLength: 12 })
 
-/** What a store holds: it finds what is asked for, and takes over what is decided. */
+/** A simple store: it finds the requested rows and applies decisions. */
 class PlainStore {
   readonly entries = new Map<bigint, FoundEntry>()
   readonly pets = new Map<bigint, Pet>()
@@ -102,7 +102,7 @@ class PlainStore {
   }
 }
 
-/** As the log would tell it. */
+/** The record as the log returns it. */
 function toEvent(made: Made): StockEvent {
   const rest = { ...BY, cursor: '' }
   switch (made.kind) {
@@ -149,7 +149,7 @@ function toEvent(made: Made): StockEvent {
   }
 }
 
-test('whatever is asked, in whatever commits: each crossing is told once, right behind its cause, and barcodes stay unique', () => {
+test('for any requests in any commits: each crossing is logged once, right after its cause, and barcodes stay unique', () => {
   fc.assert(
     fc.property(commits, (all) => {
       const store = new PlainStore()

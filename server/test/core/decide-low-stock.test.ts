@@ -61,7 +61,7 @@ function decided({ from, orders = [], pet = { lowStockAt: 3 }, asked }: Case) {
   })
 }
 
-/** Each crossing with what is available from then on. */
+/** Each crossing with the available units after it. */
 function crossings(decision: ReturnType<typeof decide>): string[] {
   return decision.made.flatMap((made) =>
     made.kind === 'low' || made.kind === 'recovered'
@@ -85,7 +85,7 @@ describe('a pet is low', () => {
   })
 })
 
-describe('a crossing is told once, in the request that crosses', () => {
+describe('a crossing is logged once, in the request that causes it', () => {
   test.each<[string, Case, string[]]>([
     ['by a quantity', { asked: [set(3)] }, ['low 3']],
     ['not by one above it', { asked: [set(4)] }, []],
@@ -197,7 +197,7 @@ describe('a crossing is told once, in the request that crosses', () => {
   })
 })
 
-test('what a crossing tells is the entry right after it, and who did it', () => {
+test('a crossing contains the entry right after it, and its author', () => {
   const { made } = decided({ asked: [reserve(8), patch({ lowStockAt: 1 })] })
   expect(made.filter(({ kind }) => kind === 'low' || kind === 'recovered')).toEqual([
     { kind: 'low', petId: 1n, entry: entry({ reserved: 8 }), by: reserve(8) },
@@ -211,7 +211,7 @@ test('what a crossing tells is the entry right after it, and who did it', () => 
   expect(made.map(({ kind }) => kind)).toEqual(['order', 'low', 'pet', 'recovered'])
 })
 
-test('what holds that are over do is told of the store, not of who comes next', () => {
+test('crossings by expired holds name the store, not the next caller', () => {
   const { made } = decided({ from: { reserved: 8 }, orders: [order(8, { expiresAt: NOW })], asked: [set(9)] })
   expect(made.map(({ kind, by }) => [kind, by.keyId])).toEqual([
     ['order', STORE_KEY_ID],
@@ -220,7 +220,7 @@ test('what holds that are over do is told of the store, not of who comes next', 
   ])
 })
 
-test('so many holds that the request is put off cross as well', () => {
+test('if too many expired holds delay the request, they cross as well', () => {
   const holds = Array.from({ length: MAX_HOLDS_ENDED }, (_, index) =>
     order(1, { id: BigInt(index + 1), expiresAt: NOW }),
   )
@@ -228,19 +228,19 @@ test('so many holds that the request is put off cross as well', () => {
   expect([decision.isPutOff, crossings(decision)]).toEqual([true, ['recovered 1003']])
 })
 
-test('a request that is a replay crosses nothing again', () => {
+test('a replayed request crosses nothing again', () => {
   const keyed = { ...BY, petId: 1n, idempotency: { key: 'k', fingerprint: 'f', answer: () => 'done' } }
   const asked = [{ ...keyed, quantity: 1 }, set(9), { ...keyed, quantity: 1 }]
   expect(crossings(decided({ asked }))).toEqual(['low 1', 'recovered 9'])
 })
 
-test('a low pet that goes and comes back otherwise in one commit is not taken for low', () => {
+test('a low pet that is removed and added with other values in one commit does not count as low', () => {
   const decision = decided({ from: { quantity: 1 }, asked: [REMOVE, create({ quantity: 9, lowStockAt: 3 })] })
   expect(crossings(decision)).toEqual([])
   expect(decision.low.get(1n)).toBe(false)
 })
 
-test('pets cross for themselves, in the order in which they were named', () => {
+test('pets cross independently, in the order in which they are named', () => {
   const found = new Map([1n, 2n, 3n].map((petId) => [petId, entry({ quantity: 5 })]))
   const changes = [3n, 1n, 2n].map((petId) => ({ petId, delta: petId === 1n ? -1 : -2 }))
   const { made, low } = decide([{ ...BY, changes }], found)

@@ -30,7 +30,7 @@ const update = (
 const heldBy = (orders: readonly Order[]) =>
   orders.reduce((sum, one) => sum + (one.state === 'open' ? one.quantity : 0), 0)
 
-/** Orders of one pet, by a clock that says NOW. */
+/** Orders of one pet, with the clock at NOW. */
 function found(orders: readonly Order[]): OrdersFound {
   return {
     now: NOW,
@@ -39,7 +39,7 @@ function found(orders: readonly Order[]): OrdersFound {
     newIds: [101n, 102n, 103n, 104n],
   }
 }
-/** Ten are on the shelf. */
+/** Ten units are on the shelf. */
 const stock = (reserved = 0) => new Map([[1n, entry(10, reserved)]])
 const decided = (requests: readonly StockRequest[], orders: readonly Order[] = []) =>
   decide(requests, stock(heldBy(orders)), { orders: found(orders) })
@@ -55,7 +55,7 @@ const complete = update(1n, 'complete')
 const cancel = update(1n, 'cancel')
 const ship = update(1n, { shipDate: 9 })
 
-/** In a word: the state of the order, what is available, why it is closed. */
+/** A short form: the state of the order, the available units, or why it is closed. */
 function told(outcome: unknown): unknown {
   const parts = outcome as Readonly<Record<string, { readonly state: string; readonly available: number }>>
   if (typeof outcome === 'string') return outcome
@@ -66,7 +66,7 @@ function told(outcome: unknown): unknown {
 
 type Case = [title: string, StockRequest, Order[], outcome: unknown, reserved?: number, left?: number]
 
-/** What is asked, of which orders; the outcome, what is then reserved, and how many of the ten are left on the shelf. */
+/** The requests and the existing orders; the outcome, the reserved units, and the remaining quantity of ten. */
 const CASES: readonly Case[] = [
   ['all that is there', create({ quantity: 10 }), [], 'open', 10],
   ['one more than is there', create({ quantity: 11 }), [], '10 available'],
@@ -97,7 +97,7 @@ const CASES: readonly Case[] = [
   ['a sweep', { ...BY, holdsOf: [1n] }, [order(1n, ENDED), order(2n, HELD)], { expired: 1 }, 2],
 ]
 
-describe('what is decided on an order', () => {
+describe('the decision on an order', () => {
   test.each(CASES.map((one) => ({ title: one[0], one })))('$title', ({ one }) => {
     const [, request, orders, outcome, reserved, left = 10] = one
     const decision = decided([request], orders)
@@ -106,7 +106,7 @@ describe('what is decided on an order', () => {
     expect(decision.made.filter(isQuantityChange).at(-1)?.after ?? 10).toBe(left)
   })
 
-  test('a new one has the next id, its time by the store, and what it was asked with', () => {
+  test("a new order has the next id, the store's time, and the requested fields", () => {
     const [outcome] = decided([create({ quantity: 3, shipDate: 99, holdSeconds: 60 })]).outcomes
     expect(outcome).toEqual({
       order: {
@@ -116,7 +116,7 @@ describe('what is decided on an order', () => {
     })
   })
 
-  test('what is made is told in the order in which it was decided, a quantity before its order', () => {
+  test('log records follow the order of decisions, a quantity before its order', () => {
     const requests = [
       update(1n, 'complete'),
       { ...BY, petId: 1n, quantity: 20 },
@@ -151,7 +151,7 @@ describe('what is decided on an order', () => {
     expect(made[0]?.by).toEqual({ keyId: 'petstore', at: NOW })
   })
 
-  test('what an order released, the next one in the commit can have', () => {
+  test('units that an order releases are available to the next one in the commit', () => {
     const requests = [create({ quantity: 10 }), update(1n, 'cancel'), create({ quantity: 10 }), create()]
     const { outcomes, orders } = decided(requests, [order(1n)])
     expect(outcomes).toMatchObject([
@@ -163,7 +163,7 @@ describe('what is decided on an order', () => {
     expect(orders).toMatchObject({ refused: 2, expired: 0, added: [{ id: 101n }], changed: [{ id: 1n }] })
   })
 
-  test('an order twice in a commit is as the first left it', () => {
+  test('two requests about one order in a commit build on each other', () => {
     const { outcomes, made } = decided(
       [update(1n, 'complete'), update(1n, 'cancel'), update(1n, 'complete')],
       [order(1n)],
@@ -172,13 +172,13 @@ describe('what is decided on an order', () => {
     expect(made).toHaveLength(2)
   })
 
-  test('a ship date that it has already changes nothing', () => {
+  test('setting the same ship date changes nothing', () => {
     const { outcomes, made } = decided([update(1n, { shipDate: 9 })], [order(1n, { shipDate: 9 })])
     expect(outcomes).toMatchObject([{ order: { shipDate: 9 } }])
     expect(made).toEqual([])
   })
 
-  test('where as many holds are over as end in one commit, their end is all that is decided', () => {
+  test("if a commit's maximum of holds has expired, it decides only their expiry", () => {
     const over = Array.from({ length: MAX_HOLDS_ENDED }, (_, index) =>
       order(BigInt(index - 5_000), { ...ENDED, quantity: 1 }),
     )
@@ -192,14 +192,14 @@ describe('what is decided on an order', () => {
     expect(decided([create()], over.slice(1))).toMatchObject({ isPutOff: false, outcomes: [{ order: {} }] })
   })
 
-  test('a request about orders without what there is of them is a bug, and so are orders that do not add up', () => {
+  test('a request about orders without the locked orders is a bug, and so are orders that do not add up', () => {
     expect(() => decide([create()], stock())).toThrow('without what there is')
     expect(() => decide([create()], stock(), { orders: { ...found([]), newIds: [] } })).toThrow('ids')
     expect(() => decide([update(1n, 'cancel')], stock(1), { orders: found([order(1n)]) })).toThrow(RangeError)
     expect(() => decided([update(1n, 'cancel', 2n)], [order(1n)])).toThrow('locked')
   })
 
-  test('with a key, it is remembered what came of it: made, too little, closed, not there', () => {
+  test('with an idempotency key, the outcome is stored: created, insufficient stock, closed, not found', () => {
     const keyed = (key: string, request: StockRequest): StockRequest => ({
       ...request,
       idempotency: { key, fingerprint: 'f', answer: (outcome) => Object.keys(outcome).join() },
@@ -224,7 +224,7 @@ describe('what is decided on an order', () => {
   })
 })
 
-describe('a hold at some time', () => {
+describe('a hold at a given time', () => {
   test.each([
     [NOW - 1, 'open'],
     [NOW, 'expired'],
@@ -233,7 +233,7 @@ describe('a hold at some time', () => {
     expect(orderAt(order(1n, { expiresAt: NOW }), now).state).toBe(state as 'open')
   })
 
-  test('one that is closed stays as it is, and so does an order that is no hold', () => {
+  test('a closed hold stays as it is, and so does an order without a hold', () => {
     expect(orderAt(order(1n, { expiresAt: NOW, state: 'complete' }), NOW).state).toBe('complete')
     expect(orderAt(order(1n), Number.MAX_SAFE_INTEGER).state).toBe('open')
   })

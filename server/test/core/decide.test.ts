@@ -32,7 +32,7 @@ const asFound = ([petId, entry]: readonly [bigint, EntryState]): [bigint, FoundE
   { ...entry, reserved: 0, lowStockAt: null },
 ]
 
-/** What is asked for, what is found, what comes out, and which of them are made: index and quantity before. */
+/** The requests, the current state, the outcomes, and the written changes: index and previous quantity. */
 const CASES: readonly [
   title: string,
   changes: readonly QuantityChange[],
@@ -127,7 +127,7 @@ const CASES: readonly [
   ],
 ]
 
-describe('what is decided in a commit', () => {
+describe('the decision of a commit', () => {
   test.each(CASES)('%s', (_, changes, found, outcomes, made) => {
     const decision = decide(changes, new Map(found.map(asFound)))
     const asked: readonly ChangeOrigin[] = changes
@@ -137,7 +137,7 @@ describe('what is decided in a commit', () => {
     ).toEqual(made.map((one) => [...one]))
   })
 
-  test('a change that is made names the one before it of the same pet, and the last of a pet is known', () => {
+  test('a change names the previous one of the same pet, and the last change of each pet is known', () => {
     const changes = [set(1n, 5), set(2n, 6), set(1n, 5), set(1n, 7), set(1n, 8, [state(0)])]
     const found = new Map([1n, 2n].map((petId) => asFound([petId, state(3)])))
     const made = decide(changes, found).made.filter(isQuantityChange)
@@ -149,13 +149,13 @@ describe('what is decided in a commit', () => {
   })
 
   test.each([-1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, MAX_QUANTITY + 1])(
-    '%p is no quantity, and whoever lets it come so far is told',
+    '%p is not a quantity, and deciding on it throws',
     (quantity) => {
       expect(() => decide([set(1n, quantity)], new Map([asFound([1n, state(3)])]))).toThrow(RangeError)
     },
   )
 
-  test('it is what making one change after the other would come to, and leaves what it was given alone', () => {
+  test('equals applying one change after the other, and does not modify its input', () => {
     const pet = fc.constantFrom(1n, 2n, 3n, 2n ** 62n)
     const states = fc.record({
       quantity: fc.integer({ min: 0, max: 3 }),

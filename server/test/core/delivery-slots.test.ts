@@ -3,7 +3,7 @@ import { DeliverySlots, MAX_AT_ONCE } from '../../src/core/webhooks/delivery-slo
 
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
 
-/** Begins as many as it may, as a webhook does that is far behind. */
+/** Starts as many deliveries as allowed, like a webhook with a large backlog. */
 class Sender {
   begun = 0
   readonly #slots: DeliverySlots
@@ -20,8 +20,8 @@ class Sender {
   }
 }
 
-describe('the slots that all webhooks of a process share', () => {
-  test('let some begin, then whoever else has something to do, then the others', async () => {
+describe('the delivery slots shared by all webhooks of a process', () => {
+  test('let some start, then other work, then the rest', async () => {
     const slots = new DeliverySlots()
     const senders = Array.from({ length: 4 }, () => new Sender(slots))
     for (const { goOn } of senders) goOn()
@@ -34,7 +34,7 @@ describe('the slots that all webhooks of a process share', () => {
     }
   })
 
-  test('are never all taken: each webhook may have one under way', async () => {
+  test('are never exhausted: each webhook may have one delivery in flight', async () => {
     const slots = new DeliverySlots()
     const senders = Array.from({ length: 100 }, () => new Sender(slots))
     for (const { goOn } of senders) goOn()
@@ -42,7 +42,7 @@ describe('the slots that all webhooks of a process share', () => {
     expect(Math.min(...senders.map(({ begun }) => begun))).toBe(1)
     const total = senders.reduce((sum, { begun }) => sum + begun, 0)
     expect(total).toBeLessThanOrEqual(256)
-    // Whoever ends one makes room for others.
+    // A finished delivery makes room for others.
     const last = senders.at(-1)
     for (let index = 0; index < 200; index++) slots.free()
     last?.goOn()

@@ -9,7 +9,7 @@ const pending = (petId: bigint, place: number) => {
   return new Pending(event, String(place - 1), { id: String(place), type: 'pet.removed', body: '' })
 }
 
-test('whatever fails and whoever is slow: each is delivered, those of a pet in order, and nothing before the head is left', () => {
+test('for any failures and delays: every event is delivered, those of a pet in order, and none before the head is skipped', () => {
   const step = fc.oneof(
     fc.record({ add: fc.bigInt({ min: 1n, max: 4n }) }),
     fc.record({ settle: fc.nat(15), isTaken: fc.boolean() }),
@@ -66,7 +66,7 @@ function petOf(added: readonly Pending[], id: string): bigint | undefined {
   return event?.kind === 'removed' ? event.petId : undefined
 }
 
-test('pauses get longer, the last one comes again and again, and each is off by a tenth at the most', () => {
+test('retry delays grow, the last one repeats, and each varies by at most a tenth', () => {
   const pauses = [5_000, 30_000, 120_000]
   expect([1, 2, 3, 4, 99].map((attempts) => pauseAfter(attempts, pauses, 0.5))).toEqual([
     ...[5_000, 30_000, 120_000, 120_000, 120_000],

@@ -14,7 +14,7 @@ const known = (changes: Partial<Order> = {}): Order => ({
   ...changes,
 })
 
-/** Of a pet with ten on the shelf, of which three are reserved besides. */
+/** For a pet with ten units, three of them reserved by other orders. */
 function imported(wanted: OrderRow, order?: Order, quantity = 10) {
   const reserved = 3 + (order?.state === 'open' ? order.quantity : 0)
   const entry = { quantity, status: 'available', reserved, lowStockAt: null } as const
@@ -78,11 +78,11 @@ describe('an order in a file', () => {
     if (reserved !== undefined) expect(outcome.reserved).toBe(reserved)
   })
 
-  test('without a ship date, the one that it had goes', () => {
+  test('without a ship date, the order loses the one it had', () => {
     expect(imported(row(), known({ shipDate: 4 })).order).toEqual(known())
   })
 
-  test('a hold stays one', () => {
+  test('a hold stays a hold', () => {
     expect(imported(row({ shipDate: 8 }), known({ expiresAt: 500 })).order).toMatchObject({ expiresAt: 500 })
   })
 
@@ -107,7 +107,7 @@ describe('an order in a file', () => {
       known({ state: 'expired' }),
       'order 5 is expired and stays so',
     ],
-  ])('%s is refused, and nothing changes', (_, wanted, order, reason) => {
+  ])('%s is rejected, and nothing changes', (_, wanted, order, reason) => {
     const outcome = imported(wanted, order)
     expect(outcome.reason).toContain(reason)
     expect(outcome.told).toEqual([])
@@ -115,7 +115,7 @@ describe('an order in a file', () => {
     expect(outcome.reserved).toBeUndefined()
   })
 
-  test('one that is completed with less on the shelf than it takes is refused', () => {
+  test('completing an order with too little stock is rejected', () => {
     const outcome = imported(row({ complete: true }), known(), 1)
     expect(outcome.reason).toBe('order 5 takes 2 of pet 1, and 1 are in stock')
     expect(outcome.told).toEqual([])

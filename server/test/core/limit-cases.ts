@@ -2,21 +2,21 @@ import type { Limits } from '../../src/core/keys/plans.ts'
 import type { LimitState, Refusal, Window } from '../../src/core/limits/limit-store.ts'
 import { freshState } from '../../src/core/limits/rate-windows.ts'
 
-/** The arrival of a request that was sent long after every answer, so its client has seen every 429. */
+/** A request that was sent long after every response, so its client has seen every 429. */
 export const LATER = { receivedAt: Number.POSITIVE_INFINITY }
 
-/** When the requests of every case come: on a whole second, where windows end. */
+/** The time of the requests in every case: on a whole second, where windows end. */
 export const CASE_TIME = 1_790_000_000_000
 
-/** Requests of one key that come together, and what the rule of the windows says of them. */
+/** Concurrent requests of one key, and the expected decisions. */
 export interface LimitCase {
   readonly name: string
   /** `undefined` for a key that was never used. */
   readonly before: LimitState | undefined
   readonly limits: Limits
-  /** What each of the requests is told. */
+  /** The outcome of each request. */
   readonly told: readonly ('accepted' | Refusal)[]
-  /** Whether they can be counted without a decision: nothing begins, ends or is refused. */
+  /** Whether they can be counted without a decision: no window begins or ends, and nothing is rejected. */
   readonly isPlain: boolean
 }
 
@@ -30,7 +30,7 @@ const window = (age: number, used: number, rejected = 0): Window => ({
   rejected,
 })
 
-/** A key in the middle of both windows, but for what is given. */
+/** A key in the middle of both windows, with the given changes. */
 function used(changes: Partial<LimitState> = {}): LimitState {
   return {
     minute: window(20 * SECOND, 7),
@@ -51,9 +51,9 @@ const ACCEPTED = ['accepted', 'accepted', 'accepted'] as const
 const PLAIN = { limits: LIMITS, told: ACCEPTED, isPlain: true } as const
 const NOT_PLAIN = { limits: LIMITS, told: ACCEPTED, isPlain: false } as const
 
-/** Both windows have 10 and 100, of which 7 and 70 are used; three requests come, unless a case says otherwise. */
+/** The windows allow 10 and 100, of which 7 and 70 are used. Three requests arrive, unless a case says otherwise. */
 export const LIMIT_CASES: readonly LimitCase[] = [
-  // Room.
+  // Remaining requests.
   { ...PLAIN, name: 'room in both windows', before: used({ minute: window(SECOND, 1) }) },
   { ...PLAIN, name: 'room for exactly as many in the minute', before: used() },
   {

@@ -8,7 +8,7 @@ const item = (petId: bigint, quantity: number): InventoryItem => ({ petId, quant
 const quantitiesIn = ({ parts }: InventorySnapshot): number[] =>
   (JSON.parse(Buffer.concat(parts).toString()) as { quantity: number }[]).map(({ quantity }) => quantity)
 
-/** A store that cannot tell cheaply whether it changed, and whose answers end when the test says so. */
+/** A store without a cheap version check, whose responses end when the test says so. */
 class AskedStore {
   stock = new Map<bigint, InventoryItem>([[1n, item(1n, 0)]])
   loads = 0
@@ -32,7 +32,7 @@ class AskedStore {
   }
 
   stockChangesSince(): Promise<StockChanges | 'too_many'> {
-    // Read when the round begins, answered later: what changes in between is not in it.
+    // Read when the round begins, returned later: changes in between are not included.
     const changes: StockChanges = { set: [...this.stock.values()], removed: [], cursor: 'cursor' }
     const answer = this.tooMany ? 'too_many' : changes
     const { promise, resolve } = Promise.withResolvers<StockChanges | 'too_many'>()
@@ -69,7 +69,7 @@ describe('the live view', () => {
     expect(store.rounds).toHaveLength(2)
   })
 
-  test('where the store knows its version, nothing is asked until it changes', async () => {
+  test('if the store knows its version, it is not queried until the version changes', async () => {
     const store = new AskedStore(true)
     const view = await LiveView.open(store)
     expect(view.current()).not.toBeInstanceOf(Promise)
@@ -84,7 +84,7 @@ describe('the live view', () => {
     expect(view.current()).not.toBeInstanceOf(Promise)
   })
 
-  test('after too many changes it loads everything anew', async () => {
+  test('after too many changes it reloads everything', async () => {
     const store = new AskedStore()
     const view = await LiveView.open(store)
     store.tooMany = true
@@ -96,7 +96,7 @@ describe('the live view', () => {
     expect(store.loads).toBe(2)
   })
 
-  test('a round that fails fails its readers, and the next one works', async () => {
+  test('a failed round fails its readers, and the next one works', async () => {
     const store = new AskedStore()
     const view = await LiveView.open(store)
     const original = store.stockChangesSince.bind(store)
@@ -109,7 +109,7 @@ describe('the live view', () => {
     expect(quantitiesIn(await reader)).toEqual([0])
   })
 
-  test('where loading everything anew fails, the next reader has it loaded', async () => {
+  test('if reloading fails, the next reader triggers another reload', async () => {
     const store = new AskedStore(true)
     const view = await LiveView.open(store)
     const original = store.loadStock.bind(store)
@@ -121,7 +121,7 @@ describe('the live view', () => {
     await store.rounds[0]?.()
     expect(await failing).toContain('away')
     store.loadStock = original
-    // Even if the store is what it was when everything was let go.
+    // Even if the store is back at the version from before the failed reload.
     store.versionNumber--
     store.stock.set(1n, item(1n, 9))
     expect(quantitiesIn(await view.current())).toEqual([9])

@@ -7,9 +7,9 @@ const SPAN = '00f067aa0ba902b7'
 test.each([
   [`00-${TRACE}-${SPAN}-01`, 1],
   [`00-${TRACE}-${SPAN}-00`, 0],
-  // Bits that are not known are left out.
+  // Unknown bits are dropped.
   [`00-${TRACE}-${SPAN}-ff`, 3],
-  // A later version is read as ours, whatever it has behind it.
+  // A later version is read like ours, whatever follows.
   [`01-${TRACE}-${SPAN}-01`, 1],
   [`cc-${TRACE}-${SPAN}-01-what-the-future-will-be-like`, 1],
 ])('%s is read', (text, flags) => {
@@ -33,7 +33,7 @@ test.each([
   expect(parseTraceparent(text)).toBeUndefined()
 })
 
-test('a step of ours stays in the trace, with its flags, and is one of its own', () => {
+test('a new span stays in the trace, with its flags and its own id', () => {
   const parent = { traceId: TRACE, spanId: SPAN, flags: 1 }
   const child = childOf(parent)
   expect(child).toEqual({ ...parent, spanId: expect.stringMatching(/^[0-9a-f]{16}$/) })
@@ -41,7 +41,7 @@ test('a step of ours stays in the trace, with its flags, and is one of its own',
   expect(traceText(parent)).toBe(`00-${TRACE}-${SPAN}-01`)
 })
 
-test('a trace of our own is one that others can read', () => {
+test('a new trace is valid for other programs', () => {
   const [one, other] = [newTrace(), newTrace()]
   expect(parseTraceparent(traceText(one))).toEqual(one)
   expect(one.traceId).not.toBe(other.traceId)

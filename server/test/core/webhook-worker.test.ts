@@ -6,15 +6,15 @@ import type { DeliveryStore } from '../../src/core/webhooks/webhook-store.ts'
 import { WebhookWorker } from '../../src/core/webhooks/webhook-worker.ts'
 import { until } from '../support/until.ts'
 
-/** What Bun has under way of its requests; others wait for their turn with their time running. */
+/** Bun's maximum of requests in flight; the timeout of queued ones is running. */
 const MAX_REQUESTS = 256
 const OK: SendResult = { status: 204, durationMs: 1, response: '' }
 
-/** A log of changes to as many pets, and webhooks at its beginning. */
+/** A log with one change per pet, and webhooks at its beginning. */
 class Log {
   webhooks: Webhook[] = []
   reads: string[] = []
-  /** How many turns the event loop had had at each read. */
+  /** The number of event-loop turns at each read. */
   readonly turns: number[] = []
   isAway = false
   #turn = 0
@@ -76,7 +76,7 @@ function begin(log: Log, send: (url: string) => Promise<SendResult>): void {
   })
 }
 
-test('receivers that hang on all of their connections leave room for all others', async () => {
+test('receivers that hang on all their connections leave room for the others', async () => {
   const log = new Log(200)
   log.webhooks = Array.from({ length: MAX_WEBHOOKS }, (_, index) =>
     webhook(index + 1, { url: index < MAX_WEBHOOKS - 1 ? 'hangs' : 'good' }),
@@ -100,7 +100,7 @@ test('receivers that hang on all of their connections leave room for all others'
   expect(hanging).toBeLessThan(MAX_REQUESTS)
 })
 
-test('webhooks that are behind read the log together, and others get a turn in between', async () => {
+test('webhooks with a backlog share reads of the log, and other work gets a turn in between', async () => {
   const log = new Log(5_000)
   log.webhooks = Array.from({ length: MAX_WEBHOOKS }, (_, index) =>
     webhook(index + 1, { kinds: ['pet.removed'] }),
@@ -111,7 +111,7 @@ test('webhooks that are behind read the log together, and others get a turn in b
   expect(new Set(log.turns).size).toBeGreaterThan(2)
 })
 
-test('a process that cannot ask for its lease any more sends nothing once it may be over', async () => {
+test('a process that cannot renew its lease sends nothing once the lease may have expired', async () => {
   const log = new Log(1)
   log.webhooks = [webhook(1)]
   let sent = 0
@@ -121,7 +121,7 @@ test('a process that cannot ask for its lease any more sends nothing once it may
   begin(log, async () => {
     sent++
     log.isAway = true
-    // It had half of its 8 s left when it was looked at, and was not made longer.
+    // At the last check it had half of its 8 s left, and was not renewed.
     clock.mockImplementation(() => now() + 4_000)
     return { ...OK, error: 'not now', retryAfterMs: 1 }
   })

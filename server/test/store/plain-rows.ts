@@ -9,7 +9,7 @@ export function change(petId: bigint, quantity: number): QuantityChange {
   return { petId, quantity, keyId: 'key_a', at: 1 }
 }
 
-/** For tests that send updates alone. */
+/** For tests that only send updates. */
 export function asUpdate(request: StockRequest): QuantityChange {
   if (!('quantity' in request)) throw new Error('nobody has sent anything else')
   return request

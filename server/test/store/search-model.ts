@@ -4,7 +4,7 @@ import { type InventorySearch, type SearchParameters, searchOf } from '../../src
 import { searchPage } from '../../src/core/catalog/search-page.ts'
 import type { Store } from '../../src/store/store.ts'
 
-/** A pet whose threshold is its own, and what open orders reserve of it. */
+/** A pet with its own threshold, and its reserved units. */
 export interface ModelPet extends StockedPet {
   readonly reserved: number
 }
@@ -14,7 +14,7 @@ export const ALL: SearchParameters = {
   sort: 'petId',
 }
 
-/** What a search finds, by the plainest of ways. */
+/** The result of a search, computed in the simplest way. */
 export function foundIn(pets: readonly ModelPet[], parameters: SearchParameters): bigint[] {
   const search = searchOf(parameters)
   const { by, isDescending } = search.order
