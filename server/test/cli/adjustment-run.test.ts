@@ -12,7 +12,7 @@ test.each([
     2,
     'it failed in the last moment, and the adjustment may have been made: see petstore history PETID before you give the file again',
   ],
-])('A database that is lost %s: so it is told', async (_, written, aftermath) => {
+])('A database connection lost %s is reported as such', async (_, written, aftermath) => {
   const shop = await openShop(false)
   const staged = await shop.store.stageAdjustment()
   const failing: StagedAdjustment = {

@@ -13,7 +13,7 @@ const update = (
 ): MadeRequest => ({
   ...{ changes: [before === undefined ? { petId, after } : { petId, before, after }], began, ended },
 })
-/** Of both pets, to the same quantity. */
+/** Changes both pets to the same quantity. */
 const both = (after: number, began: number, ended: number): MadeRequest => ({
   ...{ changes: [1, 2].map((petId) => ({ petId, after })), began, ended },
 })
@@ -36,7 +36,7 @@ const findings = (
     })),
   })
 
-describe('the check of what was made, by the log', () => {
+describe('the check of requests against the log', () => {
   test.each([
     ['nothing', findings([[], []], [], [[0, 0]])],
     [
@@ -82,7 +82,7 @@ describe('the check of what was made, by the log', () => {
         ],
       ),
     ],
-  ])('is content with %s', (_, found) => {
+  ])('accepts %s', (_, found) => {
     expect(found).toEqual([])
   })
 

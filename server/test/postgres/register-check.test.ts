@@ -17,7 +17,7 @@ describe('the check of recorded operations', () => {
     ['a write that nobody saw, between two others', [write(7, 1, 5), write(8, 2, 6), read(7, 7, 8)]],
     ['a write without an answer that happened', [write(7, 1, 2, true), read(0, 3, 4), read(7, 5, 6)]],
     ['a write without an answer that did not happen', [write(7, 1, 2, true), read(0, 3, 4), read(0, 5, 6)]],
-  ])('is content with %s', (_, operations) => {
+  ])('accepts %s', (_, operations) => {
     expect(contradictions(operations, initial)).toEqual([])
   })
 
