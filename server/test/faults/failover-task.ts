@@ -5,7 +5,7 @@ import { PostgresPair } from '../support/postgres-pair.ts'
 import { crashViolations } from './linearizability.ts'
 
 const LEAST_KILLS = 20
-/** Fail-overs of one pair of servers, one after the other; then the next pair. */
+/** Failovers of one pair of servers in a row, before the next pair. */
 const KILLS_OF_A_PAIR = 5
 const MAX_BACK_MS = 3_000
 const MAX_APART_MS = 1_000

@@ -1,7 +1,7 @@
 import { type TortureTask, untilOver } from '../../scripts/torture-task.ts'
 import { type FuzzOutcome, fuzz } from './fuzz.ts'
 
-/** What a full run must reach, on both databases together. */
+/** The minimum of a full run, on both databases together. */
 const LEAST_REQUESTS = 100_000
 
 /** The long form of fuzz.test.ts. */

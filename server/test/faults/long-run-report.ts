@@ -57,7 +57,7 @@ export function toMarkdown(results: LongRunResults, name: string, command: strin
   ].join('\n\n')
 }
 
-/** Where the generator is the busier one, it is not the service that is measured. */
+/** If the generator is busier than the service, the run measures the generator. */
 function cpuOf({ slices }: LongRunResults, pick: (slice: (typeof slices)[number]) => number): string {
   const flatOut = slices.filter(({ pace }) => pace === 'flat-out')
   return `${Math.round(median(flatOut.map(pick)) * 100)} % of a core`

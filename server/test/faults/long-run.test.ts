@@ -6,7 +6,7 @@ import { checksOf, type LongRunResults, type Slice } from './long-run-results.ts
 
 setDefaultTimeout(120_000)
 
-/** A run of 20 minutes in which nothing changes, but what `change` makes of a slice; `part` goes from 0 to 1. */
+/** A steady run of 20 minutes, except for what `change` does to a slice; `part` goes from 0 to 1. */
 function steadyRun(
   change: (part: number) => Partial<Slice> = () => ({}),
   facts: Partial<LongRunResults> = {},
@@ -30,7 +30,7 @@ function steadyRun(
 const unmet = (results: LongRunResults) =>
   checksOf(results).flatMap(({ what, isMet }) => (isMet ? [] : [what.split(',')[0]]))
 
-describe('a long run is not good', () => {
+describe('a long run fails', () => {
   test.each<[string, LongRunResults, readonly string[]]>([
     [
       'when memory climbs',
@@ -63,7 +63,7 @@ describe('a long run is not good', () => {
   })
 })
 
-test('a run of seconds, on the real service, sees no wrong answer and gets every handle back', async () => {
+test('a run of seconds, on the real service, sees no wrong response and releases every handle', async () => {
   const seed = 20_261_115
   const results = await runLong({ minutes: 0.03, sliceSeconds: 0.3, seed, onPostgres: false, say: () => {} })
   console.log(`long run: seed ${seed}`)
@@ -71,7 +71,7 @@ test('a run of seconds, on the real service, sees no wrong answer and gets every
   expect(unmet(results).filter((what) => faults.includes(what ?? ''))).toEqual([])
   expect(results.surprises).toEqual({})
   expect(results.slices).toHaveLength(6)
-  // One of a second may be without a request where other tests have the machine.
+  // A slice of one second may have no request if other tests use the machine.
   expect(Math.max(...results.slices.map(({ requestsPerSecond }) => requestsPerSecond))).toBeGreaterThan(0)
   for (const { residentBytes } of results.slices) expect(residentBytes).toBeGreaterThan(0)
   expect(results.updatesStored).toBeGreaterThan(0)

@@ -1,8 +1,8 @@
 import type { OrderOutcome, StockRequest } from '../../src/core/stock/stock-request.ts'
 
-/** Few, and thresholds where the quantities are, so that almost everything crosses. */
+/** Few pets, with thresholds close to the quantities, so that almost everything crosses. */
 export const PET_IDS = Array.from({ length: 10 }, (_, index) => BigInt(index + 1))
-/** Has none; the other one's is fixed, or changes as well. */
+/** Has no threshold; that of the other category is fixed, or changes as well. */
 export const PLAIN_CATEGORY = 1n
 export const CATEGORY = 2n
 export const THRESHOLD = 4
@@ -13,7 +13,7 @@ const BY = { keyId: 'key_a', at: 1_790_000_000_000 }
 export class ThresholdRequests {
   readonly #random: () => number
   readonly #movesCategory: boolean
-  /** The pets of orders that are open. */
+  /** The pets of open orders. */
   readonly #open = new Map<bigint, bigint>()
 
   constructor(random: () => number, movesCategory: boolean) {
@@ -21,12 +21,12 @@ export class ThresholdRequests {
     this.#movesCategory = movesCategory
   }
 
-  /** What all others are about. */
+  /** The requests that create everything the others need. */
   first(): StockRequest[] {
     return PET_IDS.map((id) => this.#creation(id))
   }
 
-  /** An order that can be completed or cancelled from then on. */
+  /** Adds an order that can be completed or cancelled from now on. */
   opened({ id, petId }: Pick<Extract<OrderOutcome, { order: object }>['order'], 'id' | 'petId'>): void {
     this.#open.set(id, petId)
   }
@@ -85,7 +85,7 @@ export function categoryRequest(id: bigint): StockRequest {
   return { ...BY, newCategory: { id, name: `Category ${id}`, ...threshold } }
 }
 
-/** What is known of the thresholds of categories by who is told of pets alone. */
+/** The knowledge of category thresholds of a reader that only gets events of pets. */
 export function categoryThresholds(movesCategory: boolean) {
   return (categoryId: bigint): number | null | 'unknown' => {
     if (categoryId === PLAIN_CATEGORY) return null

@@ -1,4 +1,4 @@
-/** Sends updates over connections that stay open, and tells how many were not answered with 200. In a process of its own. */
+/** Sends updates over keep-alive connections, and prints how many did not get 200. Runs in its own process. */
 import { Agent, request } from 'node:http'
 
 export interface ProxiedUpdates {
@@ -32,7 +32,7 @@ function update(agent: Agent, petId: number, quantity: number): Promise<string> 
   return promise
 }
 
-/** With a pause of some length between two updates. */
+/** Pauses between two updates. */
 async function caller(index: number): Promise<void> {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   const pause = () => Number(minGapMs) + Math.random() * (Number(maxGapMs) - Number(minGapMs))
@@ -47,7 +47,7 @@ async function caller(index: number): Promise<void> {
 }
 
 const callers = Promise.all(Array.from({ length: Number(connections) }, (_, index) => caller(index)))
-// Told to end by the end of standard input; those who pause are not waited for.
+// The end of standard input stops it; it does not wait for pausing callers.
 await Bun.stdin.text()
 isOver = true
 await Promise.race([callers, Bun.sleep(5_000)])

@@ -6,7 +6,7 @@ import { openShop, PROXIES, updatesDuring } from './proxies.ts'
 setDefaultTimeout(120_000)
 
 /** The short form of `npm run torture -- --only proxies`. */
-describe('two instances behind a proxy, which is configured as docs/scaling.md says', () => {
+describe('two instances behind a proxy configured as in docs/scaling.md', () => {
   test.concurrent.each([...PROXIES])('lose no update in a rolling restart: %s', async (name) => {
     const missing = await missingPackage(name)
     if (missing !== undefined) {
@@ -26,7 +26,7 @@ describe('two instances behind a proxy, which is configured as docs/scaling.md s
     }
   })
 
-  test.concurrent('HAProxy takes a hung instance out, and has our Error body when all hang', async () => {
+  test.concurrent('HAProxy takes a hung instance out, and returns our Error body when all hang', async () => {
     const missing = await missingPackage('haproxy')
     if (missing !== undefined) {
       console.warn(`skipped: ${missing}`)
@@ -35,7 +35,7 @@ describe('two instances behind a proxy, which is configured as docs/scaling.md s
     const shop = await openShop('haproxy')
     try {
       shop.freeze(0)
-      // The instance that hangs gets some of these. They end with an error, and the others succeed.
+      // The hung instance gets some of these. They end with an error, and the others succeed.
       const during = await Promise.all(Array.from({ length: 4 }, () => answerTo(shop.address)))
       const statuses = during.map(({ status }) => status)
       expect(statuses).toContain(200)
@@ -78,7 +78,7 @@ interface Answer {
   readonly body: unknown
 }
 
-/** On a connection of its own: one that was used before may be closed without an answer, so that its owner retries. */
+/** On a new connection: a used one may be closed without a response, so that its owner retries. */
 async function answerTo(address: string): Promise<Answer> {
   const response = await fetch(`${address}/v1/inventory/1`, {
     method: 'PATCH',
