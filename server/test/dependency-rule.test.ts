@@ -3,7 +3,7 @@ import { circles, circleViolations, importsOf, readImports, violations } from '.
 
 const found = (path: string, source: string) => violations(path, importsOf(path, source))
 
-describe('the dependency rule fails when', () => {
+describe('the dependency rule fails if', () => {
   test.each([
     [
       'the wire imports the server',
@@ -121,7 +121,7 @@ describe('the dependency rule fails when', () => {
       'web/src/docs-page/x.tsx',
       "import { useState } from 'react'\nimport { PetstoreClient } from '@petstore/client'\nimport '../design/base.css'",
     ],
-  ])('and is content with what %s may import', (path, source) => {
+  ])('and accepts what %s may import', (path, source) => {
     expect(found(path, source)).toEqual([])
   })
 
@@ -137,7 +137,7 @@ describe('the dependency rule fails when', () => {
   })
 })
 
-describe('a circle of imports', () => {
+describe('an import cycle', () => {
   const filesOf = (sources: Record<string, string>) =>
     new Map(Object.entries(sources).map(([path, source]) => [path, importsOf(path, source)]))
   const three = filesOf({
@@ -154,7 +154,7 @@ describe('a circle of imports', () => {
     ])
   })
 
-  test('is found where it begins behind other files, and where there are two', () => {
+  test('is found behind other files, and so are two of them', () => {
     const several = filesOf({
       'a.ts': "import './m.ts'",
       'm.ts': "import './n.ts'\nimport './x.ts'",
@@ -164,7 +164,7 @@ describe('a circle of imports', () => {
     expect(circles(several)).toEqual(['m.ts → n.ts → m.ts', 'x.ts → x.ts'])
   })
 
-  test('is not seen where two ways lead to the same file', () => {
+  test('is not reported if two paths lead to the same file', () => {
     const diamond = filesOf({
       'a.ts': "import './b.ts'\nimport './c.ts'",
       'b.ts': "import './d.ts'",
@@ -174,7 +174,7 @@ describe('a circle of imports', () => {
     expect(circles(diamond)).toEqual([])
   })
 
-  test('may stand where it is known, and must leave the list when it is gone', () => {
+  test('is allowed if listed, and must be removed from the list when it is gone', () => {
     const known = { 'core/a.ts → core/b.ts → core/c.ts → core/a.ts': 'a reason' }
     expect(circleViolations(three, known)).toEqual([])
     expect(circleViolations(new Map(), known)).toEqual([
@@ -183,7 +183,7 @@ describe('a circle of imports', () => {
   })
 })
 
-describe('the rule is asked of', () => {
+describe('the rule covers', () => {
   test('every source file of the server, the wire, the client and the pages', async () => {
     const read = await readImports()
     expect(read.has('server/src/service/compose.ts')).toBe(true)
@@ -193,7 +193,7 @@ describe('the rule is asked of', () => {
     }
   })
 
-  test('nothing at all is a failure', async () => {
+  test('and fails if it finds no files', async () => {
     await expect(readImports(['server/gone'])).rejects.toThrow('server/gone has no source file')
   })
 })

@@ -14,7 +14,7 @@ async function sendWith(trailers: string): Promise<HostileSocket> {
   return socket
 }
 
-describe('trailers behind a chunked body', () => {
+describe('trailers after a chunked body', () => {
   test.each([
     ['one', 'X-Checksum: 12\r\n'],
     ['several', 'A: 1\r\nB:2\r\nC:\r\n'],
@@ -41,7 +41,7 @@ describe('trailers behind a chunked body', () => {
     ['a request', 'GET /smuggled HTTP/1.1\r\n'],
     ['more than 8 KiB on a line', `X-Long: ${'l'.repeat(8 * 1024)}\r\n`],
     ['more than 8 KiB on many', 'X-Short: s\r\n'.repeat(700)],
-  ])('that are none close the connection: %s', async (_, trailers) => {
+  ])('that are malformed close the connection: %s', async (_, trailers) => {
     const socket = await sendWith(trailers)
     const answer = await socket.answer('PATCH')
     expect(answer).toMatchObject({ status: 400, text: 'malformed' })

@@ -8,7 +8,7 @@ import { WebhookReceiver } from '../support/webhook-receiver.ts'
 test.each([
   ...['8.8.8.8', '1.1.1.1', '100.63.255.255', '172.15.0.1', '172.32.0.1', '192.169.0.1', '223.255.255.255'],
   ...['2606:4700:4700::1111', '2a00:1450:4001::1', '2001:4860:4860::8888', '3ffe::1'],
-])('%s is of the public internet', (address) => expect(isPublic(address)).toBe(true))
+])('%s is public', (address) => expect(isPublic(address)).toBe(true))
 
 test.each([
   ...['0.0.0.0', '10.1.2.3', '100.64.0.1', '127.0.0.1', '127.255.255.254', '169.254.169.254', '172.16.0.1'],
@@ -26,9 +26,9 @@ test.each([
   ...['2001::1', '2001:db8::1', 'fc00::1', 'fd12::1', 'fe80::1', 'fd00:ec2::254', 'ff02::1', 'shop', ''],
 ])('%s is not', (address) => expect(isPublic(address)).toBe(false))
 
-describe('an address for a webhook', () => {
+describe('the address of a webhook', () => {
   const taken = ['https://shop.example/', 'https://shop.example:8443/x?y=1', 'https://8.8.8.8:1025/']
-  test.each([...taken, 'https://shop.example:80/', 'https://shop.example:8080/'])('%s will do', (text) =>
+  test.each([...taken, 'https://shop.example:80/', 'https://shop.example:8080/'])('%s is accepted', (text) =>
     expect(checkedUrl(text, false)).toBeInstanceOf(URL),
   )
 
@@ -44,15 +44,15 @@ describe('an address for a webhook', () => {
     ['https://[::ffff:169.254.169.254]/', 'must be on the public internet'],
     ['https://[::ffff:0:127.0.0.1]/', 'must be on the public internet'],
     ['https://[4000::1]/', 'must be on the public internet'],
-  ])('%s will not: %s', (text, reason) => expect(checkedUrl(text, false)).toContain(reason))
+  ])('%s is rejected: %s', (text, reason) => expect(checkedUrl(text, false)).toContain(reason))
 
-  test('on loopback will do where that is allowed, and http with it', () => {
+  test('on loopback is accepted if allowed, and http with it', () => {
     for (const text of ['http://127.0.0.1:9000/', 'http://shop.local/', 'https://[::1]:8443/'])
       expect(checkedUrl(text, true)).toBeInstanceOf(URL)
     expect(checkedUrl('http://127.0.0.1:22/', true)).toContain('must have the port')
   })
 
-  test('has to be public in all that its name stands for', async () => {
+  test('must be public for every address of its name', async () => {
     const all: Readonly<Record<string, readonly string[]>> = {
       'good.example': ['8.8.8.8', '2606:4700::1'],
       'half.example': ['8.8.8.8', '10.0.0.1'],
@@ -67,7 +67,7 @@ describe('an address for a webhook', () => {
   })
 })
 
-test('a name that is public when it is checked and on loopback when it is connected to leads nowhere', async () => {
+test('DNS rebinding to loopback after the check does not connect', async () => {
   const receiver = new WebhookReceiver()
   const answers = [['203.0.114.1'], ['127.0.0.1']]
   const sender = new HttpSender({
@@ -85,7 +85,7 @@ test('a name that is public when it is checked and on loopback when it is connec
   await receiver.stop()
 })
 
-test('the connection goes to the address that was looked at, whatever the name stands for meanwhile', async () => {
+test('the connection goes to the checked address, whatever the name resolves to meanwhile', async () => {
   const receiver = new WebhookReceiver()
   const asked: string[] = []
   const sender = new HttpSender({
@@ -95,14 +95,14 @@ test('the connection goes to the address that was looked at, whatever the name s
       return ['127.0.0.1']
     },
   })
-  // A name that nothing else could look up.
+  // Only the lookup of the test can resolve this name.
   const url = `http://only-here.invalid:${receiver.port}/hook?token=1`
   const result = await sender.send(url, ['whsec_AAAA'], sampleMessage('stock.changed', 0))
   expect([result.status, asked]).toEqual([204, ['only-here.invalid']])
   await receiver.stop()
 })
 
-test('addresses are tried in order until one takes the request, which is then tried first', async () => {
+test('addresses are tried in order until one accepts the request, which is then tried first', async () => {
   const receiver = new WebhookReceiver()
   // Nothing listens on the first two, so connections to them are refused.
   const lookup = async () => ['127.0.0.2', '127.0.0.3', '127.0.0.1']
@@ -121,7 +121,7 @@ test('addresses are tried in order until one takes the request, which is then tr
   expect((await send()).error).toContain('the receiver could not be reached')
 })
 
-test('an address that accepts a connection and then drops it is not the last one that is tried', async () => {
+test('after an address that accepts and then drops a connection, the next one is tried', async () => {
   const receiver = new WebhookReceiver()
   let dropped = 0
   const dropping = Bun.listen({
@@ -165,7 +165,7 @@ test.if(process.platform === 'linux')(
   120_000,
 )
 
-test('nothing goes through a proxy that the environment names', async () => {
+test('proxies of the environment are ignored', async () => {
   const receiver = new WebhookReceiver()
   const proxied = Bun.env.HTTP_PROXY
   Bun.env.HTTP_PROXY = 'http://127.0.0.1:9'
@@ -181,7 +181,7 @@ test('nothing goes through a proxy that the environment names', async () => {
   }
 })
 
-test('a name that nobody can tell for 5 s cannot be looked up', async () => {
+test('a name lookup fails after 5 s', async () => {
   const lookup = () => new Promise<never>(() => {})
   const sender = new HttpSender({ allowsPrivate: false, clock: Date.now, lookup })
   const [problem, { error, status }] = await Promise.all([

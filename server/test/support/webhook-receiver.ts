@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 
-/** Something that was delivered. */
+/** One received delivery. */
 export interface Received {
   readonly id: string
   readonly seconds: number
@@ -15,7 +15,7 @@ export interface Received {
 
 type Reply = (received: Received, number: number) => Response | Promise<Response>
 
-/** A real receiver on loopback; it says yes to everything until a test says otherwise. */
+/** A real receiver on loopback; it accepts everything until a test changes that. */
 export class WebhookReceiver {
   readonly all: Received[] = []
   reply: Reply = () => new Response(null, { status: 204 })
@@ -55,7 +55,7 @@ export class WebhookReceiver {
   }
 }
 
-/** By the specification, written down a second time: HMAC of id, time and body, in base64. */
+/** The signature by the specification, implemented a second time: HMAC of id, time and body, in base64. */
 export function signed({ id, seconds, text }: Received, secret: string): string {
   const key = Buffer.from(secret.slice('whsec_'.length), 'base64')
   return `v1,${createHmac('sha256', key).update(`${id}.${seconds}.${text}`).digest('base64')}`

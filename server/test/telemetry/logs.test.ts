@@ -15,7 +15,7 @@ async function start(logRequests: string, options: Parameters<typeof TestService
   return service
 }
 
-/** One request of each kind; gives the statuses that were logged. */
+/** Sends one request of each kind; returns the logged statuses. */
 async function statusesLogged(service: TestService): Promise<unknown[]> {
   await service.call('GET', '/inventory')
   await service.call('GET', '/inventory', { key: null })
@@ -32,13 +32,13 @@ describe('the log', () => {
     ['all', [200, 401, 404, 503]],
     ['errors', [401, 404, 503]],
     ['failures', [503]],
-    // What went wrong inside is told whatever the setting says.
+    // Internal failures are logged at every setting.
     ['none', [503]],
-  ])('with LOG_REQUESTS=%s tells of the requests that are asked for', async (setting, statuses) => {
+  ])('with LOG_REQUESTS=%s logs the selected requests', async (setting, statuses) => {
     expect(await statusesLogged(await start(setting))).toEqual(statuses)
   })
 
-  test('has one line for a failure of the database, and one a minute with how often it was repeated', async () => {
+  test('has one line for a database failure, and one a minute with the number of repeats', async () => {
     const service = await start('all')
     await service.run('ALTER TABLE orders RENAME TO away')
     const fail = async (times: number) => {
@@ -64,7 +64,7 @@ describe('the log', () => {
     await service.run('ALTER TABLE away RENAME TO orders')
   })
 
-  test('tells who did what and how it went, one JSON object to a line', async () => {
+  test('has author, request and outcome, one JSON object per line', async () => {
     const service = await start('all')
     const { id, secret } = await service.createKey('pro')
     await service.setQuantity(2n, '{"quantity": 3}', { key: secret, headers: { 'X-Request-Id': 'order-17' } })
@@ -84,7 +84,7 @@ describe('the log', () => {
     })
   })
 
-  test('names the key of a request that its limit refused', async () => {
+  test('names the key of a request that its limit rejected', async () => {
     const service = await start('errors')
     const { id, secret } = await service.createKey('enterprise', { limits: { perMinute: 1, perDay: 9 } })
     await service.call('GET', '/inventory', { key: secret })
@@ -94,7 +94,7 @@ describe('the log', () => {
     ])
   })
 
-  test('shows the path without its query, and not more than 200 characters of it', async () => {
+  test('has the path without its query, and at most 200 characters of it', async () => {
     const service = await start('all')
     await service.fetch('GET', '/v1/inventory?token=abc')
     await service.fetch('GET', `/v1/${'x'.repeat(5_000)}`)
@@ -103,7 +103,7 @@ describe('the log', () => {
     expect([String(second?.path).length, second?.operation]).toEqual([200, 'none'])
   })
 
-  test('gives the operator the whole story of a bug, with its cause', async () => {
+  test('has the full details of a bug, with its cause', async () => {
     const service = await start('failures', {
       wrapStore: (store) => ({
         ...store,
@@ -117,7 +117,7 @@ describe('the log', () => {
     expect(line?.error).toMatch(/TypeError: wrong turn\n\s+at .*\n(.*\n)*caused by Error: deep inside/)
   })
 
-  test('never shows a key, wherever a caller puts it', async () => {
+  test('never contains a key, wherever a caller puts it', async () => {
     const service = await start('all', { settings: { metricsPort: '0' } })
     const { secret } = await service.createKey('pro')
     await service.call('GET', '/inventory', { key: secret, headers: { 'X-Request-Id': secret } })
@@ -173,7 +173,7 @@ describe('the logger', () => {
     ])
   })
 
-  test('is readable on a terminal: a line each, in colour, and nothing that steers the terminal', async () => {
+  test('is readable on a terminal: one line each, in colour, without control characters', async () => {
     const { logger, writes } = loggerTo({ isTerminal: true, hasColours: true })
     logger.requestFinished({ ...request, path: '/v1/\u001b[2Jboo', status: 404 })
     await logger.flush()
@@ -206,7 +206,7 @@ describe('the logger', () => {
     ['failures', ['warn']],
     ['none', []],
   ] as const)(
-    'with LOG_REQUESTS=%s a request slower than a second is told with %p',
+    'with LOG_REQUESTS=%s a request slower than a second is logged as %p',
     async (requests, levels) => {
       const { logger, writes } = loggerTo({}, { requests })
       logger.requestFinished(request)
@@ -217,7 +217,7 @@ describe('the logger', () => {
     },
   )
 
-  test('a reader that stands still costs lines, not memory, and is told how many', async () => {
+  test('a stalled reader loses lines, not memory, and learns how many', async () => {
     const reader = Promise.withResolvers<void>()
     const seen: string[] = []
     const { logger } = loggerTo({
@@ -236,7 +236,7 @@ describe('the logger', () => {
     expect(JSON.parse(lines.at(-1) ?? '')).toMatchObject({ level: 'warn', dropped: 5 })
   })
 
-  test('a reader that went away does not stop the service', async () => {
+  test('a reader that disconnects does not stop the service', async () => {
     const { logger } = loggerTo({ write: () => Promise.reject(new Error('EPIPE')) })
     logger.info('first')
     await logger.flush()

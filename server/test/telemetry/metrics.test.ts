@@ -20,7 +20,7 @@ async function scrape(of = service) {
   expect(response.headers.get('Content-Type')).toBe('text/plain; version=0.0.4; charset=utf-8')
   const text = await response.text()
   const families = parsePrometheusText(text)
-  /** The value of one sample, 0 where there is none. */
+  /** The value of one sample, 0 if there is none. */
   const value = (name: string, labels: Readonly<Record<string, string>> = {}): number => {
     const samples =
       families.get(name.replace(/_(sum|count|bucket)$/, ''))?.samples ?? families.get(name)?.samples
@@ -31,7 +31,7 @@ async function scrape(of = service) {
 }
 
 describe('/metrics', () => {
-  test('is on a listener of its own, and nowhere else', async () => {
+  test('is only on its own listener', async () => {
     expect((await service.fetch('GET', '/metrics')).status).toBe(404)
     const { metricsAddress } = service
     expect((await fetch(metricsAddress.replace('/metrics', '/'))).status).toBe(404)
@@ -75,7 +75,7 @@ describe('/metrics', () => {
     for (const name of families.keys()) expect(documented).toContain(`\`${name}`)
   })
 
-  test('tells how many orders are open and reserve, and counts those refused and expired', async () => {
+  test('has the open orders and reserved units, and counts refused and expired orders', async () => {
     const order = (body: object) =>
       service.call('POST', '/store/orders', {
         body: JSON.stringify({ petId: 1, ...body }),
@@ -86,7 +86,7 @@ describe('/metrics', () => {
       const gauges = [value('petstore_orders_open'), value('petstore_reserved_units')]
       return [...gauges, value('petstore_orders_refused_total'), value('petstore_orders_expired_total')]
     }
-    // The one that every service under test begins with.
+    // The order that every service under test starts with.
     expect(await figures()).toEqual([1, 1, 0, 0])
     await order({ quantity: 3, holdSeconds: 1 })
     await order({ quantity: 2 })
@@ -128,7 +128,7 @@ describe('/metrics', () => {
     expect(after.value('petstore_request_duration_seconds_sum', timed)).toBeWithin(0, tookSeconds)
   })
 
-  test('tells the size and duration of commits', async () => {
+  test('has the size and duration of commits', async () => {
     const before = await scrape()
     const began = performance.now()
     await service.setQuantity(1n, '{"quantity": 5}')
@@ -142,10 +142,10 @@ describe('/metrics', () => {
     expect(grown('petstore_commit_duration_seconds_sum')).toBeWithin(0, tookSeconds)
   })
 
-  test('counts what was refused by limit, and the bans that began', async () => {
+  test('counts rejections by limit, and bans', async () => {
     const { secret } = await service.createKey('enterprise', { limits: { perMinute: 2, perDay: 100 } })
     const before = await scrape()
-    // Two pass, two are refused, the next brings the ban, the last finds it.
+    // Two pass, two are rejected, the next triggers the ban, the last meets it.
     for (let sent = 0; sent < 6; sent++) await service.call('GET', '/inventory', { key: secret })
     for (let sent = 0; sent < 4; sent++) await service.call('GET', '/inventory', { key: null })
     const after = await scrape()
@@ -157,7 +157,7 @@ describe('/metrics', () => {
     expect(after.value('petstore_requests_total', { operation: 'listInventory', status: '401' })).toBe(3)
   })
 
-  test('tells active keys by plan and entries as they are at the moment', async () => {
+  test('has the current number of active keys by plan and of entries', async () => {
     const before = await scrape()
     await service.createKey('free')
     await service.createKey('free', { expiresAt: START })
@@ -171,7 +171,7 @@ describe('/metrics', () => {
     expect(after.value('petstore_inventory_entries')).toBe(before.value('petstore_inventory_entries') + 1)
   })
 
-  test('tells what runs, since when, and with how much memory', async () => {
+  test('has the version, the start time and the memory', async () => {
     const { families, value } = await scrape()
     const version = (await Bun.file(new URL('../../package.json', import.meta.url)).json()).version
     expect(value('petstore_build_info', { version, bun: Bun.version })).toBe(1)
@@ -180,7 +180,7 @@ describe('/metrics', () => {
     expect(families.get('petstore_open_requests')?.samples).toHaveLength(1)
   })
 
-  test('counts the requests that are being answered', async () => {
+  test('counts the requests in progress', async () => {
     const other = new Database(service.databasePath)
     other.run('BEGIN IMMEDIATE')
     const waiting = service.setQuantity(1n, '{"quantity": 123}')
@@ -192,7 +192,7 @@ describe('/metrics', () => {
     expect(await openRequests()).toBe(0)
   })
 
-  test('still tells the rest when the database does not answer', async () => {
+  test('still has the rest if the database does not respond', async () => {
     const other = new Database(service.databasePath)
     other.run('ALTER TABLE keys RENAME TO away')
     const { families } = await scrape()
@@ -209,7 +209,7 @@ describe('/metrics', () => {
   })
 })
 
-test('labels and help are escaped, whatever they hold', () => {
+test('labels and help texts are escaped', () => {
   const labels = { name: 'a "quoted" \\ back\nslash', other: '}' }
   const text = family('some_gauge', 'gauge', 'with \\ and\nbreak', [[labels, 1.5]])
   expect(text.split('\n')).toHaveLength(4)
@@ -226,7 +226,7 @@ test.each([
   ['shrinking buckets', histogram('h_bucket{le="1"} 2\nh_bucket{le="+Inf"} 1\nh_sum 1\nh_count 1\n')],
   ['no +Inf', histogram('h_bucket{le="1"} 2\nh_sum 1\nh_count 2\n')],
   ['another count', histogram('h_bucket{le="1"} 2\nh_bucket{le="+Inf"} 2\nh_sum 1\nh_count 3\n')],
-])('the parser of these tests refuses %s', (_, text) => {
+])('the parser of these tests rejects %s', (_, text) => {
   expect(() => parsePrometheusText(text)).toThrow()
 })
 
