@@ -17,7 +17,7 @@ describe('the dependency rule fails if', () => {
       "import { y } from '../../server/test/support/y.ts'",
     ],
     [
-      'a value imports a subject',
+      'core/values imports a subject',
       'server/src/core/values/x.ts',
       "import type { Pet } from '../catalog/pet.ts'",
     ],
@@ -39,9 +39,9 @@ describe('the dependency rule fails if', () => {
       "import type { Store } from '../../store/store.ts'",
     ],
     ['an adapter imports the other', 'server/src/store/sqlite/x.ts', "import { y } from '../postgres/y.ts'"],
-    ['the other imports that one', 'server/src/store/postgres/x.ts', "import { y } from '../sqlite/y.ts'"],
+    ['the other imports the first', 'server/src/store/postgres/x.ts', "import { y } from '../sqlite/y.ts'"],
     ['an adapter imports http', 'server/src/store/sqlite/x.ts', "export { y } from '../../http/app.ts'"],
-    ['what adapters share knows one of them', 'server/src/store/x.ts', "import { y } from './sqlite/y.ts'"],
+    ['shared adapter code imports one of them', 'server/src/store/x.ts', "import { y } from './sqlite/y.ts'"],
     ['a store is opened by http', 'server/src/store/open-store.ts', "import { y } from '../http/y.ts'"],
     [
       'http imports an adapter',
@@ -72,19 +72,19 @@ describe('the dependency rule fails if', () => {
     ['compose imports a command', 'server/src/service/compose.ts', "import { y } from '../cli/y.ts'"],
     ['compose knows an adapter', 'server/src/service/compose.ts', "import { y } from '../store/sqlite/y.ts'"],
     [
-      'another than compose knows the pages',
+      'a file other than compose imports the pages',
       'server/src/service/demo.ts',
       "const { FILES } = await import('../../../web/dist/pages.ts')",
     ],
     [
-      'a command goes past open-store',
+      'a command bypasses open-store',
       'server/src/cli/commands/x.ts',
       "import { y } from '../../store/sqlite/store.ts'",
     ],
     ['a command imports http', 'server/src/cli/commands/x.ts', "import { y } from '../../http/app.ts'"],
     ['the client imports a package', 'client/src/x.ts', "import { y } from 'undici'"],
     [
-      'the staff page goes past the client',
+      'the staff page bypasses the client',
       'web/src/stock-page/x.ts',
       "import type { Pet } from '../../../server/src/core/catalog/pet.ts'",
     ],
@@ -95,13 +95,13 @@ describe('the dependency rule fails if', () => {
     ],
     ['a page imports another package', 'web/src/docs-page/x.tsx', "import { marked } from 'marked'"],
     [
-      'an import goes over several lines',
+      'an import spans several lines',
       'server/src/core/x.ts',
       "import {\n  y,\n  z,\n} from '../http/app.ts'",
     ],
-    ['an import is made at run time', 'server/src/core/x.ts', "const y = await import('../http/app.ts')"],
-    ['an import is of a type in passing', 'server/src/core/x.ts', "let y: import('../http/app.ts').App"],
-    ['a file is on no floor', 'server/src/other/x.ts', ''],
+    ['a dynamic import is used', 'server/src/core/x.ts', "const y = await import('../http/app.ts')"],
+    ['an inline type import is used', 'server/src/core/x.ts', "let y: import('../http/app.ts').App"],
+    ['a file has no layer', 'server/src/other/x.ts', ''],
   ])('%s', (_, path, source) => {
     expect(found(path, source)).toHaveLength(1)
   })

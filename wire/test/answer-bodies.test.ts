@@ -48,9 +48,9 @@ describe('a body of text', () => {
     ['ASCII', 'pets'],
     ['characters of two bytes, one in memory', 'Zoë'],
     ['characters of two bytes', 'Мурка'],
-    ['characters of three and four', '猫 and 🐶'],
-    ['many of two', 'é'.repeat(20_000)],
-    ['one of four at the end', `${'x'.repeat(30_000)}🐶`],
+    ['characters of three and four bytes', '猫 and 🐶'],
+    ['many characters of two bytes', 'é'.repeat(20_000)],
+    ['a character of four bytes at the end', `${'x'.repeat(30_000)}🐶`],
   ])('arrives as UTF-8, with its length in bytes: %s', async (_, text) => {
     offer('/text', () => text)
     const socket = await HostileSocket.open(listener.port)
@@ -72,7 +72,7 @@ describe('a body of text', () => {
   })
 
   test.each([
-    ['one byte for each character in memory', 'é-'],
+    ['one byte per character in memory', 'é-'],
     ['two', '猫🐶é-'],
   ])('of 12 MiB arrives complete at a reader that starts late, with %s', async (_, letters) => {
     const text = letters.repeat(Math.ceil((12 * MIB) / Buffer.byteLength(letters)))

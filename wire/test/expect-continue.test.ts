@@ -67,8 +67,8 @@ describe('a client that waits for 100 Continue', () => {
   })
 
   test.each([
-    ['the body is here already', 'Content-Length: 4', 'pets'],
-    ['there is no body', 'Content-Length: 0', ''],
+    ['the body has already arrived', 'Content-Length: 4', 'pets'],
+    ['the request has no body', 'Content-Length: 0', ''],
   ])('does not get it if %s, and the connection continues', async (_, framing, body) => {
     for (const target of ['/read', '/unread']) {
       const socket = await HostileSocket.open(listener.port)
@@ -84,7 +84,7 @@ describe('a client that waits for 100 Continue', () => {
 
   test.each([
     ['another expectation', head('/read', 'Content-Length: 4', 'miracles')],
-    ['that of HTTP/1.0', head('/read', 'Content-Length: 4').replace('HTTP/1.1', 'HTTP/1.0')],
+    ['the expectation in HTTP/1.0', head('/read', 'Content-Length: 4').replace('HTTP/1.1', 'HTTP/1.0')],
   ])('does not get it if it cannot: %s', async (_, text) => {
     const socket = await HostileSocket.open(listener.port)
     socket.send(text)

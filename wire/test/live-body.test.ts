@@ -149,8 +149,8 @@ describe('a live body', () => {
   })
 
   test.each([
-    ['who has taken everything', 5],
-    ['to whom much is unsent', 16 * 1024 * 1024],
+    ['after reading everything', 5],
+    ['with much unsent data', 16 * 1024 * 1024],
   ])('is notified once when a reader disconnects %s, and later data is discarded', async (_, size) => {
     const reader = await ByteReader.open(listener.port)
     reader.send(request('/live'))

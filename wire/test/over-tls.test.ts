@@ -97,7 +97,7 @@ describe('the certificate of a running listener', () => {
   )
 
   test.each([
-    ['the key of another', { cert: CERTIFICATE, key: OTHER_PRIVATE_KEY }],
+    ['the key of another certificate', { cert: CERTIFICATE, key: OTHER_PRIVATE_KEY }],
     ['no certificate', { cert: 'none', key: PRIVATE_KEY }],
   ])('stays if the new one is unusable: %s', async (_, useless) => {
     const running = listenOverTls()

@@ -98,15 +98,20 @@ describe('the throughput of a reader', () => {
   }
 
   test.each<[string, (second: number) => number, min: number, max: number]>([
-    ['a KiB a second is enough', () => 1024, 2_000, Number.POSITIVE_INFINITY],
+    ['1 KiB a second is enough', () => 1024, 2_000, Number.POSITIVE_INFINITY],
     [
-      'so are 20 in pieces, with a minute in between',
+      '20 KiB in pieces, a minute apart, are enough',
       (second) => (second % 60 === 0 ? 60 * 20 * 1024 : 0),
       2_000,
       Number.POSITIVE_INFINITY,
     ],
-    ['half of one is not, after minutes', () => 512, 240, 360],
-    ['nor is less after a good start', (second) => (second < 180 ? 100_000 : 10), 180 + 240, 180 + 360],
+    ['half a KiB a second is too slow after minutes', () => 512, 240, 360],
+    [
+      'slowing down after a good start is too slow',
+      (second) => (second < 180 ? 100_000 : 10),
+      180 + 240,
+      180 + 360,
+    ],
   ])('%s', (_, takenIn, min, max) => {
     const seconds = secondsUntilTooSlow(takenIn)
     expect(seconds).toBeGreaterThanOrEqual(min)
@@ -139,7 +144,7 @@ describe('the total memory for slow readers', () => {
     ['at once', () => Buffer.alloc(20 * MIB)],
     ['in parts', () => Array.from({ length: 20 }, () => Buffer.alloc(MIB))],
     [
-      'of parts, one by one',
+      'from parts, one by one',
       () => {
         const madeOf = Array.from({ length: 20 }, () => Buffer.alloc(MIB))
         return { madeOf, [Symbol.iterator]: () => madeOf.values() }

@@ -40,7 +40,7 @@ describe('an idle connection', () => {
   })
 
   test.each([
-    ['after an answer', REQUEST],
+    ['after a response', REQUEST],
     ['after an empty line', `${REQUEST}\r\n`],
   ])('is closed without a response after the keep-alive time, %s', async (_, sent) => {
     listenFast(echo, { keepAliveSeconds: 30, requestTimeoutSeconds: 5 })
@@ -71,7 +71,7 @@ describe('an idle connection', () => {
   })
 
   test.each([
-    ['the last answer', 'GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n', null],
+    ['the last response', 'GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n', null],
     ['HTTP/1.0', 'GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n', 'timeout=75'],
   ])('is announced only if it applies: %s', async (_, request, promise) => {
     listenFast()

@@ -168,7 +168,7 @@ Refused
 
   test.each([
     ['an empty file', '', `delivery.csv is empty; ${EXPECTED_FILE}`],
-    ['a header alone', 'petId,delta\n\n', 'delivery.csv has no line with a pet; nothing was changed'],
+    ['only a header', 'petId,delta\n\n', 'delivery.csv has no line with a pet; nothing was changed'],
     ['another header', 'name,status\n1,2\n', `delivery.csv begins with "name,status"; ${EXPECTED_FILE}`],
     [
       ...['a wrong column', 'petId;dleta\n1;2\n'],

@@ -22,7 +22,7 @@ describe('the location of the database', () => {
     ['an empty PETSTORE_DATA', {}, { PETSTORE_DATA: '' }, here('data/petstore.db')],
     ['--data', { data: 'shop' }, { PETSTORE_DATA: '/srv/pets' }, here('shop/petstore.db')],
     ['DATABASE_URL', {}, { PETSTORE_DATA: '/srv/pets', DATABASE_URL: 'sqlite:a.db' }, here('a.db')],
-    ['--data beside DATABASE_URL', { data: '/d' }, { DATABASE_URL: 'postgres://x' }, 'sqlite:/d/petstore.db'],
+    ['--data with DATABASE_URL', { data: '/d' }, { DATABASE_URL: 'postgres://x' }, 'sqlite:/d/petstore.db'],
     ['several hosts, each with its port', {}, { DATABASE_URL: HOSTS }, HOSTS],
     ['--database-url', { databaseUrl: 'sqlite:/a/../b.db' }, { PETSTORE_DATA: '/srv' }, 'sqlite:/b.db'],
   ])('is set by %s', (_, flags, environment, expected) => {

@@ -222,7 +222,7 @@ Refused
   })
 
   test.each([
-    ['a file that is not there', ['import', 'none.csv'], 1, 'cannot read none.csv: there is no such file'],
+    ['a missing file', ['import', 'none.csv'], 1, 'cannot read none.csv: there is no such file'],
     ['a folder', ['import', '.'], 1, 'cannot read .: it is a folder'],
     ['another header', ['import', 'odd.csv'], 1, 'odd.csv begins with "a,b"; expected CSV with the header'],
     [
@@ -234,7 +234,12 @@ Refused
       '--encoding must be one of utf8, latin1, got "ebcdic"',
     ],
     ['no file', ['import'], 2, "missing required argument 'file'"],
-    ['a wrong --show', ['import', 'odd.csv', '--show', 'all'], 2, '--show must be a whole number, got "all"'],
+    [
+      'an invalid --show',
+      ['import', 'odd.csv', '--show', 'all'],
+      2,
+      '--show must be a whole number, got "all"',
+    ],
     ['an unknown flag', ['import', 'odd.csv', '--fast'], 2, "unknown option '--fast'"],
     ['another database', ['import', 'odd.csv', '--database-url', 'mysql:x'], 1, 'odd.csv begins'],
   ])('%s is rejected in one line', async (_, args, code, message) => {

@@ -92,17 +92,17 @@ describe('petstore keys create', () => {
     ['no name', ['--plan', 'free'], '--name'],
     ['an empty name', ['--name', ' ', '--plan', 'free'], '--name'],
     ['a name of two lines', ['--name', 'a\nb', '--plan', 'free'], 'without line ends'],
-    ['a name without end', ['--name', 'a'.repeat(201), '--plan', 'free'], '1 to 200 characters'],
+    ['a name that is too long', ['--name', 'a'.repeat(201), '--plan', 'free'], '1 to 200 characters'],
     ['no plan', ['--name', 'a'], '--plan'],
     ['an unknown plan', ['--name', 'a', '--plan', 'gold'], 'free, pro, business, enterprise'],
     ['enterprise without limits', ['--name', 'a', '--plan', 'enterprise', '--per-day', '5'], '--per-minute'],
     ['limits for another plan', ['--name', 'a', '--plan', 'pro', '--per-day', '5'], 'enterprise plan'],
     [
-      'a limit that is none',
+      'an invalid limit',
       ['--name', 'a', '--plan', 'enterprise', '--per-minute', '0', '--per-day', '5'],
       '1 or more',
     ],
-    ['a wrong expiry', ['--name', 'a', '--plan', 'pro', '--expires', 'soon'], '2027-01-31'],
+    ['an invalid expiry', ['--name', 'a', '--plan', 'pro', '--expires', 'soon'], '2027-01-31'],
     ['an expiry in the past', ['--name', 'a', '--plan', 'pro', '--expires', '2020-01-01'], 'in the future'],
     [
       'an unknown permission',
@@ -204,7 +204,7 @@ describe('petstore keys change', () => {
 
   test.each([
     ['nothing', ['shop'], 2, 'say what to change: --name, --plan, --expires or --may'],
-    ['what it is already', ['shop', '--may', 'stock', '--plan', 'free'], 1, 'nothing was changed'],
+    ['to its current values', ['shop', '--may', 'stock', '--plan', 'free'], 1, 'nothing was changed'],
     ['an unknown key', ['nobody', '--may', 'none'], 1, 'there is no key'],
     ['to an empty name', ['shop', '--name', ''], 2, '--name must be 1 to 200 characters'],
     ['to an unknown plan', ['shop', '--plan', 'gold'], 2, 'free, pro, business, enterprise'],
@@ -239,9 +239,9 @@ describe('petstore keys rotate, revoke and unban', () => {
     ['rotate an unknown key', ['rotate', 'nobody'], 1, 'there is no key'],
     ['revoke an unknown key', ['revoke', 'nobody', '--yes'], 1, 'there is no key'],
     ['unban a key that is not banned', ['unban', 'shop'], 1, 'is not banned'],
-    ['rotate with a wrong grace', ['rotate', 'shop', '--grace', 'long'], 2, '--grace must be like'],
+    ['rotate with an invalid grace period', ['rotate', 'shop', '--grace', 'long'], 2, '--grace must be like'],
     ['revoke without a key', ['revoke'], 2, "missing required argument 'key'"],
-    ['do something unknown', ['forget'], 2, 'unknown command'],
+    ['run an unknown command', ['forget'], 2, 'unknown command'],
   ])('to %s is rejected in one line', async (_, args, code, message) => {
     await create('--name', 'shop', '--plan', 'free')
     const { exitCode, stdout, stderr } = await keys(...args)

@@ -33,9 +33,9 @@ const keyed = (key: string, fingerprint: string, request: Adjustment): Adjustmen
 /** The requested changes, and the result of each: its quantity if all succeed, otherwise the code of its failure. */
 const CASES: readonly [title: string, changes: readonly AdjustmentChange[], result: readonly unknown[]][] = [
   ['more', [{ petId: 1n, delta: 2 }], [5]],
-  ['less, down to nothing', [{ petId: 1n, delta: -3 }], [0]],
+  ['a reduction to zero', [{ petId: 1n, delta: -3 }], [0]],
   ['a count', [{ petId: 1n, quantity: 9 }], [9]],
-  ['what is expected', [{ petId: 1n, delta: 1, expected: 3 }], [4]],
+  ['the expected quantity', [{ petId: 1n, delta: 1, expected: 3 }], [4]],
   [
     'several',
     [
@@ -45,11 +45,11 @@ const CASES: readonly [title: string, changes: readonly AdjustmentChange[], resu
     [MAX_QUANTITY - 1, 0],
   ],
   ['below zero', [{ petId: 1n, delta: -4 }], ['insufficient_stock']],
-  ['above the bound', [{ petId: 2n, delta: 1 }], ['invalid_request']],
-  ['far above it', [{ petId: 2n, delta: MAX_QUANTITY }], ['invalid_request']],
-  ['a pet that is not there', [{ petId: 3n, delta: 1 }], ['not_found']],
-  ['not what is expected', [{ petId: 1n, quantity: 1, expected: 2 }], ['precondition_failed']],
-  ['neither expected nor enough', [{ petId: 1n, delta: -9, expected: 2 }], ['precondition_failed']],
+  ['above the maximum', [{ petId: 2n, delta: 1 }], ['invalid_request']],
+  ['far above the maximum', [{ petId: 2n, delta: MAX_QUANTITY }], ['invalid_request']],
+  ['an unknown pet', [{ petId: 3n, delta: 1 }], ['not_found']],
+  ['another quantity than expected', [{ petId: 1n, quantity: 1, expected: 2 }], ['precondition_failed']],
+  ['neither expected nor sufficient', [{ petId: 1n, delta: -9, expected: 2 }], ['precondition_failed']],
   [
     'one of several',
     [

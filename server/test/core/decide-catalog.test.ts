@@ -53,40 +53,40 @@ const words = (asked: readonly StockRequest[], more: Partial<CatalogFound> = {})
 describe('pets', () => {
   test.each<[string, StockRequest[], unknown[]]>([
     ['get the next ids', [create(), create()], ['101 -', '102 -']],
-    ['get the ids that they choose', [create({ id: 7n }), create()], ['7 -', '101 -']],
+    ['get the ids that they request', [create({ id: 7n }), create()], ['7 -', '101 -']],
     [
-      'never get an id that another has just chosen',
+      'never get an id that another has just requested',
       [create({ id: 101n }), create(), create({ id: 103n }), create()],
       [...['101 -', '102 -', '103 -', '104 -']],
     ],
     [
-      'do not get a taken id',
+      'do not get a used id',
       [create({ id: 1n }), create({ id: 7n }), create({ id: 7n })],
       [...[taken({ id: 1n }), '7 -', taken({ id: 7n })]],
     ],
-    ['may have the id of one that is gone', [remove(1n), create({ id: 1n })], [{ removed: 1n }, '1 -']],
+    ['may have the id of a removed pet', [remove(1n), create({ id: 1n })], [{ removed: 1n }, '1 -']],
     [
-      'do not get a taken barcode',
+      'do not get a used barcode',
       [create({ barcode: 'A' }), create({ barcode: 'C' }), create({ barcode: 'C' })],
       [...[taken({ barcode: 'A', by: 1n }), '102 C', taken({ barcode: 'C', by: 102n })]],
     ],
     [
-      'are of a category that is there',
+      'must have an existing category',
       [create({ categoryId: 9n }), patch(1n, { categoryId: 9n })],
       [...[{ unknownCategory: 9n }, { unknownCategory: 9n }]],
     ],
     [
-      'hand on a barcode',
+      'pass a barcode on',
       [patch(1n, { barcode: null }), patch(2n, { barcode: 'A' }), patch(1n, { barcode: 'B' })],
       [...['1 -', '2 A', '1 B']],
     ],
     [
-      'do not swap barcodes by one request each',
+      'cannot swap barcodes by one request each',
       [patch(1n, { barcode: 'B' }), patch(2n, { barcode: 'A' })],
       [...[taken({ barcode: 'B', by: 2n }), taken({ barcode: 'A', by: 1n })]],
     ],
     [
-      'swap them over a third',
+      'swap them through a third barcode',
       [patch(1n, { barcode: 'C' }), patch(2n, { barcode: 'A' }), patch(1n, { barcode: 'B' })],
       [...['1 C', '2 A', '1 B']],
     ],
@@ -96,12 +96,12 @@ describe('pets', () => {
       ['1 A', '1 A'],
     ],
     [
-      'leave their barcode when they go',
+      'release their barcode when removed',
       [remove(1n), create({ barcode: 'A' }), patch(2n, { barcode: 'A' })],
       [...[{ removed: 1n }, '101 A', taken({ barcode: 'A', by: 101n })]],
     ],
     [
-      'are made, changed and removed',
+      'are created, changed and removed',
       [
         ...[
           create({ id: 7n, barcode: 'C' }),
@@ -118,7 +118,7 @@ describe('pets', () => {
       ],
     ],
     [
-      'are not there until they are made',
+      'do not exist until they are created',
       [patch(7n, { name: 'X' }), create({ id: 7n })],
       ['unknown_pet', '7 -'],
     ],
@@ -225,13 +225,13 @@ describe('categories', () => {
   test.each<[string, StockRequest, unknown, string[], bigint[]]>([
     ['gets the next id', make(), { category: { id: 51n, name: 'Birds' } }, ['created'], []],
     [
-      'gets the id that it chooses',
+      'gets the requested id',
       make({ id: 9n, lowStockAt: 0 }),
       { category: { id: 9n, name: 'Birds', lowStockAt: 0 } },
       ['created'],
       [],
     ],
-    ['does not get a taken one', make({ id: 1n }), { taken: { categoryId: 1n } }, [], []],
+    ['does not get a used id', make({ id: 1n }), { taken: { categoryId: 1n } }, [], []],
     [
       'is renamed',
       change(2n, { name: 'Kittens' }),
@@ -246,11 +246,17 @@ describe('categories', () => {
       ['changed'],
       [1n],
     ],
-    ['loses it', change(2n, { lowStockAt: null }), { category: { id: 2n, name: 'Cats' } }, ['changed'], [2n]],
-    ['stays as it is', change(2n, { name: 'Cats', lowStockAt: 5 }), { category: CATS }, [], []],
-    ['is not there', change(9n, { name: 'X' }), { unknownCategory: 9n }, [], []],
+    [
+      'loses its threshold',
+      change(2n, { lowStockAt: null }),
+      { category: { id: 2n, name: 'Cats' } },
+      ['changed'],
+      [2n],
+    ],
+    ['stays unchanged', change(2n, { name: 'Cats', lowStockAt: 5 }), { category: CATS }, [], []],
+    ['does not exist', change(9n, { name: 'X' }), { unknownCategory: 9n }, [], []],
     ['is in use', drop(1n), { inUse: { category: 1n } }, [], []],
-    ['cannot go twice', drop(9n), { unknownCategory: 9n }, [], []],
+    ['cannot be removed twice', drop(9n), { unknownCategory: 9n }, [], []],
   ])('one %s', (_, request, outcome, told, thresholds) => {
     const decision = decided([request])
     expect(decision.outcomes).toEqual([outcome] as typeof decision.outcomes)

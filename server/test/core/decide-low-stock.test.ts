@@ -88,13 +88,13 @@ describe('a pet is low', () => {
 describe('a crossing is logged once, in the request that causes it', () => {
   test.each<[string, Case, string[]]>([
     ['by a quantity', { asked: [set(3)] }, ['low 3']],
-    ['not by one above it', { asked: [set(4)] }, []],
-    ['not by one that stays below', { from: { quantity: 2 }, asked: [set(0)] }, []],
+    ['not by a quantity above the threshold', { asked: [set(4)] }, []],
+    ['not by a quantity that stays below', { from: { quantity: 2 }, asked: [set(0)] }, []],
     ['back by a quantity', { from: { quantity: 2 }, asked: [set(4)] }, ['recovered 4']],
     ['not by the same quantity again', { from: { quantity: 3 }, asked: [set(3)] }, []],
     ['by an adjustment', { asked: [{ ...BY, changes: [{ petId: 1n, delta: -8 }] }] }, ['low 2']],
     [
-      'not by an adjustment that is refused as a whole',
+      'not by a rejected adjustment',
       {
         asked: [
           {
@@ -114,38 +114,46 @@ describe('a crossing is logged once, in the request that causes it', () => {
       [...['low 1', 'recovered 9', 'low 2', 'recovered 4']],
     ],
     ['by an order', { asked: [reserve(7)] }, ['low 3']],
-    ['not by an order that is refused', { asked: [reserve(11)] }, []],
+    ['not by a rejected order', { asked: [reserve(11)] }, []],
     ['by the second of two orders', { asked: [reserve(6), reserve(1)] }, ['low 3']],
     [
-      'back by an order that is cancelled',
+      'back by a cancelled order',
       { from: { reserved: 8 }, orders: [order(8)], asked: [update('cancel')] },
       ['recovered 10'],
     ],
     [
-      'not by one that is completed: both go down',
+      'not by a completed order, which reduces both',
       { from: { reserved: 6 }, orders: [order(6)], asked: [update('complete')] },
       [],
     ],
     [
-      'nor by one of a low pet',
+      'nor by a completed order of a low pet',
       { from: { reserved: 8 }, orders: [order(8)], asked: [update('complete')] },
       [],
     ],
     [
-      'back by a hold that is over',
+      'back by an expired hold',
       { from: { reserved: 8 }, orders: [order(8, { expiresAt: NOW })], asked: [set(10)] },
       ['recovered 10'],
     ],
     [
-      'by a hold that is over, and then by the request',
+      'by an expired hold, and then by the request',
       { from: { reserved: 8 }, orders: [order(8, { expiresAt: NOW })], asked: [set(2)] },
       ['recovered 10', 'low 2'],
     ],
-    ['by a threshold of its own', { asked: [patch({ lowStockAt: 10 })] }, ['low 10']],
-    ['back by a lower one', { from: { quantity: 3 }, asked: [patch({ lowStockAt: 2 })] }, ['recovered 3']],
-    ['back by none', { from: { quantity: 3 }, asked: [patch({ lowStockAt: null })] }, ['recovered 3']],
+    ['by its own threshold', { asked: [patch({ lowStockAt: 10 })] }, ['low 10']],
     [
-      'by its category, once it has none of its own',
+      'back by a lower threshold',
+      { from: { quantity: 3 }, asked: [patch({ lowStockAt: 2 })] },
+      ['recovered 3'],
+    ],
+    [
+      'back by no threshold',
+      { from: { quantity: 3 }, asked: [patch({ lowStockAt: null })] },
+      ['recovered 3'],
+    ],
+    [
+      'by its category, once it has no own threshold',
       { from: { quantity: 5 }, pet: { categoryId: 2n, lowStockAt: 3 }, asked: [patch({ lowStockAt: null })] },
       ['low 5'],
     ],
@@ -154,28 +162,36 @@ describe('a crossing is logged once, in the request that causes it', () => {
       { from: { lowStockAt: 5 }, pet: { categoryId: 2n }, asked: [patch({ categoryId: 3n })] },
       ['low 10'],
     ],
-    ['not by another category where it has its own', { asked: [patch({ categoryId: 3n })] }, []],
+    ['not by another category if it has its own threshold', { asked: [patch({ categoryId: 3n })] }, []],
     [
       'by a category and back by another',
       { from: { lowStockAt: null }, pet: {}, asked: [patch({ categoryId: 3n }), patch({ categoryId: 2n })] },
       ['low 10', 'recovered 10'],
     ],
     ['not by another name', { from: { quantity: 1 }, asked: [patch({ name: 'Max' })] }, []],
-    ['by a pet that comes low', { from: null, asked: [create({ quantity: 3, lowStockAt: 3 })] }, ['low 3']],
-    ['not by one that does not', { from: null, asked: [create({ quantity: 4, lowStockAt: 3 })] }, []],
     [
-      'by a pet that comes low by its category',
+      'by a pet that is created low',
+      { from: null, asked: [create({ quantity: 3, lowStockAt: 3 })] },
+      ['low 3'],
+    ],
+    [
+      'not by a pet that is not created low',
+      { from: null, asked: [create({ quantity: 4, lowStockAt: 3 })] },
+      [],
+    ],
+    [
+      'by a pet that is created low by its category',
       { from: null, asked: [create({ quantity: 3, categoryId: 2n })] },
       ['low 3'],
     ],
-    ['not by a low pet that goes', { from: { quantity: 1 }, asked: [REMOVE] }, []],
+    ['not by removing a low pet', { from: { quantity: 1 }, asked: [REMOVE] }, []],
     [
-      'by a pet that comes back low, which is another one',
+      'by a removed pet that is created again as low',
       { from: { quantity: 1 }, asked: [REMOVE, create({ quantity: 2, lowStockAt: 3 })] },
       ['low 2'],
     ],
     [
-      'by a pet that comes low, recovers, goes and comes back',
+      'by a pet that is created low, recovers, is removed and created again',
       {
         from: null,
         asked: [

@@ -40,12 +40,12 @@ const CASES: readonly [
   outcomes: readonly QuantityOutcome[],
   made: readonly [index: number, before: number][],
 ][] = [
-  ['nothing is asked for', [], [[1n, state(3)]], [], []],
+  ['no request', [], [[1n, state(3)]], [], []],
   ['a quantity is set', [set(1n, 5)], [[1n, state(3, 'sold')]], [item(1n, 5, 'sold')], [[0, 3]]],
   ['the same quantity changes nothing', [set(1n, 3)], [[1n, state(3)]], [item(1n, 3)], []],
-  ['a pet that is not there', [set(2n, 5)], [[1n, state(3)]], ['unknown_pet'], []],
+  ['an unknown pet', [set(2n, 5)], [[1n, state(3)]], ['unknown_pet'], []],
   [
-    'the lowest and the highest',
+    'the minimum and the maximum',
     [set(1n, 0), set(1n, MAX_QUANTITY)],
     [[1n, state(3)]],
     [item(1n, 0), item(1n, MAX_QUANTITY)],
@@ -55,7 +55,7 @@ const CASES: readonly [
     ],
   ],
   [
-    'twice the same pet: the second finds the first',
+    'the same pet twice: the second change sees the first',
     [set(1n, 5), set(1n, 6)],
     [[1n, state(3)]],
     [item(1n, 5), item(1n, 6)],
@@ -65,7 +65,7 @@ const CASES: readonly [
     ],
   ],
   [
-    'there and back again leaves both',
+    'there and back again keeps both changes',
     [set(1n, 5), set(1n, 3)],
     [[1n, state(3)]],
     [item(1n, 5), item(1n, 3)],
@@ -74,14 +74,8 @@ const CASES: readonly [
       [1, 5],
     ],
   ],
-  ['the state that is named', [set(1n, 5, [state(3)])], [[1n, state(3)]], [item(1n, 5)], [[0, 3]]],
-  [
-    'one of the states that are named',
-    [set(1n, 5, [state(9), state(3)])],
-    [[1n, state(3)]],
-    [item(1n, 5)],
-    [[0, 3]],
-  ],
+  ['the named state', [set(1n, 5, [state(3)])], [[1n, state(3)]], [item(1n, 5)], [[0, 3]]],
+  ['one of the named states', [set(1n, 5, [state(9), state(3)])], [[1n, state(3)]], [item(1n, 5)], [[0, 3]]],
   [
     'another quantity than named',
     [set(1n, 5, [state(4)])],
@@ -97,16 +91,16 @@ const CASES: readonly [
     [],
   ],
   ['no state at all is allowed', [set(1n, 3, [])], [[1n, state(3)]], [{ conflict: item(1n, 3) }], []],
-  ['a condition on what is not there', [set(2n, 5, [state(3)])], [], ['unknown_pet'], []],
+  ['a condition on an unknown pet', [set(2n, 5, [state(3)])], [], ['unknown_pet'], []],
   [
-    'of two with the same condition one is made',
+    'of two with the same condition one succeeds',
     [set(1n, 5, [state(3)]), set(1n, 6, [state(3)])],
     [[1n, state(3)]],
     [item(1n, 5), { conflict: item(1n, 5) }],
     [[0, 3]],
   ],
   [
-    'a condition that the one before it brought about',
+    'a condition that the previous change fulfils',
     [set(1n, 5), set(1n, 6, [state(5)])],
     [[1n, state(3)]],
     [item(1n, 5), item(1n, 6)],
@@ -116,7 +110,7 @@ const CASES: readonly [
     ],
   ],
   [
-    'others are made beside one that is not',
+    'others succeed next to a failed one',
     [set(1n, 5, [state(9)]), set(2n, 4), set(3n, 1)],
     [
       [1n, state(3)],

@@ -37,8 +37,8 @@ describe('Text that is not UTF-8', () => {
     ['in the last line', 'a\r\nb\r\nM\xfcller\r\n', 3],
     ['as the last byte', 'a\nb\n\xfc', 3],
     ['in two lines', 'a\n\xe4\nb\n\xf6', 2],
-    ['behind characters that are cut in two', 'aaaa\xc3\xa9\xf0\x9f\x90\xb6\n\xfc', 2],
-    ['where it could be the beginning of a character', 'a\n\xf0\n\n', 2],
+    ['after characters that are split', 'aaaa\xc3\xa9\xf0\x9f\x90\xb6\n\xfc', 2],
+    ['where it could start a character', 'a\n\xf0\n\n', 2],
   ])('is rejected with its line: %s', async (_, text, line) => {
     for (const size of [1, 2, 3, 5, 1_000]) {
       await expect(linesIn(Buffer.from(text, 'latin1'), size)).rejects.toThrow(notUtf8(line))
@@ -87,8 +87,8 @@ describe('Text that is not UTF-8', () => {
   })
 
   test.each([
-    ['UTF-16, least byte first', [0xff, 0xfe, 0x70, 0], 'the file is UTF-16; save it as UTF-8'],
-    ['UTF-16, greatest byte first', [0xfe, 0xff, 0, 0x70], 'the file is UTF-16; save it as UTF-8'],
+    ['UTF-16, little-endian', [0xff, 0xfe, 0x70, 0], 'the file is UTF-16; save it as UTF-8'],
+    ['UTF-16, big-endian', [0xfe, 0xff, 0, 0x70], 'the file is UTF-16; save it as UTF-8'],
   ])('is rejected as %s, in either encoding', async (_, bytes, message) => {
     for (const encoding of ['utf8', 'latin1'] as const) {
       await expect(linesIn(new Uint8Array(bytes), 9, encoding)).rejects.toThrow(new Error(message))

@@ -32,10 +32,10 @@ function imported(wanted: OrderRow, order?: Order, quantity = 10) {
 
 describe('an order in a file', () => {
   test.each<[string, OrderRow, Order | undefined, unknown[], Partial<Order>, number | undefined]>([
-    ['a new open one reserves', row(), undefined, ['created'], { state: 'open', createdAt: 99 }, 5],
-    ['as much as there is', row({ quantity: 7 }), undefined, ['created'], { quantity: 7 }, 10],
+    ['a new open order reserves units', row(), undefined, ['created'], { state: 'open', createdAt: 99 }, 5],
+    ['as many as available', row({ quantity: 7 }), undefined, ['created'], { quantity: 7 }, 10],
     [
-      'a new complete one takes nothing',
+      'a new complete order takes nothing',
       row({ complete: true }),
       undefined,
       ['completed'],
@@ -43,7 +43,7 @@ describe('an order in a file', () => {
       undefined,
     ],
     [
-      'also for a pet that is no more',
+      'also for a removed pet',
       row({ complete: true, petId: 9n }),
       undefined,
       ['completed'],
@@ -51,7 +51,7 @@ describe('an order in a file', () => {
       undefined,
     ],
     [
-      'one that is completed is sold',
+      'a completed order is sold',
       row({ complete: true }),
       known(),
       [[10, 8], 'completed'],
@@ -60,15 +60,15 @@ describe('an order in a file', () => {
     ],
     ['another ship date', row({ shipDate: 8 }), known(), ['changed'], { shipDate: 8 }, 5],
     [
-      'another ship date of a complete one',
+      'another ship date of a complete order',
       row({ complete: true, shipDate: 8 }),
       known({ state: 'complete' }),
       ['changed'],
       { shipDate: 8, state: 'complete' },
       undefined,
     ],
-    ['more of it', row({ quantity: 7 }), known(), ['changed'], { quantity: 7, createdAt: 3 }, 10],
-    ['less of it', row({ quantity: 1 }), known(), ['changed'], { quantity: 1 }, 4],
+    ['a larger quantity', row({ quantity: 7 }), known(), ['changed'], { quantity: 7, createdAt: 3 }, 10],
+    ['a smaller quantity', row({ quantity: 1 }), known(), ['changed'], { quantity: 1 }, 4],
     ['the same again', row(), known(), [], {}, undefined],
   ])('%s', (_, wanted, order, told, result, reserved) => {
     const outcome = imported(wanted, order)
@@ -87,22 +87,27 @@ describe('an order in a file', () => {
   })
 
   test.each<[string, OrderRow, Order | undefined, string]>([
-    ['one more than is there', row({ quantity: 8 }), undefined, 'of pet 1 7 are available, 8 are needed'],
-    ['one more for one that is there', row({ quantity: 10 }), known(), '5 are available, 8 are needed'],
-    ['a pet that is not there', row({ petId: 9n }), undefined, 'there is no pet 9'],
+    ['one more than available', row({ quantity: 8 }), undefined, 'of pet 1 7 are available, 8 are needed'],
+    [
+      'an increase above the available units',
+      row({ quantity: 10 }),
+      known(),
+      '5 are available, 8 are needed',
+    ],
+    ['an unknown pet', row({ petId: 9n }), undefined, 'there is no pet 9'],
     ['none at all', row({ quantity: 0 }), undefined, '1 or more, got 0'],
     ['another pet', row({ petId: 2n }), known(), 'order 5 is for pet 1 and stays so, got pet 2'],
-    ['a complete one opened', row(), known({ state: 'complete' }), 'cannot be opened again'],
+    ['reopening a complete order', row(), known({ state: 'complete' }), 'cannot be opened again'],
     [
-      'a complete one of another quantity',
+      'another quantity of a complete order',
       row({ complete: true, quantity: 3 }),
       known({ state: 'complete' }),
       'is of 2',
     ],
-    ['completed with another quantity', row({ complete: true, quantity: 3 }), known(), 'is of 2'],
-    ['a cancelled one', row(), known({ state: 'cancelled' }), 'order 5 is cancelled and stays so'],
+    ['completing with another quantity', row({ complete: true, quantity: 3 }), known(), 'is of 2'],
+    ['a cancelled order', row(), known({ state: 'cancelled' }), 'order 5 is cancelled and stays so'],
     [
-      'an expired one',
+      'an expired order',
       row({ complete: true }),
       known({ state: 'expired' }),
       'order 5 is expired and stays so',

@@ -55,14 +55,14 @@ const NOT_PLAIN = { limits: LIMITS, told: ACCEPTED, isPlain: false } as const
 export const LIMIT_CASES: readonly LimitCase[] = [
   // Remaining requests.
   { ...PLAIN, name: 'room in both windows', before: used({ minute: window(SECOND, 1) }) },
-  { ...PLAIN, name: 'room for exactly as many in the minute', before: used() },
+  { ...PLAIN, name: 'exactly enough room in the minute', before: used() },
   {
     ...NOT_PLAIN,
     name: 'room for one too few in the minute',
     before: used({ minute: window(SECOND, 8) }),
     told: ['accepted', 'accepted', 'rate_limit_exceeded'],
   },
-  { ...PLAIN, name: 'room for exactly as many in the day', before: used({ day: window(DAY / 2, 97) }) },
+  { ...PLAIN, name: 'exactly enough room in the day', before: used({ day: window(DAY / 2, 97) }) },
   {
     ...NOT_PLAIN,
     name: 'room for one too few in the day',
@@ -71,26 +71,26 @@ export const LIMIT_CASES: readonly LimitCase[] = [
   },
   {
     ...NOT_PLAIN,
-    name: 'no room in either, which is told of the day',
+    name: 'no room in either, which is reported for the day',
     before: used({ minute: window(SECOND, 10), day: window(DAY / 2, 100) }),
     told: ['rate_limit_exceeded', 'rate_limit_exceeded', 'rate_limit_exceeded'],
   },
   {
     ...NOT_PLAIN,
-    name: 'limits that have become smaller than what is used',
+    name: 'limits that were lowered below the usage',
     before: used(),
     limits: { perMinute: 5, perDay: 100 },
     told: ['rate_limit_exceeded', 'rate_limit_exceeded', 'rate_limit_exceeded'],
   },
   {
     ...NOT_PLAIN,
-    name: 'so many refusals that a ban begins',
+    name: 'enough rejections for a ban',
     before: used({ minute: window(SECOND, 10, 9) }),
     told: ['rate_limit_exceeded', 'key_banned', 'key_banned'],
   },
   // Windows that begin and end.
   { ...NOT_PLAIN, name: 'a key that was never used', before: undefined },
-  { ...NOT_PLAIN, name: 'a key with a row and nothing in it', before: freshState() },
+  { ...NOT_PLAIN, name: 'a key with an empty row', before: freshState() },
   {
     ...PLAIN,
     name: 'a minute in its last second',
@@ -101,37 +101,37 @@ export const LIMIT_CASES: readonly LimitCase[] = [
   { ...NOT_PLAIN, name: 'a day that ends now', before: used({ day: window(DAY, 1) }) },
   {
     ...NOT_PLAIN,
-    name: 'both windows used up and over',
+    name: 'both windows used up and expired',
     before: used({ minute: window(DAY, 10), day: window(DAY, 100) }),
   },
   {
     ...NOT_PLAIN,
-    name: 'a minute with refusals alone, which begins with the first request',
+    name: 'a minute with only rejections, which begins with the first request',
     before: used({ minute: window(SECOND, 0, 2), day: window(MINUTE, 40) }),
   },
   {
     ...NOT_PLAIN,
-    name: 'a day with refusals alone, which begins with the first request',
+    name: 'a day with only rejections, which begins with the first request',
     before: used({ day: window(SECOND, 0, 2) }),
   },
   // Bans.
   {
     ...NOT_PLAIN,
-    name: 'a ban that lasts for one more millisecond',
+    name: 'a ban with one more millisecond',
     before: used(banned(CASE_TIME + 1)),
     told: ['key_banned', 'key_banned', 'key_banned'],
   },
   { ...PLAIN, name: 'a ban that ends now', before: used(banned(CASE_TIME)) },
-  { ...PLAIN, name: 'a ban that was lifted', before: used({ bans: 1 }) },
+  { ...PLAIN, name: 'a lifted ban', before: used({ bans: 1 }) },
   {
     ...NOT_PLAIN,
-    name: 'a ban after one that was lifted',
+    name: 'a ban after a lifted one',
     before: used({ bans: 2, ban: { number: 2, beganAt: CASE_TIME - MINUTE, endsAt: CASE_TIME + MINUTE } }),
     told: ['key_banned', 'key_banned', 'key_banned'],
   },
   // The clock.
   { ...PLAIN, name: 'a clock that stands still', before: used({ lastUsedAt: CASE_TIME }) },
-  { ...NOT_PLAIN, name: 'a clock that trembles', before: used({ lastUsedAt: CASE_TIME + 1 }) },
+  { ...NOT_PLAIN, name: 'a clock that jitters', before: used({ lastUsedAt: CASE_TIME + 1 }) },
   {
     ...NOT_PLAIN,
     name: 'a clock that was set back by an hour',

@@ -37,15 +37,15 @@ describe('The kind of a file', () => {
     ['JSON of an order', '\n  {"petId":1, "id" : 5}', 'orders'],
     ['a header of a count', 'quantity,petId\n', 'count'],
     ['JSON of a count', '{"petId":1,"quantity":5}', 'count'],
-    ['a header of orders without what they may do without', 'complete,quantity,petId,id\n', 'orders'],
-    ['a header in any case with blanks around', ' PETID, Name ,categoryid,STATUS,quantity\t\n', 'pets'],
+    ['a header of orders without optional columns', 'complete,quantity,petId,id\n', 'orders'],
+    ['a header in any case with spaces around', ' PETID, Name ,categoryid,STATUS,quantity\t\n', 'pets'],
     ['a header with semicolons', 'petId;name;categoryId;status;quantity\r\n', 'pets'],
-    ['a header after rows of blank fields', ';;;;\r\n; ;\r\n,,\npetId;quantity\r\n', 'count'],
+    ['a header after rows of empty fields', ';;;;\r\n; ;\r\n,,\npetId;quantity\r\n', 'count'],
     ['a header with tabs', 'petId\tquantity\n', 'count'],
     ['a header with semicolons in quotes', '"quantity";"petId"\n', 'count'],
     ['a header of pets with further columns', `lowStockAt,${HEADER.trim()},barcode\n`, 'pets'],
-    ['JSON of a pet that lacks some', '{"petId":1,"quantity":5,"status":"sold"}', 'pets'],
-    ['JSON of nothing in particular', '{"petId":1}', 'pets'],
+    ['JSON of an incomplete pet', '{"petId":1,"quantity":5,"status":"sold"}', 'pets'],
+    ['JSON of an unknown kind', '{"petId":1}', 'pets'],
   ])('is recognised by %s', async (_, text, kind) => {
     expect((await readAll(text, 3)).kind).toBe(kind)
   })
@@ -54,12 +54,12 @@ describe('The kind of a file', () => {
     ['nothing', '', 'is empty'],
     ['blank lines', ' \n\n', 'is empty'],
     ['another header', 'Artikel;Menge\n', 'begins with "Artikel;Menge"; expected CSV with the header petId,'],
-    ['a quote that is not closed', '"petId,name\n', 'begins with'],
+    ['an unclosed quote', '"petId,name\n', 'begins with'],
     [
       ...['a column too few', 'petId;name\n'],
       'the file is taken for pets, and its header is wrong: categoryId, status, quantity are missing; add them',
     ],
-    ['a column twice', 'petId,petId,categoryId,status,quantity\n', 'petId is there twice'],
+    ['a duplicate column', 'petId,petId,categoryId,status,quantity\n', 'petId is there twice'],
     ['a column too many', `${HEADER.trim()},colour\n`, 'colour is not a column of pets; take it out'],
     ['UTF-16', new Uint8Array([0xff, 0xfe, 0x70, 0]), 'is UTF-16; save it as UTF-8'],
   ])('is not recognised by %s', async (_, text, message) => {

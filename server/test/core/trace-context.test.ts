@@ -17,10 +17,10 @@ test.each([
 })
 
 test.each([
-  ['an empty one', ''],
-  ['a version that is none', `ff-${TRACE}-${SPAN}-01`],
-  ['more behind a version of ours', `00-${TRACE}-${SPAN}-01-more`],
-  ['more behind a later one without a dash', `01-${TRACE}-${SPAN}-01more`],
+  ['an empty header', ''],
+  ['an invalid version', `ff-${TRACE}-${SPAN}-01`],
+  ['more text after our version', `00-${TRACE}-${SPAN}-01-more`],
+  ['more text after a later version without a dash', `01-${TRACE}-${SPAN}-01more`],
   ['capital letters', `00-${TRACE.toUpperCase()}-${SPAN}-01`],
   ['a trace id of zeros', `00-${'0'.repeat(32)}-${SPAN}-01`],
   ['a span id of zeros', `00-${TRACE}-${'0'.repeat(16)}-01`],
@@ -28,7 +28,7 @@ test.each([
   ['a long span id', `00-${TRACE}-${SPAN}0-01`],
   ['other characters', `00-${TRACE}-${SPAN}-0g`],
   ['no flags', `00-${TRACE}-${SPAN}`],
-  ['two of them, which a list becomes', `00-${TRACE}-${SPAN}-01, 00-${TRACE}-${SPAN}-01`],
+  ['two headers, joined as a list', `00-${TRACE}-${SPAN}-01, 00-${TRACE}-${SPAN}-01`],
 ])('%s is not read', (_, text) => {
   expect(parseTraceparent(text)).toBeUndefined()
 })

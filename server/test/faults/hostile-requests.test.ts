@@ -74,8 +74,8 @@ describe('an update with an incomplete body', () => {
     `PATCH /v1/inventory/1 HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${service.key}\r\nContent-Type: application/json\r\n${framing}\r\n\r\n`
 
   test.each([
-    ['is broken off', 'Content-Length: 17', '{"quantity":666}'],
-    ['is broken off between chunks', 'Transfer-Encoding: chunked', '10\r\n{"quantity":666}\r\n'],
+    ['is truncated', 'Content-Length: 17', '{"quantity":666}'],
+    ['is truncated between chunks', 'Transfer-Encoding: chunked', '10\r\n{"quantity":666}\r\n'],
   ])('changes nothing and is no failure of the service: it %s', async (_, framing, body) => {
     const told = (await service.logged()).length
     const socket = await HostileSocket.open(service.port)

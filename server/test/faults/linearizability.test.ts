@@ -174,24 +174,28 @@ function unconditional(make: Make): Make {
 
 describe('the check of adjustments and of repeated requests', () => {
   test.each([
-    ['a sound service', (store: Store) => store],
-    ['one that makes requests one by one', oneByOne((make) => withKeys(make))],
+    ['a correct service', (store: Store) => store],
+    ['a service that handles requests one by one', oneByOne((make) => withKeys(make))],
   ])('finds nothing in %s', async (_, fault) => {
     expect(await findingsOfBothWith(fault)).toEqual([])
   })
 
   test.each([
     ['adjustments that are made in several commits', (make: Make) => withKeys(torn(make)), 'a list shows'],
-    ['adjustments of which a part is made', (make: Make) => withKeys(partial(make)), 'never answered'],
-    ['changes to what was not expected', (make: Make) => withKeys(unconditional(make)), 'answered as if on'],
+    ['adjustments that are made in part', (make: Make) => withKeys(partial(make)), 'never answered'],
     [
-      'keys that are remembered after the commit',
+      'changes despite another expected quantity',
+      (make: Make) => withKeys(unconditional(make)),
+      'answered as if on',
+    ],
+    [
+      'keys that are stored after the commit',
       (make: Make) => withKeys(make, (write) => setTimeout(write, 5)),
       'was decided twice',
     ],
-    ['keys that are not remembered', (make: Make) => withKeys(make, () => {}), 'was decided twice'],
+    ['keys that are not stored', (make: Make) => withKeys(make, () => {}), 'was decided twice'],
     [
-      'keys that stand for any request',
+      'keys that match any request',
       (make: Make) => withKeys(make, (write) => write(), false),
       'a key of another request was answered 200',
     ],

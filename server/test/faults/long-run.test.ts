@@ -33,28 +33,28 @@ const unmet = (results: LongRunResults) =>
 describe('a long run fails', () => {
   test.each<[string, LongRunResults, readonly string[]]>([
     [
-      'when memory climbs',
+      'if memory grows',
       steadyRun((part) => ({ residentBytes: 1e8 * (1 + 0.2 * part) })),
       ['resident memory'],
     ],
     [
-      'when it slows down',
+      'if it slows down',
       steadyRun((part) => ({ requestsPerSecond: 10_000 - 2_500 * part })),
       ['requests a second', 'requests for each second of processor time', 'requests a second'],
     ],
     [
-      'when handles are not given back',
+      'if handles are not released',
       steadyRun((part) => ({ handles: Math.round(47 + 10 * part) }), { handlesAfter: 22 }),
       ['open handles under load', 'open handles before and after the load'],
     ],
     [
-      'when an answer is a wrong one',
+      'if a response is wrong',
       steadyRun(undefined, { surprises: { 'read answered 500': 1 } }),
       ['answers that a request should not have got'],
     ],
-    ['unless everything stays as it was after the warm-up', steadyRun(), []],
+    ['unless everything stays constant after the warm-up', steadyRun(), []],
     [
-      'unless it changed in the warm-up alone',
+      'unless it only changed during the warm-up',
       steadyRun((part) => (part < 0.2 ? { residentBytes: 5e7, requestsPerSecond: 20_000 } : {})),
       [],
     ],

@@ -28,7 +28,7 @@ describe('a database is private to its owner', () => {
   test.each([
     ['lets everybody read', 0o000],
     ['lets the group write', 0o002],
-    ['takes rights even from the owner', 0o377],
+    ['removes permissions even from the owner', 0o377],
   ])('from its first byte, if the umask %s', async (_, mask) => {
     const before = process.umask(mask)
     try {

@@ -26,12 +26,17 @@ describe('the ledger of sent updates', () => {
 
   test.each([
     ['an acknowledged update that is lost', ['acknowledged', 'acknowledged'], chain(1), 1],
-    ['one that is lost in the middle', ['acknowledged', 'acknowledged', 'acknowledged'], chain(1, 3), 3],
+    [
+      'an update that is lost in the middle',
+      ['acknowledged', 'acknowledged', 'acknowledged'],
+      chain(1, 3),
+      3,
+    ],
     ['a refused update that was made', ['acknowledged', 'refused'], chain(1, 2), 2],
     ['an update that nobody sent', ['acknowledged'], chain(1, 9), 9],
     ['an update that was made twice', ['acknowledged', 'acknowledged'], chain(1, 2, 1), 1],
-    ['another order than that of the answers', ['acknowledged', 'acknowledged'], chain(2, 1), 1],
-    ['a stock that is not what the history says', ['acknowledged'], chain(1), 0],
+    ['another order than that of the responses', ['acknowledged', 'acknowledged'], chain(2, 1), 1],
+    ['a stock that differs from the history', ['acknowledged'], chain(1), 0],
     ['a gap in the history', ['acknowledged'], [{ id: '0', before: 4, after: 1 }], 1],
   ] as const)('finds %s', (_, fates, links, stock) => {
     expect(findings(ledgerOf(...fates), links, stock)).not.toEqual([])

@@ -123,15 +123,19 @@ describe('an adjustment that cannot be made explains why and changes nothing', (
       'without control characters',
     ],
     [
-      'half a character in it',
+      'half a surrogate pair in it',
       { ...received({ petId: 1, delta: 1 }), reference: '\ud800' },
       'reference must be',
     ],
-    ['a reference that is no text', { ...received({ petId: 1, delta: 1 }), reference: null }, 'got null'],
+    ['a reference that is not a text', { ...received({ petId: 1, delta: 1 }), reference: null }, 'got null'],
     ['no changes', { reason: 'received' }, 'changes must be an array of 1 to 1000 changes, got nothing'],
     ['empty changes', received(), 'got 0 of them'],
     ['1,001 changes', received(...many(1_001)), 'got 1001 of them'],
-    ['changes that are no array', { reason: 'received', changes: { petId: 1, delta: 1 } }, 'got an object'],
+    [
+      'changes that are not an array',
+      { reason: 'received', changes: { petId: 1, delta: 1 } },
+      'got an object',
+    ],
     ['an array', [1], 'must be a JSON object'],
   ])('%s is 400', async (_, body, message) => {
     const [status, error] = await refused(body)
@@ -148,14 +152,14 @@ describe('an adjustment that cannot be made explains why and changes nothing', (
     ['delta above 2^53-1', '{"petId": 1, "delta": 9007199254740992}', 'got 9007199254740992'],
     ['delta below it', '{"petId": 1, "delta": -9007199254740993}', 'got -9007199254740993'],
     [
-      'both of delta and quantity',
+      'both delta and quantity',
       '{"petId": 1, "delta": 1, "quantity": 5}',
       'exactly one of delta and quantity, got both',
     ],
-    ['neither of them', '{"petId": 1}', 'got neither'],
+    ['neither delta nor quantity', '{"petId": 1}', 'got neither'],
     ['a negative quantity', '{"petId": 1, "quantity": -1}', 'quantity must be an integer from 0 to'],
     [
-      'expected that is none',
+      'an invalid expected',
       '{"petId": 1, "delta": 1, "expected": "4"}',
       'expected must be an integer from 0 to',
     ],

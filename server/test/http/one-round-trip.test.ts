@@ -139,8 +139,8 @@ describe('a request without a valid key makes no call other than the key lookup'
 
 describe('a failed unused call affects nobody else', () => {
   test.each([
-    ['is refused', [], 429],
-    ['fails in its limits', ['admit'], 500],
+    ['is rejected', [], 429],
+    ['fails while its limits are counted', ['admit'], 500],
   ] as const)('if the request %s', async (_, failing, status) => {
     const key = await usedKey(status === 429 ? 1 : 100)
     watched.asked.length = 0

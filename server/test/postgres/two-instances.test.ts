@@ -67,8 +67,8 @@ describe('two instances on one PostgreSQL', () => {
     })
 
   test.each([
-    ['a pet that is there', PET_IDS[0] ?? 0, 200],
-    ['one that is not', 987_654, 404],
+    ['an existing pet', PET_IDS[0] ?? 0, 200],
+    ['an unknown pet', 987_654, 404],
   ])(
     'the same Idempotency-Key 100 times at once on both, for %s: decided once, 100 equal responses',
     async (_, petId, status) => {

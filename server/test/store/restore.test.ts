@@ -211,7 +211,7 @@ describe('a file that cannot be restored is refused before anything changes:', (
       () => made('CREATE TABLE notes (text); PRAGMA user_version = 1'),
       'no database of this',
     ],
-    ['a newer one', () => changed((file) => pragma(file, 'user_version = 99')), 'newer version (99)'],
+    ['a newer database', () => changed((file) => pragma(file, 'user_version = 99')), 'newer version (99)'],
     ['the database itself', () => path, 'is the database itself'],
   ])('%s', async (_, make, message) => {
     const file = make()
