@@ -1,4 +1,7 @@
-/** Sends updates over keep-alive connections, and prints how many did not get 200. Runs in its own process. */
+/**
+ * Sends updates over connections that stay open, and prints which of them were not answered with 200. Runs in a process of
+ * its own. With `retry`, an update without an answer from an instance is sent again with its Idempotency-Key.
+ */
 import { Agent, request } from 'node:http'
 
 export interface ProxiedUpdates {
@@ -6,12 +9,16 @@ export interface ProxiedUpdates {
   readonly failures: readonly string[]
 }
 
-const [address = '', connections = '1', minGapMs = '0', maxGapMs = '0'] = process.argv.slice(2)
+const [address = '', connections = '1', minGapMs = '0', maxGapMs = '0', mode = 'once'] = process.argv.slice(2)
+/** The answers of a proxy whose instance did not answer. */
+const UNANSWERED = ['502', '503', '504']
+const MAX_ATTEMPTS = 100
+const RETRY_PAUSE_MS = 50
 let isOver = false
 let answered = 0
 const failures: string[] = []
 
-function update(agent: Agent, petId: number, quantity: number): Promise<string> {
+function update(agent: Agent, petId: number, quantity: number, idempotencyKey: string): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>()
   const body = JSON.stringify({ quantity })
   const sent = request(
@@ -23,6 +30,7 @@ function update(agent: Agent, petId: number, quantity: number): Promise<string> 
         Authorization: 'Bearer pst_demo_enterprise',
         'Content-Type': 'application/json',
         'Content-Length': body.length,
+        'Idempotency-Key': idempotencyKey,
       },
     },
     (response) => response.resume().on('end', () => resolve(String(response.statusCode))),
@@ -32,6 +40,18 @@ function update(agent: Agent, petId: number, quantity: number): Promise<string> 
   return promise
 }
 
+async function updateAndRetry(agent: Agent, petId: number, quantity: number): Promise<string> {
+  const idempotencyKey = crypto.randomUUID()
+  const attempts = mode === 'retry' ? MAX_ATTEMPTS : 1
+  let outcome = ''
+  for (let attempt = 0; attempt < attempts; attempt++) {
+    outcome = await update(agent, petId, quantity, idempotencyKey)
+    if (!UNANSWERED.includes(outcome) && !outcome.startsWith('Error')) break
+    await Bun.sleep(RETRY_PAUSE_MS)
+  }
+  return outcome
+}
+
 /** Pauses between two updates. */
 async function caller(index: number): Promise<void> {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
@@ -39,7 +59,7 @@ async function caller(index: number): Promise<void> {
   // Not all at once.
   await Bun.sleep(Math.random() * Number(maxGapMs))
   for (let quantity = 1; !isOver; quantity++) {
-    const outcome = await update(agent, (index % 20) + 1, quantity)
+    const outcome = await updateAndRetry(agent, (index % 20) + 1, quantity)
     if (outcome === '200') answered++
     else failures.push(`${new Date().toISOString()} ${outcome}`)
     if (Number(maxGapMs) > 0 && !isOver) await Bun.sleep(pause())

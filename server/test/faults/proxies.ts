@@ -121,14 +121,21 @@ function relay(port: number, to: number, delayMs: number): { close(): void } {
   return server.listen(port, '127.0.0.1')
 }
 
+interface UpdateOptions {
+  readonly connections: number
+  readonly gapMs?: readonly [min: number, max: number]
+  /** Whether an update that no instance answered is sent again. */
+  readonly mode?: 'once' | 'retry'
+}
+
 /** Sends updates through the proxy during the work. */
 export async function updatesDuring(
   address: string,
-  { connections, gapMs = [0, 0] }: { connections: number; gapMs?: readonly [min: number, max: number] },
+  { connections, gapMs = [0, 0], mode = 'once' }: UpdateOptions,
   work: () => Promise<void>,
 ): Promise<ProxiedUpdates> {
   const script = join(import.meta.dir, 'proxied-updates.ts')
-  const args = [address, ...[connections, ...gapMs].map(String)]
+  const args = [address, ...[connections, ...gapMs].map(String), mode]
   const load = Bun.spawn([process.execPath, script, ...args], { stdin: 'pipe', stdout: 'pipe' })
   try {
     await work()
