@@ -25,7 +25,7 @@ const MAX_BYTES_FOR_READERS = 2 * 256 * 1024 * 1024
 export const connectionsTask: TortureTask = {
   name: 'connections',
   promise:
-    'Floods of requests and slow readers neither keep others waiting nor fill the memory, and who reads gets all.',
+    'Floods of requests and slow readers neither block others nor fill the memory, and every steady reader gets the whole response.',
   share: 3,
   run: async ({ isFull, say }) => {
     const folder = mkdtempSync(join(tmpdir(), 'petstore-connections-'))

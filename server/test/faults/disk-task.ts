@@ -113,7 +113,7 @@ const LEAST_ROUNDS = 60
 export const diskTask: TortureTask = {
   name: 'disk',
   promise:
-    'Without room on the disk, or while another process locks the file, nothing is lost and nothing refused is made.',
+    'With a full disk, or while another process locks the file, nothing is lost and no rejected change is made.',
   share: 1,
   run: async (options) => {
     const isOver = untilOver(options, LEAST_ROUNDS)

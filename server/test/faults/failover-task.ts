@@ -37,7 +37,7 @@ function violationsOf(report: OutageReport): string[] {
 export const failoverTask: TortureTask = {
   name: 'failover',
   promise:
-    'The primary is killed and its synchronous standby promoted under load: nothing acknowledged is lost, no read is late, limits are exact, and both instances are back within 3 s.',
+    'The primary is killed and its synchronous standby promoted under load: nothing acknowledged is lost, no read is stale, limits are exact, and both instances are back within 3 s.',
   share: 2,
   run: async (options) => {
     const isOver = untilOver(options, LEAST_KILLS)

@@ -8,7 +8,7 @@ const LEAST_REQUESTS = 100_000
 export const fuzzTask: TortureTask = {
   name: 'fuzz',
   promise:
-    'No request made out of the contract, valid or invalid, is answered in a way the contract does not say.',
+    'Every request generated from the contract, valid or invalid, gets a response that the contract documents.',
   share: 2,
   run: async (options) => {
     const { seed, say } = options

@@ -41,7 +41,7 @@ const ATTACKS: readonly Attack[] = [
 /** The long form of hostile-clients.test.ts: all attacks in random order and size, while the stock changes. */
 export const hostileTask: TortureTask = {
   name: 'hostile',
-  promise: 'Hostile clients neither slow others down for long, nor fill the memory, nor stay.',
+  promise: 'Hostile clients do not slow others down for long, do not fill the memory, and are disconnected.',
   share: 2,
   run: async (options) => {
     const random = randomFrom(options.seed)

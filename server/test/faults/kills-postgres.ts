@@ -95,7 +95,8 @@ const LEAST_KILLS = 50
 
 export const killsPostgresTask: TortureTask = {
   name: 'kills-postgres',
-  promise: 'With one of two instances killed, the other goes on, and nothing acknowledged is lost on either.',
+  promise:
+    'If one of two instances is killed, the other continues, and nothing acknowledged is lost on either.',
   share: 2,
   run: async (options) => {
     const isOver = untilOver(options, LEAST_KILLS)

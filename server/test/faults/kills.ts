@@ -189,7 +189,7 @@ const LEAST_KILLS = 500
 
 export const killsTask: TortureTask = {
   name: 'kills',
-  promise: 'After a kill -9 every acknowledged update is there, and nothing that was refused.',
+  promise: 'After a kill -9 every acknowledged update exists, and no rejected one.',
   share: 3,
   run: async (options: TortureOptions) => {
     const isOver = untilOver(options, LEAST_KILLS)

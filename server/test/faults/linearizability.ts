@@ -89,7 +89,7 @@ const CRASHES = 5
 export const linearizabilityTask: TortureTask = {
   name: 'linearizability',
   promise:
-    'Four instances answer like one register for each pet, make adjustments whole and requests with a key once, and PostgreSQL may crash meanwhile.',
+    'Four instances behave like one register per pet, and make adjustments atomically and requests with a key once, even if PostgreSQL crashes.',
   share: 2,
   run: async (options) => {
     const { seed, isFull, say } = options

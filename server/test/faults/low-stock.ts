@@ -95,7 +95,7 @@ export function lowStockTask(
 ): TortureTask {
   return {
     name,
-    promise: `${where}, by 8 callers on two instances, over restarts and kill -9: each crossing of a threshold is told once, and none else.`,
+    promise: `${where}, with 8 callers on two instances, across restarts and kill -9: each threshold crossing is logged once, and no other.`,
     share: 1,
     run: async (options) => {
       const reports: LowStockReport[] = []

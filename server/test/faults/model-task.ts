@@ -17,7 +17,7 @@ const LEAST_REQUESTS: Readonly<Record<StoreKind, number>> = { sqlite: 50_000, po
 const LONGEST_SHRINKING_MS = 5 * 60_000
 
 const promise = (where: string) =>
-  `random sequences of requests, restarts, clock moves and commands are answered as a simple model says, ${where}`
+  `random sequences of requests, restarts, clock moves and commands get the responses of a simple model, ${where}`
 
 export const modelTask: TortureTask = {
   name: 'model',

@@ -94,7 +94,7 @@ function lastWords(load: OrderLoad, proof: OrderProof): string[] {
 const LEAST_KILLS = 200
 
 const promise = (where: string) =>
-  `${where}, whatever is killed: an order that was answered is kept, and at no moment is more sold and reserved than was there.`
+  `${where}, despite kills: acknowledged orders are kept, and the units sold and reserved never exceed the stock.`
 
 export const ordersTask: TortureTask = {
   name: 'orders',

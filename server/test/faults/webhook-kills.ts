@@ -159,8 +159,7 @@ function misfits(histories: ReadonlyMap<number, readonly number[]>, { taken }: F
 
 export const webhooksTask: TortureTask = {
   name: 'webhooks',
-  promise:
-    'Every change arrives at least once and in order for each pet, whoever is killed and whatever fails.',
+  promise: 'Every change arrives at least once and in order for each pet, despite kills and failures.',
   share: 2,
   run: async ({ seed, say }) => {
     const { changes, arrived, repeats, attempts, violations } = await deliverThroughKills({

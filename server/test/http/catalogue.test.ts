@@ -176,7 +176,7 @@ describe('/categories', () => {
     ['PATCH', '/404', { name: 'Dogs' }, 404, 'there is no category 404'],
     ['DELETE', '/1', undefined, 409, 'category 1 has pets'],
     ['DELETE', '/404', undefined, 404, 'there is no category 404'],
-  ])('%s /categories%s with %j is refused with %i', async (method, path, body, status, message) => {
+  ])('%s /categories%s with %j is rejected with %i', async (method, path, body, status, message) => {
     const before = await categories()
     const answer = await sent(method, `/categories${path}`, body)
     expect([answer.status, answer.error.message]).toEqual([status, expect.stringContaining(message)])
