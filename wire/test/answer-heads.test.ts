@@ -18,7 +18,7 @@ const listener = listenWith(({ path }) => {
 })
 afterAll(() => listener.stop(0))
 
-/** The next response follows directly on the wire. */
+/** What follows the answer on the wire is the next one, and nothing else. */
 async function answerTo(method: string, target: string) {
   const socket = await HostileSocket.open(listener.port)
   socket.send(`${method} ${target} HTTP/1.1\r\nHost: a\r\n\r\nGET / HTTP/1.1\r\nHost: a\r\n\r\n`)
@@ -29,7 +29,7 @@ async function answerTo(method: string, target: string) {
   return answer
 }
 
-describe('a response', () => {
+describe('an answer', () => {
   test.each([
     ['/text', '4'],
     ['/bytes', '100000'],
@@ -58,7 +58,7 @@ describe('a response', () => {
     expect(answer?.headers.get('ETag')).toBe('"1"')
   })
 
-  test('has its own headers and the date', async () => {
+  test('has its own headers and the time', async () => {
     const headers = (await answerTo('GET', '/plain'))?.headers
     expect(headers?.get('X-Own')).toBe('kept')
     const date = headers?.get('Date') ?? ''
@@ -66,19 +66,19 @@ describe('a response', () => {
     expect(Math.abs(Date.parse(date) - Date.now())).toBeLessThan(60_000)
   })
 
-  test('with a status without a reason phrase is valid', async () => {
+  test('of a status without a name is still an answer', async () => {
     expect(await answerTo('GET', '/599')).toMatchObject({ status: 599, text: 'plain' })
   })
 })
 
 describe('header lines', () => {
-  test('are one line per header, in order', () => {
+  test('are one line for each header, in their order', () => {
     expect(headerLines({ 'X-B': 'a\tb ~', 'X-A': '' })).toBe('X-B: a\tb ~\r\nX-A: \r\n')
     expect(headerLines({})).toBe('')
   })
 
   test.each(['a\r\nSet-Cookie: b', 'a\rb', 'a\nb', '\n', 'a\0b', '\x7f', 'Zoë', '\u{1f436}', 'a\u010ab'])(
-    'reject a value that does not fit on one line: %j',
+    'refuse a value that does not fit on one: %j',
     (value) => {
       expect(() => headerLines({ 'X-Fine': 'fine', 'X-Bad': value })).toThrow('X-Bad')
     },

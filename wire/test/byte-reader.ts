@@ -6,11 +6,11 @@ export interface ReceivedAnswer {
   readonly body: Buffer
 }
 
-/** One connection for large responses: it reads nothing until told to, and then until the connection ends. */
+/** One connection for large answers: it reads nothing until it is told to, and then until the connection ends. */
 export class ByteReader {
   readonly #socket: Socket
 
-  /** With `ca` it uses TLS. */
+  /** `ca` makes it speak TLS. */
   static open(port: number, ca?: string): Promise<ByteReader> {
     return new Promise((resolve, reject) => {
       const address = { port, host: '127.0.0.1' }
@@ -36,7 +36,7 @@ export class ByteReader {
     this.#socket.destroy()
   }
 
-  /** All bytes until the other side closes the connection. */
+  /** All that comes until the other side closes the connection. */
   rest(): Promise<Buffer> {
     return new Promise((resolve) => {
       const pieces: Buffer[] = []
@@ -46,7 +46,7 @@ export class ByteReader {
     })
   }
 
-  /** The response to a request with `Connection: close`; the body as on the wire, including chunk headers. */
+  /** The answer to a request with `Connection: close`; the body as it is on the wire, chunks and all. */
   async lastAnswer(): Promise<ReceivedAnswer> {
     const bytes = await this.rest()
     const headEnd = bytes.indexOf('\r\n\r\n')

@@ -3,7 +3,7 @@ import { type Listener, type ListenOptions, listen } from '../src/listen.ts'
 import type { HttpRequest } from '../src/request.ts'
 import { RequestProblem } from '../src/request-problem.ts'
 
-/** What the handler received, as returned to the client. */
+/** What the handler was given, as the client gets to see it. */
 export interface Echo {
   readonly method: string
   readonly path: string
@@ -13,7 +13,7 @@ export interface Echo {
   readonly body: string
 }
 
-/** The echoed headers. */
+/** The headers that are echoed. */
 const NAMES = ['host', 'x-one', 'x-two', 'content-type', 'content-length', 'connection']
 
 export async function echo(request: HttpRequest): Promise<Answer> {
@@ -47,7 +47,7 @@ const PROBLEM_STATUS = {
   too_many_connections: 503,
 } as const
 
-/** The body is only the kind of problem. */
+/** The kind of problem is the whole body. */
 export function problemAnswer(error: unknown): Answer {
   if (!(error instanceof RequestProblem)) throw error
   return answerOf(error.kind, PROBLEM_STATUS[error.kind])

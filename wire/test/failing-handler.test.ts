@@ -17,7 +17,7 @@ import { until } from './until.ts'
 
 const bug = new Error('a bug of the handler')
 
-/** More than one turn of the event loop. */
+/** They take more than one turn. */
 const MANY_PARTS = 10
 const PART = Buffer.alloc(100_000)
 
@@ -50,7 +50,7 @@ function* brokenParts(whole: number) {
   throw bug
 }
 
-/** The messages for operators, kept out of the output of the tests. */
+/** Told to those who run the service; not meant to be seen in the output of the tests. */
 let told: Mock<typeof console.error>
 beforeEach(() => {
   told = spyOn(console, 'error').mockImplementation(() => {})
@@ -61,7 +61,7 @@ const request = (target: string) => `GET ${target} HTTP/1.1\r\nHost: a\r\n\r\n`
 
 describe('a handler that fails', () => {
   test.each(['/throws', '/rejects', '/rejects-later', '/breaks-in-its-body', '/breaks-late'])(
-    'closes only that connection, and the server continues: %s',
+    'closes that connection alone, and the server goes on: %s',
     async (target) => {
       const other = await HostileSocket.open(listener.port)
       other.send(request('/held'))
@@ -86,7 +86,7 @@ describe('a handler that fails', () => {
     },
   )
 
-  test('does so after parts that took time', async () => {
+  test('does so behind parts that took their time', async () => {
     const socket = await HostileSocket.open(listener.port)
     socket.send(request('/parts') + request('/throws') + request('/fine'))
     await socket.closed
@@ -94,7 +94,7 @@ describe('a handler that fails', () => {
     expect(told.mock.calls.map((call) => call.at(-1))).toEqual([bug])
   })
 
-  test('does so after a live body, whose sender is not notified', async () => {
+  test('does so behind a live body, and the one who ends that is not told', async () => {
     const socket = await HostileSocket.open(listener.port)
     outflow = undefined
     socket.send(request('/live') + request('/throws') + request('/fine'))
@@ -105,7 +105,7 @@ describe('a handler that fails', () => {
     expect(told.mock.calls.map((call) => call.at(-1))).toEqual([bug])
   })
 
-  test('does so after a later response, too', async () => {
+  test('does so behind an answer that came later, too', async () => {
     const socket = await HostileSocket.open(listener.port)
     socket.send(request('/held') + request('/throws') + request('/fine'))
     await until(() => held.length > 0)

@@ -1,4 +1,4 @@
-/** Sends requests without end over some connections, as fast as possible, and reads the responses. */
+/** Sends requests without end over some connections, as fast as they are taken, and reads what comes back. */
 import { connect } from 'node:net'
 
 const [port, connections, path = '/flood'] = process.argv.slice(2)

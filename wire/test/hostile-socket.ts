@@ -6,10 +6,10 @@ export interface WireAnswer {
   readonly text: string
 }
 
-/** One connection that sends arbitrary bytes, and returns exactly what was received. */
+/** One connection that sends whatever bytes it is told to, and tells exactly what comes back. */
 export class HostileSocket {
   readonly #socket: Socket
-  /** One character per byte. */
+  /** One character for each byte. */
   #received = ''
   #isClosed = false
   #changed = Promise.withResolvers<void>()
@@ -48,18 +48,18 @@ export class HostileSocket {
     return this.#closing.promise
   }
 
-  /** Received bytes that were not consumed as a response. */
+  /** What has come and was not taken as an answer. */
   get received(): string {
     return this.#received
   }
 
-  /** A string is sent as one byte per character. */
+  /** A string is sent as one byte for each character. */
   send(bytes: string | Uint8Array): void {
     if (!this.#socket.destroyed)
       this.#socket.write(typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes)
   }
 
-  /** Sends as fast as the other side reads; ends early if the connection does. */
+  /** Sends at the pace at which it is taken; ends early where the connection does. */
   async sendAll(bytes: Uint8Array, times: number): Promise<void> {
     for (let sent = 0; sent < times && !this.#isClosed; sent++) {
       if (this.#socket.write(bytes)) continue
@@ -70,7 +70,7 @@ export class HostileSocket {
     }
   }
 
-  /** Stops reading: the other side cannot finish its response. */
+  /** Takes nothing more off the wire: the other side cannot get rid of its answer. */
   stopReading(): void {
     this.#socket.pause()
   }
@@ -81,8 +81,8 @@ export class HostileSocket {
   }
 
   /**
-   * The next complete response, for an event stream only its head; `undefined` if the connection is closed
-   * before. `method` is that of the request, because a response to HEAD has no body.
+   * The next answer whole, of a stream of events its head alone; `undefined` when the connection is closed before.
+   * `method` is that of the request, since an answer to HEAD has no body.
    */
   async answer(method = 'GET'): Promise<WireAnswer | undefined> {
     for (;;) {

@@ -6,11 +6,11 @@ import { HostileSocket } from './hostile-socket.ts'
 import { unchunked } from './unchunked.ts'
 import { until } from './until.ts'
 
-/** The test decides what is sent; notifications are recorded. */
+/** What is sent is decided by the test; what it was told is kept. */
 class ToldBody implements LiveBody {
   outflow: Outflow | undefined
   rooms = 0
-  /** The unsent bytes at each notification of free space. */
+  /** How much was unsent each time it was told of room. */
   readonly unsentAtRooms: number[] = []
   closes = 0
 
@@ -28,7 +28,7 @@ class ToldBody implements LiveBody {
 
 const given: ToldBody[] = []
 let isAsked = false
-/** The length of a second of the listener. */
+/** A second of the listener. */
 const SECOND_MS = 10
 const listener = listenWith(
   async ({ path }) => {
@@ -72,7 +72,7 @@ describe('a live body', () => {
     outflow.send(Buffer.from(', third'))
     expect(outflow.unsentBytes).toBe(0)
     outflow.end()
-    // By now the writer is at the next response.
+    // By now the writer is at the next answer.
     outflow.send(Buffer.from('too late'))
     outflow.end()
     outflow.cut()
@@ -94,12 +94,12 @@ describe('a live body', () => {
     expect(answer?.headers.get('Connection')).toBe('close')
   })
 
-  test('knows its unsent bytes, and is notified of free space; its end comes after all data', async () => {
+  test('tells what is unsent, and when there is room again; its end comes after all of it', async () => {
     const reader = await ByteReader.open(listener.port)
     reader.send(`GET /live HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`)
     const { body, outflow } = await begun()
     const sent: Buffer[] = []
-    // The buffer is reused at once, as a sender may do.
+    // The buffer is used again at once, as a sender may.
     const buffer = Buffer.alloc(256 * 1024)
     for (let number = 0; number < 64; number++) {
       buffer.fill(number + 1)
@@ -119,22 +119,22 @@ describe('a live body', () => {
     expect(outflow.unsentBytes).toBe(0)
   })
 
-  test('is notified of space only if there is some', async () => {
+  test('is told of room only where there is some', async () => {
     const reader = await ByteReader.open(listener.port)
     reader.send(request('/live'))
     const { body, outflow } = await begun()
     outflow.send(Buffer.alloc(16 * 1024 * 1024))
     const unsent = outflow.unsentBytes
-    // The listener checks it repeatedly meanwhile.
+    // The listener looks at it again and again meanwhile.
     await Bun.sleep(30 * SECOND_MS)
     expect(outflow.unsentBytes).toBeGreaterThan(0)
-    // The network may take more at any time, and each time less is unsent than before.
+    // The network may take some more at any time, and each time it did, less is unsent than before.
     const unsentThen = [unsent, ...body.unsentAtRooms]
     expect(unsentThen.slice(1).every((bytes, index) => bytes < (unsentThen[index] ?? 0))).toBe(true)
     reader.leave()
   })
 
-  test('that is cut closes its connection, and is notified once', async () => {
+  test('that is cut takes the connection with it, and is told once', async () => {
     const { socket, outflow, body } = await open(request('/live') + request('/next'))
     outflow.send(Buffer.from('half'))
     outflow.cut()
@@ -149,9 +149,9 @@ describe('a live body', () => {
   })
 
   test.each([
-    ['after reading everything', 5],
-    ['with much unsent data', 16 * 1024 * 1024],
-  ])('is notified once when a reader disconnects %s, and later data is discarded', async (_, size) => {
+    ['who has taken everything', 5],
+    ['to whom much is unsent', 16 * 1024 * 1024],
+  ])('is told once when a reader goes away %s, and what is sent then goes nowhere', async (_, size) => {
     const reader = await ByteReader.open(listener.port)
     reader.send(request('/live'))
     const { body, outflow } = await begun()
@@ -168,7 +168,7 @@ describe('a live body', () => {
     expect(body.closes).toBe(1)
   })
 
-  test('is notified once that its reader disconnected before it existed', async () => {
+  test('is told once that its reader went away before it was there', async () => {
     const socket = await HostileSocket.open(listener.port)
     isAsked = false
     socket.send(request('/later'))
@@ -179,7 +179,7 @@ describe('a live body', () => {
     expect(given.pop()?.closes).toBe(1)
   })
 
-  test('never begins for HEAD, and is notified once', async () => {
+  test('never begins for HEAD, and is told once', async () => {
     const socket = await HostileSocket.open(listener.port)
     socket.send(request('/live', '1.1', 'HEAD') + request('/next'))
     expect((await socket.answer('HEAD'))?.status).toBe(200)

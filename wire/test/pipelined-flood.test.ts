@@ -5,7 +5,7 @@ import { until } from './until.ts'
 const MIB = 1024 * 1024
 const FLOODING = 8
 const FLOOD_MS = 2_000
-/** The responses that each connection may get in its turn, plus one connection in between. */
+/** What each connection may have in its turn, and one that comes in between. */
 const MAX_IN_A_TURN = 2 * 20 * FLOODING
 
 let answered = 0
@@ -16,7 +16,7 @@ const listener = listenWith(({ path }) => {
 afterAll(() => listener.stop(0))
 
 // `npm run torture -- --only connections` measures how long others wait.
-test('endless pipelined requests do not block others, nor pile up', async () => {
+test('requests that are sent without end, and read, do not keep others waiting, nor pile up', async () => {
   const rssBefore = process.memoryUsage.rss()
   const flood = Bun.spawn([
     process.execPath,

@@ -21,8 +21,8 @@ async function expectEchoes(socket: HostileSocket, requests: readonly SentReques
   }
 }
 
-describe('pipelined requests', () => {
-  test('in any pieces are answered in order', async () => {
+describe('requests that are sent without waiting for answers', () => {
+  test('however they are cut into pieces, each is answered in its turn with what it sent', async () => {
     await fc.assert(
       fc.asyncProperty(cutSequence, async ({ requests, pieces }) => {
         const socket = await HostileSocket.open(echoing.port)
@@ -54,7 +54,7 @@ describe('pipelined requests', () => {
   })
 })
 
-describe('handlers that respond at once and later', () => {
+describe('handlers that answer at once and later', () => {
   const WAYS: Readonly<Record<string, (request: HttpRequest) => Answer | Promise<Answer>>> = {
     '/at-once': (request) => echoOf(request, Buffer.alloc(0)),
     '/next-turn': async (request) => echoOf(request, Buffer.alloc(0)),
@@ -76,7 +76,7 @@ describe('handlers that respond at once and later', () => {
   })
   afterAll(() => mixed.stop(0))
 
-  test('are answered in request order, one at a time', async () => {
+  test('are answered in the order of the requests, one at a time', async () => {
     const way = fc.constantFrom(...Object.keys(WAYS))
     await fc.assert(
       fc.asyncProperty(fc.array(way, { minLength: 2, maxLength: 12 }), async (ways) => {
@@ -95,7 +95,7 @@ describe('handlers that respond at once and later', () => {
     expect(mostUnderWay).toBe(1)
   })
 
-  test('continue after more has arrived than may wait', async () => {
+  test('go on after more has come than is kept waiting', async () => {
     const reader = await ByteReader.open(mixed.port)
     const rest = reader.rest()
     const padding = `X-Long: ${'l'.repeat(1_000)}\r\n`
@@ -110,7 +110,7 @@ describe('handlers that respond at once and later', () => {
     expect(seen).toEqual([...targets, '/at-once?last'])
   })
 
-  test('whose bodies end immediately do not overflow the stack', async () => {
+  test('whose bodies are over as they begin do not pile up on the stack', async () => {
     const quick = listenWith(() =>
       answerOf({ begin: (outflow) => outflow.end(), onRoom: () => {}, onClose: () => {} }),
     )
@@ -122,7 +122,7 @@ describe('handlers that respond at once and later', () => {
     await quick.stop(0)
   })
 
-  test('read no more from the network than may wait', async () => {
+  test('take no more off the network than can be kept waiting', async () => {
     const holding = listenWith(() => new Promise<Answer>(() => {}))
     const socket = await HostileSocket.open(holding.port)
     const megabyte = Buffer.from(

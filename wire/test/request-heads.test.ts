@@ -29,7 +29,7 @@ describe('the head of a request', () => {
     ['http://petstore.test/v1/inventory', '/v1/inventory', ''],
     ['HTTPS://petstore.test:8443', '/', ''],
     ['http://petstore.test?a', '/', 'a'],
-  ])('has a path and a query, with or without a host: %s', async (target, path, query) => {
+  ])('has a path and a query, with or without an address: %s', async (target, path, query) => {
     expect(await echoTo(`GET ${target} HTTP/1.1\r\nHost: a\r\n\r\n`)).toMatchObject({
       method: 'GET',
       path,
@@ -38,7 +38,7 @@ describe('the head of a request', () => {
   })
 
   test.each(['GET', 'DELETE', 'OPTIONS', 'TRACE', 'M-SEARCH', 'get', 'x', "!#$%&'*+-.^_`|~09azAZ"])(
-    'accepts any method: %s',
+    'brings any method: %s',
     async (method) => {
       expect(await echoTo(`${method} / HTTP/1.1\r\nHost: a\r\n\r\n`)).toMatchObject({ method, path: '/' })
     },
@@ -48,7 +48,7 @@ describe('the head of a request', () => {
     expect(await echoOfLines(`${name}: 1`)).toMatchObject({ 'x-one': '1', 'x-two': null })
   })
 
-  test('joins repeated headers, in order, whatever is in between', async () => {
+  test('joins what is sent several times, in its order, whatever is in between', async () => {
     expect(await echoOfLines('X-One: b', 'X-Two: x', 'x-one: a, c', 'X-ONE:')).toMatchObject({
       'x-one': 'b, a, c, ',
       'x-two': 'x',
@@ -63,7 +63,7 @@ describe('the head of a request', () => {
     ['X-One: a \t b', 'a \t b'],
     ['X-One: http://a:80/', 'http://a:80/'],
     ['X-One: Zo\xeb', 'Zoë'],
-  ])('has values without surrounding spaces: %j', async (line, value) => {
+  ])('has values without the blanks around them: %j', async (line, value) => {
     expect((await echoOfLines(line))['x-one']).toBe(value)
   })
 
@@ -73,7 +73,7 @@ describe('the head of a request', () => {
   })
 })
 
-/** They differ in their values, in where the request ends, and in little else. */
+/** They differ in what is told, in where the request ends, and in little else. */
 const BLOCKS = [
   { lines: ['Host: a'], body: '' },
   { lines: ['Host: b'], body: '' },
@@ -90,8 +90,8 @@ function onTheWire({ lines, body }: (typeof BLOCKS)[number]): string {
   return `PATCH / HTTP/1.1\r\n${lines.map((line) => `${line}\r\n`).join('')}\r\n${sent}`
 }
 
-describe('headers that repeat on one connection', () => {
-  test('are always those of the current request', async () => {
+describe('headers that are sent again and again on one connection', () => {
+  test('are always those of the request at hand', async () => {
     const socket = await HostileSocket.open(listener.port)
     const blocks = fc.array(fc.constantFrom(...BLOCKS), { minLength: 1, maxLength: 20 })
     await fc.assert(
@@ -117,7 +117,7 @@ describe('headers that repeat on one connection', () => {
     socket.end()
   })
 
-  test('have the meaning of the HTTP version of the current request', async () => {
+  test('mean what they mean in the version of the request at hand', async () => {
     const socket = await HostileSocket.open(listener.port)
     const request = (version: string) => `GET / HTTP/${version}\r\nHost: a\r\n\r\n`
     socket.send(request('1.1') + request('1.1') + request('1.0') + request('1.1'))

@@ -23,7 +23,7 @@ function listenTo(body: () => AnswerBody, options: Partial<ListenOptions>): List
   return listener
 }
 
-describe('a steady but slow reader gets its whole response', () => {
+describe('a steady but slow reader gets all of its answer', () => {
   const whole = Buffer.from(Uint32Array.from({ length: (6 * MIB) / 4 }, (_, index) => index).buffer)
   const parts = Array.from({ length: (6 * MIB) / PART_BYTES }, (_, index) =>
     whole.subarray(index * PART_BYTES, (index + 1) * PART_BYTES),
@@ -41,7 +41,7 @@ describe('a steady but slow reader gets its whole response', () => {
     ['TLS', 'at once', 'closed'],
     ['TLS', 'in parts', 'kept alive'],
     ['TLS', 'in parts', 'closed'],
-  ])('%s, produced %s, the connection %s', async (wire, making, end) => {
+  ])('%s, made %s, the connection %s', async (wire, making, end) => {
     const isTls = wire === 'TLS'
     const listener = listenWith(() => answerOf(making === 'at once' ? whole : parts), {
       secondMs,
@@ -58,7 +58,7 @@ describe('a steady but slow reader gets its whole response', () => {
   })
 })
 
-/** Each chunk with its size and two line ends, and the last, empty one. */
+/** Each with its size and the two ends of a line, and the last one, which is empty. */
 function chunkedLength(parts: readonly Uint8Array[]): number {
   return [...parts, Buffer.alloc(0)].reduce(
     (sum, { length }) => sum + length.toString(16).length + length + 4,
@@ -66,8 +66,8 @@ function chunkedLength(parts: readonly Uint8Array[]): number {
   )
 }
 
-describe('a reader that reads nothing', () => {
-  test.each(['plain', 'TLS'])('is disconnected after a minute, and not before: %s', async (wire) => {
+describe('a reader that takes nothing', () => {
+  test.each(['plain', 'TLS'])('is ended after a minute, and not before: %s', async (wire) => {
     const isTls = wire === 'TLS'
     const secondMs = 10
     const listener = listenTo(() => Buffer.alloc(20 * MIB), {
@@ -84,8 +84,8 @@ describe('a reader that reads nothing', () => {
   })
 })
 
-describe('the throughput of a reader', () => {
-  /** Reports the bytes of each second, and checks whether that is too slow. */
+describe('the pace of a reader', () => {
+  /** Tells after each second what was taken, and asks whether that is too slow. */
   function secondsUntilTooSlow(takenIn: (second: number) => number, maxSeconds = 2_000): number {
     const writer = { unsentBytes: 1, takenBytes: 0 }
     const pace = new ReaderPace()
@@ -98,27 +98,22 @@ describe('the throughput of a reader', () => {
   }
 
   test.each<[string, (second: number) => number, min: number, max: number]>([
-    ['1 KiB a second is enough', () => 1024, 2_000, Number.POSITIVE_INFINITY],
+    ['a KiB a second is enough', () => 1024, 2_000, Number.POSITIVE_INFINITY],
     [
-      '20 KiB in pieces, a minute apart, are enough',
+      'so are 20 in pieces, with a minute in between',
       (second) => (second % 60 === 0 ? 60 * 20 * 1024 : 0),
       2_000,
       Number.POSITIVE_INFINITY,
     ],
-    ['half a KiB a second is too slow after minutes', () => 512, 240, 360],
-    [
-      'slowing down after a good start is too slow',
-      (second) => (second < 180 ? 100_000 : 10),
-      180 + 240,
-      180 + 360,
-    ],
+    ['half of one is not, after minutes', () => 512, 240, 360],
+    ['nor is less after a good start', (second) => (second < 180 ? 100_000 : 10), 180 + 240, 180 + 360],
   ])('%s', (_, takenIn, min, max) => {
     const seconds = secondsUntilTooSlow(takenIn)
     expect(seconds).toBeGreaterThanOrEqual(min)
     expect(seconds).toBeLessThanOrEqual(max)
   })
 
-  test('is measured from the start when data waits again', () => {
+  test('is measured anew when something waits again', () => {
     const pace = new ReaderPace()
     for (let second = 0; second < 300; second++) pace.measure({ unsentBytes: 1, takenBytes: 0 })
     expect(pace.isTooSlow).toBe(true)
@@ -128,10 +123,10 @@ describe('the throughput of a reader', () => {
   })
 })
 
-describe('the total memory for slow readers', () => {
+describe('what is kept for slow readers, all together', () => {
   const secondMs = 20
 
-  /** They send a request, and read nothing. */
+  /** They ask, and take nothing. */
   async function openIdle(listener: Listener, count: number): Promise<ByteReader[]> {
     const readers = await Promise.all(Array.from({ length: count }, () => ByteReader.open(listener.port)))
     for (const reader of readers) reader.send(REQUEST)
@@ -144,35 +139,31 @@ describe('the total memory for slow readers', () => {
     ['at once', () => Buffer.alloc(20 * MIB)],
     ['in parts', () => Array.from({ length: 20 }, () => Buffer.alloc(MIB))],
     [
-      'from parts, one by one',
+      'of parts, one by one',
       () => {
         const madeOf = Array.from({ length: 20 }, () => Buffer.alloc(MIB))
         return { madeOf, [Symbol.iterator]: () => madeOf.values() }
       },
     ],
-  ])(
-    'is bounded: the slowest are disconnected, and the others get everything; produced %s',
-    async (_, body) => {
-      const listener = listenTo(body, { secondMs, maxUnsentBytes: 65 * MIB, writeTimeoutSeconds: 10_000 })
-      const idle = await openIdle(listener, 3)
-      // The kernel has buffered some of it at first: wait until they are known to be slower than any newcomer.
-      for (let seconds = 0; seconds < 80; seconds++) await Bun.sleep(secondMs)
-      expect(listener.load().connections).toBe(3)
-      const steady = await Promise.all([openReader(listener.port, false), openReader(listener.port, false)])
-      const received = steady.map((socket) => {
-        socket.write(LAST_REQUEST)
-        return readSteadily(socket, 40 * MIB, 20 * MIB)
-      })
-      // Of those that read nothing, at least one must go and one can stay: newcomers take no more than two
-      // places.
-      await until(() => listener.load().connections < 5)
-      expect(listener.load().connections).toBeGreaterThanOrEqual(3)
-      for (const answer of received) expect((await answer).length).toBeGreaterThanOrEqual(20 * MIB)
-      for (const reader of idle) reader.leave()
-    },
-  )
+  ])('is bounded: the slowest are ended, and the others get all; made %s', async (_, body) => {
+    const listener = listenTo(body, { secondMs, maxUnsentBytes: 65 * MIB, writeTimeoutSeconds: 10_000 })
+    const idle = await openIdle(listener, 3)
+    // The system has taken some of it for them at first: until they are known to be slower than whoever just comes.
+    for (let seconds = 0; seconds < 80; seconds++) await Bun.sleep(secondMs)
+    expect(listener.load().connections).toBe(3)
+    const steady = await Promise.all([openReader(listener.port, false), openReader(listener.port, false)])
+    const received = steady.map((socket) => {
+      socket.write(LAST_REQUEST)
+      return readSteadily(socket, 40 * MIB, 20 * MIB)
+    })
+    // Of those who take nothing, one at the least has to go and one can stay: those who come take no more than two places.
+    await until(() => listener.load().connections < 5)
+    expect(listener.load().connections).toBeGreaterThanOrEqual(3)
+    for (const answer of received) expect((await answer).length).toBeGreaterThanOrEqual(20 * MIB)
+    for (const reader of idle) reader.leave()
+  })
 
-  test('is checked before a second is over, if many come at once', async () => {
+  test('is looked at before a second is over, where many come at once', async () => {
     const listener = listenTo(() => Buffer.alloc(8 * MIB), { secondMs: 60_000, maxUnsentBytes: 100 * MIB })
     const readers = await Promise.all(Array.from({ length: 40 }, () => ByteReader.open(listener.port)))
     for (const reader of readers) reader.send(REQUEST)
@@ -180,7 +171,7 @@ describe('the total memory for slow readers', () => {
     for (const reader of readers) reader.leave()
   })
 
-  test('no longer counts written data', async () => {
+  test('is no longer what was written', async () => {
     const made: WeakRef<Uint8Array>[] = []
     const listener = listenTo(
       () =>
@@ -203,7 +194,7 @@ describe('the total memory for slow readers', () => {
     reader.leave()
   })
 
-  test('counts shared data once', async () => {
+  test('counts what they share once', async () => {
     const shared = Buffer.alloc(20 * MIB)
     const listener = listenTo(() => shared, { secondMs, maxUnsentBytes: 25 * MIB })
     const readers = await openIdle(listener, 20)
