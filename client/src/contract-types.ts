@@ -16,26 +16,26 @@ export interface InventoryUpdate {
   readonly quantity: number
 }
 
-/** Where a pet stands in the store. */
+/** Status of a pet in the store. */
 export type PetStatus = 'available' | 'pending' | 'sold'
 
 /** All of its changes are made, or none. Other fields are ignored. */
 export interface InventoryAdjustment {
   readonly reason: Reason
-  /** What it refers to, such as an order or a delivery note; without control characters. */
+  /** What the adjustment refers to, such as a delivery note; without control characters. */
   readonly reference?: string
   readonly changes: readonly AdjustmentChange[]
 }
 
 /** Has exactly one of delta and quantity. */
 export interface AdjustmentChange {
-  /** The pet whose stock changes; at most once in an adjustment. */
+  /** The pet whose stock changes. Each pet may occur once in an adjustment. */
   readonly petId: bigint
-  /** How many come in or, below 0, go out. */
+  /** Units that come in or, if negative, go out. */
   readonly delta?: number
   /** The new stock count. */
   readonly quantity?: number
-  /** The stock count that it must have now, else it is 412. */
+  /** The current stock count. If it is another one, the answer is 412. */
   readonly expected?: number
 }
 
@@ -58,9 +58,9 @@ export interface Availability {
 export interface SearchRow {
   /** Identifier of the pet. */
   readonly petId: bigint
-  /** What the pet is called. */
+  /** Name of the pet, without control characters. */
   readonly name: string
-  /** Identifier of the category the pet belongs to. */
+  /** Identifier of the category that the pet belongs to. The category must exist. */
   readonly categoryId: bigint
   readonly status: PetStatus
   /** How many are on the shelf. */
@@ -69,7 +69,7 @@ export interface SearchRow {
   readonly reserved: number
   /** How many can still be ordered: quantity less reserved. Negative where the stock was set below what is reserved. */
   readonly available: number
-  /** Its barcode, where it has one. */
+  /** Barcode of the pet: visible ASCII characters. No two pets have the same. */
   readonly barcode?: string
   /** It is low with so many available or fewer: its own threshold, or that of its category. */
   readonly lowStockAt?: number
@@ -79,7 +79,7 @@ export interface SearchRow {
   readonly lowSince?: string
 }
 
-/** What an adjustment was made for. */
+/** Why the stock was adjusted. */
 export type Reason = 'received' | 'returned' | 'sold' | 'damaged' | 'lost' | 'counted' | 'corrected'
 
 export interface HistoryEntry {
@@ -96,7 +96,7 @@ export interface HistoryEntry {
   /** Name of that key; its identifier where the key is not known any more. */
   readonly keyName: string
   readonly reason?: Reason
-  /** What it refers to, such as an order or a delivery note; without control characters. */
+  /** What the adjustment refers to, such as a delivery note; without control characters. */
   readonly reference?: string
 }
 
@@ -116,7 +116,7 @@ export interface RecentChange {
   /** Name of that key; its identifier where the key is not known any more. */
   readonly keyName: string
   readonly reason?: Reason
-  /** What it refers to, such as an order or a delivery note; without control characters. */
+  /** What the adjustment refers to, such as a delivery note; without control characters. */
   readonly reference?: string
 }
 
@@ -133,7 +133,7 @@ export interface ChangeEvent {
   /** Public identifier of the API key that made it. */
   readonly keyId: string
   readonly reason?: Reason
-  /** What it refers to, such as an order or a delivery note; without control characters. */
+  /** What the adjustment refers to, such as a delivery note; without control characters. */
   readonly reference?: string
 }
 
@@ -153,17 +153,17 @@ export interface PetEvent {
   readonly change: 'created' | 'changed'
   /** The pet. */
   readonly petId: bigint
-  /** What the pet is called. */
+  /** Name of the pet, without control characters. */
   readonly name: string
-  /** Identifier of the category the pet belongs to. */
+  /** Identifier of the category that the pet belongs to. The category must exist. */
   readonly categoryId: bigint
   readonly status: PetStatus
+  /** Barcode of the pet: visible ASCII characters. No two pets have the same. */
+  readonly barcode?: string
+  /** The pet is low if at most this many are available. If it is absent, the category decides. */
+  readonly lowStockAt?: number
   /** How many are on the shelf. */
   readonly quantity: number
-  /** Its barcode: visible ASCII characters. No other pet has it. */
-  readonly barcode?: string
-  /** It is low with so many available or fewer. */
-  readonly lowStockAt?: number
   /** When it was made, in UTC. */
   readonly at: string
   /** Public identifier of the API key that made it. */
@@ -200,39 +200,39 @@ export interface LowStockEvent {
 export interface Pet {
   /** Identifier of the pet. */
   readonly id: bigint
-  /** What the pet is called. */
+  /** Name of the pet, without control characters. */
   readonly name: string
-  /** Identifier of the category the pet belongs to. */
+  /** Identifier of the category that the pet belongs to. The category must exist. */
   readonly categoryId: bigint
   readonly status: PetStatus
-  /** Its barcode; absent where it has none. */
+  /** Barcode of the pet: visible ASCII characters. No two pets have the same. */
   readonly barcode?: string
-  /** It is low with so many available or fewer; absent where its category decides. */
+  /** The pet is low if at most this many are available. If it is absent, the category decides. */
   readonly lowStockAt?: number
 }
 
-/** The status is available where it is not given. Other fields are ignored. */
+/** The status is available if it is absent. Other fields are ignored. */
 export interface NewPet {
-  /** What the pet is called. Without control characters. */
+  /** Name of the pet, without control characters. */
   readonly name: string
-  /** The category it belongs to; it must be there. */
+  /** Identifier of the category that the pet belongs to. The category must exist. */
   readonly categoryId: bigint
   readonly status?: PetStatus
-  /** How many are on the shelf; 0 where it is not given. */
-  readonly quantity?: number
-  /** Its barcode: visible ASCII characters. No other pet has it. */
+  /** Barcode of the pet: visible ASCII characters. No two pets have the same. */
   readonly barcode?: string
-  /** It is low with so many available or fewer. */
+  /** The pet is low if at most this many are available. If it is absent, the category decides. */
   readonly lowStockAt?: number
-  /** Its identifier; one that nothing has is chosen where it is not given. */
+  /** Units on the shelf; 0 if it is absent. */
+  readonly quantity?: number
+  /** Identifier of the pet. If it is absent, the service chooses a free one. */
   readonly id?: bigint
 }
 
-/** At least one of these; null takes a barcode or a threshold away. Other fields are ignored: the quantity has operations of its own. */
+/** At least one of these; null removes a barcode or a threshold. Other fields are ignored: the quantity has operations of its own. */
 export interface PetUpdate {
-  /** What the pet is called. Without control characters. */
+  /** Name of the pet, without control characters. */
   readonly name?: string
-  /** The category it belongs to; it must be there. */
+  /** Identifier of the category that the pet belongs to. The category must exist. */
   readonly categoryId?: bigint
   readonly status?: PetStatus
   readonly barcode?: string | null
@@ -242,25 +242,25 @@ export interface PetUpdate {
 export interface Category {
   /** Identifier of the category. */
   readonly id: bigint
-  /** What the category is called. Without control characters. */
+  /** Name of the category, without control characters. */
   readonly name: string
-  /** Its pets are low with so many available or fewer, unless they say otherwise. */
+  /** Pets of the category that have no threshold of their own are low if at most this many are available. */
   readonly lowStockAt?: number
 }
 
 /** Other fields are ignored. */
 export interface NewCategory {
-  /** What the category is called. Without control characters. */
+  /** Name of the category, without control characters. */
   readonly name: string
-  /** Its pets are low with so many available or fewer, unless they say otherwise. */
+  /** Pets of the category that have no threshold of their own are low if at most this many are available. */
   readonly lowStockAt?: number
-  /** Its identifier; one that nothing has is chosen where it is not given. */
+  /** Identifier of the category. If it is absent, the service chooses a free one. */
   readonly id?: bigint
 }
 
-/** At least one of these; null takes the threshold away. Other fields are ignored. */
+/** At least one of these; null removes the threshold. Other fields are ignored. */
 export interface CategoryUpdate {
-  /** What the category is called. Without control characters. */
+  /** Name of the category, without control characters. */
   readonly name?: string
   readonly lowStockAt?: number | null
 }
@@ -398,90 +398,90 @@ export interface WebhookTest {
 
 /** A quantity changed. */
 export interface StockChangedPayload {
-  /** What it tells of. */
+  /** The kind of event. */
   readonly type: 'stock.changed'
-  /** When it happened. */
+  /** When the event happened. */
   readonly timestamp: string
   readonly data: ChangeEvent
 }
 
-/** So few are available that a pet is low. */
+/** A pet is low in stock. */
 export interface StockLowPayload {
-  /** What it tells of. */
+  /** The kind of event. */
   readonly type: 'stock.low'
-  /** When it happened. */
+  /** When the event happened. */
   readonly timestamp: string
   readonly data: LowStockEvent
 }
 
-/** A pet is no longer low. */
+/** A pet is no longer low in stock. */
 export interface StockRecoveredPayload {
-  /** What it tells of. */
+  /** The kind of event. */
   readonly type: 'stock.recovered'
-  /** When it happened. */
+  /** When the event happened. */
   readonly timestamp: string
   readonly data: LowStockEvent
 }
 
-/** An order was made. */
+/** An order was created. */
 export interface OrderCreatedPayload {
-  /** What it tells of. */
+  /** The kind of event. */
   readonly type: 'order.created'
-  /** When it happened. */
+  /** When the event happened. */
   readonly timestamp: string
   readonly data: OrderEvent
 }
 
 /** An order was completed. */
 export interface OrderCompletedPayload {
-  /** What it tells of. */
+  /** The kind of event. */
   readonly type: 'order.completed'
-  /** When it happened. */
+  /** When the event happened. */
   readonly timestamp: string
   readonly data: OrderEvent
 }
 
 /** An order was cancelled. */
 export interface OrderCancelledPayload {
-  /** What it tells of. */
+  /** The kind of event. */
   readonly type: 'order.cancelled'
-  /** When it happened. */
+  /** When the event happened. */
   readonly timestamp: string
   readonly data: OrderEvent
 }
 
-/** A hold was over. */
+/** A hold expired. */
 export interface OrderExpiredPayload {
-  /** What it tells of. */
+  /** The kind of event. */
   readonly type: 'order.expired'
-  /** When it happened. */
+  /** When the event happened. */
   readonly timestamp: string
   readonly data: OrderEvent
 }
 
-/** A pet was added, or changed in anything but its quantity. */
+/** A pet was added, or changed other than in its quantity. */
 export interface PetChangedPayload {
-  /** What it tells of. */
+  /** The kind of event. */
   readonly type: 'pet.changed'
-  /** When it happened. */
+  /** When the event happened. */
   readonly timestamp: string
   readonly data: PetEvent
 }
 
-/** A pet is gone. */
+/** A pet was removed. */
 export interface PetRemovedPayload {
-  /** What it tells of. */
+  /** The kind of event. */
   readonly type: 'pet.removed'
-  /** When it happened. */
+  /** When the event happened. */
   readonly timestamp: string
   readonly data: RemovedEvent
 }
 
-/** The place of the webhook was gone: read the list again, then go on. */
+/** Events are missing: read the list again, then continue. */
 export interface RelistPayload {
-  /** What it tells of. */
+  /** The kind of event. */
   readonly type: 'relist'
-  /** When it happened. */
+  /** When the event happened. */
   readonly timestamp: string
   readonly data: NoFields
 }
@@ -489,13 +489,13 @@ export interface RelistPayload {
 export interface CatalogEntry {
   /** Identifier of the pet. */
   readonly petId: bigint
-  /** What the pet is called. */
+  /** Name of the pet, without control characters. */
   readonly name: string
-  /** Identifier of the category the pet belongs to. */
+  /** Identifier of the category that the pet belongs to. The category must exist. */
   readonly categoryId: bigint
-  /** Its barcode; absent where it has none. */
+  /** Barcode of the pet: visible ASCII characters. No two pets have the same. */
   readonly barcode?: string
-  /** It is low with so many available or fewer; absent where its category decides. */
+  /** The pet is low if at most this many are available. If it is absent, the category decides. */
   readonly lowStockAt?: number
 }
 
@@ -504,39 +504,39 @@ export interface Order {
   readonly id: bigint
   /** The pet that was ordered. */
   readonly petId: bigint
-  /** How many were ordered. */
+  /** Units that were ordered. */
   readonly quantity: number
-  /** When the order ships or shipped, in UTC; absent where it is not set. */
+  /** When the order ships or shipped, in UTC; absent if it is not set. */
   readonly shipDate?: string
   /** Whether the order has been fulfilled. */
   readonly complete: boolean
   readonly state: OrderState
-  /** When the order was made, in UTC. */
+  /** When the order was created, in UTC. */
   readonly createdAt: string
-  /** When a hold expires by itself, in UTC; absent where it is none. */
+  /** When a hold expires, in UTC; absent if the order is not a hold. */
   readonly expiresAt?: string
 }
 
-/** open: it reserves stock. complete: what it reserved was taken out of the stock. cancelled, or expired where its hold was over: it reserves nothing any more. */
+/** open: the order reserves stock. complete: its units were taken out of the stock. cancelled or expired: it no longer reserves anything. */
 export type OrderState = 'open' | 'complete' | 'cancelled' | 'expired'
 
 /** Other fields are ignored. */
 export interface NewOrder {
-  /** The pet that is ordered. */
+  /** The pet to order. */
   readonly petId: bigint
-  /** How many; so many must be available. */
+  /** Units to order. This many must be available. */
   readonly quantity: number
-  /** When it ships: a date and time with its zone. */
+  /** When the order ships: a date and time with its zone. */
   readonly shipDate?: string
-  /** Makes it a hold, which expires by itself after so many seconds. */
+  /** Makes the order a hold, which expires after this many seconds. */
   readonly holdSeconds?: number
 }
 
 /** Has exactly one of complete and shipDate. Other fields are ignored. */
 export interface OrderUpdate {
-  /** The order is fulfilled: takes it out of the stock and of what is reserved. */
+  /** The order is fulfilled: its units leave the stock and are no longer reserved. */
   readonly complete?: boolean
-  /** Another ship date, while the order is open. */
+  /** Another ship date for an open order. */
   readonly shipDate?: string
 }
 

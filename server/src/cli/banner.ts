@@ -1,8 +1,7 @@
 import { PLANS } from '../core/keys/plans.ts'
 import type { RunningService } from '../service/compose.ts'
-import type { Config } from '../service/config.ts'
+import { type Config, reachableAddress } from '../service/config.ts'
 import { DEMO_LIMITS, DEMO_SECRETS } from '../service/demo.ts'
-import { reachableAddress } from '../service/reachable-address.ts'
 import { grouped } from './output.ts'
 import { databaseName } from './with-store.ts'
 

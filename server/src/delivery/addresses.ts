@@ -1,11 +1,11 @@
 import { BlockList, isIP } from 'node:net'
 
-/** Gives the addresses of a name; rejects where it has none. */
+/** Resolves a host name to its addresses. Rejects if it has none. */
 export type Lookup = (host: string) => Promise<readonly string[]>
 
-/** Below 1024, nothing else is meant for strangers. */
-const LOW_PORTS = ['', '443', '80']
-const FIRST_FREE_PORT = 1_025
+/** Other ports below 1024 belong to services that do not expect webhooks. */
+const ALLOWED_LOW_PORTS = ['', '443', '80']
+const MAX_LOW_PORT = 1_024
 
 /** Special-purpose networks (IANA registry): this host, private and link-local networks, documentation, multicast. */
 const SPECIAL_IPV4 = blockList([
@@ -50,27 +50,27 @@ export function isPublic(address: string): boolean {
   return family === 6 && GLOBAL_UNICAST_IPV6.check(address, 'ipv6') && !SPECIAL_IPV6.check(address, 'ipv6')
 }
 
-/** The parsed url, or why nothing is sent there. The host is not looked up. */
+/** Returns the parsed url, or why nothing is sent to it. Does not look up the host. */
 export function checkedUrl(text: string, allowsPrivate: boolean): URL | string {
   const url = URL.parse(text)
-  if (url === null) return 'must be an address such as https://shop.example/hooks'
+  if (url === null) return 'must be a url such as https://shop.example/hooks'
   if (url.protocol !== 'https:' && !(allowsPrivate && url.protocol === 'http:')) {
     return allowsPrivate ? 'must begin with https:// or http://' : 'must begin with https://'
   }
-  if (!LOW_PORTS.includes(url.port) && Number(url.port) < FIRST_FREE_PORT) {
-    return 'must have the port 443, 80, 8080, 8443 or one above 1024'
+  if (!ALLOWED_LOW_PORTS.includes(url.port) && Number(url.port) <= MAX_LOW_PORT) {
+    return 'must have the port 443, 80 or a port above 1024'
   }
   const host = hostOf(url)
   if (!allowsPrivate && isIP(host) !== 0 && !isPublic(host)) return notPublic(host, host)
   return url
 }
 
-/** Without the brackets around an address of IPv6. */
+/** The host without the brackets of an IPv6 address. */
 export function hostOf({ hostname }: URL): string {
   return hostname.replace(/^\[(.*)\]$/, '$1')
 }
 
-/** Returns the addresses of a host in the order in which they are tried, or the reason to try none. All must be public. */
+/** Returns the addresses of a host in the order in which they are tried, or the problem of the host. */
 export async function addressesOf(
   host: string,
   lookup: Lookup,
@@ -82,8 +82,8 @@ export async function addressesOf(
   } catch {
     return `names ${host}, which cannot be looked up; check the name`
   }
-  const wrong = allowsPrivate ? undefined : addresses.find((address) => !isPublic(address))
-  if (wrong !== undefined) return notPublic(host, wrong)
+  const privateAddress = allowsPrivate ? undefined : addresses.find((address) => !isPublic(address))
+  if (privateAddress !== undefined) return notPublic(host, privateAddress)
   return addresses.length === 0 ? `names ${host}, which has no address; check the name` : addresses
 }
 

@@ -1,29 +1,26 @@
 import { createHmac, randomUUID } from 'node:crypto'
 import type { StockEvent } from '../core/stock/stock-event.ts'
-import type { Message } from '../core/webhooks/sender.ts'
 import { kindOf, type WebhookKind } from '../core/webhooks/webhook.ts'
-import { eventBody } from '../http/event-body.ts'
+import type { Message } from '../core/webhooks/webhook-store.ts'
+import { eventBody } from '../http/event-payloads.ts'
 import { toJson } from '../http/reply.ts'
 
-/** The prefix of secrets; what follows it is base64. */
-const SECRET = /^whsec_/
+const SECRET_PREFIX = /^whsec_/
 
-/** By the Standard Webhooks specification. `at` is for what does not tell its time. */
+/** Follows the Standard Webhooks specification. `at` is for events without a time of their own. */
 export function messageOf(event: StockEvent, at: number): Message {
   const type = kindOf(event)
-  if (type === undefined) throw new Error(`an event of kind ${event.kind} is told to no webhook`)
-  // Without a dot, which separates the parts of what is signed.
+  if (type === undefined) throw new Error(`events of kind ${event.kind} are not delivered to webhooks`)
+  // A dot would separate the parts of the signed text.
   const id = `${event.kind === 'relist' ? 'relist' : 'evt'}_${event.cursor.replace('.', '_')}`
-  return toMessage(id, type, 'at' in event ? event.at : at, eventBody(event))
+  return toMessage(id, type, event.kind === 'relist' ? at : event.at, eventBody(event))
 }
 
-/** What a test sends: made up, and known by its id. */
+/** The message of a test, with sample data and an id that begins with `test_`. */
 export function sampleMessage(kind: WebhookKind, at: number): Message {
   const petId = 1n
   const by = { at: new Date(at).toISOString(), keyId: 'key_sample' }
-  const order = {
-    ...{ id: 1n, petId, quantity: 1, complete: false, state: 'open', createdAt: by.at },
-  }
+  const order = { id: 1n, petId, quantity: 1, complete: false, state: 'open', createdAt: by.at }
   const low = { petId, quantity: 2, reserved: 0, available: 2, lowStockAt: 3, ...by }
   const samples: Readonly<Record<WebhookKind, object>> = {
     'stock.changed': { petId, before: 4, after: 5, status: 'available', ...by },
@@ -34,15 +31,13 @@ export function sampleMessage(kind: WebhookKind, at: number): Message {
     'order.cancelled': { change: 'cancelled', order: { ...order, state: 'cancelled' }, ...by },
     'order.expired': { change: 'expired', order: { ...order, state: 'expired' }, ...by },
     'pet.changed': {
-      ...{
-        change: 'changed',
-        petId,
-        name: 'Sample',
-        categoryId: 1n,
-        status: 'available',
-        quantity: 5,
-        ...by,
-      },
+      change: 'changed',
+      petId,
+      name: 'Sample',
+      categoryId: 1n,
+      status: 'available',
+      quantity: 5,
+      ...by,
     },
     'pet.removed': { petId, ...by },
   }
@@ -53,11 +48,11 @@ function toMessage(id: string, type: string, at: number, data: object): Message 
   return { id, type, body: toJson({ type, timestamp: new Date(at).toISOString(), data }) }
 }
 
-/** One signature for each secret, with blanks in between. */
+/** One signature for each secret, separated by blanks. */
 export function signatureOf({ id, body }: Message, seconds: number, secrets: readonly string[]): string {
   return secrets
     .map((secret) => {
-      const key = Buffer.from(secret.replace(SECRET, ''), 'base64')
+      const key = Buffer.from(secret.replace(SECRET_PREFIX, ''), 'base64')
       return `v1,${createHmac('sha256', key).update(`${id}.${seconds}.${body}`).digest('base64')}`
     })
     .join(' ')

@@ -12,6 +12,7 @@ import {
   PetEvent,
   PetUpdate,
 } from './catalog-resources.ts'
+import { describeWebhooks, WEBHOOK_PAYLOADS } from './event-payloads.ts'
 import { IDEMPOTENCY_KEY } from './idempotency.ts'
 import type { Operation, SuccessFacts } from './operation.ts'
 import { Availability, NewOrder, Order, OrderEvent, OrderState, OrderUpdate } from './order-resources.ts'
@@ -39,7 +40,6 @@ import {
 import { OPERATIONS } from './routes.ts'
 import { json, titleOf, withReferences } from './schema-references.ts'
 import { SearchRow } from './search-resources.ts'
-import { describeWebhooks, WEBHOOK_PAYLOADS } from './webhook-payloads.ts'
 import { WEBHOOK_RESOURCES } from './webhook-resources.ts'
 
 export interface ContractSettings {

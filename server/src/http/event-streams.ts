@@ -4,7 +4,7 @@ import type { EventHub, EventReader } from '../core/stock/event-hub.ts'
 import type { StockEvent } from '../core/stock/stock-event.ts'
 import type { Clock } from '../core/values/clock.ts'
 import { ServiceError } from '../core/values/errors.ts'
-import { eventBody } from './event-body.ts'
+import { eventBody } from './event-payloads.ts'
 import { errorReply, type Reply, toJson } from './reply.ts'
 
 export interface EventStreamParts {
@@ -21,22 +21,22 @@ export interface StreamRequest {
   readonly after: string | undefined
 }
 
-/** For each key, in this process. */
+/** In this process. */
 const MAX_STREAMS_PER_KEY = 20
 const RETRY_AFTER_SECONDS = 5
-/** A stream ends within a second after its key does. */
+/** So that a stream ends within a second after its key is revoked or expires. */
 const CHECK_KEYS_EVERY_MS = 500
 
-/** A reader with more than this unsent is cut off; it can resume. */
+/** A slower reader is disconnected; it can resume. */
 const MAX_UNSENT_BYTES = 256 * 1024
-/** One that catches up is given no more than this at a time, at its own pace. */
+/** A reader that catches up gets more events when less than this is unsent. */
 const MAX_CATCH_UP_BYTES = 64 * 1024
 
 const encoder = new TextEncoder()
 const HEARTBEAT = encoder.encode(': heartbeat\n\n')
 const OPENING = 'retry: 1000\n\n'
 
-/** Events are encoded once for all who are given the same array. */
+/** Events are encoded once for all readers of the same array. */
 const encodedEvents = new WeakMap<readonly StockEvent[], Uint8Array>()
 
 const HEADERS = {
@@ -46,11 +46,11 @@ const HEADERS = {
   'X-Accel-Buffering': 'no',
 }
 
-/** All streams that are open: who may open one, and when it ends. */
+/** Opens streams within the limit of each key, and ends them with their key. */
 export class EventStreams {
   readonly #parts: EventStreamParts
   readonly #open = new Set<EventStream>()
-  /** By key, those that are about to open included. */
+  /** By key, including streams that are about to open. */
   readonly #counts = new Map<string, number>()
   #timers: ReturnType<typeof setInterval>[] = []
   #isClosed = false
@@ -63,15 +63,15 @@ export class EventStreams {
     const { hub } = this.#parts
     const { keyId, after } = request
     if ((this.#counts.get(keyId) ?? 0) >= MAX_STREAMS_PER_KEY) return tooManyStreams()
-    this.#count(keyId, 1)
+    this.#addToCount(keyId, 1)
     try {
       const cursor = await hub.startingPoint(after)
       if (this.#isClosed) throw new ServiceError('service_unavailable', 'the service is stopping')
-      const stream = new EventStream(request, cursor, hub, (ended) => this.#forget(ended))
-      this.#remember(stream)
+      const stream = new EventStream(request, cursor, hub, (ended) => this.#remove(ended))
+      this.#add(stream)
       return { status: 200, headers: HEADERS, body: stream }
     } catch (error) {
-      this.#count(keyId, -1)
+      this.#addToCount(keyId, -1)
       throw error
     }
   }
@@ -82,28 +82,28 @@ export class EventStreams {
     for (const stream of this.#open) stream.end()
   }
 
-  #remember(stream: EventStream): void {
+  #add(stream: EventStream): void {
     this.#open.add(stream)
     if (this.#timers.length > 0) return
-    const beat = () => {
-      for (const each of this.#open) each.beat()
+    const sendHeartbeats = () => {
+      for (const open of this.#open) open.sendHeartbeat()
     }
     this.#timers = [
-      setInterval(beat, this.#parts.heartbeatMs),
+      setInterval(sendHeartbeats, this.#parts.heartbeatMs),
       setInterval(() => void this.#checkKeys(), CHECK_KEYS_EVERY_MS),
     ]
   }
 
-  #forget(stream: EventStream): void {
+  #remove(stream: EventStream): void {
     this.#open.delete(stream)
-    this.#count(stream.request.keyId, -1)
+    this.#addToCount(stream.request.keyId, -1)
     if (this.#open.size > 0) return
     for (const timer of this.#timers) clearInterval(timer)
     this.#timers = []
   }
 
-  #count(keyId: string, more: 1 | -1): void {
-    const count = (this.#counts.get(keyId) ?? 0) + more
+  #addToCount(keyId: string, change: 1 | -1): void {
+    const count = (this.#counts.get(keyId) ?? 0) + change
     if (count === 0) this.#counts.delete(keyId)
     else this.#counts.set(keyId, count)
   }
@@ -117,14 +117,14 @@ export class EventStreams {
         if (key !== undefined && keyState(key, clock()) === 'active') continue
         for (const stream of streams) stream.end()
       } catch {
-        // A database that does not answer tells nothing about the key; it is asked again soon.
+        // The database is unavailable; the key is checked again soon.
       }
     }
   }
 }
 
 function tooManyStreams(): Reply {
-  const message = `this API key has ${MAX_STREAMS_PER_KEY} streams open, which is as many as it may; close one first`
+  const message = `this API key has ${MAX_STREAMS_PER_KEY} open streams, which is the maximum; close a stream first`
   return errorReply({ code: 'rate_limit_exceeded', message }, { 'Retry-After': String(RETRY_AFTER_SECONDS) })
 }
 
@@ -136,8 +136,8 @@ class EventStream implements EventReader, LiveBody {
   readonly #onEnd: (stream: EventStream) => void
   #outflow: Outflow | undefined
   #hasEnded = false
-  /** Whether anything was sent since the last heartbeat. */
-  #isMoving = true
+  /** Whether the reader has received data since the last heartbeat. */
+  #hasProgressed = true
 
   constructor(request: StreamRequest, cursor: string, hub: EventHub, onEnd: (stream: EventStream) => void) {
     this.request = request
@@ -152,7 +152,7 @@ class EventStream implements EventReader, LiveBody {
       outflow.end()
       return
     }
-    // Who resumes knows the cursor already.
+    // A reader that resumes knows the cursor already.
     const ready = this.request.after === undefined ? frame('ready', this.#cursor, {}) : ''
     this.#send(encoder.encode(`${OPENING}${ready}`))
     this.#hub.join(this, this.#cursor)
@@ -171,14 +171,14 @@ class EventStream implements EventReader, LiveBody {
     this.#send(bytes)
   }
 
-  /** Keeps the connection alive; one on which nothing has moved since the last time is given up. */
-  beat(): void {
-    if (this.#unsentBytes() > 0 && !this.#isMoving) this.#outflow?.cut()
+  /** Disconnects a reader that has received nothing since the last heartbeat although data is unsent. */
+  sendHeartbeat(): void {
+    if (this.#unsentBytes() > 0 && !this.#hasProgressed) this.#outflow?.cut()
     else this.#send(HEARTBEAT)
-    this.#isMoving = false
+    this.#hasProgressed = false
   }
 
-  /** Ends it in good order: what is unsent is sent. */
+  /** Sends the unsent data, then ends the stream. */
   end(): void {
     if (this.#hasEnded) return
     this.onClose()
@@ -186,7 +186,7 @@ class EventStream implements EventReader, LiveBody {
   }
 
   onRoom(): void {
-    this.#isMoving = true
+    this.#hasProgressed = true
     this.#hub.ready(this)
   }
 

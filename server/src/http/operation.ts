@@ -1,5 +1,5 @@
 import type { HttpRequest } from '@petstore/wire'
-import type { Static, TObject, TSchema } from 'typebox'
+import type { Static, TArray, TObject, TSchema } from 'typebox'
 import type { CatalogStore } from '../core/catalog/catalog-store.ts'
 import { type Permission, requirePermission } from '../core/keys/permissions.ts'
 import type { KeyQueue } from '../core/limits/key-queue.ts'
@@ -10,10 +10,10 @@ import type { EventStore, HistoryStore } from '../core/stock/stock-store.ts'
 import type { LiveView } from '../core/stock/view/live-view.ts'
 import { type Clock, SECOND } from '../core/values/clock.ts'
 import type { ErrorCode } from '../core/values/errors.ts'
+import type { Fields, JsonOf } from '../core/values/field.ts'
 import { andThen, type MaybePromise } from '../core/values/maybe-promise.ts'
-import type { Message, WebhookSender } from '../core/webhooks/sender.ts'
 import type { WebhookKind } from '../core/webhooks/webhook.ts'
-import type { WebhookStore } from '../core/webhooks/webhook-store.ts'
+import type { Message, WebhookSender, WebhookStore } from '../core/webhooks/webhook-store.ts'
 import type { EventStreams } from './event-streams.ts'
 import type { Authenticated } from './gate.ts'
 import { type SentKey, sentKeyOf } from './idempotency.ts'
@@ -123,7 +123,7 @@ interface Definition<
     input: Input<Params, Query, Parsed>,
     services: Services,
     prepared: Prepared,
-  ): Promise<Static<Success>>
+  ): Promise<BodyOf<Success>>
   reply?(input: Input<Params, Query, Parsed>, services: Services, prepared: Prepared): MaybePromise<Reply>
 }
 
@@ -134,6 +134,14 @@ type Input<Params extends Schemas, Query extends Schemas, Parsed> = Omit<Call, '
   /** Where the operation heeds an Idempotency-Key, and one was sent. */
   readonly sentKey: SentKey | undefined
 }
+
+/** The JSON of a body with this schema. */
+type BodyOf<Schema extends TSchema> =
+  Schema extends TArray<infer Item extends TSchema>
+    ? readonly BodyOf<Item>[]
+    : Schema extends TObject<infer Of extends Fields>
+      ? JsonOf<Of>
+      : Static<Schema>
 
 const NO_QUERY = {}
 

@@ -1,70 +1,51 @@
 import Type from 'typebox'
 import {
-  MAX_HOLD_SECONDS,
+  NEW_ORDER,
+  ORDER,
   ORDER_CHANGES,
-  ORDER_STATES,
   type Order as OrderEntity,
+  OrderState,
 } from '../core/orders/order.ts'
-import { MAX_QUANTITY } from '../core/stock/inventory.ts'
-import { DateTime, HistoryEntry, Int64, Quantity } from './resources.ts'
+import { DateTime, Int64, type JsonOf, jsonWriter, MAX_QUANTITY, Quantity } from '../core/values/field.ts'
+import { HistoryEntry } from './resources.ts'
 
-export const OrderState = Type.Enum([...ORDER_STATES], {
-  title: 'OrderState',
-  type: 'string',
-  description:
-    'open: it reserves stock. complete: what it reserved was taken out of the stock. cancelled, or expired where its hold was over: it reserves nothing any more.',
-})
+export { OrderState }
 
 const ORDER_EXAMPLE = {
   ...{ id: 17, petId: 4, quantity: 2, shipDate: '2026-12-01T10:00:00.000Z', complete: false },
   ...{ state: 'open', createdAt: '2026-11-15T12:00:00.000Z' },
 }
 
-export const Order = Type.Object(
-  {
-    id: Int64('Identifier of the order.'),
-    petId: Int64('The pet that was ordered.'),
-    quantity: Quantity('How many were ordered.'),
-    shipDate: Type.Optional(DateTime('When the order ships or shipped, in UTC; absent where it is not set.')),
-    complete: Type.Boolean({ description: 'Whether the order has been fulfilled.' }),
-    state: OrderState,
-    createdAt: DateTime('When the order was made, in UTC.'),
-    expiresAt: Type.Optional(DateTime('When a hold expires by itself, in UTC; absent where it is none.')),
-  },
-  { title: 'Order', examples: [ORDER_EXAMPLE] },
-)
+const { state, createdAt, expiresAt, ...orderFields } = ORDER
+const ORDER_BODY = {
+  ...orderFields,
+  complete: Type.Boolean({ description: 'Whether the order has been fulfilled.' }),
+  state,
+  createdAt,
+  expiresAt,
+}
 
-export const NewOrder = Type.Object(
-  {
-    petId: Int64('The pet that is ordered.'),
-    quantity: Type.Integer({
-      ...{ minimum: 1, maximum: MAX_QUANTITY },
-      description: 'How many; so many must be available.',
-    }),
-    shipDate: Type.Optional(DateTime('When it ships: a date and time with its zone.')),
-    holdSeconds: Type.Optional(
-      Type.Integer({
-        ...{ minimum: 1, maximum: MAX_HOLD_SECONDS },
-        description: 'Makes it a hold, which expires by itself after so many seconds.',
-      }),
-    ),
-  },
-  {
-    title: 'NewOrder',
-    description: 'Other fields are ignored.',
-    examples: [{ petId: 1, quantity: 1, holdSeconds: 900 }],
-  },
-)
+export const Order = Type.Object(ORDER_BODY, { title: 'Order', examples: [ORDER_EXAMPLE] })
+
+export const NewOrder = Type.Object(NEW_ORDER, {
+  title: 'NewOrder',
+  description: 'Other fields are ignored.',
+  examples: [{ petId: 1, quantity: 1, holdSeconds: 900 }],
+})
 
 export const OrderUpdate = Type.Object(
   {
     complete: Type.Optional(
-      Type.Boolean({
-        const: true,
-        description: 'The order is fulfilled: takes it out of the stock and of what is reserved.',
-      }),
+      Type.Refine(
+        Type.Boolean({
+          const: true,
+          description: 'The order is fulfilled: its units leave the stock and are no longer reserved.',
+        }),
+        (complete) => complete,
+        () => 'true (DELETE cancels an order)',
+      ),
     ),
-    shipDate: Type.Optional(DateTime('Another ship date, while the order is open.')),
+    shipDate: Type.Optional(DateTime('Another ship date for an open order.')),
   },
   {
     title: 'OrderUpdate',
@@ -106,17 +87,9 @@ export const OrderEvent = Type.Object(
   },
 )
 
-function isoTime(time: number): string {
-  return new Date(time).toISOString()
-}
+const toJson = jsonWriter(ORDER_BODY)
 
 /** An order as callers see it. */
-export function orderBody(order: OrderEntity): Type.Static<typeof Order> {
-  const { id, petId, quantity, shipDate, state, createdAt, expiresAt } = order
-  return {
-    ...{ id, petId, quantity },
-    ...(shipDate === undefined ? {} : { shipDate: isoTime(shipDate) }),
-    ...{ complete: state === 'complete', state, createdAt: isoTime(createdAt) },
-    ...(expiresAt === undefined ? {} : { expiresAt: isoTime(expiresAt) }),
-  }
+export function orderBody(order: OrderEntity): JsonOf<typeof ORDER_BODY> {
+  return toJson({ ...order, complete: order.state === 'complete' })
 }

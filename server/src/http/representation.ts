@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 import type { HttpRequest } from '@petstore/wire'
-import { type EntryState, type InventoryItem, MAX_QUANTITY, PET_STATUSES } from '../core/stock/inventory.ts'
+import { type EntryState, type InventoryItem, PET_STATUSES } from '../core/stock/inventory.ts'
 import { ServiceError } from '../core/values/errors.ts'
+import { MAX_QUANTITY } from '../core/values/field.ts'
 import { type JsonReply, jsonReply, jsonTextReply, type Reply, toJson } from './reply.ts'
 
 /** One entity tag of a list (RFC 9110, 8.8.3) and what separates it from the next. */

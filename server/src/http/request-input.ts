@@ -1,21 +1,16 @@
 import type { HttpRequest } from '@petstore/wire'
 import type { Static, TObject, TOptional, TSchema } from 'typebox'
 import { IsOptional } from 'typebox'
-import { Compile } from 'typebox/compile'
 import { ServiceError } from '../core/values/errors.ts'
+import { isObject, type JsonObject, parseExactJson, quoted, shown } from '../core/values/exact-json.ts'
+import { codecOf, codecsOf, type Fields, type RecordOf, valueFromJson } from '../core/values/field.ts'
 import { parseInt64 } from '../core/values/int64.ts'
 import { andThen, type MaybePromise } from '../core/values/maybe-promise.ts'
 
 /** Deeper than any body of ours, and far from what a parser that recurses could run out of stack on. */
 const MAX_NESTING = 64
-/** How much of what a caller sent a message shows. */
-const MAX_SHOWN = 40
 const UTF8 = new TextDecoder('utf-8', { fatal: true })
 const JSON_MEDIA_TYPE = /^application\/json\s*(?:;|$)/i
-const QUERY_INTEGER = /^-?(?:0|[1-9]\d{0,15})$/
-/** Only such numbers can lose something when they become a double. */
-const MAY_LOSE = /[0-9][.eE]|[0-9]{16}/
-const NUMBER = /^-?(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/
 
 /** Parameters by name. Those of a query are strings and integers, optional or with a default. */
 export type Schemas = Readonly<Record<string, TSchema>>
@@ -26,15 +21,7 @@ export type Values<Of extends Schemas> = {
     : Static<Of[Name]>
 }
 
-/** What the messages are made of; a TypeBox schema is plain JSON Schema. */
 interface SchemaFacts {
-  readonly type?: string
-  readonly format?: string
-  readonly minimum?: number
-  readonly maximum?: number
-  readonly minLength?: number
-  readonly maxLength?: number
-  readonly enum?: readonly unknown[]
   readonly default?: unknown
   readonly examples?: readonly unknown[]
 }
@@ -50,30 +37,24 @@ export function readInt64(name: string, text: string): bigint {
 }
 
 /**
- * Compiles the schemas once; the reader it gives takes what is behind the `?` of an address. A parameter that is given
- * must be right and be given once; those that the operation does not know are ignored.
+ * Builds the reader of a query once. Each parameter must be valid and occur at most once; parameters that the operation
+ * does not know are ignored.
  */
 export function queryReader<Query extends Schemas>(schemas: Query): (query: string) => Values<Query> {
   const parameters = Object.entries(schemas).map(([name, schema]) => {
-    const { type, format, default: fallback }: SchemaFacts = schema
+    const { default: fallback }: SchemaFacts = schema
     if (!IsOptional(schema) && fallback === undefined) throw new Error(`${name} needs a default`)
-    const isInt64 = format === 'int64'
-    return { name, schema, fallback, isInt64, isInteger: type === 'integer', compiled: Compile(schema) }
+    return { name, fallback, codec: codecOf(name, schema) }
   })
   return (query) => {
     const given = new URLSearchParams(query)
     const values: Record<string, unknown> = {}
-    for (const { name, schema, fallback, isInt64, isInteger, compiled } of parameters) {
+    for (const { name, fallback, codec } of parameters) {
       const [text, another] = given.getAll(name)
       if (another !== undefined) throw invalid(`the query parameter ${name} is there twice; give it once`)
-      if (isInt64) {
-        values[name] = text === undefined ? fallback : readInt64(`the query parameter ${name}`, text)
-        continue
-      }
-      const value =
-        text === undefined ? fallback : isInteger && QUERY_INTEGER.test(text) ? Number(text) : text
-      if (text !== undefined && !compiled.Check(value)) {
-        throw invalid(`the query parameter ${name} must be ${expected(schema)}, got ${quoted(text)}`)
+      const value = text === undefined ? fallback : codec.fromText(text)
+      if (text !== undefined && value === undefined) {
+        throw invalid(`the query parameter ${name} must be ${codec.expected}, got ${quoted(text)}`)
       }
       values[name] = value
     }
@@ -90,24 +71,23 @@ export interface SentBody<Value> {
 interface BodyOptions<Value> {
   /** Where it may be larger than most. */
   readonly maxBytes?: number | undefined
-  /** Takes the parsed body instead of the schema, where that could not tell what is wrong; throws ServiceError. */
+  /** Replaces the parser that follows from the schema. Throws ServiceError. */
   readonly parse?: ((value: JsonObject) => Value) | undefined
 }
 
-/** Compiles the schema once; the reader it gives takes a JSON body, or says what is wrong with it and what to send. */
-export function bodyReader<Body extends TObject, Parsed = Static<Body>>(
-  schema: Body,
+/** Builds the parser once; the reader it gives takes a JSON body, or says what is wrong with it and what to send. */
+export function bodyReader<Of extends Fields, Parsed = RecordOf<Of>>(
+  schema: TObject<Of>,
   { maxBytes, parse }: BodyOptions<Parsed> = {},
-): (request: HttpRequest) => MaybePromise<SentBody<Parsed | Static<Body>>> {
-  const compiled = Compile(schema)
-  const { examples }: SchemaFacts = schema
+): (request: HttpRequest) => MaybePromise<SentBody<Parsed | RecordOf<Of>>> {
+  const parser = parse ?? bodyParser(schema)
+  const { examples } = schema as SchemaFacts
   const example = JSON.stringify(examples?.[0] ?? {})
   const advice = `send a JSON object such as ${example} with Content-Type: application/json`
 
-  function read(request: HttpRequest, bytes: Uint8Array): SentBody<Parsed | Static<Body>> {
+  function read(request: HttpRequest, bytes: Uint8Array): SentBody<Parsed | RecordOf<Of>> {
     const value = jsonOf(request, bytes, advice)
-    if (parse !== undefined) return { value: parse(objectOf(value, example)), bytes }
-    return { value: compiled.Check(value) ? value : refuseBody(schema, value, example), bytes }
+    return { value: parser(objectOf(value, example)), bytes }
   }
 
   return (request) => andThen(request.body(maxBytes), (bytes) => read(request, bytes))
@@ -131,36 +111,15 @@ function jsonOf({ headers }: HttpRequest, bytes: Uint8Array, advice: string): un
     throw invalid(`the request body nests deeper than ${MAX_NESTING} levels; ${advice}`)
   }
   try {
-    return parseJson(text)
+    return parseExactJson(text)
   } catch {
     throw invalid(`the request body is not valid JSON; ${advice}`)
   }
 }
 
-/** Says which field is wrong and why. */
-function refuseBody(schema: TObject, value: unknown, example: string): never {
-  const body = objectOf(value, example)
-  for (const [field, part] of Object.entries(schema.properties)) {
-    if (!Object.hasOwn(body, field)) throw invalid(`${field} is missing; it must be ${expected(part)}`)
-    const given = body[field]
-    if (!Compile(part).Check(given)) {
-      throw invalid(`${field} must be ${expected(part)}, got ${shown(given)}`)
-    }
-  }
-  throw invalid(`the request body must look like ${example}`)
-}
-
 function objectOf(value: unknown, example: string): JsonObject {
   if (isObject(value)) return value
   throw invalid(`the request body must be a JSON object such as ${example}, got ${shown(value)}`)
-}
-
-export type JsonObject = Readonly<Record<string, unknown>>
-
-export function isObject(value: unknown): value is JsonObject {
-  return (
-    typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof InexactNumber)
-  )
 }
 
 function decodeUtf8(bytes: Uint8Array): string {
@@ -189,80 +148,46 @@ function nestsTooDeep(text: string): boolean {
   return false
 }
 
-/** A JSON number that a double cannot hold as it was written; kept so that a message can show it. */
-class InexactNumber {
-  readonly text: string
-
-  constructor(text: string) {
-    this.text = text
-  }
-}
-
-/** Reads JSON without rounding silently: 9007199254740993 and 1.00000000000000001 are not taken for neighbours. */
-function parseJson(text: string): unknown {
-  if (!MAY_LOSE.test(text)) return JSON.parse(text)
-  return JSON.parse(text, (_key, value: unknown, context?: { source?: string }) =>
-    typeof value === 'number' && context?.source !== undefined && isRounded(value, context.source)
-      ? new InexactNumber(context.source)
-      : value,
-  )
-}
-
-/** Whether the double looks like an integer but the text is not one, or not that one. */
-function isRounded(value: number, source: string): boolean {
-  if (!Number.isFinite(value)) return true
-  if (!Number.isInteger(value) || String(value) === source) return false
-  if (!Number.isSafeInteger(value)) return true
-  const [, whole = '', fraction = '', exponent = '0'] = NUMBER.exec(source) ?? []
-  const digits = (whole + fraction).replace(/^0+/, '')
-  const significant = digits.replace(/0+$/, '')
-  if (significant === '') return false
-  // The value is significant × 10^scale: an integer only if the scale is not negative. A safe integer of
-  // the same digits has at most 16, so what is compared stays small.
-  const scale = Number(exponent) - fraction.length + digits.length - significant.length
-  return scale < 0 || significant + '0'.repeat(scale) !== String(Math.abs(value))
-}
-
-/** An id inside a body, which may be larger than a double holds; `undefined` where it is none. */
-export function int64Of(value: unknown): bigint | undefined {
-  if (value instanceof InexactNumber) return parseInt64(value.text)
-  if (typeof value !== 'number' || !Number.isInteger(value)) return undefined
-  return Number.isSafeInteger(value) ? BigInt(value) : parseInt64(String(value))
-}
-
-/** What a value has to be, in words. */
-function expected(schema: TSchema): string {
-  const { type, minimum, maximum, minLength, maxLength, enum: values }: SchemaFacts = schema
-  if (values !== undefined) return `one of ${values.join(', ')}`
-  if (type === 'string' && minLength !== undefined) {
-    return maxLength === undefined
-      ? 'a string that is not empty'
-      : `a string of ${minLength} to ${maxLength} characters`
-  }
-  if (type !== 'integer') return type === undefined ? 'another value' : `a ${type}`
-  if (minimum !== undefined && maximum !== undefined) return `an integer from ${minimum} to ${maximum}`
-  return 'an integer'
-}
-
-export function shown(value: unknown): string {
-  if (value === null) return 'null'
-  if (value instanceof InexactNumber) return shortened(value.text)
-  if (Array.isArray(value)) return 'an array'
-  if (typeof value === 'object') return 'an object'
-  if (value === undefined) return 'nothing'
-  if (typeof value === 'string') return `${quoted(value)} (a string)`
-  if (typeof value === 'boolean') return `${value} (a boolean)`
-  return String(value)
-}
-
-export function quoted(text: string): string {
-  return JSON.stringify(shortened(text))
-}
-
-function shortened(text: string): string {
-  return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text
-}
-
 export function invalid(message: string): ServiceError {
   return new ServiceError('invalid_request', message)
+}
+
+/** The keywords of a body's schema that concern several fields. */
+interface BodyKeywords {
+  readonly minProperties?: number
+  readonly oneOf?: readonly { readonly required: readonly string[] }[]
+}
+
+/** A parser of bodies with this schema. It throws `invalid_request` and says which field is wrong and why. */
+export function bodyParser<Of extends Fields>(schema: TObject<Of>): (body: JsonObject) => RecordOf<Of> {
+  const codecs = codecsOf(schema.properties)
+  const names = codecs.map(({ name }) => name)
+  const { minProperties = 0, oneOf = [] } = schema as BodyKeywords
+  const choices = oneOf.flatMap(({ required }) => required)
+
+  return (body) => {
+    if (choices.length > 0) requireExactlyOne(body, choices)
+    if (minProperties > 0) requireAny(body, names)
+    const record: Record<string, unknown> = {}
+    for (const codec of codecs) {
+      const value = Object.hasOwn(body, codec.name) ? body[codec.name] : undefined
+      if (value === undefined && codec.isOptional) continue
+      record[codec.name] = valueFromJson(codec, value)
+    }
+    // Each field was checked against its schema.
+    return record as RecordOf<Of>
+  }
+}
+
+function requireExactlyOne(body: JsonObject, names: readonly string[]): void {
+  const given = names.filter((name) => body[name] !== undefined)
+  if (given.length === 1) return
+  const got = given.length === 0 ? 'neither' : 'both'
+  throw invalid(`the body must have exactly one of ${names.join(' and ')}, got ${got}`)
+}
+
+function requireAny(body: JsonObject, names: readonly string[]): void {
+  if (names.some((name) => body[name] !== undefined)) return
+  const list = `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`
+  throw invalid(`the body must have at least one of ${list}, got none of them`)
 }

@@ -1,14 +1,15 @@
 import Type, { type Static } from 'typebox'
+import { PET } from '../core/catalog/pet.ts'
 import { PERMISSIONS } from '../core/keys/permissions.ts'
 import { PLANS } from '../core/keys/plans.ts'
 import { ORDER_STATES } from '../core/orders/order.ts'
-import { MAX_QUANTITY, PET_STATUSES } from '../core/stock/inventory.ts'
-import { type Adjustment, MAX_CHANGES, MAX_REFERENCE_LENGTH, REASONS } from '../core/stock/stock-request.ts'
+import { ADJUSTMENT_CHANGE, Reason, Reference } from '../core/stock/adjustment-fields.ts'
+import { INVENTORY_ITEM, PetStatus } from '../core/stock/inventory.ts'
+import { MAX_CHANGES } from '../core/stock/stock-request.ts'
 import { ERROR_CODES } from '../core/values/errors.ts'
+import { DateTime, Int64, MAX_QUANTITY, Quantity } from '../core/values/field.ts'
 
-/** Digits on the wire, `bigint` in the program. */
-export const Int64 = (description: string) =>
-  Type.Unsafe<bigint>({ type: 'integer', format: 'int64', description })
+export { DateTime, Int64, PetStatus, Quantity, Reason }
 
 export const limitParameterUpTo = (maximum: number, fallback: number) =>
   Type.Integer({ minimum: 1, maximum, default: fallback, description: 'How many to return at most.' })
@@ -19,25 +20,10 @@ export const cursorParameter = Type.Optional(
   Type.String({ minLength: 1, description: 'Where to go on: as `Link` with rel="next" gave it; opaque.' }),
 )
 
-export const DateTime = (description: string) => Type.String({ format: 'date-time', description })
-
-export const Quantity = (description: string) =>
-  Type.Integer({ minimum: 0, maximum: MAX_QUANTITY, description })
-
-export const PetStatus = Type.Enum([...PET_STATUSES], {
-  title: 'PetStatus',
-  type: 'string',
-  description: 'Where a pet stands in the store.',
+export const InventoryItem = Type.Object(INVENTORY_ITEM, {
+  title: 'InventoryItem',
+  examples: [{ petId: 1, quantity: 12, status: 'available' }],
 })
-
-export const InventoryItem = Type.Object(
-  {
-    petId: Int64('Identifier of the animal the entry tracks.'),
-    quantity: Quantity('Current stock count.'),
-    status: PetStatus,
-  },
-  { title: 'InventoryItem', examples: [{ petId: 1, quantity: 12, status: 'available' }] },
-)
 
 export const InventoryUpdate = Type.Object(
   { quantity: Quantity('The new stock count.') },
@@ -48,39 +34,12 @@ export const InventoryUpdate = Type.Object(
   },
 )
 
-export const Reason = Type.Enum([...REASONS], {
-  title: 'Reason',
-  type: 'string',
-  description: 'What an adjustment was made for.',
+export const AdjustmentChange = Type.Object(ADJUSTMENT_CHANGE, {
+  title: 'AdjustmentChange',
+  description: 'Has exactly one of delta and quantity.',
+  oneOf: [{ required: ['delta'] }, { required: ['quantity'] }],
+  examples: [{ petId: 1, delta: 12 }],
 })
-const Reference = Type.String({
-  maxLength: MAX_REFERENCE_LENGTH,
-  description: 'What it refers to, such as an order or a delivery note; without control characters.',
-})
-
-const AdjustmentFields = Type.Object(
-  {
-    petId: Int64('The pet whose stock changes; at most once in an adjustment.'),
-    delta: Type.Optional(
-      Type.Integer({
-        minimum: -MAX_QUANTITY,
-        maximum: MAX_QUANTITY,
-        not: { const: 0 },
-        description: 'How many come in or, below 0, go out.',
-      }),
-    ),
-    quantity: Type.Optional(Quantity('The new stock count.')),
-    expected: Type.Optional(Quantity('The stock count that it must have now, else it is 412.')),
-  },
-  {
-    title: 'AdjustmentChange',
-    description: 'Has exactly one of delta and quantity.',
-    oneOf: [{ required: ['delta'] }, { required: ['quantity'] }],
-    examples: [{ petId: 1, delta: 12 }],
-  },
-)
-
-export const AdjustmentChange = Type.Unsafe<Adjustment['changes'][number]>(AdjustmentFields)
 
 export const InventoryAdjustment = Type.Object(
   {
@@ -164,23 +123,14 @@ export const RemovedEvent = Type.Object(
   { title: 'RemovedEvent' },
 )
 
-export const Pet = Type.Object(
-  {
-    id: Int64('Identifier of the pet.'),
-    name: Type.String({ description: 'What the pet is called.' }),
-    categoryId: Int64('Identifier of the category the pet belongs to.'),
-    status: PetStatus,
-    barcode: Type.Optional(Type.String({ description: 'Its barcode; absent where it has none.' })),
-    lowStockAt: Type.Optional(
-      Quantity('It is low with so many available or fewer; absent where its category decides.'),
-    ),
-  },
-  { title: 'Pet', examples: [{ id: 1, name: 'Biscuit', categoryId: 1, status: 'available' }] },
-)
+export const Pet = Type.Object(PET, {
+  title: 'Pet',
+  examples: [{ id: 1, name: 'Biscuit', categoryId: 1, status: 'available' }],
+})
 
-const { id: petId, name, categoryId, barcode, lowStockAt } = Pet.properties
+const { id: petId, status: _, ...catalogFields } = PET
 export const CatalogEntry = Type.Object(
-  { petId, name, categoryId, barcode, lowStockAt },
+  { petId, ...catalogFields },
   { title: 'CatalogEntry', examples: [{ petId: 1, name: 'Biscuit', categoryId: 1 }] },
 )
 

@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import { MAX_BARCODE_LENGTH } from '../core/catalog/catalog-rules.ts'
+import { Barcode } from '../core/catalog/catalog-fields.ts'
 import { Availability } from './order-resources.ts'
 import { DateTime, Pet, Quantity } from './resources.ts'
 
@@ -12,9 +12,7 @@ export const SearchRow = Type.Object(
     quantity: Availability.properties.quantity,
     reserved: Availability.properties.reserved,
     available: Availability.properties.available,
-    barcode: Type.Optional(
-      Type.String({ maxLength: MAX_BARCODE_LENGTH, description: 'Its barcode, where it has one.' }),
-    ),
+    barcode: Type.Optional(Barcode),
     lowStockAt: Type.Optional(
       Quantity('It is low with so many available or fewer: its own threshold, or that of its category.'),
     ),

@@ -1,7 +1,7 @@
 import type { ChangeOutcome } from '../core/stock/stock-request.ts'
 import { ServiceError } from '../core/values/errors.ts'
-import type { WebhookSender } from '../core/webhooks/sender.ts'
-import { noWebhook, type Webhook } from '../core/webhooks/webhook.ts'
+import { normalizeUrl, type Webhook, webhookNotFound } from '../core/webhooks/webhook.ts'
+import type { WebhookSender } from '../core/webhooks/webhook-store.ts'
 import { errorReply, type KeptReply, NO_CONTENT } from './reply.ts'
 import { invalid } from './request-input.ts'
 
@@ -10,7 +10,7 @@ export function webhookReply(outcome: ChangeOutcome, reply: (webhook: Webhook) =
   if (typeof outcome === 'object') {
     if ('webhook' in outcome) return reply(outcome.webhook)
     if ('removed' in outcome) return NO_CONTENT
-    if ('unknownWebhook' in outcome) return errorReply(noWebhook(outcome.unknownWebhook))
+    if ('unknownWebhook' in outcome) return errorReply(webhookNotFound(outcome.unknownWebhook))
     if ('tooManyWebhooks' in outcome) {
       const { tooManyWebhooks: max, of } = outcome
       const message =
@@ -27,4 +27,11 @@ export function webhookReply(outcome: ChangeOutcome, reply: (webhook: Webhook) =
 export async function requireAddress(sender: WebhookSender, url: string | undefined): Promise<void> {
   const problem = url === undefined ? undefined : await sender.problemOf(url)
   if (problem !== undefined) throw invalid(`url ${problem}`)
+}
+
+/** The url as it is stored. Whether it may be called is checked later. */
+export function normalUrl(url: string): string {
+  const normalized = normalizeUrl(url)
+  if ('problem' in normalized) throw invalid(`url ${normalized.problem}`)
+  return normalized.url
 }

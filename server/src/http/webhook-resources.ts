@@ -1,7 +1,7 @@
 import Type from 'typebox'
+import { DateTime, Int64, type JsonOf, Text } from '../core/values/field.ts'
 import { MAX_URL_LENGTH, WEBHOOK_KINDS } from '../core/webhooks/webhook.ts'
 import type { DeliveryAttempt, ListedAttempt, WebhookState } from '../core/webhooks/webhook-store.ts'
-import { DateTime, Int64 } from './resources.ts'
 
 const AT = '2026-11-15T12:00:00.000Z'
 const URL_EXAMPLE = 'https://shop.example/hooks/stock'
@@ -12,11 +12,16 @@ const WebhookKind = Type.Enum([...WEBHOOK_KINDS], {
   description: 'What a webhook can be told of.',
 })
 
-const Url = Type.String({
-  ...{ minLength: 1, maxLength: MAX_URL_LENGTH },
-  description:
-    'Where deliveries are sent: an address on the public internet that begins with https://, without a user name, with the port 443, 80, 8080, 8443 or one above 1024.',
-})
+const Url = Text(
+  {
+    minLength: 1,
+    maxLength: MAX_URL_LENGTH,
+    description:
+      'Where deliveries are sent: an address on the public internet that begins with https://, without a user name, with the port 443, 80, 8080, 8443 or one above 1024.',
+  },
+  'an address such as https://shop.example/hooks',
+  (url) => url !== '',
+)
 const Kinds = Type.Array(WebhookKind, {
   ...{ minItems: 1, maxItems: WEBHOOK_KINDS.length, uniqueItems: true },
   description: 'What it is told of.',
@@ -36,6 +41,7 @@ export const WebhookUpdate = Type.Object(
   { url: Type.Optional(Url), kinds: Type.Optional(Kinds), paused: Type.Optional(Paused) },
   {
     title: 'WebhookUpdate',
+    minProperties: 1,
     description:
       'At least one of these. `"paused": false` also turns one on again that was turned off. Other fields are ignored.',
     examples: [{ paused: true }],
@@ -129,7 +135,7 @@ function time(name: string, at: number | undefined) {
 }
 
 /** A webhook as callers see it. */
-export function webhookBody({ webhook, lag }: WebhookState): Type.Static<typeof Webhook> {
+export function webhookBody({ webhook, lag }: WebhookState): JsonOf<typeof FIELDS> {
   const { id, url, kinds, paused, createdAt, progress } = webhook
   const { failure, off } = progress
   return {
@@ -144,7 +150,7 @@ export function webhookBody({ webhook, lag }: WebhookState): Type.Static<typeof 
   }
 }
 
-export function testBody(attempt: DeliveryAttempt): Type.Static<typeof WebhookTest> {
+export function testBody(attempt: DeliveryAttempt): JsonOf<typeof ATTEMPT_FIELDS> {
   const { messageId, type, at, durationMs, isDelivered, status, error, response } = attempt
   return {
     ...{ messageId, type, at: new Date(at).toISOString(), durationMs: Math.round(durationMs) },
@@ -155,6 +161,6 @@ export function testBody(attempt: DeliveryAttempt): Type.Static<typeof WebhookTe
   }
 }
 
-export function deliveryBody(listed: ListedAttempt): Type.Static<typeof WebhookDelivery> {
+export function deliveryBody(listed: ListedAttempt): JsonOf<typeof WebhookDelivery.properties> {
   return { id: String(listed.id), attempt: listed.attempt, ...testBody(listed) }
 }

@@ -1,11 +1,9 @@
-import { type Handler, type Listener, listen, readTls, type Tls } from '@petstore/wire'
+import { type Handler, type Listener, listen, type Tls } from '@petstore/wire'
 import { KeyRing } from '../core/keys/api-key.ts'
 import { AddressWindows } from '../core/limits/address-windows.ts'
 import { KeyQueue } from '../core/limits/key-queue.ts'
 import { EventHub } from '../core/stock/event-hub.ts'
 import { GroupCommit } from '../core/stock/group-commit.ts'
-import { REMEMBERED_MS } from '../core/stock/idempotency.ts'
-import { STORE_KEY_ID } from '../core/stock/stock-request.ts'
 import { LiveView } from '../core/stock/view/live-view.ts'
 import { type Clock, SECOND } from '../core/values/clock.ts'
 import { ServiceError } from '../core/values/errors.ts'
@@ -18,45 +16,27 @@ import { buildContract } from '../http/contract.ts'
 import { EventStreams } from '../http/event-streams.ts'
 import { type WebFile, webPages } from '../http/public-pages.ts'
 import type { Store } from '../store/store.ts'
-import type { Sink } from '../telemetry/line-writer.ts'
-import type { Logger } from '../telemetry/logger.ts'
-import { Metrics } from '../telemetry/metrics.ts'
-import { createScrapeApp } from '../telemetry/scrape.ts'
-import type { Config } from './config.ts'
-import { openLogger } from './open-logger.ts'
-import { reachableAddress } from './reachable-address.ts'
+import { Logger, type Sink } from '../telemetry/logger.ts'
+import { createScrapeApp, Metrics } from '../telemetry/metrics.ts'
+import { type Config, reachableAddress } from './config.ts'
+import { backgroundJobs, certificateJob, readConfiguredTls } from './jobs.ts'
+import { type Part, startParts, stopParts } from './parts.ts'
+import { Scheduler } from './scheduler.ts'
 
-/** A killed process forgets at most this much of what was counted against limits, and nothing else. */
-const SAVE_LIMITS_EVERY_MS = 50
-/** So that a ban that an operator lifts ends within a second. */
-const HEED_LIFTED_BANS_EVERY_MS = 500
-/** Answers that were remembered for long enough go in small commits, between which updates get a turn. */
-const FORGET_ANSWERS_EVERY_MS = 60_000
-const FORGOTTEN_AT_ONCE = 500
-const FORGETTING_PAUSE_MS = 5
-
-/** A hold that is over reserves nothing from then on; that it has expired is written down and told within so long. */
-const SWEEP_HOLDS_EVERY_MS = 1_000
-/** Pets whose holds are ended in one commit; between these, orders get a turn. */
-const SWEPT_AT_ONCE = 200
-const SWEEPING_PAUSE_MS = 5
-
-/** Loading fewer pets takes no longer than starting the worker that searches. */
+/** With fewer pets, loading the search index takes less time than starting the worker that searches. */
 const MIN_PETS_TO_PREPARE_SEARCH = 10_000
-/** Also those that were replaced without a word. */
-const READ_CERTIFICATES_EVERY_MS = 1_000
-/** That the database is in trouble is told for so long without asking it again. */
-const TROUBLE_KEPT_MS = 100
+const PING_CACHED_MS = 1_000
+const PING_FAILURE_CACHED_MS = 100
 const MEBIBYTE = 1024 * 1024
 
 export interface RunningService {
   readonly port: number
-  /** `undefined` where metrics are off. */
+  /** `undefined` if metrics are off. */
   readonly metricsPort: number | undefined
   readonly logger: Logger
-  /** Reads the certificate and its key anew; the old ones go on where these cannot be used. */
+  /** Reads the certificate and its key again. If they are invalid, the current certificate stays in use. */
   reloadTls(): void
-  /** Answers what is under way, saves, and closes the store. */
+  /** Finishes the requests under way, saves, and closes the store. */
   stop(): Promise<void>
 }
 
@@ -66,44 +46,55 @@ export interface ServiceOptions {
   readonly demoSecrets?: ReadonlySet<string>
   /** Standard output by default. */
   readonly logSink?: Sink
-  /** Whether other processes serve on the same port. */
+  /** Whether other processes listen on the same port. */
   readonly sharesPort?: boolean
-  /** How names are looked up that webhooks are sent to; by the system where nothing is given. */
+  /** Resolves the host names of webhooks. The system's resolver by default. */
   readonly lookup?: Lookup
   /** How long a parallel burst may take to arrive. Tests without parallel requests set 0. */
   readonly burstMs?: number
-  /** A socket that listens already, on the port of the settings. */
+  /** The file descriptor of a socket that already listens on the configured port. */
   readonly passedSocket?: number
 }
 
-/** Wires everything up and listens. The store is the caller's until this resolves, then the service's. */
+/** Starts all parts of the service. If it fails, the store stays open and belongs to the caller. */
 export async function startService(
   config: Config,
   store: Store,
   options: ServiceOptions = {},
 ): Promise<RunningService> {
-  const { clock = store.clock, demoSecrets = new Set(), logSink } = options
-  // Lines are compared with those of other programs on this machine.
-  const logger = openLogger(config, logSink, options.clock)
+  const { clock = store.clock, demoSecrets = new Set() } = options
+  // Log lines are compared with those of other programs on this machine, so they have the machine's time.
+  const logger = new Logger(config, options.logSink, options.clock)
+  const reportFailure = ({ name }: { readonly name: string }, error: unknown) =>
+    logger.failure({ requestId: name, error })
   const metrics = new Metrics()
-  for (const text of await store.findWrongSettings()) logger.warn(text)
-  let isStopping = false
+  for (const warning of await store.findWrongSettings()) logger.warn(warning)
+
   const limits = await store.openLimits(clock, options.burstMs)
   const keys = await KeyRing.open(store, clock)
-  const hub = new EventHub(store, (error) => logger.failure({ requestId: 'event-hub', error }))
-  const streams = new EventStreams({ hub, keys, clock, heartbeatMs: config.eventsHeartbeatSeconds * SECOND })
   const view = await LiveView.open(store)
-  // What loading a large stock has left behind would stay for long.
+  // Loading a large stock leaves garbage that would stay in memory for a long time.
   Bun.gc(true)
-  const allowsPrivate = config.webhookPrivateAddresses === 'on'
-  const sender = new HttpSender({ allowsPrivate, clock, lookup: options.lookup })
+  const hub = new EventHub(store, (error) => reportFailure({ name: 'event-hub' }, error))
+  const streams = new EventStreams({ hub, keys, clock, heartbeatMs: config.eventsHeartbeatSeconds * SECOND })
+  const sender = new HttpSender({
+    allowsPrivate: config.webhookPrivateAddresses === 'on',
+    clock,
+    lookup: options.lookup,
+  })
   const deliveries = new WebhookWorker({
-    ...{ store, sender, messageOf, clock, observers: [metrics, logger] },
-    pausesMs: config.webhookRetrySeconds.map((seconds) => seconds * SECOND),
-    onFailure: (error) => logger.failure({ requestId: 'webhooks', error }),
+    store,
+    sender,
+    messageOf,
+    clock,
+    observers: [metrics, logger],
+    retryDelaysMs: config.webhookRetrySeconds.map((seconds) => seconds * SECOND),
+    onFailure: (error) => reportFailure({ name: 'webhooks' }, error),
   })
   const commits = new GroupCommit({ store, limits, observers: [metrics, hub, deliveries] })
-  const ping = onceASecond(() => store.ping())
+
+  let isStopping = false
+  const pingStore = cachedPing(() => store.ping())
   const app = createApp({
     gate: {
       keys,
@@ -130,92 +121,90 @@ export async function startService(
     corsOrigins: config.corsOrigins,
     checkReady: async () => {
       if (isStopping) throw new ServiceError('service_unavailable', 'the service is stopping')
-      await ping()
+      await pingStore()
     },
     observers: [metrics, logger],
   })
-  let tls = await tlsOf(config)
-  const [listener, scrapes] = await openListeners(config, tls, options, app, (load) =>
-    createScrapeApp({ metrics, store, clock, load }),
-  )
-  deliveries.start()
-  if (view.count >= MIN_PETS_TO_PREPARE_SEARCH) {
-    // A search that comes meanwhile waits for it, and reports what goes wrong.
-    store.prepareSearch().catch(() => {})
-  }
-  const every = (interval: number, name: string, work: () => Promise<void>) => {
-    let isFailing = false
-    const succeeded = () => {
-      isFailing = false
-    }
-    // Told once and not each time, until it has worked again.
-    const failed = (error: unknown) => {
-      if (!isFailing) logger.failure({ requestId: name, error })
-      isFailing = true
-    }
-    const run = () => void work().then(succeeded, failed)
-    const timer = setInterval(run, interval)
-    return { run, stop: () => clearInterval(timer) }
-  }
-  const saving = every(SAVE_LIMITS_EVERY_MS, 'limit-ledger', () => limits.save())
-  const pardoning = every(HEED_LIFTED_BANS_EVERY_MS, 'limit-ledger', () => limits.heedLiftedBans())
-  const certifying = every(READ_CERTIFICATES_EVERY_MS, 'certificate', async () => {
-    const latest = await tlsOf(config)
-    if (latest === undefined || (latest.cert === tls?.cert && latest.key === tls.key)) return
+
+  const tls = await readConfiguredTls(config)
+  let listener: Listener
+  let metricsListener: Listener | undefined
+  const reloadCertificate = certificateJob(config, tls, (latest) => {
     listener.setTls(latest)
-    tls = latest
     logger.info('new certificate in use')
   })
-  const forgetting = every(FORGET_ANSWERS_EVERY_MS, 'idempotency', async () => {
-    const before = clock() - REMEMBERED_MS
-    while (!isStopping && (await store.forgetAnswers(before, FORGOTTEN_AT_ONCE)) === FORGOTTEN_AT_ONCE)
-      await Bun.sleep(FORGETTING_PAUSE_MS)
-  })
+  const jobs = [...backgroundJobs({ store, limits, commits, clock }), reloadCertificate]
+  const scheduler = new Scheduler(jobs, reportFailure)
+  /** All parts share one grace period, because a supervisor kills a process that takes longer. */
+  let graceEndsAt = 0
+  const graceLeft = () => Math.max(0, graceEndsAt - performance.now())
 
-  const sweep = async () => {
-    while (!isStopping) {
-      const holdsOf = await store.petsWithHoldsOver(SWEPT_AT_ONCE)
-      if (holdsOf.length === 0) return
-      await commits.change({ holdsOf, keyId: STORE_KEY_ID, at: clock() }, () => {})
-      await Bun.sleep(SWEEPING_PAUSE_MS)
-    }
-  }
-  // One that takes longer than until the next goes on alone.
-  let sweepUnderWay: Promise<void> | undefined
-  const sweeping = every(SWEEP_HOLDS_EVERY_MS, 'holds', () => {
-    sweepUnderWay ??= sweep().finally(() => {
-      sweepUnderWay = undefined
-    })
-    return sweepUnderWay
-  })
-
-  return {
-    port: listener.port,
-    metricsPort: scrapes?.port,
-    logger,
-    reloadTls: certifying.run,
-    stop: async () => {
-      isStopping = true
-      logger.info('stopping')
-      await Bun.sleep(config.stopDelaySeconds * SECOND)
-      streams.close()
-      // One grace time for both: a supervisor has no patience for two.
-      const grace = config.stopGraceSeconds * SECOND
-      await Promise.all([listener.stop(grace), Promise.race([deliveries.stop(), Bun.sleep(grace)])])
-      for (const task of [saving, pardoning, certifying, forgetting, sweeping]) task.stop()
-      try {
-        await limits.save()
-      } finally {
-        await store.close()
-        await scrapes?.stop(0)
+  const parts: readonly Part[] = [
+    {
+      name: 'log',
+      stop: async () => {
         logger.info('stopped')
         await logger.flush()
-      }
+      },
     },
+    {
+      name: 'metrics',
+      start: () => {
+        const load = () => listener.load()
+        metricsListener = listenForScrapes(config, createScrapeApp({ metrics, store, clock, load }))
+      },
+      stop: () => metricsListener?.stop(0),
+    },
+    { name: 'store', stop: () => store.close() },
+    { name: 'limits', stop: () => limits.save() },
+    {
+      name: 'background jobs',
+      start: () => scheduler.start(),
+      stop: () => Promise.race([scheduler.stop(), Bun.sleep(graceLeft())]),
+    },
+    {
+      name: 'requests and deliveries',
+      start: () => {
+        listener = listenForRequests(config, tls, options, app)
+        deliveries.start()
+      },
+      stop: async () => {
+        const grace = graceLeft()
+        await Promise.all([listener.stop(grace), Promise.race([deliveries.stop(), Bun.sleep(grace)])])
+      },
+    },
+    { name: 'event streams', stop: () => streams.close() },
+    {
+      name: 'readiness',
+      stop: async () => {
+        isStopping = true
+        logger.info('stopping')
+        await Bun.sleep(config.stopDelaySeconds * SECOND)
+        graceEndsAt = performance.now() + config.stopGraceSeconds * SECOND
+      },
+    },
+  ]
+  await startParts(parts)
+  // A search that arrives in the meantime waits for the index, and reports its failure.
+  if (view.count >= MIN_PETS_TO_PREPARE_SEARCH) store.prepareSearch().catch(() => {})
+
+  return {
+    get port() {
+      return listener.port
+    },
+    get metricsPort() {
+      return metricsListener?.port
+    },
+    logger,
+    reloadTls: () => void scheduler.run(reloadCertificate),
+    stop: () => stopParts(parts, reportFailure),
   }
 }
 
-/** As set; where that of this environment is not, it is where we listen. What callers call us is not asked: they may lie. */
+/**
+ * The base addresses that the contract shows. If the address of this environment is not configured, it is the listening
+ * address. The Host header is not used, because callers can forge it.
+ */
 function baseAddresses(config: Config, port: number) {
   const { baseUrl, stagingBaseUrl, environment, tlsCert, host } = config
   const own = `${reachableAddress(tlsCert === undefined ? 'http' : 'https', host, port)}/v1`
@@ -225,7 +214,7 @@ function baseAddresses(config: Config, port: number) {
   }
 }
 
-/** Read once for the whole process: a build that comes meanwhile is for the next one. */
+/** Read once per process, so that a build in the meantime does not mix two versions of the pages. */
 let pagesOfProcess: ReturnType<typeof webPages> | undefined
 
 function readWebPages(): ReturnType<typeof webPages> {
@@ -233,7 +222,7 @@ function readWebPages(): ReturnType<typeof webPages> {
   return pagesOfProcess
 }
 
-/** The staff page and the API docs, as web/build.ts made them; in the executable they are part of it. */
+/** The staff page and the API docs as built by web/build.ts; the executable embeds them. */
 async function builtWebFiles(): Promise<readonly WebFile[]> {
   const { FILES } = await import('../../../web/dist/pages.ts').catch((error: unknown) => {
     throw new Error('the staff page is not built; run "npm run build:web"', { cause: error })
@@ -248,62 +237,49 @@ async function builtWebFiles(): Promise<readonly WebFile[]> {
   }))
 }
 
-/**
- * Whoever asks how often: within a second, all get the same answer. One that tells of trouble is over sooner, so that those
- * who wait for its end hear of it.
- */
-function onceASecond(ask: () => Promise<void>): () => Promise<void> {
-  let asksAgainAt = Number.NEGATIVE_INFINITY
-  let answer = Promise.resolve()
+/** Caches the result for one second; a failure for 100 ms. */
+function cachedPing(ping: () => Promise<void>): () => Promise<void> {
+  let cachedUntil = Number.NEGATIVE_INFINITY
+  let result = Promise.resolve()
   return () => {
-    if (performance.now() >= asksAgainAt) {
-      asksAgainAt = performance.now() + SECOND
-      answer = ask()
-      answer.catch(() => {
-        asksAgainAt = performance.now() + TROUBLE_KEPT_MS
+    if (performance.now() >= cachedUntil) {
+      cachedUntil = performance.now() + PING_CACHED_MS
+      result = ping()
+      result.catch(() => {
+        cachedUntil = performance.now() + PING_FAILURE_CACHED_MS
       })
     }
-    return answer
+    return result
   }
 }
 
-async function tlsOf({ tlsCert, tlsKey }: Config): Promise<Tls | undefined> {
-  if (tlsCert === undefined || tlsKey === undefined) return undefined
-  return readTls(tlsCert, tlsKey, { cert: '--tls-cert', key: '--tls-key' })
-}
-
-/** Listens for callers and, where metrics are on, for those who scrape them. */
-async function openListeners(
+function listenForRequests(
   config: Config,
   tls: Tls | undefined,
   { sharesPort = false, passedSocket }: ServiceOptions,
   app: Handler,
-  scrapeApp: (load: Listener['load']) => Handler,
-): Promise<[Listener, Listener | undefined]> {
-  const { host, port, metricsHost, metricsPort } = config
-  const { firstByteTimeoutSeconds, keepAliveSeconds, requestTimeoutSeconds } = config
-  const listener = listen(app, {
-    host,
-    port,
+): Listener {
+  return listen(app, {
+    host: config.host,
+    port: config.port,
     flags: { host: '--host', port: '--port' },
     isShared: sharesPort,
     ...(passedSocket === undefined ? {} : { fd: passedSocket }),
-    firstByteTimeoutSeconds,
-    keepAliveSeconds,
-    requestTimeoutSeconds,
+    firstByteTimeoutSeconds: config.firstByteTimeoutSeconds,
+    keepAliveSeconds: config.keepAliveSeconds,
+    requestTimeoutSeconds: config.requestTimeoutSeconds,
     maxConnectionsPerAddress: config.maxConnectionsPerAddress,
     maxUnsentBytes: config.maxUnsentMebibytes * MEBIBYTE,
     ...(tls === undefined ? {} : { tls }),
   })
-  if (metricsPort === 'off') return [listener, undefined]
-  try {
-    const scrapes = listen(
-      scrapeApp(() => listener.load()),
-      { host: metricsHost, port: metricsPort, flags: { host: '--metrics-host', port: '--metrics-port' } },
-    )
-    return [listener, scrapes]
-  } catch (error) {
-    await listener.stop(0)
-    throw error
-  }
+}
+
+/** `undefined` if metrics are off. */
+function listenForScrapes({ metricsHost, metricsPort }: Config, app: Handler): Listener | undefined {
+  if (metricsPort === 'off') return undefined
+  return listen(app, {
+    host: metricsHost,
+    port: metricsPort,
+    flags: { host: '--metrics-host', port: '--metrics-port' },
+  })
 }

@@ -1,29 +1,20 @@
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { withoutPassword } from '../store/database-url.ts'
-import {
-  databaseAddress,
-  day,
-  nonEmpty,
-  oneOf,
-  optional,
-  optionalBaseAddress,
-  origins,
-  portOrOff,
-  proxies,
-  SettingError,
-  seconds,
-  wholeNumber,
-} from './setting-parsers.ts'
+
+/** The message names the setting, the value and what was expected. */
+export class SettingError extends Error {
+  override readonly name = 'SettingError'
+}
 
 interface Setting {
   readonly fallback: string
   readonly help: string
-  /** Where it is not named after the setting. */
+  /** The environment variable, if it is not derived from the setting's name. */
   readonly variable?: string
   readonly parse: (text: string) => unknown
 }
 
-/** All settings there are: `serve --help`, the flags and the environment are read off this table and its names. */
+/** All settings. Flags, environment variables and `serve --help` derive from this table. */
 export const SETTINGS = {
   host: {
     fallback: '127.0.0.1',
@@ -42,73 +33,73 @@ export const SETTINGS = {
   },
   data: {
     fallback: 'data',
-    help: 'folder of petstore.db where no database is named; as a flag it wins over DATABASE_URL',
+    help: 'folder of petstore.db if DATABASE_URL is not set; as a flag it overrides DATABASE_URL',
     variable: 'PETSTORE_DATA',
     parse: nonEmpty,
   },
   pgPoolSize: {
     fallback: '10',
-    help: 'connections to PostgreSQL, for each process',
+    help: 'connections to PostgreSQL per process',
     parse: wholeNumber(2, 1_000),
   },
   pgConnectTimeoutSeconds: {
     fallback: '5',
-    help: 'how long a connection to PostgreSQL may take',
+    help: 'timeout for opening a connection to PostgreSQL',
     parse: wholeNumber(1, 300),
   },
   pgStatementTimeoutSeconds: {
     fallback: '10',
-    help: 'how long a statement of a request may take before it is 503; imports and the like take their time',
+    help: 'timeout for a SQL statement of a request, which then gets 503; imports and the like have no timeout',
     parse: wholeNumber(1, 3_600),
   },
   processes: {
     fallback: '1',
-    help: 'how many processes serve on the port, on PostgreSQL; one that dies is started again',
+    help: 'number of processes that serve the port, on PostgreSQL; a process that dies is restarted',
     parse: wholeNumber(1, 256),
   },
   environment: {
     fallback: 'production',
-    help: 'production or staging: decides how new keys begin (pst_live_ or pst_test_)',
+    help: 'production or staging: decides the prefix of new keys (pst_live_ or pst_test_)',
     parse: oneOf('production', 'staging'),
   },
   baseUrl: {
     fallback: '',
-    help: 'production address, as the contract shows it; ends in /v1. In production, where it is not set, the one listened on',
+    help: 'production address in the contract; ends in /v1. In production it defaults to the listening address',
     parse: optionalBaseAddress,
   },
   stagingBaseUrl: {
     fallback: '',
-    help: 'staging address, likewise',
+    help: 'staging address in the contract; ends in /v1. In staging it defaults to the listening address',
     parse: optionalBaseAddress,
   },
   trustProxy: {
     fallback: 'off',
-    help: 'off, on, or how many proxies of your own stand in front: X-Forwarded-For is believed that far',
+    help: 'off, on, or the number of your own proxies in front whose X-Forwarded-For is trusted',
     parse: proxies,
   },
   anonymousPerMinute: {
     fallback: '300',
-    help: 'requests a minute from one address without a valid key, before they get 429',
+    help: 'requests per minute from one address without a valid key; more get 429',
     parse: wholeNumber(1, 1_000_000_000),
   },
   corsOrigins: {
     fallback: '',
-    help: 'origins whose pages may call from browsers, with commas between (https://shop.example), or *',
+    help: 'origins whose pages may call the API from a browser, separated by commas (https://shop.example), or *',
     parse: origins,
   },
   petSunset: {
     fallback: '2030-12-05',
-    help: 'day on which GET /pets/{petId} ends; it answers 410 from then on',
+    help: 'day from which GET /pets/{petId} answers 410',
     parse: day,
   },
   webhookPrivateAddresses: {
     fallback: 'off',
-    help: 'on lets webhooks reach private and loopback addresses, and http; keep it off where keys are given to strangers',
+    help: 'on lets webhooks reach private and loopback addresses, and http; keep it off if strangers have keys',
     parse: oneOf('on', 'off'),
   },
   webhookRetrySeconds: {
     fallback: '5,30,120,600,3600,10800',
-    help: 'how long to wait before each repeat of a delivery that failed; the last one again and again, for 3 days',
+    help: 'delays before the retries of a failed delivery; the last delay repeats for 3 days',
     parse: seconds,
   },
   metricsHost: {
@@ -118,7 +109,7 @@ export const SETTINGS = {
   },
   metricsPort: {
     fallback: '7387',
-    help: 'port of /metrics; 0 takes a free one, off turns it off, as --demo does unless a port is given',
+    help: 'port of /metrics; 0 takes a free one, off turns it off; --demo turns it off unless a port is given',
     parse: portOrOff,
   },
   logFormat: {
@@ -133,7 +124,7 @@ export const SETTINGS = {
   },
   tlsCert: {
     fallback: '',
-    help: 'certificate (chain) to serve https with: a PEM file; goes with --tls-key',
+    help: 'certificate (chain) to serve https with: a PEM file; needs --tls-key',
     parse: optional,
   },
   tlsKey: {
@@ -143,42 +134,42 @@ export const SETTINGS = {
   },
   firstByteTimeoutSeconds: {
     fallback: '10',
-    help: 'how long a connection may stay open before it sends anything',
+    help: 'timeout for the first byte on a new connection',
     parse: wholeNumber(1, 3_600),
   },
   keepAliveSeconds: {
     fallback: '75',
-    help: 'how long a connection stays open between requests; longer than proxies in front keep theirs',
+    help: 'how long an idle connection stays open; must be longer than in proxies in front',
     parse: wholeNumber(1, 3_600),
   },
   requestTimeoutSeconds: {
     fallback: '10',
-    help: 'how long a request may take to arrive, head and body, before it is 408',
+    help: 'timeout for receiving a request, head and body, which then gets 408',
     parse: wholeNumber(1, 3_600),
   },
   maxConnectionsPerAddress: {
     fallback: '1000',
-    help: 'connections from one address, proxies in front included; idle ones without a valid key make room for more, then any more get 503',
+    help: 'connections from one address, which may be a proxy; at the limit, idle connections without a valid key are closed, then new ones get 503',
     parse: wholeNumber(1, 1_000_000),
   },
   maxUnsentMebibytes: {
     fallback: '256',
-    help: 'what may wait in memory for slow readers, all together; beyond it the slowest are cut off',
+    help: 'total unsent data in memory for slow readers; beyond it the slowest are disconnected',
     parse: wholeNumber(1, 1_048_576),
   },
   stopDelaySeconds: {
     fallback: '0',
-    help: 'how long a stop goes on serving while /readyz says 503, for balancers that need to notice',
+    help: 'how long a stop keeps serving while /readyz answers 503, so that load balancers notice',
     parse: wholeNumber(0, 3_600),
   },
   stopGraceSeconds: {
     fallback: '10',
-    help: 'how long a stop waits for the requests under way before it cuts them off',
+    help: 'how long a stop waits for requests under way before it closes their connections',
     parse: wholeNumber(0, 3_600),
   },
   eventsHeartbeatSeconds: {
     fallback: '15',
-    help: 'how often an open event stream gets a sign of life; less than what proxies in front allow',
+    help: 'interval of heartbeats on event streams; must be shorter than the idle timeout of proxies in front',
     parse: wholeNumber(1, 3_600),
   },
 } as const satisfies Readonly<Record<string, Setting>>
@@ -203,15 +194,15 @@ export function flagOf(name: SettingName): string {
 type Texts = Readonly<Partial<Record<SettingName, string>>>
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** The address of a SQLite database of this name, in the folder for those that no address names. */
+/** The address of a SQLite file in the data folder. */
 export function inDataFolder(file: string, flags: Texts, environment: Environment = process.env): string {
   const folder = flags.data ?? (environment[variableOf('data')] || SETTINGS.data.fallback)
   return `sqlite:${join(folder, file)}`
 }
 
 /**
- * A flag wins over the environment, and that over the default, which `fallbacks` can replace. An empty
- * variable counts as not set.
+ * A flag overrides the environment, which overrides the default. `fallbacks` replace defaults. An empty variable counts
+ * as not set.
  */
 export function readConfig(
   flags: Texts,
@@ -219,15 +210,15 @@ export function readConfig(
   fallbacks: Texts = {},
 ): Config {
   if (flags.data !== undefined && flags.databaseUrl !== undefined) {
-    throw new SettingError('--data and --database-url both say where the database is; give one of them')
+    throw new SettingError('--data and --database-url both name the database; use only one of them')
   }
   const databaseUrl = inDataFolder('petstore.db', flags, environment)
-  const asked: Texts = flags.data === undefined ? flags : { ...flags, databaseUrl }
+  const given: Texts = flags.data === undefined ? flags : { ...flags, databaseUrl }
   const defaults: Texts = { databaseUrl, ...fallbacks }
   const read = (name: SettingName): Config[SettingName] => {
     const [text, source] =
-      asked[name] !== undefined
-        ? [asked[name], flagOf(name)]
+      given[name] !== undefined
+        ? [given[name], flagOf(name)]
         : [environment[variableOf(name)] || (defaults[name] ?? SETTINGS[name].fallback), variableOf(name)]
     try {
       return SETTINGS[name].parse(text)
@@ -238,12 +229,114 @@ export function readConfig(
       )
     }
   }
-  // The type of each is that of its parser.
+  // Each setting has the type that its parser returns.
   const config = Object.fromEntries(SETTING_NAMES.map((name) => [name, read(name)])) as unknown as Config
   if ((config.tlsCert === undefined) !== (config.tlsKey === undefined)) {
-    const [given, missing] =
+    const [present, missing] =
       config.tlsCert === undefined ? (['tlsKey', 'tlsCert'] as const) : (['tlsCert', 'tlsKey'] as const)
-    throw new SettingError(`${flagOf(given)} needs ${flagOf(missing)} (${variableOf(missing)}) as well`)
+    throw new SettingError(`${flagOf(present)} needs ${flagOf(missing)} (${variableOf(missing)}) as well`)
   }
   return Object.freeze(config)
+}
+
+/** The address at which this machine reaches a listener. */
+export function reachableAddress(scheme: 'http' | 'https', host: string, port: number): string {
+  const reachable = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host
+  return `${scheme}://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`
+}
+
+// Parsers of settings. They throw a SettingError whose message completes the sentence "PORT must be …".
+
+function nonEmpty(text: string): string {
+  if (text.trim() === '') throw new SettingError('non-empty')
+  return text
+}
+
+function optional(text: string): string | undefined {
+  return text === '' ? undefined : text
+}
+
+function portOrOff(text: string): number | 'off' {
+  if (text === 'off') return 'off'
+  if (!/^\d+$/.test(text) || Number(text) > 65_535) throw new SettingError('off or a port from 0 to 65535')
+  return Number(text)
+}
+
+function wholeNumber(min: number, max: number): (text: string) => number {
+  return (text) => {
+    const value = Number(text)
+    if (!/^\d+$/.test(text) || value < min || value > max) {
+      throw new SettingError(`a whole number from ${min} to ${max}`)
+    }
+    return value
+  }
+}
+
+function seconds(text: string): readonly number[] {
+  if (!/^\d{1,6}(,\d{1,6})*$/.test(text))
+    throw new SettingError('whole seconds separated by commas, such as 5,30,120')
+  return text.split(',').map(Number)
+}
+
+const POSTGRES_ADDRESS = /^postgres(?:ql)?:\/\//
+
+/**
+ * Makes a path absolute, because messages name it. A PostgreSQL address is parsed when it is opened, because a list of
+ * hosts with ports is not a valid URL.
+ */
+function databaseAddress(text: string): string {
+  const isPostgres = POSTGRES_ADDRESS.test(text)
+  if (!isPostgres && !/^sqlite:.+/.test(text)) {
+    throw new SettingError('of the form sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/DATABASE')
+  }
+  return isPostgres || text === 'sqlite::memory:' ? text : `sqlite:${resolve(text.slice('sqlite:'.length))}`
+}
+
+function oneOf<const Value extends string>(...values: Value[]): (text: string) => Value {
+  return (text) => {
+    const match = values.find((value) => value === text)
+    if (match === undefined) throw new SettingError(`one of ${values.join(', ')}`)
+    return match
+  }
+}
+
+function optionalBaseAddress(text: string): string | undefined {
+  if (text === '') return undefined
+  const address = URL.parse(text)
+  if (address === null || !/^https?:$/.test(address.protocol) || !address.pathname.endsWith('/v1')) {
+    throw new SettingError('an http or https address that ends in /v1')
+  }
+  return text
+}
+
+const ORIGIN = /^[a-z][a-z0-9+.-]*:\/\/[a-z0-9.:[\]_-]+$/
+
+/** Whether a browser sends this text as Origin: scheme and host in lower case, and the port unless it is the default. */
+function isOrigin(text: string): boolean {
+  return ORIGIN.test(text) && (!/^https?:/.test(text) || URL.parse(text)?.origin === text)
+}
+
+function origins(text: string): ReadonlySet<string> | undefined {
+  if (text.trim() === '') return undefined
+  const named = text.split(',').map((origin) => origin.trim())
+  if (named.length === 1 && named[0] === '*') return new Set(named)
+  if (named.every(isOrigin)) return new Set(named)
+  throw new SettingError(
+    'origins without a path, separated by commas, such as https://shop.example or http://localhost:5173; or * alone',
+  )
+}
+
+function proxies(text: string): number {
+  const named: Readonly<Record<string, number>> = { off: 0, false: 0, on: 1, true: 1 }
+  const value = named[text.toLowerCase()] ?? (/^\d{1,2}$/.test(text) ? Number(text) : undefined)
+  if (value === undefined) throw new SettingError('off, on, or a number of proxies from 0 to 99')
+  return value
+}
+
+function day(text: string): Date {
+  const date = new Date(`${text}T00:00:00Z`)
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(text) || Number.isNaN(date.getTime())) {
+    throw new SettingError('a day such as 2030-12-05')
+  }
+  return date
 }

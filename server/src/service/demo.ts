@@ -8,7 +8,7 @@ import type { PetStatus } from '../core/stock/inventory.ts'
 import { STORE_KEY_ID } from '../core/stock/stock-request.ts'
 import type { Store } from '../store/store.ts'
 
-/** Known to everybody, and not of the form of a key: outside demo mode the gate turns them away unseen. */
+/** Public secrets. They do not have the form of a key, so outside demo mode they are rejected without a lookup. */
 export const DEMO_SECRETS: Readonly<Record<Plan, string>> = {
   free: 'pst_demo_free',
   pro: 'pst_demo_pro',
@@ -21,13 +21,13 @@ export const DEMO_LIMITS: Readonly<Record<Plan, Limits>> = {
   enterprise: { perMinute: 1_000_000, perDay: 1_000_000_000 },
 }
 
-/** Fills an empty store; one that the demo filled before is left as it is. */
+/** Fills an empty store. A store that the demo filled before stays as it is. */
 export async function prepareDemo(store: Store, now: number): Promise<void> {
   const isDemoStore = (await store.findKey(hashSecret(DEMO_SECRETS.free))) !== undefined
   if (isDemoStore) return
   if ((await store.countPets()) > 0) {
     throw new Error(
-      'the database holds a real store, and --demo would open it to keys that everybody knows; start without --demo, or with another DATABASE_URL',
+      'the database holds a real store, and --demo would open it to publicly known keys; start without --demo, or with another DATABASE_URL',
     )
   }
   const by = { keyId: STORE_KEY_ID, at: now }
@@ -59,7 +59,7 @@ const CATEGORIES: readonly Category[] = [
   { id: 5n, name: 'Small animals', lowStockAt: 2 },
 ]
 
-/** Name, category, status, quantity, and a threshold of its own; ids run from 1. */
+/** Name, category, status, quantity, and low-stock threshold if the pet has its own; ids start at 1. */
 const PETS: readonly (readonly [string, number, PetStatus, number, number?])[] = [
   ['Labrador Retriever puppy', 1, 'available', 4],
   ['Beagle puppy', 1, 'available', 3, 2],
@@ -88,7 +88,7 @@ const PETS: readonly (readonly [string, number, PetStatus, number, number?])[] =
   ['Hermann’s Tortoise', 5, 'sold', 0],
 ]
 
-/** Numbers that begin with 2 are a shop's own. */
+/** Barcodes that begin with 2 are reserved for use within a shop. */
 const FIRST_BARCODE = 200_000_000_001
 
 function demoPets(): StockedPet[] {
@@ -103,7 +103,7 @@ function demoPets(): StockedPet[] {
   }))
 }
 
-/** The barcode of these twelve digits: the thirteenth makes the digits add up to tens, every second of them three times. */
+/** Appends the check digit: with every second digit times three, the digits add up to a multiple of ten. */
 function ean13(digits: number): string {
   const text = String(digits)
   const sum = Array.from(text, Number).reduce(
@@ -117,7 +117,6 @@ const PAST_ORDERS = 24
 const FIRST_SHIP_DATE = Date.UTC(2026, 8, 1, 9)
 const SHIP_EVERY = 37 * 3_600_000
 
-/** Spread over the pets and the weeks. */
 function pastOrders(): OrderRow[] {
   return Array.from({ length: PAST_ORDERS }, (_, index) => ({
     id: BigInt(index + 1),
@@ -131,7 +130,7 @@ function pastOrders(): OrderRow[] {
 const HOUR = 3_600
 const DAY = 24 * HOUR
 
-/** Pet, quantity, in how many days it ships, and for how many seconds it is held. */
+/** Pet, quantity, days until it ships, and seconds until its hold expires. */
 const OPEN_ORDERS: readonly (readonly [number, number, number | undefined, number | undefined])[] = [
   [1, 1, 1, undefined],
   [6, 2, 2, undefined],
@@ -159,7 +158,8 @@ async function addDemoOrders(store: Store, now: number): Promise<void> {
   }
   const drafts = OPEN_ORDERS.map(
     ([petId, quantity, days, holdSeconds]): OrderDraft => ({
-      ...{ petId: BigInt(petId), quantity },
+      petId: BigInt(petId),
+      quantity,
       ...(days === undefined ? {} : { shipDate: now + days * DAY * 1_000 }),
       ...(holdSeconds === undefined ? {} : { holdSeconds }),
     }),

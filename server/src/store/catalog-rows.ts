@@ -1,72 +1,56 @@
-import type { Category } from '../core/catalog/category.ts'
-import type { Pet } from '../core/catalog/pet.ts'
+import { CATEGORY } from '../core/catalog/category.ts'
+import { nameWords } from '../core/catalog/name-words.ts'
+import { PET, type Pet } from '../core/catalog/pet.ts'
 import type { MadeCategory, MadeCrossing, MadePet } from '../core/stock/changing-stock.ts'
-import { availableOf, type PetStatus } from '../core/stock/inventory.ts'
+import { availableOf } from '../core/stock/inventory.ts'
 import { type LowStockEvent, PET_CHANGES, type PetEvent } from '../core/stock/stock-event.ts'
+import { columnsOf } from '../core/values/field.ts'
+import { detailSql, detailText, fromDetailText, rowReader, rowValues, selectList } from './record-rows.ts'
+import type { SqlValue } from './sql.ts'
 
-export interface PetRow {
-  readonly id: bigint
-  readonly name: string
-  readonly category_id: bigint
-  readonly status: PetStatus
-  readonly barcode: string | null
-  readonly low_stock_at: bigint | null
-}
+/** The status of a pet is in `stock`, with its quantity. */
+const { status: _, ...PET_RECORD } = PET
+const { id: __, ...LOGGED_PET } = PET_RECORD
 
-export interface CategoryRow {
-  readonly id: bigint
-  readonly name: string
-  readonly low_stock_at: bigint | null
-}
+/** The columns of `pets`. The words of the name are there for searches. */
+export const PET_COLUMNS = { ...columnsOf(PET_RECORD), words: 'text' } as const
+export const CATEGORY_COLUMNS = columnsOf(CATEGORY)
 
 /** Of `stock JOIN pets ON pets.id = pet_id`. */
-export const PET_FIELDS = 'id, name, category_id, status, barcode, low_stock_at'
+export const PET_FIELDS = selectList(PET)
+export const CATEGORY_FIELDS = selectList(CATEGORY)
 
-export function toPet({ id, name, category_id, status, ...row }: PetRow): Pet {
-  return { id, name, categoryId: category_id, status, ...barcodeOf(row), ...thresholdOf(row) }
+export const toPet = rowReader(PET)
+export const toCategory = rowReader(CATEGORY)
+export const categoryValues = rowValues(CATEGORY)
+const recordValues = rowValues(PET_RECORD)
+
+/** In the order of PET_COLUMNS. */
+export function petValues(pet: Pet): SqlValue[] {
+  return [...recordValues(pet), nameWords(pet.name)]
 }
 
-export function toCategory({ id, name, ...row }: CategoryRow): Category {
-  return { id, name, ...thresholdOf(row) }
-}
-
-function barcodeOf({ barcode }: Pick<PetRow, 'barcode'>) {
-  return barcode === null ? {} : { barcode }
-}
-
-function thresholdOf({ low_stock_at }: Pick<PetRow, 'low_stock_at'>) {
-  return low_stock_at === null ? {} : { lowStockAt: Number(low_stock_at) }
-}
-
-/** What the log keeps of a pet: all of it but its entry, which stands beside it. */
+/** The log keeps all fields of a pet but those of its entry, which have columns of their own. */
 export function petDetail({ isNew, pet }: Pick<MadePet, 'isNew' | 'pet'>): string {
-  const { name, categoryId, barcode, lowStockAt } = pet
-  return JSON.stringify({
-    change: changeWord(isNew),
-    name,
-    categoryId: String(categoryId),
-    barcode,
-    lowStockAt,
-  })
+  return detailText(LOGGED_PET, pet, { change: isNew ? 'created' : 'changed' })
 }
 
 export function fromPetDetail(
   text: string,
-): Pick<PetEvent, 'change' | 'name' | 'categoryId' | 'barcode' | 'lowStockAt'> {
-  const { change, name, categoryId, barcode, lowStockAt } = JSON.parse(text)
-  const known = PET_CHANGES.find((one) => one === change)
-  if (known === undefined) throw new Error(`${change} is none of ${PET_CHANGES.join(', ')}`)
-  return {
-    ...{ change: known, name, categoryId: BigInt(categoryId) },
-    ...(typeof barcode === 'string' ? { barcode } : {}),
-    ...(typeof lowStockAt === 'number' ? { lowStockAt } : {}),
-  }
+): Omit<PetEvent, 'kind' | 'petId' | 'status' | 'quantity' | 'at' | 'keyId' | 'cursor'> {
+  const detail = JSON.parse(text)
+  const change = PET_CHANGES.find((one) => one === detail.change)
+  if (change === undefined) throw new Error(`${detail.change} is none of ${PET_CHANGES.join(', ')}`)
+  return { change, ...fromDetailText(LOGGED_PET, detail) }
 }
 
 /** The same as petDetail, in SQL: of columns that are named like those of `pets`, and `isNew`. */
 export function petDetailSql(jsonObject: string, isNew: string): string {
-  return `CAST(${jsonObject}('change', CASE WHEN ${isNew} THEN 'created' ELSE 'changed' END, 'name', name,
-    'categoryId', CAST(category_id AS TEXT), 'barcode', barcode, 'lowStockAt', low_stock_at) AS TEXT)`
+  return detailSql(jsonObject, LOGGED_PET, { change: changeSql(isNew) })
+}
+
+function changeSql(isNew: string): string {
+  return `CASE WHEN ${isNew} THEN 'created' ELSE 'changed' END`
 }
 
 export function crossingDetail({ entry }: Pick<MadeCrossing, 'entry'>): string {
@@ -87,15 +71,10 @@ export function fromCrossingDetail(
 }
 
 export function categoryDetail({ category, change }: Pick<MadeCategory, 'category' | 'change'>): string {
-  return JSON.stringify({ change, ...category, id: String(category.id) })
+  return detailText(CATEGORY, category, { change })
 }
 
 /** The same in SQL, of columns that are named like those of `categories`, and `isNew`. */
 export function categoryDetailSql(jsonObject: string, isNew: string): string {
-  return `CAST(${jsonObject}('change', CASE WHEN ${isNew} THEN 'created' ELSE 'changed' END,
-    'id', CAST(id AS TEXT), 'name', name, 'lowStockAt', low_stock_at) AS TEXT)`
-}
-
-function changeWord(isNew: boolean): PetEvent['change'] {
-  return isNew ? 'created' : 'changed'
+  return detailSql(jsonObject, CATEGORY, { change: changeSql(isNew) })
 }

@@ -4,7 +4,7 @@ import {
   type ContentCounts,
   type ContentKind,
   type ContentValue,
-  columnsOf,
+  contentColumns,
 } from '../core/transfer/store-contents.ts'
 import type { ContentStore } from '../core/transfer/transfer-store.ts'
 import { inLongSession, type SqlDatabase, statement } from './sql.ts'
@@ -24,7 +24,7 @@ export function contentVerbs(database: SqlDatabase): ContentStore {
     writeContents: (batches) =>
       inLongSession(database, (session) =>
         session.writeInSteps(async () => {
-          for await (const { kind, rows } of batches) await session.insert(kind, columnsOf(kind), rows)
+          for await (const { kind, rows } of batches) await session.insert(kind, contentColumns(kind), rows)
           // Whoever serves from it already reads it anew.
           for (const text of database.dialect.newIdentity) await session.run(text)
         }),
@@ -46,7 +46,7 @@ async function* read(database: SqlDatabase): AsyncGenerator<ContentBatch> {
   try {
     await session.beginRead()
     for (const kind of CONTENT_KINDS) {
-      const columns = Object.entries(columnsOf(kind))
+      const columns = Object.entries(contentColumns(kind))
       const names = columns.map(([name]) => name).join()
       const batches = session.batches<Record<string, ContentValue>>(
         `SELECT ${names} FROM ${sourceOf(kind)} ORDER BY ${order[kind] ?? '1, 2'}`,

@@ -1,9 +1,13 @@
+import { STOCKED_PET } from '../core/catalog/pet.ts'
 import type { TransferStore } from '../core/transfer/transfer-store.ts'
-import { type CategoryRow, PET_FIELDS, type PetRow, toCategory, toPet } from './catalog-rows.ts'
+import { CATEGORY_FIELDS, toCategory } from './catalog-rows.ts'
 import { ORDER_PLAN, type PlainRow } from './import-plan.ts'
 import { isHoldOver } from './order-rows.ts'
+import { rowReader, selectList } from './record-rows.ts'
 import type { LongSession, SqlDatabase } from './sql.ts'
 import type { StoreClock } from './store-clock.ts'
+
+const toStockedPet = rowReader(STOCKED_PET)
 
 export function exportVerbs(
   database: SqlDatabase,
@@ -14,14 +18,14 @@ export function exportVerbs(
       pages(
         database,
         async () =>
-          `SELECT ${PET_FIELDS}, quantity FROM pets JOIN stock ON stock.pet_id = pets.id ORDER BY id`,
-        (row: PetRow & { readonly quantity: bigint }) => ({ ...toPet(row), quantity: Number(row.quantity) }),
+          `SELECT ${selectList(STOCKED_PET)} FROM pets JOIN stock ON stock.pet_id = pets.id ORDER BY id`,
+        (row: object) => toStockedPet(row),
       ),
     exportCategories: () =>
       pages(
         database,
-        async () => 'SELECT id, name, low_stock_at FROM categories ORDER BY id',
-        (row: CategoryRow) => toCategory(row),
+        async () => `SELECT ${CATEGORY_FIELDS} FROM categories ORDER BY id`,
+        (row: object) => toCategory(row),
       ),
     exportOrders: () =>
       pages(

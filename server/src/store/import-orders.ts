@@ -197,7 +197,7 @@ export class OrderImport implements StagedImport<OrderRow> {
       ...[...range, time.now],
     )
     return {
-      ...{ now: Number(time.now), newIds: [], over: over.map(toOrder) },
+      ...{ now: Number(time.now), newIds: [], over: over.map((row) => toOrder(row)) },
       orders: new Map(named.map((row) => [row.id, toOrder(row)])),
     }
   }

@@ -1,9 +1,16 @@
 import type { CatalogStore } from '../core/catalog/catalog-store.ts'
 import { defaultCategoryName } from '../core/catalog/category.ts'
-import { nameWords } from '../core/catalog/name-words.ts'
 import { STORE_KEY_ID } from '../core/stock/stock-request.ts'
 import type { Clock } from '../core/values/clock.ts'
-import { type CategoryRow, PET_FIELDS, type PetRow, petDetailSql, toCategory, toPet } from './catalog-rows.ts'
+import {
+  CATEGORY_FIELDS,
+  PET_COLUMNS,
+  PET_FIELDS,
+  petDetailSql,
+  petValues,
+  toCategory,
+  toPet,
+} from './catalog-rows.ts'
 import { IS_OF_PET } from './log-rows.ts'
 import { THRESHOLD, tellCrossings } from './low-stock.ts'
 import { highestOwn } from './own-ids.ts'
@@ -54,7 +61,7 @@ export function petVerbs(
 
   return {
     findPet: async (petId) => {
-      const [row] = await database.rows<PetRow>(`${PETS} WHERE pet_id = $1`, petId)
+      const [row] = await database.rows<object>(`${PETS} WHERE pet_id = $1`, petId)
       return row === undefined ? undefined : toPet(row)
     },
 
@@ -62,9 +69,9 @@ export function petVerbs(
       if (after === HIGHEST_ID) return []
       const from = after === undefined ? LOWEST_ID : after + 1n
       const rows = await (status === undefined
-        ? database.rows<PetRow>(`${PETS} WHERE pet_id >= $1 ${PAGE}`, from, limit)
-        : database.rows<PetRow>(`${PETS} WHERE pet_id >= $1 AND status = $3 ${PAGE}`, from, limit, status))
-      return rows.map(toPet)
+        ? database.rows<object>(`${PETS} WHERE pet_id >= $1 ${PAGE}`, from, limit)
+        : database.rows<object>(`${PETS} WHERE pet_id >= $1 AND status = $3 ${PAGE}`, from, limit, status))
+      return rows.map((row) => toPet(row))
     },
 
     countPets: async () => {
@@ -74,11 +81,11 @@ export function petVerbs(
 
     listCategories: async (after, limit) => {
       if (after === HIGHEST_ID) return []
-      const rows = await database.rows<CategoryRow>(
-        `SELECT id, name, low_stock_at FROM categories WHERE id >= $1 ORDER BY id LIMIT CAST($2 AS BIGINT)`,
+      const rows = await database.rows<object>(
+        `SELECT ${CATEGORY_FIELDS} FROM categories WHERE id >= $1 ORDER BY id LIMIT CAST($2 AS BIGINT)`,
         ...[after === undefined ? LOWEST_ID : after + 1n, limit],
       )
-      return rows.map(toCategory)
+      return rows.map((row) => toCategory(row))
     },
 
     addPets: async (pets) => {
@@ -96,17 +103,7 @@ export function petVerbs(
           categoryIds.map((id) => [id, defaultCategoryName(id)]),
           'ON CONFLICT (id) DO NOTHING',
         ),
-        ...insertRows(
-          'pets (id, name, words, category_id, barcode, low_stock_at)',
-          sorted.map((pet) => [
-            pet.id,
-            pet.name,
-            nameWords(pet.name),
-            pet.categoryId,
-            pet.barcode ?? null,
-            pet.lowStockAt ?? null,
-          ]),
-        ),
+        ...insertRows(`pets (${Object.keys(PET_COLUMNS).join()})`, sorted.map(petValues)),
         ...insertRows(
           'stock (pet_id, quantity, status)',
           sorted.map(({ id, quantity, status }) => [id, quantity, status]),

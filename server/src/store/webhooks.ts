@@ -1,11 +1,18 @@
 import { isWebhookRequest, type StockRequest } from '../core/stock/stock-request.ts'
 import type { WebhookChanges, WebhooksFound } from '../core/webhooks/changing-webhooks.ts'
 import { WEBHOOK_KINDS, type Webhook, type WebhookProgress } from '../core/webhooks/webhook.ts'
-import type { DeliveryStore, WebhookLag, WebhookState, WebhookStore } from '../core/webhooks/webhook-store.ts'
+import {
+  type DeliveryAttempt,
+  type DeliveryStore,
+  type ListedAttempt,
+  MAX_KEPT_DELIVERIES,
+  type WebhookLag,
+  type WebhookState,
+  type WebhookStore,
+} from '../core/webhooks/webhook-store.ts'
 import { cursorAt, fromCursor, isCursorOf, type LogRange } from './cursor.ts'
-import { type SqlDatabase, type SqlValue, type Statement, statement } from './sql.ts'
+import { insertRows, type SqlDatabase, type SqlValue, type Statement, statement } from './sql.ts'
 import type { StoreClock } from './store-clock.ts'
-import { attemptVerbs } from './webhook-attempts.ts'
 
 export interface WebhookRow {
   readonly id: bigint
@@ -41,16 +48,43 @@ interface LeasedRow extends WebhookRow {
   readonly now: bigint
 }
 
-/** What callers decide on, and how far it has come, each with its column. */
-const FIELDS = 'url, kinds, paused, created_at, secret, old_secret, old_secret_until, revision, created_by'
-const PROGRESS_FIELDS = 'cursor, relist_at, failing_since, failed_attempts, retry_at, off_at, off_reason'
-export const WEBHOOK_FIELDS = `id, ${FIELDS}, ${PROGRESS_FIELDS}`
+type Columns<Value> = Readonly<Record<string, (value: Value) => SqlValue>>
 
-/** What differs between the two databases. */
+const CALLER_COLUMNS: Columns<Webhook> = {
+  url: ({ url }) => url,
+  kinds: ({ kinds }) => kinds.join(),
+  paused: ({ paused }) => paused,
+  created_at: ({ createdAt }) => createdAt,
+  secret: ({ secret }) => secret,
+  old_secret: ({ oldSecret }) => oldSecret?.secret ?? null,
+  old_secret_until: ({ oldSecret }) => oldSecret?.until ?? null,
+  revision: ({ revision }) => revision,
+  created_by: ({ createdBy }) => createdBy ?? null,
+}
+
+const PROGRESS_COLUMNS: Columns<WebhookProgress> = {
+  cursor: ({ cursor }) => cursor,
+  relist_at: ({ relistAt }) => relistAt ?? null,
+  failing_since: ({ failure }) => failure?.since ?? null,
+  failed_attempts: ({ failure }) => failure?.attempts ?? null,
+  retry_at: ({ failure }) => failure?.retryAt ?? null,
+  off_at: ({ off }) => off?.at ?? null,
+  off_reason: ({ off }) => off?.reason ?? null,
+}
+
+const PROGRESS_NAMES = Object.keys(PROGRESS_COLUMNS)
+const NAMES = [...Object.keys(CALLER_COLUMNS), ...PROGRESS_NAMES]
+export const WEBHOOK_FIELDS = ['id', ...NAMES].join(', ')
+
+function valuesOf<Value>(columns: Columns<Value>, value: Value): SqlValue[] {
+  return Object.values(columns).map((read) => read(value))
+}
+
+/** The differences between the two databases. */
 export interface WebhookBase {
-  /** Rows of the log with their places: what stands behind FROM, and the column of the place. */
+  /** The FROM clause of the log and the column with the position of a row. */
   readonly log: { readonly from: string; readonly place: string }
-  /** Who delivers, where several processes may: they go by the clock that they share. */
+  /** Absent if only one process delivers. All processes use the same clock. */
   readonly lease?: { readonly owner: string; readonly clock: StoreClock }
 }
 
@@ -70,11 +104,7 @@ export function webhookVerbs(
     return { webhook, lag: await lagOf(database, log, webhook.progress.cursor, range) }
   }
 
-  const attempts = attemptVerbs(database)
-
   return {
-    ...attempts,
-
     listWebhooks: async () => {
       const rows = await database.rows<WebhookRow>(
         `SELECT ${WEBHOOK_FIELDS} FROM webhooks ORDER BY created_at, id`,
@@ -91,6 +121,20 @@ export function webhookVerbs(
       )
       return row === undefined ? undefined : withLag(row, await logRange())
     },
+
+    listDeliveries: async (webhookId, limit, before) => {
+      const rows = await database.rows<AttemptRow>(
+        `SELECT id, ${ATTEMPT_FIELDS} FROM webhook_attempts
+          WHERE webhook_id = $1 AND ($3 OR id < $4) ORDER BY id DESC LIMIT CAST($2 AS BIGINT)`,
+        webhookId,
+        limit,
+        before === undefined,
+        before ?? 0n,
+      )
+      return rows.map(toAttempt)
+    },
+
+    recordDeliveries: (webhookId, attempts) => recordDeliveries(database, webhookId, attempts),
 
     eventCursorAt: async (time) => {
       const range = await logRange()
@@ -121,7 +165,9 @@ export function webhookVerbs(
             `UPDATE webhooks SET revision = CASE WHEN lease_owner = $1 THEN revision ELSE revision + 1 END,
               lease_owner = $1, lease_until = ${now} + $3
             WHERE lease_owner = $1 OR lease_until < ${now}`,
-            ...[owner, lease.clock.given(), durationMs],
+            owner,
+            lease.clock.given(),
+            durationMs,
           ),
         ],
         'forgettable',
@@ -137,19 +183,22 @@ export function webhookVerbs(
       )
     },
 
-    saveProgress: async ({ id, revision }, progress, made) => {
+    saveProgress: async ({ id, revision }, progress, attempts) => {
       const [saved] = await database.commit(
         [
           statement(
-            `UPDATE webhooks SET ${assignments(PROGRESS_FIELDS, 4)}
+            `UPDATE webhooks SET ${assignments(PROGRESS_NAMES, 4)}
               WHERE id = $1 AND revision = $2 AND lease_owner = $3`,
-            ...[id, revision, owner, ...progressValues(progress)],
+            id,
+            revision,
+            owner,
+            ...valuesOf(PROGRESS_COLUMNS, progress),
           ),
         ],
         'forgettable',
       )
       if (saved !== 1) return false
-      if (made.length > 0) await attempts.recordDeliveries(id, made)
+      if (attempts.length > 0) await recordDeliveries(database, id, attempts)
       return true
     },
   }
@@ -162,7 +211,7 @@ async function lagOf(
   range: LogRange,
 ): Promise<WebhookLag> {
   const here = fromCursor(cursor)
-  // The place is gone: a relist stands for all that happened since.
+  // The log was pruned past the cursor: a relist replaces the events since then.
   if (here === undefined || !isCursorOf(range, here)) return { events: 1, since: undefined }
   const events = Number(range.position - here.position)
   if (events === 0) return { events, since: undefined }
@@ -173,7 +222,7 @@ async function lagOf(
   return { events, since: first === undefined ? undefined : Number(first.at) }
 }
 
-/** Those that requests name, in their order. */
+/** The ids of the webhooks in the requests, ascending. */
 export function webhookIdsOf(requests: readonly StockRequest[]): bigint[] {
   const ids = requests
     .filter(isWebhookRequest)
@@ -191,48 +240,35 @@ export function toWebhooksFound(rows: readonly WebhookRow[], creators: readonly 
   return { named: new Map(rows.map((row) => [row.id, toWebhook(row)])), total, createdBy }
 }
 
-/** For use inside a commit that has locked them. */
+/** The commit must have locked these webhooks. */
 export function webhookStatements(changes: WebhookChanges): Statement[] {
   return Array.from(changes, ([id, webhook]) => {
     if (webhook === undefined) return statement('DELETE FROM webhooks WHERE id = $1', id)
-    const values = [id, ...callerValues(webhook), ...progressValues(webhook.progress)]
+    const values = [id, ...valuesOf(CALLER_COLUMNS, webhook), ...valuesOf(PROGRESS_COLUMNS, webhook.progress)]
     return statement(
       `INSERT INTO webhooks (${WEBHOOK_FIELDS}) VALUES (${values.map((_, index) => `$${index + 1}`)})
-        ON CONFLICT (id) DO UPDATE SET ${assignments(`${FIELDS}, ${PROGRESS_FIELDS}`, 2)}`,
+        ON CONFLICT (id) DO UPDATE SET ${assignments(NAMES, 2)}`,
       ...values,
     )
   })
 }
 
 /** `url = $2, kinds = $3` and so on. */
-function assignments(fields: string, first: number): string {
-  return fields
-    .split(', ')
-    .map((field, index) => `${field} = $${first + index}`)
-    .join()
-}
-
-function callerValues(webhook: Webhook): SqlValue[] {
-  const { url, kinds, paused, createdAt, createdBy, secret, oldSecret, revision } = webhook
-  return [
-    ...[url, kinds.join(), paused, createdAt, secret],
-    ...[oldSecret?.secret ?? null, oldSecret?.until ?? null, revision, createdBy ?? null],
-  ]
-}
-
-function progressValues({ cursor, relistAt, failure, off }: WebhookProgress): SqlValue[] {
-  return [
-    ...[cursor, relistAt ?? null, failure?.since ?? null, failure?.attempts ?? null],
-    ...[failure?.retryAt ?? null, off?.at ?? null, off?.reason ?? null],
-  ]
+function assignments(columns: readonly string[], first: number): string {
+  return columns.map((column, index) => `${column} = $${first + index}`).join()
 }
 
 function toWebhook(row: WebhookRow): Webhook {
   const { id, url, secret, old_secret, old_secret_until, created_at, created_by, revision } = row
   const names = row.kinds.split(',')
   return {
-    ...{ id, url, secret, kinds: WEBHOOK_KINDS.filter((kind) => names.includes(kind)) },
-    ...{ paused: Boolean(row.paused), createdAt: Number(created_at), revision: Number(revision) },
+    id,
+    url,
+    secret,
+    kinds: WEBHOOK_KINDS.filter((kind) => names.includes(kind)),
+    paused: Boolean(row.paused),
+    createdAt: Number(created_at),
+    revision: Number(revision),
     ...(old_secret === null || old_secret_until === null
       ? {}
       : { oldSecret: { secret: old_secret, until: Number(old_secret_until) } }),
@@ -256,5 +292,70 @@ function toProgress(row: WebhookRow): WebhookProgress {
           },
         }),
     ...(off_at === null || off_reason === null ? {} : { off: { at: Number(off_at), reason: off_reason } }),
+  }
+}
+
+interface AttemptRow {
+  readonly id: bigint
+  readonly message_id: string
+  readonly type: string
+  readonly at: bigint
+  readonly duration_ms: bigint
+  readonly attempt: bigint
+  readonly is_delivered: boolean | bigint
+  readonly status: bigint | null
+  readonly error: string | null
+  readonly response: string
+}
+
+const ATTEMPT_COLUMNS: Columns<DeliveryAttempt> = {
+  message_id: ({ messageId }) => messageId,
+  type: ({ type }) => type,
+  at: ({ at }) => at,
+  duration_ms: ({ durationMs }) => Math.round(durationMs),
+  attempt: ({ attempt }) => attempt,
+  is_delivered: ({ isDelivered }) => isDelivered,
+  status: ({ status }) => status ?? null,
+  error: ({ error }) => error ?? null,
+  response: ({ response }) => response,
+}
+const ATTEMPT_FIELDS = Object.keys(ATTEMPT_COLUMNS).join(', ')
+
+async function recordDeliveries(
+  database: SqlDatabase,
+  webhookId: bigint,
+  attempts: readonly DeliveryAttempt[],
+): Promise<void> {
+  const inserts = insertRows(
+    `webhook_attempts (webhook_id, ${ATTEMPT_FIELDS})`,
+    attempts.map((attempt) => [webhookId, ...valuesOf(ATTEMPT_COLUMNS, attempt)]),
+  )
+  const removal = statement(
+    `DELETE FROM webhook_attempts WHERE webhook_id = $1 AND id <= (
+      SELECT id FROM webhook_attempts WHERE webhook_id = $1 ORDER BY id DESC LIMIT 1 OFFSET ${MAX_KEPT_DELIVERIES})`,
+    webhookId,
+  )
+  try {
+    await database.commit([...inserts, removal], 'forgettable')
+  } catch (error) {
+    // If the webhook was removed in the meantime, its attempts are not kept.
+    const rows = await database.rows('SELECT id FROM webhooks WHERE id = $1', webhookId)
+    if (rows.length > 0) throw error
+  }
+}
+
+function toAttempt(row: AttemptRow): ListedAttempt {
+  const { id, message_id: messageId, type, response, status, error } = row
+  return {
+    id,
+    messageId,
+    type,
+    response,
+    at: Number(row.at),
+    durationMs: Number(row.duration_ms),
+    attempt: Number(row.attempt),
+    isDelivered: Boolean(row.is_delivered),
+    ...(status === null ? {} : { status: Number(status) }),
+    ...(error === null ? {} : { error }),
   }
 }

@@ -1,21 +1,25 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { type Answer, type Handler, type HttpRequest, headerLines } from '@petstore/wire'
+import type { CatalogStore } from '../core/catalog/catalog-store.ts'
+import type { KeyStore } from '../core/keys/key-store.ts'
 import { PLANS, type Plan } from '../core/keys/plans.ts'
-import type { OrderTotals } from '../core/orders/order-store.ts'
+import type { OrderStore, OrderTotals } from '../core/orders/order-store.ts'
 import type { CommitObserver } from '../core/stock/group-commit.ts'
+import type { Clock } from '../core/values/clock.ts'
 import { VERSION } from '../core/values/version.ts'
-import type { DeliveryObserver } from '../core/webhooks/delivery-observer.ts'
-import { isServed } from '../core/webhooks/webhook.ts'
-import type { WebhookState } from '../core/webhooks/webhook-store.ts'
+import { isActive } from '../core/webhooks/webhook.ts'
+import type { DeliveryObserver, WebhookState, WebhookStore } from '../core/webhooks/webhook-store.ts'
 import {
   type FinishedRequest,
   LIMIT_REASONS,
   type LimitReason,
   type RequestObserver,
 } from '../http/finished-request.ts'
-import { family, gauge, Histogram, histogramFamily, increment } from './exposition.ts'
+import { CONTENT_TYPE, family, gauge, Histogram, histogramFamily, increment } from './prometheus-text.ts'
 
-/** What is looked up when somebody asks, instead of being counted along the way. */
+/** Values that are read at the time of a scrape. */
 export interface Gauges {
-  /** Active keys; `undefined` while the database does not answer. */
+  /** Active keys; `undefined` while the database is unavailable. */
   readonly keys: Readonly<Record<Plan, number>> | undefined
   readonly inventoryEntries: number | undefined
   readonly openOrders: { readonly orders: number; readonly units: number } | undefined
@@ -24,22 +28,22 @@ export interface Gauges {
   readonly now: number
   readonly load: { readonly connections: number; readonly requests: number }
   readonly residentBytes: number
-  /** Files and connections, and how many there may be; `undefined` where the system does not tell. */
+  /** Open files and connections; `undefined` on systems without /proc. */
   readonly openFiles: number | undefined
   readonly maxFiles: number | undefined
 }
 
-/** Of one operation: resolved once, so that a request costs an array access and no label is ever built. */
+/** The counts of one operation. A request increments an array element; labels are built at the time of a scrape. */
 interface OperationSeries {
-  /** By status. */
+  /** Indexed by status. */
   readonly requests: Float64Array
   readonly seconds: Histogram
 }
 
-/** One past the largest status there is. */
+/** One more than the largest HTTP status. */
 const STATUS_COUNT = 600
 
-/** From an answer out of memory to one that waits for a locked database. */
+/** From a response out of memory to a response that waits for a locked database. */
 const REQUEST_SECONDS = [
   0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5,
 ]
@@ -47,7 +51,7 @@ const COMMIT_SECONDS = [0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01,
 const DELIVERY_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15]
 const BATCH_SIZES = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024]
 
-/** Everything that is counted while the service runs. */
+/** Counts events while the service runs, and renders all metrics. */
 export class Metrics implements RequestObserver, CommitObserver, DeliveryObserver {
   readonly #operations = new Map<string, OperationSeries>()
   readonly #limited: Record<LimitReason, number> = { rate_limit_exceeded: 0, key_banned: 0, anonymous: 0 }
@@ -90,7 +94,7 @@ export class Metrics implements RequestObserver, CommitObserver, DeliveryObserve
       family(
         'petstore_requests_total',
         'counter',
-        'Requests answered, by operation and status.',
+        'Finished requests, by operation and status.',
         operations.flatMap(([operation, { requests }]) =>
           [...requests.entries()]
             .filter(([, count]) => count > 0)
@@ -99,20 +103,22 @@ export class Metrics implements RequestObserver, CommitObserver, DeliveryObserve
       ),
       histogramFamily(
         'petstore_request_duration_seconds',
-        'Time from the arrival of a request until its answer is handed to the network, by operation.',
+        'Time from receiving a request until its response is handed to the network, by operation.',
         operations.map(([operation, { seconds }]) => [{ operation }, seconds]),
       ),
-      histogramFamily('petstore_commit_batch_size', 'Updates in one commit.', [[{}, this.#batchSizes]]),
-      histogramFamily('petstore_commit_duration_seconds', 'Time until a commit of updates is on disk.', [
+      histogramFamily('petstore_commit_batch_size', 'Number of changes in one commit.', [
+        [{}, this.#batchSizes],
+      ]),
+      histogramFamily('petstore_commit_duration_seconds', 'Time until a commit is on disk.', [
         [{}, this.#commitSeconds],
       ]),
       family(
         'petstore_rate_limited_total',
         'counter',
-        'Requests answered with 429: the limit of a key, a banned key, or an address without a valid key.',
+        'Requests rejected with 429, by reason: limit of the key, banned key, or limit of an address without a valid key.',
         LIMIT_REASONS.map((reason) => [{ reason }, this.#limited[reason]]),
       ),
-      family('petstore_bans_total', 'counter', 'Bans that began.', [[{}, this.#bans]]),
+      family('petstore_bans_total', 'counter', 'Bans of keys.', [[{}, this.#bans]]),
       family(
         'petstore_keys',
         'gauge',
@@ -120,36 +126,41 @@ export class Metrics implements RequestObserver, CommitObserver, DeliveryObserve
         keys === undefined ? [] : PLANS.map((plan) => [{ plan }, keys[plan]]),
       ),
       gauge('petstore_inventory_entries', 'Entries in the inventory.', inventoryEntries),
-      gauge('petstore_orders_open', 'Orders that are open.', openOrders?.orders),
-      gauge('petstore_reserved_units', 'What open orders reserve, in units of stock.', openOrders?.units),
-      family('petstore_orders_refused_total', 'counter', 'Orders refused for lack of stock.', [
-        [{}, orderTotals.refused],
-      ]),
-      family('petstore_orders_expired_total', 'counter', 'Holds that expired, ended by this process.', [
+      gauge('petstore_orders_open', 'Open orders.', openOrders?.orders),
+      gauge('petstore_reserved_units', 'Units of stock reserved by open orders.', openOrders?.units),
+      family(
+        'petstore_orders_refused_total',
+        'counter',
+        'Orders rejected because too few units were available.',
+        [[{}, orderTotals.refused]],
+      ),
+      family('petstore_orders_expired_total', 'counter', 'Expired holds released by this process.', [
         [{}, orderTotals.expired],
       ]),
       family(
         'petstore_webhook_deliveries_total',
         'counter',
-        'Attempts to deliver to webhooks by this process, by result.',
+        'Webhook delivery attempts by this process, by result.',
         (['delivered', 'failed'] as const).map((result) => [{ result }, this.#deliveries[result]]),
       ),
-      histogramFamily('petstore_webhook_delivery_duration_seconds', 'Time of an attempt to deliver.', [
-        [{}, this.#deliverySeconds],
-      ]),
+      histogramFamily(
+        'petstore_webhook_delivery_duration_seconds',
+        'Duration of a webhook delivery attempt.',
+        [[{}, this.#deliverySeconds]],
+      ),
       family('petstore_webhooks_turned_off_total', 'counter', 'Webhooks turned off by this process.', [
         [{}, this.#turnedOff],
       ]),
       family(
         'petstore_webhook_behind_events',
         'gauge',
-        'What happened since the place of a webhook.',
+        'Events in the backlog of a webhook.',
         webhooks.map(({ webhook, lag }) => [{ webhook: String(webhook.id) }, lag.events]),
       ),
       family(
         'petstore_webhook_behind_seconds',
         'gauge',
-        'How long ago the first of that happened.',
+        'Age of the oldest event in the backlog of a webhook.',
         webhooks.map(({ webhook, lag }) => [
           { webhook: String(webhook.id) },
           lag.since === undefined ? 0 : Math.max(0, (gauges.now - lag.since) / 1_000),
@@ -158,17 +169,21 @@ export class Metrics implements RequestObserver, CommitObserver, DeliveryObserve
       family(
         'petstore_webhook_on',
         'gauge',
-        '1 where a webhook is served, 0 where it is paused or was turned off.',
-        webhooks.map(({ webhook }) => [{ webhook: String(webhook.id) }, isServed(webhook) ? 1 : 0]),
+        '1 if a webhook is active, 0 if it is paused or turned off.',
+        webhooks.map(({ webhook }) => [{ webhook: String(webhook.id) }, isActive(webhook) ? 1 : 0]),
       ),
-      gauge('petstore_open_connections', 'Connections of callers, idle ones included.', load.connections),
-      gauge('petstore_open_requests', 'Requests being answered at this moment.', load.requests),
-      family('petstore_build_info', 'gauge', 'Always 1; the labels tell what is running.', [
+      gauge(
+        'petstore_open_connections',
+        'Open client connections, including idle connections.',
+        load.connections,
+      ),
+      gauge('petstore_open_requests', 'Requests in progress.', load.requests),
+      family('petstore_build_info', 'gauge', 'Always 1; the labels contain the versions.', [
         [{ version: VERSION, bun: Bun.version }, 1],
       ]),
       gauge('process_resident_memory_bytes', 'Resident memory size in bytes.', residentBytes),
-      gauge('process_open_fds', 'Open files and connections, idle connections included.', openFiles),
-      gauge('process_max_fds', 'How many files and connections the process may have open.', maxFiles),
+      gauge('process_open_fds', 'Open file descriptors, including connections.', openFiles),
+      gauge('process_max_fds', 'Maximum number of open file descriptors.', maxFiles),
       gauge('process_start_time_seconds', 'Start time of the process in Unix seconds.', startedAt),
     ].join('')
   }
@@ -177,5 +192,68 @@ export class Metrics implements RequestObserver, CommitObserver, DeliveryObserve
     const series = { requests: new Float64Array(STATUS_COUNT), seconds: new Histogram(REQUEST_SECONDS) }
     this.#operations.set(operation, series)
     return series
+  }
+}
+
+export interface ScrapeParts {
+  readonly metrics: Metrics
+  readonly store: Pick<CatalogStore, 'countPets'> &
+    Pick<KeyStore, 'countActiveKeys'> &
+    Pick<OrderStore, 'countOpenOrders' | 'orderTotals'> &
+    Pick<WebhookStore, 'listWebhooks'>
+  readonly clock: Clock
+  /** The load of the listener for requests. */
+  readonly load: () => Gauges['load']
+}
+
+/** Serves /metrics. */
+export function createScrapeApp({ metrics, store, clock, load }: ScrapeParts): Handler {
+  // While the database is unavailable, the last known backlog is served, so that an alert on it does not clear.
+  let lastWebhooks: readonly WebhookState[] = []
+  const scrape = async ({ method, path }: HttpRequest): Promise<Answer> => {
+    if (path !== '/metrics') {
+      return textAnswer(404, 'the metrics are at /metrics\n')
+    }
+    if (method !== 'GET' && method !== 'HEAD') {
+      return textAnswer(405, '/metrics allows GET and HEAD\n', { Allow: 'GET, HEAD' })
+    }
+    // The other metrics are needed most while the database is unavailable.
+    const [keys, inventoryEntries, openOrders, webhooks] = await Promise.all([
+      store.countActiveKeys(clock()).catch(() => undefined),
+      store.countPets().catch(() => undefined),
+      store.countOpenOrders().catch(() => undefined),
+      store.listWebhooks().catch(() => lastWebhooks),
+    ])
+    lastWebhooks = webhooks
+    const text = metrics.render({
+      keys,
+      inventoryEntries,
+      openOrders,
+      orderTotals: store.orderTotals(),
+      webhooks,
+      now: clock(),
+      load: load(),
+      residentBytes: process.memoryUsage.rss(),
+      ...countFiles(),
+    })
+    return textAnswer(200, text, { 'Content-Type': CONTENT_TYPE, 'Cache-Control': 'no-store' })
+  }
+  return { answer: scrape, refuse: ({ message }) => textAnswer(400, `${message}\n`) }
+}
+
+function textAnswer(status: number, body: string, headers: Readonly<Record<string, string>> = {}): Answer {
+  return { status, lines: headerLines({ 'Content-Type': 'text/plain; charset=utf-8', ...headers }), body }
+}
+
+function countFiles(): Pick<Gauges, 'openFiles' | 'maxFiles'> {
+  try {
+    const max = /^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1]
+    return {
+      // Minus the descriptor that reads the folder.
+      openFiles: readdirSync('/proc/self/fd').length - 1,
+      maxFiles: max === undefined ? undefined : Number(max),
+    }
+  } catch {
+    return { openFiles: undefined, maxFiles: undefined }
   }
 }

@@ -30,8 +30,8 @@ describe('the location of the database', () => {
   })
 
   test('is rejected if given twice or by an empty flag', () => {
-    expect(() => readConfig({ data: 'a', databaseUrl: 'sqlite:b.db' }, {})).toThrow('give one of them')
-    expect(() => readConfig({ data: '' }, {})).toThrow('--data must be not empty')
+    expect(() => readConfig({ data: 'a', databaseUrl: 'sqlite:b.db' }, {})).toThrow('use only one of them')
+    expect(() => readConfig({ data: '' }, {})).toThrow('--data must be non-empty')
   })
 })
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { MAX_QUANTITY } from '../../src/core/stock/inventory.ts'
 import { ADJUSTMENT_ROWS, COUNT_ROWS } from '../../src/core/transfer/adjustment-rows.ts'
 import { fieldsOfJson } from '../../src/core/transfer/json-rows.ts'
 import { decideRows } from '../../src/core/transfer/staged-adjustment.ts'
+import { MAX_QUANTITY } from '../../src/core/values/field.ts'
 import { reasonOf } from './bad-row.ts'
 
 const DELTA = `delta must be an integer other than 0 from -${MAX_QUANTITY} to ${MAX_QUANTITY}`

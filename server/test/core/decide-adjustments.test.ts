@@ -3,9 +3,10 @@ import fc from 'fast-check'
 import { isQuantityChange } from '../../src/core/stock/changing-stock.ts'
 import { decide } from '../../src/core/stock/decide.ts'
 import { answerId, keysOf, REMEMBERED_MS } from '../../src/core/stock/idempotency.ts'
-import { type FoundEntry, type InventoryItem, MAX_QUANTITY } from '../../src/core/stock/inventory.ts'
+import type { FoundEntry, InventoryItem } from '../../src/core/stock/inventory.ts'
 import { refusal } from '../../src/core/stock/refusal.ts'
 import type { Adjustment, AdjustmentChange } from '../../src/core/stock/stock-request.ts'
+import { MAX_QUANTITY } from '../../src/core/values/field.ts'
 
 const state = (quantity: number): FoundEntry => ({
   ...{ quantity, status: 'available', reserved: 0, lowStockAt: null },

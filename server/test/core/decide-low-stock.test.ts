@@ -4,8 +4,9 @@ import type { Pet, PetPatch } from '../../src/core/catalog/pet.ts'
 import { MAX_HOLDS_ENDED } from '../../src/core/orders/changing-orders.ts'
 import type { Order } from '../../src/core/orders/order.ts'
 import { decide } from '../../src/core/stock/decide.ts'
-import { type FoundEntry, isLow, MAX_QUANTITY } from '../../src/core/stock/inventory.ts'
+import { type FoundEntry, isLow } from '../../src/core/stock/inventory.ts'
 import { type OrderUpdate, STORE_KEY_ID, type StockRequest } from '../../src/core/stock/stock-request.ts'
+import { MAX_QUANTITY } from '../../src/core/values/field.ts'
 
 const NOW = 1_000_000
 const BY = { keyId: 'key_a', at: 7 }

@@ -2,13 +2,9 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { isQuantityChange } from '../../src/core/stock/changing-stock.ts'
 import { decide } from '../../src/core/stock/decide.ts'
-import {
-  type EntryState,
-  type FoundEntry,
-  MAX_QUANTITY,
-  PET_STATUSES,
-} from '../../src/core/stock/inventory.ts'
+import { type EntryState, type FoundEntry, PET_STATUSES } from '../../src/core/stock/inventory.ts'
 import type { ChangeOrigin, QuantityChange, QuantityOutcome } from '../../src/core/stock/stock-request.ts'
+import { MAX_QUANTITY } from '../../src/core/values/field.ts'
 
 const set = (petId: bigint, quantity: number, onlyIf?: readonly EntryState[]): QuantityChange => ({
   petId,

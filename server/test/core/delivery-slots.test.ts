@@ -1,52 +1,51 @@
 import { describe, expect, test } from 'bun:test'
-import { DeliverySlots, MAX_AT_ONCE } from '../../src/core/webhooks/delivery-slots.ts'
+import { DeliverySlots, MAX_PARALLEL_PER_WEBHOOK } from '../../src/core/webhooks/shared-delivery.ts'
 
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
 
-/** Starts as many deliveries as allowed, like a webhook with a large backlog. */
+/** Starts as many requests as it may, like a webhook with a long backlog. */
 class Sender {
-  begun = 0
+  started = 0
   readonly #slots: DeliverySlots
 
   constructor(slots: DeliverySlots) {
     this.#slots = slots
   }
 
-  readonly goOn = (): void => {
-    while (this.#slots.hasRoom(this.begun, this.goOn)) {
+  readonly resume = (): void => {
+    while (this.#slots.hasRoom(this.started, this.resume)) {
       this.#slots.take()
-      this.begun++
+      this.started++
     }
   }
 }
 
 describe('the delivery slots shared by all webhooks of a process', () => {
-  test('let some start, then other work, then the rest', async () => {
+  test('limit the requests that start in one turn of the event loop', async () => {
     const slots = new DeliverySlots()
     const senders = Array.from({ length: 4 }, () => new Sender(slots))
-    for (const { goOn } of senders) goOn()
-    expect(senders.map(({ begun }) => begun)).toEqual([MAX_AT_ONCE, 0, 0, 0])
+    for (const { resume } of senders) resume()
+    expect(senders.map(({ started }) => started)).toEqual([MAX_PARALLEL_PER_WEBHOOK, 0, 0, 0])
     for (let turn = 2; turn <= 4; turn++) {
       await nextTurn()
-      expect(senders.map(({ begun }) => begun)).toEqual(
-        [1, 2, 3, 4].map((rank) => (rank <= turn ? MAX_AT_ONCE : 0)),
+      expect(senders.map(({ started }) => started)).toEqual(
+        [1, 2, 3, 4].map((rank) => (rank <= turn ? MAX_PARALLEL_PER_WEBHOOK : 0)),
       )
     }
   })
 
-  test('are never exhausted: each webhook may have one delivery in flight', async () => {
+  test('always leave one request for each webhook', async () => {
     const slots = new DeliverySlots()
     const senders = Array.from({ length: 100 }, () => new Sender(slots))
-    for (const { goOn } of senders) goOn()
+    for (const { resume } of senders) resume()
     for (let turn = 0; turn < 20; turn++) await nextTurn()
-    expect(Math.min(...senders.map(({ begun }) => begun))).toBe(1)
-    const total = senders.reduce((sum, { begun }) => sum + begun, 0)
+    expect(Math.min(...senders.map(({ started }) => started))).toBe(1)
+    const total = senders.reduce((sum, { started }) => sum + started, 0)
     expect(total).toBeLessThanOrEqual(256)
-    // A finished delivery makes room for others.
     const last = senders.at(-1)
     for (let index = 0; index < 200; index++) slots.free()
-    last?.goOn()
+    last?.resume()
     for (let turn = 0; turn < 20; turn++) await nextTurn()
-    expect(last?.begun).toBe(MAX_AT_ONCE)
+    expect(last?.started).toBe(MAX_PARALLEL_PER_WEBHOOK)
   })
 })

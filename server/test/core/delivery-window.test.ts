@@ -1,48 +1,53 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import type { StockEvent } from '../../src/core/stock/stock-event.ts'
-import { DeliveryWindow, Pending } from '../../src/core/webhooks/delivery-window.ts'
-import { pauseAfter } from '../../src/core/webhooks/retry-schedule.ts'
+import { DeliveryWindow, type PendingDelivery, retryDelay } from '../../src/core/webhooks/webhook-runner.ts'
 
-const pending = (petId: bigint, place: number) => {
-  const event: StockEvent = { kind: 'removed', petId, at: 0, keyId: 'key', cursor: String(place) }
-  return new Pending(event, String(place - 1), { id: String(place), type: 'pet.removed', body: '' })
+function pending(petId: bigint, position: number): PendingDelivery {
+  const [before, cursor] = [String(position - 1), String(position)]
+  return {
+    event: { kind: 'removed', petId, at: 0, keyId: 'key', cursor },
+    before,
+    message: { id: cursor, type: 'pet.removed', body: '' },
+    attempts: 0,
+    failingSince: undefined,
+    retryAt: 0,
+  }
 }
 
-test('for any failures and delays: every event is delivered, those of a pet in order, and none before the head is skipped', () => {
+test('every delivery finishes, those of a pet in order, and the head is the oldest unfinished delivery', () => {
   const step = fc.oneof(
     fc.record({ add: fc.bigInt({ min: 1n, max: 4n }) }),
-    fc.record({ settle: fc.nat(15), isTaken: fc.boolean() }),
+    fc.record({ settle: fc.nat(15), isAccepted: fc.boolean() }),
     fc.constant({ retry: true }),
   )
   fc.assert(
     fc.property(fc.array(step, { maxLength: 200 }), fc.boolean(), (steps, isDown) => {
       const window = new DeliveryWindow()
-      const sending: Pending[] = []
-      const added: Pending[] = []
-      const delivered: Pending[] = []
+      const sending: PendingDelivery[] = []
+      const added: PendingDelivery[] = []
+      const delivered: PendingDelivery[] = []
       const send = () => {
-        const next = isDown ? window.takeHead() : window.take()
+        const next = isDown ? window.takeHead() : window.takeReady()
         if (next !== undefined) {
           expect(sending.some((one) => one.event === next.event)).toBe(false)
           sending.push(next)
         }
         return next !== undefined
       }
-      const settle = (index: number, isTaken: boolean) => {
+      const settle = (index: number, isAccepted: boolean) => {
         const [one] = sending.splice(index % sending.length, 1)
         if (one === undefined) return
-        if (isTaken) {
+        if (isAccepted) {
           delivered.push(one)
-          window.delivered(one)
-        } else window.failed(one)
+          window.finish(one)
+        } else window.fail(one)
       }
       for (const taken of steps) {
         if ('add' in taken) {
           const one = pending(taken.add, added.length + 1)
           added.push(one)
           window.add(one)
-        } else if ('settle' in taken) settle(taken.settle, taken.isTaken)
+        } else if ('settle' in taken) settle(taken.settle, taken.isAccepted)
         else window.retry()
         send()
         const left = added.filter((one) => !delivered.includes(one))
@@ -61,15 +66,15 @@ test('for any failures and delays: every event is delivered, those of a pet in o
   )
 })
 
-function petOf(added: readonly Pending[], id: string): bigint | undefined {
+function petOf(added: readonly PendingDelivery[], id: string): bigint | undefined {
   const event = added.find(({ message }) => message.id === id)?.event
   return event?.kind === 'removed' ? event.petId : undefined
 }
 
-test('retry delays grow, the last one repeats, and each varies by at most a tenth', () => {
-  const pauses = [5_000, 30_000, 120_000]
-  expect([1, 2, 3, 4, 99].map((attempts) => pauseAfter(attempts, pauses, 0.5))).toEqual([
+test('retry delays get longer, the last one repeats, and each varies by up to a tenth', () => {
+  const delays = [5_000, 30_000, 120_000]
+  expect([1, 2, 3, 4, 99].map((attempts) => retryDelay(attempts, delays, 0.5))).toEqual([
     ...[5_000, 30_000, 120_000, 120_000, 120_000],
   ])
-  expect([pauseAfter(1, pauses, 0), pauseAfter(1, pauses, 1)]).toEqual([4_500, 5_500])
+  expect([retryDelay(1, delays, 0), retryDelay(1, delays, 1)]).toEqual([4_500, 5_500])
 })

@@ -10,7 +10,7 @@ const failed = (error: unknown) => {
 const turn = () => new Promise((resume) => setImmediate(resume))
 
 describe('the event hub', () => {
-  test('readers that join, leave and return at random get every event once and in order', async () => {
+  test('readers that join, leave and rejoin at random get every event once and in order', async () => {
     const log = new BusyLog(undefined, () => Math.floor(Math.random() * 5))
     const hub = new EventHub(log, failed)
     const stays = [new Reader(), new Reader(), new Reader()]
@@ -38,7 +38,7 @@ describe('the event hub', () => {
     for (const reader of [...stays, restless]) hub.leave(reader)
   })
 
-  test('a reader that joins during a read for others gets nothing from before it joined', async () => {
+  test('a reader that joins during a read gets no events from before it joined', async () => {
     const log = new HeldLog()
     const hub = new EventHub(log, failed)
     const [follower, joining] = [new Reader(), new Reader()]
@@ -63,7 +63,7 @@ describe('the event hub', () => {
     for (const reader of [follower, joining]) hub.leave(reader)
   })
 
-  test('for any joins, leaves, writes and read delays, a reader gets every event after its start once and in order', async () => {
+  test('with any order of joins, leaves, writes and reads, a reader gets every event after its start once and in order', async () => {
     const slot = fc.nat({ max: 2 })
     const step = fc.oneof(
       fc.record({ act: fc.constant('join' as const), slot, back: fc.constantFrom(0, 0, 1, 3, 600) }),
@@ -127,7 +127,7 @@ describe('the event hub', () => {
     )
   })
 
-  test('readers that have caught up share one read, even under constant changes', async () => {
+  test('readers that have caught up share one read, even under constant writes', async () => {
     const log = new BusyLog(undefined, () => 1)
     const hub = new EventHub(log, failed)
     const readers = Array.from({ length: 20 }, () => new Reader())
@@ -135,7 +135,7 @@ describe('the event hub', () => {
       log.happen(index)
       hub.join(reader, 'at 0')
     }
-    // Until they have caught up, each reads separately.
+    // Until they have caught up, each reader has its own reads.
     await until(async () => {
       const before = { reads: log.reads, takes: readers[0]?.takes ?? 0 }
       await Bun.sleep(300)
@@ -145,7 +145,7 @@ describe('the event hub', () => {
     for (const reader of readers) hub.leave(reader)
   })
 
-  test('a reader that is not ready gets nothing until it is', async () => {
+  test('a reader that is not ready gets nothing until it is ready', async () => {
     const log = new BusyLog()
     const hub = new EventHub(log, failed)
     const reader = new Reader()
@@ -161,7 +161,7 @@ describe('the event hub', () => {
     hub.leave(reader)
   })
 
-  test('after too many changes it sends relist, and continues from there', async () => {
+  test('a reader that is too far behind gets a relist and continues from there', async () => {
     const log = new BusyLog(100)
     const hub = new EventHub(log, failed)
     const [follower, late] = [new Reader(), new Reader()]
@@ -180,7 +180,7 @@ describe('the event hub', () => {
     hub.leave(late)
   })
 
-  test('reads nothing without readers', async () => {
+  test('reads nothing while there are no readers', async () => {
     const log = new BusyLog()
     const hub = new EventHub(log, failed)
     const reader = new Reader()

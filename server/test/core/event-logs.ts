@@ -4,7 +4,7 @@ import type { StockEvent, StockEvents } from '../../src/core/stock/stock-event.t
 export const upTo = (first: number, last: number) =>
   Array.from({ length: last - first + 1 }, (_, i) => first + i)
 
-/** A log with slow reads, in which something happens between any two of them. */
+/** A log with slow reads, which grows between any two of them. */
 export class BusyLog {
   reads = 0
   readonly #events: StockEvent[] = []
@@ -51,7 +51,7 @@ export class BusyLog {
   }
 }
 
-/** A log whose reads end when the test says so, with the content at the call or at the end. */
+/** A log whose reads resolve when the test says so, with the content at the time of the call or of the answer. */
 export class HeldLog {
   length = 0
   readonly #waiting: ((isFresh: boolean) => void)[] = []
@@ -82,7 +82,7 @@ export class HeldLog {
     return this.#waiting.length > 0
   }
 
-  /** Answers the oldest waiting read. */
+  /** Resolves the oldest waiting read. */
   answer(isFresh: boolean): void {
     this.#waiting.shift()?.(isFresh)
   }

@@ -6,7 +6,7 @@ import { toJson } from '../../src/http/reply.ts'
 
 const textOf = ({ parts }: InventorySnapshot): string => new TextDecoder().decode(Buffer.concat(parts))
 
-/** A list built from a plain map: the pages must equal it after any changes. */
+/** The expected list, built from a plain map. */
 function builtAnew(model: ReadonlyMap<bigint, InventoryItem>): { text: string; tag: string } {
   const items = [...model.values()].toSorted((a, b) => (a.petId < b.petId ? -1 : 1))
   const pages = new InventoryPages()
@@ -15,7 +15,7 @@ function builtAnew(model: ReadonlyMap<bigint, InventoryItem>): { text: string; t
 }
 
 const item = fc.record({
-  // Few ids, so that changes collide; the ends of int64 are among them.
+  // Few ids, so that changes hit the same pet, including the limits of int64.
   petId: fc.oneof(
     fc.bigInt({ min: 0n, max: 40n }),
     fc.constantFrom(-(2n ** 63n), 2n ** 63n - 1n, 9007199254740993n),
@@ -30,7 +30,7 @@ const change = fc.oneof(
 )
 
 describe('the pages of the live view', () => {
-  test('after any changes, the bytes, the order and the tag equal those of a newly built list', () => {
+  test('after any changes, the bytes, the order and the tag equal those of a new list', () => {
     fc.assert(
       fc.property(fc.array(change, { maxLength: 120 }), (changes) => {
         const pages = new InventoryPages()
@@ -53,7 +53,7 @@ describe('the pages of the live view', () => {
     )
   })
 
-  test('the same with thousands of entries, where pages fill, split and become empty', () => {
+  test('the same holds for thousands of entries, when pages fill, split and become empty', () => {
     fc.assert(
       fc.property(fc.array(fc.nat(3_000), { minLength: 3_000, maxLength: 4_000 }), fc.nat(), (ids, seed) => {
         const pages = new InventoryPages()
@@ -76,7 +76,7 @@ describe('the pages of the live view', () => {
     )
   })
 
-  test('a snapshot does not change, and shares all but the changed page with the next one', () => {
+  test('a snapshot is immutable, and shares all but the changed page with the next snapshot', () => {
     const pages = new InventoryPages()
     for (let id = 0n; id < 5_000n; id++) pages.set({ petId: id, quantity: 1, status: 'sold' })
     const before = pages.snapshot()
@@ -89,13 +89,13 @@ describe('the pages of the live view', () => {
     expect(changed).toHaveLength(1)
   })
 
-  test('without a change, the snapshot is the same object', () => {
+  test('without a change it is the same snapshot', () => {
     const pages = new InventoryPages()
     pages.set({ petId: 1n, quantity: 1, status: 'sold' })
     expect(pages.snapshot()).toBe(pages.snapshot())
   })
 
-  test('the tag distinguishes lists that a plain sum would not', () => {
+  test('the tag differs for lists with the same sums', () => {
     const tagOf = (...items: InventoryItem[]) => {
       const pages = new InventoryPages()
       for (const one of items) pages.set(one)

@@ -8,7 +8,7 @@ const item = (petId: bigint, quantity: number): InventoryItem => ({ petId, quant
 const quantitiesIn = ({ parts }: InventorySnapshot): number[] =>
   (JSON.parse(Buffer.concat(parts).toString()) as { quantity: number }[]).map(({ quantity }) => quantity)
 
-/** A store without a cheap version check, whose responses end when the test says so. */
+/** A store without a version, whose reads resolve when the test says so. */
 class AskedStore {
   stock = new Map<bigint, InventoryItem>([[1n, item(1n, 0)]])
   loads = 0
@@ -32,7 +32,7 @@ class AskedStore {
   }
 
   stockChangesSince(): Promise<StockChanges | 'too_many'> {
-    // Read when the round begins, returned later: changes in between are not included.
+    // Reads when the round begins and resolves later, so changes in between are missing.
     const changes: StockChanges = { set: [...this.stock.values()], removed: [], cursor: 'cursor' }
     const answer = this.tooMany ? 'too_many' : changes
     const { promise, resolve } = Promise.withResolvers<StockChanges | 'too_many'>()
@@ -69,7 +69,7 @@ describe('the live view', () => {
     expect(store.rounds).toHaveLength(2)
   })
 
-  test('if the store knows its version, it is not queried until the version changes', async () => {
+  test('if the store has a version, nothing is read until the version changes', async () => {
     const store = new AskedStore(true)
     const view = await LiveView.open(store)
     expect(view.current()).not.toBeInstanceOf(Promise)
@@ -84,7 +84,7 @@ describe('the live view', () => {
     expect(view.current()).not.toBeInstanceOf(Promise)
   })
 
-  test('after too many changes it reloads everything', async () => {
+  test('after too many changes it loads the whole list again', async () => {
     const store = new AskedStore()
     const view = await LiveView.open(store)
     store.tooMany = true
@@ -96,7 +96,7 @@ describe('the live view', () => {
     expect(store.loads).toBe(2)
   })
 
-  test('a failed round fails its readers, and the next one works', async () => {
+  test('a failed round rejects its readers, and the next round works', async () => {
     const store = new AskedStore()
     const view = await LiveView.open(store)
     const original = store.stockChangesSince.bind(store)
@@ -109,7 +109,7 @@ describe('the live view', () => {
     expect(quantitiesIn(await reader)).toEqual([0])
   })
 
-  test('if reloading fails, the next reader triggers another reload', async () => {
+  test('if loading the whole list fails, the next reader loads it', async () => {
     const store = new AskedStore(true)
     const view = await LiveView.open(store)
     const original = store.loadStock.bind(store)
@@ -121,7 +121,7 @@ describe('the live view', () => {
     await store.rounds[0]?.()
     expect(await failing).toContain('away')
     store.loadStock = original
-    // Even if the store is back at the version from before the failed reload.
+    // Even if the store has the same version as when the list was released.
     store.versionNumber--
     store.stock.set(1n, item(1n, 9))
     expect(quantitiesIn(await view.current())).toEqual([9])

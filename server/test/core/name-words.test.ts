@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { MAX_NAME_LENGTH } from '../../src/core/catalog/catalog-rules.ts'
+import { MAX_NAME_LENGTH } from '../../src/core/catalog/catalog-fields.ts'
 import { nameWords, wordsOf } from '../../src/core/catalog/name-words.ts'
 
 describe('the words of a name', () => {

@@ -1,22 +1,21 @@
 import { afterEach, expect, spyOn, test } from 'bun:test'
 import type { StockEvent } from '../../src/core/stock/stock-event.ts'
-import type { SendResult } from '../../src/core/webhooks/sender.ts'
 import { MAX_WEBHOOKS, type Webhook } from '../../src/core/webhooks/webhook.ts'
-import type { DeliveryStore } from '../../src/core/webhooks/webhook-store.ts'
+import type { DeliveryStore, SendResult } from '../../src/core/webhooks/webhook-store.ts'
 import { WebhookWorker } from '../../src/core/webhooks/webhook-worker.ts'
 import { until } from '../support/until.ts'
 
-/** Bun's maximum of requests in flight; the timeout of queued ones is running. */
+/** Bun sends this many requests in parallel. More requests wait inside Bun while their timeout runs. */
 const MAX_REQUESTS = 256
 const OK: SendResult = { status: 204, durationMs: 1, response: '' }
 
-/** A log with one change per pet, and webhooks at its beginning. */
+/** A log with one change for each of `length` pets. The webhooks are at its beginning. */
 class Log {
   webhooks: Webhook[] = []
   reads: string[] = []
-  /** The number of event-loop turns at each read. */
+  /** The turn of the event loop at each read. */
   readonly turns: number[] = []
-  isAway = false
+  isUnavailable = false
   #turn = 0
   readonly #length: number
   readonly #ticking = setInterval(() => this.#turn++, 0)
@@ -36,7 +35,7 @@ class Log {
       const events = Array.from({ length: count }, (_, index) => change(first + index))
       return { events, cursor: String(first + count - 1) }
     },
-    leaseWebhooks: () => (this.isAway ? new Promise(() => {}) : Promise.resolve(this.webhooks)),
+    leaseWebhooks: () => (this.isUnavailable ? new Promise(() => {}) : Promise.resolve(this.webhooks)),
     releaseWebhooks: async () => {},
     saveProgress: async () => true,
   }
@@ -53,8 +52,15 @@ function change(place: number): StockEvent {
 
 function webhook(id: number, fields: Partial<Webhook> = {}): Webhook {
   return {
-    ...{ id: BigInt(id), url: 'good', kinds: ['stock.changed'], paused: false, createdAt: 0, secret: 's' },
-    ...{ progress: { cursor: '0' }, revision: 1, ...fields },
+    id: BigInt(id),
+    url: 'good',
+    kinds: ['stock.changed'],
+    paused: false,
+    createdAt: 0,
+    secret: 's',
+    progress: { cursor: '0' },
+    revision: 1,
+    ...fields,
   }
 }
 
@@ -65,9 +71,13 @@ afterEach(() => {
 
 function begin(log: Log, send: (url: string) => Promise<SendResult>): void {
   const worker = new WebhookWorker({
-    ...{ store: log.store, sender: { problemOf: async () => undefined, send }, observers: [] },
-    ...{ messageOf: ({ cursor }) => ({ id: cursor, type: 't', body: '' }), pausesMs: [5_000] },
-    ...{ clock: Date.now, onFailure: () => {} },
+    store: log.store,
+    sender: { problemOf: async () => undefined, send },
+    messageOf: ({ cursor }) => ({ id: cursor, type: 't', body: '' }),
+    retryDelaysMs: [5_000],
+    clock: Date.now,
+    observers: [],
+    onFailure: () => {},
   })
   worker.start()
   ends.push(() => {
@@ -100,7 +110,7 @@ test('receivers that hang on all their connections leave room for the others', a
   expect(hanging).toBeLessThan(MAX_REQUESTS)
 })
 
-test('webhooks with a backlog share reads of the log, and other work gets a turn in between', async () => {
+test('webhooks with a backlog share reads of the log, with turns of the event loop in between', async () => {
   const log = new Log(5_000)
   log.webhooks = Array.from({ length: MAX_WEBHOOKS }, (_, index) =>
     webhook(index + 1, { kinds: ['pet.removed'] }),
@@ -120,8 +130,8 @@ test('a process that cannot renew its lease sends nothing once the lease may hav
   ends.push(() => clock.mockRestore())
   begin(log, async () => {
     sent++
-    log.isAway = true
-    // At the last check it had half of its 8 s left, and was not renewed.
+    log.isUnavailable = true
+    // When the lease was read, at least half of its 8 s were left.
     clock.mockImplementation(() => now() + 4_000)
     return { ...OK, error: 'not now', retryAfterMs: 1 }
   })

@@ -26,7 +26,7 @@ test.each([
   ...['2001::1', '2001:db8::1', 'fc00::1', 'fd12::1', 'fe80::1', 'fd00:ec2::254', 'ff02::1', 'shop', ''],
 ])('%s is not', (address) => expect(isPublic(address)).toBe(false))
 
-describe('the address of a webhook', () => {
+describe('the url of a webhook', () => {
   const taken = ['https://shop.example/', 'https://shop.example:8443/x?y=1', 'https://8.8.8.8:1025/']
   test.each([...taken, 'https://shop.example:80/', 'https://shop.example:8080/'])('%s is accepted', (text) =>
     expect(checkedUrl(text, false)).toBeInstanceOf(URL),
@@ -46,13 +46,13 @@ describe('the address of a webhook', () => {
     ['https://[4000::1]/', 'must be on the public internet'],
   ])('%s is rejected: %s', (text, reason) => expect(checkedUrl(text, false)).toContain(reason))
 
-  test('on loopback is accepted if allowed, and http with it', () => {
+  test('may be on loopback and use http if private addresses are allowed', () => {
     for (const text of ['http://127.0.0.1:9000/', 'http://shop.local/', 'https://[::1]:8443/'])
       expect(checkedUrl(text, true)).toBeInstanceOf(URL)
     expect(checkedUrl('http://127.0.0.1:22/', true)).toContain('must have the port')
   })
 
-  test('must be public for every address of its name', async () => {
+  test('must have public addresses only', async () => {
     const all: Readonly<Record<string, readonly string[]>> = {
       'good.example': ['8.8.8.8', '2606:4700::1'],
       'half.example': ['8.8.8.8', '10.0.0.1'],
@@ -67,11 +67,12 @@ describe('the address of a webhook', () => {
   })
 })
 
-test('DNS rebinding to loopback after the check does not connect', async () => {
+test('a name that is public when it is checked and on loopback when it is connected to is rejected', async () => {
   const receiver = new WebhookReceiver()
   const answers = [['203.0.114.1'], ['127.0.0.1']]
   const sender = new HttpSender({
-    ...{ allowsPrivate: false, clock: Date.now },
+    allowsPrivate: false,
+    clock: Date.now,
     lookup: async () => answers.shift() ?? ['127.0.0.1'],
   })
   const url = `https://rebinding.example:${receiver.port}/`
@@ -85,24 +86,25 @@ test('DNS rebinding to loopback after the check does not connect', async () => {
   await receiver.stop()
 })
 
-test('the connection goes to the checked address, whatever the name resolves to meanwhile', async () => {
+test('the connection goes to the checked address, even if the name changes in the meantime', async () => {
   const receiver = new WebhookReceiver()
   const asked: string[] = []
   const sender = new HttpSender({
-    ...{ allowsPrivate: true, clock: Date.now },
+    allowsPrivate: true,
+    clock: Date.now,
     lookup: async (host) => {
       asked.push(host)
       return ['127.0.0.1']
     },
   })
-  // Only the lookup of the test can resolve this name.
+  // A name that no other resolver knows.
   const url = `http://only-here.invalid:${receiver.port}/hook?token=1`
   const result = await sender.send(url, ['whsec_AAAA'], sampleMessage('stock.changed', 0))
   expect([result.status, asked]).toEqual([204, ['only-here.invalid']])
   await receiver.stop()
 })
 
-test('addresses are tried in order until one accepts the request, which is then tried first', async () => {
+test('addresses are tried in order until one accepts the request, and that one is tried first from then on', async () => {
   const receiver = new WebhookReceiver()
   // Nothing listens on the first two, so connections to them are refused.
   const lookup = async () => ['127.0.0.2', '127.0.0.3', '127.0.0.1']
@@ -111,7 +113,8 @@ test('addresses are tried in order until one accepts the request, which is then 
   const send = () => sender.send(url, ['whsec_AAAA'], sampleMessage('stock.changed', 0))
   expect(await send()).toMatchObject({ status: 204 })
   const refused = Bun.listen({
-    ...{ hostname: '127.0.0.2', port: receiver.port },
+    hostname: '127.0.0.2',
+    port: receiver.port,
     socket: { open: (socket) => socket.terminate(), data: () => {} },
   })
   expect(await send()).toMatchObject({ status: 204 })
@@ -121,11 +124,12 @@ test('addresses are tried in order until one accepts the request, which is then 
   expect((await send()).error).toContain('the receiver could not be reached')
 })
 
-test('after an address that accepts and then drops a connection, the next one is tried', async () => {
+test('after an address that accepts a connection and then drops it, the next address is tried', async () => {
   const receiver = new WebhookReceiver()
   let dropped = 0
   const dropping = Bun.listen({
-    ...{ hostname: '127.0.0.2', port: receiver.port },
+    hostname: '127.0.0.2',
+    port: receiver.port,
     socket: {
       open: (socket) => {
         dropped++
@@ -165,7 +169,7 @@ test.if(process.platform === 'linux')(
   120_000,
 )
 
-test('proxies of the environment are ignored', async () => {
+test('proxies in the environment are ignored', async () => {
   const receiver = new WebhookReceiver()
   const proxied = Bun.env.HTTP_PROXY
   Bun.env.HTTP_PROXY = 'http://127.0.0.1:9'
@@ -181,7 +185,7 @@ test('proxies of the environment are ignored', async () => {
   }
 })
 
-test('a name lookup fails after 5 s', async () => {
+test('a lookup times out after 5 s', async () => {
   const lookup = () => new Promise<never>(() => {})
   const sender = new HttpSender({ allowsPrivate: false, clock: Date.now, lookup })
   const [problem, { error, status }] = await Promise.all([

@@ -110,7 +110,11 @@ describe('an adjustment that cannot be made explains why and changes nothing', (
 
   const many = (count: number) => Array.from({ length: count }, (_, index) => ({ petId: index, delta: 1 }))
   test.each([
-    ['no reason', { changes: [{ petId: 1, delta: 1 }] }, 'reason must be one of received, returned, sold'],
+    [
+      'no reason',
+      { changes: [{ petId: 1, delta: 1 }] },
+      'reason is missing; it must be one of received, returned, sold',
+    ],
     ['an unknown reason', { reason: 'theft', changes: [{ petId: 1, delta: 1 }] }, 'got "theft" (a string)'],
     [
       'a reference of 201 characters',
@@ -191,7 +195,7 @@ describe('an adjustment that cannot be made explains why and changes nothing', (
       [4, undefined],
       [5, undefined],
     ])
-    expect(error.details?.[0]?.message).toContain('petId 1 is there twice')
+    expect(error.details?.[0]?.message).toContain('petId 1 occurs twice')
   })
 
   test('unknown pets among known ones are 404, and details name each', async () => {

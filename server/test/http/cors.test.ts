@@ -143,7 +143,7 @@ test.each([
   'https://shop.example, *',
   'null',
 ])('CORS_ORIGINS=%s is rejected', (text) => {
-  expect(() => readConfig({ corsOrigins: text }, {})).toThrow(/--cors-origins must be origins such as/)
+  expect(() => readConfig({ corsOrigins: text }, {})).toThrow(/--cors-origins must be origins without a path/)
 })
 
 test('CORS_ORIGINS accepts ports, addresses and app schemes', () => {

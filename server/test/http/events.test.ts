@@ -41,7 +41,7 @@ const afterOf = ({ events }: EventReader) =>
   events.filter(({ name }) => name === 'change').map(({ data }) => JSON.parse(data).after as number)
 
 describe('GET /inventory/events', () => {
-  test('begins with ready, and reports each change with its author and time', async () => {
+  test('begins with ready, and sends each change with its key and time', async () => {
     const { id, secret } = await service.createKey('pro')
     const reader = await followFromNow()
     expect(reader.response.status).toBe(200)
@@ -59,7 +59,7 @@ describe('GET /inventory/events', () => {
     )
   })
 
-  test('reports added and removed entries by any author, and nothing if nothing changed', async () => {
+  test('sends added and removed entries by any process, and nothing if nothing changed', async () => {
     const reader = await followFromNow()
     const pet = { id: 50n, name: 'New', categoryId: 1n, status: 'pending', quantity: 3 } as const
     await service.store.addPets([pet])
@@ -71,8 +71,14 @@ describe('GET /inventory/events', () => {
       [
         'pet',
         {
-          ...{ change: 'created', petId: 50, name: 'New', categoryId: 1, quantity: 3, status: 'pending' },
-          ...{ at: expect.any(String), keyId: 'petstore' },
+          change: 'created',
+          petId: 50,
+          name: 'New',
+          categoryId: 1,
+          quantity: 3,
+          status: 'pending',
+          at: expect.any(String),
+          keyId: 'petstore',
         },
       ],
       ['change', expect.objectContaining({ petId: 50, before: 3, after: 4, status: 'pending' })],
@@ -80,7 +86,7 @@ describe('GET /inventory/events', () => {
     ])
   })
 
-  test('resumes after Last-Event-ID, by header or query, without gaps or repeats', async () => {
+  test('continues after Last-Event-ID, by header or query, without a gap or a repeat', async () => {
     const first = await followFromNow()
     for (let quantity = 100; quantity < 110; quantity++) await set(1n, quantity)
     await first.until(() => first.events.length === 11)
@@ -109,7 +115,7 @@ describe('GET /inventory/events', () => {
     )
   })
 
-  test('an id too far back gets a relist, from which it can resume', async () => {
+  test('an id too far back gets a relist, and the stream continues from there', async () => {
     const after = await service.store.latestEventCursor()
     for (let round = 0; round < 11; round++) {
       const change = (index: number) => ({ petId: 2n, quantity: round * 1_000 + index, keyId: 'k', at: 1 })
@@ -132,7 +138,7 @@ describe('GET /inventory/events', () => {
     expect([head.status, head.text, standingOf(head).remaining]).toEqual([200, '', 58])
   })
 
-  test('a key may have 20 open streams; the next is 429 until one is closed', async () => {
+  test('a key may have 20 open streams; one more is 429 until a stream is closed', async () => {
     const { secret } = await service.createKey('enterprise')
     const open = await Promise.all(Array.from({ length: 20 }, () => followFromNow({ key: secret })))
     const refused = await service.call('GET', '/inventory/events', { key: secret })
@@ -143,7 +149,7 @@ describe('GET /inventory/events', () => {
     await until(async () => (await follow({ key: secret })).response.status === 200)
   })
 
-  test('ends when its key is revoked, and streams of other keys do not', async () => {
+  test('ends when its key is revoked, and other streams stay open', async () => {
     const { id, secret } = await service.createKey('pro')
     const ending = await followFromNow({ key: secret })
     const staying = await followFromNow()
@@ -167,7 +173,7 @@ describe('GET /inventory/events', () => {
 })
 
 describe('the stream of events', () => {
-  test('sends heartbeats at the configured interval', async () => {
+  test('has heartbeats at the configured interval', async () => {
     const other = await TestService.start({ settings: { eventsHeartbeatSeconds: '1' } })
     const reader = await EventReader.open(`${other.address}/v1/inventory/events`, other.key)
     await reader.until(() => reader.comments.length === 2)
@@ -191,7 +197,7 @@ describe('the stream of events', () => {
     }
   })
 
-  test('survives a temporary database failure, and then reports what happened', async () => {
+  test('survives a failing database, and then sends the missed events', async () => {
     let isFailing = false
     let failedReads = 0
     let readsUnderWay = 0
@@ -227,7 +233,7 @@ describe('the stream of events', () => {
     await other.stop()
   })
 
-  test('does not poll without readers', async () => {
+  test('reads nothing while there are no readers', async () => {
     let asked = 0
     const other = await TestService.start({
       wrapStore: (store) => ({
@@ -245,7 +251,7 @@ describe('the stream of events', () => {
     await other.setQuantity(1n, '{"quantity": 78}')
     await reader.until(() => afterOf(reader).includes(78))
     reader.close()
-    // The service learns of the disconnect with a delay; after that a change causes no read.
+    // The service notices the lost reader after a while. From then on, a change causes no read.
     await until(async () => {
       const before = asked
       await other.setQuantity(1n, '{"quantity": 79}')

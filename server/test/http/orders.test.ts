@@ -110,7 +110,7 @@ describe('POST /store/orders', () => {
   })
 
   test.each([
-    ['{"petId": 1}', 'quantity must be an integer from 1 to 9007199254740991, got nothing'],
+    ['{"petId": 1}', 'quantity is missing; it must be an integer from 1 to 9007199254740991'],
     ['{"petId": 1, "quantity": 0}', 'got 0'],
     ['{"petId": 1, "quantity": -1}', 'got -1'],
     ['{"petId": 1, "quantity": 1.5}', 'got 1.5'],
@@ -118,8 +118,8 @@ describe('POST /store/orders', () => {
     ['{"petId": 1, "quantity": null}', 'got null'],
     ['{"petId": 1, "quantity": true}', 'got true (a boolean)'],
     ['{"petId": 1, "quantity": 9007199254740992}', 'got 9007199254740992'],
-    ['{"quantity": 1}', 'petId must be an int64, got nothing'],
-    ['{"petId": "1", "quantity": 1}', 'petId must be an int64, got "1"'],
+    ['{"quantity": 1}', 'petId is missing; it must be an integer'],
+    ['{"petId": "1", "quantity": 1}', 'in plain digits, got "1"'],
     ['{"petId": 9223372036854775808, "quantity": 1}', 'got 9223372036854775808'],
     [
       '{"petId": 1, "quantity": 1, "holdSeconds": 0}',
@@ -208,7 +208,7 @@ describe('PATCH /store/orders/{orderId}', () => {
   test.each([
     ['{}', 'exactly one of complete and shipDate, got neither'],
     ['{"complete": true, "shipDate": "2027-01-01T00:00:00Z"}', 'got both'],
-    ['{"complete": false}', 'complete must be true, got false'],
+    ['{"complete": false}', 'complete must be true (DELETE cancels an order), got false'],
     ['{"complete": "true"}', 'got "true" (a string)'],
     ['{"complete": null}', 'got null'],
     ['{"shipDate": "2027-01-01"}', 'shipDate must be a date and time with its zone'],

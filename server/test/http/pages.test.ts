@@ -276,7 +276,7 @@ describe('GET /catalog', () => {
     ['limit=0', 'limit must be an integer from 1 to 10000, got "0"'],
     ['limit=10001', 'limit must be an integer from 1 to 10000'],
     ['cursor=abc', 'cursor must be one that the Link header'],
-  ])('?%s is 400 and says why', async (query, message) => {
+  ])('?%s is 400 and explains why', async (query, message) => {
     const answer = await service.call('GET', `/catalog?${query}`)
     expect([answer.status, answer.error.code]).toEqual([400, 'invalid_request'])
     expect(answer.error.message).toContain(message)

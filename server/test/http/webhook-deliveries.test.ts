@@ -12,7 +12,7 @@ const desk = new WebhookDesk()
 const { sent, create, shown, arrived, settled, noticed, changePet } = desk
 
 describe('a delivery', () => {
-  test('describes the event and is signed by the specification', async () => {
+  test('contains the event and is signed as specified', async () => {
     const { id, secret } = await create()
     const after = await changePet()
     await arrived(1)
@@ -22,8 +22,12 @@ describe('a delivery', () => {
       type: 'stock.changed',
       timestamp: new Date(desk.service.now).toISOString(),
       data: {
-        ...{ petId: 1, before: expect.any(Number), after, status: 'available' },
-        ...{ at: new Date(desk.service.now).toISOString(), keyId: expect.any(String) },
+        petId: 1,
+        before: expect.any(Number),
+        after,
+        status: 'available',
+        at: new Date(desk.service.now).toISOString(),
+        keyId: expect.any(String),
       },
     })
     expect(delivery.seconds).toBe(desk.service.now / 1_000)
@@ -34,9 +38,15 @@ describe('a delivery', () => {
     const { json } = await desk.service.call('GET', `/webhooks/${id}/deliveries`)
     expect(json).toEqual([
       {
-        ...{ id: expect.any(String), attempt: 1, messageId: delivery.id, type: 'stock.changed' },
-        ...{ at: new Date(desk.service.now).toISOString(), durationMs: expect.any(Number) },
-        ...{ delivered: true, status: 204, response: '' },
+        id: expect.any(String),
+        attempt: 1,
+        messageId: delivery.id,
+        type: 'stock.changed',
+        at: new Date(desk.service.now).toISOString(),
+        durationMs: expect.any(Number),
+        delivered: true,
+        status: 204,
+        response: '',
       },
     ])
   })
@@ -63,7 +73,7 @@ describe('a delivery', () => {
     ])
   })
 
-  test('waits for the previous delivery of its pet, not for those of other pets', async () => {
+  test('waits for the previous delivery of its pet, but not for other pets', async () => {
     const { id } = await create()
     const answers: (() => void)[] = []
     desk.receiver.reply = () =>
@@ -88,7 +98,7 @@ describe('a delivery', () => {
     let count = 1
     await arrived(count)
     const isNoted = async () => Date.parse((await shown(id)).retryAt) > desk.service.now
-    // Each delay may be a tenth shorter or longer.
+    // Each delay varies by up to a tenth.
     for (const seconds of [5, 30, 120, 600, 3_600, 10_800, 10_800]) {
       await until(isNoted)
       desk.service.now += seconds * 800
@@ -120,7 +130,7 @@ describe('a delivery', () => {
     expect((await shown(id)).failingSince).toBeUndefined()
   })
 
-  test('is not retried before Retry-After, and nothing else is sent either', async () => {
+  test('is not retried before Retry-After, and nothing else is sent until then', async () => {
     await create()
     desk.receiver.reply = () => new Response(null, { status: 429, headers: { 'Retry-After': '120' } })
     await changePet(1n)
@@ -134,7 +144,7 @@ describe('a delivery', () => {
     await arrived(3)
   })
 
-  test.each([301, 302, 308, 404, 410])('that gets %i was not accepted', async (status) => {
+  test.each([301, 302, 308, 404, 410])('fails if it is answered with %i', async (status) => {
     const { id } = await create()
     const elsewhere = new WebhookReceiver()
     desk.receiver.reply = () => new Response(null, { status, headers: { Location: elsewhere.url } })
@@ -148,7 +158,7 @@ describe('a delivery', () => {
     await elsewhere.stop()
   })
 
-  test('is accepted by its status, however long the rest of the response takes', async () => {
+  test('succeeds by its status, however long the body takes', async () => {
     const { id } = await create()
     const endless = new ReadableStream({ start: (body) => body.enqueue(Buffer.from('so far')) })
     desk.receiver.reply = () => new Response(endless, { status: 200 })
@@ -159,7 +169,7 @@ describe('a delivery', () => {
     ])
   })
 
-  test('that fails for 3 days turns the webhook off, which can resume from its offset', async () => {
+  test('that fails for 3 days turns the webhook off, which later continues at its cursor', async () => {
     await desk.receiver.stop()
     const port = freePort()
     desk.receiver = new WebhookReceiver(port)
@@ -170,7 +180,7 @@ describe('a delivery', () => {
     desk.service.now += 3 * DAY
     await until(async () => (await shown(id)).state === 'off')
     const { offReason, offAt } = await shown(id)
-    expect(offReason).toContain('nothing was taken since')
+    expect(offReason).toContain('a delivery has failed since')
     expect(Date.parse(offAt)).toBe(desk.service.now)
     expect(await desk.service.logged()).toContainEqual(
       expect.objectContaining({ level: 'warn', message: 'webhook turned off', webhookId: String(id) }),
@@ -211,7 +221,7 @@ describe('a delivery', () => {
     expect(other.signatures).toEqual([signed(other, newer)])
   })
 
-  test('continues after a restart without repeating accepted deliveries', async () => {
+  test('continues after a restart without repeating finished deliveries', async () => {
     const { id } = await create()
     await changePet()
     await settled(id)
@@ -221,7 +231,7 @@ describe('a delivery', () => {
     expect(desk.receiver.all).toHaveLength(2)
   })
 
-  test('is one relist if the log was pruned past the offset', async () => {
+  test('is one relist if the log was pruned past the cursor', async () => {
     const { id } = await create({ kinds: ['pet.removed'] })
     await sent('PATCH', `/webhooks/${id}`, { paused: true })
     await noticed()
@@ -237,12 +247,15 @@ describe('a delivery', () => {
     expect(desk.receiver.all[0]?.id).toMatch(/^relist_/)
   })
 
-  test('of a test is a sample, and returns the response', async () => {
+  test('of a test is a sample, and the response is returned', async () => {
     const { id, secret } = await create({ kinds: ['order.created'] })
     desk.receiver.reply = () => new Response('x'.repeat(2_000), { status: 418 })
     const tried = (await sent('POST', `/webhooks/${id}/test`)).json as Shown
     expect(tried).toMatchObject({
-      ...{ type: 'order.created', delivered: false, status: 418, error: 'the receiver answered 418' },
+      type: 'order.created',
+      delivered: false,
+      status: 418,
+      error: 'the receiver answered 418',
       response: 'x'.repeat(1_024),
     })
     const [sample] = desk.receiver.all
@@ -251,7 +264,8 @@ describe('a delivery', () => {
     expect(tried.messageId).toMatch(/^test_/)
     await desk.receiver.stop()
     expect((await sent('POST', `/webhooks/${id}/test`)).json).toMatchObject({
-      ...{ delivered: false, error: expect.stringContaining('the receiver could not be reached') },
+      delivered: false,
+      error: expect.stringContaining('the receiver could not be reached'),
     })
     expect((await desk.service.call('GET', `/webhooks/${id}/deliveries`)).json).toHaveLength(2)
   })
@@ -277,12 +291,14 @@ describe('a delivery', () => {
     await settled(id)
   })
 
-  test('is recorded among the last thousand attempts, page by page', async () => {
+  test('is listed with the last thousand attempts, page by page', async () => {
     const { id } = await create()
     const attempt = { messageId: 'm', type: 'stock.changed', at: 1, durationMs: 1, response: '' }
     for (let round = 0; round < 3; round++) {
       const attempts = Array.from({ length: 400 }, (_, index) => ({
-        ...{ ...attempt, attempt: round * 400 + index + 1, isDelivered: true },
+        ...attempt,
+        attempt: round * 400 + index + 1,
+        isDelivered: true,
       }))
       await desk.service.store.recordDeliveries(BigInt(id), attempts)
     }

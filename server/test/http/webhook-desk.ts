@@ -6,7 +6,7 @@ import { WebhookReceiver } from '../support/webhook-receiver.ts'
 // biome-ignore lint/suspicious/noExplicitAny: a webhook, as its tests look at it
 export type Shown = any
 
-/** A service and, for each test, its own receiver; afterwards, all webhooks are removed. */
+/** A service, and a new receiver for each test. Webhooks are removed after each test. */
 export class WebhookDesk {
   service!: TestService
   receiver!: WebhookReceiver
@@ -55,10 +55,10 @@ export class WebhookDesk {
 
   arrived = (count: number) => until(() => this.receiver.all.length >= count)
 
-  /** Resolves when no delivery is pending. */
+  /** Waits until everything is delivered. */
   settled = (id: number) => until(async () => (await this.shown(id)).behind.events === 0)
 
-  /** Resolves when the worker has read the current webhooks. */
+  /** Waits until the worker has read the current webhooks. */
   noticed = async () => {
     // The next lease may have begun before now.
     const enough = this.#leases + 2

@@ -1,7 +1,7 @@
 import { expect } from 'bun:test'
-import { MAX_QUANTITY } from '../../src/core/stock/inventory.ts'
 import type { Adjustment, AdjustmentChange } from '../../src/core/stock/stock-request.ts'
 import type { Clock } from '../../src/core/values/clock.ts'
+import { MAX_QUANTITY } from '../../src/core/values/field.ts'
 import type { Store } from '../../src/store/store.ts'
 import { historyOf, stockOf } from '../support/whole-store.ts'
 import { pet } from './plain-rows.ts'

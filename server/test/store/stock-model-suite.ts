@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { MAX_QUANTITY } from '../../src/core/stock/inventory.ts'
 import type { Adjustment } from '../../src/core/stock/stock-request.ts'
+import { MAX_QUANTITY } from '../../src/core/values/field.ts'
 import { removePet } from '../support/remove-pet.ts'
 import { change, pet } from './plain-rows.ts'
 import {

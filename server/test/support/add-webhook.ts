@@ -1,7 +1,7 @@
 import { newSecret, type Webhook, type WebhookKind } from '../../src/core/webhooks/webhook.ts'
 import type { Store } from '../../src/store/store.ts'
 
-/** Creates a webhook from now on, as a caller would, with an id that tests know. */
+/** Adds a webhook with a known id at the end of the log. */
 export async function addWebhook(
   store: Pick<Store, 'changeStock' | 'latestEventCursor'>,
   given: { readonly id: bigint; readonly url: string; readonly kinds?: readonly WebhookKind[] },

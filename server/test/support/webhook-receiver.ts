@@ -1,6 +1,5 @@
 import { createHmac } from 'node:crypto'
 
-/** One received delivery. */
 export interface Received {
   readonly id: string
   readonly seconds: number
@@ -15,7 +14,7 @@ export interface Received {
 
 type Reply = (received: Received, number: number) => Response | Promise<Response>
 
-/** A real receiver on loopback; it accepts everything until a test changes that. */
+/** A real receiver on loopback, which accepts everything unless a test sets another answer. */
 export class WebhookReceiver {
   readonly all: Received[] = []
   reply: Reply = () => new Response(null, { status: 204 })
@@ -31,8 +30,13 @@ export class WebhookReceiver {
         const { type, data } = JSON.parse(text)
         const header = (name: string) => request.headers.get(name) ?? ''
         const received = {
-          ...{ id: header('webhook-id'), seconds: Number(header('webhook-timestamp')), text, type, data },
-          ...{ signatures: header('webhook-signature').split(' '), path: new URL(request.url).pathname },
+          id: header('webhook-id'),
+          seconds: Number(header('webhook-timestamp')),
+          signatures: header('webhook-signature').split(' '),
+          path: new URL(request.url).pathname,
+          text,
+          type,
+          data,
           traceparent: header('traceparent'),
         }
         this.all.push(received)
@@ -55,7 +59,7 @@ export class WebhookReceiver {
   }
 }
 
-/** The signature by the specification, implemented a second time: HMAC of id, time and body, in base64. */
+/** An independent implementation of the specification: HMAC of id, time and body, in base64. */
 export function signed({ id, seconds, text }: Received, secret: string): string {
   const key = Buffer.from(secret.slice('whsec_'.length), 'base64')
   return `v1,${createHmac('sha256', key).update(`${id}.${seconds}.${text}`).digest('base64')}`

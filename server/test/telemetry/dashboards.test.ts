@@ -6,7 +6,7 @@ import { Metrics } from '../../src/telemetry/metrics.ts'
 const DEPLOY = join(import.meta.dir, '../../../deploy')
 const read = (path: string) => readFileSync(join(DEPLOY, path), 'utf8')
 
-/** All names in a scrape, including the series of histograms. */
+/** All metric names of a scrape, including the suffixes of histograms. */
 const offered = new Set(
   new Metrics()
     .render({
@@ -33,21 +33,21 @@ const metricsIn = (text: string) =>
   [...text.matchAll(/\b(?:petstore|process)_[a-z_]+/g)].map(([name]) => name)
 
 describe.each(['prometheus/petstore.rules.yml', 'grafana/petstore.json'])('%s', (path) => {
-  test('uses only existing metrics', () => {
+  test('uses only metrics that the service has', () => {
     const asked = metricsIn(read(path))
     expect(asked.length).toBeGreaterThan(10)
     expect(asked.filter((name) => !offered.has(name))).toEqual([])
   })
 })
 
-test('every metric except the process basics is on the dashboard', () => {
+test('every metric is on the dashboard, except a few basic ones', () => {
   const shown = new Set(metricsIn(read('grafana/petstore.json')))
   const base = (name: string) => name.replace(/_(?:bucket|sum|count)$/, '')
   const shownBases = new Set([...shown].map(base))
   expect([...offered].filter((name) => !shownBases.has(base(name)))).toEqual([])
 })
 
-test('Prometheus scrapes the metrics ports of compose.yaml', () => {
+test('Prometheus scrapes both instances at the addresses in compose.yaml', () => {
   const port = /METRICS_PORT: '(\d+)'/.exec(read('compose.yaml'))?.[1]
   expect(read('prometheus/prometheus.yml')).toContain(`['petstore-1:${port}', 'petstore-2:${port}']`)
 })

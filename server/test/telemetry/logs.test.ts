@@ -1,7 +1,7 @@
 import { Database } from 'bun:sqlite'
 import { afterEach, describe, expect, test } from 'bun:test'
 import type { FinishedRequest } from '../../src/http/finished-request.ts'
-import type { Sink } from '../../src/telemetry/line-writer.ts'
+import type { Sink } from '../../src/telemetry/logger.ts'
 import { Logger, type LogSettings } from '../../src/telemetry/logger.ts'
 import { START, TestService } from '../support/test-service.ts'
 import { until } from '../support/until.ts'
@@ -15,7 +15,7 @@ async function start(logRequests: string, options: Parameters<typeof TestService
   return service
 }
 
-/** Sends one request of each kind; returns the logged statuses. */
+/** Sends one request of each kind, and returns the statuses that were logged. */
 async function statusesLogged(service: TestService): Promise<unknown[]> {
   await service.call('GET', '/inventory')
   await service.call('GET', '/inventory', { key: null })
@@ -32,13 +32,13 @@ describe('the log', () => {
     ['all', [200, 401, 404, 503]],
     ['errors', [401, 404, 503]],
     ['failures', [503]],
-    // Internal failures are logged at every setting.
+    // Internal failures are logged with any setting.
     ['none', [503]],
   ])('with LOG_REQUESTS=%s logs the selected requests', async (setting, statuses) => {
     expect(await statusesLogged(await start(setting))).toEqual(statuses)
   })
 
-  test('has one line for a database failure, and one a minute with the number of repeats', async () => {
+  test('has one line for a failure of the database, and one line per minute with the number of repeats', async () => {
     const service = await start('all')
     await service.run('ALTER TABLE orders RENAME TO away')
     const fail = async (times: number) => {
@@ -64,7 +64,7 @@ describe('the log', () => {
     await service.run('ALTER TABLE away RENAME TO orders')
   })
 
-  test('has author, request and outcome, one JSON object per line', async () => {
+  test('has one JSON object per line with the key, the operation and the status', async () => {
     const service = await start('all')
     const { id, secret } = await service.createKey('pro')
     await service.setQuantity(2n, '{"quantity": 3}', { key: secret, headers: { 'X-Request-Id': 'order-17' } })
@@ -84,7 +84,7 @@ describe('the log', () => {
     })
   })
 
-  test('names the key of a request that its limit rejected', async () => {
+  test('names the key of a request that was rejected by its limit', async () => {
     const service = await start('errors')
     const { id, secret } = await service.createKey('enterprise', { limits: { perMinute: 1, perDay: 9 } })
     await service.call('GET', '/inventory', { key: secret })
@@ -94,7 +94,7 @@ describe('the log', () => {
     ])
   })
 
-  test('has the path without its query, and at most 200 characters of it', async () => {
+  test('shows at most 200 characters of the path, without its query', async () => {
     const service = await start('all')
     await service.fetch('GET', '/v1/inventory?token=abc')
     await service.fetch('GET', `/v1/${'x'.repeat(5_000)}`)
@@ -103,7 +103,7 @@ describe('the log', () => {
     expect([String(second?.path).length, second?.operation]).toEqual([200, 'none'])
   })
 
-  test('has the full details of a bug, with its cause', async () => {
+  test('shows a bug with its stack and its cause', async () => {
     const service = await start('failures', {
       wrapStore: (store) => ({
         ...store,
@@ -117,7 +117,7 @@ describe('the log', () => {
     expect(line?.error).toMatch(/TypeError: wrong turn\n\s+at .*\n(.*\n)*caused by Error: deep inside/)
   })
 
-  test('never contains a key, wherever a caller puts it', async () => {
+  test('never shows a key, wherever a caller sends it', async () => {
     const service = await start('all', { settings: { metricsPort: '0' } })
     const { secret } = await service.createKey('pro')
     await service.call('GET', '/inventory', { key: secret, headers: { 'X-Request-Id': secret } })
@@ -147,11 +147,11 @@ const request: FinishedRequest = {
   error: undefined,
 }
 
-/** A logger whose writes the test sees, one string each. */
+/** A logger whose writes are recorded, one string each. */
 function loggerTo(sink: Partial<Sink>, settings: Partial<LogSettings> = {}) {
   const writes: string[] = []
   const logger = new Logger(
-    { format: 'auto', requests: 'all', ...settings },
+    { logFormat: 'auto', logRequests: 'all', ...settings },
     { write: async (text) => void writes.push(text), isTerminal: false, hasColours: false, ...sink },
     () => START,
   )
@@ -159,7 +159,7 @@ function loggerTo(sink: Partial<Sink>, settings: Partial<LogSettings> = {}) {
 }
 
 describe('the logger', () => {
-  test('writes the lines of one turn at once, in order', async () => {
+  test('writes the lines of one turn together, in order', async () => {
     const { logger, writes } = loggerTo({})
     for (const requestId of ['a', 'b', 'c']) logger.requestFinished({ ...request, requestId })
     expect(writes).toEqual([])
@@ -173,7 +173,7 @@ describe('the logger', () => {
     ])
   })
 
-  test('is readable on a terminal: one line each, in colour, without control characters', async () => {
+  test('writes one coloured line per event on a terminal, without control characters of callers', async () => {
     const { logger, writes } = loggerTo({ isTerminal: true, hasColours: true })
     logger.requestFinished({ ...request, path: '/v1/\u001b[2Jboo', status: 404 })
     await logger.flush()
@@ -192,7 +192,7 @@ describe('the logger', () => {
   ] as const)(
     'with LOG_FORMAT=%s and a terminal: %p, JSON is written: %p',
     async (format, isTerminal, json) => {
-      const { logger, writes } = loggerTo({ isTerminal }, { format })
+      const { logger, writes } = loggerTo({ isTerminal }, { logFormat: format })
       logger.info('hello', { address: 'x' })
       await logger.flush()
       expect(writes[0]?.startsWith('{"time"')).toBe(json)
@@ -206,9 +206,9 @@ describe('the logger', () => {
     ['failures', ['warn']],
     ['none', []],
   ] as const)(
-    'with LOG_REQUESTS=%s a request slower than a second is logged as %p',
+    'with LOG_REQUESTS=%s a request slower than a second is logged with %p',
     async (requests, levels) => {
-      const { logger, writes } = loggerTo({}, { requests })
+      const { logger, writes } = loggerTo({}, { logRequests: requests })
       logger.requestFinished(request)
       logger.requestFinished({ ...request, durationMs: 1_500 })
       await logger.flush()
@@ -217,7 +217,7 @@ describe('the logger', () => {
     },
   )
 
-  test('a stalled reader loses lines, not memory, and learns how many', async () => {
+  test('a stuck reader loses lines instead of filling the memory, and gets their number', async () => {
     const reader = Promise.withResolvers<void>()
     const seen: string[] = []
     const { logger } = loggerTo({
@@ -236,7 +236,7 @@ describe('the logger', () => {
     expect(JSON.parse(lines.at(-1) ?? '')).toMatchObject({ level: 'warn', dropped: 5 })
   })
 
-  test('a reader that disconnects does not stop the service', async () => {
+  test('a closed output does not stop the service', async () => {
     const { logger } = loggerTo({ write: () => Promise.reject(new Error('EPIPE')) })
     logger.info('first')
     await logger.flush()

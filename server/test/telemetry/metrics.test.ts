@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { fileURLToPath } from 'node:url'
 import { Glob } from 'bun'
 import { PLANS } from '../../src/core/keys/plans.ts'
-import { family } from '../../src/telemetry/exposition.ts'
+import { family } from '../../src/telemetry/prometheus-text.ts'
 import { parsePrometheusText } from '../support/prometheus-text.ts'
 import { START, TestService } from '../support/test-service.ts'
 import { until } from '../support/until.ts'
@@ -20,7 +20,7 @@ async function scrape(of = service) {
   expect(response.headers.get('Content-Type')).toBe('text/plain; version=0.0.4; charset=utf-8')
   const text = await response.text()
   const families = parsePrometheusText(text)
-  /** The value of one sample, 0 if there is none. */
+  /** The value of a sample, or 0 if there is none. */
   const value = (name: string, labels: Readonly<Record<string, string>> = {}): number => {
     const samples =
       families.get(name.replace(/_(sum|count|bucket)$/, ''))?.samples ?? families.get(name)?.samples
@@ -31,7 +31,7 @@ async function scrape(of = service) {
 }
 
 describe('/metrics', () => {
-  test('is only on its own listener', async () => {
+  test('is served by its own listener only', async () => {
     expect((await service.fetch('GET', '/metrics')).status).toBe(404)
     const { metricsAddress } = service
     expect((await fetch(metricsAddress.replace('/metrics', '/'))).status).toBe(404)
@@ -75,7 +75,7 @@ describe('/metrics', () => {
     for (const name of families.keys()) expect(documented).toContain(`\`${name}`)
   })
 
-  test('has the open orders and reserved units, and counts refused and expired orders', async () => {
+  test('shows open orders and reserved units, and counts rejected and expired orders', async () => {
     const order = (body: object) =>
       service.call('POST', '/store/orders', {
         body: JSON.stringify({ petId: 1, ...body }),
@@ -86,7 +86,7 @@ describe('/metrics', () => {
       const gauges = [value('petstore_orders_open'), value('petstore_reserved_units')]
       return [...gauges, value('petstore_orders_refused_total'), value('petstore_orders_expired_total')]
     }
-    // The order that every service under test starts with.
+    // The open order that every service under test begins with.
     expect(await figures()).toEqual([1, 1, 0, 0])
     await order({ quantity: 3, holdSeconds: 1 })
     await order({ quantity: 2 })
@@ -128,7 +128,7 @@ describe('/metrics', () => {
     expect(after.value('petstore_request_duration_seconds_sum', timed)).toBeWithin(0, tookSeconds)
   })
 
-  test('has the size and duration of commits', async () => {
+  test('shows the size and duration of commits', async () => {
     const before = await scrape()
     const began = performance.now()
     await service.setQuantity(1n, '{"quantity": 5}')
@@ -142,10 +142,10 @@ describe('/metrics', () => {
     expect(grown('petstore_commit_duration_seconds_sum')).toBeWithin(0, tookSeconds)
   })
 
-  test('counts rejections by limit, and bans', async () => {
+  test('counts rejections by reason, and bans', async () => {
     const { secret } = await service.createKey('enterprise', { limits: { perMinute: 2, perDay: 100 } })
     const before = await scrape()
-    // Two pass, two are rejected, the next triggers the ban, the last meets it.
+    // Two are accepted, two are rejected, the next one starts a ban, and the last one is rejected by it.
     for (let sent = 0; sent < 6; sent++) await service.call('GET', '/inventory', { key: secret })
     for (let sent = 0; sent < 4; sent++) await service.call('GET', '/inventory', { key: null })
     const after = await scrape()
@@ -157,7 +157,7 @@ describe('/metrics', () => {
     expect(after.value('petstore_requests_total', { operation: 'listInventory', status: '401' })).toBe(3)
   })
 
-  test('has the current number of active keys by plan and of entries', async () => {
+  test('shows the current number of active keys by plan and of entries', async () => {
     const before = await scrape()
     await service.createKey('free')
     await service.createKey('free', { expiresAt: START })
@@ -171,7 +171,7 @@ describe('/metrics', () => {
     expect(after.value('petstore_inventory_entries')).toBe(before.value('petstore_inventory_entries') + 1)
   })
 
-  test('has the version, the start time and the memory', async () => {
+  test('shows the version, the start time and the memory', async () => {
     const { families, value } = await scrape()
     const version = (await Bun.file(new URL('../../package.json', import.meta.url)).json()).version
     expect(value('petstore_build_info', { version, bun: Bun.version })).toBe(1)
@@ -192,7 +192,7 @@ describe('/metrics', () => {
     expect(await openRequests()).toBe(0)
   })
 
-  test('still has the rest if the database does not respond', async () => {
+  test('shows the other metrics while the database is unavailable', async () => {
     const other = new Database(service.databasePath)
     other.run('ALTER TABLE keys RENAME TO away')
     const { families } = await scrape()
@@ -220,7 +220,7 @@ test('labels and help texts are escaped', () => {
 
 test.each([
   ['a duplicate name', '# HELP a x\n# TYPE a gauge\na 1\na 2\n'],
-  ['an empty line', '# HELP a x\n# TYPE a gauge\nb 1\n'],
+  ['a sample of an undeclared metric', '# HELP a x\n# TYPE a gauge\nb 1\n'],
   ['no help', '# TYPE a gauge\na 1\n'],
   ['a label without quotes', '# HELP a x\n# TYPE a gauge\na{b=c} 1\n'],
   ['shrinking buckets', histogram('h_bucket{le="1"} 2\nh_bucket{le="+Inf"} 1\nh_sum 1\nh_count 1\n')],

@@ -1,22 +1,18 @@
 import { type Command, Option } from 'commander'
-import {
-  EXPECTED_REASON,
-  EXPECTED_REFERENCE,
-  isReason,
-  isReference,
-} from '../../core/stock/adjustment-rules.ts'
-import type { Reason } from '../../core/stock/stock-request.ts'
+import { Reason, Reference } from '../../core/stock/adjustment-fields.ts'
+import { REASONS, type Reason as ReasonWord } from '../../core/stock/stock-request.ts'
 import { ADJUSTMENT_ROWS } from '../../core/transfer/adjustment-rows.ts'
-import { quoted } from '../../core/transfer/exchange-rows.ts'
 import type { FileKind } from '../../core/transfer/file-header.ts'
 import { ADJUST_KEY_ID } from '../../core/transfer/staged-adjustment.ts'
+import { quoted } from '../../core/values/exact-json.ts'
+import { codecOf, type FieldCodec } from '../../core/values/field.ts'
 import { runAdjustment } from '../adjustment-run.ts'
 import { wrongUse } from '../arguments.ts'
 import { addFileOptions, type FileFlags, withFile } from '../file-run.ts'
 import { databaseName, withStore } from '../with-store.ts'
 
 interface Flags extends FileFlags {
-  readonly reason: Reason
+  readonly reason: ReasonWord
   readonly reference?: string
 }
 
@@ -35,10 +31,14 @@ export function addAdjustCommand(program: Command): void {
     .description(
       'Change the stock of many pets in one adjustment, and say what for, while the service runs: all of the file or nothing, in one commit.',
     )
-    .addOption(new Option('--reason <reason>', EXPECTED_REASON).argParser(readReason).makeOptionMandatory())
+    .addOption(
+      new Option('--reason <reason>', `one of ${REASONS.join(', ')}`)
+        .argParser(flagParser(codecOf('--reason', Reason)))
+        .makeOptionMandatory(),
+    )
     .addOption(
       new Option('--reference <text>', 'what it belongs to, such as the number of a delivery').argParser(
-        readReference,
+        flagParser(codecOf('--reference', Reference)),
       ),
     )
   addFileOptions(command)
@@ -54,12 +54,8 @@ With both, petId,delta,quantity, each line leaves one of the two blank.`,
     .action(adjustFile)
 }
 
-function readReason(text: string): Reason {
-  return isReason(text) ? text : wrongUse(`--reason must be ${EXPECTED_REASON}, got ${quoted(text)}`)
-}
-
-function readReference(text: string): string {
-  return isReference(text) ? text : wrongUse(`--reference must be ${EXPECTED_REFERENCE}, got ${quoted(text)}`)
+function flagParser({ name, expected, fromText }: FieldCodec): (text: string) => unknown {
+  return (text) => fromText(text) ?? wrongUse(`${name} must be ${expected}, got ${quoted(text)}`)
 }
 
 async function adjustFile(file: string, flags: Flags): Promise<void> {

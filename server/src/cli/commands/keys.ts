@@ -1,6 +1,6 @@
 import { userInfo } from 'node:os'
 import type { Command } from 'commander'
-import { EXPECTED_NAME, isName } from '../../core/catalog/catalog-rules.ts'
+import { EXPECTED_NAME, isName } from '../../core/catalog/catalog-fields.ts'
 import { createKeyId, createSecret, storedSecret } from '../../core/keys/api-key.ts'
 import { describeKeyChange, type KeyChange } from '../../core/keys/key-change.ts'
 import type { KeyAct } from '../../core/keys/key-store.ts'

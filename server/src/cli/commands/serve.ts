@@ -1,13 +1,12 @@
 import { type Command, type CommanderError, Option } from 'commander'
 import { VERSION } from '../../core/values/version.ts'
 import type { RunningService, ServiceOptions } from '../../service/compose.ts'
-import { type Config, inDataFolder, readConfig, SETTING_NAMES } from '../../service/config.ts'
+import { type Config, inDataFolder, readConfig, SETTING_NAMES, SettingError } from '../../service/config.ts'
 import { DEMO_SECRETS, prepareDemo } from '../../service/demo.ts'
-import { openLogger } from '../../service/open-logger.ts'
-import { SettingError } from '../../service/setting-parsers.ts'
 import { withoutPassword } from '../../store/database-url.ts'
 import { canBeShared } from '../../store/open-store.ts'
 import type { Store } from '../../store/store.ts'
+import { Logger } from '../../telemetry/logger.ts'
 import { addressesOf, banner, type Start } from '../banner.ts'
 import { exposureText } from '../file-permissions.ts'
 import { failureText } from '../output.ts'
@@ -128,7 +127,7 @@ function metricsPortOf({ metricsPort }: Config, index: number): number | 'off' {
 async function serveFromMany(config: Config, demo: boolean): Promise<void> {
   const port = sharedPort(config)
   const given = process.argv.slice(2)
-  const supervisor = new Supervisor(openLogger(config), (index) => [
+  const supervisor = new Supervisor(new Logger(config), (index) => [
     ...given,
     '--port',
     String(port),

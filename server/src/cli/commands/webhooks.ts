@@ -4,12 +4,12 @@ import {
   kindOf,
   newSecret,
   newWebhookId,
+  normalizeUrl,
   WEBHOOK_KINDS,
   type Webhook,
   type WebhookKind,
 } from '../../core/webhooks/webhook.ts'
 import { MAX_KEPT_DELIVERIES, type WebhookState } from '../../core/webhooks/webhook-store.ts'
-import { normalizeUrl } from '../../core/webhooks/webhook-url.ts'
 import { HttpSender } from '../../delivery/http-sender.ts'
 import type { Store } from '../../store/store.ts'
 import { listOf, readWebhookId, readWhen, wholeNumber, wrongUse } from '../arguments.ts'

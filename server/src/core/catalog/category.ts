@@ -1,37 +1,36 @@
+import Type from 'typebox'
 import { ServiceError } from '../values/errors.ts'
+import { Int64, Quantity, type RecordOf, updateOf } from '../values/field.ts'
+import { Name } from './catalog-fields.ts'
 
-export interface Category {
-  readonly id: bigint
-  readonly name: string
-  /** The threshold of its pets that have none of their own. */
-  readonly lowStockAt?: number
+/** The fields of a category that an update can change. */
+const CHANGEABLE = {
+  name: Name('Name of the category, without control characters.'),
+  lowStockAt: Type.Optional(
+    Quantity(
+      'Pets of the category that have no threshold of their own are low if at most this many are available.',
+    ),
+  ),
 }
 
-/** A category as it stands in a file: null takes away what it has, and what is left out stays as it is. */
-export interface ImportedCategory extends Omit<Category, 'lowStockAt'> {
-  readonly lowStockAt?: number | null
-}
+export const CATEGORY = { id: Int64('Identifier of the category.'), ...CHANGEABLE }
+export type Category = RecordOf<typeof CATEGORY>
 
-/** A category as somebody makes it; it gets an id where none is given. */
-export interface CategoryDraft extends Omit<Category, 'id'> {
-  readonly id?: bigint
+export const NEW_CATEGORY = {
+  ...CHANGEABLE,
+  id: Type.Optional(Int64('Identifier of the category. If it is absent, the service chooses a free one.')),
 }
+export type CategoryDraft = RecordOf<typeof NEW_CATEGORY>
 
-/** What of a category is to be another; null takes it away. */
-export interface CategoryPatch {
-  readonly name?: string
-  readonly lowStockAt?: number | null
-}
+export const CATEGORY_UPDATE = updateOf(CHANGEABLE)
+export type CategoryPatch = RecordOf<typeof CATEGORY_UPDATE>
 
-/** What a category is called that an import made. */
+/** A category in a file: null clears the threshold, and an absent threshold stays as it is. */
+export type ImportedCategory = Pick<Category, 'id' | 'name'> & Pick<CategoryPatch, 'lowStockAt'>
+
+/** The name of a category that an import creates. */
 export function defaultCategoryName(id: bigint): string {
   return `Category ${id}`
-}
-
-export function patchedCategory(category: Category, patch: CategoryPatch): Category {
-  const { name = category.name, lowStockAt = category.lowStockAt } = patch
-  const { id } = category
-  return lowStockAt === undefined || lowStockAt === null ? { id, name } : { id, name, lowStockAt }
 }
 
 export function noCategory(categoryId: bigint): ServiceError {

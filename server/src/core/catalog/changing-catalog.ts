@@ -1,8 +1,9 @@
 import type { ChangingStock } from '../stock/changing-stock.ts'
 import type { FoundEntry } from '../stock/inventory.ts'
 import type { CatalogOutcome, CatalogRequest, CategoryUpdate, ChangeOrigin } from '../stock/stock-request.ts'
-import { type Category, type CategoryDraft, patchedCategory } from './category.ts'
-import { isSamePet, type Pet, type PetDraft, type PetPatch, patched } from './pet.ts'
+import { isSameRecord, withUpdate } from '../values/field.ts'
+import { CATEGORY, type Category, type CategoryDraft } from './category.ts'
+import { PET, type Pet, type PetDraft, type PetPatch } from './pet.ts'
 
 /** What a commit about the catalogue finds, under its lock. */
 export interface CatalogFound {
@@ -67,14 +68,14 @@ export class ChangingCatalog {
   }
 
   #create(draft: PetDraft, by: ChangeOrigin): CatalogOutcome {
-    const { quantity, id: given, ...record } = draft
+    const { quantity = 0, status = 'available', id: given, ...record } = draft
     const category = this.#category(draft.categoryId)
     if (category === undefined) return { unknownCategory: draft.categoryId }
     const id = given ?? this.#newId()
     if (this.#stock.entry(id) !== undefined) return { taken: { id } }
     const obstacle = this.#barcodeObstacle(id, draft.barcode)
     if (obstacle !== undefined) return obstacle
-    return this.#put({ id, ...record }, category, { quantity, reserved: 0 }, by)
+    return this.#put({ id, status, ...record }, category, { quantity, reserved: 0 }, by)
   }
 
   #change(petId: bigint, patch: PetPatch, by: ChangeOrigin): CatalogOutcome {
@@ -85,8 +86,8 @@ export class ChangingCatalog {
     // A fault of the request is told before that there is no such pet.
     if (category === undefined && categoryId !== undefined) return { unknownCategory: categoryId }
     if (before === undefined || entry === undefined || category === undefined) return 'unknown_pet'
-    const pet = patched(before, patch)
-    if (isSamePet(before, pet)) return { pet: { ...pet, quantity: entry.quantity } }
+    const pet = withUpdate(before, patch)
+    if (isSameRecord(PET, before, pet)) return { pet: { ...pet, quantity: entry.quantity } }
     const obstacle = this.#barcodeObstacle(petId, pet.barcode)
     if (obstacle !== undefined) return obstacle
     if (before.barcode !== undefined) this.#barcodes.set(before.barcode, undefined)
@@ -131,8 +132,8 @@ export class ChangingCatalog {
     const { categoryId, categoryPatch } = request
     const before = this.#category(categoryId)
     if (before === undefined) return { unknownCategory: categoryId }
-    const category = patchedCategory(before, categoryPatch)
-    if (category.name === before.name && category.lowStockAt === before.lowStockAt) return { category }
+    const category = withUpdate(before, categoryPatch)
+    if (isSameRecord(CATEGORY, before, category)) return { category }
     this.#categories.set(categoryId, category)
     if (category.lowStockAt !== before.lowStockAt) this.#newThresholds.push({ ...category, by: request })
     this.#stock.tellCategory(category, 'changed', request)

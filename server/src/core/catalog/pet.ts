@@ -1,62 +1,47 @@
-import type { PetStatus } from '../stock/inventory.ts'
+import Type from 'typebox'
+import { PetStatus } from '../stock/inventory.ts'
+import { Int64, Quantity, type RecordOf, updateOf } from '../values/field.ts'
+import { Barcode, Name } from './catalog-fields.ts'
 
-export interface Pet {
-  readonly id: bigint
-  readonly name: string
-  readonly categoryId: bigint
-  readonly status: PetStatus
-  /** No other pet has it. */
-  readonly barcode?: string
-  /** It is low with so many available or fewer; its category decides where nothing is given. */
-  readonly lowStockAt?: number
+/** The fields of a pet that an update can change. */
+const CHANGEABLE = {
+  name: Name('Name of the pet, without control characters.'),
+  categoryId: Int64('Identifier of the category that the pet belongs to. The category must exist.'),
+  status: PetStatus,
+  barcode: Type.Optional(Barcode),
+  lowStockAt: Type.Optional(
+    Quantity('The pet is low if at most this many are available. If it is absent, the category decides.'),
+  ),
 }
 
-/** A pet as it comes into the store: its record and its stock, in one. */
-export interface StockedPet extends Pet {
-  readonly quantity: number
-}
+export const PET = { id: Int64('Identifier of the pet.'), ...CHANGEABLE }
+export type Pet = RecordOf<typeof PET>
 
-/** A pet as it stands in a file: null takes away what it has, and what is left out stays as it is. */
-export interface ImportedPet extends Omit<StockedPet, 'barcode' | 'lowStockAt'> {
-  readonly barcode?: string | null
-  readonly lowStockAt?: number | null
-}
+/** A pet with its stock, as files and imports have it. */
+export const STOCKED_PET = { ...PET, quantity: Quantity('Units on the shelf.') }
+export type StockedPet = RecordOf<typeof STOCKED_PET>
 
-/** A pet as somebody makes it; it gets an id where none is given. */
-export interface PetDraft extends Omit<StockedPet, 'id'> {
-  readonly id?: bigint
+export const NEW_PET = {
+  ...CHANGEABLE,
+  status: Type.Optional(PetStatus),
+  quantity: Type.Optional(Quantity('Units on the shelf; 0 if it is absent.')),
+  id: Type.Optional(Int64('Identifier of the pet. If it is absent, the service chooses a free one.')),
 }
+export type PetDraft = RecordOf<typeof NEW_PET>
 
-/** What of a pet is to be another; null takes it away. */
-export interface PetPatch extends Partial<Omit<Pet, 'id' | 'barcode' | 'lowStockAt'>> {
-  readonly barcode?: string | null
-  readonly lowStockAt?: number | null
-}
+export const PET_UPDATE = updateOf(CHANGEABLE)
+export type PetPatch = RecordOf<typeof PET_UPDATE>
 
-/** Which pets; all where nothing is given. */
+/** The columns of a file of pets. */
+const { barcode, lowStockAt, ...needed } = PET
+export const PET_ROW = { ...needed, quantity: STOCKED_PET.quantity, barcode, lowStockAt }
+
+/** A pet in a file: null clears an optional field, and an absent field stays as it is. */
+export type ImportedPet = Pick<StockedPet, 'id' | 'name' | 'categoryId' | 'status' | 'quantity'> &
+  Pick<PetPatch, 'barcode' | 'lowStockAt'>
+
 export interface PetFilter {
   readonly status?: PetStatus
-  /** Those with a higher id. */
+  /** Only pets with a higher id. */
   readonly after?: bigint
-}
-
-/** The same pet with the patch applied. */
-export function patched(pet: Pet, patch: PetPatch): Pet {
-  const { barcode = pet.barcode, lowStockAt = pet.lowStockAt, ...rest } = patch
-  const { id, name, categoryId, status } = { ...pet, ...rest }
-  return {
-    ...{ id, name, categoryId, status },
-    ...(barcode === undefined || barcode === null ? {} : { barcode }),
-    ...(lowStockAt === undefined || lowStockAt === null ? {} : { lowStockAt }),
-  }
-}
-
-export function isSamePet(one: Pet, other: Pet): boolean {
-  return (
-    one.name === other.name &&
-    one.categoryId === other.categoryId &&
-    one.status === other.status &&
-    one.barcode === other.barcode &&
-    one.lowStockAt === other.lowStockAt
-  )
 }

@@ -3,7 +3,7 @@ import type { PetStatus } from '../stock/inventory.ts'
 import { ServiceError } from '../values/errors.ts'
 import { parseInt64 } from '../values/int64.ts'
 import { unknownCursor } from '../values/page-request.ts'
-import { isBarcode } from './catalog-rules.ts'
+import { isBarcode } from './catalog-fields.ts'
 import { wordsOf } from './name-words.ts'
 
 export const MAX_TEXT_LENGTH = 200

@@ -1,4 +1,6 @@
+import Type from 'typebox'
 import { ServiceError } from '../values/errors.ts'
+import { DateTime, Int64, MAX_QUANTITY, Quantity, type RecordOf, Words } from '../values/field.ts'
 
 export const ORDER_STATES = ['open', 'complete', 'cancelled', 'expired'] as const
 export type OrderState = (typeof ORDER_STATES)[number]
@@ -6,29 +8,52 @@ export type OrderState = (typeof ORDER_STATES)[number]
 /** The longest that an order can hold stock before it expires by itself. */
 export const MAX_HOLD_SECONDS = 2_592_000
 
+export const OrderState = Words(ORDER_STATES, {
+  title: 'OrderState',
+  description:
+    'open: the order reserves stock. complete: its units were taken out of the stock. cancelled or expired: it no longer reserves anything.',
+})
+
 /** Times are milliseconds since the Unix epoch, by the store's clock. */
-export interface Order {
-  readonly id: bigint
-  /** Never another one. */
-  readonly petId: bigint
-  readonly quantity: number
-  /** Only an open one reserves. */
-  readonly state: OrderState
-  readonly createdAt: number
-  /** When it expires by itself, where it is a hold. */
-  readonly expiresAt?: number
-  readonly shipDate?: number
+export const ORDER = {
+  id: Int64('Identifier of the order.'),
+  /** Never changes. */
+  petId: Int64('The pet that was ordered.'),
+  quantity: Quantity('Units that were ordered.'),
+  state: OrderState,
+  createdAt: DateTime('When the order was created, in UTC.'),
+  expiresAt: Type.Optional(DateTime('When a hold expires, in UTC; absent if the order is not a hold.')),
+  shipDate: Type.Optional(DateTime('When the order ships or shipped, in UTC; absent if it is not set.')),
 }
+export type Order = RecordOf<typeof ORDER>
 
-/** An order as somebody asks for it. */
-export interface OrderDraft extends Pick<Order, 'petId' | 'quantity' | 'shipDate'> {
-  readonly holdSeconds?: number
+export const NEW_ORDER = {
+  petId: Int64('The pet to order.'),
+  quantity: Type.Integer({
+    minimum: 1,
+    maximum: MAX_QUANTITY,
+    description: 'Units to order. This many must be available.',
+  }),
+  shipDate: Type.Optional(DateTime('When the order ships: a date and time with its zone.')),
+  holdSeconds: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: MAX_HOLD_SECONDS,
+      description: 'Makes the order a hold, which expires after this many seconds.',
+    }),
+  ),
 }
+export type OrderDraft = RecordOf<typeof NEW_ORDER>
 
-/** An order as it stands in a file: open or complete. */
-export interface OrderRow extends Pick<Order, 'id' | 'petId' | 'quantity' | 'shipDate'> {
-  readonly complete: boolean
+/** An order in a file. Orders that are neither open nor complete are not exported. */
+export const ORDER_ROW = {
+  id: ORDER.id,
+  petId: ORDER.petId,
+  quantity: ORDER.quantity,
+  shipDate: ORDER.shipDate,
+  complete: Type.Boolean({ description: 'Whether the order has been fulfilled.' }),
 }
+export type OrderRow = RecordOf<typeof ORDER_ROW>
 
 /** What happened to an order. */
 export const ORDER_CHANGES = ['created', 'changed', 'completed', 'cancelled', 'expired'] as const

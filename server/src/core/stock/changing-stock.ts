@@ -1,7 +1,8 @@
 import type { Category } from '../catalog/category.ts'
 import type { Pet } from '../catalog/pet.ts'
 import type { Order, OrderChange } from '../orders/order.ts'
-import { type FoundEntry, type InventoryItem, isLow, MAX_QUANTITY } from './inventory.ts'
+import { MAX_QUANTITY } from '../values/field.ts'
+import { type FoundEntry, type InventoryItem, isLow } from './inventory.ts'
 import type { ChangeOrigin } from './stock-request.ts'
 
 /** What is written to the log, in the order in which it was decided. */

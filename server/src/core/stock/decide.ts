@@ -6,10 +6,11 @@ import {
   type OrdersFound,
 } from '../orders/changing-orders.ts'
 import type { ErrorDetail } from '../values/errors.ts'
+import { MAX_QUANTITY } from '../values/field.ts'
 import { ChangingWebhooks, type WebhookChanges, type WebhooksFound } from '../webhooks/changing-webhooks.ts'
 import { ChangingStock, type Made } from './changing-stock.ts'
 import { AnswerBook, type Answers, type RememberedAnswer } from './idempotency.ts'
-import { type FoundEntry, type InventoryItem, MAX_QUANTITY, noEntry } from './inventory.ts'
+import { type FoundEntry, type InventoryItem, noEntry } from './inventory.ts'
 import {
   type Adjustment,
   type AdjustmentChange,

@@ -3,29 +3,28 @@ import type { CommitObserver } from './group-commit.ts'
 import type { StockEvent, StockEvents } from './stock-event.ts'
 import type { EventStore } from './stock-store.ts'
 
-/** Somebody who follows the stock. */
 export interface EventReader {
-  /** Whether one that catches up takes more; until it does, what it missed stays in the store. */
+  /** Whether a reader that catches up can take more events. Until then, they stay in the store. */
   isReady(): boolean
-  /** Every event once and in order. Those who are given the same array are given the same events. */
+  /** Gets every event once and in order. Readers at the same cursor get the same array. */
   take(events: readonly StockEvent[]): void
 }
 
-/** How soon a change by another process is noticed. */
+/** How soon changes by other processes are noticed. */
 const POLL_MS = 100
-/** Then the network gets a turn. */
+/** Between two reads, the network gets a turn of the event loop. */
 const MAX_EVENTS_PER_READ = 500
 
 /**
- * Tells readers what happens to the stock. Those who have everything follow together: what is new is read once for
- * all of them. One that joins comes late, reads from where it left off, and falls in where it meets the others. Looks
- * only while there are readers: at once after `wake`, and where the store's version is another one.
+ * Passes the events of the log to readers. Followers are all at the same cursor, so that new events are read once for all
+ * of them. A reader that joins is late: it reads from its own cursor until it meets the followers. The log is read only
+ * while there are readers, after `wake` and when the version of the store has changed.
  */
 export class EventHub implements CommitObserver {
   readonly #store: EventStore
   readonly #onFailure: (error: unknown) => void
   readonly #followers = new Set<EventReader>()
-  /** Where all followers are. */
+  /** The cursor of all followers. */
   #cursor = ''
   readonly #late = new Map<EventReader, string>()
   #polling: ReturnType<typeof setInterval> | undefined
@@ -39,7 +38,7 @@ export class EventHub implements CommitObserver {
     this.#onFailure = onFailure
   }
 
-  /** Where to join: behind the event with this id, or here and now. */
+  /** The cursor to join at: after the event with this id, or at the end of the log. */
   async startingPoint(lastEventId: string | undefined): Promise<string> {
     if (lastEventId === undefined) return this.#store.latestEventCursor()
     if ((await this.#store.stockEventsAfter(lastEventId, 1)) === 'unknown_cursor') {
@@ -70,17 +69,17 @@ export class EventHub implements CommitObserver {
     this.wake()
   }
 
-  /** Something may have happened. Costs nothing while nobody reads. */
+  /** Reads the log soon, if there are readers. */
   wake(): void {
     if (this.#polling === undefined) return
     this.#isDue = true
     if (this.#isBusy) return
     this.#isBusy = true
-    // Whoever was waiting for the same commit is answered first.
+    // The requests in the same commit are answered first.
     setImmediate(() => void this.#work())
   }
 
-  /** A reader that was not ready is. */
+  /** Call this when a reader becomes ready. */
   ready(reader: EventReader): void {
     if (this.#late.has(reader)) this.wake()
   }
@@ -97,7 +96,7 @@ export class EventHub implements CommitObserver {
         await this.#round()
         this.#isFailing = false
       } catch (error) {
-        // Nobody misses anything: the next poll goes on from where each reader is.
+        // No events are lost: the next poll continues at the cursor of each reader.
         this.#version = undefined
         if (!this.#isFailing) this.#onFailure(error)
         this.#isFailing = true
@@ -108,24 +107,24 @@ export class EventHub implements CommitObserver {
   }
 
   async #round(): Promise<void> {
-    // Taken before asking: a change in between is asked for once more, never missed.
+    // Read before the events, so that a change in between is read again and never missed.
     this.#version = this.#store.version()
-    // Likewise: one that joins later may be ahead of where the others are after this round, and would fall behind itself.
+    // Readers that join during this round may be ahead of `common`, so they wait for the next round.
     const late = [...this.#late]
     let common: StockEvents | undefined
     if (this.#followers.size > 0) {
-      common = await this.#readOn(this.#cursor)
+      common = await this.#read(this.#cursor)
       this.#cursor = common.cursor
       if (common.events.length > 0) for (const reader of this.#followers) reader.take(common.events)
       if (common.events.length >= MAX_EVENTS_PER_READ) this.#isDue = true
     }
     for (const [reader, cursor] of late) {
       if (!reader.isReady() || this.#late.get(reader) !== cursor) continue
-      const own = await this.#readOn(cursor)
-      // It may have left meanwhile, and even come back at another cursor.
+      const own = await this.#read(cursor)
+      // The reader may have left in the meantime, or joined again at another cursor.
       if (this.#late.get(reader) !== cursor) continue
-      const given = common === undefined ? allOf(own) : upToMeeting(own, common)
-      if (given === undefined) {
+      const caughtUp = common === undefined ? allOf(own) : upToMeeting(own, common)
+      if (caughtUp === undefined) {
         this.#late.set(reader, own.cursor)
         this.#isDue = true
       } else {
@@ -136,28 +135,29 @@ export class EventHub implements CommitObserver {
           this.#cursor = own.cursor
         }
       }
-      const events = given ?? own.events
+      const events = caughtUp ?? own.events
       if (events.length > 0) reader.take(events)
     }
   }
 
-  async #readOn(cursor: string): Promise<StockEvents> {
-    const found = await this.#store.stockEventsAfter(cursor, MAX_EVENTS_PER_READ)
-    if (typeof found !== 'string') return found
+  async #read(cursor: string): Promise<StockEvents> {
+    const read = await this.#store.stockEventsAfter(cursor, MAX_EVENTS_PER_READ)
+    if (typeof read !== 'string') return read
     const latest = await this.#store.latestEventCursor()
     return { events: [{ kind: 'relist', cursor: latest }], cursor: latest }
   }
 }
 
+/** All events of a read, or `undefined` if the read may not have reached the end of the log. */
 function allOf({ events }: StockEvents): readonly StockEvent[] | undefined {
   return events.length < MAX_EVENTS_PER_READ ? events : undefined
 }
 
 /**
- * What a late reader still has to be given to be where `common` ends; `undefined` where they do not meet yet. Cursors
- * cannot be compared, but the reader joined before `common` was read, and `own` was read after it: if it holds the last
- * event of `common`, they meet there. If there was nothing to read, there was nothing up to the end of `common` either,
- * unless that was cut short.
+ * The events that take a late reader to the end of `common`; `undefined` if they do not meet yet. Cursors cannot be
+ * compared, but the reader joined before `common` was read, and `own` was read after it. So if `own` contains the last
+ * event of `common`, they meet there. If `own` is empty, the reader is at the end of the log, and so is `common` unless it
+ * was cut off at the maximum.
  */
 function upToMeeting(own: StockEvents, common: StockEvents): readonly StockEvent[] | undefined {
   if (own.events.length === 0) return common.events.length < MAX_EVENTS_PER_READ ? [] : undefined

@@ -1,17 +1,20 @@
 import { ServiceError } from '../values/errors.ts'
+import { Int64, Quantity, type RecordOf, Words } from '../values/field.ts'
 
 export const PET_STATUSES = ['available', 'pending', 'sold'] as const
 export type PetStatus = (typeof PET_STATUSES)[number]
+export const PetStatus = Words(PET_STATUSES, {
+  title: 'PetStatus',
+  description: 'Status of a pet in the store.',
+})
 
-/** Beyond this a JSON reader that uses doubles would round the count. */
-export const MAX_QUANTITY = Number.MAX_SAFE_INTEGER
-
-/** The stock of one pet. An int64 id does not fit a JavaScript number, hence `bigint`. */
-export interface InventoryItem {
-  readonly petId: bigint
-  readonly quantity: number
-  readonly status: PetStatus
+/** The stock of one pet. */
+export const INVENTORY_ITEM = {
+  petId: Int64('Identifier of the animal the entry tracks.'),
+  quantity: Quantity('Current stock count.'),
+  status: PetStatus,
 }
+export type InventoryItem = RecordOf<typeof INVENTORY_ITEM>
 
 /** What of an entry can change. */
 export type EntryState = Pick<InventoryItem, 'quantity' | 'status'>

@@ -1,41 +1,43 @@
-import { EXPECTED_DELTA, isDelta, wrongChoice } from '../stock/adjustment-rules.ts'
+import { ADJUSTMENT_CHANGE, choiceProblem } from '../stock/adjustment-fields.ts'
 import type { AdjustmentChange } from '../stock/stock-request.ts'
-import { BadRow, type Column, PET_ID, QUANTITY, type RowReader, required } from './exchange-rows.ts'
+import { codecOf } from '../values/field.ts'
+import { BadRow, type Column, type Field, type RowReader, readField } from './exchange-rows.ts'
 
-const DELTA: Column<number> = {
-  name: 'delta',
-  json: 'number',
-  expected: EXPECTED_DELTA,
-  read: parseDelta,
-  isOptional: true,
-}
-const NEW_QUANTITY: Column<number> = { ...QUANTITY, isOptional: true }
-const EXPECTED: Column<number> = { ...NEW_QUANTITY, name: 'expected' }
+const PET_ID = codecOf('petId', ADJUSTMENT_CHANGE.petId)
+const QUANTITY = codecOf('quantity', ADJUSTMENT_CHANGE.quantity)
+const EXPECTED = codecOf('expected', ADJUSTMENT_CHANGE.expected)
+const DELTA = withPlus(codecOf('delta', ADJUSTMENT_CHANGE.delta))
 
 /** What came in or went out, pet by pet. */
 export const ADJUSTMENT_ROWS: RowReader<AdjustmentChange> = {
   noun: 'pet',
-  columns: [PET_ID, DELTA, NEW_QUANTITY, EXPECTED],
-  read: ([petId, delta, quantity, expected]) => {
-    const id = required(PET_ID, petId)
-    const problem = wrongChoice(delta || undefined, quantity || undefined)
+  columns: [PET_ID, DELTA, QUANTITY, EXPECTED],
+  read: ([petIdText, delta, quantity, expectedText]) => {
+    const petId = BigInt(String(readField(PET_ID, petIdText)))
+    const problem = choiceProblem(delta || undefined, quantity || undefined)
     if (problem !== undefined) throw new BadRow(problem)
-    const before = expected ? { expected: required(EXPECTED, expected) } : {}
+    const expected = expectedText ? { expected: readNumber(EXPECTED, expectedText) } : {}
     return delta
-      ? { petId: id, delta: required(DELTA, delta), ...before }
-      : { petId: id, quantity: required(NEW_QUANTITY, quantity), ...before }
+      ? { petId, delta: readNumber(DELTA, delta), ...expected }
+      : { petId, quantity: readNumber(QUANTITY, quantity), ...expected }
   },
 }
 
-/** What somebody has counted on the shelf. */
+/** A count of the shelf. */
 export const COUNT_ROWS: RowReader<AdjustmentChange> = {
   noun: 'pet',
-  columns: [PET_ID, QUANTITY],
-  read: ([petId, quantity]) => ({ petId: required(PET_ID, petId), quantity: required(QUANTITY, quantity) }),
+  columns: [PET_ID, { ...QUANTITY, isOptional: false }],
+  read: ([petId, quantity]) => ({
+    petId: BigInt(String(readField(PET_ID, petId))),
+    quantity: readNumber(QUANTITY, quantity),
+  }),
 }
 
-/** With a plus or without. */
-function parseDelta(text: string): number | undefined {
-  const value = /^[+-]?[1-9][0-9]{0,15}$/.test(text) ? Number(text) : undefined
-  return isDelta(value) ? value : undefined
+function readNumber(column: Column, text: Field): number {
+  return Number(readField(column, text))
+}
+
+/** A file may write +5. */
+function withPlus(column: Column): Column {
+  return { ...column, fromText: (text) => column.fromText(text.replace(/^\+(?=[1-9])/, '')) }
 }

@@ -1,5 +1,6 @@
+import { quoted } from '../values/exact-json.ts'
 import { DELIMITERS, type Delimiter, parseRecord } from './csv-rows.ts'
-import { type Column, quoted } from './exchange-rows.ts'
+import type { Column } from './exchange-rows.ts'
 
 /** What a file may hold. */
 export interface FileKind<Name extends string> {

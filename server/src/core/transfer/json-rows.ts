@@ -1,27 +1,15 @@
+import { isObject, type JsonObject, NumberText, parseExactJson, quoted, shown } from '../values/exact-json.ts'
 import {
   BadRow,
   type Column,
   type Field,
   headerOf,
   MAX_LINE_LENGTH,
-  quoted,
   type RawRow,
   type ReadLines,
   rowOrReason,
   TOO_LONG,
 } from './exchange-rows.ts'
-
-/** A JSON number as it was written: a double would round an int64. */
-class NumberText {
-  readonly text: string
-
-  constructor(text: string) {
-    this.text = text
-  }
-}
-
-/** Only such numbers read differently from how they were written. */
-const NEEDS_ITS_TEXT = /[0-9][.eE]|[0-9]{16}/
 
 /** Reads JSON Lines; blank ones are passed over. */
 export function jsonReader(columns: readonly Column[], firstLine: number): ReadLines {
@@ -58,33 +46,21 @@ export function fieldsOfJson(line: string, columns: readonly Column[]): Field[] 
   return fields
 }
 
-function parseObject(line: string): Readonly<Record<string, unknown>> {
+function parseObject(line: string): JsonObject {
   let row: unknown
   try {
-    row = NEEDS_ITS_TEXT.test(line) ? JSON.parse(line, keepNumberText) : JSON.parse(line)
+    // A file must write 5, not 5.0.
+    row = parseExactJson(line, () => true)
   } catch {
     throw new BadRow(`must be a JSON object on one line, got ${quoted(line)}`)
   }
-  if (typeof row !== 'object' || row === null || Array.isArray(row) || row instanceof NumberText) {
-    throw new BadRow(`must be a JSON object, got ${quoted(line)}`)
-  }
-  return row as Record<string, unknown>
+  if (!isObject(row)) throw new BadRow(`must be a JSON object, got ${quoted(line)}`)
+  return row
 }
 
-function keepNumberText(_: string, value: unknown, context?: { source?: string }): unknown {
-  return typeof value === 'number' ? new NumberText(context?.source ?? String(value)) : value
-}
-
+/** Values are not coerced: "5" is not 5. */
 function textOf(value: unknown, { name, json, expected }: Column): string {
   if (value instanceof NumberText && json === 'number') return value.text
   if (typeof value === json) return String(value)
   throw new BadRow(`${name} must be ${expected}, got ${shown(value)}`)
-}
-
-/** No coercion: "5" is not 5, and the message says why. */
-function shown(value: unknown): string {
-  if (value instanceof NumberText) return value.text
-  if (typeof value === 'string') return `${quoted(value)} (a string)`
-  if (Array.isArray(value)) return 'an array'
-  return typeof value === 'object' && value !== null ? 'an object' : String(value)
 }

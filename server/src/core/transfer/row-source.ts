@@ -1,3 +1,4 @@
+import { quoted } from '../values/exact-json.ts'
 import { COUNT_ROWS } from './adjustment-rows.ts'
 import { csvReader } from './csv-rows.ts'
 import {
@@ -6,7 +7,6 @@ import {
   headerOf,
   ORDER_ROWS,
   PET_ROWS,
-  quoted,
   type RawRow,
   type ReadLines,
 } from './exchange-rows.ts'

@@ -1,17 +1,17 @@
+import { CATEGORY } from '../catalog/category.ts'
+import { PET } from '../catalog/pet.ts'
+import { ORDER } from '../orders/order.ts'
+import { columnsOf } from '../values/field.ts'
+
+const { status: _, ...petRecord } = PET
+
 /**
  * Everything that a store holds, for moving it to another: each kind with its columns, in the order in which they
  * must be written, since later kinds refer to earlier ones.
  */
 export const CONTENTS = {
-  categories: { id: 'integer', name: 'text', low_stock_at: 'integer' },
-  pets: {
-    id: 'integer',
-    name: 'text',
-    words: 'text',
-    category_id: 'integer',
-    barcode: 'text',
-    low_stock_at: 'integer',
-  },
+  categories: columnsOf(CATEGORY),
+  pets: { ...columnsOf(petRecord), words: 'text' },
   stock: {
     pet_id: 'integer',
     quantity: 'integer',
@@ -21,15 +21,7 @@ export const CONTENTS = {
     is_low: 'boolean',
     last_change: 'integer',
   },
-  orders: {
-    id: 'integer',
-    pet_id: 'integer',
-    quantity: 'integer',
-    state: 'text',
-    created_at: 'integer',
-    expires_at: 'integer',
-    ship_date: 'integer',
-  },
+  orders: columnsOf(ORDER),
   log: {
     id: 'integer',
     kind: 'text',
@@ -108,6 +100,6 @@ export interface ContentBatch {
 
 export type ContentCounts = Readonly<Record<ContentKind, number>>
 
-export function columnsOf(kind: ContentKind): Readonly<Record<string, ContentType>> {
+export function contentColumns(kind: ContentKind): Readonly<Record<string, ContentType>> {
   return CONTENTS[kind]
 }

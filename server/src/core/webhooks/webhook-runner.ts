@@ -1,19 +1,122 @@
 import type { StockEvent } from '../stock/stock-event.ts'
 import type { Clock } from '../values/clock.ts'
-import type { DeliveryObserver } from './delivery-observer.ts'
-import { type DeliverySlots, MAX_AT_ONCE } from './delivery-slots.ts'
-import { DeliveryWindow, Pending } from './delivery-window.ts'
-import { GIVE_UP_AFTER_MS, pauseAfter } from './retry-schedule.ts'
-import type { Message, SendResult, WebhookSender } from './sender.ts'
-import { EVENTS_A_READ, type SharedLog } from './shared-log.ts'
-import { kindOf, secretsAt, type Webhook, type WebhookProgress } from './webhook.ts'
-import { attemptOf, type DeliveryAttempt, type DeliveryStore, MAX_KEPT_DELIVERIES } from './webhook-store.ts'
+import {
+  type DeliverySlots,
+  EVENTS_PER_READ,
+  MAX_PARALLEL_PER_WEBHOOK,
+  type SharedLog,
+} from './shared-delivery.ts'
+import {
+  type DeliveryFailure,
+  kindOf,
+  petOf,
+  secretsAt,
+  type Webhook,
+  type WebhookProgress,
+} from './webhook.ts'
+import {
+  attemptOf,
+  type DeliveryAttempt,
+  type DeliveryObserver,
+  type DeliveryStore,
+  MAX_KEPT_DELIVERIES,
+  type Message,
+  type SendResult,
+  type WebhookSender,
+} from './webhook-store.ts'
 
-/** What is in memory of a webhook, and what a crash may have delivered again. */
+/** Deliveries in memory for one webhook, which a crash may repeat. */
 const MAX_WINDOW = 512
-/** How long a receiver may ask for with Retry-After. */
+/** Longer Retry-After times are shortened to this. */
 const MAX_RETRY_AFTER_MS = 24 * 60 * 60 * 1_000
+/** A webhook whose delivery has failed for this long is turned off. */
+const GIVE_UP_AFTER_MS = 3 * 24 * 60 * 60 * 1_000
+/** Spreads the retries of receivers that failed together. */
+const RETRY_JITTER = 0.1
 const GONE = 410
+
+/** The delay after this many attempts; the last delay repeats. `random` is between 0 and 1. */
+export function retryDelay(attempts: number, delaysMs: readonly number[], random: number): number {
+  const delay = delaysMs[Math.min(attempts, delaysMs.length) - 1]
+  if (delay === undefined) throw new Error(`no retry delay is configured for attempt ${attempts}`)
+  return Math.round(delay * (1 + RETRY_JITTER * (2 * random - 1)))
+}
+
+export interface PendingDelivery {
+  readonly event: StockEvent
+  /** The cursor right before the event. */
+  readonly before: string
+  readonly message: Message
+  attempts: number
+  failingSince: number | undefined
+  retryAt: number
+}
+
+/** Deliveries that were read from the log and are not finished. Deliveries of one pet are sent one after the other. */
+export class DeliveryWindow {
+  /** In the order of the log. */
+  readonly #all = new Set<PendingDelivery>()
+  readonly #byPet = new Map<bigint | undefined, PendingDelivery[]>()
+  readonly #ready: PendingDelivery[] = []
+  /** Failed deliveries that wait for their retry. */
+  readonly #failed = new Set<PendingDelivery>()
+
+  get size(): number {
+    return this.#all.size
+  }
+
+  /** The oldest unfinished delivery: everything before it was delivered. */
+  get head(): PendingDelivery | undefined {
+    return this.#all.values().next().value
+  }
+
+  add(delivery: PendingDelivery): void {
+    this.#all.add(delivery)
+    const pet = petOf(delivery.event)
+    const queue = this.#byPet.get(pet)
+    if (queue !== undefined) {
+      queue.push(delivery)
+      return
+    }
+    this.#byPet.set(pet, [delivery])
+    if (delivery.attempts === 0) this.#ready.push(delivery)
+    else this.#failed.add(delivery)
+  }
+
+  takeReady(): PendingDelivery | undefined {
+    return this.#ready.shift()
+  }
+
+  /** The head, if it is ready. */
+  takeHead(): PendingDelivery | undefined {
+    const { head } = this
+    const index = head === undefined ? -1 : this.#ready.indexOf(head)
+    return index === -1 ? undefined : this.#ready.splice(index, 1)[0]
+  }
+
+  finish(delivery: PendingDelivery): void {
+    this.#all.delete(delivery)
+    const pet = petOf(delivery.event)
+    const queue = this.#byPet.get(pet)
+    queue?.shift()
+    const next = queue?.[0]
+    if (next === undefined) this.#byPet.delete(pet)
+    else this.#ready.push(next)
+  }
+
+  fail(delivery: PendingDelivery): void {
+    this.#failed.add(delivery)
+  }
+
+  /** Makes failed deliveries ready whose retry is due. Without `now`, makes all of them ready. */
+  retry(now = Number.POSITIVE_INFINITY): void {
+    for (const delivery of this.#failed) {
+      if (delivery.retryAt > now) continue
+      this.#failed.delete(delivery)
+      this.#ready.push(delivery)
+    }
+  }
+}
 
 export interface RunnerParts {
   readonly store: Pick<DeliveryStore, 'latestEventCursor' | 'saveProgress'>
@@ -21,47 +124,44 @@ export interface RunnerParts {
   readonly slots: DeliverySlots
   readonly sender: WebhookSender
   readonly messageOf: (event: StockEvent, at: number) => Message
-  readonly pausesMs: readonly number[]
+  readonly retryDelaysMs: readonly number[]
   readonly clock: Clock
   readonly observers: readonly DeliveryObserver[]
-  /** Whether the webhook is still ours: nothing is sent where it may be another's. */
-  readonly isOurs: () => boolean
+  /** Nothing is sent without a lease, because another process may deliver. */
+  readonly hasLease: () => boolean
 }
 
-interface Wanted {
-  readonly event: StockEvent
-  readonly before: string
-}
+type LoggedEvent = Pick<PendingDelivery, 'event' | 'before'>
 
 /**
- * Delivers for one webhook, from its place in the log on: several at once, those of one pet one after the other. What
- * fails waits, and with it what comes after it of the same pet; others go on as far as the window reaches. A receiver
- * that takes nothing any more is tried with the first of them alone.
+ * Delivers the events of the log to one webhook, several in parallel, but those of one pet in order. A failed delivery
+ * holds up the later ones of its pet; other pets continue up to the size of the window. While the receiver is down, only
+ * the oldest delivery is retried.
  */
 export class WebhookRunner {
   readonly webhook: Webhook
   readonly #parts: RunnerParts
   readonly #window = new DeliveryWindow()
-  /** Read from the log, and not in the window yet. */
-  readonly #next: Wanted[] = []
-  /** Up to here the log has been read. */
+  /** Events that were read from the log and are not in the window yet. */
+  readonly #backlog: LoggedEvent[] = []
+  /** The log has been read up to here. */
   #cursor: string
   #relistAt: number | undefined
-  /** How far the first had come before we took over. */
-  #resumed: WebhookProgress['failure']
+  /** The failure of the oldest delivery before this process took over. */
+  #inheritedFailure: DeliveryFailure | undefined
   #off: WebhookProgress['off']
   #attempts: DeliveryAttempt[] = []
   #sending = 0
   #failuresInARow = 0
-  /** Until then the receiver wants to be left alone. */
+  /** The end of the receiver's Retry-After. */
   #heldUntil = 0
   #lastTick = 0
   #isFilling = false
-  /** Why nothing could be read; it is tried again with the next tick. */
-  #trouble: unknown
+  /** Why the log could not be read. The next tick throws it, and reading is tried again. */
+  #readFailure: unknown
   #isAtEnd = false
   #isStopping = false
-  #isChanged = false
+  #hasUnsavedProgress = false
   #saving: Promise<void> | undefined
   #whenIdle: (() => void) | undefined
 
@@ -70,35 +170,35 @@ export class WebhookRunner {
     this.#parts = parts
     const { cursor, relistAt, failure } = webhook.progress
     this.#cursor = cursor
-    this.#resumed = failure
-    if (failure !== undefined) this.#failuresInARow = MAX_AT_ONCE
-    if (relistAt !== undefined) this.#tellRelist(cursor, relistAt)
+    this.#inheritedFailure = failure
+    if (failure !== undefined) this.#failuresInARow = MAX_PARALLEL_PER_WEBHOOK
+    if (relistAt !== undefined) this.#addRelist(cursor, relistAt)
   }
 
-  /** The log ends here by now. */
+  /** Continues if the log has grown. `end` is the cursor at its end. */
   wake(end: string): void {
     if (this.#isAtEnd && end === this.#cursor) return
     this.#isAtEnd = false
-    this.#goOn()
+    this.#continue()
   }
 
-  /** Looks at the clock; called every now and then. */
+  /** Starts due retries and saves the progress. Called at a short interval. */
   async tick(): Promise<void> {
     const now = this.#parts.clock()
     if (now < this.#lastTick) {
-      // The clock was set back: nobody knows for how long what waits has waited.
+      // The clock was set back, so the waiting times are unknown.
       this.#heldUntil = 0
       this.#window.retry()
     } else if (!this.#isDown || (this.#window.head?.retryAt ?? now) <= now) this.#window.retry(now)
     this.#lastTick = now
-    this.#goOn()
+    this.#continue()
     await this.#save()
-    const trouble = this.#trouble
-    this.#trouble = undefined
-    if (trouble !== undefined) throw trouble
+    const failure = this.#readFailure
+    this.#readFailure = undefined
+    if (failure !== undefined) throw failure
   }
 
-  /** Sends nothing more, and writes down how far it came once what is under way is over. */
+  /** Sends nothing more, waits for the requests under way, and saves the progress. */
   async stop(): Promise<void> {
     this.#isStopping = true
     if (this.#sending > 0) {
@@ -111,144 +211,147 @@ export class WebhookRunner {
   }
 
   get #isDown(): boolean {
-    return this.#failuresInARow >= MAX_AT_ONCE
+    return this.#failuresInARow >= MAX_PARALLEL_PER_WEBHOOK
   }
 
-  get #isOver(): boolean {
-    return this.#isStopping || this.#off !== undefined || !this.#parts.isOurs()
+  get #canSend(): boolean {
+    return !this.#isStopping && this.#off === undefined && this.#parts.hasLease()
   }
 
-  #goOn(): void {
+  #continue(): void {
     this.#dispatch()
-    const isMore = this.#next.length > 0 || !this.#isAtEnd
-    if (isMore && !this.#isOver && !this.#isFilling && this.#window.size < MAX_WINDOW / 2) {
-      void this.#fill()
+    const hasMore = this.#backlog.length > 0 || !this.#isAtEnd
+    if (hasMore && this.#canSend && !this.#isFilling && this.#window.size < MAX_WINDOW / 2) {
+      void this.#fillWindow()
     }
   }
 
   readonly #dispatch = (): void => {
     const { slots, clock } = this.#parts
     const now = clock()
-    while (now >= this.#heldUntil && !this.#isOver && slots.hasRoom(this.#sending, this.#dispatch)) {
-      const pending = this.#isDown ? this.#window.takeHead() : this.#window.take()
-      if (pending === undefined) return
+    while (now >= this.#heldUntil && this.#canSend && slots.hasRoom(this.#sending, this.#dispatch)) {
+      const delivery = this.#isDown ? this.#window.takeHead() : this.#window.takeReady()
+      if (delivery === undefined) return
       this.#sending++
       slots.take()
-      void this.#deliver(pending)
+      void this.#deliver(delivery)
     }
   }
 
-  async #fill(): Promise<void> {
+  async #fillWindow(): Promise<void> {
     this.#isFilling = true
     try {
-      while (!this.#isOver && this.#window.size < MAX_WINDOW) {
-        if (this.#next.length === 0 && !(await this.#read())) break
-        this.#takeNext()
-        // What has to be alone waits until it is.
-        if (this.#next.length > 0 && this.#window.size < MAX_WINDOW) break
+      while (this.#canSend && this.#window.size < MAX_WINDOW) {
+        if (this.#backlog.length === 0 && !(await this.#read())) break
+        this.#moveBacklogIntoWindow()
+        // A relist waits until the window is empty, and everything else waits for the relist.
+        if (this.#backlog.length > 0 && this.#window.size < MAX_WINDOW) break
       }
     } catch (error) {
-      this.#trouble = error
+      this.#readFailure = error
     }
     this.#isFilling = false
     this.#dispatch()
   }
 
-  /** Whether there was anything to read. */
+  /** Reads the next events of the log into the backlog. False if there are none. */
   async #read(): Promise<boolean> {
-    const found = await this.#parts.log.eventsAfter(this.#cursor)
-    if (typeof found === 'string') {
-      // The place is gone. What was read from before that is still delivered first.
+    const read = await this.#parts.log.eventsAfter(this.#cursor)
+    if (typeof read === 'string') {
+      // The log was pruned past the cursor. Events that were read before are delivered first.
       if (this.#window.size > 0) return false
       this.#cursor = await this.#parts.store.latestEventCursor()
-      this.#tellRelist(this.#cursor, this.#parts.clock())
+      this.#addRelist(this.#cursor, this.#parts.clock())
       return true
     }
     let before = this.#cursor
-    for (const event of found.events) {
+    for (const event of read.events) {
       const kind = kindOf(event)
-      if (kind === 'relist' || (kind !== undefined && this.webhook.kinds.includes(kind)))
-        this.#next.push({ event, before })
+      if (kind === 'relist' || (kind !== undefined && this.webhook.kinds.includes(kind))) {
+        this.#backlog.push({ event, before })
+      }
       before = event.cursor
     }
-    if (found.cursor !== this.#cursor) this.#isChanged = true
-    this.#cursor = found.cursor
-    this.#isAtEnd = found.events.length < EVENTS_A_READ
-    return found.events.length > 0
+    if (read.cursor !== this.#cursor) this.#hasUnsavedProgress = true
+    this.#cursor = read.cursor
+    this.#isAtEnd = read.events.length < EVENTS_PER_READ
+    return read.events.length > 0
   }
 
-  #takeNext(): void {
+  #moveBacklogIntoWindow(): void {
     while (this.#window.size < MAX_WINDOW) {
-      const wanted = this.#next[0]
-      if (wanted === undefined || this.#relistAt !== undefined) return
-      if (wanted.event.kind === 'relist') {
-        if (this.#window.size > 0) return
-        this.#next.shift()
-        this.#tellRelist(wanted.event.cursor, this.#parts.clock())
-        return
-      }
-      this.#next.shift()
-      this.#add(wanted)
+      const next = this.#backlog[0]
+      if (next === undefined || this.#relistAt !== undefined) return
+      const isRelist = next.event.kind === 'relist'
+      if (isRelist && this.#window.size > 0) return
+      this.#backlog.shift()
+      if (isRelist) this.#addRelist(next.event.cursor, this.#parts.clock())
+      else this.#add(next)
     }
   }
 
-  /** Everything up to the cursor is told by this alone. */
-  #tellRelist(cursor: string, at: number): void {
+  /** A relist replaces everything up to the cursor. */
+  #addRelist(cursor: string, at: number): void {
     this.#relistAt = at
-    this.#isChanged = true
+    this.#hasUnsavedProgress = true
     this.#add({ event: { kind: 'relist', cursor }, before: cursor })
   }
 
-  #add({ event, before }: Wanted): void {
-    const message = this.#parts.messageOf(event, this.#relistAt ?? this.#parts.clock())
-    const pending = new Pending(event, before, message)
-    if (this.#resumed !== undefined) {
-      const { attempts, since, retryAt } = this.#resumed
-      const latest = this.#parts.clock() + MAX_RETRY_AFTER_MS
-      Object.assign(pending, { attempts, failingSince: since, retryAt: Math.min(retryAt, latest) })
-      this.#resumed = undefined
-    }
-    this.#window.add(pending)
+  #add({ event, before }: LoggedEvent): void {
+    const { messageOf, clock } = this.#parts
+    const failure = this.#inheritedFailure
+    this.#inheritedFailure = undefined
+    this.#window.add({
+      event,
+      before,
+      message: messageOf(event, this.#relistAt ?? clock()),
+      attempts: failure?.attempts ?? 0,
+      failingSince: failure?.since,
+      retryAt: Math.min(failure?.retryAt ?? 0, clock() + MAX_RETRY_AFTER_MS),
+    })
   }
 
-  async #deliver(pending: Pending): Promise<void> {
+  async #deliver(delivery: PendingDelivery): Promise<void> {
     const { sender, clock, observers, slots } = this.#parts
     const at = clock()
-    const result = await sender.send(this.webhook.url, secretsAt(this.webhook, at), pending.message)
-    pending.attempts++
+    const result = await sender.send(this.webhook.url, secretsAt(this.webhook, at), delivery.message)
+    delivery.attempts++
     this.#sending--
     slots.free()
-    this.#isChanged = true
-    this.#note(pending, at, result)
+    this.#hasUnsavedProgress = true
+    this.#attempts.push(attemptOf(delivery.message, delivery.attempts, at, result))
+    if (this.#attempts.length > 2 * MAX_KEPT_DELIVERIES) {
+      this.#attempts = this.#attempts.slice(-MAX_KEPT_DELIVERIES)
+    }
     const isDelivered = result.error === undefined
     for (const observer of observers) observer.deliveryFinished?.(isDelivered, result.durationMs)
-    if (isDelivered) this.#delivered(pending)
-    else this.#failed(pending, at, result)
+    if (isDelivered) this.#finish(delivery)
+    else this.#fail(delivery, at, result)
     if (this.#sending === 0) this.#whenIdle?.()
-    this.#goOn()
+    this.#continue()
   }
 
-  #delivered(pending: Pending): void {
+  #finish(delivery: PendingDelivery): void {
     const wasDown = this.#isDown
     this.#failuresInARow = 0
-    if (pending.event.kind === 'relist') this.#relistAt = undefined
-    this.#window.delivered(pending)
+    if (delivery.event.kind === 'relist') this.#relistAt = undefined
+    this.#window.finish(delivery)
     if (wasDown) this.#window.retry()
   }
 
-  #failed(pending: Pending, at: number, { status, error = '', retryAfterMs }: SendResult): void {
+  #fail(delivery: PendingDelivery, at: number, { status, error = '', retryAfterMs }: SendResult): void {
     this.#failuresInARow++
-    pending.failingSince ??= at
-    this.#window.failed(pending)
+    delivery.failingSince ??= at
+    this.#window.fail(delivery)
     const now = this.#parts.clock()
     if (status === GONE) this.#turnOff('the receiver answered 410 Gone')
-    else if (now - pending.failingSince >= GIVE_UP_AFTER_MS) {
-      const since = new Date(pending.failingSince).toISOString()
-      this.#turnOff(`nothing was taken since ${since}; the last attempt failed: ${error}`)
+    else if (now - delivery.failingSince >= GIVE_UP_AFTER_MS) {
+      const since = new Date(delivery.failingSince).toISOString()
+      this.#turnOff(`a delivery has failed since ${since}; the last attempt failed: ${error}`)
     } else if (retryAfterMs !== undefined) {
-      pending.retryAt = now + Math.min(retryAfterMs, MAX_RETRY_AFTER_MS)
-      this.#heldUntil = Math.max(this.#heldUntil, pending.retryAt)
-    } else pending.retryAt = now + pauseAfter(pending.attempts, this.#parts.pausesMs, Math.random())
+      delivery.retryAt = now + Math.min(retryAfterMs, MAX_RETRY_AFTER_MS)
+      this.#heldUntil = Math.max(this.#heldUntil, delivery.retryAt)
+    } else delivery.retryAt = now + retryDelay(delivery.attempts, this.#parts.retryDelaysMs, Math.random())
   }
 
   #turnOff(reason: string): void {
@@ -257,35 +360,30 @@ export class WebhookRunner {
     for (const observer of this.#parts.observers) observer.webhookTurnedOff?.(this.webhook, reason)
   }
 
-  #note({ message, attempts }: Pending, at: number, result: SendResult): void {
-    this.#attempts.push(attemptOf(message, attempts, at, result))
-    if (this.#attempts.length > 2 * MAX_KEPT_DELIVERIES)
-      this.#attempts = this.#attempts.slice(-MAX_KEPT_DELIVERIES)
-  }
-
   get #progress(): WebhookProgress {
     const { head } = this.#window
-    const failure = head?.failure
     return {
-      cursor: head?.before ?? this.#next[0]?.before ?? this.#cursor,
+      cursor: head?.before ?? this.#backlog[0]?.before ?? this.#cursor,
       ...(this.#relistAt === undefined ? {} : { relistAt: this.#relistAt }),
-      ...(failure === undefined ? {} : { failure }),
+      ...(head?.failingSince === undefined
+        ? {}
+        : { failure: { since: head.failingSince, attempts: head.attempts, retryAt: head.retryAt } }),
       ...(this.#off === undefined ? {} : { off: this.#off }),
     }
   }
 
   async #save(): Promise<void> {
-    if (this.#saving !== undefined || !this.#isChanged) return
-    this.#isChanged = false
+    if (this.#saving !== undefined || !this.#hasUnsavedProgress) return
+    this.#hasUnsavedProgress = false
     const attempts = this.#attempts.slice(-MAX_KEPT_DELIVERIES)
     this.#attempts = []
     this.#saving = this.#parts.store.saveProgress(this.webhook, this.#progress, attempts).then(
-      (isOurs) => {
-        // Somebody changed it, or serves it: what we know of it is over.
-        if (!isOurs) this.#isStopping = true
+      (isSaved) => {
+        // The webhook was changed, or another process delivers for it.
+        if (!isSaved) this.#isStopping = true
       },
       (error: unknown) => {
-        this.#isChanged = true
+        this.#hasUnsavedProgress = true
         this.#attempts = [...attempts, ...this.#attempts]
         throw error
       },

@@ -1,23 +1,47 @@
+// The ports of webhooks: the store, the sender, and observers of deliveries.
 import type { StockEvents } from '../stock/stock-event.ts'
-import type { Message, SendResult } from './sender.ts'
 import type { Webhook, WebhookProgress } from './webhook.ts'
 
-/** One request to the address of a webhook, and what came of it. */
-export interface DeliveryAttempt {
-  /** The same for each attempt to deliver the same. */
+/** The message of a delivery, the same for each attempt. */
+export interface Message {
+  readonly id: string
+  readonly type: string
+  readonly body: string
+}
+
+export interface SendResult {
+  /** Absent if no response arrived. */
+  readonly status?: number
+  readonly durationMs: number
+  /** The beginning of the response body. */
+  readonly response: string
+  /** Why the attempt failed; absent if it succeeded. */
+  readonly error?: string
+  /** The receiver's Retry-After. */
+  readonly retryAfterMs?: number
+}
+
+/** Sends messages to the urls of webhooks. */
+export interface WebhookSender {
+  /** Why nothing can be sent to this url; `undefined` if the url is fine. */
+  problemOf(url: string): Promise<string | undefined>
+  /** Signs the message with each of the secrets. Never rejects. */
+  send(url: string, secrets: readonly string[], message: Message): Promise<SendResult>
+}
+
+export interface DeliveryObserver {
+  deliveryFinished?(isDelivered: boolean, durationMs: number): void
+  webhookTurnedOff?(webhook: Webhook, reason: string): void
+}
+
+/** One request to the url of a webhook, and its result. */
+export interface DeliveryAttempt extends Omit<SendResult, 'retryAfterMs'> {
   readonly messageId: string
   readonly type: string
   readonly at: number
-  readonly durationMs: number
   /** Counted from 1. */
   readonly attempt: number
   readonly isDelivered: boolean
-  /** Of the answer; absent where none came. */
-  readonly status?: number
-  /** Why it failed, in words. */
-  readonly error?: string
-  /** What the answer begins with. */
-  readonly response: string
 }
 
 export function attemptOf(
@@ -33,11 +57,11 @@ export interface ListedAttempt extends DeliveryAttempt {
   readonly id: bigint
 }
 
-/** How far a webhook is behind. */
+/** The backlog of a webhook. */
 export interface WebhookLag {
-  /** Events after its place, wanted or not; 1 if the place is gone, since a relist stands for all of them. */
+  /** Events after its cursor, including those it did not subscribe to. 1 if a relist replaces them. */
   readonly events: number
-  /** When the first of that happened; `undefined` where there is none. */
+  /** When the oldest of them happened; `undefined` if there is none. */
   readonly since: number | undefined
 }
 
@@ -46,36 +70,36 @@ export interface WebhookState {
   readonly lag: WebhookLag
 }
 
-/** For those who look at webhooks. They are changed by `changeStock`. */
+/** Kept for each webhook. */
+export const MAX_KEPT_DELIVERIES = 1_000
+
+/** Reads webhooks. They are changed by `changeStock`. */
 export interface WebhookStore {
-  /** By when they were made. */
+  /** Sorted by their creation. */
   listWebhooks(): Promise<WebhookState[]>
   findWebhook(id: bigint): Promise<WebhookState | undefined>
-  /** At most `limit` attempts, newest first; those that are older than `before` where that is given. */
+  /** At most `limit` attempts, newest first. With `before`, only attempts older than that id. */
   listDeliveries(webhookId: bigint, limit: number, before: bigint | undefined): Promise<ListedAttempt[]>
-  /** Writes down attempts beside a place: those of a test. */
+  /** Records attempts without changing the progress. */
   recordDeliveries(webhookId: bigint, attempts: readonly DeliveryAttempt[]): Promise<void>
-  /** The cursor before everything that happened from this time on and is still known. */
+  /** The cursor before the first event in the log at or after this time. */
   eventCursorAt(time: number): Promise<string>
 }
 
-/** For those who deliver. */
+/** What delivering needs of the store. */
 export interface DeliveryStore {
   version(): number | undefined
   latestEventCursor(): Promise<string>
-  /** Like `stockEventsAfter`, however far back the cursor is. */
+  /** Like `stockEventsAfter`, without a limit on how far back the cursor is. */
   eventsAfter(cursor: string, limit: number): Promise<StockEvents | 'too_far' | 'unknown_cursor'>
-  /** Takes all webhooks that nobody delivers for, for so long; gives those that are ours for at least half of that. */
+  /** Leases all webhooks that have no lease. Returns the webhooks that are leased to us for at least half of the duration. */
   leaseWebhooks(durationMs: number): Promise<Webhook[]>
-  /** So that somebody else need not wait. */
+  /** Ends our leases, so that another process can take over at once. */
   releaseWebhooks(): Promise<void>
-  /** Writes down how far we have come. False where it is not ours any more, or has been changed: then nothing is. */
+  /** Saves nothing and returns false if the webhook has been changed or is leased to another process. */
   saveProgress(
     webhook: Pick<Webhook, 'id' | 'revision'>,
     progress: WebhookProgress,
     attempts: readonly DeliveryAttempt[],
   ): Promise<boolean>
 }
-
-/** Of each webhook. */
-export const MAX_KEPT_DELIVERIES = 1_000

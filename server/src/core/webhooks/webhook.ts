@@ -3,23 +3,28 @@ import type { OrderChange } from '../orders/order.ts'
 import type { StockEvent } from '../stock/stock-event.ts'
 import { ServiceError } from '../values/errors.ts'
 
-/** What a webhook can be told of; part of the contract. */
+/** The events that a webhook can subscribe to; part of the contract. */
 export const WEBHOOK_KINDS = [
-  ...(['stock.changed', 'stock.low', 'stock.recovered'] as const),
-  ...(['order.created', 'order.completed', 'order.cancelled', 'order.expired'] as const),
-  ...(['pet.changed', 'pet.removed'] as const),
+  'stock.changed',
+  'stock.low',
+  'stock.recovered',
+  'order.created',
+  'order.completed',
+  'order.cancelled',
+  'order.expired',
+  'pet.changed',
+  'pet.removed',
 ] as const
 export type WebhookKind = (typeof WEBHOOK_KINDS)[number]
 
-/** In all of the store. */
+/** In the whole store. */
 export const MAX_WEBHOOKS = 100
-/** That one key may have created: it takes many keys to fill the store. The command line has no such limit. */
+/** Created by one key, so that one key cannot use up the limit of the store. Does not apply to the command line. */
 export const MAX_WEBHOOKS_PER_KEY = 10
 export const MAX_URL_LENGTH = 2_000
-/** For so long after a rotation, deliveries are signed with the secret of before as well. */
+/** How long deliveries are also signed with the old secret after a rotation. */
 export const OLD_SECRET_MS = 24 * 60 * 60 * 1_000
 
-/** Somebody who is told of what happens by requests to their address. */
 export interface Webhook {
   readonly id: bigint
   readonly url: string
@@ -28,23 +33,22 @@ export interface Webhook {
   readonly createdAt: number
   /** The id of the key that created it; `undefined` if it was created before this was recorded. */
   readonly createdBy?: string
-  /** `whsec_` and what is signed with, in base64. */
+  /** `whsec_` followed by the signing key in base64. */
   readonly secret: string
   readonly oldSecret?: { readonly secret: string; readonly until: number }
   readonly progress: WebhookProgress
-  /** Another one with every change that a caller makes; what was begun before is not written down any more. */
+  /** Incremented by every change of a caller. Progress of an earlier revision is not saved. */
   readonly revision: number
 }
 
-/** How far deliveries have come. */
 export interface WebhookProgress {
-  /** A place in the log: everything up to it has been delivered. */
+  /** Every event up to this cursor has been delivered. */
   readonly cursor: string
-  /** Since when it is due to be told that the place before was gone, and the list is to be read again. */
+  /** If a relist is due, because the log was pruned past the cursor: since when. */
   readonly relistAt?: number
-  /** Of the first that is not delivered, where that was tried. */
+  /** The failure of the oldest undelivered event. */
   readonly failure?: DeliveryFailure
-  /** Where it was turned off, and why; until somebody turns it on again. */
+  /** If the webhook was turned off: when and why. */
   readonly off?: { readonly at: number; readonly reason: string }
 }
 
@@ -60,17 +64,17 @@ export function newSecret(): string {
   return `whsec_${randomBytes(32).toString('base64')}`
 }
 
-/** One that hardly any other has; the commit refuses it where one does. */
+/** A random id. In the unlikely case that it is taken, the commit rejects it. */
 export function newWebhookId(): bigint {
   return BigInt(randomInt(1_000_000_000, 10_000_000_000))
 }
 
-/** What it is signed with at this time, the newest first. */
+/** The secrets to sign with at this time, newest first. */
 export function secretsAt({ secret, oldSecret }: Webhook, now: number): string[] {
   return oldSecret !== undefined && oldSecret.until > now ? [secret, oldSecret.secret] : [secret]
 }
 
-export function isServed({ paused, progress }: Webhook): boolean {
+export function isActive({ paused, progress }: Webhook): boolean {
   return !paused && progress.off === undefined
 }
 
@@ -82,26 +86,77 @@ const ORDER_KINDS: Readonly<Record<OrderChange, WebhookKind | undefined>> = {
   expired: 'order.expired',
 }
 
-/** Under which kind an event is told; `undefined` where it is told to nobody, and `relist` is told to everybody. */
-export function kindOf(event: StockEvent): WebhookKind | 'relist' | undefined {
-  if (event.kind === 'order') return ORDER_KINDS[event.change]
-  if (event.kind === 'relist') return 'relist'
-  return KINDS[event.kind]
-}
-
 const KINDS = {
   change: 'stock.changed',
   low: 'stock.low',
   recovered: 'stock.recovered',
   pet: 'pet.changed',
   removed: 'pet.removed',
-} as const satisfies Readonly<Record<Exclude<StockEvent['kind'], 'order' | 'relist'>, WebhookKind>>
+  relist: 'relist',
+} as const satisfies Readonly<Record<Exclude<StockEvent['kind'], 'order'>, WebhookKind | 'relist'>>
+
+/** `undefined` if the event is not delivered to webhooks. A `relist` is delivered to all of them. */
+export function kindOf(event: StockEvent): WebhookKind | 'relist' | undefined {
+  return event.kind === 'order' ? ORDER_KINDS[event.change] : KINDS[event.kind]
+}
 
 export function petOf(event: StockEvent): bigint | undefined {
   if (event.kind === 'relist') return undefined
   return event.kind === 'order' ? event.order.petId : event.petId
 }
 
-export function noWebhook(id: bigint): ServiceError {
-  return new ServiceError('not_found', `there is no webhook ${id}; GET /webhooks lists those there are`)
+export function webhookNotFound(id: bigint): ServiceError {
+  return new ServiceError('not_found', `webhook ${id} does not exist; GET /webhooks lists all webhooks`)
+}
+
+const EXAMPLE_URL = 'https://shop.example/hooks'
+/** URL.parse silently removes some of these, so the stored url would differ from the one that was sent. */
+const BLANK_OR_CONTROL = /[\s\p{Cc}]/u
+const SCHEME_AND_HOST = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]/i
+const PORT = /^[^/?#]*:\/\/[^/?#]*:(\d+)(?:[/?#]|$)/
+
+/** Returns the url in normal form, or its problem. Whether the url may be called is up to the sender. */
+export function normalizeUrl(text: string): { readonly url: string } | { readonly problem: string } {
+  const problem = problemOf(text)
+  if (problem !== undefined) return { problem }
+  const parsed = URL.parse(text)
+  if (parsed === null) return { problem: parseProblemOf(text) }
+  if (parsed.username !== '' || parsed.password !== '') {
+    return { problem: 'must not contain a user name or a password; deliveries are signed instead' }
+  }
+  // Percent-encoding makes it longer.
+  return parsed.href.length > MAX_URL_LENGTH ? { problem: tooLong(parsed.href) } : { url: parsed.href }
+}
+
+function problemOf(text: string): string | undefined {
+  if (text.length > MAX_URL_LENGTH) return tooLong(text)
+  const unwanted = BLANK_OR_CONTROL.exec(text)
+  if (unwanted !== null) {
+    return `must not contain blanks or control characters, got ${codePoint(unwanted[0])} at position ${unwanted.index + 1}; percent-encode it`
+  }
+  if (!text.isWellFormed()) return 'must be valid Unicode, got half of a surrogate pair'
+  if (text.includes('\\')) return 'must not contain a backslash; separate the parts of the path with /'
+  if (!SCHEME_AND_HOST.test(text)) {
+    return `must be an absolute url with a scheme and a host, such as ${EXAMPLE_URL}, got ${shortened(text)}`
+  }
+  return undefined
+}
+
+function parseProblemOf(text: string): string {
+  const port = PORT.exec(text)?.[1]
+  return port !== undefined && Number(port) > 65_535
+    ? `must have a port of at most 65535, got ${shortened(port)}`
+    : `must have a valid host name and port, such as ${EXAMPLE_URL}, got ${shortened(text)}`
+}
+
+function tooLong({ length }: string): string {
+  return `must have at most ${MAX_URL_LENGTH} characters, got ${length}`
+}
+
+function codePoint(character: string): string {
+  return `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`
+}
+
+function shortened(text: string): string {
+  return JSON.stringify(text.length > 40 ? `${text.slice(0, 40)}…` : text)
 }

@@ -1,4 +1,3 @@
-import { readNewCategory } from '../catalog-input.ts'
 import { categoryReply } from '../catalog-reply.ts'
 import { Category, NewCategory } from '../catalog-resources.ts'
 import { changeOnce } from '../idempotency.ts'
@@ -16,7 +15,6 @@ export const createCategory = defineOperation({
   needs: 'pets',
   isIdempotent: true,
   body: NewCategory,
-  parseBody: readNewCategory,
   success: { status: 201, description: 'The category.', schema: Category },
   errors: ['invalid_request', 'already_exists', 'payload_too_large'],
   reply: ({ body, key, request, sentKey }, { commits, clock }) =>

@@ -1,6 +1,5 @@
 import { changeOnce } from '../idempotency.ts'
 import { defineOperation } from '../operation.ts'
-import { readNewOrder } from '../order-input.ts'
 import { orderReply } from '../order-reply.ts'
 import { NewOrder, Order, orderBody } from '../order-resources.ts'
 import { jsonReply } from '../reply.ts'
@@ -17,7 +16,6 @@ export const createOrder = defineOperation({
   needs: 'orders',
   isIdempotent: true,
   body: NewOrder,
-  parseBody: readNewOrder,
   success: { status: 201, description: 'The order.', schema: Order },
   errors: ['invalid_request', 'not_found', 'insufficient_stock', 'payload_too_large'],
   reply: ({ body, key, request, sentKey }, { commits, clock }) =>

@@ -1,4 +1,3 @@
-import { readNewPet } from '../catalog-input.ts'
 import { petReply } from '../catalog-reply.ts'
 import { NewPet } from '../catalog-resources.ts'
 import { changeOnce } from '../idempotency.ts'
@@ -18,7 +17,6 @@ export const createPet = defineOperation({
   needs: 'pets',
   isIdempotent: true,
   body: NewPet,
-  parseBody: readNewPet,
   success: { status: 201, description: 'The pet.', schema: Pet },
   errors: ['invalid_request', 'already_exists', 'payload_too_large'],
   reply: ({ body, key, request, sentKey }, { commits, clock }) =>

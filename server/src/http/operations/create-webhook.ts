@@ -8,8 +8,7 @@ import {
 import { changeOnce } from '../idempotency.ts'
 import { defineOperation } from '../operation.ts'
 import { jsonReply } from '../reply.ts'
-import { readNewWebhook } from '../webhook-input.ts'
-import { requireAddress, webhookReply } from '../webhook-reply.ts'
+import { normalUrl, requireAddress, webhookReply } from '../webhook-reply.ts'
 import { NewWebhook, WebhookWithSecret, webhookBody } from '../webhook-resources.ts'
 
 export const createWebhook = defineOperation({
@@ -23,14 +22,22 @@ export const createWebhook = defineOperation({
   needs: 'webhooks',
   isIdempotent: true,
   body: NewWebhook,
-  parseBody: readNewWebhook,
   success: { status: 201, description: 'The webhook, with its secret.', schema: WebhookWithSecret },
   errors: ['invalid_request', 'in_use', 'payload_too_large'],
   reply: async ({ body, key, request, sentKey }, { commits, clock, store, webhooks }) => {
-    await requireAddress(webhooks.sender, body.url)
+    const url = normalUrl(body.url)
+    await requireAddress(webhooks.sender, url)
     const at = clock()
     const newWebhook: Webhook = {
-      ...{ id: newWebhookId(), ...body, paused: false, createdAt: at, secret: newSecret(), revision: 1 },
+      ...{
+        id: newWebhookId(),
+        url,
+        kinds: body.kinds,
+        paused: false,
+        createdAt: at,
+        secret: newSecret(),
+        revision: 1,
+      },
       progress: { cursor: await store.latestEventCursor() },
     }
     return changeOnce(commits, { newWebhook, keyId: key.id, at }, sentKey, (outcome) =>

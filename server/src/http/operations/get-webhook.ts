@@ -1,4 +1,4 @@
-import { noWebhook } from '../../core/webhooks/webhook.ts'
+import { webhookNotFound } from '../../core/webhooks/webhook.ts'
 import { defineOperation } from '../operation.ts'
 import { IF_NONE_MATCH } from '../representation.ts'
 import { Int64 } from '../resources.ts'
@@ -19,7 +19,7 @@ export const getWebhook = defineOperation({
   errors: ['invalid_request', 'not_found'],
   handle: async ({ params: { webhookId } }, { store }) => {
     const found = await store.findWebhook(webhookId)
-    if (found === undefined) throw noWebhook(webhookId)
+    if (found === undefined) throw webhookNotFound(webhookId)
     return webhookBody(found)
   },
 })

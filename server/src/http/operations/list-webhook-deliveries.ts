@@ -1,7 +1,7 @@
 import Type from 'typebox'
 import { parseInt64 } from '../../core/values/int64.ts'
 import { unknownCursor } from '../../core/values/page-request.ts'
-import { noWebhook } from '../../core/webhooks/webhook.ts'
+import { webhookNotFound } from '../../core/webhooks/webhook.ts'
 import { defineOperation } from '../operation.ts'
 import { IF_NONE_MATCH, pageReply } from '../representation.ts'
 import { cursorParameter, Int64, limitParameter } from '../resources.ts'
@@ -26,7 +26,7 @@ export const listWebhookDeliveries = defineOperation({
     const { limit, cursor } = query
     const before = cursor === undefined ? undefined : parseInt64(cursor)
     if (cursor !== undefined && before === undefined) throw unknownCursor(cursor)
-    if ((await store.findWebhook(webhookId)) === undefined) throw noWebhook(webhookId)
+    if ((await store.findWebhook(webhookId)) === undefined) throw webhookNotFound(webhookId)
     const found = await store.listDeliveries(webhookId, limit + 1, before)
     const shown = found.slice(0, limit).map(deliveryBody)
     const next = found.length > limit ? shown.at(-1)?.id : undefined

@@ -1,4 +1,4 @@
-import { noWebhook, secretsAt } from '../../core/webhooks/webhook.ts'
+import { secretsAt, webhookNotFound } from '../../core/webhooks/webhook.ts'
 import { attemptOf } from '../../core/webhooks/webhook-store.ts'
 import { defineOperation } from '../operation.ts'
 import { Int64 } from '../resources.ts'
@@ -19,7 +19,7 @@ export const testWebhook = defineOperation({
   errors: ['invalid_request', 'not_found'],
   handle: async ({ params: { webhookId } }, { store, clock, webhooks }) => {
     const found = await store.findWebhook(webhookId)
-    if (found === undefined) throw noWebhook(webhookId)
+    if (found === undefined) throw webhookNotFound(webhookId)
     const { webhook } = found
     const at = clock()
     const [kind] = webhook.kinds

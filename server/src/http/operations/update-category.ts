@@ -1,4 +1,3 @@
-import { readCategoryUpdate } from '../catalog-input.ts'
 import { categoryReply } from '../catalog-reply.ts'
 import { Category, CategoryUpdate } from '../catalog-resources.ts'
 import { changeOnce } from '../idempotency.ts'
@@ -19,11 +18,10 @@ export const updateCategory = defineOperation({
   isIdempotent: true,
   params: { categoryId: Int64('The category to change.') },
   body: CategoryUpdate,
-  parseBody: readCategoryUpdate,
   success: { description: 'The category.', schema: Category },
   errors: ['invalid_request', 'not_found', 'payload_too_large'],
   reply: ({ params: { categoryId }, body, key, sentKey }, { commits, clock }) =>
-    changeOnce(commits, { categoryId, ...body, keyId: key.id, at: clock() }, sentKey, (outcome) =>
+    changeOnce(commits, { categoryId, categoryPatch: body, keyId: key.id, at: clock() }, sentKey, (outcome) =>
       categoryReply(outcome, taggedReply),
     ),
 })

@@ -1,6 +1,5 @@
 import { changeOnce } from '../idempotency.ts'
 import { defineOperation } from '../operation.ts'
-import { readOrderUpdate } from '../order-input.ts'
 import { orderReply, taggedOrder } from '../order-reply.ts'
 import { Order, OrderUpdate } from '../order-resources.ts'
 import { Int64 } from '../resources.ts'
@@ -18,7 +17,6 @@ export const updateOrder = defineOperation({
   isIdempotent: true,
   params: { orderId: Int64('The order to change.') },
   body: OrderUpdate,
-  parseBody: readOrderUpdate,
   success: { description: 'The order.', schema: Order },
   errors: [
     ...(['invalid_request', 'not_found', 'insufficient_stock', 'order_closed'] as const),
@@ -28,7 +26,8 @@ export const updateOrder = defineOperation({
   prepare: ({ orderId }, { store }) => store.findOrder(orderId),
   reply: ({ params: { orderId }, body, key, sentKey }, { commits, clock }, found) => {
     const petId = found?.petId
-    const request = { orderId, petId, update: body.update, keyId: key.id, at: clock() }
+    const update = body.shipDate === undefined ? ('complete' as const) : { shipDate: body.shipDate }
+    const request = { orderId, petId, update, keyId: key.id, at: clock() }
     return changeOnce(commits, request, sentKey, (outcome) =>
       orderReply(
         outcome,

@@ -1,4 +1,3 @@
-import { readPetUpdate } from '../catalog-input.ts'
 import { petBodyReply, petReply } from '../catalog-reply.ts'
 import { PetUpdate } from '../catalog-resources.ts'
 import { changeOnce } from '../idempotency.ts'
@@ -18,11 +17,10 @@ export const updatePet = defineOperation({
   isIdempotent: true,
   params: { petId: Int64('The pet to change.') },
   body: PetUpdate,
-  parseBody: readPetUpdate,
   success: { description: 'The pet.', schema: Pet },
   errors: ['invalid_request', 'not_found', 'already_exists', 'payload_too_large'],
   reply: ({ params: { petId }, body, key, sentKey }, { commits, clock }) =>
-    changeOnce(commits, { petId, ...body, keyId: key.id, at: clock() }, sentKey, (outcome) =>
+    changeOnce(commits, { petId, petPatch: body, keyId: key.id, at: clock() }, sentKey, (outcome) =>
       petReply(outcome, petId, petBodyReply),
     ),
 })

@@ -2,8 +2,7 @@ import { changeOnce } from '../idempotency.ts'
 import { defineOperation } from '../operation.ts'
 import { taggedReply } from '../representation.ts'
 import { Int64 } from '../resources.ts'
-import { readWebhookUpdate } from '../webhook-input.ts'
-import { requireAddress, webhookReply } from '../webhook-reply.ts'
+import { normalUrl, requireAddress, webhookReply } from '../webhook-reply.ts'
 import { Webhook, WebhookUpdate, webhookBody } from '../webhook-resources.ts'
 
 export const updateWebhook = defineOperation({
@@ -19,13 +18,13 @@ export const updateWebhook = defineOperation({
   isIdempotent: true,
   params: { webhookId: Int64('The webhook to change.') },
   body: WebhookUpdate,
-  parseBody: readWebhookUpdate,
   success: { description: 'The webhook.', schema: Webhook },
   errors: ['invalid_request', 'not_found', 'payload_too_large'],
   reply: async ({ params: { webhookId }, body, key, sentKey }, { commits, clock, store, webhooks }) => {
-    await requireAddress(webhooks.sender, body.patch.url)
+    const patch = body.url === undefined ? body : { ...body, url: normalUrl(body.url) }
+    await requireAddress(webhooks.sender, patch.url)
     const lag = (await store.findWebhook(webhookId))?.lag ?? { events: 0, since: undefined }
-    const change = { webhookId, webhookChange: body.patch, keyId: key.id, at: clock() }
+    const change = { webhookId, webhookChange: patch, keyId: key.id, at: clock() }
     return changeOnce(commits, change, sentKey, (outcome) =>
       webhookReply(outcome, (webhook) => taggedReply(webhookBody({ webhook, lag }))),
     )

@@ -1,14 +1,22 @@
 import type { SQL } from 'bun'
 import type { CatalogChanges, CatalogFound } from '../../core/catalog/changing-catalog.ts'
-import { nameWords } from '../../core/catalog/name-words.ts'
 import { isLow } from '../../core/stock/inventory.ts'
 import { isCategoryRequest, petIdsOf, type StockRequest } from '../../core/stock/stock-request.ts'
 import { namedIn } from '../catalog-named.ts'
-import { type CategoryRow, PET_FIELDS, type PetRow, toCategory, toPet } from '../catalog-rows.ts'
+import {
+  CATEGORY_COLUMNS,
+  CATEGORY_FIELDS,
+  categoryValues,
+  PET_COLUMNS,
+  PET_FIELDS,
+  petValues,
+  toCategory,
+  toPet,
+} from '../catalog-rows.ts'
 import { IS_OF_PET } from '../log-rows.ts'
 import { newThreshold } from '../low-stock.ts'
 import { highestOwn } from '../own-ids.ts'
-import type { OwnIds } from '../sql.ts'
+import type { OwnIds, SqlValue } from '../sql.ts'
 import { BARCODE_LOCK_CLASS, CATALOG_LOCK, DIALECT } from './dialect.ts'
 import { arrayOf, bound, quoted } from './parameters.ts'
 
@@ -47,14 +55,18 @@ export async function readCatalog(sql: SQL, requests: readonly StockRequest[]): 
   const petIds = ids(petIdsOf(requests))
   const [pets, categories, barcodes, used, newPetIds, newCategoryIds, latest] = await Promise.all([
     sql
-      .unsafe<PetRow[]>(
+      .unsafe<{ id: bigint }[]>(
         `SELECT ${PET_FIELDS} FROM stock JOIN pets ON pets.id = pet_id WHERE pet_id = ANY ($1::bigint[])`,
         [petIds],
       )
       .execute(),
-    sql<CategoryRow[]>`
-      SELECT id, name, low_stock_at FROM categories WHERE id = ANY (${ids(named.categories)}::bigint[])
-        OR id IN (SELECT category_id FROM pets WHERE id = ANY (${petIds}::bigint[]))`.execute(),
+    sql
+      .unsafe<{ id: bigint }[]>(
+        `SELECT ${CATEGORY_FIELDS} FROM categories WHERE id = ANY ($1::bigint[])
+          OR id IN (SELECT category_id FROM pets WHERE id = ANY ($2::bigint[]))`,
+        [ids(named.categories), petIds],
+      )
+      .execute(),
     sql<{ id: bigint; barcode: string }[]>`
       SELECT id, barcode FROM pets WHERE barcode = ANY (${arrayOf(named.barcodes, quoted)}::text[])`.execute(),
     sql<{ id: bigint }[]>`
@@ -139,20 +151,18 @@ export function writeCatalog(
   return writes
 }
 
+const ELEMENTS = { integer: 'bigint', text: 'text', boolean: 'boolean' } as const
+
 type PetNow = NonNullable<ReturnType<CatalogChanges['pets']['get']>>
 
 /** What `recordsOf` and `entriesOf` give, as tables. */
-const RECORDS = 'unnest($1::bigint[], $2::text[], $3::text[], $4::bigint[], $5::text[], $6::bigint[])'
+const PET_NAMES = Object.keys(PET_COLUMNS)
+const RECORDS = `unnest(${Object.values(PET_COLUMNS).map((type, index) => `$${index + 1}::${ELEMENTS[type]}[]`)})`
 const ENTRIES = 'unnest($1::bigint[], $2::bigint[], $3::text[], $4::bigint[], $5::bigint[], $6::boolean[])'
 
 function addPets(sql: SQL, pets: readonly PetNow[]): Promise<unknown>[] {
   return [
-    sql
-      .unsafe(
-        `INSERT INTO pets (id, name, words, category_id, barcode, low_stock_at) SELECT * FROM ${RECORDS}`,
-        recordsOf(pets),
-      )
-      .execute(),
+    sql.unsafe(`INSERT INTO pets (${PET_NAMES}) SELECT * FROM ${RECORDS}`, recordsOf(pets)).execute(),
     sql
       .unsafe(
         `INSERT INTO stock (pet_id, quantity, status, reserved, low_at, is_low) SELECT * FROM ${ENTRIES}`,
@@ -166,9 +176,8 @@ function changePets(sql: SQL, pets: readonly PetNow[]): Promise<unknown>[] {
   return [
     sql
       .unsafe(
-        `UPDATE pets SET name = now.name, words = now.words, category_id = now.category_id, barcode = now.barcode,
-          low_stock_at = now.low_stock_at
-        FROM ${RECORDS} AS now (id, name, words, category_id, barcode, low_stock_at) WHERE pets.id = now.id`,
+        `UPDATE pets SET ${PET_NAMES.map((name) => `${name} = now.${name}`)}
+        FROM ${RECORDS} AS now (${PET_NAMES}) WHERE pets.id = now.id`,
         recordsOf(pets),
       )
       .execute(),
@@ -184,14 +193,18 @@ function changePets(sql: SQL, pets: readonly PetNow[]): Promise<unknown>[] {
 }
 
 function recordsOf(pets: readonly PetNow[]): string[] {
-  return [
-    arrayOf(pets, ({ pet }) => pet.id),
-    arrayOf(pets, ({ pet }) => quoted(pet.name)),
-    arrayOf(pets, ({ pet }) => quoted(nameWords(pet.name))),
-    arrayOf(pets, ({ pet }) => pet.categoryId),
-    arrayOf(pets, ({ pet }) => quoted(pet.barcode)),
-    arrayOf(pets, ({ pet }) => pet.lowStockAt),
-  ]
+  const rows = pets.map(({ pet }) => petValues(pet))
+  return PET_NAMES.map((_, index) => arrayOf(rows, (row) => element(row[index])))
+}
+
+function element(value: SqlValue | undefined): bigint | number | string | null {
+  return typeof value === 'string'
+    ? (quoted(value) ?? null)
+    : value === true
+      ? 't'
+      : value === false
+        ? 'f'
+        : (value ?? null)
 }
 
 function entriesOf(pets: readonly PetNow[]): string[] {
@@ -205,15 +218,17 @@ function entriesOf(pets: readonly PetNow[]): string[] {
   ]
 }
 
+const CATEGORY_NAMES = Object.keys(CATEGORY_COLUMNS)
+const PUT_CATEGORY = `INSERT INTO categories (${CATEGORY_NAMES}) VALUES (${CATEGORY_NAMES.map((_, index) => `$${index + 1}`)})
+  ON CONFLICT (id) DO UPDATE SET ${CATEGORY_NAMES.map((name) => `${name} = excluded.${name}`)}`
+
 function writeCategories(sql: SQL, categories: CatalogChanges['categories']): Promise<unknown>[] {
   const writes: Promise<unknown>[] = []
   for (const [id, category] of categories) {
     writes.push(
       (category === undefined
         ? sql`DELETE FROM categories WHERE id = ${id}`
-        : sql`
-            INSERT INTO categories (id, name, low_stock_at) VALUES (${id}, ${category.name}, ${category.lowStockAt ?? null}::bigint)
-            ON CONFLICT (id) DO UPDATE SET name = excluded.name, low_stock_at = excluded.low_stock_at`
+        : sql.unsafe(PUT_CATEGORY, categoryValues(category).map(bound))
       ).execute(),
     )
   }

@@ -1,15 +1,24 @@
 import type { Database } from 'bun:sqlite'
 import type { Category } from '../../core/catalog/category.ts'
 import type { CatalogChanges, CatalogFound } from '../../core/catalog/changing-catalog.ts'
-import { nameWords } from '../../core/catalog/name-words.ts'
 import type { Pet } from '../../core/catalog/pet.ts'
 import { isLow } from '../../core/stock/inventory.ts'
 import { petIdsOf, type StockRequest } from '../../core/stock/stock-request.ts'
 import { namedIn } from '../catalog-named.ts'
-import { type CategoryRow, PET_FIELDS, type PetRow, toCategory, toPet } from '../catalog-rows.ts'
+import {
+  CATEGORY_COLUMNS,
+  CATEGORY_FIELDS,
+  categoryValues,
+  PET_COLUMNS,
+  PET_FIELDS,
+  petValues,
+  toCategory,
+  toPet,
+} from '../catalog-rows.ts'
 import { IS_OF_PET } from '../log-rows.ts'
 import { newThreshold } from '../low-stock.ts'
 import { highestOwn } from '../own-ids.ts'
+import type { Columns, SqlValue } from '../sql.ts'
 import { DIALECT } from './dialect.ts'
 import { ownIds } from './own-ids.ts'
 
@@ -17,11 +26,11 @@ import { ownIds } from './own-ids.ts'
 export function catalogTables(database: Database) {
   const petIds = ownIds(database, 'pets')
   const categoryIds = ownIds(database, 'categories')
-  const findPet = database.query<PetRow, [bigint]>(
+  const findPet = database.query<object, [bigint]>(
     `SELECT ${PET_FIELDS} FROM stock JOIN pets ON pets.id = pet_id WHERE pet_id = ?`,
   )
-  const findCategory = database.query<CategoryRow, [bigint]>(
-    'SELECT id, name, low_stock_at FROM categories WHERE id = ?',
+  const findCategory = database.query<object, [bigint]>(
+    `SELECT ${CATEGORY_FIELDS} FROM categories WHERE id = ?`,
   )
   const findBarcode = database.query<{ id: bigint }, [string]>('SELECT id FROM pets WHERE barcode = ?')
   const petOfCategory = database.query<unknown, [bigint]>('SELECT 1 FROM pets WHERE category_id = ? LIMIT 1')
@@ -31,21 +40,14 @@ export function catalogTables(database: Database) {
   const dropBarcode = database.query<unknown, [bigint]>(
     'UPDATE pets SET barcode = NULL WHERE id = ? AND barcode IS NOT NULL',
   )
-  const putPet = database.query<unknown, [bigint, string, string, bigint, string | null, number | null]>(
-    `INSERT INTO pets (id, name, words, category_id, barcode, low_stock_at) VALUES (?, ?, ?, ?, ?, ?)
-    ON CONFLICT (id) DO UPDATE SET name = excluded.name, words = excluded.words, category_id = excluded.category_id,
-      barcode = excluded.barcode, low_stock_at = excluded.low_stock_at`,
-  )
+  const putPet = database.query<unknown, SqlValue[]>(upsert('pets', PET_COLUMNS))
   const putStock = database.query<unknown, [bigint, number, string, number, number | null, number]>(
     `INSERT INTO stock (pet_id, quantity, status, reserved, low_at, is_low) VALUES (?, ?, ?, ?, ?, ?)
     ON CONFLICT (pet_id) DO UPDATE SET quantity = excluded.quantity, status = excluded.status,
       reserved = excluded.reserved, low_at = excluded.low_at, is_low = excluded.is_low`,
   )
   const removePet = database.query<unknown, [bigint]>('DELETE FROM pets WHERE id = ?')
-  const putCategory = database.query<unknown, [bigint, string, number | null]>(
-    `INSERT INTO categories (id, name, low_stock_at) VALUES (?, ?, ?)
-    ON CONFLICT (id) DO UPDATE SET name = excluded.name, low_stock_at = excluded.low_stock_at`,
-  )
+  const putCategory = database.query<unknown, SqlValue[]>(upsert('categories', CATEGORY_COLUMNS))
   const removeCategory = database.query<unknown, [bigint]>('DELETE FROM categories WHERE id = ?')
   const raise = {
     pets: database.query<unknown, [bigint]>(DIALECT.raiseIds('pets').replaceAll('$1', '?1')),
@@ -98,8 +100,7 @@ export function catalogTables(database: Database) {
           continue
         }
         const { pet, entry } = now
-        const { name, categoryId, barcode = null } = pet
-        putPet.run(id, name, nameWords(name), categoryId, barcode, pet.lowStockAt ?? null)
+        putPet.run(...petValues(pet))
         const { quantity, status, reserved, lowStockAt } = entry
         putStock.run(id, quantity, status, reserved, lowStockAt, Number(isLow(entry)))
         raiseTo('pets', id)
@@ -107,7 +108,7 @@ export function catalogTables(database: Database) {
       for (const [id, category] of categories) {
         if (category === undefined) removeCategory.run(id)
         else {
-          putCategory.run(id, category.name, category.lowStockAt ?? null)
+          putCategory.run(...categoryValues(category))
           raiseTo('categories', id)
         }
       }
@@ -126,6 +127,12 @@ export function catalogTables(database: Database) {
   function raiseTo(table: 'pets' | 'categories', id: bigint): void {
     for (const highest of highestOwn([id])) raise[table].run(highest)
   }
+}
+
+function upsert(table: string, columns: Columns): string {
+  const names = Object.keys(columns)
+  return `INSERT INTO ${table} (${names}) VALUES (${names.map(() => '?')})
+    ON CONFLICT (id) DO UPDATE SET ${names.map((name) => `${name} = excluded.${name}`)}`
 }
 
 function boundValue(value: unknown): bigint | number | string | null {

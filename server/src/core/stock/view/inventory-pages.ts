@@ -1,10 +1,8 @@
-import type { InventoryItem } from '../inventory.ts'
-import { ContentTag } from './content-tag.ts'
-import { InventoryPage } from './inventory-page.ts'
+import { type InventoryItem, PET_STATUSES } from '../inventory.ts'
 
 /**
- * The whole list at one moment, ready to send: the parts joined are the JSON array. As long as nothing changes it
- * is the same object, so what is made of it can be kept beside it.
+ * The whole list as JSON, split into parts. Until the list changes it is the same object, so that derived values can be
+ * cached by it.
  */
 export interface InventorySnapshot {
   readonly parts: readonly Uint8Array[]
@@ -14,9 +12,9 @@ export interface InventorySnapshot {
 
 const CLOSING = new TextEncoder().encode(']')
 
-/** All entries in petId order, cut into pages. A change serialises one page anew, never the list. */
+/** All entries in petId order, split into pages. A change serialises one page, not the list. */
 export class InventoryPages {
-  /** There is always one; only a single one can be empty. */
+  /** Never empty. Only the sole page can have no entries. */
   readonly #pages = [new InventoryPage()]
   readonly #tag = new ContentTag()
   #snapshot: InventorySnapshot | undefined
@@ -25,7 +23,7 @@ export class InventoryPages {
     return this.#pages.reduce((sum, page) => sum + page.count, 0)
   }
 
-  /** Adds an entry, or replaces the one with the same id. */
+  /** Adds an entry, or replaces the entry with the same id. */
   set(item: InventoryItem): void {
     const index = this.#indexFor(item.petId)
     const page = this.#pageAt(index)
@@ -73,14 +71,14 @@ export class InventoryPages {
 
   #pageAt(index: number): InventoryPage {
     const page = this.#pages[index]
-    if (page === undefined) throw new RangeError(`there is no page ${index}`)
+    if (page === undefined) throw new RangeError(`page ${index} does not exist`)
     return page
   }
 
-  /** The last page that begins at or before the id; the first one for an id before all. */
+  /** The last page that begins at or before the id, or the first page if there is none. */
   #indexFor(petId: bigint): number {
     const last = this.#pages.length - 1
-    // At the start they come in order, each behind all others.
+    // At the start, entries are added in ascending order.
     if (this.#pageAt(last).firstId <= petId) return last
     let low = 0
     let high = last
@@ -94,7 +92,7 @@ export class InventoryPages {
 
   #insertIntoFull(index: number, page: InventoryPage, item: InventoryItem): void {
     const isNewLast = index === this.#pages.length - 1 && page.slotOf(item.petId) === page.count
-    // Entries that come in order, as they do at the start, fill each page to the brim.
+    // Entries that are added in ascending order, as at the start, fill each page completely.
     const other = isNewLast ? new InventoryPage() : page.split()
     this.#pages.splice(index + 1, 0, other)
     const target = isNewLast || item.petId > other.firstId ? other : page
@@ -106,4 +104,228 @@ export class InventoryPages {
     this.#tag.add(page.wordsOf(slot))
     this.#snapshot = undefined
   }
+}
+
+/** Small enough to serialise a page after each change, large enough to keep the number of pages low. */
+const PAGE_CAPACITY = 512
+
+const ID_TEXT = bytesOf('{"petId":')
+const QUANTITY_TEXT = bytesOf(',"quantity":')
+const STATUS_TEXTS = PET_STATUSES.map((status) => bytesOf(`,"status":"${status}"}`))
+const NO_TEXT = new Uint8Array()
+const COMMA = ','.charCodeAt(0)
+const ZERO = '0'.charCodeAt(0)
+/** More than the longest entry. */
+const MAX_ENTRY_BYTES = 96
+/** Shared by all pages: a page is serialised into it and then copied. */
+const buffer = new Uint8Array(1 + PAGE_CAPACITY * MAX_ENTRY_BYTES)
+
+/** Consecutive entries in petId order, packed into 17 bytes each, and cached as JSON. */
+class InventoryPage {
+  readonly ids = new BigInt64Array(PAGE_CAPACITY)
+  readonly quantities = new Float64Array(PAGE_CAPACITY)
+  readonly statuses = new Uint8Array(PAGE_CAPACITY)
+  count = 0
+  readonly #idWords = new Uint32Array(this.ids.buffer)
+  readonly #quantityWords = new Uint32Array(this.quantities.buffer)
+  readonly #words = new Uint32Array(5)
+  #bytes: Uint8Array | undefined
+  #lead = ''
+
+  get isFull(): boolean {
+    return this.count === PAGE_CAPACITY
+  }
+
+  get firstId(): bigint {
+    return this.ids[0] ?? 0n
+  }
+
+  /** The slot of the id, or the slot to insert it at. */
+  slotOf(petId: bigint): number {
+    if (this.count > 0 && (this.ids[this.count - 1] ?? 0n) < petId) return this.count
+    let low = 0
+    let high = this.count
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if ((this.ids[middle] ?? 0n) < petId) low = middle + 1
+      else high = middle
+    }
+    return low
+  }
+
+  has(slot: number, petId: bigint): boolean {
+    return slot < this.count && this.ids[slot] === petId
+  }
+
+  read(slot: number): InventoryItem {
+    return {
+      petId: this.ids[slot] ?? 0n,
+      quantity: this.quantities[slot] ?? 0,
+      status: PET_STATUSES[this.statuses[slot] ?? 0] ?? PET_STATUSES[0],
+    }
+  }
+
+  write(slot: number, item: InventoryItem): void {
+    this.ids[slot] = item.petId
+    this.quantities[slot] = item.quantity
+    this.statuses[slot] = PET_STATUSES.indexOf(item.status)
+    this.#bytes = undefined
+  }
+
+  insert(slot: number, item: InventoryItem): void {
+    if (slot < this.count) this.#shift(slot, slot + 1)
+    this.count++
+    this.write(slot, item)
+  }
+
+  remove(slot: number): void {
+    this.#shift(slot + 1, slot)
+    this.count--
+    this.#bytes = undefined
+  }
+
+  /** Moves the second half of a full page into a new one. */
+  split(): InventoryPage {
+    const half = this.count >>> 1
+    const other = new InventoryPage()
+    other.ids.set(this.ids.subarray(half, this.count))
+    other.quantities.set(this.quantities.subarray(half, this.count))
+    other.statuses.set(this.statuses.subarray(half, this.count))
+    other.count = this.count - half
+    this.count = half
+    this.#bytes = undefined
+    return other
+  }
+
+  /** The bits of one entry, for the content tag. Valid until the next call. */
+  wordsOf(slot: number): Uint32Array {
+    const words = this.#words
+    words[0] = this.#idWords[slot * 2] ?? 0
+    words[1] = this.#idWords[slot * 2 + 1] ?? 0
+    words[2] = this.#quantityWords[slot * 2] ?? 0
+    words[3] = this.#quantityWords[slot * 2 + 1] ?? 0
+    words[4] = this.statuses[slot] ?? 0
+    return words
+  }
+
+  /** The entries as JSON after `lead`. The array is immutable, because responses under way still send it. */
+  bytes(lead: '[' | ','): Uint8Array {
+    if (this.#bytes === undefined || this.#lead !== lead) {
+      this.#bytes = this.#serialise(lead)
+      this.#lead = lead
+    }
+    return this.#bytes
+  }
+
+  #serialise(lead: string): Uint8Array {
+    buffer[0] = lead.charCodeAt(0)
+    let at = 1
+    for (let slot = 0; slot < this.count; slot++) {
+      if (slot > 0) buffer[at++] = COMMA
+      at = putBytes(at, ID_TEXT)
+      at = this.#putId(at, slot)
+      at = putBytes(at, QUANTITY_TEXT)
+      at = putInteger(at, this.quantities[slot] ?? 0)
+      at = putBytes(at, STATUS_TEXTS[this.statuses[slot] ?? 0] ?? NO_TEXT)
+    }
+    return buffer.slice(0, at)
+  }
+
+  /** Small ids are written without the slower bigint. */
+  #putId(at: number, slot: number): number {
+    return this.#idWords[slot * 2 + 1] === 0
+      ? putInteger(at, this.#idWords[slot * 2] ?? 0)
+      : putBytes(at, bytesOf(String(this.ids[slot])))
+  }
+
+  #shift(from: number, to: number): void {
+    this.ids.copyWithin(to, from, this.count)
+    this.quantities.copyWithin(to, from, this.count)
+    this.statuses.copyWithin(to, from, this.count)
+  }
+}
+
+function bytesOf(text: string): Uint8Array {
+  return new TextEncoder().encode(text)
+}
+
+/** Writes into the buffer and returns the end. Bytes are written directly, because strings would cost the most time. */
+function putBytes(at: number, bytes: Uint8Array): number {
+  // For short pieces, this is faster than `set`.
+  for (let index = 0; index < bytes.length; index++) buffer[at + index] = bytes[index] ?? 0
+  return at + bytes.length
+}
+
+/** Writes an integer from 0 to the largest safe integer. */
+function putInteger(at: number, value: number): number {
+  // Beyond 31 bits, divisions of doubles would be no faster.
+  if (value > 0x7fff_ffff) return putBytes(at, bytesOf(String(value)))
+  const end = at + digitsOf(value)
+  let index = end
+  let rest = value
+  do {
+    const next = (rest / 10) | 0
+    buffer[--index] = ZERO + rest - next * 10
+    rest = next
+  } while (rest > 0)
+  return end
+}
+
+function digitsOf(value: number): number {
+  let digits = 1
+  for (let limit = 10; value >= limit; limit *= 10) digits++
+  return digits
+}
+
+/** The lanes of the hash, each with a seed and two odd multipliers. */
+const LANES = [
+  { seed: 0x9e3779b1, first: 0xcc9e2d51, second: 0x1b873593 },
+  { seed: 0x85ebca77, first: 0x239b961b, second: 0xab0e9789 },
+  { seed: 0xc2b2ae3d, first: 0x38b34ae5, second: 0xa1e38b93 },
+  { seed: 0x27d4eb2f, first: 0x5f356495, second: 0x32c27de3 },
+] as const
+
+/**
+ * Identifies the content of the list by the sum of a 128-bit hash of each entry. The sum does not depend on the order of
+ * the entries, so adding or removing an entry takes constant time, and every instance with the same entries has the same
+ * tag, even after a restart.
+ *
+ * The hash is of the murmur family, which is fast but not collision-resistant: a caller who constructs a collision only
+ * gets a stale copy of the list.
+ */
+class ContentTag {
+  readonly #sums = new Uint32Array(4)
+  #entries = 0
+
+  /** `words` are the bits of the entry in units of 32. */
+  add(words: ArrayLike<number>): void {
+    this.#entries++
+    for (let lane = 0; lane < 4; lane++) this.#sums[lane] = (this.#sums[lane] ?? 0) + hash(words, lane)
+  }
+
+  remove(words: ArrayLike<number>): void {
+    this.#entries--
+    for (let lane = 0; lane < 4; lane++) this.#sums[lane] = (this.#sums[lane] ?? 0) - hash(words, lane)
+  }
+
+  toString(): string {
+    const sums = [...this.#sums].map((sum) => sum.toString(16).padStart(8, '0'))
+    return `${this.#entries.toString(36)}-${sums.join('')}`
+  }
+}
+
+function hash(words: ArrayLike<number>, lane: number): number {
+  const { seed, first, second } = LANES[lane] ?? LANES[0]
+  let hash: number = seed
+  for (let index = 0; index < words.length; index++) {
+    let word = Math.imul(words[index] ?? 0, first)
+    word = Math.imul((word << 15) | (word >>> 17), second)
+    hash ^= word
+    hash = Math.imul((hash << 13) | (hash >>> 19), 5) + 0xe6546b64
+  }
+  hash ^= hash >>> 16
+  hash = Math.imul(hash, 0x85ebca6b)
+  hash ^= hash >>> 13
+  hash = Math.imul(hash, 0xc2b2ae35)
+  return (hash ^ (hash >>> 16)) >>> 0
 }

@@ -5,21 +5,21 @@ import { InventoryPages, type InventorySnapshot } from './inventory-pages.ts'
 
 type ViewStore = Pick<StockStore, 'version' | 'loadStock' | 'stockChangesSince'>
 
-/** A list of so many is worth a collection of garbage before the next one is loaded: docs/decisions/2026-11-15-live-view.md. */
+/** From this size on, garbage is collected before the list is loaded again: docs/decisions/2026-11-15-live-view.md. */
 const MIN_ENTRIES_TO_COLLECT = 100_000
 
 /**
- * The stock in memory, ready to send, and never behind: a read that begins after a change was acknowledged, by
- * whichever process, sees it. Before a read it asks the store what changed. Readers that arrive together share one
- * such round, but a reader only joins a round that has not begun, since one under way may have asked too early.
+ * The stock in memory, ready to send. A read sees every change that any process acknowledged before the read began: each
+ * read asks the store for changes first. Concurrent reads share one such round, but a read never joins a round that has
+ * begun, because that round may have asked before the change.
  */
 export class LiveView {
   readonly #store: ViewStore
-  /** Nothing while all of it is being loaded anew. */
+  /** `undefined` while the whole list is loaded again. */
   #loaded: Loaded | undefined
-  /** The store's version that is known to be shown. */
+  /** The version of the store that the view shows. */
   #version: number | undefined
-  #waiting: Promise<Loaded> | undefined
+  #nextRound: Promise<Loaded> | undefined
   #lastRound: Promise<unknown> = Promise.resolve()
 
   static async open(store: ViewStore): Promise<LiveView> {
@@ -33,12 +33,11 @@ export class LiveView {
     this.#version = version
   }
 
-  /** How many entries were loaded. */
   get count(): number {
     return this.#loaded?.pages.count ?? 0
   }
 
-  /** The list as it is now. At once where the store knows that nothing changed. */
+  /** The current list, without a promise if nothing changed. */
   current(): MaybePromise<InventorySnapshot> {
     return this.#whenCurrent(({ pages }) => pages.snapshot())
   }
@@ -50,35 +49,35 @@ export class LiveView {
   #whenCurrent<T>(read: (loaded: Loaded) => T): MaybePromise<T> {
     const version = this.#store.version()
     const isCurrent = version !== undefined && version === this.#version
-    return isCurrent && this.#loaded !== undefined ? read(this.#loaded) : this.#nextRound().then(read)
+    return isCurrent && this.#loaded !== undefined ? read(this.#loaded) : this.#joinRound().then(read)
   }
 
-  #nextRound(): Promise<Loaded> {
-    if (this.#waiting === undefined) {
-      this.#waiting = this.#lastRound.then(() => {
-        this.#waiting = undefined
+  #joinRound(): Promise<Loaded> {
+    if (this.#nextRound === undefined) {
+      this.#nextRound = this.#lastRound.then(() => {
+        this.#nextRound = undefined
         return this.#catchUp()
       })
-      this.#lastRound = this.#waiting.catch(() => {})
+      this.#lastRound = this.#nextRound.catch(() => {})
     }
-    return this.#waiting
+    return this.#nextRound
   }
 
   async #catchUp(): Promise<Loaded> {
-    // Taken before asking: a change in between is asked for once more, never missed.
+    // Read before asking, so that a change in between is asked for again and never missed.
     const version = this.#store.version()
-    const loaded = (await this.#follow()) ?? (await load(this.#store))
+    const loaded = (await this.#applyChanges()) ?? (await load(this.#store))
     this.#loaded = loaded
     this.#version = version
     return loaded
   }
 
-  /** Makes the changes since the last round; undefined where there are too many of them. */
-  async #follow(): Promise<Loaded | undefined> {
+  /** Applies the changes since the last round. `undefined` if there are too many. */
+  async #applyChanges(): Promise<Loaded | undefined> {
     if (this.#loaded === undefined) return undefined
     const changes = await this.#store.stockChangesSince(this.#loaded.cursor)
     if (changes === 'too_many') {
-      // Two lists at once would take twice the memory.
+      // Releases the old list first, because two lists would take twice the memory.
       const { count } = this.#loaded.pages
       this.#loaded = undefined
       if (count >= MIN_ENTRIES_TO_COLLECT) Bun.gc(true)
@@ -91,7 +90,7 @@ export class LiveView {
   }
 }
 
-/** What was read of the store, up to a cursor of its log. */
+/** The list as of a cursor of the log. */
 interface Loaded {
   readonly pages: InventoryPages
   readonly cursor: string
@@ -102,7 +101,7 @@ async function load(store: ViewStore): Promise<Loaded> {
   const cursor = await store.loadStock((items) => {
     for (const item of items) pages.set(item)
   })
-  // Serialises everything now, so that the first reader need not wait for it.
+  // Serialises all pages now, so that the first read does not wait for it.
   pages.snapshot()
   return { pages, cursor }
 }

@@ -1,9 +1,6 @@
-/**
- * Observations by size. One observation touches one bucket: the counts are not cumulative, as Prometheus wants them,
- * until they are written.
- */
+/** Counts observations by size. Buckets become cumulative, as Prometheus expects, when they are written. */
 export class Histogram {
-  /** Upper bounds, ascending; what is above the last one is counted behind them, as +Inf. */
+  /** Upper bounds, ascending. A last bucket, +Inf, counts everything above. */
   readonly bounds: readonly number[]
   readonly counts: Float64Array
   sum = 0
@@ -15,7 +12,7 @@ export class Histogram {
 
   observe(value: number): void {
     let bucket = 0
-    // Most observations are small, so that a plain walk beats a binary search.
+    // Most observations are small, so a linear search is faster than a binary search.
     for (const bound of this.bounds) {
       if (value <= bound) break
       bucket++
@@ -27,17 +24,17 @@ export class Histogram {
 
 export function increment(counts: Float64Array, index: number): void {
   const before = counts[index]
-  if (before === undefined) throw new RangeError(`there is no count ${index} of ${counts.length}`)
+  if (before === undefined) throw new RangeError(`count ${index} does not exist; there are ${counts.length}`)
   counts[index] = before + 1
 }
 
 type Labels = Readonly<Record<string, string>>
 type Sample = readonly [labels: Labels, value: number]
 
-/** What Prometheus asks for in the version of the text format that we write. */
+/** The version of Prometheus' text format that is written here. */
 export const CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
 
-/** One family of metrics in Prometheus' text format. */
+/** A metric with its series, in Prometheus' text format. */
 export function family(
   name: string,
   type: 'counter' | 'gauge',
@@ -48,7 +45,7 @@ export function family(
   return heading(name, type, help) + lines.join('')
 }
 
-/** A family of one gauge without labels, or of none where its value is not known. */
+/** A gauge without labels. It has no sample if its value is unknown. */
 export function gauge(name: string, help: string, value: number | undefined): string {
   return family(name, 'gauge', help, value === undefined ? [] : [[{}, value]])
 }
@@ -58,7 +55,10 @@ export function histogramFamily(
   help: string,
   series: readonly (readonly [labels: Labels, histogram: Histogram])[],
 ): string {
-  return heading(name, 'histogram', help) + series.map((one) => histogramLines(name, ...one)).join('')
+  return (
+    heading(name, 'histogram', help) +
+    series.map(([labels, histogram]) => histogramLines(name, labels, histogram)).join('')
+  )
 }
 
 function histogramLines(name: string, labels: Labels, { bounds, counts, sum }: Histogram): string {

@@ -1,0 +1,35 @@
+import { isWithin, Text } from '../values/field.ts'
+
+export const MAX_NAME_LENGTH = 200
+export const MAX_BARCODE_LENGTH = 48
+/** U+FFFD replaces text that was damaged on its way. It is refused instead of stored for good. */
+const NOT_IN_A_NAME = /[\p{Cc}\ufffd]/u
+const BARCODE = new RegExp(`^[!-~]{1,${MAX_BARCODE_LENGTH}}$`)
+export const EXPECTED_NAME = `1 to ${MAX_NAME_LENGTH} characters of UTF-8 text that are not all blank, without line ends and other control characters`
+const EXPECTED_BARCODE = `1 to ${MAX_BARCODE_LENGTH} visible ASCII characters without blanks`
+
+/** The name of a pet or a category. */
+export const Name = (description: string) =>
+  Text({ minLength: 1, maxLength: MAX_NAME_LENGTH, description }, EXPECTED_NAME, isName)
+
+export const Barcode = Text(
+  {
+    minLength: 1,
+    maxLength: MAX_BARCODE_LENGTH,
+    pattern: '^[\\x21-\\x7e]+$',
+    description: 'Barcode of the pet: visible ASCII characters. No two pets have the same.',
+  },
+  EXPECTED_BARCODE,
+  isBarcode,
+)
+
+/** A lone surrogate could not be written as UTF-8. */
+export function isName(text: string): boolean {
+  return (
+    isWithin(text, MAX_NAME_LENGTH) && text.trim() !== '' && !NOT_IN_A_NAME.test(text) && text.isWellFormed()
+  )
+}
+
+export function isBarcode(text: string): boolean {
+  return BARCODE.test(text)
+}

@@ -1,0 +1,46 @@
+import Type from 'typebox'
+import { Int64, isWithin, MAX_QUANTITY, Quantity, type RecordOf, Text, Words } from '../values/field.ts'
+import { MAX_REFERENCE_LENGTH, REASONS } from './stock-request.ts'
+
+const CONTROL_CHARACTER = /\p{Cc}/u
+
+export const Reason = Words(REASONS, { title: 'Reason', description: 'Why the stock was adjusted.' })
+
+export const Reference = Text(
+  {
+    maxLength: MAX_REFERENCE_LENGTH,
+    description: 'What the adjustment refers to, such as a delivery note; without control characters.',
+  },
+  `a string of at most ${MAX_REFERENCE_LENGTH} characters without control characters`,
+  isReference,
+)
+
+export const ADJUSTMENT_CHANGE = {
+  petId: Int64('The pet whose stock changes. Each pet may occur once in an adjustment.'),
+  delta: Type.Optional(
+    Type.Refine(
+      Type.Integer({
+        minimum: -MAX_QUANTITY,
+        maximum: MAX_QUANTITY,
+        not: { const: 0 },
+        description: 'Units that come in or, if negative, go out.',
+      }),
+      (delta) => delta !== 0,
+      () => `an integer other than 0 from ${-MAX_QUANTITY} to ${MAX_QUANTITY}`,
+    ),
+  ),
+  quantity: Type.Optional(Quantity('The new stock count.')),
+  expected: Type.Optional(Quantity('The current stock count. If it is another one, the answer is 412.')),
+}
+export type AdjustmentFields = RecordOf<typeof ADJUSTMENT_CHANGE>
+
+function isReference(text: string): boolean {
+  return text.isWellFormed() && !CONTROL_CHARACTER.test(text) && isWithin(text, MAX_REFERENCE_LENGTH)
+}
+
+/** The problem of a change that has both delta and quantity, or neither. */
+export function choiceProblem(delta: unknown, quantity: unknown): string | undefined {
+  if ((delta === undefined) !== (quantity === undefined)) return undefined
+  const got = delta === undefined ? 'neither' : 'both'
+  return `a change must have exactly one of delta and quantity, got ${got}`
+}

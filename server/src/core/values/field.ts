@@ -1,0 +1,320 @@
+import Type, {
+  IsOptional,
+  IsRefine,
+  RemoveOptional,
+  type Static,
+  type TObject,
+  type TOptional,
+  type TSchema,
+  type TUnsafe,
+} from 'typebox'
+import { ServiceError } from './errors.ts'
+import { NumberText, shown } from './exact-json.ts'
+import { parseInt64 } from './int64.ts'
+import { parseDateTime } from './rfc3339.ts'
+
+/**
+ * A record is described once, by the TypeBox schemas of its fields. The contract, the parsers of request bodies and
+ * files, the SQL columns and the exports derive from them. In the program, an int64 is a `bigint` and a time is in
+ * milliseconds.
+ */
+export type Fields = Readonly<Record<string, TSchema>>
+
+/** The values of fields as the program has them. */
+export type RecordOf<Of extends Fields> = Readonly<Static<TObject<Of>>>
+
+/** The same values as JSON has them: times are texts. */
+export type JsonOf<Of extends Fields> = {
+  readonly [Name in keyof RecordOf<Of>]: Name extends keyof Of
+    ? Of[Name] extends { format: 'date-time' }
+      ? string
+      : RecordOf<Of>[Name]
+    : never
+}
+
+/** Beyond this, a JSON reader that uses doubles would round the number. */
+export const MAX_QUANTITY = Number.MAX_SAFE_INTEGER
+const INT64_RANGE = 'an integer from -9223372036854775808 to 9223372036854775807 in plain digits'
+const INTEGER_TEXT = /^-?(?:0|[1-9][0-9]{0,15})$/
+
+type Options = Readonly<Record<string, unknown>>
+
+export const Int64 = (description: string) =>
+  Type.Unsafe<bigint>({ type: 'integer', format: 'int64', description })
+
+export const Quantity = (description: string, options: Options = {}) =>
+  Type.Integer({ minimum: 0, maximum: MAX_QUANTITY, description, ...options })
+
+/** RFC 3339 in JSON and in files. */
+export type TDateTime = TUnsafe<number> & { format: 'date-time' }
+
+export const DateTime = (description: string): TDateTime => {
+  const format = 'date-time'
+  return { ...Type.Unsafe<number>({ type: 'string', description }), format }
+}
+
+/** One of several words. */
+export function Words<const Word extends string>(words: readonly Word[], options: Options) {
+  return Type.Enum([...words], { type: 'string', ...options })
+}
+
+/** A text that `isValid` accepts; `expected` describes these texts in error messages. */
+export function Text(options: Options, expected: string, isValid: (text: string) => boolean) {
+  return Type.Refine(Type.String(options), isValid, () => expected)
+}
+
+/** Fields of an update: each may be left out, and null removes the value of an optional field. */
+export type UpdateOf<Of extends Fields> = {
+  [Name in keyof Of]: Of[Name] extends TOptional<infer Schema extends TSchema>
+    ? TOptional<Type.TUnion<[Schema, Type.TNull]>>
+    : TOptional<Of[Name]>
+}
+
+export function updateOf<const Of extends Fields>(fields: Of): UpdateOf<Of> {
+  const updates = Object.entries(fields).map(([name, schema]) => [
+    name,
+    Type.Optional(IsOptional(schema) ? Type.Union([RemoveOptional(schema), Type.Null()]) : schema),
+  ])
+  return Object.fromEntries(updates)
+}
+
+/** The keywords of a schema that describe a single value. */
+interface Keywords {
+  readonly type?: string
+  readonly format?: string
+  readonly minimum?: number
+  readonly maximum?: number
+  readonly minLength?: number
+  readonly maxLength?: number
+  readonly enum?: readonly unknown[]
+  readonly items?: { readonly enum?: readonly unknown[] }
+  readonly anyOf?: readonly TSchema[]
+}
+
+/** How the values of a field are read, written and described. */
+export interface FieldCodec {
+  readonly name: string
+  /** The field may be absent. */
+  readonly isOptional: boolean
+  /** Null removes the value. */
+  readonly isClearable: boolean
+  /** Completes "… must be". */
+  readonly expected: string
+  readonly json: 'number' | 'string' | 'boolean'
+  readonly sql: 'integer' | 'text' | 'boolean'
+  readonly isInt64?: true
+  /** Returns undefined if the value is not valid. Values are never coerced: "5" is not 5. */
+  fromJson(value: unknown): unknown
+  fromText(text: string): unknown
+  toText(value: unknown): string
+  /** The value as JSON shows it. */
+  toJson(value: unknown): unknown
+  /** Databases return integers as `bigint`, and SQLite returns booleans as 0 and 1. */
+  fromSql(value: bigint | string | boolean): unknown
+}
+
+export function codecsOf(fields: Fields): readonly FieldCodec[] {
+  return Object.entries(fields).map(([name, schema]) => codecOf(name, schema))
+}
+
+export function codecOf(name: string, schema: TSchema): FieldCodec {
+  const { anyOf }: Keywords = schema
+  const [first, second] = anyOf ?? []
+  const isClearable = (second as Keywords | undefined)?.type === 'null'
+  const value = isClearable && first !== undefined ? first : schema
+  return { name, isOptional: IsOptional(schema), isClearable, ...valueCodec(name, value) }
+}
+
+type ValueCodec = Omit<FieldCodec, 'name' | 'isOptional' | 'isClearable'>
+
+const same = (value: unknown) => value
+
+function valueCodec(name: string, schema: TSchema): ValueCodec {
+  const codec = plainCodec(name, schema)
+  const [refinement] = IsRefine(schema) ? schema['~refine'] : []
+  if (refinement === undefined) return codec
+  const refined = (value: unknown) => (value !== undefined && refinement.check(value) ? value : undefined)
+  return {
+    ...codec,
+    expected: refinement.error(undefined),
+    fromJson: (value) => refined(codec.fromJson(value)),
+    fromText: (text) => refined(codec.fromText(text)),
+  }
+}
+
+function plainCodec(name: string, schema: TSchema): ValueCodec {
+  const keywords: Keywords = schema
+  if (keywords.format === 'int64') return INT64
+  if (keywords.format === 'date-time') return DATE_TIME
+  if (keywords.type === 'boolean') return BOOLEAN
+  if (keywords.type === 'integer') return integerCodec(keywords)
+  if (keywords.type === 'array') return wordListCodec(name, keywords.items?.enum ?? [])
+  return textCodec(schema)
+}
+
+const INT64: ValueCodec = {
+  expected: INT64_RANGE,
+  json: 'number',
+  sql: 'integer',
+  isInt64: true,
+  fromJson: (value) => {
+    if (value instanceof NumberText) return parseInt64(value.text)
+    return Number.isInteger(value) ? parseInt64(String(value)) : undefined
+  },
+  fromText: parseInt64,
+  toText: String,
+  toJson: same,
+  fromSql: BigInt,
+}
+
+const DATE_TIME: ValueCodec = {
+  expected: 'a date and time with its zone such as 2026-09-01T10:00:00Z',
+  json: 'string',
+  sql: 'integer',
+  fromJson: (value) => (typeof value === 'string' ? parseDateTime(value) : undefined),
+  fromText: parseDateTime,
+  toText: isoTime,
+  toJson: isoTime,
+  fromSql: Number,
+}
+
+const BOOLEAN: ValueCodec = {
+  expected: 'true or false',
+  json: 'boolean',
+  sql: 'boolean',
+  fromJson: (value) => (typeof value === 'boolean' ? value : undefined),
+  fromText: (text) => (text === 'true' ? true : text === 'false' ? false : undefined),
+  toText: String,
+  toJson: same,
+  fromSql: Boolean,
+}
+
+function isoTime(time: unknown): string {
+  return new Date(Number(time)).toISOString()
+}
+
+function integerCodec({ minimum = -MAX_QUANTITY, maximum = MAX_QUANTITY }: Keywords): ValueCodec {
+  const fromJson = (value: unknown) =>
+    typeof value === 'number' && Number.isInteger(value) && value >= minimum && value <= maximum
+      ? value + 0
+      : undefined
+  return {
+    expected: `an integer from ${minimum} to ${maximum}`,
+    json: 'number',
+    sql: 'integer',
+    fromJson,
+    fromText: (text) => (INTEGER_TEXT.test(text) ? fromJson(Number(text)) : undefined),
+    toText: String,
+    toJson: same,
+    fromSql: Number,
+  }
+}
+
+/** A refined text checks its length itself. */
+function textCodec(schema: TSchema): ValueCodec {
+  const { enum: words, minLength = 0, maxLength }: Keywords = IsRefine(schema) ? {} : schema
+  const isValid = (value: unknown) =>
+    words === undefined
+      ? typeof value === 'string' && value.length >= minLength && isWithin(value, maxLength)
+      : words.includes(value)
+  const read = (value: unknown) => (isValid(value) ? value : undefined)
+  return {
+    expected: words === undefined ? lengthText(minLength, maxLength) : `one of ${words.join(', ')}`,
+    json: 'string',
+    sql: 'text',
+    fromJson: read,
+    fromText: read,
+    toText: String,
+    toJson: same,
+    fromSql: same,
+  }
+}
+
+/** Counts characters, as JSON Schema does, and not UTF-16 units. */
+export function isWithin(text: string, maxLength = Number.POSITIVE_INFINITY): boolean {
+  return text.length <= maxLength || [...text].length <= maxLength
+}
+
+/** A list of different words, which is kept in the order of the contract. */
+function wordListCodec(name: string, words: readonly unknown[]): ValueCodec {
+  const list = words.join(', ')
+  const fromJson = (value: unknown) => {
+    if (!Array.isArray(value) || value.length === 0) return undefined
+    for (const [index, word] of value.entries()) {
+      const problem = !words.includes(word)
+        ? `${name}[${index}] must be one of ${list}, got ${shown(word)}`
+        : value.indexOf(word) !== index
+          ? `${name} contains ${shown(word)} twice; name it once`
+          : undefined
+      if (problem !== undefined) throw new ServiceError('invalid_request', problem)
+    }
+    return words.filter((word) => value.includes(word))
+  }
+  return {
+    expected: `a list of at least one of ${list}`,
+    json: 'string',
+    sql: 'text',
+    fromJson,
+    fromText: (text) => fromJson(text.split(',')),
+    toText: String,
+    toJson: same,
+    fromSql: (text) => String(text).split(','),
+  }
+}
+
+function lengthText(minLength: number, maxLength: number | undefined): string {
+  if (maxLength !== undefined) return `a string of ${minLength} to ${maxLength} characters`
+  return minLength > 0 ? 'a string that is not empty' : 'a string'
+}
+
+/** The column of a field: `category_id` of `categoryId`. */
+export function columnName(field: string): string {
+  return field.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+}
+
+/** The columns of a record's table, with their types. */
+export function columnsOf(fields: Fields): Readonly<Record<string, FieldCodec['sql']>> {
+  return Object.fromEntries(codecsOf(fields).map(({ name, sql }) => [columnName(name), sql]))
+}
+
+/** Throws `invalid_request` and names the field. */
+export function valueFromJson(codec: FieldCodec, value: unknown): unknown {
+  if (value === null && codec.isClearable) return null
+  const read = codec.fromJson(value)
+  if (read !== undefined) return read
+  const { name, expected } = codec
+  const problem =
+    value === undefined ? `is missing; it must be ${expected}` : `must be ${expected}, got ${shown(value)}`
+  throw new ServiceError('invalid_request', `${name} ${problem}`)
+}
+
+/** The record with the update applied. Null removes an optional value. */
+export function withUpdate<Value extends object>(record: Value, update: object): Value {
+  const updated: Record<string, unknown> = { ...(record as object) }
+  for (const [name, value] of Object.entries(update)) {
+    if (value === null) delete updated[name]
+    else if (value !== undefined) updated[name] = value
+  }
+  // Every field was checked against the schema of the record.
+  return updated as Value
+}
+
+/** Whether two records have the same values in all fields. */
+export function isSameRecord(fields: Fields, one: object, other: object): boolean {
+  const [values, otherValues]: Readonly<Record<string, unknown>>[] = [{ ...one }, { ...other }]
+  return Object.keys(fields).every((name) => values?.[name] === otherValues?.[name])
+}
+
+/** A writer of records as callers see them. */
+export function jsonWriter<Of extends Fields>(fields: Of): (record: RecordOf<Of>) => JsonOf<Of> {
+  const codecs = codecsOf(fields)
+  return (record) => {
+    const values: Readonly<Record<string, unknown>> = record
+    const json: Record<string, unknown> = {}
+    for (const { name, toJson } of codecs) {
+      const value = values[name]
+      if (value !== undefined) json[name] = toJson(value)
+    }
+    return json as JsonOf<Of>
+  }
+}

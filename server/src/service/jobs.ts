@@ -1,0 +1,82 @@
+import { readTls, type Tls } from '@petstore/wire'
+import type { LimitKeeper } from '../core/limits/limit-store.ts'
+import type { GroupCommit } from '../core/stock/group-commit.ts'
+import { REMEMBERED_MS } from '../core/stock/idempotency.ts'
+import { STORE_KEY_ID } from '../core/stock/stock-request.ts'
+import type { Clock } from '../core/values/clock.ts'
+import type { Store } from '../store/store.ts'
+import type { Config } from './config.ts'
+import type { Job } from './scheduler.ts'
+
+interface JobParts {
+  readonly store: Pick<Store, 'forgetAnswers' | 'petsWithHoldsOver'>
+  readonly limits: Pick<LimitKeeper, 'save' | 'heedLiftedBans'>
+  readonly commits: GroupCommit
+  readonly clock: Clock
+}
+
+/** Small batches with a pause in between let requests use the database. */
+const ANSWERS_PER_BATCH = 500
+const PETS_PER_BATCH = 200
+const PAUSE_BETWEEN_BATCHES_MS = 5
+
+export function backgroundJobs({ store, limits, commits, clock }: JobParts): Job[] {
+  return [
+    {
+      name: 'save-limits',
+      // A killed process loses the requests that it counted in this time, and nothing else.
+      intervalMs: 50,
+      run: () => limits.save(),
+    },
+    {
+      name: 'apply-lifted-bans',
+      intervalMs: 500,
+      run: () => limits.heedLiftedBans(),
+    },
+    {
+      name: 'forget-answers',
+      intervalMs: 60_000,
+      run: async (signal) => {
+        const before = clock() - REMEMBERED_MS
+        while (!signal.aborted) {
+          const forgotten = await store.forgetAnswers(before, ANSWERS_PER_BATCH)
+          if (forgotten < ANSWERS_PER_BATCH) return
+          await Bun.sleep(PAUSE_BETWEEN_BATCHES_MS)
+        }
+      },
+    },
+    {
+      name: 'release-expired-holds',
+      // An expired hold reserves nothing. This job records that it has expired, and emits the event.
+      intervalMs: 1_000,
+      run: async (signal) => {
+        while (!signal.aborted) {
+          const holdsOf = await store.petsWithHoldsOver(PETS_PER_BATCH)
+          if (holdsOf.length === 0) return
+          await commits.change({ holdsOf, keyId: STORE_KEY_ID, at: clock() }, () => {})
+          await Bun.sleep(PAUSE_BETWEEN_BATCHES_MS)
+        }
+      },
+    },
+  ]
+}
+
+/** Reads the certificate and its key from disk, and calls `onChange` if they changed. */
+export function certificateJob(config: Config, tls: Tls | undefined, onChange: (tls: Tls) => void): Job {
+  let current = tls
+  return {
+    name: 'reload-certificate',
+    intervalMs: 1_000,
+    run: async () => {
+      const latest = await readConfiguredTls(config)
+      if (latest === undefined || (latest.cert === current?.cert && latest.key === current.key)) return
+      onChange(latest)
+      current = latest
+    },
+  }
+}
+
+export async function readConfiguredTls({ tlsCert, tlsKey }: Config): Promise<Tls | undefined> {
+  if (tlsCert === undefined || tlsKey === undefined) return undefined
+  return readTls(tlsCert, tlsKey, { cert: '--tls-cert', key: '--tls-key' })
+}

@@ -1,0 +1,54 @@
+export interface Job {
+  readonly name: string
+  readonly intervalMs: number
+  /** A run with several steps returns early once `signal` is aborted. */
+  readonly run: (signal: AbortSignal) => Promise<void>
+}
+
+/** Runs background jobs at their intervals. Runs of one job never overlap. */
+export class Scheduler {
+  readonly #jobs: readonly Job[]
+  readonly #onFailure: (job: Job, error: unknown) => void
+  readonly #running = new Map<Job, Promise<void>>()
+  readonly #failing = new Set<Job>()
+  readonly #stopping = new AbortController()
+  #timers: readonly Timer[] = []
+
+  /** `onFailure` is called for the first failure of a job, and again only after the job has succeeded in between. */
+  constructor(jobs: readonly Job[], onFailure: (job: Job, error: unknown) => void) {
+    this.#jobs = jobs
+    this.#onFailure = onFailure
+  }
+
+  start(): void {
+    this.#timers = this.#jobs.map((job) => setInterval(() => void this.run(job), job.intervalMs))
+  }
+
+  /** Runs a job now. If a run is under way, waits for that run instead. Never rejects. */
+  run(job: Job): Promise<void> {
+    const current = this.#running.get(job)
+    if (current !== undefined) return current
+    if (this.#stopping.signal.aborted) return Promise.resolve()
+    const run = this.#runOnce(job)
+    this.#running.set(job, run)
+    return run
+  }
+
+  /** Starts no more runs, and resolves when the runs under way have ended. */
+  async stop(): Promise<void> {
+    this.#stopping.abort()
+    for (const timer of this.#timers) clearInterval(timer)
+    await Promise.all(this.#running.values())
+  }
+
+  async #runOnce(job: Job): Promise<void> {
+    try {
+      await job.run(this.#stopping.signal)
+      this.#failing.delete(job)
+    } catch (error) {
+      if (!this.#failing.has(job)) this.#onFailure(job, error)
+      this.#failing.add(job)
+    }
+    this.#running.delete(job)
+  }
+}
