@@ -2,124 +2,6 @@
 
 type NoFields = Readonly<Record<never, never>>
 
-export interface InventoryItem {
-  /** Identifier of the animal the entry tracks. */
-  readonly petId: bigint
-  /** Current stock count. */
-  readonly quantity: number
-  readonly status: PetStatus
-}
-
-/** Fields other than quantity are ignored; the status never changes by an update. */
-export interface InventoryUpdate {
-  /** The new stock count. */
-  readonly quantity: number
-}
-
-/** Status of a pet in the store. */
-export type PetStatus = 'available' | 'pending' | 'sold'
-
-/** All of its changes are made, or none. Other fields are ignored. */
-export interface InventoryAdjustment {
-  readonly reason: Reason
-  /** What the adjustment refers to, such as a delivery note; without control characters. */
-  readonly reference?: string
-  readonly changes: readonly AdjustmentChange[]
-}
-
-/** Has exactly one of delta and quantity. */
-export interface AdjustmentChange {
-  /** The pet whose stock changes. Each pet may occur once in an adjustment. */
-  readonly petId: bigint
-  /** Units that come in or, if negative, go out. */
-  readonly delta?: number
-  /** The new stock count. */
-  readonly quantity?: number
-  /** The current stock count. If it is another one, the answer is 412. */
-  readonly expected?: number
-}
-
-export interface AdjustmentResult {
-  /** The entries after the changes, in the order sent. */
-  readonly items: readonly InventoryItem[]
-}
-
-export interface Availability {
-  /** Identifier of the pet. */
-  readonly petId: bigint
-  /** How many are on the shelf. */
-  readonly quantity: number
-  /** How many of them open orders reserve. */
-  readonly reserved: number
-  /** How many can still be ordered: quantity less reserved. Negative where the stock was set below what is reserved. */
-  readonly available: number
-}
-
-export interface SearchRow {
-  /** Identifier of the pet. */
-  readonly petId: bigint
-  /** Name of the pet, without control characters. */
-  readonly name: string
-  /** Identifier of the category that the pet belongs to. The category must exist. */
-  readonly categoryId: bigint
-  readonly status: PetStatus
-  /** How many are on the shelf. */
-  readonly quantity: number
-  /** How many of them open orders reserve. */
-  readonly reserved: number
-  /** How many can still be ordered: quantity less reserved. Negative where the stock was set below what is reserved. */
-  readonly available: number
-  /** Barcode of the pet: visible ASCII characters. No two pets have the same. */
-  readonly barcode?: string
-  /** It is low with so many available or fewer: its own threshold, or that of its category. */
-  readonly lowStockAt?: number
-  /** Its own threshold, where it has one: what PATCH /pets/{petId} sets as lowStockAt. */
-  readonly ownLowStockAt?: number
-  /** While it is low: when it last became so, as far as the log goes back. */
-  readonly lowSince?: string
-}
-
-/** Why the stock was adjusted. */
-export type Reason = 'received' | 'returned' | 'sold' | 'damaged' | 'lost' | 'counted' | 'corrected'
-
-export interface HistoryEntry {
-  /** Identifies the change; opaque. */
-  readonly id: string
-  /** The stock count before the change. */
-  readonly before: number
-  /** The stock count after it. */
-  readonly after: number
-  /** When it was made, in UTC. */
-  readonly at: string
-  /** Public identifier of the API key that made it. */
-  readonly keyId: string
-  /** Name of that key; its identifier where the key is not known any more. */
-  readonly keyName: string
-  readonly reason?: Reason
-  /** What the adjustment refers to, such as a delivery note; without control characters. */
-  readonly reference?: string
-}
-
-export interface RecentChange {
-  /** The pet whose stock changed. */
-  readonly petId: bigint
-  /** Identifies the change; opaque. */
-  readonly id: string
-  /** The stock count before the change. */
-  readonly before: number
-  /** The stock count after it. */
-  readonly after: number
-  /** When it was made, in UTC. */
-  readonly at: string
-  /** Public identifier of the API key that made it. */
-  readonly keyId: string
-  /** Name of that key; its identifier where the key is not known any more. */
-  readonly keyName: string
-  readonly reason?: Reason
-  /** What the adjustment refers to, such as a delivery note; without control characters. */
-  readonly reference?: string
-}
-
 export interface ChangeEvent {
   /** The pet whose quantity changed. */
   readonly petId: bigint
@@ -141,6 +23,24 @@ export interface OrderEvent {
   /** What happened to the order. */
   readonly change: 'created' | 'changed' | 'completed' | 'cancelled' | 'expired'
   readonly order: Order
+  /** When it was made, in UTC. */
+  readonly at: string
+  /** Public identifier of the API key that made it. */
+  readonly keyId: string
+}
+
+/** As it was right after the change that crossed the threshold. */
+export interface LowStockEvent {
+  /** The pet. */
+  readonly petId: bigint
+  /** How many are on the shelf. */
+  readonly quantity: number
+  /** How many of them open orders reserve. */
+  readonly reserved: number
+  /** quantity less reserved. */
+  readonly available: number
+  /** The threshold that counts for it; absent where it has none any more. */
+  readonly lowStockAt?: number
   /** When it was made, in UTC. */
   readonly at: string
   /** Public identifier of the API key that made it. */
@@ -179,37 +79,46 @@ export interface RemovedEvent {
   readonly keyId: string
 }
 
-/** As it was right after the change that crossed the threshold. */
-export interface LowStockEvent {
-  /** The pet. */
+export interface InventoryItem {
+  /** Identifier of the animal the entry tracks. */
+  readonly petId: bigint
+  /** Current stock count. */
+  readonly quantity: number
+  readonly status: PetStatus
+}
+
+/** Fields other than quantity are ignored; the status never changes by an update. */
+export interface InventoryUpdate {
+  /** The new stock count. */
+  readonly quantity: number
+}
+
+/** All of its changes are made, or none. Other fields are ignored. */
+export interface InventoryAdjustment {
+  readonly reason: Reason
+  /** What the adjustment refers to, such as a delivery note; without control characters. */
+  readonly reference?: string
+  readonly changes: readonly AdjustmentChange[]
+}
+
+export interface AdjustmentResult {
+  /** The entries after the changes, in the order sent. */
+  readonly items: readonly InventoryItem[]
+}
+
+export interface Availability {
+  /** Identifier of the pet. */
   readonly petId: bigint
   /** How many are on the shelf. */
   readonly quantity: number
   /** How many of them open orders reserve. */
   readonly reserved: number
-  /** quantity less reserved. */
+  /** How many can still be ordered: quantity less reserved. Negative where the stock was set below what is reserved. */
   readonly available: number
-  /** The threshold that counts for it; absent where it has none any more. */
-  readonly lowStockAt?: number
-  /** When it was made, in UTC. */
-  readonly at: string
-  /** Public identifier of the API key that made it. */
-  readonly keyId: string
 }
 
-export interface Pet {
-  /** Identifier of the pet. */
-  readonly id: bigint
-  /** Name of the pet, without control characters. */
-  readonly name: string
-  /** Identifier of the category that the pet belongs to. The category must exist. */
-  readonly categoryId: bigint
-  readonly status: PetStatus
-  /** Barcode of the pet: visible ASCII characters. No two pets have the same. */
-  readonly barcode?: string
-  /** The pet is low if at most this many are available. If it is absent, the category decides. */
-  readonly lowStockAt?: number
-}
+/** Why the stock was adjusted. */
+export type Reason = 'received' | 'returned' | 'sold' | 'damaged' | 'lost' | 'counted' | 'corrected'
 
 /** The status is available if it is absent. Other fields are ignored. */
 export interface NewPet {
@@ -228,6 +137,20 @@ export interface NewPet {
   readonly id?: bigint
 }
 
+export interface Pet {
+  /** Identifier of the pet. */
+  readonly id: bigint
+  /** Name of the pet, without control characters. */
+  readonly name: string
+  /** Identifier of the category that the pet belongs to. The category must exist. */
+  readonly categoryId: bigint
+  readonly status: PetStatus
+  /** Barcode of the pet: visible ASCII characters. No two pets have the same. */
+  readonly barcode?: string
+  /** The pet is low if at most this many are available. If it is absent, the category decides. */
+  readonly lowStockAt?: number
+}
+
 /** At least one of these; null removes a barcode or a threshold. Other fields are ignored: the quantity has operations of its own. */
 export interface PetUpdate {
   /** Name of the pet, without control characters. */
@@ -237,15 +160,6 @@ export interface PetUpdate {
   readonly status?: PetStatus
   readonly barcode?: string | null
   readonly lowStockAt?: number | null
-}
-
-export interface Category {
-  /** Identifier of the category. */
-  readonly id: bigint
-  /** Name of the category, without control characters. */
-  readonly name: string
-  /** Pets of the category that have no threshold of their own are low if at most this many are available. */
-  readonly lowStockAt?: number
 }
 
 /** Other fields are ignored. */
@@ -258,6 +172,15 @@ export interface NewCategory {
   readonly id?: bigint
 }
 
+export interface Category {
+  /** Identifier of the category. */
+  readonly id: bigint
+  /** Name of the category, without control characters. */
+  readonly name: string
+  /** Pets of the category that have no threshold of their own are low if at most this many are available. */
+  readonly lowStockAt?: number
+}
+
 /** At least one of these; null removes the threshold. Other fields are ignored. */
 export interface CategoryUpdate {
   /** Name of the category, without control characters. */
@@ -265,48 +188,42 @@ export interface CategoryUpdate {
   readonly lowStockAt?: number | null
 }
 
-/** What a webhook can be told of. */
-export type WebhookKind =
-  | 'stock.changed'
-  | 'stock.low'
-  | 'stock.recovered'
-  | 'order.created'
-  | 'order.completed'
-  | 'order.cancelled'
-  | 'order.expired'
-  | 'pet.changed'
-  | 'pet.removed'
-
-export interface Webhook {
-  /** Identifier of the webhook. */
-  readonly id: bigint
-  /** Where deliveries are sent: an address on the public internet that begins with https://, without a user name, with the port 443, 80, 8080, 8443 or one above 1024. */
-  readonly url: string
-  /** What it is told of. */
-  readonly kinds: readonly WebhookKind[]
-  /** Nothing is sent while it is paused; it goes on from its place. */
-  readonly paused: boolean
-  /** off: it was turned off, since the receiver said 410 or failed for 3 days. */
-  readonly state: 'on' | 'paused' | 'off'
-  /** When it was made. */
-  readonly createdAt: string
-  readonly behind: WebhookLag
-  /** Since when the first that is due has failed. */
-  readonly failingSince?: string
-  /** When that is tried again. */
-  readonly retryAt?: string
-  /** When it was turned off. */
-  readonly offAt?: string
-  /** Why it was turned off. */
-  readonly offReason?: string
+/** Other fields are ignored. */
+export interface NewOrder {
+  /** The pet to order. */
+  readonly petId: bigint
+  /** Units to order. This many must be available. */
+  readonly quantity: number
+  /** When the order ships: a date and time with its zone. */
+  readonly shipDate?: string
+  /** Makes the order a hold, which expires after this many seconds. */
+  readonly holdSeconds?: number
 }
 
-/** How far it is behind. */
-export interface WebhookLag {
-  /** Events since its place, wanted or not. If the place is gone, it is 1: one `relist` stands for all of them. */
-  readonly events: number
-  /** When the first of that happened. */
-  readonly since?: string
+export interface Order {
+  /** Identifier of the order. */
+  readonly id: bigint
+  /** The pet that was ordered. */
+  readonly petId: bigint
+  /** Units that were ordered. */
+  readonly quantity: number
+  /** When the order ships or shipped, in UTC; absent if it is not set. */
+  readonly shipDate?: string
+  /** Whether the order has been fulfilled. */
+  readonly complete: boolean
+  readonly state: OrderState
+  /** When the order was created, in UTC. */
+  readonly createdAt: string
+  /** When a hold expires, in UTC; absent if the order is not a hold. */
+  readonly expiresAt?: string
+}
+
+/** Has exactly one of complete and shipDate. Other fields are ignored. */
+export interface OrderUpdate {
+  /** The order is fulfilled: its units leave the stock and are no longer reserved. */
+  readonly complete?: boolean
+  /** Another ship date for an open order. */
+  readonly shipDate?: string
 }
 
 /** Other fields are ignored. */
@@ -315,16 +232,6 @@ export interface NewWebhook {
   readonly url: string
   /** What it is told of. */
   readonly kinds: readonly WebhookKind[]
-}
-
-/** At least one of these. `"paused": false` also turns one on again that was turned off. Other fields are ignored. */
-export interface WebhookUpdate {
-  /** Where deliveries are sent: an address on the public internet that begins with https://, without a user name, with the port 443, 80, 8080, 8443 or one above 1024. */
-  readonly url?: string
-  /** What it is told of. */
-  readonly kinds?: readonly WebhookKind[]
-  /** Nothing is sent while it is paused; it goes on from its place. */
-  readonly paused?: boolean
 }
 
 export interface WebhookWithSecret {
@@ -353,27 +260,38 @@ export interface WebhookWithSecret {
   readonly secret: string
 }
 
-export interface WebhookDelivery {
-  /** Identifies the attempt; opaque. */
-  readonly id: string
-  /** Which attempt at this delivery it was. */
-  readonly attempt: number
-  /** The webhook-id: the same for each attempt at the same delivery. */
-  readonly messageId: string
-  /** What it told of. */
-  readonly type: string
-  /** When it was sent. */
-  readonly at: string
-  /** How long it took. */
-  readonly durationMs: number
-  /** Whether the receiver took it: answered with 2xx in time. */
-  readonly delivered: boolean
-  /** Of the answer; absent where none came. */
-  readonly status?: number
-  /** Why it failed. */
-  readonly error?: string
-  /** What the answer begins with, up to 1 kB. */
-  readonly response: string
+export interface Webhook {
+  /** Identifier of the webhook. */
+  readonly id: bigint
+  /** Where deliveries are sent: an address on the public internet that begins with https://, without a user name, with the port 443, 80, 8080, 8443 or one above 1024. */
+  readonly url: string
+  /** What it is told of. */
+  readonly kinds: readonly WebhookKind[]
+  /** Nothing is sent while it is paused; it goes on from its place. */
+  readonly paused: boolean
+  /** off: it was turned off, since the receiver said 410 or failed for 3 days. */
+  readonly state: 'on' | 'paused' | 'off'
+  /** When it was made. */
+  readonly createdAt: string
+  readonly behind: WebhookLag
+  /** Since when the first that is due has failed. */
+  readonly failingSince?: string
+  /** When that is tried again. */
+  readonly retryAt?: string
+  /** When it was turned off. */
+  readonly offAt?: string
+  /** Why it was turned off. */
+  readonly offReason?: string
+}
+
+/** At least one of these. `"paused": false` also turns one on again that was turned off. Other fields are ignored. */
+export interface WebhookUpdate {
+  /** Where deliveries are sent: an address on the public internet that begins with https://, without a user name, with the port 443, 80, 8080, 8443 or one above 1024. */
+  readonly url?: string
+  /** What it is told of. */
+  readonly kinds?: readonly WebhookKind[]
+  /** Nothing is sent while it is paused; it goes on from its place. */
+  readonly paused?: boolean
 }
 
 /** What came back. */
@@ -394,6 +312,21 @@ export interface WebhookTest {
   readonly error?: string
   /** What the answer begins with, up to 1 kB. */
   readonly response: string
+}
+
+export interface KeyLimits {
+  /** The plan of the key. */
+  readonly plan: 'free' | 'pro' | 'business' | 'enterprise'
+  readonly key: {
+    /** Public identifier of the key. */
+    readonly id: string
+    /** Name of the key. */
+    readonly name: string
+  }
+  /** What the key may change; empty where it may only look. */
+  readonly permissions: readonly Permission[]
+  readonly minute: LimitWindow
+  readonly day: LimitWindow
 }
 
 /** A quantity changed. */
@@ -486,87 +419,6 @@ export interface RelistPayload {
   readonly data: NoFields
 }
 
-export interface CatalogEntry {
-  /** Identifier of the pet. */
-  readonly petId: bigint
-  /** Name of the pet, without control characters. */
-  readonly name: string
-  /** Identifier of the category that the pet belongs to. The category must exist. */
-  readonly categoryId: bigint
-  /** Barcode of the pet: visible ASCII characters. No two pets have the same. */
-  readonly barcode?: string
-  /** The pet is low if at most this many are available. If it is absent, the category decides. */
-  readonly lowStockAt?: number
-}
-
-export interface Order {
-  /** Identifier of the order. */
-  readonly id: bigint
-  /** The pet that was ordered. */
-  readonly petId: bigint
-  /** Units that were ordered. */
-  readonly quantity: number
-  /** When the order ships or shipped, in UTC; absent if it is not set. */
-  readonly shipDate?: string
-  /** Whether the order has been fulfilled. */
-  readonly complete: boolean
-  readonly state: OrderState
-  /** When the order was created, in UTC. */
-  readonly createdAt: string
-  /** When a hold expires, in UTC; absent if the order is not a hold. */
-  readonly expiresAt?: string
-}
-
-/** open: the order reserves stock. complete: its units were taken out of the stock. cancelled or expired: it no longer reserves anything. */
-export type OrderState = 'open' | 'complete' | 'cancelled' | 'expired'
-
-/** Other fields are ignored. */
-export interface NewOrder {
-  /** The pet to order. */
-  readonly petId: bigint
-  /** Units to order. This many must be available. */
-  readonly quantity: number
-  /** When the order ships: a date and time with its zone. */
-  readonly shipDate?: string
-  /** Makes the order a hold, which expires after this many seconds. */
-  readonly holdSeconds?: number
-}
-
-/** Has exactly one of complete and shipDate. Other fields are ignored. */
-export interface OrderUpdate {
-  /** The order is fulfilled: its units leave the stock and are no longer reserved. */
-  readonly complete?: boolean
-  /** Another ship date for an open order. */
-  readonly shipDate?: string
-}
-
-export interface KeyLimits {
-  /** The plan of the key. */
-  readonly plan: 'free' | 'pro' | 'business' | 'enterprise'
-  readonly key: {
-    /** Public identifier of the key. */
-    readonly id: string
-    /** Name of the key. */
-    readonly name: string
-  }
-  /** What the key may change; empty where it may only look. */
-  readonly permissions: readonly Permission[]
-  readonly minute: LimitWindow
-  readonly day: LimitWindow
-}
-
-export interface LimitWindow {
-  /** How many requests the window allows. */
-  readonly limit: number
-  /** How many are left. */
-  readonly remaining: number
-  /** Unix timestamp at which the window ends. */
-  readonly reset: number
-}
-
-/** What a key may change. Any key may look at everything but webhooks. */
-export type Permission = 'stock' | 'orders' | 'pets' | 'webhooks'
-
 export interface ErrorBody {
   /** Machine-readable error code. Codes are never renamed. */
   readonly code:
@@ -595,6 +447,154 @@ export interface ErrorBody {
   /** Every change that failed, where a request has several; what an order was refused for. */
   readonly details?: readonly ErrorDetail[]
 }
+
+/** Status of a pet in the store. */
+export type PetStatus = 'available' | 'pending' | 'sold'
+
+export interface HistoryEntry {
+  /** Identifies the change; opaque. */
+  readonly id: string
+  /** The stock count before the change. */
+  readonly before: number
+  /** The stock count after it. */
+  readonly after: number
+  /** When it was made, in UTC. */
+  readonly at: string
+  /** Public identifier of the API key that made it. */
+  readonly keyId: string
+  /** Name of that key; its identifier where the key is not known any more. */
+  readonly keyName: string
+  readonly reason?: Reason
+  /** What the adjustment refers to, such as a delivery note; without control characters. */
+  readonly reference?: string
+}
+
+export interface RecentChange {
+  /** The pet whose stock changed. */
+  readonly petId: bigint
+  /** Identifies the change; opaque. */
+  readonly id: string
+  /** The stock count before the change. */
+  readonly before: number
+  /** The stock count after it. */
+  readonly after: number
+  /** When it was made, in UTC. */
+  readonly at: string
+  /** Public identifier of the API key that made it. */
+  readonly keyId: string
+  /** Name of that key; its identifier where the key is not known any more. */
+  readonly keyName: string
+  readonly reason?: Reason
+  /** What the adjustment refers to, such as a delivery note; without control characters. */
+  readonly reference?: string
+}
+
+export interface SearchRow {
+  /** Identifier of the pet. */
+  readonly petId: bigint
+  /** Name of the pet, without control characters. */
+  readonly name: string
+  /** Identifier of the category that the pet belongs to. The category must exist. */
+  readonly categoryId: bigint
+  readonly status: PetStatus
+  /** How many are on the shelf. */
+  readonly quantity: number
+  /** How many of them open orders reserve. */
+  readonly reserved: number
+  /** How many can still be ordered: quantity less reserved. Negative where the stock was set below what is reserved. */
+  readonly available: number
+  /** Barcode of the pet: visible ASCII characters. No two pets have the same. */
+  readonly barcode?: string
+  /** It is low with so many available or fewer: its own threshold, or that of its category. */
+  readonly lowStockAt?: number
+  /** Its own threshold, where it has one: what PATCH /pets/{petId} sets as lowStockAt. */
+  readonly ownLowStockAt?: number
+  /** While it is low: when it last became so, as far as the log goes back. */
+  readonly lowSince?: string
+}
+
+export interface CatalogEntry {
+  /** Identifier of the pet. */
+  readonly petId: bigint
+  /** Name of the pet, without control characters. */
+  readonly name: string
+  /** Identifier of the category that the pet belongs to. The category must exist. */
+  readonly categoryId: bigint
+  /** Barcode of the pet: visible ASCII characters. No two pets have the same. */
+  readonly barcode?: string
+  /** The pet is low if at most this many are available. If it is absent, the category decides. */
+  readonly lowStockAt?: number
+}
+
+/** open: the order reserves stock. complete: its units were taken out of the stock. cancelled or expired: it no longer reserves anything. */
+export type OrderState = 'open' | 'complete' | 'cancelled' | 'expired'
+
+/** How far it is behind. */
+export interface WebhookLag {
+  /** Events since its place, wanted or not. If the place is gone, it is 1: one `relist` stands for all of them. */
+  readonly events: number
+  /** When the first of that happened. */
+  readonly since?: string
+}
+
+export interface WebhookDelivery {
+  /** Identifies the attempt; opaque. */
+  readonly id: string
+  /** Which attempt at this delivery it was. */
+  readonly attempt: number
+  /** The webhook-id: the same for each attempt at the same delivery. */
+  readonly messageId: string
+  /** What it told of. */
+  readonly type: string
+  /** When it was sent. */
+  readonly at: string
+  /** How long it took. */
+  readonly durationMs: number
+  /** Whether the receiver took it: answered with 2xx in time. */
+  readonly delivered: boolean
+  /** Of the answer; absent where none came. */
+  readonly status?: number
+  /** Why it failed. */
+  readonly error?: string
+  /** What the answer begins with, up to 1 kB. */
+  readonly response: string
+}
+
+export interface LimitWindow {
+  /** How many requests the window allows. */
+  readonly limit: number
+  /** How many are left. */
+  readonly remaining: number
+  /** Unix timestamp at which the window ends. */
+  readonly reset: number
+}
+
+/** Has exactly one of delta and quantity. */
+export interface AdjustmentChange {
+  /** The pet whose stock changes. Each pet may occur once in an adjustment. */
+  readonly petId: bigint
+  /** Units that come in or, if negative, go out. */
+  readonly delta?: number
+  /** The new stock count. */
+  readonly quantity?: number
+  /** The current stock count. If it is another one, the answer is 412. */
+  readonly expected?: number
+}
+
+/** What a webhook can be told of. */
+export type WebhookKind =
+  | 'stock.changed'
+  | 'stock.low'
+  | 'stock.recovered'
+  | 'order.created'
+  | 'order.completed'
+  | 'order.cancelled'
+  | 'order.expired'
+  | 'pet.changed'
+  | 'pet.removed'
+
+/** What a key may change. Any key may look at everything but webhooks. */
+export type Permission = 'stock' | 'orders' | 'pets' | 'webhooks'
 
 export interface ErrorDetail {
   /** Which of the changes it is, counted from 0. */
@@ -1030,36 +1030,32 @@ export const WEBHOOK_PAYLOADS = {
  * another schema with such fields, or an array of them.
  */
 export const INT64_FIELDS = {
-  InventoryItem: { petId: { type: 'int64', required: true } },
-  InventoryUpdate: {},
-  PetStatus: {},
-  InventoryAdjustment: { changes: { type: 'AdjustmentChange', required: true } },
-  AdjustmentChange: { petId: { type: 'int64', required: true } },
-  AdjustmentResult: { items: { type: 'InventoryItem', required: true } },
-  Availability: { petId: { type: 'int64', required: true } },
-  SearchRow: { petId: { type: 'int64', required: true }, categoryId: { type: 'int64', required: true } },
-  Reason: {},
-  HistoryEntry: {},
-  RecentChange: { petId: { type: 'int64', required: true } },
   ChangeEvent: { petId: { type: 'int64', required: true } },
   OrderEvent: { order: { type: 'Order', required: true } },
+  LowStockEvent: { petId: { type: 'int64', required: true } },
   PetEvent: { petId: { type: 'int64', required: true }, categoryId: { type: 'int64', required: true } },
   RemovedEvent: { petId: { type: 'int64', required: true } },
-  LowStockEvent: { petId: { type: 'int64', required: true } },
-  Pet: { id: { type: 'int64', required: true }, categoryId: { type: 'int64', required: true } },
+  InventoryItem: { petId: { type: 'int64', required: true } },
+  InventoryUpdate: {},
+  InventoryAdjustment: { changes: { type: 'AdjustmentChange', required: true } },
+  AdjustmentResult: { items: { type: 'InventoryItem', required: true } },
+  Availability: { petId: { type: 'int64', required: true } },
+  Reason: {},
   NewPet: { categoryId: { type: 'int64', required: true }, id: { type: 'int64', required: false } },
+  Pet: { id: { type: 'int64', required: true }, categoryId: { type: 'int64', required: true } },
   PetUpdate: { categoryId: { type: 'int64', required: false } },
-  Category: { id: { type: 'int64', required: true } },
   NewCategory: { id: { type: 'int64', required: false } },
+  Category: { id: { type: 'int64', required: true } },
   CategoryUpdate: {},
-  WebhookKind: {},
-  Webhook: { id: { type: 'int64', required: true } },
-  WebhookLag: {},
+  NewOrder: { petId: { type: 'int64', required: true } },
+  Order: { id: { type: 'int64', required: true }, petId: { type: 'int64', required: true } },
+  OrderUpdate: {},
   NewWebhook: {},
-  WebhookUpdate: {},
   WebhookWithSecret: { id: { type: 'int64', required: true } },
-  WebhookDelivery: {},
+  Webhook: { id: { type: 'int64', required: true } },
+  WebhookUpdate: {},
   WebhookTest: {},
+  KeyLimits: {},
   StockChangedPayload: { data: { type: 'ChangeEvent', required: true } },
   StockLowPayload: { data: { type: 'LowStockEvent', required: true } },
   StockRecoveredPayload: { data: { type: 'LowStockEvent', required: true } },
@@ -1070,14 +1066,18 @@ export const INT64_FIELDS = {
   PetChangedPayload: { data: { type: 'PetEvent', required: true } },
   PetRemovedPayload: { data: { type: 'RemovedEvent', required: true } },
   RelistPayload: {},
-  CatalogEntry: { petId: { type: 'int64', required: true }, categoryId: { type: 'int64', required: true } },
-  Order: { id: { type: 'int64', required: true }, petId: { type: 'int64', required: true } },
-  OrderState: {},
-  NewOrder: { petId: { type: 'int64', required: true } },
-  OrderUpdate: {},
-  KeyLimits: {},
-  LimitWindow: {},
-  Permission: {},
   ErrorBody: { details: { type: 'ErrorDetail', required: false } },
+  PetStatus: {},
+  HistoryEntry: {},
+  RecentChange: { petId: { type: 'int64', required: true } },
+  SearchRow: { petId: { type: 'int64', required: true }, categoryId: { type: 'int64', required: true } },
+  CatalogEntry: { petId: { type: 'int64', required: true }, categoryId: { type: 'int64', required: true } },
+  OrderState: {},
+  WebhookLag: {},
+  WebhookDelivery: {},
+  LimitWindow: {},
+  AdjustmentChange: { petId: { type: 'int64', required: true } },
+  WebhookKind: {},
+  Permission: {},
   ErrorDetail: { petId: { type: 'int64', required: false } },
 } as const

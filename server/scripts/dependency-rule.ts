@@ -83,8 +83,8 @@ const FLOORS: readonly Floor[] = [
   },
   {
     files: 'server/src/telemetry/',
-    may: [CORE, 'server/src/http/finished-request.ts', '@petstore/wire', 'node:fs'],
-    instead: 'telemetry is told what happened (http/finished-request.ts); service/compose.ts connects it',
+    may: [CORE, 'server/src/http/request-context.ts', '@petstore/wire', 'node:fs'],
+    instead: 'telemetry observes finished requests (http/request-context.ts); service/compose.ts connects it',
   },
   {
     files: 'server/src/service/compose.ts',

@@ -112,7 +112,7 @@ describe('the dependency rule fails if', () => {
     ['server/src/store/sqlite/x.ts', "import type { Store } from '../store.ts'\nimport 'bun:sqlite'"],
     ['server/src/store/open-store.ts', "import { y } from './sqlite/store.ts'\nimport './postgres/store.ts'"],
     ['server/src/http/x.ts', "import { y } from '../core/keys/y.ts'\nimport Type from 'typebox'"],
-    ['server/src/telemetry/x.ts', "import type { FinishedRequest } from '../http/finished-request.ts'"],
+    ['server/src/telemetry/x.ts', "import type { FinishedRequest } from '../http/request-context.ts'"],
     ['server/src/service/compose.ts', "const { FILES } = await import('../../../web/dist/pages.ts')"],
     ['server/src/service/demo.ts', "import type { Store } from '../store/store.ts'"],
     ['server/src/cli/commands/x.ts', "import { openStore } from '../../store/open-store.ts'"],

@@ -1,6 +1,5 @@
 export { type Answer, type AnswerBody, headerLines, type LiveBody, type Outflow } from './answer.ts'
 export { type Listener, type ListenOptions, listen } from './listen.ts'
 export type { Handler, HttpRequest, MaybePromise } from './request.ts'
-export type { RequestHeaders } from './request-head.ts'
-export { RequestProblem } from './request-problem.ts'
+export { type RequestHeaders, RequestProblem } from './request-head.ts'
 export { readTls, type Tls } from './tls.ts'

@@ -2,49 +2,42 @@ import { createSecureContext } from 'node:tls'
 import type { Socket } from 'bun'
 import { Connection } from './connection.ts'
 import type { Handler } from './request.ts'
-import { RequestProblem } from './request-problem.ts'
-import { endSlowest } from './slow-readers.ts'
+import { RequestProblem } from './request-head.ts'
 import type { Tls } from './tls.ts'
 
 export interface Listener {
   readonly port: number
-  /** What is there at this moment: connections, and requests that are being answered. */
+  /** Open connections, and requests that are being answered. */
   load(): { readonly connections: number; readonly requests: number }
-  /** Connections from now on are shown this certificate; those that are there go on. */
+  /** Replaces the certificate for new connections. */
   setTls(tls: Tls): void
-  /**
-   * Takes no more connections, and resolves when the requests under way are answered. What is left after
-   * the grace time is cut off.
-   */
+  /** Accepts no more connections and resolves when pending requests are answered. After `graceMs` they are cut off. */
   stop(graceMs: number): Promise<void>
 }
 
 export interface ListenOptions {
   readonly host: string
   readonly port: number
-  /** What to tell people who have to choose another address or port. */
+  /** The names of the settings, for error messages. */
   readonly flags: { readonly host: string; readonly port: string }
   readonly tls?: Tls
   /** Other processes listen on the same port. */
   readonly isShared?: boolean
-  /**
-   * A socket that listens already, which was passed to this process: connections wait in it while no process serves.
-   * `host` and `port` then only tell where that is.
-   */
+  /** A listening socket that was passed to this process, as systemd does. `host` and `port` then only describe it. */
   readonly fd?: number
-  /** From the opening of a connection until its first byte. */
+  /** From the opening of a connection to its first byte. */
   readonly firstByteTimeoutSeconds?: number
-  /** Between an answer and the first byte of the next request. */
+  /** From an answer to the first byte of the next request. */
   readonly keepAliveSeconds?: number
-  /** To agree on TLS, and from the first byte of a request until all of it is here. */
+  /** For the TLS handshake, and from the first to the last byte of a request. */
   readonly requestTimeoutSeconds?: number
-  /** To take anything of what there is to send. */
+  /** For the client to read any byte of an answer. */
   readonly writeTimeoutSeconds?: number
-  /** At the limit, a new connection replaces the oldest idle one without a known client. If there is none, it is refused. */
+  /** At the limit, a new connection replaces the oldest idle one that has not authenticated. If there is none, it is refused. */
   readonly maxConnectionsPerAddress?: number
-  /** Of what is kept for slow readers, all of them together; beyond it the slowest are ended. */
+  /** Kept for all slow clients together. Beyond it, the slowest are dropped. */
   readonly maxUnsentBytes?: number
-  /** How long a second is; tests make it shorter. */
+  /** The length of a second; tests shorten it. */
   readonly secondMs?: number
 }
 
@@ -60,20 +53,20 @@ const DEFAULTS = {
 }
 
 const CLOSE_TIMEOUT_SECONDS = 10
-/** Connections of one address that are told why they are refused; any more are just closed. */
+/** Connections of one address that get an answer when refused. Any more are dropped. */
 const MAX_REFUSALS_PER_ADDRESS = 1_000
-/** Beside once a second, it is looked at what slow readers hold when there are so many more of them. */
+/** The memory of slow clients is checked once a second, and after this many answers with unsent bytes. */
 const UNSENT_ANSWERS_BETWEEN_CHECKS = 16
 /**
- * A connection that is idle when it is closed may have its next request on the way. So the answers say `Connection: close`
- * for a while first, and connections in use end by themselves; the others are closed when nothing has come over any of
- * them for a second, or after MAX_SECONDS_UNTIL_QUIET. It is looked at several times in that second: a machine that stood
- * still for so long was not quiet.
+ * The next request of an idle connection may be on its way. While stopping, answers therefore say `Connection: close`
+ * first, which ends the connections in use. The idle ones are closed when no bytes have arrived for a second, or after
+ * MAX_SECONDS_UNTIL_QUIET. That second is checked in several parts, so that a machine that was suspended does not count
+ * as quiet.
  */
-const LOOKS_IN_A_QUIET_SECOND = 10
+const CHECKS_PER_QUIET_SECOND = 10
 const MAX_SECONDS_UNTIL_QUIET = 5
 
-/** HTTP/1.1 on a port. The only file that knows how Bun listens. */
+/** Serves HTTP/1.1 on a port. Only this file depends on how Bun listens. */
 export function listen(handler: Handler, options: ListenOptions): Listener {
   const { host, port, flags, tls, isShared, fd, secondMs, ...limits } = { ...DEFAULTS, ...options }
   const connections = new Set<Connection>()
@@ -84,7 +77,7 @@ export function listen(handler: Handler, options: ListenOptions): Listener {
   let lastArrival = 0
   let unsentAnswers = 0
   let isStopping = false
-  const emptied = Promise.withResolvers<void>()
+  const allClosed = Promise.withResolvers<void>()
   const parts = {
     handler,
     seconds: {
@@ -100,7 +93,7 @@ export function listen(handler: Handler, options: ListenOptions): Listener {
     isStopping: () => isStopping,
     onUnsent: () => {
       if (++unsentAnswers % UNSENT_ANSWERS_BETWEEN_CHECKS === 0)
-        endSlowest(connections, limits.maxUnsentBytes)
+        dropSlowest(connections, limits.maxUnsentBytes)
     },
   }
   const onArrival = () => {
@@ -114,7 +107,7 @@ export function listen(handler: Handler, options: ListenOptions): Listener {
   }
   /**
    * Makes room for one more connection of an address by closing its oldest expendable ones. Returns by how many connections
-   * the address exceeds its limit with the new one. Refused connections that are still closing count as well.
+   * the address then exceeds its limit. Refused connections that are still closing count.
    */
   const excessOf = (address: string): number => {
     const ofAddress = perAddress.get(address) ?? new Set()
@@ -143,9 +136,9 @@ export function listen(handler: Handler, options: ListenOptions): Listener {
       else if (tls === undefined) connection.onOpen()
       else if (secureContext !== undefined) setCertificate(socket, secureContext)
     },
-    // With it, `open` does not wait for the end of a handshake, which may never come.
-    handshake({ data }: Socket<Connection>, isAgreed: boolean) {
-      if (isAgreed) data.onOpen()
+    // Without this handler, `open` would wait for the end of a handshake, which may never come.
+    handshake({ data }: Socket<Connection>, isComplete: boolean) {
+      if (isComplete) data.onOpen()
     },
     data({ data }: Socket<Connection>, bytes: Buffer) {
       onArrival()
@@ -157,18 +150,18 @@ export function listen(handler: Handler, options: ListenOptions): Listener {
       data.onClosed()
       connections.delete(data)
       forget(data)
-      if (isStopping && connections.size === 0) emptied.resolve()
+      if (isStopping && connections.size === 0) allClosed.resolve()
     },
-    // Of TLS: what we do ourselves does not throw.
+    // A TLS error.
     error: (socket: Socket<Connection>) => socket.terminate(),
   }
   const listenOptions = {
     hostname: host,
     port,
     reusePort: isShared,
-    // Not in the types of Bun; a test holds it to that.
+    // Missing in Bun's types; a test checks that it works.
     ...(fd === undefined ? {} : { fd }),
-    // One that sends nothing more may still read.
+    // A client that sends nothing more may still read.
     allowHalfOpen: true,
     ...(tls === undefined ? {} : { tls }),
     socket: socketEvents,
@@ -179,24 +172,24 @@ export function listen(handler: Handler, options: ListenOptions): Listener {
   } catch (error) {
     const reason =
       error instanceof Error && 'code' in error && error.code === 'EADDRINUSE'
-        ? `port ${port} on ${host} is taken; stop what uses it, or choose another with ${flags.port}`
+        ? `port ${port} on ${host} is in use; stop the program that uses it, or choose another port with ${flags.port}`
         : `cannot listen on ${host} port ${port}; check ${flags.host} and ${flags.port}`
     throw new Error(reason, { cause: error })
   }
   const ticking = setInterval(() => {
     seconds++
     for (const connection of connections) connection.onTick()
-    endSlowest(connections, limits.maxUnsentBytes)
+    dropSlowest(connections, limits.maxUnsentBytes)
   }, secondMs)
 
-  /** Resolves when nothing has come for a second, or nobody is left. */
+  /** Resolves when no bytes have arrived for a second, or no connection is left. */
   const quiet = async (maxMs: number): Promise<void> => {
     const deadline = performance.now() + maxMs
-    let quietLooks = seconds - lastArrival > 1 ? LOOKS_IN_A_QUIET_SECOND : 0
-    while (connections.size > 0 && quietLooks < LOOKS_IN_A_QUIET_SECOND && performance.now() < deadline) {
+    let quietChecks = seconds - lastArrival > 1 ? CHECKS_PER_QUIET_SECOND : 0
+    while (connections.size > 0 && quietChecks < CHECKS_PER_QUIET_SECOND && performance.now() < deadline) {
       const before = arrivals
-      await Promise.race([Bun.sleep(secondMs / LOOKS_IN_A_QUIET_SECOND), emptied.promise])
-      quietLooks = arrivals === before ? quietLooks + 1 : 0
+      await Promise.race([Bun.sleep(secondMs / CHECKS_PER_QUIET_SECOND), allClosed.promise])
+      quietChecks = arrivals === before ? quietChecks + 1 : 0
     }
   }
 
@@ -207,7 +200,7 @@ export function listen(handler: Handler, options: ListenOptions): Listener {
       requests: [...connections].filter(({ isBusy }) => isBusy).length,
     }),
     setTls: ({ cert, key }) => {
-      if (tls === undefined) throw new Error('this listener does not speak TLS')
+      if (tls === undefined) throw new Error('this listener does not use TLS')
       secureContext = createSecureContext({ cert, key }).context
     },
     stop: async (graceMs) => {
@@ -216,7 +209,7 @@ export function listen(handler: Handler, options: ListenOptions): Listener {
       const cut = setTimeout(() => server.stop(true), graceMs)
       await quiet(Math.min(graceMs, MAX_SECONDS_UNTIL_QUIET * secondMs))
       for (const connection of connections) connection.closeWhenAnswered()
-      if (connections.size > 0) await emptied.promise
+      if (connections.size > 0) await allClosed.promise
       clearTimeout(cut)
       clearInterval(ticking)
     },
@@ -226,14 +219,32 @@ export function listen(handler: Handler, options: ListenOptions): Listener {
 function tooManyConnections(max: number): RequestProblem {
   return new RequestProblem(
     'too_many_connections',
-    `there are more than ${max} connections from this address; close some, or use them for more than one request`,
+    `there are more than ${max} connections from this address; close some, or send several requests over one connection`,
   )
 }
 
-/** Bun has it for the sake of Node, and names it in no type; a test holds it to that. */
+/** Bun implements this for Node compatibility, without a type; a test checks that it works. */
 function setCertificate(socket: Socket<Connection>, secureContext: unknown): void {
   if (!('setKeyCert' in socket) || typeof socket.setKeyCert !== 'function') {
     throw new Error('this version of Bun cannot replace the certificate of a listener')
   }
   socket.setKeyCert(secureContext)
+}
+
+/** Drops the slowest clients if more than `maxBytes` are kept for all of them. Buffers that they share count once. */
+function dropSlowest(connections: Iterable<Connection>, maxBytes: number): void {
+  const fastestFirst = [...connections]
+    .filter(({ writer }) => writer.unsentBytes > 0)
+    .sort((a, b) => b.pace.bytesPerSecond - a.pace.bytesPerSecond)
+  const kept = new Set<ArrayBufferLike>()
+  let keptBytes = 0
+  for (const connection of fastestFirst) {
+    const added = connection.writer.collectUnsent().difference(kept)
+    const bytes = keptBytes + added.values().reduce((sum, { byteLength }) => sum + byteLength, 0)
+    if (bytes > maxBytes) connection.terminate()
+    else {
+      keptBytes = bytes
+      for (const buffer of added) kept.add(buffer)
+    }
+  }
 }

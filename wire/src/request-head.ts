@@ -1,45 +1,61 @@
-import { malformed } from './request-problem.ts'
+/** Why a request cannot be answered normally. The message is written for its sender. */
+export class RequestProblem extends Error {
+  override readonly name = 'RequestProblem'
+  readonly kind: ProblemKind
 
-/** The request line and the headers, as RFC 9112 wants them. */
+  constructor(kind: ProblemKind, message: string) {
+    super(message)
+    this.kind = kind
+  }
+}
+
+/** `too_large` is about the body. `broken_off`: the client stopped before the end of its request. */
+export type ProblemKind = 'malformed' | 'too_large' | 'broken_off' | 'timeout' | 'too_many_connections'
+
+export function malformed(message: string): RequestProblem {
+  return new RequestProblem('malformed', message)
+}
+
+/** The request line and the headers (RFC 9112). */
 export interface RequestHead {
   readonly method: string
   /** Still percent-encoded. */
   readonly path: string
-  /** What is behind the `?`; nothing where there is none. */
+  /** The part after the `?`, or an empty string. */
   readonly query: string
   readonly isHttp10: boolean
   readonly headers: RequestHeaders
 }
 
-/** What names are made of, those of methods and of headers. */
+/** Methods and header names consist of these characters. */
 const TOKEN_CHARACTER = "[!#$%&'*+\\-.^_`|~0-9A-Za-z]"
 const TOKEN = new RegExp(`^${TOKEN_CHARACTER}+$`)
 const REQUEST_LINE = new RegExp(`^${TOKEN_CHARACTER}+ [!-~]+ HTTP/1\\.[01]\r\n`)
-/** A request begins with a method; nobody need wait for the end of what does not. */
-const BEGINS_LIKE_A_REQUEST = new RegExp(`^${TOKEN_CHARACTER}`)
-const VERSION = / HTTP\/(?!1\.[01]$)\d/
-const NOT_IN_A_VALUE = /[^\t -~\u0080-\u00ff]/
-/** A path, or, as to a proxy, a whole address; and what is behind the `?`. */
+/** Input that does not start with a method is refused without waiting for its end. */
+const STARTS_WITH_METHOD = new RegExp(`^${TOKEN_CHARACTER}`)
+const OTHER_VERSION = / HTTP\/(?!1\.[01]$)\d/
+const INVALID_IN_VALUE = /[^\t -~\u0080-\u00ff]/
+/** A path, or a whole address as a proxy gets it, and the query. */
 const TARGET = /^(?:https?:\/\/[^/?]+)?(\/[^?]*)?(?:\?(.*))?$/i
 const MAX_HEADERS = 100
 const MAX_HEAD_BYTES = 16 * 1024
-/** 15 digits are exact as a number. */
-const LENGTH = /^\d{1,15}$/
-const NOTHING = Buffer.alloc(0)
+/** A number of 15 digits is exact. */
+const CONTENT_LENGTH = /^\d{1,15}$/
+const NO_BYTES = Buffer.alloc(0)
 const EMPTY_LINE = Buffer.from('\r\n')
 const HEAD_END = Buffer.from('\r\n\r\n')
 
-/** What has come over a connection and belongs to no request yet. */
+/** Received bytes that are not yet part of a request. */
 export class RequestInput {
-  #unread: Buffer = NOTHING
-  /** Of the last request. */
+  #unread: Buffer = NO_BYTES
+  /** Headers of the previous request. */
   #headers: RequestHeaders | undefined
 
   get length(): number {
     return this.#unread.length
   }
 
-  /** Whether nothing of a request has come: an empty line is none. */
+  /** An empty line is not the start of a request. */
   get isBlank(): boolean {
     return this.#unread.length <= EMPTY_LINE.length
   }
@@ -49,13 +65,13 @@ export class RequestInput {
   }
 
   clear(): void {
-    this.#unread = NOTHING
+    this.#unread = NO_BYTES
   }
 
-  /** The next head, if all of it is here; throws a RequestProblem where there is none to wait for. */
+  /** Returns the next head if it is complete. Throws a RequestProblem if the input is not a request. */
   readHead(): RequestHead | undefined {
     const unread = this.#unread
-    // Some senders end a body with an empty line that does not belong to it (RFC 9112, 2.2).
+    // Some clients send an empty line after a body (RFC 9112, 2.2).
     const start = unread[0] === EMPTY_LINE[0] && unread[1] === EMPTY_LINE[1] ? EMPTY_LINE.length : 0
     const end = unread.indexOf(HEAD_END, start)
     if ((end === -1 ? unread.length : end) - start > MAX_HEAD_BYTES) {
@@ -68,31 +84,30 @@ export class RequestInput {
       return head
     }
     const text = unread.toString('latin1', start)
-    if (text === '' || text === '\r' || BEGINS_LIKE_A_REQUEST.test(text)) return undefined
+    if (text === '' || text === '\r' || STARTS_WITH_METHOD.test(text)) return undefined
     throw malformed('this is not an HTTP request')
   }
 
-  /** Gives a body what belongs to it. */
+  /** Passes the unread bytes to a body, which takes its own part. */
   readInto(body: { take(bytes: Uint8Array): number }): void {
     this.#consume(body.take(this.#unread))
   }
 
   #consume(bytes: number): void {
-    this.#unread = bytes === this.#unread.length ? NOTHING : this.#unread.subarray(bytes)
+    this.#unread = bytes === this.#unread.length ? NO_BYTES : this.#unread.subarray(bytes)
   }
 }
 
-/** All headers of a request. */
 export class RequestHeaders {
-  /** The bytes of the body, or that their number is not known beforehand. */
+  /** In bytes, or `chunked` if the length is not known in advance. */
   readonly bodyLength: number | 'chunked'
-  /** Whether the sender wants to go on with this connection. */
+  /** Whether the client wants to keep the connection open. */
   readonly isKeptAlive: boolean
   readonly #text: string
   readonly #isHttp10: boolean
   readonly #values = new Map<string, string>()
 
-  /** Takes all lines, each with its end. */
+  /** `text` has all lines, each with its line end. */
   constructor(text: string, isHttp10: boolean) {
     this.#text = text
     this.#isHttp10 = isHttp10
@@ -104,17 +119,17 @@ export class RequestHeaders {
     }
     const host = this.get('host')
     if (host === null ? !isHttp10 : host.includes(',')) throw malformed('the request needs one Host header')
-    this.bodyLength = bodyLengthIn(this, isHttp10)
+    this.bodyLength = bodyLengthOf(this, isHttp10)
     this.isKeptAlive = isKeptAlive(this.get('connection'), isHttp10)
   }
 
-  /** By its name in lower case. One that was sent several times is a list. */
+  /** `name` is in lower case. The values of a repeated header are joined with commas. */
   get(name: string): string | null {
     return this.#values.get(name) ?? null
   }
 
-  /** Whether they are what this text has from `start` on. */
-  areIn(text: string, start: number, isHttp10: boolean): boolean {
+  /** Whether `text` has the same headers from `start` on. */
+  matches(text: string, start: number, isHttp10: boolean): boolean {
     return (
       text.length - start === this.#text.length && text.endsWith(this.#text) && isHttp10 === this.#isHttp10
     )
@@ -125,24 +140,24 @@ export class RequestHeaders {
     const name = colon === -1 || colon > end ? '' : text.slice(start, colon).toLowerCase()
     if (!TOKEN.test(name)) {
       throw malformed(
-        'a header is not of the form "Name: value", on one line, with no blank before the colon',
+        'a header is not of the form "Name: value", on one line, without a space before the colon',
       )
     }
-    const value = withoutBlanks(text, colon + 1, end)
-    if (NOT_IN_A_VALUE.test(value)) throw malformed(`the header ${name} has a control character in it`)
+    const value = trimmed(text, colon + 1, end)
+    if (INVALID_IN_VALUE.test(value)) throw malformed(`the header ${name} contains a control character`)
     const before = this.#values.get(name)
     this.#values.set(name, before === undefined ? value : `${before}, ${value}`)
   }
 }
 
 /**
- * Takes all lines, each with its end, one character for each byte. Whatever two readers could read in two ways is
- * refused: a request must not be able to hide another one. Where the headers are those of the request before, as they
- * are on almost every connection, they are not read again.
+ * `text` has all lines, each with its line end, and one character per byte. Input that two parsers could read differently
+ * is refused, so that no request can be smuggled inside another. Headers that equal those of the previous request, as on
+ * almost every connection, are not parsed again.
  */
 function parseHead(text: string, before: RequestHeaders | undefined): RequestHead {
   const lineEnd = text.indexOf('\r\n')
-  if (!REQUEST_LINE.test(text)) throw wrongLine(text.slice(0, lineEnd))
+  if (!REQUEST_LINE.test(text)) throw invalidRequestLine(text.slice(0, lineEnd))
   const methodEnd = text.indexOf(' ')
   const targetEnd = text.indexOf(' ', methodEnd + 1)
   const method = text.slice(0, methodEnd)
@@ -150,8 +165,8 @@ function parseHead(text: string, before: RequestHeaders | undefined): RequestHea
   const isHttp10 = text[lineEnd - 1] === '0'
   const start = lineEnd + 2
   const headers =
-    before?.areIn(text, start, isHttp10) === true ? before : new RequestHeaders(text.slice(start), isHttp10)
-  // A plain path, as almost always.
+    before?.matches(text, start, isHttp10) === true ? before : new RequestHeaders(text.slice(start), isHttp10)
+  // Almost every target is a plain path.
   if (target.startsWith('/') && !target.includes('?')) {
     return { method, path: target, query: '', isHttp10, headers }
   }
@@ -163,32 +178,32 @@ function parseTarget(method: string, target: string): Pick<RequestHead, 'path' |
   if (target === '*' && method === 'OPTIONS') return { path: target, query: '' }
   const [whole, path = '/', query = ''] = TARGET.exec(target) ?? []
   if (whole === undefined || whole.startsWith('?')) {
-    throw malformed('the target of the request must be a path that begins with /, or a whole address')
+    throw malformed('the target of the request must be a path that starts with /, or a whole address')
   }
   return { path, query }
 }
 
-function wrongLine(line: string): Error {
+function invalidRequestLine(line: string): Error {
   return malformed(
-    VERSION.test(line)
-      ? 'this version of HTTP is not spoken here; send HTTP/1.1'
-      : 'the request must begin with a line such as "GET /path HTTP/1.1"; blanks and other special characters in the path are sent percent-encoded',
+    OTHER_VERSION.test(line)
+      ? 'this HTTP version is not supported; send HTTP/1.1'
+      : 'the request must start with a line such as "GET /path HTTP/1.1"; send spaces and other special characters in the path percent-encoded',
   )
 }
 
-function withoutBlanks(text: string, from: number, to: number): string {
+function trimmed(text: string, from: number, to: number): string {
   let start = from
   let end = to
-  while (start < end && isBlank(text.charCodeAt(start))) start++
-  while (start < end && isBlank(text.charCodeAt(end - 1))) end--
+  while (start < end && isSpaceOrTab(text.charCodeAt(start))) start++
+  while (start < end && isSpaceOrTab(text.charCodeAt(end - 1))) end--
   return text.slice(start, end)
 }
 
-function isBlank(code: number): boolean {
+function isSpaceOrTab(code: number): boolean {
   return code === 0x20 || code === 0x09
 }
 
-function bodyLengthIn(headers: RequestHeaders, isHttp10: boolean): number | 'chunked' {
+function bodyLengthOf(headers: RequestHeaders, isHttp10: boolean): number | 'chunked' {
   const coding = headers.get('transfer-encoding')
   const length = headers.get('content-length')
   if (coding !== null) {
@@ -201,12 +216,12 @@ function bodyLengthIn(headers: RequestHeaders, isHttp10: boolean): number | 'chu
     return 'chunked'
   }
   if (length === null) return 0
-  if (!LENGTH.test(length)) throw malformed('Content-Length must be one number of bytes, given once')
+  if (!CONTENT_LENGTH.test(length)) throw malformed('Content-Length must be one number of bytes, given once')
   return Number(length)
 }
 
-function isKeptAlive(wish: string | null, isHttp10: boolean): boolean {
-  if (wish === null) return !isHttp10
-  const wishes = wish.toLowerCase().split(/[\t ]*,[\t ]*/)
-  return isHttp10 ? wishes.includes('keep-alive') : !wishes.includes('close')
+function isKeptAlive(connection: string | null, isHttp10: boolean): boolean {
+  if (connection === null) return !isHttp10
+  const options = connection.toLowerCase().split(/[\t ]*,[\t ]*/)
+  return isHttp10 ? options.includes('keep-alive') : !options.includes('close')
 }

@@ -1,52 +1,50 @@
 import type { Answer, AnswerContext } from './answer.ts'
-import { ChunkReader } from './chunk-reader.ts'
-import type { RequestHead, RequestHeaders } from './request-head.ts'
-import { RequestProblem } from './request-problem.ts'
+import { malformed, type RequestHead, type RequestHeaders, RequestProblem } from './request-head.ts'
 
-/** A value that may be here already. */
+/** A value that is either available now or promised. */
 export type MaybePromise<T> = T | Promise<T>
 
-/** One request, as those who answer it see it. */
+/** A request as the handler sees it. */
 export interface HttpRequest {
   readonly method: string
   /** Still percent-encoded. */
   readonly path: string
-  /** What is behind the `?`; nothing where there is none. */
+  /** The part after the `?`, or an empty string. */
   readonly query: string
   readonly headers: RequestHeaders
-  /** Of the other end of the connection. */
+  /** The IP address of the client. */
   readonly address: string
-  /** The same object for all requests of a connection. */
+  /** The same object for every request of a connection. */
   readonly connection: object
   /** When the bytes of the request arrived, by `performance.now()`. */
   readonly receivedAt: number
   /**
-   * All of the body, at once where it is here; throws or rejects with a RequestProblem. One that is larger than
-   * `maxBytes`, which is 64 KiB where it is not given and 256 KiB at the most, is refused.
+   * The whole body, without a promise if it has arrived. Throws or rejects with a RequestProblem, for example if the body
+   * is larger than `maxBytes` (64 KiB by default, at most 256 KiB).
    */
   body(maxBytes?: number): MaybePromise<Uint8Array>
 }
 
-/** Answers requests; never throws or rejects. */
+/** Must not throw or reject. */
 export interface Handler {
   answer(request: HttpRequest): MaybePromise<Answer>
-  /** For what is no request, did not come in time, or comes over one connection too many. The connection is closed after it. */
+  /** Answers malformed input, a timeout or a refused connection. The connection is closed after the answer. */
   refuse(problem: RequestProblem, address: string): MaybePromise<Answer>
 }
 
 const DEFAULT_MAX_BYTES = 64 * 1024
-/** What is kept of a body before anybody asks for it. */
+/** Kept of a body before the handler reads it. */
 const MAX_KEPT_BYTES = 256 * 1024
-const NOTHING = new Uint8Array()
+const NO_BYTES = new Uint8Array()
 
-/** The request that is being received or answered; a connection has one at a time. */
+/** The request that is being received or answered. A connection has at most one. */
 export interface PendingRequest extends AnswerContext {
   readonly incoming: RequestBody
-  /** One that waits to be told to go on may send its body or leave it: what comes next could be either. */
+  /** The client waits for `100 Continue`. The next bytes may be its body or, if it gives up, another request. */
   readonly awaitsContinue: boolean
 }
 
-/** A request whose head is here, while its body comes. */
+/** A request whose head is complete. Its body may still be arriving. */
 export class IncomingRequest implements HttpRequest, PendingRequest {
   readonly method: string
   readonly path: string
@@ -57,7 +55,6 @@ export class IncomingRequest implements HttpRequest, PendingRequest {
   readonly receivedAt: number
   readonly isHttp10: boolean
   readonly incoming: RequestBody
-  /** Whether the connection is closed after its answer. */
   isLast: boolean
   readonly #pipeline: { sendContinue(): void }
   #expectsContinue: boolean
@@ -96,7 +93,7 @@ export class IncomingRequest implements HttpRequest, PendingRequest {
   }
 }
 
-/** Stands for what is no request, and is answered all the same. */
+/** Stands in for input that is not a request, so that it can be answered. */
 export class RefusedRequest implements PendingRequest {
   readonly method = ''
   readonly isHttp10 = false
@@ -105,12 +102,12 @@ export class RefusedRequest implements PendingRequest {
   isLast = true
 }
 
-/** The body of a request while it comes. What is larger than allowed, and what nobody wants, is read and dropped. */
+/** The body of a request while it arrives. Bytes beyond the limit, or that nobody reads, are dropped. */
 export class RequestBody {
   readonly #chunks: ChunkReader | undefined
-  /** Bytes still to come of a body whose length is known. */
+  /** Bytes that have not arrived yet, if the length is known. */
   #left: number
-  #kept: Uint8Array = NOTHING
+  #kept: Uint8Array = NO_BYTES
   #size = 0
   #maxBytes = MAX_KEPT_BYTES
   #problem: RequestProblem | undefined
@@ -127,17 +124,16 @@ export class RequestBody {
     return this.#chunks?.isComplete ?? this.#left === 0
   }
 
-  /** Gives how many of the bytes belong to it. */
+  /** Returns how many of the bytes belong to this body. */
   take(bytes: Uint8Array): number {
     const taken =
       this.#chunks === undefined
-        ? this.#takeKnown(bytes)
+        ? this.#takeCounted(bytes)
         : this.#chunks.take(bytes, (data) => this.#keep(data))
     if (this.isComplete && this.#problem === undefined) this.#reader?.resolve(this.#bytes())
     return taken
   }
 
-  /** All of it, at once where it is here; throws or rejects with a RequestProblem. */
   read(maxBytes = DEFAULT_MAX_BYTES): MaybePromise<Uint8Array> {
     this.#limitTo(Math.min(maxBytes, MAX_KEPT_BYTES))
     if (this.#problem !== undefined) throw this.#problem
@@ -146,20 +142,18 @@ export class RequestBody {
     return this.#reader.promise
   }
 
-  /** Nobody will read it any more. */
+  /** The body is not needed any more. */
   discard(): void {
     this.#isWanted = false
-    this.#kept = NOTHING
+    this.#kept = NO_BYTES
   }
 
-  /** No more of it can come. */
-  abort(
-    problem = new RequestProblem('broken_off', 'the request body ended before it was whole; send it again'),
-  ): void {
+  /** No more bytes of the body will arrive. */
+  abort(problem = new RequestProblem('broken_off', 'the request body is incomplete; send it again')): void {
     if (!this.isComplete) this.#fail(problem)
   }
 
-  #takeKnown(bytes: Uint8Array): number {
+  #takeCounted(bytes: Uint8Array): number {
     const data = bytes.length > this.#left ? bytes.subarray(0, this.#left) : bytes
     this.#left -= data.length
     this.#keep(data)
@@ -170,10 +164,10 @@ export class RequestBody {
     if (this.#problem !== undefined || !this.#isWanted) return
     const size = this.#size + data.length
     if (size > this.#maxBytes) this.#fail(tooLarge(this.#maxBytes))
-    // Almost every body comes in one piece.
+    // Almost every body arrives in one piece.
     else if (this.#size === 0 && this.#chunks === undefined && this.#left === 0) this.#kept = data
     else {
-      // Copied, since a piece holds on to all that came with it.
+      // Copied, because a subarray would keep the whole received buffer alive.
       if (size > this.#kept.length) {
         const larger = new Uint8Array(Math.min(this.#maxBytes, Math.max(size, 2 * this.#kept.length)))
         larger.set(this.#bytes())
@@ -186,7 +180,7 @@ export class RequestBody {
 
   #limitTo(maxBytes: number): void {
     this.#maxBytes = maxBytes
-    // Told by the limit of the one who asks for it.
+    // The message names the limit of the reader.
     if (this.#problem?.kind === 'too_large') this.#problem = tooLarge(maxBytes)
     if (this.#size + this.#left > maxBytes) this.#fail(tooLarge(maxBytes))
   }
@@ -197,11 +191,73 @@ export class RequestBody {
 
   #fail(problem: RequestProblem): void {
     this.#problem ??= problem
-    this.#kept = NOTHING
+    this.#kept = NO_BYTES
     this.#reader?.reject(this.#problem)
   }
 }
 
 function tooLarge(maxBytes: number): RequestProblem {
   return new RequestProblem('too_large', `the request body is larger than ${maxBytes} bytes`)
+}
+
+const LINE_FEED = 0x0a
+const MAX_SIZE_LINE_BYTES = 256
+const MAX_TRAILER_BYTES = 8 * 1024
+/** A size of up to 4 GiB, and extensions, which are ignored. */
+const SIZE_LINE = /^([0-9A-Fa-f]{1,8})(?:;[\t -~]*)?\r\n$/
+const TRAILER_LINE = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+:[\t -~\u0080-\u00ff]*\r\n$/
+
+/** Decodes a chunked body (RFC 9112, 7.1). Trailers are read and dropped. */
+class ChunkReader {
+  #expects: 'size' | 'data' | 'end_of_data' | 'trailer' = 'size'
+  /** The received part of a line. */
+  #line = ''
+  /** Bytes left of the current chunk, or of the limit for trailers. */
+  #left = 0
+  isComplete = false
+
+  /** Passes decoded data to `onData` and returns how many bytes belong to the body. */
+  take(bytes: Uint8Array, onData: (data: Uint8Array) => void): number {
+    let at = 0
+    while (at < bytes.length && !this.isComplete) {
+      if (this.#expects === 'data') {
+        const data = bytes.subarray(at, at + this.#left)
+        onData(data)
+        at += data.length
+        this.#left -= data.length
+        if (this.#left === 0) this.#expects = 'end_of_data'
+      } else {
+        const lineFeed = bytes.indexOf(LINE_FEED, at)
+        const end = lineFeed === -1 ? bytes.length : lineFeed + 1
+        this.#checkLength(this.#line.length + end - at)
+        this.#line += Buffer.from(bytes.buffer, bytes.byteOffset + at, end - at).toString('latin1')
+        at = end
+        if (lineFeed !== -1) this.#readLine()
+      }
+    }
+    return at
+  }
+
+  #checkLength(lineLength: number): void {
+    if (this.#expects === 'trailer') {
+      if (lineLength > this.#left) throw malformed(`the trailers are larger than ${MAX_TRAILER_BYTES} bytes`)
+    } else if (lineLength > MAX_SIZE_LINE_BYTES) throw malformed('a chunk of the body is malformed')
+  }
+
+  #readLine(): void {
+    const line = this.#line
+    this.#line = ''
+    if (this.#expects === 'size') {
+      const size = SIZE_LINE.exec(line)?.[1]
+      if (size === undefined) throw malformed('a chunk of the body has no valid size')
+      const length = Number.parseInt(size, 16)
+      this.#expects = length === 0 ? 'trailer' : 'data'
+      this.#left = length === 0 ? MAX_TRAILER_BYTES : length
+    } else if (this.#expects === 'end_of_data') {
+      if (line !== '\r\n') throw malformed('a chunk of the body is longer than its size')
+      this.#expects = 'size'
+    } else if (line === '\r\n') this.isComplete = true
+    else if (TRAILER_LINE.test(line)) this.#left -= line.length
+    else throw malformed('a trailer is not of the form "Name: value"')
+  }
 }

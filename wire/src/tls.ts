@@ -6,10 +6,7 @@ export interface Tls {
   readonly key: string
 }
 
-/**
- * Reads both files and makes sure that they fit, so that a mistake shows at the start and not in a handshake. `flags` are
- * what to tell people who have to choose other files.
- */
+/** Reads both files and checks that they belong together. `flags` names the settings, for error messages. */
 export async function readTls(
   certPath: string,
   keyPath: string,
@@ -38,7 +35,7 @@ function certificateOf(text: string, path: string, flag: string): X509Certificat
   try {
     return new X509Certificate(text)
   } catch (error) {
-    throw new Error(`${path} holds no certificate in PEM format; check ${flag}`, { cause: error })
+    throw new Error(`${path} contains no certificate in PEM format; check ${flag}`, { cause: error })
   }
 }
 
@@ -46,7 +43,7 @@ function privateKeyOf(text: string, path: string, flag: string): KeyObject {
   try {
     return createPrivateKey(text)
   } catch (error) {
-    throw new Error(`${path} holds no private key in PEM format without a passphrase; check ${flag}`, {
+    throw new Error(`${path} contains no private key in PEM format without a passphrase; check ${flag}`, {
       cause: error,
     })
   }

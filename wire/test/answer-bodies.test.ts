@@ -9,7 +9,7 @@ import { until } from './until.ts'
 const KIB = 1024
 const MIB = 1024 * KIB
 
-/** What is answered to a target; a test offers it before it asks. */
+/** The answer to each target. A test sets it before its request. */
 const bodies = new Map<string, () => AnswerBody>()
 const asked = new Set<string>()
 const listener = listenWith(({ path }) => {
@@ -23,7 +23,7 @@ function offer(target: string, body: () => AnswerBody): void {
   bodies.set(target, body)
 }
 
-/** No two places of it are alike, so that a piece that is lost, doubled or moved shows. */
+/** Every position differs, so that a lost, doubled or moved piece is noticed. */
 function numbered(size: number): Buffer {
   const numbers = new Uint32Array(Math.ceil(size / 4))
   for (let index = 0; index < numbers.length; index++) numbers[index] = Math.imul(index, 2654435761)
@@ -33,7 +33,7 @@ function numbered(size: number): Buffer {
 const requestFor = (target: string, version = '1.1') =>
   `GET ${target} HTTP/${version}\r\nHost: a\r\nConnection: close\r\n\r\n`
 
-/** Takes nothing for a while, so that most of the answer has to wait. */
+/** Reads nothing for a while, so that most of the answer has to wait. */
 async function readLate(target: string) {
   const reader = await ByteReader.open(listener.port)
   reader.send(requestFor(target))
@@ -62,7 +62,7 @@ describe('a body of text', () => {
     expect(socket.received).toBe('')
   })
 
-  test('with half a character in it is as long as it says', async () => {
+  test('with a lone surrogate has the announced length', async () => {
     offer('/half', () => 'a\ud83db')
     const socket = await HostileSocket.open(listener.port)
     socket.send(requestFor('/half'))
@@ -72,9 +72,9 @@ describe('a body of text', () => {
   })
 
   test.each([
-    ['one byte for each character in memory', 'é-'],
-    ['two', '猫🐶é-'],
-  ])('of 12 MiB arrives whole at a reader who waits first, with %s', async (_, letters) => {
+    ['one byte per character in memory', 'é-'],
+    ['two bytes per character in memory', '猫🐶é-'],
+  ])('of 12 MiB arrives whole at a client that waits first: %s', async (_, letters) => {
     const text = letters.repeat(Math.ceil((12 * MIB) / Buffer.byteLength(letters)))
     offer('/long-text', () => text)
     const { body } = await readLate('/long-text')
@@ -83,7 +83,7 @@ describe('a body of text', () => {
 })
 
 describe('a body of bytes', () => {
-  test.each([0, 1, 16 * KIB, 16 * KIB + 1, MIB])('of %i arrives as it is', async (size) => {
+  test.each([0, 1, 16 * KIB, 16 * KIB + 1, MIB])('of %i bytes arrives unchanged', async (size) => {
     const bytes = numbered(size)
     offer('/bytes', () => bytes)
     const reader = await ByteReader.open(listener.port)
@@ -93,7 +93,7 @@ describe('a body of bytes', () => {
     expect(body.equals(bytes)).toBe(true)
   })
 
-  test('of 20 MiB arrives as it is at a reader who waits first', async () => {
+  test('of 20 MiB arrives unchanged at a client that waits first', async () => {
     const bytes = numbered(20 * MIB)
     offer('/many-bytes', () => bytes)
     expect((await readLate('/many-bytes')).body.equals(bytes)).toBe(true)
@@ -101,7 +101,7 @@ describe('a body of bytes', () => {
 })
 
 describe('small bodies', () => {
-  test('that wait for their reader are not changed by what is sent to others meanwhile', async () => {
+  test('that wait for their client do not change when others are sent meanwhile', async () => {
     const sent = 1_500
     const size = 15_000
     let made = 0
@@ -109,7 +109,7 @@ describe('small bodies', () => {
     offer('/other', () => Buffer.alloc(size, 'x'))
     const reader = await ByteReader.open(listener.port)
     reader.send('GET /small HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(sent) + requestFor('/other'))
-    // Until the network takes no more: then one of the answers is out in part.
+    // Until the network accepts no more bytes: then one of the answers is sent in part.
     for (let before = -1; before < made; await Bun.sleep(15)) before = made
     expect(made).toBeLessThan(sent)
     const socket = await HostileSocket.open(listener.port)
@@ -158,7 +158,7 @@ describe('a body in parts', () => {
     },
   )
 
-  test('is given up when its reader goes away', async () => {
+  test('is abandoned when its client goes away', async () => {
     let isGivenUp = false
     offer('/given-up', function* () {
       try {

@@ -18,7 +18,7 @@ const listener = listenWith(({ path }) => {
 })
 afterAll(() => listener.stop(0))
 
-/** What follows the answer on the wire is the next one, and nothing else. */
+/** Checks that the next answer follows directly. */
 async function answerTo(method: string, target: string) {
   const socket = await HostileSocket.open(listener.port)
   socket.send(`${method} ${target} HTTP/1.1\r\nHost: a\r\n\r\nGET / HTTP/1.1\r\nHost: a\r\n\r\n`)
@@ -66,19 +66,19 @@ describe('an answer', () => {
     expect(Math.abs(Date.parse(date) - Date.now())).toBeLessThan(60_000)
   })
 
-  test('of a status without a name is still an answer', async () => {
+  test('may have a status without a reason phrase', async () => {
     expect(await answerTo('GET', '/599')).toMatchObject({ status: 599, text: 'plain' })
   })
 })
 
 describe('header lines', () => {
-  test('are one line for each header, in their order', () => {
+  test('have one line per header, in order', () => {
     expect(headerLines({ 'X-B': 'a\tb ~', 'X-A': '' })).toBe('X-B: a\tb ~\r\nX-A: \r\n')
     expect(headerLines({})).toBe('')
   })
 
   test.each(['a\r\nSet-Cookie: b', 'a\rb', 'a\nb', '\n', 'a\0b', '\x7f', 'Zoë', '\u{1f436}', 'a\u010ab'])(
-    'refuse a value that does not fit on one: %j',
+    'reject a value that is not one line of ASCII: %j',
     (value) => {
       expect(() => headerLines({ 'X-Fine': 'fine', 'X-Bad': value })).toThrow('X-Bad')
     },

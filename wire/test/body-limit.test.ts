@@ -9,7 +9,7 @@ const LIMIT = 64 * 1024
 const listener = listenWith(echo)
 afterAll(() => listener.stop(0))
 
-/** No two places are alike, so that a piece that is lost or doubled shows. */
+/** Every position differs, so that a lost or doubled piece is noticed. */
 const bodyOf = (size: number) =>
   Array.from({ length: Math.ceil(size / 8) }, (_, index) => String(index).padStart(8, '.'))
     .join('')
@@ -45,7 +45,7 @@ async function expectNextAnswer(socket: HostileSocket): Promise<void> {
 }
 
 describe.each(FRAMINGS)('a body %s', (_, framed) => {
-  test('of 64 KiB is taken whole', async () => {
+  test('of 64 KiB is accepted', async () => {
     const body = bodyOf(LIMIT)
     const socket = await sendUpdate(framed(body))
     const answer = await socket.answer('PATCH')
@@ -56,7 +56,7 @@ describe.each(FRAMINGS)('a body %s', (_, framed) => {
   })
 
   test.each([1, LIMIT, 20 * LIMIT])(
-    'of %i bytes more is too large, and the connection goes on',
+    'of %i bytes more is too large, and the connection stays open',
     async (more) => {
       const socket = await sendUpdate(framed(bodyOf(LIMIT + more)))
       const answer = await socket.answer('PATCH')
@@ -67,7 +67,7 @@ describe.each(FRAMINGS)('a body %s', (_, framed) => {
   )
 })
 
-test('a body that is known to be too large is answered before it comes', async () => {
+test('a body that is announced as too large is answered before it arrives', async () => {
   const socket = await HostileSocket.open(listener.port)
   socket.send('PATCH / HTTP/1.1\r\nHost: a\r\nContent-Length: 65537\r\n\r\n')
   expect((await socket.answer('PATCH'))?.text).toBe('too_large')
@@ -75,7 +75,7 @@ test('a body that is known to be too large is answered before it comes', async (
   await expectNextAnswer(socket)
 })
 
-test('a body that is broken off is a problem for the one who reads it, not for the server', async () => {
+test('an incomplete body is a problem for its handler, not for the server', async () => {
   const met: unknown[] = []
   let isReading = false
   const reading = listenWith(async (request) => {
@@ -93,11 +93,11 @@ test('a body that is broken off is a problem for the one who reads it, not for t
   await reading.stop(0)
 })
 
-test('a body does not hold on to what came along with it', async () => {
+test('a body does not keep the rest of its packet in memory', async () => {
   const body = new RequestBody('chunked')
   const before = heldBytes()
   for (let sent = 0; sent < 100; sent++) {
-    // As it comes off the network: one byte of data in a large piece.
+    // As the network delivers it: one byte of data in a large buffer.
     const piece = Buffer.alloc(1024 * 1024)
     const size = piece.write(`1;${'x'.repeat(200)}\r\na\r\n`)
     body.take(piece.subarray(0, size))

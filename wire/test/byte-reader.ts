@@ -6,11 +6,11 @@ export interface ReceivedAnswer {
   readonly body: Buffer
 }
 
-/** One connection for large answers: it reads nothing until it is told to, and then until the connection ends. */
+/** One connection for large answers. It reads nothing until asked, and then until the connection ends. */
 export class ByteReader {
   readonly #socket: Socket
 
-  /** `ca` makes it speak TLS. */
+  /** `ca` makes it use TLS. */
   static open(port: number, ca?: string): Promise<ByteReader> {
     return new Promise((resolve, reject) => {
       const address = { port, host: '127.0.0.1' }
@@ -36,7 +36,7 @@ export class ByteReader {
     this.#socket.destroy()
   }
 
-  /** All that comes until the other side closes the connection. */
+  /** All bytes until the server closes the connection. */
   rest(): Promise<Buffer> {
     return new Promise((resolve) => {
       const pieces: Buffer[] = []

@@ -15,7 +15,7 @@ const listener = listenWith(async (request) => {
 })
 afterAll(() => listener.stop(0))
 
-/** Sends them all at once: what comes after the last answer shows whether the connection went on. */
+/** Sends all requests at once. The number of answers shows whether the connection stayed open. */
 async function send(...requests: string[]): Promise<HostileSocket> {
   const socket = await HostileSocket.open(listener.port)
   socket.send(requests.map((one) => `${one}\r\n\r\n`).join(''))
@@ -32,10 +32,10 @@ const NEXT = 'GET /next HTTP/1.1\r\nHost: a\r\nConnection: close'
 describe('the end of a connection', () => {
   test.each([
     ['HTTP/1.0', 'GET / HTTP/1.0'],
-    ['HTTP/1.0 with another wish', 'GET / HTTP/1.0\r\nConnection: upgrade'],
+    ['HTTP/1.0 with another option', 'GET / HTTP/1.0\r\nConnection: upgrade'],
     ['HTTP/1.1 with Connection: close', 'GET / HTTP/1.1\r\nHost: a\r\nConnection: close'],
-    ['the wish in capitals, in a list', 'GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade , CLOSE'],
-    ['the wish in a second header', 'GET / HTTP/1.1\r\nHost: a\r\nConnection: te\r\nConnection: close'],
+    ['close in capitals, in a list', 'GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade , CLOSE'],
+    ['close in a second header', 'GET / HTTP/1.1\r\nHost: a\r\nConnection: te\r\nConnection: close'],
   ])('comes after the answer, and the answer says so: %s', async (_, request) => {
     const socket = await send(request, NEXT)
     const answer = await socket.answer()
@@ -49,15 +49,15 @@ describe('the end of a connection', () => {
     ['HTTP/1.0 with Keep-Alive in a list', 'GET / HTTP/1.0\r\nConnection: x, Keep-Alive', 'keep-alive'],
     ['HTTP/1.1', 'GET / HTTP/1.1\r\nHost: a', null],
     ['HTTP/1.1 with keep-alive', 'GET / HTTP/1.1\r\nHost: a\r\nConnection: keep-alive', null],
-    ['a wish that only looks like close', 'GET / HTTP/1.1\r\nHost: a\r\nConnection: closed', null],
-  ])('does not come while more is wanted: %s', async (_, request, told) => {
+    ['an option that only looks like close', 'GET / HTTP/1.1\r\nHost: a\r\nConnection: closed', null],
+  ])('does not come while the client wants to continue: %s', async (_, request, told) => {
     const socket = await send(request, request, NEXT)
     for (const _ of [1, 2]) expect((await socket.answer())?.headers.get('Connection')).toBe(told)
     expect((await socket.answer())?.text).toContain('/next')
     await expectNothingMore(socket)
   })
 
-  test('a request without Host is one in HTTP/1.0', async () => {
+  test('a request without Host is valid in HTTP/1.0', async () => {
     const socket = await send('GET /old HTTP/1.0')
     expect(JSON.parse((await socket.answer())?.text ?? '')).toMatchObject({
       path: '/old',
@@ -66,7 +66,7 @@ describe('the end of a connection', () => {
   })
 
   test.each(['GET /parts HTTP/1.0', 'GET /parts HTTP/1.0\r\nConnection: keep-alive'])(
-    'is the end of a body of unknown length to HTTP/1.0: %j',
+    'ends a body of unknown length in HTTP/1.0: %j',
     async (request) => {
       const socket = await send(request, NEXT)
       const answer = await socket.answer()
@@ -78,15 +78,15 @@ describe('the end of a connection', () => {
     },
   )
 
-  test('a client that has sent more than is read gets the whole answer all the same', async () => {
+  test('a client that has sent more than is read still gets the whole answer', async () => {
     const reader = await ByteReader.open(listener.port)
     reader.send(`GET /long HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n${'x'.repeat(2_000_000)}`)
-    // A reset in the meantime would take with it what is not read yet.
+    // A reset would discard the bytes that are not read yet.
     await Bun.sleep(30)
     expect((await reader.lastAnswer()).body.equals(LONG)).toBe(true)
   })
 
-  test('a client that sends nothing more gets all answers, also those that come later', async () => {
+  test('a client that has closed its sending side gets all answers, including later ones', async () => {
     const socket = connect({ port: listener.port, host: '127.0.0.1', allowHalfOpen: true })
     const pieces: Buffer[] = []
     socket.on('data', (piece) => void pieces.push(piece as Buffer))

@@ -14,7 +14,7 @@ const REQUEST = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n'
 let listener: Listener
 afterEach(() => listener.stop(0))
 
-/** Echoes, to a client that has shown who it is. */
+/** Echoes, to an authenticated client. */
 const echoToKnownClient = async (request: HttpRequest): Promise<Answer> => ({
   ...(await echo(request)),
   isToKnownClient: true,
@@ -24,7 +24,7 @@ const openAll = (count: number) =>
   Promise.all(Array.from({ length: count }, () => HostileSocket.open(listener.port)))
 
 describe('connections of one address beyond the limit', () => {
-  test('are told so and closed; those within it go on', async () => {
+  test('get an answer and are closed; those within it stay open', async () => {
     listener = listenWith(echoToKnownClient, { maxConnectionsPerAddress: MAX })
     const within = await openAll(MAX)
     for (const socket of within) {
@@ -44,7 +44,7 @@ describe('connections of one address beyond the limit', () => {
     }
   })
 
-  test('are told so over TLS too', async () => {
+  test('get an answer over TLS too', async () => {
     let isReleased = false
     listener = listenWith(() => until(() => isReleased).then(() => answerOf('late')), {
       maxConnectionsPerAddress: MAX,
@@ -62,7 +62,7 @@ describe('connections of one address beyond the limit', () => {
     for (const reader of within) reader.leave()
   })
 
-  test('take the place of the oldest idle ones whose client has not shown who it is', async () => {
+  test('replace the oldest idle ones that have not authenticated', async () => {
     listener = listenWith(
       (request) => (request.path === '/known' ? echoToKnownClient(request) : echo(request)),
       {
@@ -95,7 +95,7 @@ describe('connections of one address beyond the limit', () => {
     for (const socket of busy) socket.send(REQUEST)
     await until(() => listener.load().requests === MAX)
     const refused = await openAll(2)
-    // They do not notice that they are closed, and so stay open themselves.
+    // Their clients do not notice the close, so they stay half open.
     for (const socket of refused) socket.stopReading()
     await until(() => listener.load().connections === MAX + 2)
     isReleased = true
@@ -106,7 +106,7 @@ describe('connections of one address beyond the limit', () => {
     for (const socket of [...refused, next]) socket.end()
   })
 
-  test('never take the place of one that is sending a request, or being sent an answer', async () => {
+  test('never replace one that is sending a request or receiving an answer', async () => {
     let stream: Outflow | undefined
     const liveBody = {
       begin: (outflow: Outflow) => {
@@ -137,7 +137,7 @@ describe('connections of one address beyond the limit', () => {
     streaming?.end()
   })
 
-  test('are taken again when others have ended', async () => {
+  test('are accepted again when others have ended', async () => {
     listener = listenWith(echo, { maxConnectionsPerAddress: MAX })
     for (let round = 0; round < 5; round++) {
       const sockets = await openAll(MAX)
@@ -150,12 +150,12 @@ describe('connections of one address beyond the limit', () => {
     }
   })
 
-  test('are not told any more where there are all too many', async () => {
+  test('are dropped without an answer if there are far too many', async () => {
     listener = listenWith(echoToKnownClient, { maxConnectionsPerAddress: 1 })
     const sockets = await openAll(1)
     sockets[0]?.send(REQUEST)
     expect((await sockets[0]?.answer())?.status).toBe(200)
-    // In batches: more would wait for each other in the queue of the listener.
+    // In batches, because the listener's queue is limited.
     while (sockets.length < 1_101) sockets.push(...(await openAll(Math.min(100, 1_101 - sockets.length))))
     const refused = () => sockets.filter(({ received }) => received.startsWith('HTTP/1.1 503 '))
     await until(() => refused().length >= 1_000 && listener.load().connections <= 1_001)

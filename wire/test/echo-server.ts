@@ -1,15 +1,15 @@
 import { type Answer, headerLines } from '../src/answer.ts'
 import { type Listener, type ListenOptions, listen } from '../src/listen.ts'
 import type { HttpRequest } from '../src/request.ts'
-import { RequestProblem } from '../src/request-problem.ts'
+import { RequestProblem } from '../src/request-head.ts'
 
-/** What the handler was given, as the client gets to see it. */
+/** The request that the handler got, as the client sees it. */
 export interface Echo {
   readonly method: string
   readonly path: string
   readonly query: string
   readonly headers: Readonly<Record<string, string | null>>
-  /** As base64: a body is bytes. */
+  /** In base64. */
   readonly body: string
 }
 

@@ -23,14 +23,14 @@ const head = (target: string, framing: string, expectation = '100-continue') =>
 const bodyIn = (text: string | undefined) =>
   Buffer.from((JSON.parse(text ?? '{}') as Echo).body, 'base64').toString()
 
-describe('a client that waits to be told to send its body', () => {
+describe('a client that expects 100 Continue', () => {
   test.each([
     ['of known length', '/read', 'Content-Length: 4', 'pets', '100-continue'],
     ['in chunks', '/read', 'Transfer-Encoding: chunked', '4\r\npets\r\n0\r\n\r\n', '100-continue'],
-    ['that is read later', '/read-later', 'Content-Length: 4', 'pets', '100-continue'],
-    ['that is read twice', '/read-twice', 'Content-Length: 4', 'pets', '100-continue'],
+    ['read later', '/read-later', 'Content-Length: 4', 'pets', '100-continue'],
+    ['read twice', '/read-twice', 'Content-Length: 4', 'pets', '100-continue'],
     ['with the expectation in capitals', '/read', 'Content-Length: 4', 'pets', '100-Continue'],
-  ])('is told once, when the body is read: one %s', async (_, target, framing, body, expectation) => {
+  ])('gets it once, when the body is read: %s', async (_, target, framing, body, expectation) => {
     const socket = await HostileSocket.open(listener.port)
     socket.send(head(target, framing, expectation))
     await until(() => socket.received !== '')
@@ -43,12 +43,12 @@ describe('a client that waits to be told to send its body', () => {
     socket.end()
   })
 
-  test('is not told, and is closed after the answer, when the body is not read', async () => {
+  test('does not get it, and is closed after the answer, if the body is not read', async () => {
     const socket = await HostileSocket.open(listener.port)
     socket.send(head('/unread', `Content-Length: ${NEXT.length}`))
     await until(() => socket.received.endsWith('unread'))
     expect(socket.received).not.toContain(GO_ON)
-    // It may be the body or, of a client that gave up, the next request: so it is taken for neither.
+    // The next bytes may be the body or, if the client gave up, the next request, so they are ignored.
     socket.send(NEXT)
     const answer = await socket.answer('PATCH')
     expect(answer?.headers.get('Connection')).toBe('close')
@@ -57,7 +57,7 @@ describe('a client that waits to be told to send its body', () => {
     expect(paths).toEqual(['/unread'])
   })
 
-  test('is not told, and is closed after the answer, when the body would be too large', async () => {
+  test('does not get it, and is closed after the answer, if the body would be too large', async () => {
     const socket = await HostileSocket.open(listener.port)
     socket.send(head('/read', 'Content-Length: 65537'))
     await until(() => socket.received.endsWith('too_large'))
@@ -67,9 +67,9 @@ describe('a client that waits to be told to send its body', () => {
   })
 
   test.each([
-    ['the body is here already', 'Content-Length: 4', 'pets'],
+    ['the body has arrived', 'Content-Length: 4', 'pets'],
     ['there is no body', 'Content-Length: 0', ''],
-  ])('is told nothing where %s, and the connection goes on', async (_, framing, body) => {
+  ])('does not get it if %s, and the connection stays open', async (_, framing, body) => {
     for (const target of ['/read', '/unread']) {
       const socket = await HostileSocket.open(listener.port)
       socket.send(head(target, framing) + body)
@@ -84,8 +84,8 @@ describe('a client that waits to be told to send its body', () => {
 
   test.each([
     ['another expectation', head('/read', 'Content-Length: 4', 'miracles')],
-    ['that of HTTP/1.0', head('/read', 'Content-Length: 4').replace('HTTP/1.1', 'HTTP/1.0')],
-  ])('is told nothing where it cannot be: %s', async (_, text) => {
+    ['HTTP/1.0', head('/read', 'Content-Length: 4').replace('HTTP/1.1', 'HTTP/1.0')],
+  ])('does not get it if it is not supported: %s', async (_, text) => {
     const socket = await HostileSocket.open(listener.port)
     socket.send(text)
     await until(() => paths.length > 0)

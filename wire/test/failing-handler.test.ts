@@ -17,7 +17,7 @@ import { until } from './until.ts'
 
 const bug = new Error('a bug of the handler')
 
-/** They take more than one turn. */
+/** Large enough to take more than one turn. */
 const MANY_PARTS = 10
 const PART = Buffer.alloc(100_000)
 
@@ -50,7 +50,7 @@ function* brokenParts(whole: number) {
   throw bug
 }
 
-/** Told to those who run the service; not meant to be seen in the output of the tests. */
+/** Errors for the operator, kept out of the output of the tests. */
 let told: Mock<typeof console.error>
 beforeEach(() => {
   told = spyOn(console, 'error').mockImplementation(() => {})
@@ -61,7 +61,7 @@ const request = (target: string) => `GET ${target} HTTP/1.1\r\nHost: a\r\n\r\n`
 
 describe('a handler that fails', () => {
   test.each(['/throws', '/rejects', '/rejects-later', '/breaks-in-its-body', '/breaks-late'])(
-    'closes that connection alone, and the server goes on: %s',
+    'closes only that connection: %s',
     async (target) => {
       const other = await HostileSocket.open(listener.port)
       other.send(request('/held'))
@@ -86,7 +86,7 @@ describe('a handler that fails', () => {
     },
   )
 
-  test('does so behind parts that took their time', async () => {
+  test('fails after a body in parts that took several turns', async () => {
     const socket = await HostileSocket.open(listener.port)
     socket.send(request('/parts') + request('/throws') + request('/fine'))
     await socket.closed
@@ -94,7 +94,7 @@ describe('a handler that fails', () => {
     expect(told.mock.calls.map((call) => call.at(-1))).toEqual([bug])
   })
 
-  test('does so behind a live body, and the one who ends that is not told', async () => {
+  test('fails after a live body, without an exception for the code that ends it', async () => {
     const socket = await HostileSocket.open(listener.port)
     outflow = undefined
     socket.send(request('/live') + request('/throws') + request('/fine'))
@@ -105,7 +105,7 @@ describe('a handler that fails', () => {
     expect(told.mock.calls.map((call) => call.at(-1))).toEqual([bug])
   })
 
-  test('does so behind an answer that came later, too', async () => {
+  test('fails after a delayed answer', async () => {
     const socket = await HostileSocket.open(listener.port)
     socket.send(request('/held') + request('/throws') + request('/fine'))
     await until(() => held.length > 0)

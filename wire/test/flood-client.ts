@@ -1,4 +1,4 @@
-/** Sends requests without end over some connections, as fast as they are taken, and reads what comes back. */
+/** Sends endless requests over some connections, as fast as the server reads, and reads the answers. */
 import { connect } from 'node:net'
 
 const [port, connections, path = '/flood'] = process.argv.slice(2)

@@ -6,10 +6,10 @@ export interface WireAnswer {
   readonly text: string
 }
 
-/** One connection that sends whatever bytes it is told to, and tells exactly what comes back. */
+/** One connection that sends arbitrary bytes and returns exactly the bytes that come back. */
 export class HostileSocket {
   readonly #socket: Socket
-  /** One character for each byte. */
+  /** One character per byte. */
   #received = ''
   #isClosed = false
   #changed = Promise.withResolvers<void>()
@@ -30,7 +30,7 @@ export class HostileSocket {
       this.#received += bytes
       this.#change()
     })
-    // A reset is one way to be closed.
+    // A reset also closes the connection.
     socket.on('error', () => {})
     socket.on('close', () => {
       this.#isClosed = true
@@ -43,23 +43,23 @@ export class HostileSocket {
     return this.#isClosed
   }
 
-  /** Resolves when the other side has closed the connection. */
+  /** Resolves when the server has closed the connection. */
   get closed(): Promise<void> {
     return this.#closing.promise
   }
 
-  /** What has come and was not taken as an answer. */
+  /** Received bytes that are not part of an answer yet. */
   get received(): string {
     return this.#received
   }
 
-  /** A string is sent as one byte for each character. */
+  /** A string is sent as one byte per character. */
   send(bytes: string | Uint8Array): void {
     if (!this.#socket.destroyed)
       this.#socket.write(typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes)
   }
 
-  /** Sends at the pace at which it is taken; ends early where the connection does. */
+  /** Sends as fast as the server reads; stops if the connection ends. */
   async sendAll(bytes: Uint8Array, times: number): Promise<void> {
     for (let sent = 0; sent < times && !this.#isClosed; sent++) {
       if (this.#socket.write(bytes)) continue
@@ -70,7 +70,7 @@ export class HostileSocket {
     }
   }
 
-  /** Takes nothing more off the wire: the other side cannot get rid of its answer. */
+  /** Stops reading, so that the server cannot send its answer. */
   stopReading(): void {
     this.#socket.pause()
   }

@@ -6,11 +6,11 @@ import { HostileSocket } from './hostile-socket.ts'
 import { unchunked } from './unchunked.ts'
 import { until } from './until.ts'
 
-/** What is sent is decided by the test; what it was told is kept. */
+/** The test decides what is sent; the notifications are recorded. */
 class ToldBody implements LiveBody {
   outflow: Outflow | undefined
   rooms = 0
-  /** How much was unsent each time it was told of room. */
+  /** The unsent bytes at each `onRoom`. */
   readonly unsentAtRooms: number[] = []
   closes = 0
 
@@ -67,12 +67,12 @@ describe('a live body', () => {
       outflow.send(Buffer.from(text))
       await until(() => socket.received.endsWith(`${text.length}\r\n${text}\r\n`))
     }
-    // An empty chunk would be the end.
+    // An empty chunk would end the body.
     outflow.send(Buffer.alloc(0))
     outflow.send(Buffer.from(', third'))
     expect(outflow.unsentBytes).toBe(0)
     outflow.end()
-    // By now the writer is at the next answer.
+    // The writer is now at the next answer.
     outflow.send(Buffer.from('too late'))
     outflow.end()
     outflow.cut()
@@ -94,12 +94,12 @@ describe('a live body', () => {
     expect(answer?.headers.get('Connection')).toBe('close')
   })
 
-  test('tells what is unsent, and when there is room again; its end comes after all of it', async () => {
+  test('reports unsent bytes and when there is room again; its end is sent last', async () => {
     const reader = await ByteReader.open(listener.port)
     reader.send(`GET /live HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`)
     const { body, outflow } = await begun()
     const sent: Buffer[] = []
-    // The buffer is used again at once, as a sender may.
+    // The buffer is reused at once, as a sender may do.
     const buffer = Buffer.alloc(256 * 1024)
     for (let number = 0; number < 64; number++) {
       buffer.fill(number + 1)
@@ -119,22 +119,22 @@ describe('a live body', () => {
     expect(outflow.unsentBytes).toBe(0)
   })
 
-  test('is told of room only where there is some', async () => {
+  test('is notified of room only if bytes were sent', async () => {
     const reader = await ByteReader.open(listener.port)
     reader.send(request('/live'))
     const { body, outflow } = await begun()
     outflow.send(Buffer.alloc(16 * 1024 * 1024))
     const unsent = outflow.unsentBytes
-    // The listener looks at it again and again meanwhile.
+    // The listener checks it every second meanwhile.
     await Bun.sleep(30 * SECOND_MS)
     expect(outflow.unsentBytes).toBeGreaterThan(0)
-    // The network may take some more at any time, and each time it did, less is unsent than before.
+    // The network may accept more at any time, and each time fewer bytes are unsent than before.
     const unsentThen = [unsent, ...body.unsentAtRooms]
     expect(unsentThen.slice(1).every((bytes, index) => bytes < (unsentThen[index] ?? 0))).toBe(true)
     reader.leave()
   })
 
-  test('that is cut takes the connection with it, and is told once', async () => {
+  test('that is cut drops the connection and is notified once', async () => {
     const { socket, outflow, body } = await open(request('/live') + request('/next'))
     outflow.send(Buffer.from('half'))
     outflow.cut()
@@ -149,9 +149,9 @@ describe('a live body', () => {
   })
 
   test.each([
-    ['who has taken everything', 5],
-    ['to whom much is unsent', 16 * 1024 * 1024],
-  ])('is told once when a reader goes away %s, and what is sent then goes nowhere', async (_, size) => {
+    ['that has read everything', 5],
+    ['with many unsent bytes', 16 * 1024 * 1024],
+  ])('is notified once when a client %s goes away, and later bytes are dropped', async (_, size) => {
     const reader = await ByteReader.open(listener.port)
     reader.send(request('/live'))
     const { body, outflow } = await begun()
@@ -168,7 +168,7 @@ describe('a live body', () => {
     expect(body.closes).toBe(1)
   })
 
-  test('is told once that its reader went away before it was there', async () => {
+  test('is notified once if its client went away before it started', async () => {
     const socket = await HostileSocket.open(listener.port)
     isAsked = false
     socket.send(request('/later'))
@@ -179,7 +179,7 @@ describe('a live body', () => {
     expect(given.pop()?.closes).toBe(1)
   })
 
-  test('never begins for HEAD, and is told once', async () => {
+  test('never begins for HEAD and is notified once', async () => {
     const socket = await HostileSocket.open(listener.port)
     socket.send(request('/live', '1.1', 'HEAD') + request('/next'))
     expect((await socket.answer('HEAD'))?.status).toBe(200)

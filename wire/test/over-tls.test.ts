@@ -31,7 +31,7 @@ const address = `https://localhost:${listener.port}`
 const tls = { ca: CERTIFICATE }
 
 describe('over TLS', () => {
-  test('a request with a body is answered with what it sent', async () => {
+  test('a request with a body is echoed', async () => {
     for (const body of ['pets', 'x'.repeat(64 * 1024)]) {
       const response = await fetch(`${address}/echo?a=b`, { method: 'PATCH', body, tls })
       expect((await response.json()) as Echo).toMatchObject({
@@ -43,20 +43,20 @@ describe('over TLS', () => {
     }
   })
 
-  test('requests that are sent without waiting are answered in order', async () => {
+  test('pipelined requests are answered in order', async () => {
     const reader = await ByteReader.open(listener.port, CERTIFICATE)
     reader.send('GET /1 HTTP/1.1\r\nHost: a\r\n\r\nGET /2 HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n')
     const text = (await reader.rest()).toString('latin1')
     expect(text.match(/"path":"[^"]*"/g)).toEqual(['"path":"/1"', '"path":"/2"'])
   })
 
-  test.each(['/bytes', '/parts'])('5 MiB arrive as they are: %s', async (target) => {
+  test.each(['/bytes', '/parts'])('5 MiB arrive unchanged: %s', async (target) => {
     const response = await fetch(address + target, { tls })
     expect(Buffer.from(await response.arrayBuffer()).equals(BIG)).toBe(true)
   })
 
   test.each(['/bytes', '/parts'])(
-    '5 MiB arrive as they are at a reader who waits first: %s',
+    '5 MiB arrive unchanged at a client that waits first: %s',
     async (target) => {
       const reader = await ByteReader.open(listener.port, CERTIFICATE)
       reader.send(`GET ${target} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`)
@@ -66,7 +66,7 @@ describe('over TLS', () => {
     },
   )
 
-  test('one who does not speak it is closed, and the others are served', async () => {
+  test('a client without TLS is closed, and the others are served', async () => {
     const socket = await HostileSocket.open(listener.port)
     socket.send('GET / HTTP/1.1\r\nHost: a\r\n\r\n')
     await socket.closed
@@ -80,7 +80,7 @@ describe('the certificate of a running listener', () => {
   const listenOverTls = () => listenWith(echo, { tls: { cert: CERTIFICATE, key: PRIVATE_KEY } })
 
   test.each(['TLSv1.2', 'TLSv1.3'] as const)(
-    'is replaced for new connections, with all of its chain, and the others go on: %s',
+    'is replaced with its chain for new connections; the others stay open: %s',
     async (version) => {
       const running = listenOverTls()
       const before = await ByteReader.open(running.port, CERTIFICATE)
@@ -97,23 +97,23 @@ describe('the certificate of a running listener', () => {
   )
 
   test.each([
-    ['the key of another', { cert: CERTIFICATE, key: OTHER_PRIVATE_KEY }],
+    ['the key of another certificate', { cert: CERTIFICATE, key: OTHER_PRIVATE_KEY }],
     ['no certificate', { cert: 'none', key: PRIVATE_KEY }],
-  ])('stays as it is where the new one is of no use: %s', async (_, useless) => {
+  ])('does not change if the new one is invalid: %s', async (_, useless) => {
     const running = listenOverTls()
     expect(() => running.setTls(useless)).toThrow()
     expect(await nameShown(running.port, CERTIFICATE)).toBe('petstore.test')
     await running.stop(0)
   })
 
-  test('cannot be given to one that does not speak TLS', async () => {
+  test('cannot be set if the listener does not use TLS', async () => {
     const plain = listenWith(echo)
-    expect(() => plain.setTls({ cert: CERTIFICATE, key: PRIVATE_KEY })).toThrow('does not speak TLS')
+    expect(() => plain.setTls({ cert: CERTIFICATE, key: PRIVATE_KEY })).toThrow('does not use TLS')
     await plain.stop(0)
   })
 })
 
-/** Of the certificate, which must be one that `ca` vouches for; a request is answered as well. */
+/** The name in the certificate, which `ca` must have signed. A request must be answered as well. */
 function nameShown(
   port: number,
   ca: string,

@@ -5,7 +5,7 @@ import { until } from './until.ts'
 const MIB = 1024 * 1024
 const FLOODING = 8
 const FLOOD_MS = 2_000
-/** What each connection may have in its turn, and one that comes in between. */
+/** The turn of each connection, and one in between. */
 const MAX_IN_A_TURN = 2 * 20 * FLOODING
 
 let answered = 0
@@ -16,7 +16,7 @@ const listener = listenWith(({ path }) => {
 afterAll(() => listener.stop(0))
 
 // `npm run torture -- --only connections` measures how long others wait.
-test('requests that are sent without end, and read, do not keep others waiting, nor pile up', async () => {
+test('an endless pipeline neither delays other connections nor grows in memory', async () => {
   const rssBefore = process.memoryUsage.rss()
   const flood = Bun.spawn([
     process.execPath,

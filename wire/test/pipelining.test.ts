@@ -21,14 +21,14 @@ async function expectEchoes(socket: HostileSocket, requests: readonly SentReques
   }
 }
 
-describe('requests that are sent without waiting for answers', () => {
-  test('however they are cut into pieces, each is answered in its turn with what it sent', async () => {
+describe('pipelined requests', () => {
+  test('are echoed in order, however they are split', async () => {
     await fc.assert(
       fc.asyncProperty(cutSequence, async ({ requests, pieces }) => {
         const socket = await HostileSocket.open(echoing.port)
         for (const piece of pieces) {
           socket.send(piece)
-          // The server gets to read in between.
+          // The server can read in between.
           await new Promise(setImmediate)
         }
         await expectEchoes(socket, requests)
@@ -40,7 +40,7 @@ describe('requests that are sent without waiting for answers', () => {
     )
   })
 
-  test('one byte at a time', async () => {
+  test('may arrive one byte at a time', async () => {
     const socket = await HostileSocket.open(echoing.port)
     const requests = fc.sample(cutSequence, { numRuns: 40, seed: 1 }).flatMap((one) => one.requests)
     const small = requests.filter(({ bytes }) => bytes.length < 400).slice(0, 12)
@@ -54,7 +54,7 @@ describe('requests that are sent without waiting for answers', () => {
   })
 })
 
-describe('handlers that answer at once and later', () => {
+describe('synchronous and asynchronous handlers', () => {
   const WAYS: Readonly<Record<string, (request: HttpRequest) => Answer | Promise<Answer>>> = {
     '/at-once': (request) => echoOf(request, Buffer.alloc(0)),
     '/next-turn': async (request) => echoOf(request, Buffer.alloc(0)),
@@ -95,7 +95,7 @@ describe('handlers that answer at once and later', () => {
     expect(mostUnderWay).toBe(1)
   })
 
-  test('go on after more has come than is kept waiting', async () => {
+  test('continue after more bytes have arrived than are kept', async () => {
     const reader = await ByteReader.open(mixed.port)
     const rest = reader.rest()
     const padding = `X-Long: ${'l'.repeat(1_000)}\r\n`
@@ -110,7 +110,7 @@ describe('handlers that answer at once and later', () => {
     expect(seen).toEqual([...targets, '/at-once?last'])
   })
 
-  test('whose bodies are over as they begin do not pile up on the stack', async () => {
+  test('whose live bodies end as they begin do not overflow the stack', async () => {
     const quick = listenWith(() =>
       answerOf({ begin: (outflow) => outflow.end(), onRoom: () => {}, onClose: () => {} }),
     )
@@ -122,7 +122,7 @@ describe('handlers that answer at once and later', () => {
     await quick.stop(0)
   })
 
-  test('take no more off the network than can be kept waiting', async () => {
+  test('read no more from the network than can be kept', async () => {
     const holding = listenWith(() => new Promise<Answer>(() => {}))
     const socket = await HostileSocket.open(holding.port)
     const megabyte = Buffer.from(

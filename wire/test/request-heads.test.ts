@@ -38,17 +38,17 @@ describe('the head of a request', () => {
   })
 
   test.each(['GET', 'DELETE', 'OPTIONS', 'TRACE', 'M-SEARCH', 'get', 'x', "!#$%&'*+-.^_`|~09azAZ"])(
-    'brings any method: %s',
+    'may have any method: %s',
     async (method) => {
       expect(await echoTo(`${method} / HTTP/1.1\r\nHost: a\r\n\r\n`)).toMatchObject({ method, path: '/' })
     },
   )
 
-  test.each(['X-One', 'x-one', 'X-ONE', 'x-oNe'])('has names in any case: %s', async (name) => {
+  test.each(['X-One', 'x-one', 'X-ONE', 'x-oNe'])('has case-insensitive names: %s', async (name) => {
     expect(await echoOfLines(`${name}: 1`)).toMatchObject({ 'x-one': '1', 'x-two': null })
   })
 
-  test('joins what is sent several times, in its order, whatever is in between', async () => {
+  test('joins the values of a repeated header, in order', async () => {
     expect(await echoOfLines('X-One: b', 'X-Two: x', 'x-one: a, c', 'X-ONE:')).toMatchObject({
       'x-one': 'b, a, c, ',
       'x-two': 'x',
@@ -63,7 +63,7 @@ describe('the head of a request', () => {
     ['X-One: a \t b', 'a \t b'],
     ['X-One: http://a:80/', 'http://a:80/'],
     ['X-One: Zo\xeb', 'Zoë'],
-  ])('has values without the blanks around them: %j', async (line, value) => {
+  ])('has values without surrounding spaces: %j', async (line, value) => {
     expect((await echoOfLines(line))['x-one']).toBe(value)
   })
 
@@ -73,7 +73,7 @@ describe('the head of a request', () => {
   })
 })
 
-/** They differ in what is told, in where the request ends, and in little else. */
+/** They differ in a value or in the length of the body, and in little else. */
 const BLOCKS = [
   { lines: ['Host: a'], body: '' },
   { lines: ['Host: b'], body: '' },
@@ -90,8 +90,8 @@ function onTheWire({ lines, body }: (typeof BLOCKS)[number]): string {
   return `PATCH / HTTP/1.1\r\n${lines.map((line) => `${line}\r\n`).join('')}\r\n${sent}`
 }
 
-describe('headers that are sent again and again on one connection', () => {
-  test('are always those of the request at hand', async () => {
+describe('repeated headers of one connection', () => {
+  test('are always those of the current request', async () => {
     const socket = await HostileSocket.open(listener.port)
     const blocks = fc.array(fc.constantFrom(...BLOCKS), { minLength: 1, maxLength: 20 })
     await fc.assert(
@@ -117,7 +117,7 @@ describe('headers that are sent again and again on one connection', () => {
     socket.end()
   })
 
-  test('mean what they mean in the version of the request at hand', async () => {
+  test('are read by the HTTP version of the current request', async () => {
     const socket = await HostileSocket.open(listener.port)
     const request = (version: string) => `GET / HTTP/${version}\r\nHost: a\r\n\r\n`
     socket.send(request('1.1') + request('1.1') + request('1.0') + request('1.1'))

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 
-/** One request, as it goes over the wire and as the handler should see it. */
+/** One request, as bytes and as the handler should see it. */
 export interface SentRequest {
   readonly method: string
   readonly path: string
@@ -9,7 +9,7 @@ export interface SentRequest {
   readonly bytes: Buffer
 }
 
-/** Bytes of any kind, some of which look like the end of a body or like another request. */
+/** Random bytes, some of which look like the end of a body or like another request. */
 const body = fc.oneof(
   { weight: 4, arbitrary: fc.uint8Array({ maxLength: 300 }).map((bytes) => Buffer.from(bytes)) },
   {
@@ -53,7 +53,7 @@ const chunkForm = fc.record({
   zeros: fc.nat({ max: 2 }),
 })
 
-/** They are dropped. */
+/** The server drops them. */
 const trailers = fc.constantFrom('', '', 'X-Sum: 1\r\n', 'Content-Length: 5\r\nX-Empty:\r\n')
 
 const chunked = fc
@@ -71,7 +71,7 @@ const chunked = fc
 
 type ChunkForm = typeof chunkForm extends fc.Arbitrary<infer Form> ? Form : never
 
-/** The forms in turn, until the body is used up; the last chunk has one too, and trailers behind it. */
+/** Uses the forms in turn until the end of the body. The last chunk has one too, followed by trailers. */
 function chunksOf(whole: Buffer, forms: readonly ChunkForm[], trailers: string): Buffer[] {
   const chunks: Buffer[] = []
   for (let at = 0, turn = 0; ; turn++) {
@@ -95,14 +95,14 @@ const request = fc
   .tuple(fc.oneof(withoutBody, withLength, chunked), fc.nat({ max: 3 }))
   .map(([one, lot]) => (lot === 0 ? afterEmptyLine(one) : one))
 
-/** Anywhere, or in the first bytes of one of the requests, where there is most to get wrong. */
+/** Anywhere, or in the first bytes of a request, where most mistakes are possible. */
 const cut = fc.oneof(
   fc.record({ share: fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }) }),
   fc.record({ request: fc.nat({ max: 9 }), offset: fc.oneof(fc.nat({ max: 3 }), fc.nat({ max: 130 })) }),
 )
 type Cut = typeof cut extends fc.Arbitrary<infer One> ? One : never
 
-/** Requests to be sent without waiting for answers, and the pieces in which they are sent. */
+/** Pipelined requests, and the pieces in which they are sent. */
 export const cutSequence = fc
   .record({
     requests: fc.array(request, { minLength: 1, maxLength: 10 }),

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 import type { AnswerBody } from '../src/answer.ts'
+import { ReaderPace } from '../src/connection.ts'
 import type { Listener, ListenOptions } from '../src/listen.ts'
-import { ReaderPace } from '../src/slow-readers.ts'
 import { ByteReader } from './byte-reader.ts'
 import { answerOf, listenWith } from './echo-server.ts'
 import { openReader, readSteadily } from './steady-reader.ts'
@@ -23,7 +23,7 @@ function listenTo(body: () => AnswerBody, options: Partial<ListenOptions>): List
   return listener
 }
 
-describe('a steady but slow reader gets all of its answer', () => {
+describe('a steady but slow client gets its whole answer', () => {
   const whole = Buffer.from(Uint32Array.from({ length: (6 * MIB) / 4 }, (_, index) => index).buffer)
   const parts = Array.from({ length: (6 * MIB) / PART_BYTES }, (_, index) =>
     whole.subarray(index * PART_BYTES, (index + 1) * PART_BYTES),
@@ -58,7 +58,7 @@ describe('a steady but slow reader gets all of its answer', () => {
   })
 })
 
-/** Each with its size and the two ends of a line, and the last one, which is empty. */
+/** Each with its size and two line ends, and the last, empty chunk. */
 function chunkedLength(parts: readonly Uint8Array[]): number {
   return [...parts, Buffer.alloc(0)].reduce(
     (sum, { length }) => sum + length.toString(16).length + length + 4,
@@ -66,8 +66,8 @@ function chunkedLength(parts: readonly Uint8Array[]): number {
   )
 }
 
-describe('a reader that takes nothing', () => {
-  test.each(['plain', 'TLS'])('is ended after a minute, and not before: %s', async (wire) => {
+describe('a client that reads nothing', () => {
+  test.each(['plain', 'TLS'])('is dropped after a minute, and not before: %s', async (wire) => {
     const isTls = wire === 'TLS'
     const secondMs = 10
     const listener = listenTo(() => Buffer.alloc(20 * MIB), {
@@ -84,15 +84,15 @@ describe('a reader that takes nothing', () => {
   })
 })
 
-describe('the pace of a reader', () => {
-  /** Tells after each second what was taken, and asks whether that is too slow. */
+describe('the pace of a client', () => {
+  /** Reports the bytes read in each second, and returns when that is too slow. */
   function secondsUntilTooSlow(takenIn: (second: number) => number, maxSeconds = 2_000): number {
-    const writer = { unsentBytes: 1, takenBytes: 0 }
+    const writer = { unsentBytes: 1, sentBytes: 0 }
     const pace = new ReaderPace()
     for (let second = 0; second < maxSeconds; second++) {
       pace.measure(writer)
       if (pace.isTooSlow) return second
-      writer.takenBytes += takenIn(second)
+      writer.sentBytes += takenIn(second)
     }
     return Number.POSITIVE_INFINITY
   }
@@ -105,28 +105,33 @@ describe('the pace of a reader', () => {
       2_000,
       Number.POSITIVE_INFINITY,
     ],
-    ['half of one is not, after minutes', () => 512, 240, 360],
-    ['nor is less after a good start', (second) => (second < 180 ? 100_000 : 10), 180 + 240, 180 + 360],
+    ['half a KiB is too slow after minutes', () => 512, 240, 360],
+    [
+      'a slowdown after a good start is noticed',
+      (second) => (second < 180 ? 100_000 : 10),
+      180 + 240,
+      180 + 360,
+    ],
   ])('%s', (_, takenIn, min, max) => {
     const seconds = secondsUntilTooSlow(takenIn)
     expect(seconds).toBeGreaterThanOrEqual(min)
     expect(seconds).toBeLessThanOrEqual(max)
   })
 
-  test('is measured anew when something waits again', () => {
+  test('is measured from the start when bytes wait again', () => {
     const pace = new ReaderPace()
-    for (let second = 0; second < 300; second++) pace.measure({ unsentBytes: 1, takenBytes: 0 })
+    for (let second = 0; second < 300; second++) pace.measure({ unsentBytes: 1, sentBytes: 0 })
     expect(pace.isTooSlow).toBe(true)
-    pace.measure({ unsentBytes: 0, takenBytes: 0 })
-    pace.measure({ unsentBytes: 1, takenBytes: 0 })
+    pace.measure({ unsentBytes: 0, sentBytes: 0 })
+    pace.measure({ unsentBytes: 1, sentBytes: 0 })
     expect(pace.isTooSlow).toBe(false)
   })
 })
 
-describe('what is kept for slow readers, all together', () => {
+describe('the bytes kept for all slow clients', () => {
   const secondMs = 20
 
-  /** They ask, and take nothing. */
+  /** They send a request and read nothing. */
   async function openIdle(listener: Listener, count: number): Promise<ByteReader[]> {
     const readers = await Promise.all(Array.from({ length: count }, () => ByteReader.open(listener.port)))
     for (const reader of readers) reader.send(REQUEST)
@@ -145,25 +150,28 @@ describe('what is kept for slow readers, all together', () => {
         return { madeOf, [Symbol.iterator]: () => madeOf.values() }
       },
     ],
-  ])('is bounded: the slowest are ended, and the others get all; made %s', async (_, body) => {
-    const listener = listenTo(body, { secondMs, maxUnsentBytes: 65 * MIB, writeTimeoutSeconds: 10_000 })
-    const idle = await openIdle(listener, 3)
-    // The system has taken some of it for them at first: until they are known to be slower than whoever just comes.
-    for (let seconds = 0; seconds < 80; seconds++) await Bun.sleep(secondMs)
-    expect(listener.load().connections).toBe(3)
-    const steady = await Promise.all([openReader(listener.port, false), openReader(listener.port, false)])
-    const received = steady.map((socket) => {
-      socket.write(LAST_REQUEST)
-      return readSteadily(socket, 40 * MIB, 20 * MIB)
-    })
-    // Of those who take nothing, one at the least has to go and one can stay: those who come take no more than two places.
-    await until(() => listener.load().connections < 5)
-    expect(listener.load().connections).toBeGreaterThanOrEqual(3)
-    for (const answer of received) expect((await answer).length).toBeGreaterThanOrEqual(20 * MIB)
-    for (const reader of idle) reader.leave()
-  })
+  ])(
+    'are bounded: the slowest clients are dropped, and the others get everything; body %s',
+    async (_, body) => {
+      const listener = listenTo(body, { secondMs, maxUnsentBytes: 65 * MIB, writeTimeoutSeconds: 10_000 })
+      const idle = await openIdle(listener, 3)
+      // The system has accepted some bytes for them at first, until they count as slower than new clients.
+      for (let seconds = 0; seconds < 80; seconds++) await Bun.sleep(secondMs)
+      expect(listener.load().connections).toBe(3)
+      const steady = await Promise.all([openReader(listener.port, false), openReader(listener.port, false)])
+      const received = steady.map((socket) => {
+        socket.write(LAST_REQUEST)
+        return readSteadily(socket, 40 * MIB, 20 * MIB)
+      })
+      // Of the clients that read nothing, at least one has to go and one can stay: new ones take at most two places.
+      await until(() => listener.load().connections < 5)
+      expect(listener.load().connections).toBeGreaterThanOrEqual(3)
+      for (const answer of received) expect((await answer).length).toBeGreaterThanOrEqual(20 * MIB)
+      for (const reader of idle) reader.leave()
+    },
+  )
 
-  test('is looked at before a second is over, where many come at once', async () => {
+  test('are checked within a second if many clients arrive at once', async () => {
     const listener = listenTo(() => Buffer.alloc(8 * MIB), { secondMs: 60_000, maxUnsentBytes: 100 * MIB })
     const readers = await Promise.all(Array.from({ length: 40 }, () => ByteReader.open(listener.port)))
     for (const reader of readers) reader.send(REQUEST)
@@ -171,7 +179,7 @@ describe('what is kept for slow readers, all together', () => {
     for (const reader of readers) reader.leave()
   })
 
-  test('is no longer what was written', async () => {
+  test('do not include bytes that are sent', async () => {
     const made: WeakRef<Uint8Array>[] = []
     const listener = listenTo(
       () =>
@@ -194,7 +202,7 @@ describe('what is kept for slow readers, all together', () => {
     reader.leave()
   })
 
-  test('counts what they share once', async () => {
+  test('count shared buffers once', async () => {
     const shared = Buffer.alloc(20 * MIB)
     const listener = listenTo(() => shared, { secondMs, maxUnsentBytes: 25 * MIB })
     const readers = await openIdle(listener, 20)

@@ -3,7 +3,7 @@ import { Glob } from 'bun'
 
 const ROOT = new URL('../', import.meta.url).pathname
 
-test('the example of the README runs as it is printed, and prints what it says', async () => {
+test('the example of the README runs and prints what it says', async () => {
   const readme = await Bun.file(`${ROOT}README.md`).text()
   const code = /```ts\n(.*?)```/s.exec(readme)?.[1] ?? ''
   const run = Bun.spawn([process.execPath, 'run', '-'], {
@@ -20,7 +20,7 @@ test('the example of the README runs as it is printed, and prints what it says',
   expect(printed.trim()).toBe(/console\.log\(.*\) \/\/ (.*)/.exec(code)?.[1] ?? 'nothing')
 })
 
-test('neither the sources nor the tests import anything of the other workspaces', async () => {
+test('neither sources nor tests import from other workspaces', async () => {
   const imported: string[] = []
   for await (const path of new Glob('{src,test,scripts}/**/*.ts').scan(ROOT)) {
     const source = await Bun.file(ROOT + path).text()

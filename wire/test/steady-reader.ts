@@ -2,7 +2,7 @@ import { connect as connectPlain, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import { CERTIFICATE } from './test-certificate.ts'
 
-/** Reads so many bytes a second, steadily, until the body is so long or the connection is closed; gives the body. */
+/** Reads at a steady rate until the body has the given length or the connection is closed; returns the body. */
 export async function readSteadily(
   socket: Socket,
   bytesPerSecond: number,
@@ -23,7 +23,7 @@ export async function readSteadily(
   return Buffer.concat(pieces).subarray(bodyStart)
 }
 
-/** With TLS, to one that shows the certificate of tests. */
+/** With TLS, it accepts the test certificate. */
 export function openReader(port: number, isTls: boolean): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const address = { port, host: '127.0.0.1', highWaterMark: 16 * 1024 }

@@ -6,11 +6,11 @@ import { HostileSocket } from './hostile-socket.ts'
 import { until } from './until.ts'
 
 const REQUEST = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n'
-/** Far longer than a stop takes that waits for nobody. */
+/** Far longer than a stop without pending requests takes. */
 const LONG_GRACE_MS = 90_000
 const SOON_MS = 60_000
 
-/** Answers when the test says so. */
+/** Answers when the test asks for it. */
 function listenHeld() {
   const held: (() => void)[] = []
   const listener = listenWith(() => {
@@ -35,7 +35,7 @@ class CountedBody implements LiveBody {
 }
 
 describe('the stop of a listener', () => {
-  test('closes idle connections, before and after a request, and takes no new ones', async () => {
+  test('closes idle connections, before and after a request, and accepts no new ones', async () => {
     const listener = listenWith(() => answerOf('at once'), { secondMs: 50 })
     const [fresh, used] = [await HostileSocket.open(listener.port), await HostileSocket.open(listener.port)]
     used.send(REQUEST)
@@ -49,10 +49,10 @@ describe('the stop of a listener', () => {
     await expect(HostileSocket.open(listener.port)).rejects.toThrow()
   })
 
-  test('waits for the request under way, whose answer says that it is the last', async () => {
+  test('waits for the pending request, whose answer says Connection: close', async () => {
     const { listener, held } = listenHeld()
     const socket = await HostileSocket.open(listener.port)
-    // The second one comes too late: the answer to the first says so.
+    // The second request is too late: the answer to the first says so.
     socket.send(REQUEST + REQUEST)
     await until(() => held.length > 0)
     expect(listener.load()).toEqual({ connections: 1, requests: 1 })
@@ -76,7 +76,7 @@ describe('the stop of a listener', () => {
     expect(socket.received).toBe('')
   })
 
-  test('lets in a request that was on its way, and the rest of one that had begun', async () => {
+  test('answers a request that was on its way, and the rest of one that had begun', async () => {
     const listener = listenWith(() => answerOf('at once'))
     const [idle, begun] = [await HostileSocket.open(listener.port), await HostileSocket.open(listener.port)]
     begun.send(REQUEST.slice(0, 20))
@@ -90,7 +90,7 @@ describe('the stop of a listener', () => {
     await stopping
   })
 
-  test('takes no new connections from its first moment on, while others are still answered', async () => {
+  test('accepts no new connections while others are still answered', async () => {
     const { listener, held } = listenHeld()
     const socket = await HostileSocket.open(listener.port)
     socket.send(REQUEST)
@@ -102,11 +102,11 @@ describe('the stop of a listener', () => {
     await stopping
   })
 
-  test('leaves idle connections open as long as requests keep coming over others', async () => {
+  test('leaves idle connections open while requests arrive on others', async () => {
     const listener = listenWith(() => answerOf('at once'))
     const sockets = await Promise.all(Array.from({ length: 8 }, () => HostileSocket.open(listener.port)))
     const stopping = listener.stop(LONG_GRACE_MS)
-    // As a proxy does: the next request goes over a connection that was idle until then.
+    // Like a proxy: the next request uses a connection that was idle until then.
     for (const socket of sockets) {
       await Bun.sleep(50)
       socket.send(REQUEST)
@@ -115,7 +115,7 @@ describe('the stop of a listener', () => {
     await stopping
   })
 
-  test('does not take it for quiet that the whole machine stood still', async () => {
+  test('does not mistake a suspended machine for quiet', async () => {
     const listener = listenWith(() => answerOf('at once'), { secondMs: 200 })
     const sockets = await Promise.all(Array.from({ length: 2 }, () => HostileSocket.open(listener.port)))
     const stopping = listener.stop(LONG_GRACE_MS)
@@ -128,7 +128,7 @@ describe('the stop of a listener', () => {
     await stopping
   })
 
-  test('cuts what is left after the grace time', async () => {
+  test('drops the remaining connections after the grace time', async () => {
     const { listener, held } = listenHeld()
     const sockets = await Promise.all(Array.from({ length: 3 }, () => HostileSocket.open(listener.port)))
     sockets[0]?.send(REQUEST)
@@ -142,7 +142,7 @@ describe('the stop of a listener', () => {
     expect(took).toBeLessThan(SOON_MS)
     await Promise.all(sockets.map(({ closed }) => closed))
     expect(sockets.map(({ received }) => received)).toEqual(['', '', ''])
-    // Answers for nobody do no harm.
+    // Answers without a client do no harm.
     for (const release of held) release()
     await Bun.sleep(5)
   })
@@ -177,7 +177,7 @@ describe('the stop of a listener', () => {
     expect(performance.now() - start).toBeLessThan(SOON_MS)
   })
 
-  test('tells live bodies once that they are cut', async () => {
+  test('notifies live bodies once when they are cut', async () => {
     const body = new CountedBody()
     const listener = listenWith(() => answerOf(body))
     const socket = await HostileSocket.open(listener.port)
@@ -187,13 +187,13 @@ describe('the stop of a listener', () => {
     body.outflow?.send(Buffer.from('still there'))
     await until(() => socket.received.includes('still there'))
     expect(body.closes).toBe(0)
-    // The grace time of a second stop is over at once.
+    // A second stop without grace time.
     await Promise.all([listener.stop(0), stopping])
     await socket.closed
     expect(body.closes).toBe(1)
   })
 
-  test('without grace is over at once', async () => {
+  test('without grace ends at once', async () => {
     const { listener, held } = listenHeld()
     const socket = await HostileSocket.open(listener.port)
     socket.send(REQUEST)

@@ -1,4 +1,4 @@
-/** Made for the tests alone, for localhost and 127.0.0.1; it ends in a hundred years. */
+/** Only for tests, for localhost and 127.0.0.1; it expires in a hundred years. */
 export const CERTIFICATE = `-----BEGIN CERTIFICATE-----
 MIIBojCCAUmgAwIBAgIUNboOJnTGcAGN8wYg4B+GdOFlIKcwCgYIKoZIzj0EAwIw
 GDEWMBQGA1UEAwwNcGV0c3RvcmUudGVzdDAgFw0yNjExMTUwMzIyNTRaGA8yMTI2
@@ -12,7 +12,7 @@ nG40zwIgUs64Vco96JhJNQJ4sd1rX4R4DOwCP5NswU/Vo0YX5qQ=
 -----END CERTIFICATE-----
 `
 
-/** Opens nothing but the certificate above. */
+/** Belongs only to the certificate above. */
 export const PRIVATE_KEY = `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgLTAl0WcPhNWiSLJ1
 WdMlCaP+R9mnxY55O8pr6vx1e2ahRANCAARO9DbgBtHwAr6f+vRTJ7uemM0NH7ag
@@ -28,7 +28,7 @@ F3QMESjdnN9+mvdY4hYA0PtIfNLARqsU55lRjo0G/2seXS+TosrBRY+N
 -----END PRIVATE KEY-----
 `
 
-/** For the same names: the certificate, and the one of those who signed it, for whom RENEWED_CA vouches. */
+/** For the same names: the certificate and its intermediate, which RENEWED_CA has signed. */
 export const RENEWED_CERTIFICATE = `-----BEGIN CERTIFICATE-----
 MIIBlTCCATugAwIBAgIUKVH+vWTWFLBkUnW11850sR2TricwCgYIKoZIzj0EAwIw
 HDEaMBgGA1UEAwwRaW50ZXJtZWRpYXRlLnRlc3QwIBcNMjYxMTE2MDYzOTExWhgP

@@ -24,7 +24,7 @@ function listenFast(
 const REQUEST = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n'
 const BODY_OF_TEN = 'PATCH / HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\n'
 
-/** How long it takes, in seconds of the listener, until the connection is closed. */
+/** The time until the connection is closed, in seconds of the listener. */
 async function secondsUntilClosed(socket: HostileSocket): Promise<number> {
   const start = performance.now()
   await socket.closed
@@ -32,7 +32,7 @@ async function secondsUntilClosed(socket: HostileSocket): Promise<number> {
 }
 
 describe('an idle connection', () => {
-  test('is closed if it sends nothing at all, sooner than between requests', async () => {
+  test('is closed sooner before its first byte than between requests', async () => {
     listenFast(echo, { firstByteTimeoutSeconds: 10, keepAliveSeconds: 1_000_000 })
     const socket = await HostileSocket.open(listener.port)
     expect(await secondsUntilClosed(socket)).toBeGreaterThanOrEqual(9)
@@ -42,7 +42,7 @@ describe('an idle connection', () => {
   test.each([
     ['after an answer', REQUEST],
     ['after an empty line', `${REQUEST}\r\n`],
-  ])('is closed without a word when the keep-alive time is over, %s', async (_, sent) => {
+  ])('is closed without an answer after the keep-alive time, %s', async (_, sent) => {
     listenFast(echo, { keepAliveSeconds: 30, requestTimeoutSeconds: 5 })
     const socket = await HostileSocket.open(listener.port)
     socket.send(sent)
@@ -51,7 +51,7 @@ describe('an idle connection', () => {
     expect(socket.received).toBe('')
   })
 
-  test('is open for 75 s, and the answers say so', async () => {
+  test('stays open for 75 s, and the answers say so', async () => {
     listenFast()
     const socket = await HostileSocket.open(listener.port)
     socket.send(REQUEST)
@@ -73,7 +73,7 @@ describe('an idle connection', () => {
   test.each([
     ['the last answer', 'GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n', null],
     ['HTTP/1.0', 'GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n', 'timeout=75'],
-  ])('is promised where it is true: %s', async (_, request, promise) => {
+  ])('is announced only if it applies: %s', async (_, request, promise) => {
     listenFast()
     const socket = await HostileSocket.open(listener.port)
     socket.send(request)
@@ -89,7 +89,7 @@ describe('a slow sender', () => {
     ['of a body, silent', `${BODY_OF_TEN}half`, ''],
     ['of a body, byte by byte', BODY_OF_TEN.replace('10', '1000'), 'x'],
     ['of chunks', 'PATCH / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n4\r\npe', ''],
-  ])('is told that its time is over: one %s', async (_, opening, drip) => {
+  ])('gets a timeout: %s', async (_, opening, drip) => {
     listenFast(echo, { requestTimeoutSeconds: 10 })
     const socket = await HostileSocket.open(listener.port)
     const start = performance.now()
@@ -104,7 +104,7 @@ describe('a slow sender', () => {
     expect(socket.received).toBe('')
   })
 
-  test('has its whole time again once it is told to send its body', async () => {
+  test('has the whole timeout again after 100 Continue', async () => {
     listenFast(
       async (request) => {
         await Bun.sleep(15 * SECOND_MS)
@@ -120,7 +120,7 @@ describe('a slow sender', () => {
     socket.end()
   })
 
-  test('whose request is answered without its body is closed without another word', async () => {
+  test('whose request is answered without its body is closed without a second answer', async () => {
     listenFast(() => answerOf('unread'), { requestTimeoutSeconds: 5 })
     const socket = await HostileSocket.open(listener.port)
     socket.send(`${BODY_OF_TEN}half`)
@@ -129,7 +129,7 @@ describe('a slow sender', () => {
     expect(socket.received).toBe('')
   })
 
-  test('does not hurry the one who answers: an answer may take longer than a request', async () => {
+  test('does not limit the handler: an answer may take longer than a request', async () => {
     listenFast(() => Bun.sleep(30 * SECOND_MS).then(() => answerOf('late')), { requestTimeoutSeconds: 5 })
     const socket = await HostileSocket.open(listener.port)
     socket.send(REQUEST)
@@ -140,14 +140,14 @@ describe('a slow sender', () => {
   })
 })
 
-test('a TLS handshake that does not come to its end is given as long as a request', async () => {
+test('an incomplete TLS handshake has the timeout of a request', async () => {
   listenFast(echo, { requestTimeoutSeconds: 10, tls: { cert: CERTIFICATE, key: PRIVATE_KEY } })
   const socket = await HostileSocket.open(listener.port)
   const seconds = await secondsUntilClosed(socket)
   expect(seconds).toBeGreaterThanOrEqual(9)
 })
 
-describe('one who does not close after us', () => {
+describe('a client that does not close after the server', () => {
   const bytes = Buffer.alloc(2_000_000, 'b')
   const TLS = { tls: { cert: CERTIFICATE, key: PRIVATE_KEY } }
   const LAST = 'GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n'

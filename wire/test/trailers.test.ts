@@ -14,12 +14,12 @@ async function sendWith(trailers: string): Promise<HostileSocket> {
   return socket
 }
 
-describe('trailers behind a chunked body', () => {
+describe('trailers after a chunked body', () => {
   test.each([
     ['one', 'X-Checksum: 12\r\n'],
     ['several', 'A: 1\r\nB:2\r\nC:\r\n'],
     [
-      'what would mean something in a head',
+      'headers that matter in a head',
       'Content-Length: 50\r\nTransfer-Encoding: chunked\r\nX-One: trailer\r\n',
     ],
     ['8 KiB of them', `X-Long: ${'l'.repeat(8 * 1024 - 12)}\r\n`],

@@ -1,4 +1,4 @@
-/** The data of a chunked body; throws where it is not one, or not whole. */
+/** The data of a chunked body; throws if it is invalid or incomplete. */
 export function unchunked(bytes: Buffer): Buffer {
   const pieces: Buffer[] = []
   for (let at = 0; ; ) {

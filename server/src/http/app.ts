@@ -1,274 +1,228 @@
-import type { Answer, Handler, HttpRequest, RequestHeaders } from '@petstore/wire'
-import { headerLines, RequestProblem } from '@petstore/wire'
+import type { Answer, Handler, HttpRequest } from '@petstore/wire'
+import { headerLines } from '@petstore/wire'
+import { requirePermission } from '../core/keys/permissions.ts'
 import type { WindowStatus } from '../core/limits/limit-store.ts'
 import { SECOND } from '../core/values/clock.ts'
 import { ServiceError } from '../core/values/errors.ts'
-import { andThen, isPending, type MaybePromise } from '../core/values/maybe-promise.ts'
-import { childOf, parseTraceparent, type TraceContext, traceText } from '../core/values/trace-context.ts'
-import { clientAddress } from './client-address.ts'
-import { type CorsOrigins, corsLines, isPreflight, preflightReply } from './cors.ts'
-import type { FinishedRequest, Limited, RequestObserver } from './finished-request.ts'
-import {
-  type AdmittedWithoutKey,
-  admit,
-  admitByAddress,
-  type GateParts,
-  type GateResult,
-  type Identity,
-  identify,
-  type Refused,
-  refuseMalformed,
-} from './gate.ts'
-import { type Call, deprecationHeaders, type Match, type Operation, type Services } from './operation.ts'
-import { type PublicPage, type PublicPageParts, publicPages } from './public-pages.ts'
-import {
-  bugReply,
-  errorReply,
-  methodNotAllowedReply,
-  notFoundReply,
-  problemReply,
-  type Reply,
-} from './reply.ts'
+import type { MaybePromise } from '../core/values/maybe-promise.ts'
+import { traceText } from '../core/values/trace-context.ts'
+import { corsLines, isPreflight, preflightReply } from './cors.ts'
+import { admitByAddress, checkKey, checkLimits, countRequest, findKey, refuseMalformed } from './gate.ts'
+import { sentKeyOf } from './idempotency.ts'
+import { deprecationHeaders, type Operation } from './operation.ts'
+import { type PublicPage, publicPages } from './public-pages.ts'
+import { methodNotAllowedReply, notFoundReply, type Reply } from './reply.ts'
+import { type AppParts, OperationContext, RequestContext } from './request-context.ts'
 import { ROUTER } from './routes.ts'
 
-export interface AppParts extends PublicPageParts {
-  readonly gate: GateParts
-  readonly services: Services
-  /** When deprecated operations end. */
-  readonly sunset: Date
-  readonly trustedProxies: number
-  /** Whether callers come over TLS, and had better never come without it. */
-  readonly isTls: boolean
-  /** Whose pages may call from other origins, where any may. */
-  readonly corsOrigins: CorsOrigins | undefined
-  readonly observers: readonly RequestObserver[]
-}
-
-const STRICT_TRANSPORT = 'Strict-Transport-Security: max-age=31536000\r\n'
-const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/
+/** The life of a request to an operation. The first step that replies ends it; `finish` turns the reply into the answer. */
+const LIFECYCLE: readonly Step[] = [
+  step({ name: 'match', start: matchRoute }),
+  step({ name: 'identify', start: findKey, complete: checkKey }),
+  // On PostgreSQL counting is a round trip, so the operation's own read starts at the same time.
+  step({ name: 'admit', start: countRequest, meanwhile: prepareEarly, complete: checkLimits }),
+  step({ name: 'authorise', start: checkPermission }),
+  step({ name: 'parse', start: receiveBody, complete: parseBody }),
+  step({ name: 'prepare', start: prepare, complete: storePrepared }),
+  step({ name: 'run', start: respond, complete: storeReply }),
+]
 
 export function createApp(parts: AppParts): Handler {
   const pages = publicPages(parts)
   return {
     answer(request) {
-      const progress = new RequestInProgress(parts, request)
       const page = pages.get(request.path)
-      if (page !== undefined) return progress.show(page, request)
+      if (page !== undefined) return answerPage(new RequestContext(parts, request), page, request)
+      const context = new OperationContext(parts, request)
       return parts.corsOrigins !== undefined && isPreflight(parts.corsOrigins, request)
-        ? progress.answerPreflight()
-        : progress.answer(request)
+        ? answerPreflight(context)
+        : runSteps(context, 0)
     },
-    refuse: (problem, address) =>
-      new RequestInProgress(parts, { method: '-', path: '-', address }).refuse(problem),
+    refuse(problem, address) {
+      const context = new RequestContext(parts, { method: '-', path: '-', address })
+      refuseMalformed(context, problem)
+      return finish(context)
+    },
   }
 }
 
-/** What there is of a request; no headers where it is none. */
-type Received = Pick<HttpRequest, 'method' | 'path' | 'address'> & { readonly headers?: RequestHeaders }
+interface Step<Value = unknown> {
+  readonly name: string
+  start(context: OperationContext): MaybePromise<Value>
+  /** Called while the value of `start` is pending. Must not throw. */
+  meanwhile?(context: OperationContext): void
+  complete?(context: OperationContext, value: Value): void
+}
 
-/** One request on its way through the service; then what is known of it. */
-class RequestInProgress implements FinishedRequest {
-  readonly method: string
-  readonly path: string
-  readonly requestId: string
-  operation = 'none'
-  status = 0
-  durationMs = 0
-  error: unknown
-  problem: string | undefined
-  /** Our step in the trace that the caller named. */
-  #trace: TraceContext | undefined
-  readonly #parts: AppParts
-  readonly #headers: RequestHeaders | undefined
-  readonly #address: string
-  readonly #began = performance.now()
-  #gateResult: GateResult | AdmittedWithoutKey | undefined
+/** Checks that `start` and `complete` agree on their value. */
+function step<Value>(definition: Step<Value>): Step {
+  return definition
+}
 
-  constructor(parts: AppParts, { method, path, headers, address }: Received) {
-    this.#parts = parts
-    this.method = method
-    this.path = path
-    this.requestId = requestIdOf(headers?.get('x-request-id') ?? null)
-    this.#headers = headers
-    this.#address = address
-  }
-
-  get keyId(): string | undefined {
-    const result = this.#gateResult
-    return result === undefined ? undefined : 'key' in result ? result.key.id : result.keyId
-  }
-
-  get limited(): Limited | undefined {
-    return this.#gateResult?.limited
-  }
-
-  get traceId(): string | undefined {
-    return this.#trace?.traceId
-  }
-
-  /** Looked up only where it is needed: for a request without a valid key, or a line in the log. */
-  clientAddress(): string {
-    const { trustedProxies } = this.#parts
-    const forwardedFor = trustedProxies > 0 ? this.#headers?.get('x-forwarded-for') : null
-    return clientAddress(this.#address, forwardedFor ?? null, trustedProxies)
-  }
-
-  /** The way of a request: match the route, identify the key, admit it, run the operation, finish. */
-  answer(request: HttpRequest): MaybePromise<Answer> {
-    const { gate, trustedProxies } = this.#parts
-    const { receivedAt, connection } = request
-    // A proxy sends requests of several clients over one connection.
-    const arrival = { receivedAt, connection: trustedProxies > 0 ? undefined : connection }
-    const match = ROUTER.match(this.method, this.path)
-    if ('operation' in match) this.operation = match.operation.operationId
-    const reply = andThen(identify(gate, request.headers, this), (identity) => {
-      const admission = admit(gate, identity, this, arrival)
-      // Where the limits are counted elsewhere, the operation begins meanwhile: a read is then one round trip.
-      const goOn = isPending(admission) ? this.#prepare(request, match, identity) : undefined
-      return andThen(admission, (result) => this.#run(request, match, result, goOn))
-    })
-    return this.#finishWhenMade(reply)
-  }
-
-  /** A browser sends no key with it, so it is counted by its address. */
-  answerPreflight(): Answer {
-    this.operation = 'preflight'
-    const result = admitByAddress(this.#parts.gate, this)
-    this.#gateResult = result
-    if ('error' in result) return this.#finish(this.#refused(result))
-    const match = ROUTER.match(this.method, this.path)
-    return this.#finish(preflightReply('allowed' in match ? match.allowed : undefined))
-  }
-
-  /** A page that needs no key. */
-  show(page: PublicPage, request: HttpRequest): MaybePromise<Answer> {
-    this.operation = page.name
-    return this.#finishWhenMade(page.answer(request))
-  }
-
-  /** What is no request has no route either. */
-  refuse(problem: RequestProblem): Answer {
-    const refused = refuseMalformed(this.#parts.gate, problem, this)
-    this.#gateResult = refused
-    return this.#finish(this.#refused(refused))
-  }
-
-  #prepare(request: HttpRequest, match: Match, identity: Identity): (() => MaybePromise<Reply>) | undefined {
-    if (!('operation' in match && 'key' in identity)) return undefined
-    const { operation, params } = match
-    // One that may have ended has to be asked about that first.
-    if (operation.deprecatedSince !== undefined) return undefined
-    const { key, secretHash } = identity
-    return operation.prepare?.({ request, params, key, secretHash }, this.#parts.services)
-  }
-
-  #run(
-    request: HttpRequest,
-    match: Match,
-    result: GateResult,
-    goOn: (() => MaybePromise<Reply>) | undefined,
-  ): MaybePromise<Reply> {
-    this.#gateResult = result
-    if ('error' in result) return this.#refused(result)
-    if (!('operation' in match)) {
-      const { allowed } = match
-      return allowed === undefined ? notFoundReply(this.path) : methodNotAllowedReply(this.method, allowed)
+/**
+ * Runs the steps from `index` on, until one replies. Waits only if a step is pending, so a request that memory can answer
+ * is answered synchronously. Never throws or rejects.
+ */
+function runSteps(context: OperationContext, index: number): MaybePromise<Answer> {
+  try {
+    for (let next = index; next < LIFECYCLE.length && context.reply === undefined; next++) {
+      const current = stepAt(next)
+      const value = current.start(context)
+      if (value instanceof Promise) {
+        current.meanwhile?.(context)
+        return resumeSteps(context, next, value)
+      }
+      if (context.reply === undefined) current.complete?.(context, value)
     }
-    const { operation, params } = match
-    const { key, secretHash } = result
-    const call = { request, params, key, secretHash }
-    try {
-      if (goOn !== undefined) return goOn()
-      return operation.deprecatedSince === undefined
-        ? operation.run(call, this.#parts.services)
-        : this.#runDeprecated(operation, call)
-    } catch (error) {
-      return this.#failed(error)
-    }
+  } catch (error) {
+    context.fail(error)
   }
+  return finish(context)
+}
 
-  async #runDeprecated(operation: Operation, call: Call): Promise<Reply> {
-    const { sunset, services } = this.#parts
-    let reply: Reply
-    try {
-      if (services.clock() >= sunset.getTime()) throw ended(operation, sunset)
-      reply = await operation.run(call, services)
-    } catch (error) {
-      reply = this.#failed(error)
-    }
-    const { status, body } = reply
-    return { status, headers: { ...reply.headers, ...deprecationHeaders(operation, sunset) }, body }
+async function resumeSteps(
+  context: OperationContext,
+  index: number,
+  pending: Promise<unknown>,
+): Promise<Answer> {
+  try {
+    const value = await pending
+    stepAt(index).complete?.(context, value)
+  } catch (error) {
+    context.fail(error)
   }
+  return runSteps(context, index + 1)
+}
 
-  #refused({ error, headers }: Refused): Reply {
-    const reply = this.#failed(error)
-    return { ...reply, headers: { ...reply.headers, ...headers } }
-  }
+function stepAt(index: number): Step {
+  const found = LIFECYCLE[index]
+  if (found === undefined) throw new Error(`the lifecycle has no step ${index}`)
+  return found
+}
 
-  #failed(thrown: unknown): Reply {
-    if (thrown instanceof ServiceError) {
-      this.error = thrown.cause
-      return errorReply(thrown)
-    }
-    if (thrown instanceof RequestProblem) {
-      this.problem = thrown.message
-      return problemReply(thrown)
-    }
-    this.error = thrown
-    return bugReply(this.requestId)
-  }
+function matchRoute(context: OperationContext): void {
+  context.route = ROUTER.match(context.method, context.path)
+  if (context.route.type === 'operation') context.operation = context.route.operation.operationId
+}
 
-  #finishWhenMade(reply: MaybePromise<Reply>): MaybePromise<Answer> {
-    return andThen(
-      reply,
-      (made) => this.#finish(made),
-      (error) => this.#finish(this.#failed(error)),
-    )
-  }
-
-  #finish({ status, headers, body, lines = headerLines(headers) }: Reply): Answer {
-    this.status = status
-    this.durationMs = performance.now() - this.#began
-    const traceparent = this.#headers?.get('traceparent') ?? null
-    const traceLine = traceparent === null ? '' : this.#joinTrace(traceparent)
-    for (const observer of this.#parts.observers) observer.requestFinished(this)
-    const limits = this.#gateResult === undefined ? '' : limitLines(this.#gateResult.windowStatus)
-    const { isTls, corsOrigins } = this.#parts
-    // Pages of ours are for themselves alone.
-    const cors =
-      corsOrigins === undefined || this.#gateResult === undefined
-        ? ''
-        : corsLines(corsOrigins, this.#headers?.get('origin') ?? null)
-    return {
-      status,
-      lines: `${lines}${limits}X-Request-Id: ${this.requestId}\r\n${traceLine}${cors}X-Content-Type-Options: nosniff\r\n${isTls ? STRICT_TRANSPORT : ''}`,
-      body,
-      isToKnownClient: this.keyId !== undefined,
-    }
-  }
-
-  /** Takes part in the caller's trace, if it names one, and tells our step in it. */
-  #joinTrace(traceparent: string): string {
-    const caller = parseTraceparent(traceparent)
-    if (caller === undefined) return ''
-    this.#trace = childOf(caller)
-    return `traceresponse: ${traceText(this.#trace)}\r\n`
+/** Replies 404 or 405 if no operation matches, 410 if it has ended, and 403 if the key lacks its permission. */
+function checkPermission(context: OperationContext): void {
+  const { route } = context
+  switch (route.type) {
+    case 'not_found':
+      context.reply = notFoundReply(context.path)
+      break
+    case 'method_not_allowed':
+      context.reply = methodNotAllowedReply(context.method, route.allowed)
+      break
+    case 'operation':
+      if (route.operation.deprecatedSince !== undefined) checkSunset(context, route.operation)
+      if (route.operation.needs !== undefined) requirePermission(context.caller, route.operation.needs)
   }
 }
 
-function ended({ method, path }: Operation, sunset: Date): ServiceError {
+function checkSunset(context: OperationContext, operation: Operation): void {
+  const { sunset, services } = context.parts
+  context.deprecationLines = headerLines(deprecationHeaders(operation, sunset))
+  if (services.clock() < sunset.getTime()) return
+  const { method, path } = operation
   const day = sunset.toISOString().slice(0, 10)
-  return new ServiceError(
+  throw new ServiceError(
     'gone',
-    `${method} ${path} ended on ${day}; /openapi.json lists what is offered now`,
+    `${method} ${path} ended on ${day}; /openapi.json lists the current operations`,
   )
 }
 
-/** What every answer of the interface carries. */
-function limitLines({ limit, remaining, resetAt }: WindowStatus): string {
-  return `X-RateLimit-Limit: ${limit}\r\nX-RateLimit-Remaining: ${remaining}\r\nX-RateLimit-Reset: ${Math.ceil(resetAt / SECOND)}\r\n`
+function receiveBody(context: OperationContext): MaybePromise<Uint8Array | undefined> {
+  const { operation, segments } = context.matched
+  context.params = operation.readParams(segments)
+  context.query = operation.readQuery(context.request.query)
+  return operation.body === undefined ? undefined : context.request.body(operation.maxBodyBytes)
 }
 
-function requestIdOf(given: string | null): string {
-  return given !== null && REQUEST_ID.test(given) ? given : crypto.randomUUID()
+function parseBody(context: OperationContext, bytes: Uint8Array | undefined): void {
+  const { request, caller, secretHash, params, query } = context
+  const { operation } = context.matched
+  const body = bytes === undefined ? undefined : operation.readBody?.(request, bytes)
+  const sentKey = operation.isIdempotent ? sentKeyOf(request, bytes) : undefined
+  context.input = { request, key: caller, secretHash, params, query, body, sentKey }
+}
+
+/** A failure surfaces when `prepare` awaits it. A request that is refused meanwhile never does. */
+function prepareEarly(context: OperationContext): void {
+  const { route, parts } = context
+  if (route.type !== 'operation' || route.operation.prepare === undefined) return
+  const { operation, segments } = route
+  context.preparing = Promise.try(() => operation.prepare?.(operation.readParams(segments), parts.services))
+  context.preparing.catch(() => {})
+}
+
+function prepare(context: OperationContext): MaybePromise<unknown> {
+  const { matched, params, parts } = context
+  return context.preparing ?? matched.operation.prepare?.(params, parts.services)
+}
+
+function storePrepared(context: OperationContext, value: unknown): void {
+  context.prepared = value
+}
+
+function respond(context: OperationContext): MaybePromise<Reply> {
+  const { matched, input, parts, prepared } = context
+  return matched.operation.respond(input, parts.services, prepared)
+}
+
+function storeReply(context: OperationContext, reply: Reply): void {
+  context.reply = reply
+}
+
+async function answerPage(context: RequestContext, page: PublicPage, request: HttpRequest): Promise<Answer> {
+  context.operation = page.name
+  context.isPublicPage = true
+  try {
+    context.reply = await page.answer(request)
+  } catch (error) {
+    context.fail(error)
+  }
+  return finish(context)
+}
+
+/** A browser sends no key with a preflight, so it counts against the address. */
+function answerPreflight(context: OperationContext): Answer {
+  context.operation = 'preflight'
+  admitByAddress(context)
+  if (context.reply === undefined) {
+    const route = ROUTER.match(context.method, context.path)
+    context.reply = preflightReply(route.type === 'method_not_allowed' ? route.allowed : undefined)
+  }
+  return finish(context)
+}
+
+const STRICT_TRANSPORT = 'Strict-Transport-Security: max-age=31536000\r\n'
+
+/** Reports the request and adds the headers that every answer has. */
+function finish(context: RequestContext): Answer {
+  const { reply, parts, requestId } = context
+  if (reply === undefined) throw new Error('no step has replied')
+  context.finish(reply.status)
+  const lines = reply.lines ?? headerLines(reply.headers)
+  const traceLine = context.trace === undefined ? '' : `traceresponse: ${traceText(context.trace)}\r\n`
+  const apiLines = context.isPublicPage ? '' : apiHeaderLines(context)
+  return {
+    status: reply.status,
+    lines: `${lines}${apiLines}X-Request-Id: ${requestId}\r\n${traceLine}X-Content-Type-Options: nosniff\r\n${parts.isTls ? STRICT_TRANSPORT : ''}`,
+    body: reply.body,
+    isToKnownClient: context.key !== undefined,
+  }
+}
+
+function apiHeaderLines(context: RequestContext): string {
+  const { gate, corsOrigins } = context.parts
+  // A request whose key or limits could not be read is not counted.
+  const windowStatus = context.windowStatus ?? gate.addresses.status(context.clientAddress())
+  const cors = corsOrigins === undefined ? '' : corsLines(corsOrigins, context.header('origin'))
+  return `${context.deprecationLines}${rateLimitLines(windowStatus)}${cors}`
+}
+
+function rateLimitLines({ limit, remaining, resetAt }: WindowStatus): string {
+  return `X-RateLimit-Limit: ${limit}\r\nX-RateLimit-Remaining: ${remaining}\r\nX-RateLimit-Reset: ${Math.ceil(resetAt / SECOND)}\r\n`
 }

@@ -1,6 +1,6 @@
 import { type Category, noCategory } from '../core/catalog/category.ts'
-import { noPet } from '../core/catalog/list-pets.ts'
 import type { StockedPet } from '../core/catalog/pet.ts'
+import { noPet } from '../core/catalog/pet.ts'
 import type { CatalogOutcome, ChangeOutcome } from '../core/stock/stock-request.ts'
 import { ServiceError } from '../core/values/errors.ts'
 import { errorReply, type KeptReply, NO_CONTENT } from './reply.ts'

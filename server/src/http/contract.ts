@@ -3,63 +3,20 @@ import { PLAN_LIMITS } from '../core/keys/plans.ts'
 import { FIRST_BAN, LONGEST_BAN } from '../core/limits/rate-windows.ts'
 import { SECOND } from '../core/values/clock.ts'
 import { ERROR_CODES, type ErrorCode } from '../core/values/errors.ts'
-import {
-  Category,
-  CategoryUpdate,
-  LowStockEvent,
-  NewCategory,
-  NewPet,
-  PetEvent,
-  PetUpdate,
-} from './catalog-resources.ts'
 import { describeWebhooks, WEBHOOK_PAYLOADS } from './event-payloads.ts'
 import { IDEMPOTENCY_KEY } from './idempotency.ts'
 import type { Operation, SuccessFacts } from './operation.ts'
-import { Availability, NewOrder, Order, OrderEvent, OrderState, OrderUpdate } from './order-resources.ts'
 import { ERRORS } from './reply.ts'
-import {
-  AdjustmentChange,
-  AdjustmentResult,
-  CatalogEntry,
-  ChangeEvent,
-  ErrorBody,
-  ErrorDetail,
-  HistoryEntry,
-  InventoryAdjustment,
-  InventoryItem,
-  InventoryUpdate,
-  KeyLimits,
-  LimitWindow,
-  Permission,
-  Pet,
-  PetStatus,
-  Reason,
-  RecentChange,
-  RemovedEvent,
-} from './resources.ts'
+import { ErrorBody } from './resources.ts'
 import { OPERATIONS } from './routes.ts'
-import { json, titleOf, withReferences } from './schema-references.ts'
-import { SearchRow } from './search-resources.ts'
-import { WEBHOOK_RESOURCES } from './webhook-resources.ts'
 
 export interface ContractSettings {
-  /** Of each environment, as far as it is known. */
   readonly baseUrl: string | undefined
   readonly stagingBaseUrl: string | undefined
   readonly sunset: Date
 }
 
-/** The schemas that the contract lists under their own name, by title. */
-const RESOURCES = [
-  ...[InventoryItem, InventoryUpdate, PetStatus, InventoryAdjustment, AdjustmentChange, AdjustmentResult],
-  ...[Availability, SearchRow, Reason, HistoryEntry, RecentChange, ChangeEvent, OrderEvent, PetEvent],
-  ...[RemovedEvent, LowStockEvent, Pet, NewPet, PetUpdate, Category, NewCategory, CategoryUpdate],
-  ...[...WEBHOOK_RESOURCES, ...WEBHOOK_PAYLOADS],
-  ...[CatalogEntry, Order, OrderState, NewOrder, OrderUpdate, KeyLimits, LimitWindow],
-  ...[Permission, ErrorBody, ErrorDetail],
-]
-
-/** What any operation can answer with, whatever it does. */
+/** Errors that every operation can reply with. */
 const COMMON_ERRORS: readonly ErrorCode[] = [
   'unauthorized',
   'rate_limit_exceeded',
@@ -72,32 +29,28 @@ const HEADERS = {
   'X-RateLimit-Limit': integerHeader('The limit in force.', 0),
   'X-RateLimit-Remaining': integerHeader('Requests remaining in the current window.', 0),
   'X-RateLimit-Reset': integerHeader('Unix timestamp at which the limit resets.'),
-  'X-Request-Id': textHeader(
-    'Identifies the request in the logs; taken from the request where it gives one.',
-  ),
+  'X-Request-Id': textHeader('Identifies the request in the logs; taken from the request if it has one.'),
   'Retry-After': integerHeader('Whole seconds to wait before retrying.', 1),
   'WWW-Authenticate': textHeader('How to authenticate (RFC 6750).'),
   ETag: textHeader(
-    'Changes exactly when the content does; for If-None-Match, that of an entry also for If-Match.',
+    'Changes exactly when the content does; for If-None-Match, and for If-Match if it is of an entry.',
   ),
   Deprecation: textHeader('Since when the operation is deprecated (RFC 9745).'),
   Sunset: textHeader('When the operation ends (RFC 8594).'),
-  Link: textHeader(
-    'Where to read about the deprecation, and what takes its place (rel="successor-version").',
-  ),
-  Location: textHeader('The address of what was made.'),
+  Link: textHeader('Documentation of the deprecation, and the replacement (rel="successor-version").'),
+  Location: textHeader('The address of the created resource.'),
   'Idempotency-Replayed': {
-    ...textHeader('true where it is the answer of an earlier request with the same Idempotency-Key.'),
+    ...textHeader('true if this is the stored reply of an earlier request with the same Idempotency-Key.'),
     required: false,
   },
   NextPage: {
-    ...textHeader('The next page, with rel="next"; absent on the last one.'),
+    ...textHeader('The next page, with rel="next"; absent on the last page.'),
     required: false,
   },
 } as const
 
-/** A component that is not named as the header is. */
-const HEADER_OF: Readonly<Record<string, string>> = { NextPage: 'Link' }
+/** The header of a component that has another name. */
+const HEADER_NAMES: Readonly<Record<string, string>> = { NextPage: 'Link' }
 
 type HeaderName = keyof typeof HEADERS
 const EVERY_RESPONSE: readonly HeaderName[] = [
@@ -107,7 +60,7 @@ const EVERY_RESPONSE: readonly HeaderName[] = [
   'X-Request-Id',
 ]
 
-/** The OpenAPI 3.1 document of everything under the base address. */
+/** The OpenAPI 3.1 document of all operations. */
 export function buildContract({ baseUrl, stagingBaseUrl, sunset }: ContractSettings) {
   const paths: Record<string, Record<string, unknown>> = {}
   for (const operation of OPERATIONS) {
@@ -121,7 +74,7 @@ export function buildContract({ baseUrl, stagingBaseUrl, sunset }: ContractSetti
       version: '1.0.0',
       summary: "A pet store's stock levels.",
       description:
-        'Every operation needs an API key as a bearer token. Every response carries the rate-limit headers, and every error response an Error body. HEAD is offered wherever GET is.',
+        'Every operation needs an API key as a bearer token. Every response has the rate-limit headers, and every error response an Error body. HEAD is supported wherever GET is.',
       license: { name: 'Proprietary', identifier: 'LicenseRef-Proprietary' },
     },
     servers: [
@@ -131,16 +84,16 @@ export function buildContract({ baseUrl, stagingBaseUrl, sunset }: ContractSetti
     security: [{ bearerAuth: [] }],
     tags: [
       { name: 'inventory', description: 'Stock levels.' },
-      { name: 'pets', description: 'The pets themselves.' },
+      { name: 'pets', description: 'Pets and categories.' },
       { name: 'store', description: 'Orders.' },
-      { name: 'webhooks', description: 'Who is told of what happens.' },
-      { name: 'limits', description: 'What the key may still do.' },
+      { name: 'webhooks', description: 'Notifications of changes, sent to an address of the caller.' },
+      { name: 'limits', description: 'The rate limits of the key.' },
     ],
     paths,
-    webhooks: describeWebhooks(),
+    webhooks: describeWebhooks(jsonContent),
     'x-error-codes': ERROR_CODES.map((code) => ({ code, ...ERRORS[code] })),
     'x-rate-limits': {
-      // The limits of an Enterprise key are agreed when it is made.
+      // The limits of an Enterprise key are set when it is created.
       plans: { ...PLAN_LIMITS, enterprise: null },
       ban: { firstSeconds: FIRST_BAN / SECOND, longestSeconds: LONGEST_BAN / SECOND },
     },
@@ -153,7 +106,7 @@ export function buildContract({ baseUrl, stagingBaseUrl, sunset }: ContractSetti
         },
       },
       headers: HEADERS,
-      schemas: Object.fromEntries(RESOURCES.map((schema) => [titleOf(schema), withReferences(schema, true)])),
+      schemas: describeSchemas(),
     },
   }
 }
@@ -172,13 +125,13 @@ function describeOperation(operation: Operation, sunset: Date) {
       ? {}
       : { deprecated: true, 'x-sunset': sunset.toISOString().slice(0, 10) }),
     parameters: describeParameters(operation),
-    ...(body === undefined ? {} : { requestBody: { required: true, content: json(body) } }),
+    ...(body === undefined ? {} : { requestBody: { required: true, content: jsonContent(body) } }),
     responses: describeResponses(operation),
   }
 }
 
 function describeParameters({ params = {}, query = {}, headers = {}, isIdempotent }: Operation) {
-  const heeded = isIdempotent ? { ...headers, ...IDEMPOTENCY_KEY } : headers
+  const usedHeaders = isIdempotent ? { ...headers, ...IDEMPOTENCY_KEY } : headers
   const fromSchema = (location: 'path' | 'query', schemas: Readonly<Record<string, TSchema>>) =>
     Object.entries(schemas).map(([name, schema]) => ({
       name,
@@ -187,7 +140,7 @@ function describeParameters({ params = {}, query = {}, headers = {}, isIdempoten
       description: (schema as { description?: string }).description,
       schema: withReferences(schema),
     }))
-  const fromHeaders = Object.entries(heeded).map(([name, description]) => ({
+  const fromHeaders = Object.entries(usedHeaders).map(([name, description]) => ({
     name,
     in: 'header',
     required: false,
@@ -198,57 +151,57 @@ function describeParameters({ params = {}, query = {}, headers = {}, isIdempoten
 }
 
 function describeResponses(operation: Operation) {
-  const { method, success, needs, deprecatedSince, isIdempotent } = operation
-  const errors: readonly ErrorCode[] = [
-    ...operation.errors,
-    ...(needs === undefined ? [] : (['forbidden'] as const)),
-    ...(isIdempotent ? (['idempotency_key_reused'] as const) : []),
-  ]
-  const marks: HeaderName[] = deprecatedSince === undefined ? [] : ['Deprecation', 'Sunset', 'Link']
-  if (isIdempotent) marks.push('Idempotency-Replayed')
-  const { status = 200 } = success
-  const isTagged = success.events === undefined && (method === 'GET' || method === 'PATCH')
-  const tag: HeaderName[] = isTagged ? ['ETag'] : []
-  const page: HeaderName[] = success.isPaged ? ['NextPage'] : []
-  const place: HeaderName[] = status === 201 ? ['Location'] : []
+  const { method, success, needs, body, deprecatedSince, isIdempotent } = operation
+  const { status = 200, events, isPaged } = success
+  const isRead = method === 'GET' && events === undefined
+  const etag: HeaderName[] = isRead || method === 'PATCH' ? ['ETag'] : []
+  /** Headers of every reply of the operation, errors included. */
+  const common: HeaderName[] = deprecatedSince === undefined ? [] : ['Deprecation', 'Sunset', 'Link']
+  if (isIdempotent) common.push('Idempotency-Replayed')
+  const headers = [...etag]
+  if (isPaged) headers.push('NextPage')
+  if (status === 201) headers.push('Location')
   const responses: Record<string, unknown> = {
     [status]: {
       description: success.description,
-      headers: headerReferences([...tag, ...page, ...place, ...marks]),
+      headers: headerReferences([...headers, ...common]),
       ...(status === 204 ? {} : { content: contentOf(success) }),
     },
   }
-  if (method === 'GET' && success.events === undefined) {
+  if (isRead) {
     responses[304] = {
-      description: 'The content is the one that If-None-Match names.',
-      headers: headerReferences([...tag, ...marks]),
+      description: 'The content has not changed: If-None-Match names its ETag.',
+      headers: headerReferences([...etag, ...common]),
     }
   }
-  const bodyErrors: readonly ErrorCode[] = operation.body === undefined ? [] : ['request_timeout']
+  const errors: ErrorCode[] = [...operation.errors]
+  if (needs !== undefined) errors.push('forbidden')
+  if (isIdempotent) errors.push('idempotency_key_reused')
+  const bodyErrors: readonly ErrorCode[] = body === undefined ? [] : ['request_timeout']
   const possibleErrors = [...errors, ...bodyErrors, ...COMMON_ERRORS]
   const codesByStatus = Object.groupBy(possibleErrors, (code) => ERRORS[code].status)
   for (const [error, codes = []] of Object.entries(codesByStatus)) {
     const isOwn = codes.some((code) => errors.includes(code))
-    responses[error] = describeError(Number(error), codes, isOwn ? marks : [])
+    responses[error] = describeError(Number(error), codes, isOwn ? common : [])
   }
   return responses
 }
 
-function describeError(status: number, codes: readonly ErrorCode[], marks: readonly HeaderName[]) {
+function describeError(status: number, codes: readonly ErrorCode[], headers: readonly HeaderName[]) {
   const extra: HeaderName[] = []
   if (status === 401) extra.push('WWW-Authenticate')
   if (status === 429 || status === 503) extra.push('Retry-After')
   return {
     description: codes.map((code) => `\`${code}\`: ${ERRORS[code].description}`).join(' '),
-    headers: headerReferences([...extra, ...marks]),
-    content: json(ErrorBody),
+    headers: headerReferences([...extra, ...headers]),
+    content: jsonContent(ErrorBody),
   }
 }
 
 function headerReferences(names: readonly HeaderName[]) {
   return Object.fromEntries(
     [...EVERY_RESPONSE, ...names].map((name) => [
-      HEADER_OF[name] ?? name,
+      HEADER_NAMES[name] ?? name,
       { $ref: `#/components/headers/${name}` },
     ]),
   )
@@ -264,7 +217,7 @@ function integerHeader(description: string, minimum?: number) {
 }
 
 function contentOf({ schema, events }: SuccessFacts) {
-  return events === undefined ? json(schema) : eventStream(schema, events)
+  return events === undefined ? jsonContent(schema) : eventStream(schema, events)
 }
 
 function eventStream(schema: TSchema, events: Readonly<Record<string, TSchema>>) {
@@ -272,4 +225,51 @@ function eventStream(schema: TSchema, events: Readonly<Record<string, TSchema>>)
   return {
     'text/event-stream': { schema: withReferences(schema), 'x-event-data': Object.fromEntries(data) },
   }
+}
+
+function jsonContent(schema: TSchema) {
+  return { 'application/json': { schema: withReferences(schema) } }
+}
+
+/** Every schema with a title that an operation or a webhook uses. */
+function describeSchemas() {
+  const described: Record<string, unknown> = {}
+  const schemas: TSchema[] = OPERATIONS.flatMap(({ params, query, body, success }) => [
+    ...Object.values({ ...params, ...query }),
+    ...(body === undefined ? [] : [body]),
+    success.schema,
+    ...Object.values(success.events ?? {}),
+  ])
+  schemas.push(...WEBHOOK_PAYLOADS, ErrorBody)
+  // The loop also visits the parts that it appends.
+  for (const schema of schemas) {
+    const title = titleOf(schema)
+    if (title !== undefined && title in described) continue
+    if (title !== undefined) described[title] = withReferences(schema, true)
+    schemas.push(...partsOf(schema))
+  }
+  return described
+}
+
+function partsOf(schema: TSchema): readonly TSchema[] {
+  const { items, properties = {} } = schema as { items?: TSchema; properties?: Record<string, TSchema> }
+  return [...(items === undefined ? [] : [items]), ...Object.values(properties)]
+}
+
+/** Replaces every named schema inside the schema with a reference. */
+function withReferences(schema: TSchema, isDefinition = false): unknown {
+  const title = titleOf(schema)
+  if (!isDefinition && title !== undefined) return { $ref: `#/components/schemas/${title}` }
+  return Object.fromEntries(
+    Object.entries(schema).map(([keyword, value]) => {
+      if (keyword === 'items') return [keyword, withReferences(value as TSchema)]
+      if (keyword !== 'properties') return [keyword, value]
+      const properties = Object.entries(value as Record<string, TSchema>)
+      return [keyword, Object.fromEntries(properties.map(([name, part]) => [name, withReferences(part)]))]
+    }),
+  )
+}
+
+function titleOf(schema: TSchema): string | undefined {
+  return (schema as { title?: string }).title
 }

@@ -4,7 +4,6 @@ import type { WebhookKind } from '../core/webhooks/webhook.ts'
 import { LowStockEvent, PetEvent } from './catalog-resources.ts'
 import { OrderEvent, orderBody } from './order-resources.ts'
 import { ChangeEvent, DateTime, RemovedEvent } from './resources.ts'
-import { json } from './schema-references.ts'
 
 /** The data of an event, the same in event streams and webhook deliveries. */
 export function eventBody(event: StockEvent): object {
@@ -59,7 +58,7 @@ const PAYLOADS = Object.entries(DATA).map(([type, [summary, data]]) => {
 export const WEBHOOK_PAYLOADS = PAYLOADS.map(({ schema }) => schema)
 
 /** The `webhooks` section of the OpenAPI document. */
-export function describeWebhooks() {
+export function describeWebhooks(json: (schema: TSchema) => object) {
   return Object.fromEntries(
     PAYLOADS.map(({ type, summary, schema }) => [
       type,

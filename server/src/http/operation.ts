@@ -1,7 +1,8 @@
 import type { HttpRequest } from '@petstore/wire'
 import type { Static, TArray, TObject, TSchema } from 'typebox'
 import type { CatalogStore } from '../core/catalog/catalog-store.ts'
-import { type Permission, requirePermission } from '../core/keys/permissions.ts'
+import type { ApiKey } from '../core/keys/api-key.ts'
+import type { Permission } from '../core/keys/permissions.ts'
 import type { KeyQueue } from '../core/limits/key-queue.ts'
 import type { LimitKeeper } from '../core/limits/limit-store.ts'
 import type { OrderStore } from '../core/orders/order-store.ts'
@@ -11,12 +12,11 @@ import type { LiveView } from '../core/stock/view/live-view.ts'
 import { type Clock, SECOND } from '../core/values/clock.ts'
 import type { ErrorCode } from '../core/values/errors.ts'
 import type { Fields, JsonOf } from '../core/values/field.ts'
-import { andThen, type MaybePromise } from '../core/values/maybe-promise.ts'
+import type { MaybePromise } from '../core/values/maybe-promise.ts'
 import type { WebhookKind } from '../core/webhooks/webhook.ts'
 import type { Message, WebhookSender, WebhookStore } from '../core/webhooks/webhook-store.ts'
 import type { EventStreams } from './event-streams.ts'
-import type { Authenticated } from './gate.ts'
-import { type SentKey, sentKeyOf } from './idempotency.ts'
+import type { SentKey } from './idempotency.ts'
 import { jsonReply, type Reply } from './reply.ts'
 import { conditional } from './representation.ts'
 import { bodyReader, queryReader, readInt64, type Schemas, type Values } from './request-input.ts'
@@ -31,75 +31,82 @@ export interface Services {
   readonly commits: GroupCommit
   readonly streams: EventStreams
   readonly limits: LimitKeeper
-  /** Searches and scans of the history: one at a time for each key. */
+  /** Runs searches and history scans one at a time per key. */
   readonly longReads: KeyQueue
   readonly webhooks: WebhookTools
   readonly clock: Clock
 }
 
-/** What webhooks are tried with. */
+/** Sends test events to webhooks. */
 export interface WebhookTools {
   readonly sender: WebhookSender
   readonly sampleOf: (kind: WebhookKind, at: number) => Message
 }
 
-/** One admitted request on its way into an operation. */
-export interface Call extends Authenticated {
+/** The text of each path parameter. */
+export type PathSegments = Readonly<Record<string, string>>
+
+/** A parsed request of a known key, as the handler of an operation gets it. */
+export interface Input<Params extends Schemas = Schemas, Query extends Schemas = Schemas, Body = unknown> {
   readonly request: HttpRequest
-  /** Still as they stood in the path. */
-  readonly params: Readonly<Record<string, string>>
+  readonly key: ApiKey
+  /** The hash of the secret that was sent. The key can be looked up again by it. */
+  readonly secretHash: string
+  readonly params: Values<Params>
+  readonly query: Values<Query>
+  readonly body: Body
+  /** The Idempotency-Key, if the operation accepts one and the request has one. */
+  readonly sentKey: SentKey | undefined
 }
 
-/** What an operation answers with when all is well. */
+/** The reply of an operation that succeeds. */
 export interface SuccessFacts<Success extends TSchema = TSchema> {
-  /** 200 where nothing is given; one without a body is 204. */
+  /** 200 by default. */
   readonly status?: 201 | 204
   readonly description: string
   readonly schema: Success
-  /** Whether `Link` tells where the next page is. */
+  /** The reply is one page of a list, and its `Link` header names the next page. */
   readonly isPaged?: true
-  /** Where it is a stream of events instead of one JSON value: the data of each kind of event. */
+  /** The schema of each kind of event, if the reply is a stream of events instead of one JSON value. */
   readonly events?: Schemas
 }
 
-/** What the contract, the router and the tests know of an operation. */
+/** The description of an operation in the contract. */
 export interface OperationFacts {
   readonly operationId: string
   readonly method: 'GET' | 'PATCH' | 'POST' | 'DELETE'
-  /** Relative to the base address; a segment in braces is an int64 parameter. */
+  /** Relative to the base address. A segment in braces is an int64 parameter. */
   readonly path: string
   readonly summary: string
   readonly description: string
   readonly tag: string
   readonly stability: 'experimental' | 'beta' | 'stable'
-  /** The permission without which a key is refused: whatever changes something needs one. */
+  /** The permission that the key must have. Every operation that changes something needs one. */
   readonly needs?: Permission
-  /** Since when it is deprecated, if it is; when it ends is a setting. */
   readonly deprecatedSince?: Date
-  /** The address of what takes the place of a deprecated one. */
+  /** The address that replaces a deprecated operation. */
   readonly successor?: string
   readonly params?: Schemas
   readonly query?: Schemas
-  /** Request headers that it heeds beside those of every request, and what they do. */
+  /** Request headers that the operation uses, with a description of each. */
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: TObject
-  /** Where that may be larger than most. */
+  /** 64 KiB by default. */
   readonly maxBodyBytes?: number
-  /** Heeds Idempotency-Key: sent again, it changes nothing and is answered as before. */
+  /** Accepts an Idempotency-Key. */
   readonly isIdempotent?: true
   readonly success: SuccessFacts
-  /** Beside those that every operation can answer with. */
+  /** In addition to the errors that every operation can reply with. */
   readonly errors: readonly ErrorCode[]
 }
 
+/** An operation as the lifecycle of a request calls it. */
 export interface Operation extends OperationFacts {
-  /** Checks the request against the definition, then answers with what `success` describes. */
-  run(call: Call, services: Services): MaybePromise<Reply>
-  /**
-   * Starts what `run` would have to wait for, while it is still being decided whether the request is admitted; what it
-   * gives goes on from there. It never throws, and whoever is not admitted need not go on.
-   */
-  prepare?(call: Call, services: Services): () => MaybePromise<Reply>
+  readParams(segments: PathSegments): Values<Schemas>
+  readQuery(query: string): Values<Schemas>
+  readBody?(request: HttpRequest, bytes: Uint8Array): unknown
+  prepare?(params: Values<Schemas>, services: Services): MaybePromise<unknown>
+  respond(input: Input, services: Services, prepared: unknown): MaybePromise<Reply>
 }
 
 interface Definition<
@@ -113,26 +120,19 @@ interface Definition<
   readonly params?: Params
   readonly query?: Query
   readonly body?: Body
-  /** Checks the body instead of its schema, where that could not tell what is wrong. */
+  /** Replaces the check against the schema if a schema cannot explain what is wrong. */
   parseBody?(value: object): Parsed
   readonly success: SuccessFacts<Success>
-  /** Asks for what is answered with: at the same time as the limits are counted, where both take a round trip. */
+  /** Reads what the reply needs. Runs while the limits are counted if both take a round trip. */
   prepare?(params: Values<Params>, services: Services): MaybePromise<Prepared>
-  /** Gives the value that is answered with, or, in `reply`, the answer itself, where its bytes are ready. */
+  /** Returns the value to reply with. */
   handle?(
     input: Input<Params, Query, Parsed>,
     services: Services,
     prepared: Prepared,
   ): Promise<BodyOf<Success>>
+  /** Replaces `handle` if the operation builds its own reply. */
   reply?(input: Input<Params, Query, Parsed>, services: Services, prepared: Prepared): MaybePromise<Reply>
-}
-
-type Input<Params extends Schemas, Query extends Schemas, Parsed> = Omit<Call, 'params'> & {
-  readonly params: Values<Params>
-  readonly query: Values<Query>
-  readonly body: Parsed
-  /** Where the operation heeds an Idempotency-Key, and one was sent. */
-  readonly sentKey: SentKey | undefined
 }
 
 /** The JSON of a body with this schema. */
@@ -145,10 +145,7 @@ type BodyOf<Schema extends TSchema> =
 
 const NO_QUERY = {}
 
-/**
- * One definition gives the types of the handler, the checks of the request and the entry in the contract. What a schema
- * has checked is of its type, and without a `prepare` nothing is prepared: the compiler has to be told both.
- */
+/** One definition gives the types of the handler, the checks of the request and the entry in the contract. */
 export function defineOperation<
   const Params extends Schemas,
   const Query extends Schemas,
@@ -157,73 +154,51 @@ export function defineOperation<
   Prepared,
   Parsed = Static<Body>,
 >(definition: Definition<Params, Query, Body, Success, Prepared, Parsed>): Operation {
-  const { prepare, handle, reply, parseBody, ...facts } = definition
-  if (facts.method !== 'GET' && facts.needs === undefined) {
-    throw new Error(`${facts.operationId} changes something, but does not say which permission that needs`)
+  const { handle: _handle, reply: _reply, parseBody, ...facts } = definition
+  const { operationId, method, needs, params = {}, query, body } = definition
+  if (method !== 'GET' && needs === undefined) {
+    throw new Error(`${operationId} changes something, but does not name the permission that it needs`)
   }
-  const readQuery = definition.query === undefined ? undefined : queryReader(definition.query)
-  const readBody =
-    definition.body === undefined
-      ? undefined
-      : bodyReader(definition.body, { maxBytes: facts.maxBodyBytes, parse: parseBody })
-
-  function readParams(call: Call): Values<Params> {
-    const values: Record<string, bigint> = {}
-    for (const name in facts.params) values[name] = readInt64(name, call.params[name] ?? '')
-    return values as Values<Params>
-  }
-
-  function readInput(call: Call): MaybePromise<Input<Params, Query, Parsed>> {
-    const { request, key, secretHash } = call
-    if (facts.needs !== undefined) requirePermission(key, facts.needs)
-    const params = readParams(call)
-    const query = (readQuery?.(request.query) ?? NO_QUERY) as Values<Query>
-    return andThen(readBody?.(request), (sent) => {
-      const body = sent?.value as Parsed
-      const sentKey = facts.isIdempotent ? sentKeyOf(request, sent?.bytes) : undefined
-      return { request, key, secretHash, params, query, body, sentKey }
-    })
-  }
-
-  function respond(input: Input<Params, Query, Parsed>, services: Services, prepared: Prepared) {
-    if (reply !== undefined) return reply(input, services, prepared)
-    if (handle !== undefined) return valueReply(handle(input, services, prepared), input.request)
-    throw new Error(`${facts.operationId} has neither a handle nor a reply`)
-  }
-
-  const operation: Operation = {
-    ...facts,
-    run: (call, services) =>
-      andThen(readInput(call), (input) =>
-        andThen(prepare?.(input.params, services) as MaybePromise<Prepared>, (prepared) =>
-          respond(input, services, prepared),
-        ),
-      ),
-  }
-  if (prepare === undefined) return operation
+  const paramNames = Object.keys(params)
   return {
-    ...operation,
-    prepare(call, services) {
-      const preparing = Promise.try(() => prepare(readParams(call), services))
-      // Its failure is for those who wait for it, and one that is refused does not.
-      preparing.catch(() => {})
-      return () =>
-        andThen(readInput(call), (input) => preparing.then((prepared) => respond(input, services, prepared)))
+    ...facts,
+    readParams(segments) {
+      const values: Record<string, bigint> = {}
+      for (const name of paramNames) values[name] = readInt64(name, segments[name] ?? '')
+      return values
     },
+    readQuery: query === undefined ? () => NO_QUERY : queryReader(query),
+    ...(body === undefined ? {} : { readBody: bodyReader(body, parseBody) }),
+    respond: responder(definition),
   }
 }
 
-async function valueReply(value: Promise<unknown>, request: HttpRequest): Promise<Reply> {
-  const reply = jsonReply(await value)
-  return isRead(request) ? conditional(reply, request) : reply
+type Responder<Params extends Schemas, Query extends Schemas, Prepared, Parsed> = (
+  input: Input<Params, Query, Parsed>,
+  services: Services,
+  prepared: Prepared,
+) => MaybePromise<Reply>
+
+function responder<Params extends Schemas, Query extends Schemas, Prepared, Parsed>({
+  operationId,
+  handle,
+  reply,
+}: Pick<
+  Definition<Params, Query, TObject, TSchema, Prepared, Parsed>,
+  'operationId' | 'handle' | 'reply'
+>): Responder<Params, Query, Prepared, Parsed> {
+  if (reply !== undefined) return reply
+  if (handle === undefined) throw new Error(`${operationId} needs a handle or a reply`)
+  return async (input, services, prepared) => {
+    const value = jsonReply(await handle(input, services, prepared))
+    // Only reads reply 304 (RFC 9110, 13.1.2).
+    return input.request.method === 'GET' || input.request.method === 'HEAD'
+      ? conditional(value, input.request)
+      : value
+  }
 }
 
-/** Only reads answer 304 (RFC 9110, 13.1.2). */
-function isRead({ method }: HttpRequest): boolean {
-  return method === 'GET' || method === 'HEAD'
-}
-
-/** RFC 9745 and RFC 8594: since when, until when, and where to read about it. */
+/** RFC 9745 and RFC 8594. */
 export function deprecationHeaders(operation: Operation, sunset: Date): Reply['headers'] {
   if (operation.deprecatedSince === undefined) return {}
   return {
@@ -234,62 +209,5 @@ export function deprecationHeaders(operation: Operation, sunset: Date): Reply['h
       '</openapi.json>; rel="sunset"; type="application/json"',
       ...(operation.successor === undefined ? [] : [`<${operation.successor}>; rel="successor-version"`]),
     ].join(', '),
-  }
-}
-
-export type Match =
-  | { readonly operation: Operation; readonly params: Call['params'] }
-  /** The methods that the path offers instead; `undefined` where there is no such path. */
-  | { readonly allowed: readonly string[] | undefined }
-
-type OperationsByMethod = ReadonlyMap<string, Operation>
-
-const UNKNOWN_PATH: Match = { allowed: undefined }
-const NO_PARAMS: Call['params'] = {}
-
-export class Router {
-  /** Paths without parameters are found without trying patterns, and win over those with. */
-  readonly #byPath = new Map<string, OperationsByMethod>()
-  readonly #withParams: { readonly pattern: RegExp; readonly byMethod: OperationsByMethod }[] = []
-
-  constructor(basePath: string, operations: readonly Operation[]) {
-    for (const [path, offered] of Map.groupBy(operations, (operation) => basePath + operation.path)) {
-      const byMethod = new Map<string, Operation>()
-      for (const operation of offered) {
-        byMethod.set(operation.method, operation)
-        if (operation.method === 'GET') byMethod.set('HEAD', operation)
-      }
-      const pattern = path.replaceAll(/\{([^}]+)\}/g, '(?<$1>[^/]*)')
-      if (pattern === path) this.#byPath.set(path, byMethod)
-      else this.#withParams.push({ pattern: new RegExp(`^${pattern}$`), byMethod })
-    }
-  }
-
-  /** `path` is the whole path of the address, base path included. */
-  match(method: string, path: string): Match {
-    const exact = this.#byPath.get(path)
-    if (exact !== undefined) return matchMethod(exact, method, NO_PARAMS)
-    for (const { pattern, byMethod } of this.#withParams) {
-      const params = pattern.exec(path)?.groups
-      if (params === undefined) continue
-      return matchMethod(byMethod, method, path.includes('%') ? decoded(params) : params)
-    }
-    return UNKNOWN_PATH
-  }
-}
-
-function matchMethod(byMethod: OperationsByMethod, method: string, params: Call['params']): Match {
-  const operation = byMethod.get(method)
-  return operation === undefined ? { allowed: [...byMethod.keys()] } : { operation, params }
-}
-
-/** A segment that is not valid percent-encoding stays as it is: no parameter of ours accepts a `%`. */
-function decoded(params: Call['params']): Call['params'] {
-  try {
-    return Object.fromEntries(
-      Object.entries(params).map(([name, segment]) => [name, decodeURIComponent(segment)]),
-    )
-  } catch {
-    return params
   }
 }

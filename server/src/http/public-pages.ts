@@ -3,38 +3,38 @@ import { ServiceError } from '../core/values/errors.ts'
 import { jsonReply, methodNotAllowedReply, type Reply } from './reply.ts'
 import { chosenCoding, conditional, contentHash, entityTag, matchesTag } from './representation.ts'
 
-/** A page outside the base address that needs no key. */
+/** A page that needs no key, outside the base path of the API. */
 export interface PublicPage {
-  /** What metrics and logs call it. */
+  /** Its name in metrics and logs. */
   readonly name: string
   answer(request: HttpRequest): Promise<Reply>
 }
 
 export interface PublicPageParts {
-  /** Asked for once, when somebody wants to see it: the service knows its own address then. */
+  /** Called for the first request, when the service knows its own address. */
   readonly contract: () => unknown
-  /** Throws while the service cannot do its work. */
+  /** Rejects while the service cannot serve requests. */
   readonly checkReady: () => Promise<void>
-  /** What browsers are shown, by path. */
+  /** By path. */
   readonly webPages: Readonly<Record<string, PublicPage>>
 }
 
 type PageCoding = 'br' | 'gzip'
 
-/** A file for browsers: a page, or what a page is made of. */
+/** A page, or an asset of a page. */
 export interface WebFile {
   readonly path: string
   readonly type: string
-  /** Whether its path names its content: then it never changes. */
+  /** The path contains a hash of the content, so the content never changes. */
   readonly isHashed: boolean
   readonly forms: { readonly identity: Blob } & { readonly [Coding in PageCoding]?: Blob }
 }
 
-/** Ours, the smaller one first. */
-const OFFERED: readonly PageCoding[] = ['br', 'gzip']
-const FOR_A_YEAR = 'public, max-age=31536000, immutable'
-/** Kept, but asked about each time: it names the files of the newest build. */
-const ASK_FIRST = 'no-cache'
+/** The smaller form first. */
+const PAGE_CODINGS: readonly PageCoding[] = ['br', 'gzip']
+const CACHE_FOR_A_YEAR = 'public, max-age=31536000, immutable'
+/** Cached, but revalidated each time, because it names the assets of the newest build. */
+const REVALIDATE = 'no-cache'
 
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
@@ -49,7 +49,7 @@ const CONTENT_SECURITY_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-/** A page holds a key: nothing foreign runs in it, frames it, or learns where it links from. */
+/** The staff page holds a key, so no other site may run code in it, frame it or see its address. */
 export const SECURITY_HEADERS = {
   'Content-Security-Policy': CONTENT_SECURITY_POLICY,
   'X-Frame-Options': 'DENY',
@@ -59,13 +59,13 @@ export const SECURITY_HEADERS = {
   'Permissions-Policy': 'camera=(), geolocation=(), microphone=(), payment=(), usb=()',
 } as const
 
-/** A cached answer would tell how things were. */
-const LIVE = { 'Cache-Control': 'no-store' }
+/** A cached health check would be out of date. */
+const NOT_CACHED = { 'Cache-Control': 'no-store' }
 
 export function publicPages(parts: PublicPageParts): ReadonlyMap<string, PublicPage> {
   const { contract, checkReady, webPages } = parts
   let contractReply: ReturnType<typeof jsonReply> | undefined
-  const alive = jsonReply({ status: 'ok' }, LIVE)
+  const alive = jsonReply({ status: 'ok' }, NOT_CACHED)
   const pages: Readonly<Record<string, (request: HttpRequest) => Promise<Reply>>> = {
     '/openapi.json': async (request) => {
       contractReply ??= jsonReply(contract())
@@ -76,7 +76,7 @@ export function publicPages(parts: PublicPageParts): ReadonlyMap<string, PublicP
       await checkReady().catch((error: unknown) => {
         throw notReady(error, isFromThisMachine(request))
       })
-      return jsonReply({ status: 'ready' }, LIVE)
+      return jsonReply({ status: 'ready' }, NOT_CACHED)
     },
   }
   const named = Object.entries(pages).map(
@@ -92,32 +92,29 @@ function getOnly(show: (request: HttpRequest) => Promise<Reply>): PublicPage['an
       : methodNotAllowedReply(request.method, ['GET', 'HEAD'])
 }
 
-/**
- * A problem with a cause names hosts, files and processes, so its message is for callers on this machine only. Everybody else
- * gets a general sentence; the log has the cause in both cases.
- */
+/** The message of an error with a cause may name hosts and files, so only callers on this machine see it. */
 function notReady(error: unknown, showsDetails: boolean): ServiceError {
   if (error instanceof ServiceError && (showsDetails || error.cause === undefined)) return error
-  return new ServiceError('service_unavailable', 'the service cannot do its work at the moment', {
+  return new ServiceError('service_unavailable', 'the service is not ready', {
     cause: error instanceof ServiceError ? error.cause : error,
   })
 }
 
 const LOOPBACK = /^(?:127\.|::ffff:127\.|::1$)/i
 
-/** Whether the connection comes from this machine, and not from a proxy on it that forwards for somebody else. */
+/** A proxy on this machine forwards for callers elsewhere, so its requests do not count. */
 function isFromThisMachine({ address, headers }: HttpRequest): boolean {
   return (
     LOOPBACK.test(address) && headers.get('x-forwarded-for') === null && headers.get('forwarded') === null
   )
 }
 
-/** Each file under its path, ready to be sent: everything is read once, now. */
+/** Reads all files into memory. */
 export async function webPages(files: readonly WebFile[]): Promise<Readonly<Record<string, PublicPage>>> {
   const pages: Record<string, PublicPage> = {}
   for (const file of files) {
     const { path, isHashed } = file
-    // One name for all assets, since there is a series of metrics for each name.
+    // Metrics have one series per name, so all assets share a name.
     const name = isHashed ? 'asset' : path === '/' ? 'staff-page' : path.slice(1)
     pages[path] = { name, answer: getOnly(await fileReply(file)) }
     if (!isHashed && path !== '/') pages[`${path}/`] = pages[path]
@@ -125,7 +122,7 @@ export async function webPages(files: readonly WebFile[]): Promise<Readonly<Reco
   return pages
 }
 
-/** From memory, so that a build that replaces the file does not change what a running service serves. */
+/** Serves from memory, so a new build does not change the files of a running service. */
 async function fileReply({
   type,
   isHashed,
@@ -133,7 +130,7 @@ async function fileReply({
 }: WebFile): Promise<(request: HttpRequest) => Promise<Reply>> {
   const identity = await forms.identity.bytes()
   const compressed = new Map<PageCoding, Uint8Array>()
-  for (const coding of OFFERED) {
+  for (const coding of PAGE_CODINGS) {
     const form = forms[coding]
     if (form !== undefined) compressed.set(coding, await form.bytes())
   }
@@ -141,7 +138,7 @@ async function fileReply({
   const tag = contentHash(identity)
   const common = {
     ...SECURITY_HEADERS,
-    'Cache-Control': isHashed ? FOR_A_YEAR : ASK_FIRST,
+    'Cache-Control': isHashed ? CACHE_FOR_A_YEAR : REVALIDATE,
     ...(codings.length === 0 ? {} : { Vary: 'Accept-Encoding' }),
   }
   return async ({ headers }) => {
@@ -150,10 +147,10 @@ async function fileReply({
     if (matchesTag(headers.get('if-none-match'), ETag)) {
       return { status: 304, headers: { ...common, ETag }, body: null }
     }
-    const described = { ...common, 'Content-Type': type, ETag }
+    const fileHeaders = { ...common, 'Content-Type': type, ETag }
     const body = coding === undefined ? undefined : compressed.get(coding)
     return coding === undefined || body === undefined
-      ? { status: 200, headers: described, body: identity }
-      : { status: 200, headers: { ...described, 'Content-Encoding': coding }, body }
+      ? { status: 200, headers: fileHeaders, body: identity }
+      : { status: 200, headers: { ...fileHeaders, 'Content-Encoding': coding }, body }
   }
 }

@@ -3,12 +3,12 @@ import { hideSecrets } from '../core/keys/api-key.ts'
 import type { ErrorCode, ServiceError } from '../core/values/errors.ts'
 import type { ErrorBody } from './resources.ts'
 
-/** An answer before the headers that every answer carries are added. */
+/** A reply, to which the headers of every answer are added. */
 export interface Reply {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly body: AnswerBody
-  /** The headers as they are sent, where the same reply is sent again and again. */
+  /** The headers as text, for a reply that is sent many times. */
   readonly lines?: string
 }
 
@@ -16,40 +16,40 @@ export interface JsonReply extends Reply {
   readonly body: string
 }
 
-/** One that can be kept, and given again. */
+/** A reply that can be stored and replayed. */
 export interface KeptReply extends Reply {
   readonly body: string | null
 }
 
-/** What each code is answered with, and when. Typed so that a code without a status does not compile. */
+/** The status and meaning of each error code. A code without an entry does not compile. */
 export const ERRORS: Readonly<Record<ErrorCode, { readonly status: number; readonly description: string }>> =
   {
-    invalid_request: error(400, 'The request is missing required fields or holds invalid values.'),
+    invalid_request: error(400, 'The request is missing required fields or has invalid values.'),
     unauthorized: error(401, 'The API key is missing or invalid.'),
     forbidden: error(403, 'The API key lacks the permission for this; the message names it.'),
     not_found: error(404, 'The requested resource could not be found.'),
-    method_not_allowed: error(405, 'The path does not offer this method.'),
+    method_not_allowed: error(405, 'The path does not support this method.'),
     request_timeout: error(408, 'The request did not arrive in time; send it again over a new connection.'),
     gone: error(410, 'The operation ended on its sunset date.'),
-    insufficient_stock: error(409, 'There is less in stock than the request would take away or reserve.'),
+    insufficient_stock: error(409, 'There is less in stock than the request would take or reserve.'),
     order_closed: error(409, 'The order is not open any more: it is complete, cancelled or expired.'),
     in_use: error(
       409,
-      'Something else still needs it: open orders of a pet, pets of a category. Or all webhooks that a key or the store may have are in use.',
+      'The resource is still used: a pet by open orders, a category by pets. Or the key or the store already has the maximum number of webhooks.',
     ),
-    already_exists: error(409, 'There is one with this id or barcode already.'),
-    precondition_failed: error(412, 'The entry is not in the state that the request named.'),
+    already_exists: error(409, 'The id or barcode is already used.'),
+    precondition_failed: error(412, 'The entry is not in the state that the request expects.'),
     payload_too_large: error(413, 'The request body is larger than 64 KiB, or 256 KiB for adjustments.'),
-    idempotency_key_reused: error(422, 'The Idempotency-Key was sent with another request before.'),
+    idempotency_key_reused: error(422, 'The Idempotency-Key was already used for another request.'),
     rate_limit_exceeded: error(
       429,
-      'The limit of the key is exceeded; wait for Retry-After, then back off exponentially.',
+      'The limit of the key is exceeded. Wait for Retry-After, then back off exponentially.',
     ),
-    key_banned: error(429, 'The key went on sending after its limit was exceeded and is banned for a while.'),
-    internal_error: error(500, 'Something went wrong in the service.'),
+    key_banned: error(429, 'The key kept sending after its limit was exceeded and is banned for a while.'),
+    internal_error: error(500, 'The service failed.'),
     service_unavailable: error(
       503,
-      'The database cannot answer at the moment, or there are too many connections from one address.',
+      'The database is not available, or there are too many connections from one address.',
     ),
   }
 
@@ -59,29 +59,28 @@ function error(status: number, description: string) {
 
 declare global {
   interface JSON {
-    /** In the language since ES2026, not yet in TypeScript's library. */
+    /** Part of ES2026, but not yet of TypeScript's library. */
     rawJSON(text: string): unknown
   }
 }
 
-/** JSON with every `bigint` as its digits. */
+/** Writes every `bigint` as its digits. */
 export function toJson(value: unknown): string {
   return JSON.stringify(value, (_, part: unknown) =>
     typeof part === 'bigint' ? JSON.rawJSON(String(part)) : part,
   )
 }
 
-/** How long a caller waits before it tries a failing database again, if nothing better is known. */
+/** Used if the error does not say when to retry. */
 const UNAVAILABLE_RETRY_SECONDS = 1
 
 export function jsonReply(value: unknown, headers: Reply['headers'] = {}, status = 200): JsonReply {
   return { ...jsonTextReply(toJson(value), headers), status }
 }
 
-/** Done, and there is nothing to show. */
 export const NO_CONTENT: KeptReply = { status: 204, headers: {}, body: null }
 
-/** Where the JSON is there already. */
+/** `body` is JSON. */
 export function jsonTextReply(body: string, headers: Reply['headers']): JsonReply {
   return { status: 200, headers: { 'Content-Type': 'application/json', ...headers }, body }
 }
@@ -96,7 +95,7 @@ export function errorReply(
     error.code === 'service_unavailable'
       ? { 'Retry-After': String(error.retryAfterSeconds ?? UNAVAILABLE_RETRY_SECONDS) }
       : {}
-  // A message may quote what the caller sent, and a caller may send a key in the wrong place.
+  // A message may quote the request, and callers sometimes send a key in the wrong place.
   const body: ErrorBody = { code: error.code, message: hideSecrets(error.message), status }
   if (error.details !== undefined) {
     body.details = error.details.map((detail) => ({ ...detail, message: hideSecrets(detail.message) }))
@@ -104,7 +103,7 @@ export function errorReply(
   return jsonReply(body, { ...retry, ...headers }, status)
 }
 
-const CODE_OF_PROBLEM: Readonly<Record<RequestProblem['kind'], ErrorCode>> = {
+const PROBLEM_CODES: Readonly<Record<RequestProblem['kind'], ErrorCode>> = {
   malformed: 'invalid_request',
   too_large: 'payload_too_large',
   broken_off: 'invalid_request',
@@ -112,25 +111,24 @@ const CODE_OF_PROBLEM: Readonly<Record<RequestProblem['kind'], ErrorCode>> = {
   too_many_connections: 'service_unavailable',
 }
 
-/** For a request that did not come as it should. */
 export function problemReply({ kind, message }: RequestProblem): Reply {
-  return errorReply({ code: CODE_OF_PROBLEM[kind], message })
+  return errorReply({ code: PROBLEM_CODES[kind], message })
 }
 
-/** What callers learn of a bug: that it is one, and how to ask about it. */
+/** Callers learn only that there is a bug, and the request id to report. */
 export function bugReply(requestId: string): Reply {
-  const message = `something went wrong on our side; when you report it, give the request id ${requestId}`
+  const message = `the service failed; when you report this, give the request id ${requestId}`
   return errorReply({ code: 'internal_error', message })
 }
 
 export function notFoundReply(path: string): Reply {
   const shown = path.length > 80 ? `${path.slice(0, 80)}…` : path
-  const message = `there is nothing at ${shown}; /openapi.json lists what is offered`
+  const message = `there is nothing at ${shown}; /openapi.json lists all operations`
   return errorReply({ code: 'not_found', message })
 }
 
 export function methodNotAllowedReply(method: string, allowed: readonly string[]): Reply {
-  const offered = allowed.join(', ')
-  const message = `${method} is not offered here; this path offers ${offered}`
-  return errorReply({ code: 'method_not_allowed', message }, { Allow: offered })
+  const supported = allowed.join(', ')
+  const message = `${method} is not supported here; this path supports ${supported}`
+  return errorReply({ code: 'method_not_allowed', message }, { Allow: supported })
 }

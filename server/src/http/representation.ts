@@ -3,28 +3,27 @@ import type { HttpRequest } from '@petstore/wire'
 import { type EntryState, type InventoryItem, PET_STATUSES } from '../core/stock/inventory.ts'
 import { ServiceError } from '../core/values/errors.ts'
 import { MAX_QUANTITY } from '../core/values/field.ts'
+import type { Page, PageRequest } from '../core/values/page.ts'
 import { type JsonReply, jsonReply, jsonTextReply, type Reply, toJson } from './reply.ts'
 
-/** One entity tag of a list (RFC 9110, 8.8.3) and what separates it from the next. */
+/** One entity tag of a list (RFC 9110, 8.8.3) and its separator. */
 const LISTED_TAG = /[ \t]*(W\/)?"([\x21\x23-\x7e\x80-\xff]*)"[ \t]*(?:,|$)|[ \t]*,/y
 const ENTRY_TAG = new RegExp(`^(0|[1-9]\\d{0,15})-(${PET_STATUSES.join('|')})$`)
 
-/** For operations that answer with a tag. */
 export const IF_NONE_MATCH = {
-  'If-None-Match': 'ETags that the caller has; 304 where one of them is the current one.',
+  'If-None-Match': 'ETags that the caller has; 304 if one of them is current.',
 }
 
-/** The tag of a content. Each coding of it is a representation of its own, with a tag of its own (RFC 9110, 8.8.3). */
+/** Each content coding has its own tag (RFC 9110, 8.8.3). */
 export function entityTag(content: string, coding?: string): string {
   return coding === undefined ? `"${content}"` : `"${content}-${coding}"`
 }
 
-/** With the tag that a GET of it gives as well. */
+/** Has the same ETag as a GET of the resource. */
 export function taggedReply(body: object): JsonReply {
   return jsonReply(body, { ETag: entityTag(contentHash(toJson(body), '')) })
 }
 
-/** Names a content by nothing but what it is. */
 export function contentHash(...parts: readonly (string | Uint8Array)[]): string {
   const hash = createHash('sha256')
   for (const part of parts) hash.update(part)
@@ -32,9 +31,8 @@ export function contentHash(...parts: readonly (string | Uint8Array)[]): string 
 }
 
 /**
- * Gives a JSON answer an ETag that depends on its content alone, unless it has one, and answers 304 where the caller has
- * that content. The link to the next page counts as content: a page that is the last one no more may hold what it held
- * before.
+ * Adds an ETag of the content, unless there is one, and replies 304 if the caller has that content. The link to the next
+ * page counts as content, because it changes when rows are added after the last page.
  */
 export function conditional(reply: JsonReply, { headers }: HttpRequest): Reply {
   const { Link } = reply.headers
@@ -45,21 +43,30 @@ export function conditional(reply: JsonReply, { headers }: HttpRequest): Reply {
   return { ...reply, headers: { ...reply.headers, ETag } }
 }
 
-type NextPage = Readonly<Record<string, string | number | bigint | undefined>> & {
-  readonly cursor: string | undefined
+/** The parameters of a paged list. */
+type PageQuery = Readonly<Record<string, unknown>> & PageRequest
+
+/** Replies with a page. Its `Link` header is the address of the next page: the same query with another cursor. */
+export function pageReply<Row>(
+  request: HttpRequest,
+  query: PageQuery,
+  { rows, next }: Page<Row>,
+  toBody: (row: Row) => unknown = (row) => row,
+): Reply {
+  return pageTextReply(request, query, toJson(rows.map(toBody)), next)
 }
 
-/** A page, and in `Link` the address of the next one: this one's, with these parameters. */
-export function pageReply(request: HttpRequest, values: readonly unknown[], next: NextPage): Reply {
-  return pageTextReply(request, toJson(values), next)
-}
-
-export function pageTextReply(request: HttpRequest, json: string, next: NextPage): Reply {
-  const query = new URLSearchParams()
-  for (const [name, value] of Object.entries(next)) {
-    if (value !== undefined) query.set(name, String(value))
+export function pageTextReply(
+  request: HttpRequest,
+  query: PageQuery,
+  json: string,
+  next: string | undefined,
+): Reply {
+  const parameters = new URLSearchParams()
+  for (const [name, value] of Object.entries({ ...query, cursor: next })) {
+    if (value !== undefined) parameters.set(name, String(value))
   }
-  const link = next.cursor === undefined ? {} : { Link: `<${request.path}?${query}>; rel="next"` }
+  const link = next === undefined ? {} : { Link: `<${request.path}?${parameters}>; rel="next"` }
   return conditional(jsonTextReply(json, link), request)
 }
 
@@ -67,30 +74,27 @@ export function matchesTag(ifNoneMatch: string | null, tag: string): boolean {
   return matchedTag(ifNoneMatch, [tag]) !== undefined
 }
 
-/** The tag that the caller has; the first where it says that it has any. If-None-Match compares weakly (RFC 9110, 13.1.2). */
+/** The tag that the caller has. `*` matches the first. If-None-Match compares weakly (RFC 9110, 13.1.2). */
 export function matchedTag(ifNoneMatch: string | null, tags: readonly string[]): string | undefined {
   if (ifNoneMatch === null) return undefined
-  // Almost always it is one tag, as it was given.
+  // Almost always the header is one tag.
   if (tags.includes(ifNoneMatch)) return ifNoneMatch
   if (ifNoneMatch.trim() === '*') return tags[0]
   const candidates = ifNoneMatch.split(',').map((candidate) => candidate.trim().replace(/^W\//, ''))
   return candidates.find((candidate) => tags.includes(candidate))
 }
 
-/** As the list has it. */
+/** The JSON of an entry, as in the list. */
 export function entryText({ petId, quantity, status }: InventoryItem): string {
   return `{"petId":${petId},"quantity":${quantity},"status":"${status}"}`
 }
 
-/** The tag of an entry: its state and nothing else, so it is the same on every instance and after a restart. */
+/** Depends only on the state of the entry, so it is the same on every instance and after a restart. */
 export function entryTag({ quantity, status }: EntryState): string {
   return `"${quantity}-${status}"`
 }
 
-/**
- * The states that an If-Match header allows; `undefined` where it allows any. A weak tag matches nothing here, and
- * neither does one that is none of ours.
- */
+/** The states that an If-Match header allows; `undefined` if it allows any. Weak and foreign tags match nothing. */
 export function statesIn(ifMatch: string | null): readonly EntryState[] | undefined {
   if (ifMatch === null || ifMatch.trim() === '*') return undefined
   const states: EntryState[] = []
@@ -111,7 +115,7 @@ export function statesIn(ifMatch: string | null): readonly EntryState[] | undefi
 function stateOf(tag: string): EntryState | undefined {
   const [, digits, name] = ENTRY_TAG.exec(tag) ?? []
   const quantity = Number(digits)
-  const status = PET_STATUSES.find((one) => one === name)
+  const status = PET_STATUSES.find((candidate) => candidate === name)
   return status === undefined || quantity > MAX_QUANTITY ? undefined : { quantity, status }
 }
 
@@ -119,11 +123,11 @@ function malformed(ifMatch: string): ServiceError {
   const got = JSON.stringify(ifMatch.length > 40 ? `${ifMatch.slice(0, 40)}…` : ifMatch)
   return new ServiceError(
     'invalid_request',
-    `If-Match must be *, or ETags in double quotes with commas between them such as "12-available", got ${got}`,
+    `If-Match must be * or comma-separated ETags in double quotes such as "12-available", got ${got}`,
   )
 }
 
-/** The coding that the caller takes and likes best; of those it likes alike, the first one offered. */
+/** The content coding that the caller prefers. Among equals, the first that is offered wins. */
 export function chosenCoding<Offered extends string>(
   offered: readonly Offered[],
   acceptEncoding: string | null,

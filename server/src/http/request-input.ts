@@ -5,14 +5,13 @@ import { ServiceError } from '../core/values/errors.ts'
 import { isObject, type JsonObject, parseExactJson, quoted, shown } from '../core/values/exact-json.ts'
 import { codecOf, codecsOf, type Fields, type RecordOf, valueFromJson } from '../core/values/field.ts'
 import { parseInt64 } from '../core/values/int64.ts'
-import { andThen, type MaybePromise } from '../core/values/maybe-promise.ts'
 
-/** Deeper than any body of ours, and far from what a parser that recurses could run out of stack on. */
+/** Deeper than any valid body, and too shallow to overflow the stack of a recursive parser. */
 const MAX_NESTING = 64
 const UTF8 = new TextDecoder('utf-8', { fatal: true })
 const JSON_MEDIA_TYPE = /^application\/json\s*(?:;|$)/i
 
-/** Parameters by name. Those of a query are strings and integers, optional or with a default. */
+/** Parameters by name. Query parameters are strings or integers, optional or with a default. */
 export type Schemas = Readonly<Record<string, TSchema>>
 
 export type Values<Of extends Schemas> = {
@@ -26,7 +25,6 @@ interface SchemaFacts {
   readonly examples?: readonly unknown[]
 }
 
-/** Reads an int64 in a path, where all parameters are, or in a query. */
 export function readInt64(name: string, text: string): bigint {
   const value = parseInt64(text)
   if (value !== undefined) return value
@@ -51,7 +49,7 @@ export function queryReader<Query extends Schemas>(schemas: Query): (query: stri
     const values: Record<string, unknown> = {}
     for (const { name, fallback, codec } of parameters) {
       const [text, another] = given.getAll(name)
-      if (another !== undefined) throw invalid(`the query parameter ${name} is there twice; give it once`)
+      if (another !== undefined) throw invalid(`the query parameter ${name} is given twice; give it once`)
       const value = text === undefined ? fallback : codec.fromText(text)
       if (text !== undefined && value === undefined) {
         throw invalid(`the query parameter ${name} must be ${codec.expected}, got ${quoted(text)}`)
@@ -62,35 +60,19 @@ export function queryReader<Query extends Schemas>(schemas: Query): (query: stri
   }
 }
 
-/** A body that was taken, and as it was sent. */
-export interface SentBody<Value> {
-  readonly value: Value
-  readonly bytes: Uint8Array
-}
-
-interface BodyOptions<Value> {
-  /** Where it may be larger than most. */
-  readonly maxBytes?: number | undefined
-  /** Replaces the parser that follows from the schema. Throws ServiceError. */
-  readonly parse?: ((value: JsonObject) => Value) | undefined
-}
-
-/** Builds the parser once; the reader it gives takes a JSON body, or says what is wrong with it and what to send. */
+/**
+ * Builds the parser of a body once. It throws a ServiceError that says what to send. `parse` replaces the parser that
+ * follows from the schema.
+ */
 export function bodyReader<Of extends Fields, Parsed = RecordOf<Of>>(
   schema: TObject<Of>,
-  { maxBytes, parse }: BodyOptions<Parsed> = {},
-): (request: HttpRequest) => MaybePromise<SentBody<Parsed | RecordOf<Of>>> {
+  parse?: (value: JsonObject) => Parsed,
+): (request: HttpRequest, bytes: Uint8Array) => Parsed | RecordOf<Of> {
   const parser = parse ?? bodyParser(schema)
   const { examples } = schema as SchemaFacts
   const example = JSON.stringify(examples?.[0] ?? {})
   const advice = `send a JSON object such as ${example} with Content-Type: application/json`
-
-  function read(request: HttpRequest, bytes: Uint8Array): SentBody<Parsed | RecordOf<Of>> {
-    const value = jsonOf(request, bytes, advice)
-    return { value: parser(objectOf(value, example)), bytes }
-  }
-
-  return (request) => andThen(request.body(maxBytes), (bytes) => read(request, bytes))
+  return (request, bytes) => parser(objectOf(jsonOf(request, bytes, advice), example))
 }
 
 function jsonOf({ headers }: HttpRequest, bytes: Uint8Array, advice: string): unknown {
@@ -130,7 +112,7 @@ function decodeUtf8(bytes: Uint8Array): string {
   }
 }
 
-/** Looked at before parsing, since a parser that recurses could run out of stack. */
+/** Checked before parsing, because a recursive parser could overflow its stack. */
 function nestsTooDeep(text: string): boolean {
   if (text.length <= MAX_NESTING) return false
   let depth = 0

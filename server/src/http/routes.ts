@@ -1,4 +1,4 @@
-import { type Operation, Router } from './operation.ts'
+import type { Operation, PathSegments } from './operation.ts'
 import { adjustInventory } from './operations/adjust-inventory.ts'
 import { cancelOrder } from './operations/cancel-order.ts'
 import { createCategory } from './operations/create-category.ts'
@@ -32,19 +32,99 @@ import { updateInventory } from './operations/update-inventory.ts'
 import { updateOrder } from './operations/update-order.ts'
 import { updatePet } from './operations/update-pet.ts'
 import { updateWebhook } from './operations/update-webhook.ts'
+import type { Route } from './request-context.ts'
 
-/** The version segment that every base address ends in. */
 const BASE_PATH = '/v1'
 
-/** Everything the interface offers, in the order of the contract. */
+/** Every operation of the API, in the order of the contract. */
 export const OPERATIONS: readonly Operation[] = [
-  ...[listInventory, inventoryEvents, getInventoryItem, updateInventory, adjustInventory],
-  ...[getAvailability, listInventoryHistory, listRecentChanges, searchInventory],
-  ...[listPets, createPet, getPet, updatePet, removePet, listCatalog],
-  ...[listCategories, createCategory, updateCategory, removeCategory],
-  ...[listOrders, createOrder, getOrder, updateOrder, cancelOrder],
-  ...[listWebhooks, createWebhook, getWebhook, updateWebhook, removeWebhook],
-  ...[listWebhookDeliveries, rotateWebhookSecret, testWebhook, getLimits],
+  listInventory,
+  inventoryEvents,
+  getInventoryItem,
+  updateInventory,
+  adjustInventory,
+  getAvailability,
+  listInventoryHistory,
+  listRecentChanges,
+  searchInventory,
+  listPets,
+  createPet,
+  getPet,
+  updatePet,
+  removePet,
+  listCatalog,
+  listCategories,
+  createCategory,
+  updateCategory,
+  removeCategory,
+  listOrders,
+  createOrder,
+  getOrder,
+  updateOrder,
+  cancelOrder,
+  listWebhooks,
+  createWebhook,
+  getWebhook,
+  updateWebhook,
+  removeWebhook,
+  listWebhookDeliveries,
+  rotateWebhookSecret,
+  testWebhook,
+  getLimits,
 ]
 
-export const ROUTER = new Router(BASE_PATH, OPERATIONS)
+type OperationsByMethod = ReadonlyMap<string, Operation>
+
+const NOT_FOUND: Route = { type: 'not_found' }
+const NO_SEGMENTS: PathSegments = {}
+
+class Router {
+  /** Paths without parameters need no pattern and take precedence. */
+  readonly #byPath = new Map<string, OperationsByMethod>()
+  readonly #withParams: { readonly pattern: RegExp; readonly byMethod: OperationsByMethod }[] = []
+
+  constructor(operations: readonly Operation[]) {
+    for (const [path, offered] of Map.groupBy(operations, (operation) => BASE_PATH + operation.path)) {
+      const byMethod = new Map<string, Operation>()
+      for (const operation of offered) {
+        byMethod.set(operation.method, operation)
+        if (operation.method === 'GET') byMethod.set('HEAD', operation)
+      }
+      const pattern = path.replaceAll(/\{([^}]+)\}/g, '(?<$1>[^/]*)')
+      if (pattern === path) this.#byPath.set(path, byMethod)
+      else this.#withParams.push({ pattern: new RegExp(`^${pattern}$`), byMethod })
+    }
+  }
+
+  /** `path` is the whole path, including the base path. */
+  match(method: string, path: string): Route {
+    const exact = this.#byPath.get(path)
+    if (exact !== undefined) return matchMethod(exact, method, NO_SEGMENTS)
+    for (const { pattern, byMethod } of this.#withParams) {
+      const segments = pattern.exec(path)?.groups
+      if (segments === undefined) continue
+      return matchMethod(byMethod, method, path.includes('%') ? decoded(segments) : segments)
+    }
+    return NOT_FOUND
+  }
+}
+
+function matchMethod(byMethod: OperationsByMethod, method: string, segments: PathSegments): Route {
+  const operation = byMethod.get(method)
+  return operation === undefined
+    ? { type: 'method_not_allowed', allowed: [...byMethod.keys()] }
+    : { type: 'operation', operation, segments }
+}
+
+/** A segment that is not valid percent-encoding stays as it is: no parameter accepts a `%`. */
+function decoded(segments: PathSegments): PathSegments {
+  try {
+    return Object.fromEntries(
+      Object.entries(segments).map(([name, segment]) => [name, decodeURIComponent(segment)]),
+    )
+  } catch {
+    return segments
+  }
+}
+
+export const ROUTER = new Router(OPERATIONS)

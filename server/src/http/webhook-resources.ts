@@ -124,12 +124,6 @@ export const WebhookTest = Type.Object(ATTEMPT_FIELDS, {
   examples: [ATTEMPT_EXAMPLE],
 })
 
-/** Under their own names in the contract. */
-export const WEBHOOK_RESOURCES = [
-  ...[WebhookKind, Webhook, Behind, NewWebhook, WebhookUpdate, WebhookWithSecret],
-  ...[WebhookDelivery, WebhookTest],
-]
-
 function time(name: string, at: number | undefined) {
   return at === undefined ? {} : { [name]: new Date(at).toISOString() }
 }

@@ -3,7 +3,7 @@ import { type Clock, MINUTE, SECOND } from '../core/values/clock.ts'
 import { ServiceError } from '../core/values/errors.ts'
 import type { Webhook } from '../core/webhooks/webhook.ts'
 import type { DeliveryObserver } from '../core/webhooks/webhook-store.ts'
-import type { FinishedRequest, RequestObserver } from '../http/finished-request.ts'
+import type { FinishedRequest, RequestObserver } from '../http/request-context.ts'
 
 export interface LogSettings {
   /** `auto` is text on a terminal and JSON elsewhere. */

@@ -14,7 +14,7 @@ import {
   LIMIT_REASONS,
   type LimitReason,
   type RequestObserver,
-} from '../http/finished-request.ts'
+} from '../http/request-context.ts'
 import { CONTENT_TYPE, family, gauge, Histogram, histogramFamily, increment } from './prometheus-text.ts'
 
 /** Values that are read at the time of a scrape. */

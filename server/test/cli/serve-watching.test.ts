@@ -53,7 +53,7 @@ describe('petstore serve: metrics', () => {
   test('on a used port: one line that names the flag, and exit code 1', async () => {
     const taken = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() })
     const port = String(taken.port)
-    await expectRefused(['--metrics-port', port], `port ${port} on 127.0.0.1 is taken`, '--metrics-port')
+    await expectRefused(['--metrics-port', port], `port ${port} on 127.0.0.1 is in use`, '--metrics-port')
     await taken.stop()
   })
 })

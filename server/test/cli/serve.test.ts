@@ -101,7 +101,7 @@ describe('petstore serve', () => {
 
   test('a used port: one line and exit code 1', async () => {
     const taken = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() })
-    await expectRefused(['--port', String(taken.port)], `port ${taken.port} on 127.0.0.1 is taken`)
+    await expectRefused(['--port', String(taken.port)], `port ${taken.port} on 127.0.0.1 is in use`)
     await taken.stop()
   })
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { clientAddress } from '../../src/http/client-address.ts'
+import { clientAddress } from '../../src/http/request-context.ts'
 import { TestService } from '../support/test-service.ts'
 
 test.each([

@@ -71,7 +71,7 @@ describe('health pages', () => {
       expect(response.status).toBe(503)
       return response.json()
     }
-    const general = { message: 'the service cannot do its work at the moment' }
+    const general = { message: 'the service is not ready' }
     expect(await messageFor('127.0.0.1', { 'X-Forwarded-For': '203.0.113.9' })).toMatchObject(general)
     expect(await messageFor('127.0.0.1', { Forwarded: 'for=203.0.113.9' })).toMatchObject(general)
     const own = Object.values(networkInterfaces())

@@ -93,8 +93,8 @@ describe('GET /store/orders', () => {
     ['?petId=abc', 'petId must be an integer from -9223372036854775808'],
     ['?petId=9223372036854775808', 'petId must be an integer'],
     ['?petId=', 'petId must be an integer'],
-    ['?petId=1&petId=2', 'petId is there twice'],
-    ['?cursor=abc', 'cursor must be one that the Link header'],
+    ['?petId=1&petId=2', 'petId is given twice'],
+    ['?cursor=abc', 'cursor must come from the Link header'],
     ['?cursor=', 'cursor must be a string that is not empty'],
   ])('%s is 400', async (query, message) => {
     const { status, error } = await service.call('GET', `/store/orders${query}`)

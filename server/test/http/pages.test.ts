@@ -82,13 +82,13 @@ describe('GET /pets', () => {
     ['limit=', 'got ""'],
     ['limit', 'got ""'],
     ['limit=1e1', 'got "1e1"'],
-    ['limit=5&limit=5', 'limit is there twice'],
+    ['limit=5&limit=5', 'limit is given twice'],
     ['status=lost', 'status must be one of available, pending, sold, got "lost"'],
     ['status=Sold', 'status must be one of'],
     ['status=', 'status must be one of'],
     ['cursor=', 'cursor must be a string that is not empty'],
-    ['cursor=abc', 'cursor must be one that the Link header'],
-    ['cursor=9223372036854775808', 'cursor must be one that the Link header'],
+    ['cursor=abc', 'cursor must come from the Link header'],
+    ['cursor=9223372036854775808', 'cursor must come from the Link header'],
   ])('?%s is 400 and explains why', async (query, message) => {
     const answer = await service.call('GET', `/pets?${query}`)
     expect([answer.status, answer.error.code]).toEqual([400, 'invalid_request'])
@@ -275,7 +275,7 @@ describe('GET /catalog', () => {
   test.each([
     ['limit=0', 'limit must be an integer from 1 to 10000, got "0"'],
     ['limit=10001', 'limit must be an integer from 1 to 10000'],
-    ['cursor=abc', 'cursor must be one that the Link header'],
+    ['cursor=abc', 'cursor must come from the Link header'],
   ])('?%s is 400 and explains why', async (query, message) => {
     const answer = await service.call('GET', `/catalog?${query}`)
     expect([answer.status, answer.error.code]).toEqual([400, 'invalid_request'])

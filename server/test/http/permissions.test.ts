@@ -64,7 +64,7 @@ describe('permissions', () => {
         success: { status: 204, description: '', schema: Type.Null() },
         handle: async () => null,
       })
-    expect(define).toThrow('dropAll changes something, but does not say which permission that needs')
+    expect(define).toThrow('dropAll changes something, but does not name the permission that it needs')
   })
 
   test('the rejection names the missing permission and the command that adds it to the existing ones', async () => {

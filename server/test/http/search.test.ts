@@ -95,9 +95,9 @@ describe('GET /inventory/search', () => {
     ['q=+%20%09', 'q must be a text of 1 to 200 characters that is not blank'],
     [`q=${'x'.repeat(201)}`, 'the query parameter q must be a string of 1 to 200 characters'],
     ['q=a+b+c+d+e+f+g+h+i+j+k', 'q must have at most 10 different words, got 11'],
-    ['q=a&q=b', 'the query parameter q is there twice'],
-    ['cursor=xyz', 'cursor must be one that the Link header of a page gave'],
-    ['cursor=W10', 'cursor must be one that the Link header of a page gave'],
+    ['q=a&q=b', 'the query parameter q is given twice'],
+    ['cursor=xyz', 'cursor must come from the Link header of a page'],
+    ['cursor=W10', 'cursor must come from the Link header of a page'],
   ])('%s is 400 and explains why', async (query, message) => {
     const { status, error } = await service.call('GET', `${PATH}?${query}`)
     expect([status, error.code]).toEqual([400, 'invalid_request'])
@@ -133,7 +133,7 @@ describe('GET /inventory/search', () => {
     for (const rest of [[], ['1'], ['1', 5], ['x', 'a'], ['1', 'a\0'], ['1', '\ud800'], [HIGHEST + 1, 'a']]) {
       const forged = Buffer.from(JSON.stringify([fingerprint, ...rest])).toString('base64url')
       const { status, error } = await service.call('GET', `${PATH}?sort=name&cursor=${forged}`)
-      expect([status, error.message.slice(0, 22)]).toEqual([400, 'cursor must be one that'.slice(0, 22)])
+      expect([status, error.message.slice(0, 22)]).toEqual([400, 'cursor must come from the'.slice(0, 22)])
     }
   })
 })

@@ -1,6 +1,6 @@
 import { Database } from 'bun:sqlite'
 import { afterEach, describe, expect, test } from 'bun:test'
-import type { FinishedRequest } from '../../src/http/finished-request.ts'
+import type { FinishedRequest } from '../../src/http/request-context.ts'
 import type { Sink } from '../../src/telemetry/logger.ts'
 import { Logger, type LogSettings } from '../../src/telemetry/logger.ts'
 import { START, TestService } from '../support/test-service.ts'

@@ -1,5 +1,6 @@
 import Type from 'typebox'
 import { PetStatus } from '../stock/inventory.ts'
+import { ServiceError } from '../values/errors.ts'
 import { Int64, Quantity, type RecordOf, updateOf } from '../values/field.ts'
 import { Barcode, Name } from './catalog-fields.ts'
 
@@ -41,7 +42,11 @@ export type ImportedPet = Pick<StockedPet, 'id' | 'name' | 'categoryId' | 'statu
   Pick<PetPatch, 'barcode' | 'lowStockAt'>
 
 export interface PetFilter {
-  readonly status?: PetStatus
+  readonly status?: PetStatus | undefined
   /** Only pets with a higher id. */
-  readonly after?: bigint
+  readonly after?: bigint | undefined
+}
+
+export function noPet(petId: bigint): ServiceError {
+  return new ServiceError('not_found', `there is no pet with petId ${petId}`)
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { PetStatus } from '../stock/inventory.ts'
 import { ServiceError } from '../values/errors.ts'
 import { parseInt64 } from '../values/int64.ts'
-import { unknownCursor } from '../values/page-request.ts'
+import { unknownCursor } from '../values/page.ts'
 import { isBarcode } from './catalog-fields.ts'
 import { wordsOf } from './name-words.ts'
 

@@ -3,10 +3,10 @@ import type { Availability, Order, OrderState } from './order.ts'
 /** Which orders are wanted. */
 export interface OrderFilter {
   /** Open and complete ones where nothing is given. */
-  readonly state?: OrderState
-  readonly petId?: bigint
+  readonly state?: OrderState | undefined
+  readonly petId?: bigint | undefined
   /** Only those whose id is higher. */
-  readonly after?: bigint
+  readonly after?: bigint | undefined
 }
 
 /** Orders as they are by the store's clock: a hold that is over is expired. They are changed by `changeStock`. */

@@ -1,4 +1,4 @@
-/** Milliseconds since the Unix epoch. Injected, so that tests can move time. */
+/** Milliseconds since the Unix epoch. Injected, so that tests can set the time. */
 export type Clock = () => number
 
 export const SECOND = 1_000

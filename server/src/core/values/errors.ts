@@ -22,27 +22,27 @@ export const ERROR_CODES = [
 
 export type ErrorCode = (typeof ERROR_CODES)[number]
 
-/** One of the changes that a request failed for; an order is the only one of its request. */
+/** One of the changes that made a request fail. A request about an order has one change. */
 export interface ErrorDetail {
-  /** Among the changes that were sent. */
+  /** The position among the changes of the request. */
   readonly index: number
-  /** Absent where the change names none. */
+  /** Absent if the change names no pet. */
   readonly petId?: bigint
   readonly code: ErrorCode
   readonly message: string
-  /** With `insufficient_stock`: how many there are for it. */
+  /** With `insufficient_stock`: the available units. */
   readonly available?: number
-  /** With `order_closed`: what the order is. */
+  /** With `order_closed`: the state of the order. */
   readonly state?: string
 }
 
 export interface ServiceErrorOptions extends ErrorOptions {
   readonly details?: readonly ErrorDetail[]
-  /** With `service_unavailable`: when the request can succeed, if that is known. */
+  /** With `service_unavailable`: when the request may succeed, if known. */
   readonly retryAfterSeconds?: number
 }
 
-/** The one error that may reach a caller; its message is written for them. */
+/** The only error whose message callers see. */
 export class ServiceError extends Error {
   override readonly name = 'ServiceError'
   readonly code: ErrorCode

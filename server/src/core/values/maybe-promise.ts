@@ -1,15 +1,2 @@
-/** A value that may be here already. What is answered out of memory need not wait for a turn of the event loop. */
+/** A value that is either available now or promised. Values from memory need not wait for a turn of the event loop. */
 export type MaybePromise<T> = T | Promise<T>
-
-export function isPending<T>(value: MaybePromise<T>): value is Promise<T> {
-  return value instanceof Promise
-}
-
-/** Goes on with a value, at once if it is here; with a failure by `onFailure`, where that is given. */
-export function andThen<T, R>(
-  value: MaybePromise<T>,
-  next: (value: T) => MaybePromise<R>,
-  onFailure?: (error: unknown) => MaybePromise<R>,
-): MaybePromise<R> {
-  return isPending(value) ? value.then(next, onFailure) : next(value)
-}

@@ -1,45 +1,45 @@
-// W3C Trace Context, https://www.w3.org/TR/trace-context/: what a request is part of, told from service to service.
+// W3C Trace Context: https://www.w3.org/TR/trace-context/
 
-/** One step of a trace. */
+/** One span of a trace. */
 export interface TraceContext {
-  /** 32 lowercase hex digits, the same for all steps of a trace. */
+  /** 32 lowercase hex digits, the same for all spans of a trace. */
   readonly traceId: string
-  /** 16 lowercase hex digits: this step. */
+  /** 16 lowercase hex digits. */
   readonly spanId: string
   readonly flags: number
 }
 
-/** Sampled, and random trace id: what other bits mean is not known, so they are not passed on. */
+/** Sampled, and random trace id. Unknown flags are not passed on. */
 const KNOWN_FLAGS = 0b11
 const RANDOM_TRACE_ID = 0b10
-/** A version of ours has nothing behind the flags; a later one may have more, behind another dash. */
+/** Version 00 ends with the flags. Later versions may add fields after another dash. */
 const TRACEPARENT =
   /^(?!ff)([0-9a-f]{2})-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/
 
-/** The caller's step; `undefined` where the header is not what the standard wants. */
+/** The caller's span; `undefined` if the header is invalid. */
 export function parseTraceparent(text: string): TraceContext | undefined {
   const [whole, version, traceId = '', spanId = '', flags = '', more] = TRACEPARENT.exec(text) ?? []
   if (whole === undefined || (version === '00' && more !== undefined)) return undefined
   return { traceId, spanId, flags: Number.parseInt(flags, 16) & KNOWN_FLAGS }
 }
 
-/** A step of ours in the caller's trace. */
+/** A new span in the caller's trace. */
 export function childOf({ traceId, flags }: TraceContext): TraceContext {
   return { traceId, spanId: randomHex(8), flags }
 }
 
-/** The first step of a trace of our own, which nobody asked to be sampled. */
+/** The first span of a new trace, not sampled. */
 export function newTrace(): TraceContext {
   return { traceId: randomHex(16), spanId: randomHex(8), flags: RANDOM_TRACE_ID }
 }
 
-/** As it is sent, in `traceparent` and in `traceresponse`. */
+/** The value of `traceparent` and `traceresponse`. */
 export function traceText({ traceId, spanId, flags }: TraceContext): string {
   return `00-${traceId}-${spanId}-${flags.toString(16).padStart(2, '0')}`
 }
 
 function randomHex(bytes: number): string {
   const random = crypto.getRandomValues(new Uint8Array(bytes))
-  // All zeros means that there is none.
+  // All zeros is not a valid id.
   return random.some((byte) => byte !== 0) ? random.toHex() : randomHex(bytes)
 }

@@ -1,2 +1,2 @@
-/** The version of the program; the version of the interface is in the contract. */
+/** The version of the program. The contract has the version of the API. */
 export const VERSION = '1.0.0'

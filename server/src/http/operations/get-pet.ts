@@ -1,4 +1,4 @@
-import { requirePet } from '../../core/catalog/list-pets.ts'
+import { noPet } from '../../core/catalog/pet.ts'
 import { defineOperation } from '../operation.ts'
 import { Int64, Pet } from '../resources.ts'
 
@@ -16,5 +16,9 @@ export const getPet = defineOperation({
   params: { petId: Int64('The pet to return.') },
   success: { description: 'The pet.', schema: Pet },
   errors: ['invalid_request', 'not_found', 'gone'],
-  handle: ({ params }, { store }) => requirePet(store, params.petId),
+  handle: async ({ params: { petId } }, { store }) => {
+    const pet = await store.findPet(petId)
+    if (pet === undefined) throw noPet(petId)
+    return pet
+  },
 })

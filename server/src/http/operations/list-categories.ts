@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import { listCategoryPage } from '../../core/catalog/list-pets.ts'
+import { readPageById } from '../../core/values/page.ts'
 import { Category } from '../catalog-resources.ts'
 import { defineOperation } from '../operation.ts'
 import { IF_NONE_MATCH, pageReply } from '../representation.ts'
@@ -10,7 +10,7 @@ export const listCategories = defineOperation({
   method: 'GET',
   path: '/categories',
   summary: 'List categories',
-  description: 'Returns the categories of the store, by id ascending, page by page.',
+  description: 'Returns the categories of the store, by id ascending, in pages.',
   tag: 'pets',
   stability: 'beta',
   query: { limit: limitParameterUpTo(1_000, 100), cursor: cursorParameter },
@@ -18,7 +18,7 @@ export const listCategories = defineOperation({
   success: { description: 'A page of categories.', schema: Type.Array(Category), isPaged: true },
   errors: ['invalid_request'],
   reply: async ({ query, request }, { store }) => {
-    const { categories, next } = await listCategoryPage(store, query)
-    return pageReply(request, categories, { ...query, cursor: next })
+    const page = await readPageById(query, (limit, after) => store.listCategories(after, limit))
+    return pageReply(request, query, page)
   },
 })

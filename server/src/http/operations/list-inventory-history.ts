@@ -1,6 +1,6 @@
 import Type from 'typebox'
 import { noEntry } from '../../core/stock/inventory.ts'
-import { unknownCursor } from '../../core/values/page-request.ts'
+import { unknownCursor } from '../../core/values/page.ts'
 import { defineOperation } from '../operation.ts'
 import { IF_NONE_MATCH, pageReply } from '../representation.ts'
 import { cursorParameter, HistoryEntry, Int64, limitParameter } from '../resources.ts'
@@ -11,7 +11,7 @@ export const listInventoryHistory = defineOperation({
   path: '/inventory/{petId}/history',
   summary: 'List the changes of one pet’s stock',
   description:
-    'Returns the changes of the stock quantity of one pet, newest first, page by page. The history of a pet that was removed stays.',
+    'Returns the changes of the stock quantity of one pet, newest first, in pages. A removed pet keeps its history.',
   tag: 'inventory',
   stability: 'beta',
   params: { petId: Int64('The pet whose history is returned.') },
@@ -28,14 +28,14 @@ export const listInventoryHistory = defineOperation({
     const page = await store.listHistoryPage(petId, limit, cursor)
     if (page === 'unknown_cursor') throw unknownCursor(cursor)
     if (page.entries.length === 0 && (await view.find(petId)) === undefined) {
-      // Behind the last page of a pet that was removed there is nothing, but there is a history.
+      // A removed pet may still have a history, even if this page of it is empty.
       const first = cursor === undefined ? page : await store.listHistoryPage(petId, 1, undefined)
       if (first === 'unknown_cursor' || first.entries.length === 0) throw noEntry(petId)
     }
-    const shown = page.entries.map(({ petId: _, at, ...entry }) => ({
+    const { entries: rows, next } = page
+    return pageReply(request, query, { rows, next }, ({ petId: _, at, ...entry }) => ({
       ...entry,
       at: new Date(at).toISOString(),
     }))
-    return pageReply(request, shown, { ...query, cursor: page.next })
   },
 })

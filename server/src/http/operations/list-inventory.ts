@@ -9,30 +9,30 @@ import { InventoryItem } from '../resources.ts'
 
 type Coding = 'gzip' | 'zstd'
 
-/** Below this, the compressed form saves less than a packet. */
+/** Compressing a smaller body saves less than a packet. */
 const MIN_BYTES_TO_COMPRESS = 1_400
 /**
- * Up to this, a body is kept whole and written at once. Above it, parts are streamed: readers share them, and a slow
- * one holds on to no more than the parts that changed since it began.
+ * Up to this size, a body is one buffer. Larger bodies are streamed in parts that clients share, so a slow client only
+ * keeps parts in memory that have changed since.
  */
 const MAX_WHOLE_BYTES = 1024 * 1024
-/** The better one first. */
+/** In order of preference. */
 const CODINGS: readonly Coding[] = ['zstd', 'gzip']
-/** Compressed parts of zstd can be joined; those of gzip cannot, since its checksum is of the whole. */
-const CODINGS_OF_PARTS: readonly Coding[] = ['zstd']
+/** Compressed parts can be joined with zstd, but not with gzip, whose checksum covers the whole body. */
+const PART_CODINGS: readonly Coding[] = ['zstd']
 const Vary = 'Accept-Encoding'
 
-/** What is wanted again and again, kept as long as the snapshot that it is made of. */
-interface Kept {
-  /** Those of all its codings. */
+/** Replies that are reused for as long as the snapshot exists. */
+interface CachedReplies {
+  /** The ETag of each coding. */
   readonly tags: readonly string[]
-  readonly whole: Map<Coding | undefined, Reply>
-  /** By the tag that the caller has. */
-  readonly unchanged: Map<string, Reply>
+  readonly full: Map<Coding | undefined, Reply>
+  /** 304 replies by ETag. */
+  readonly notModified: Map<string, Reply>
 }
-const keptBySnapshot = new WeakMap<InventorySnapshot, Kept>()
-/** A compressed part is kept as long as the part that it was made of. */
-const zstdParts = new WeakMap<Uint8Array, Uint8Array>()
+const cacheBySnapshot = new WeakMap<InventorySnapshot, CachedReplies>()
+/** Compressed parts, cached for as long as their source exists. */
+const compressedParts = new WeakMap<Uint8Array, Uint8Array>()
 
 export const listInventory = defineOperation({
   operationId: 'listInventory',
@@ -48,22 +48,21 @@ export const listInventory = defineOperation({
   reply: ({ request }, _, snapshot) => inventoryReply(snapshot, request),
 })
 
-/** The list as an answer: from ready bytes, compressed where the caller takes it, 304 where he has it. */
 function inventoryReply(snapshot: InventorySnapshot, { headers }: HttpRequest): Reply {
   const { byteLength } = snapshot
-  const { tags, whole, unchanged } = keptOf(snapshot)
-  // By the tag of a 304 a cache finds which of its copies is meant (RFC 9111, 4.3.4): it is the one that was named.
+  const { tags, full, notModified } = cachedReplies(snapshot)
+  // A cache finds the right copy by the ETag of a 304 (RFC 9111, 4.3.4), so it is the one that the caller sent.
   const ETag = matchedTag(headers.get('if-none-match'), tags)
   if (ETag !== undefined)
-    return kept(unchanged, ETag, () => ({ status: 304, headers: { ETag, Vary }, body: null }))
+    return cached(notModified, ETag, () => ({ status: 304, headers: { ETag, Vary }, body: null }))
   const isWhole = byteLength <= MAX_WHOLE_BYTES
   const coding =
     byteLength < MIN_BYTES_TO_COMPRESS
       ? undefined
-      : chosenCoding(isWhole ? CODINGS : CODINGS_OF_PARTS, headers.get('accept-encoding'))
+      : chosenCoding(isWhole ? CODINGS : PART_CODINGS, headers.get('accept-encoding'))
   return isWhole
-    ? kept(whole, coding, () => listReply(snapshot, coding, wholeBody(snapshot, coding)))
-    : listReply(snapshot, coding, coding === undefined ? snapshot.parts : zstdLater(snapshot.parts))
+    ? cached(full, coding, () => listReply(snapshot, coding, wholeBody(snapshot, coding)))
+    : listReply(snapshot, coding, coding === undefined ? snapshot.parts : zstdParts(snapshot.parts))
 }
 
 function listReply({ tag }: InventorySnapshot, coding: Coding | undefined, body: Reply['body']): Reply {
@@ -79,40 +78,37 @@ function listReply({ tag }: InventorySnapshot, coding: Coding | undefined, body:
 function wholeBody({ parts }: InventorySnapshot, coding: Coding | undefined): Uint8Array {
   if (coding === 'zstd') return Buffer.concat([...zstdBody(parts)])
   const bytes = Buffer.concat(parts)
-  // A list is compressed anew after each change, so quickly counts for more than small.
+  // The list is compressed again after each change, so speed matters more than size.
   return coding === 'gzip' ? gzipSync(bytes, { level: 1 }) : bytes
 }
 
-/**
- * Several zstd frames one after the other are one body (RFC 8878, 3). They are made one by one, so that a large list
- * does not hold up others.
- */
+/** Several zstd frames form one body (RFC 8878, 3). Each is made when it is sent, so a large list does not block others. */
 function* zstdBody(parts: readonly Uint8Array[]): Generator<Uint8Array> {
   for (const part of parts) {
-    let compressed = zstdParts.get(part)
+    let compressed = compressedParts.get(part)
     if (compressed === undefined) {
       compressed = zstdCompressSync(part)
-      zstdParts.set(part, compressed)
+      compressedParts.set(part, compressed)
     }
     yield compressed
   }
 }
 
-function zstdLater(parts: readonly Uint8Array[]): AnswerBody {
+function zstdParts(parts: readonly Uint8Array[]): AnswerBody {
   return { madeOf: parts, [Symbol.iterator]: () => zstdBody(parts) }
 }
 
-function keptOf(snapshot: InventorySnapshot): Kept {
-  let found = keptBySnapshot.get(snapshot)
+function cachedReplies(snapshot: InventorySnapshot): CachedReplies {
+  let found = cacheBySnapshot.get(snapshot)
   if (found === undefined) {
     const tags = [undefined, ...CODINGS].map((coding) => entityTag(snapshot.tag, coding))
-    found = { tags, whole: new Map(), unchanged: new Map() }
-    keptBySnapshot.set(snapshot, found)
+    found = { tags, full: new Map(), notModified: new Map() }
+    cacheBySnapshot.set(snapshot, found)
   }
   return found
 }
 
-function kept<Key>(replies: Map<Key, Reply>, key: Key, make: () => Reply): Reply {
+function cached<Key>(replies: Map<Key, Reply>, key: Key, make: () => Reply): Reply {
   let reply = replies.get(key)
   if (reply === undefined) {
     const made = make()

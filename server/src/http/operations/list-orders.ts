@@ -1,6 +1,6 @@
 import Type from 'typebox'
-import { listOrderPage } from '../../core/orders/list-orders.ts'
 import { ORDER_STATES } from '../../core/orders/order.ts'
+import { readPageById } from '../../core/values/page.ts'
 import { defineOperation } from '../operation.ts'
 import { Order, orderBody } from '../order-resources.ts'
 import { IF_NONE_MATCH, pageReply } from '../representation.ts'
@@ -11,14 +11,15 @@ export const listOrders = defineOperation({
   method: 'GET',
   path: '/store/orders',
   summary: 'List orders',
-  description: 'Returns the orders of the store that are open or complete, by id ascending, page by page.',
+  description:
+    'Returns orders by id ascending, in pages. Without `state`, these are the open and complete orders.',
   tag: 'store',
   stability: 'beta',
   query: {
     state: Type.Optional(
       Type.Enum([...ORDER_STATES], {
         type: 'string',
-        description: 'Return only orders in this state; open and complete ones where it is not given.',
+        description: 'Return only orders in this state.',
       }),
     ),
     petId: Type.Optional(Int64('Return only orders of this pet.')),
@@ -29,7 +30,8 @@ export const listOrders = defineOperation({
   success: { description: 'A page of orders.', schema: Type.Array(Order), isPaged: true },
   errors: ['invalid_request'],
   reply: async ({ query, request }, { store }) => {
-    const { orders, next } = await listOrderPage(store, query)
-    return pageReply(request, orders.map(orderBody), { ...query, cursor: next })
+    const { state, petId } = query
+    const page = await readPageById(query, (limit, after) => store.listOrders({ state, petId, after }, limit))
+    return pageReply(request, query, page, orderBody)
   },
 })

@@ -1,6 +1,6 @@
 import Type from 'typebox'
-import { listPetPage } from '../../core/catalog/list-pets.ts'
 import { PET_STATUSES } from '../../core/stock/inventory.ts'
+import { readPageById } from '../../core/values/page.ts'
 import { defineOperation } from '../operation.ts'
 import { IF_NONE_MATCH, pageReply } from '../representation.ts'
 import { cursorParameter, limitParameter, Pet } from '../resources.ts'
@@ -10,14 +10,14 @@ export const listPets = defineOperation({
   method: 'GET',
   path: '/pets',
   summary: 'List pets',
-  description: 'Returns the pets of the store, by id ascending, page by page.',
+  description: 'Returns the pets of the store, by id ascending, in pages.',
   tag: 'pets',
   stability: 'beta',
   query: {
     status: Type.Optional(
       Type.Enum([...PET_STATUSES], {
         type: 'string',
-        description: 'Return only pets of this status; all where it is not given.',
+        description: 'Return only pets with this status.',
       }),
     ),
     limit: limitParameter,
@@ -27,7 +27,8 @@ export const listPets = defineOperation({
   success: { description: 'A page of pets.', schema: Type.Array(Pet), isPaged: true },
   errors: ['invalid_request'],
   reply: async ({ query, request }, { store }) => {
-    const { pets, next } = await listPetPage(store, query)
-    return pageReply(request, pets, { ...query, cursor: next })
+    const { status } = query
+    const page = await readPageById(query, (limit, after) => store.listPets({ status, after }, limit))
+    return pageReply(request, query, page)
   },
 })

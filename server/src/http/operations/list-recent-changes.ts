@@ -1,6 +1,6 @@
 import Type from 'typebox'
 import { ServiceError } from '../../core/values/errors.ts'
-import { unknownCursor } from '../../core/values/page-request.ts'
+import { unknownCursor } from '../../core/values/page.ts'
 import { defineOperation } from '../operation.ts'
 import { IF_NONE_MATCH, pageReply } from '../representation.ts'
 import { cursorParameter, DateTime, Int64, limitParameter, Reason, RecentChange } from '../resources.ts'
@@ -13,20 +13,21 @@ export const listRecentChanges = defineOperation({
   path: '/inventory/history',
   summary: 'List the changes of all stock',
   description:
-    'Returns the changes of the stock quantities of all pets, newest first, page by page; those that fit all that is given. Changes of pets that were removed stay. Filters by time find their range at once. With who or reason, a page examines at most 100,000 rows of the log: it may have fewer changes than asked for, or none, and still link to the next page.',
+    'Returns the changes of the stock quantities of all pets that match every given parameter, newest first, in pages. Removed pets keep their history. With `who` or `reason`, a page examines at most 100,000 rows of the log: it may have fewer changes than `limit`, or none, and still link to the next page.',
   tag: 'inventory',
   stability: 'beta',
   query: {
     petId: Type.Optional(Int64('Return only changes of this pet.')),
     who: Type.Optional(
       Type.String({
-        ...{ minLength: 1, maxLength: MAX_WHO_LENGTH },
-        description: 'Return only changes that were made with keys of this name, or with the key of this id.',
+        minLength: 1,
+        maxLength: MAX_WHO_LENGTH,
+        description: 'Return only changes made with keys of this name, or with the key of this id.',
       }),
     ),
     reason: Type.Optional(Reason),
-    since: Type.Optional(DateTime('Return only changes from this moment on.')),
-    until: Type.Optional(DateTime('Return only changes before this moment.')),
+    since: Type.Optional(DateTime('Return only changes at or after this time.')),
+    until: Type.Optional(DateTime('Return only changes before this time.')),
     limit: limitParameter,
     cursor: cursorParameter,
   },
@@ -35,12 +36,15 @@ export const listRecentChanges = defineOperation({
   errors: ['invalid_request'],
   reply: async ({ query, request, key }, { store, longReads }) => {
     const { petId, who, reason, since, until, limit, cursor } = query
-    // No name has it, and PostgreSQL cannot even be asked.
-    if (who?.includes('\0')) throw new ServiceError('invalid_request', 'who must not have U+0000 in it')
+    // No name contains U+0000, and PostgreSQL rejects a query with it.
+    if (who?.includes('\0')) throw new ServiceError('invalid_request', 'who must not contain U+0000')
     const filter = { petId, who, reason, since, until }
     const page = await longReads.run(key.id, () => store.listRecentHistory(limit, cursor, filter))
-    if (page === 'unknown_cursor') throw unknownCursor(query.cursor)
-    const shown = page.entries.map(({ at, ...entry }) => ({ ...entry, at: new Date(at).toISOString() }))
-    return pageReply(request, shown, { ...query, cursor: page.next })
+    if (page === 'unknown_cursor') throw unknownCursor(cursor)
+    const { entries: rows, next } = page
+    return pageReply(request, query, { rows, next }, ({ at, ...entry }) => ({
+      ...entry,
+      at: new Date(at).toISOString(),
+    }))
   },
 })

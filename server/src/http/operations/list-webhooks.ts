@@ -8,7 +8,7 @@ export const listWebhooks = defineOperation({
   method: 'GET',
   path: '/webhooks',
   summary: 'List webhooks',
-  description: 'Returns all webhooks, the oldest first, with how far each is behind.',
+  description: 'Returns all webhooks, oldest first, each with its backlog.',
   tag: 'webhooks',
   stability: 'beta',
   needs: 'webhooks',

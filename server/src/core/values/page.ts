@@ -1,0 +1,54 @@
+import { ServiceError } from './errors.ts'
+import { parseInt64 } from './int64.ts'
+
+export interface PageRequest {
+  readonly limit: number
+  readonly cursor: string | undefined
+}
+
+export interface Page<Row> {
+  readonly rows: readonly Row[]
+  /** The cursor of the next page; `undefined` on the last page. */
+  readonly next: string | undefined
+}
+
+/** An ordered list that can be read from any of its rows on. */
+export interface PagedList<Row, Position> {
+  positionOf(cursor: string): Position
+  /** At most `limit` rows, from the start of the list or after a position. */
+  read(limit: number, after: Position | undefined): Promise<readonly Row[]>
+  cursorOf(row: Row): string
+}
+
+export async function readPage<Row, Position>(
+  { limit, cursor }: PageRequest,
+  list: PagedList<Row, Position>,
+): Promise<Page<Row>> {
+  const after = cursor === undefined ? undefined : list.positionOf(cursor)
+  // One row more than the page holds shows whether there is a next page.
+  const found = await list.read(limit + 1, after)
+  const rows = found.slice(0, limit)
+  const last = rows.at(-1)
+  return { rows, next: found.length > limit && last !== undefined ? list.cursorOf(last) : undefined }
+}
+
+/** Reads a page of a list that is ordered by id. */
+export function readPageById<Row extends { readonly id: bigint }>(
+  request: PageRequest,
+  read: PagedList<Row, bigint>['read'],
+): Promise<Page<Row>> {
+  return readPage(request, { positionOf: idOf, read, cursorOf: ({ id }) => String(id) })
+}
+
+function idOf(cursor: string): bigint {
+  const id = parseInt64(cursor)
+  if (id === undefined) throw unknownCursor(cursor)
+  return id
+}
+
+export function unknownCursor(cursor: string | undefined): ServiceError {
+  return new ServiceError(
+    'invalid_request',
+    `cursor must come from the Link header of a page, got ${JSON.stringify(cursor?.slice(0, 40))}; leave it out to start with the first page`,
+  )
+}

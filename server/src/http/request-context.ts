@@ -1,0 +1,255 @@
+import type { HttpRequest, RequestHeaders } from '@petstore/wire'
+import { RequestProblem } from '@petstore/wire'
+import type { ApiKey, KeyRing } from '../core/keys/api-key.ts'
+import type { AddressWindows } from '../core/limits/address-windows.ts'
+import type { LimitKeeper, WindowStatus } from '../core/limits/limit-store.ts'
+import type { Clock } from '../core/values/clock.ts'
+import { ServiceError } from '../core/values/errors.ts'
+import { childOf, parseTraceparent, type TraceContext } from '../core/values/trace-context.ts'
+import type { CorsOrigins } from './cors.ts'
+import type { Input, Operation, PathSegments, Services } from './operation.ts'
+import type { PublicPageParts } from './public-pages.ts'
+import { bugReply, errorReply, problemReply, type Reply } from './reply.ts'
+
+export interface AppParts extends PublicPageParts {
+  readonly gate: GateParts
+  readonly services: Services
+  /** When deprecated operations end. */
+  readonly sunset: Date
+  readonly trustedProxies: number
+  /** Callers connect over TLS, so browsers are asked never to connect without it. */
+  readonly isTls: boolean
+  /** The origins whose pages may call the API; `undefined` turns CORS off. */
+  readonly corsOrigins: CorsOrigins | undefined
+  readonly observers: readonly RequestObserver[]
+}
+
+/** Everything that identifies a caller and counts its requests. */
+export interface GateParts {
+  readonly keys: KeyRing
+  readonly limits: LimitKeeper
+  readonly addresses: AddressWindows
+  readonly clock: Clock
+  /** Secrets of the demo keys, which do not have the format of a key. */
+  readonly demoSecrets: ReadonlySet<string>
+}
+
+/** Why a request got 429: the window or ban of its key, or the window of an address that sent no valid key. */
+export const LIMIT_REASONS = ['rate_limit_exceeded', 'key_banned', 'anonymous'] as const
+export type LimitReason = (typeof LIMIT_REASONS)[number]
+
+export interface Limited {
+  readonly reason: LimitReason
+  /** This request triggered the ban. */
+  readonly beginsBan: boolean
+}
+
+/** A request whose reply is complete, as logs and metrics see it. It holds nothing that a log may not show. */
+export interface FinishedRequest {
+  readonly requestId: string
+  /** The trace that the caller's `traceparent` header names. */
+  readonly traceId: string | undefined
+  /** The id of an operation, the name of a public page, `preflight`, or `none`. */
+  readonly operation: string
+  readonly method: string
+  /** Without the query, which may contain anything. */
+  readonly path: string
+  readonly status: number
+  /** From the arrival of the request until its answer is handed to the network. */
+  readonly durationMs: number
+  clientAddress(): string
+  /** The public id of the key, never the secret. */
+  readonly keyId: string | undefined
+  readonly limited: Limited | undefined
+  /** Why the request could not be read. */
+  readonly problem: string | undefined
+  /** An internal failure, for the operator only. */
+  readonly error: unknown
+}
+
+export interface RequestObserver {
+  requestFinished(request: FinishedRequest): void
+}
+
+/** What is known about input that may not even be a valid request. */
+type ReceivedInput = Pick<HttpRequest, 'method' | 'path' | 'address'> & { readonly headers?: RequestHeaders }
+
+const VALID_REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/
+
+/** The state of one request, from its arrival until its answer. */
+export class RequestContext implements FinishedRequest {
+  readonly parts: AppParts
+  readonly method: string
+  readonly path: string
+  readonly headers: RequestHeaders | undefined
+  readonly requestId: string
+  readonly #startedAt = performance.now()
+  readonly #socketAddress: string
+  operation = 'none'
+  /** Public pages have no rate-limit and CORS headers. */
+  isPublicPage = false
+  /** The remaining steps are skipped once there is a reply. */
+  reply: Reply | undefined
+  /** Header lines of a deprecated operation, which its error replies have as well. */
+  deprecationLines = ''
+  /** The caller's key, once it is known to be valid. */
+  key: ApiKey | undefined
+  /** The window that the rate-limit headers describe. */
+  windowStatus: WindowStatus | undefined
+  limited: Limited | undefined
+  /** Our span in the caller's trace. */
+  trace: TraceContext | undefined
+  problem: string | undefined
+  error: unknown
+  status = 0
+  durationMs = 0
+
+  constructor(parts: AppParts, { method, path, address, headers }: ReceivedInput) {
+    this.parts = parts
+    this.method = method
+    this.path = path
+    this.headers = headers
+    this.#socketAddress = address
+    const sentId = this.header('x-request-id')
+    this.requestId = sentId !== null && VALID_REQUEST_ID.test(sentId) ? sentId : crypto.randomUUID()
+  }
+
+  get keyId(): string | undefined {
+    return this.key?.id
+  }
+
+  get traceId(): string | undefined {
+    return this.trace?.traceId
+  }
+
+  header(name: string): string | null {
+    return this.headers?.get(name) ?? null
+  }
+
+  /** Computed only for requests without a valid key and for log lines. */
+  clientAddress(): string {
+    const { trustedProxies } = this.parts
+    const forwardedFor = trustedProxies > 0 ? this.header('x-forwarded-for') : null
+    return clientAddress(this.#socketAddress, forwardedFor, trustedProxies)
+  }
+
+  /** Replies with an error and records its cause. */
+  fail(thrown: unknown, headers: Reply['headers'] = {}): void {
+    const reply = this.#errorReply(thrown)
+    this.reply = { ...reply, headers: { ...reply.headers, ...headers } }
+  }
+
+  /** Records the outcome and notifies the observers. */
+  finish(status: number): void {
+    this.status = status
+    this.durationMs = performance.now() - this.#startedAt
+    const traceparent = this.header('traceparent')
+    const caller = traceparent === null ? undefined : parseTraceparent(traceparent)
+    if (caller !== undefined) this.trace = childOf(caller)
+    for (const observer of this.parts.observers) observer.requestFinished(this)
+  }
+
+  #errorReply(thrown: unknown): Reply {
+    if (thrown instanceof ServiceError) {
+      this.error = thrown.cause
+      return errorReply(thrown)
+    }
+    if (thrown instanceof RequestProblem) {
+      this.problem = thrown.message
+      return problemReply(thrown)
+    }
+    this.error = thrown
+    return bugReply(this.requestId)
+  }
+}
+
+/** The state of a request to an operation. Each step reads what the steps before it have set. */
+export class OperationContext extends RequestContext {
+  readonly request: HttpRequest
+  route: Route = { type: 'not_found' }
+  /** The hash of the secret that was sent. The key can be looked up again by it. */
+  secretHash = ''
+  params: Input['params'] = {}
+  query: Input['query'] = {}
+  #input: Input | undefined
+  /** The operation's `prepare`, if it was started while `admit` was waiting. */
+  preparing: Promise<unknown> | undefined
+  /** The result of the operation's `prepare`. */
+  prepared: unknown
+
+  constructor(parts: AppParts, request: HttpRequest) {
+    super(parts, request)
+    this.request = request
+  }
+
+  /** Set by `match`. */
+  get matched(): MatchedRoute {
+    if (this.route.type !== 'operation') throw new Error('a step needs an operation, but none matches')
+    return this.route
+  }
+
+  /** Set by `identify`. */
+  get caller(): ApiKey {
+    if (this.key === undefined) throw new Error('a step needs a key, but none is identified')
+    return this.key
+  }
+
+  /** Set by `parse`. */
+  get input(): Input {
+    if (this.#input === undefined) throw new Error('a step needs the parsed request')
+    return this.#input
+  }
+
+  set input(input: Input) {
+    this.#input = input
+  }
+}
+
+/** The result of matching method and path. */
+export type Route =
+  | MatchedRoute
+  | { readonly type: 'method_not_allowed'; readonly allowed: readonly string[] }
+  | { readonly type: 'not_found' }
+
+export interface MatchedRoute {
+  readonly type: 'operation'
+  readonly operation: Operation
+  readonly segments: PathSegments
+}
+
+/** Longer than any address. */
+const MAX_ADDRESS_LENGTH = 64
+/** Some proxies append the port to the address. */
+const BRACKETED = /^\[([^\]]+)\](?::\d+)?$/
+const WITH_PORT = /^([^:]+):\d+$/
+const IPV4_IN_IPV6 = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i
+const LEADING_ZEROS = /^0+(?=.)/
+
+/**
+ * The address by which a request without a valid key is counted. X-Forwarded-For is trusted only as far as our own
+ * proxies wrote it: behind N proxies, that is the Nth entry from the right.
+ */
+export function clientAddress(
+  socketAddress: string,
+  forwardedFor: string | null,
+  trustedProxies: number,
+): string {
+  const hops = trustedProxies > 0 ? (forwardedFor?.split(',') ?? []) : []
+  const forwarded = hops.at(-Math.min(trustedProxies, hops.length))?.trim()
+  return networkOf((forwarded || socketAddress).slice(0, MAX_ADDRESS_LENGTH))
+}
+
+/** The address without its port. An IPv6 customer can send from a whole /64, so the /64 is counted. */
+function networkOf(text: string): string {
+  const address = BRACKETED.exec(text)?.[1] ?? WITH_PORT.exec(text)?.[1] ?? text
+  const ipv4 = IPV4_IN_IPV6.exec(address)?.[1]
+  if (ipv4 !== undefined) return ipv4
+  if (!address.includes(':')) return address
+  const [head = '', tail] = address.toLowerCase().split('::')
+  const left = head === '' ? [] : head.split(':')
+  const right = tail ? tail.split(':') : []
+  const zeros = tail === undefined ? 0 : Math.max(0, 8 - left.length - right.length)
+  const groups = [...left, ...Array<string>(zeros).fill('0'), ...right]
+  const network = groups.slice(0, 4).map((group) => group.replace(LEADING_ZEROS, ''))
+  return `${network.join(':')}::/64`
+}
