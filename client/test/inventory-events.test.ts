@@ -92,7 +92,7 @@ test('it goes on over a restart of the service, and tells of entries that come a
   await service.store.addPets([{ id: 77n, name: 'New', categoryId: 1n, status: 'pending', quantity: 2 }])
   while (events.length === 1) await Bun.sleep(5)
   await service.restart()
-  await service.store.changeStock([{ removedPet: 77n, keyId: 'petstore', at: 0 }])
+  await service.store.changeStock([{ type: 'remove_pet', petId: 77n, keyId: 'petstore', at: 0 }])
   await done
   proxy.stop()
   expect(events.slice(1)).toMatchObject([

@@ -71,9 +71,8 @@ describe('deliveries of a live service', () => {
   test('a place that is gone is told by a relist, and a rotated secret is verified by either', async () => {
     const old = created.secret
     const { secret } = await clientOf(service).rotateWebhookSecret(created.id)
-    const webhookChange = { cursor: '0.dead' }
     await service.store.changeStock([
-      { webhookId: created.id, webhookChange, keyId: 'petstore', at: Date.now() },
+      { type: 'move_webhook', webhookId: created.id, cursor: '0.dead', keyId: 'petstore', at: Date.now() },
     ])
     const [relist] = await receiver.first(['relist'])
     if (relist === undefined) throw new Error('nothing came')

@@ -122,7 +122,7 @@ test(
         isFirst = false
         await shop.setElsewhere(2n, 77)
         await shop.setElsewhere(4n, 5)
-        await shop.service.store.changeStock([{ removedPet: 3n, keyId: 'petstore', at: 0 }])
+        await shop.service.store.changeStock([{ type: 'remove_pet', petId: 3n, keyId: 'petstore', at: 0 }])
         await shows(page, 4n, 5)
       }
       await route.continue()

@@ -53,14 +53,13 @@ describe('the samples of the guide on webhooks run as they stand', () => {
           expect(await receiver.lines(3)).toEqual([...changes, removed])
           // A place of another database.
           await service.store.changeStock([
-            ...[
-              {
-                webhookId: webhook.id,
-                webhookChange: { cursor: '0.dead' },
-                keyId: 'petstore',
-                at: Date.now(),
-              },
-            ],
+            {
+              type: 'move_webhook',
+              webhookId: webhook.id,
+              cursor: '0.dead',
+              keyId: 'petstore',
+              at: Date.now(),
+            },
           ])
           const all = (await client.listInventory()).map(({ petId, quantity }) => `${petId},${quantity}`)
           expect((await receiver.lines(4)).at(-1)).toBe(`relist: ${all.join(' ')}`)

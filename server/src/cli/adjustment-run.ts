@@ -1,4 +1,4 @@
-import type { AdjustmentChange, Reason } from '../core/stock/stock-request.ts'
+import type { AdjustmentChange, Reason } from '../core/stock/command.ts'
 import type { RowReader } from '../core/transfer/exchange-rows.ts'
 import type { StagedAdjustment } from '../core/transfer/staged-adjustment.ts'
 import { stageRows } from '../core/transfer/staged-import.ts'

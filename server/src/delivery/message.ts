@@ -1,4 +1,5 @@
 import { createHmac, randomUUID } from 'node:crypto'
+import { forEachOrderWebhook, ORDER_TRANSITIONS } from '../core/orders/order.ts'
 import type { StockEvent } from '../core/stock/stock-event.ts'
 import { kindOf, type WebhookKind } from '../core/webhooks/webhook.ts'
 import type { Message } from '../core/webhooks/webhook-store.ts'
@@ -20,16 +21,16 @@ export function messageOf(event: StockEvent, at: number): Message {
 export function sampleMessage(kind: WebhookKind, at: number): Message {
   const petId = 1n
   const by = { at: new Date(at).toISOString(), keyId: 'key_sample' }
-  const order = { id: 1n, petId, quantity: 1, complete: false, state: 'open', createdAt: by.at }
   const low = { petId, quantity: 2, reserved: 0, available: 2, lowStockAt: 3, ...by }
   const samples: Readonly<Record<WebhookKind, object>> = {
     'stock.changed': { petId, before: 4, after: 5, status: 'available', ...by },
     'stock.low': low,
     'stock.recovered': { ...low, quantity: 9, available: 9 },
-    'order.created': { change: 'created', order, ...by },
-    'order.completed': { change: 'completed', order: { ...order, complete: true, state: 'complete' }, ...by },
-    'order.cancelled': { change: 'cancelled', order: { ...order, state: 'cancelled' }, ...by },
-    'order.expired': { change: 'expired', order: { ...order, state: 'expired' }, ...by },
+    ...forEachOrderWebhook(({ change }) => {
+      const { to: state } = ORDER_TRANSITIONS[change]
+      const order = { id: 1n, petId, quantity: 1, state, createdAt: at }
+      return eventBody({ kind: 'order', change, order, at, keyId: by.keyId, cursor: '' })
+    }),
     'pet.changed': {
       change: 'changed',
       petId,

@@ -1,7 +1,7 @@
 import Type from 'typebox'
 import { ADJUSTMENT_CHANGE, choiceProblem, Reason, Reference } from '../core/stock/adjustment-fields.ts'
+import { type AdjustmentChange, MAX_CHANGES } from '../core/stock/command.ts'
 import { refusal } from '../core/stock/refusal.ts'
-import { type AdjustmentChange, MAX_CHANGES } from '../core/stock/stock-request.ts'
 import { type ErrorDetail, ServiceError } from '../core/values/errors.ts'
 import { isObject, type JsonObject, shown } from '../core/values/exact-json.ts'
 import { codecOf } from '../core/values/field.ts'

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { HttpRequest } from '@petstore/wire'
+import type { Command, Idempotency, OutcomeOf } from '../core/stock/command.ts'
 import type { GroupCommit } from '../core/stock/group-commit.ts'
-import type { ChangeOutcome, Idempotency, StockRequest } from '../core/stock/stock-request.ts'
 import { ServiceError } from '../core/values/errors.ts'
 import { errorReply, type KeptReply, type Reply } from './reply.ts'
 import { invalid } from './request-input.ts'
@@ -13,8 +13,8 @@ export const IDEMPOTENCY_KEY = {
 
 const VISIBLE_ASCII = /^[\x21-\x7e]{1,255}$/
 
-/** What a request with an Idempotency-Key is known by. */
-export type SentKey = Pick<Idempotency, 'key' | 'fingerprint'>
+/** The Idempotency-Key of a request, and the fingerprint of the request. */
+export type SentKey = Pick<Idempotency<unknown>, 'key' | 'fingerprint'>
 
 export function sentKeyOf(
   { method, path, headers }: HttpRequest,
@@ -31,26 +31,24 @@ export function sentKeyOf(
   return { key, fingerprint }
 }
 
-/** Commits a change, once for each Idempotency-Key, and answers with what came of it. */
-export function changeOnce(
+/** Commits a command, once for each Idempotency-Key, and replies with its outcome. */
+export async function replyOnce<C extends Command>(
   commits: GroupCommit,
-  request: StockRequest,
+  command: C,
   sent: SentKey | undefined,
-  toReply: (outcome: ChangeOutcome) => KeptReply,
+  toReply: (outcome: OutcomeOf<C>) => KeptReply,
 ): Promise<Reply> {
-  const keyed =
-    sent === undefined
-      ? request
-      : { ...request, idempotency: { ...sent, answer: (outcome: ChangeOutcome) => toText(toReply(outcome)) } }
-  return commits.change(keyed, (outcome) => {
-    if (outcome === 'key_reused') return errorReply(keyReused(sent?.key))
-    return typeof outcome === 'object' && 'isReplay' in outcome
-      ? fromText(outcome.answer, outcome.isReplay)
-      : toReply(outcome)
-  })
+  if (sent === undefined) return toReply(await commits.run(command))
+  const result = await commits.runOnce(command, { ...sent, answer: (outcome) => toText(toReply(outcome)) })
+  switch (result.type) {
+    case 'answered':
+      return fromText(result.answer, result.isReplay)
+    case 'key_reused':
+      return errorReply(keyReused(sent.key))
+  }
 }
 
-function keyReused(key: string | undefined): ServiceError {
+function keyReused(key: string): ServiceError {
   return new ServiceError(
     'idempotency_key_reused',
     `the Idempotency-Key ${JSON.stringify(key)} was sent with another request within the last 24 hours; use another one for each change`,

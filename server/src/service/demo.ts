@@ -4,8 +4,8 @@ import { hashSecret, storedSecret } from '../core/keys/api-key.ts'
 import { PERMISSIONS } from '../core/keys/permissions.ts'
 import { type Limits, PLAN_LIMITS, PLANS, type Plan } from '../core/keys/plans.ts'
 import type { OrderDraft, OrderRow } from '../core/orders/order.ts'
+import { STORE_KEY_ID } from '../core/stock/command.ts'
 import type { PetStatus } from '../core/stock/inventory.ts'
-import { STORE_KEY_ID } from '../core/stock/stock-request.ts'
 import type { Store } from '../store/store.ts'
 
 /** Public secrets. They do not have the form of a key, so outside demo mode they are rejected without a lookup. */
@@ -31,7 +31,7 @@ export async function prepareDemo(store: Store, now: number): Promise<void> {
     )
   }
   const by = { keyId: STORE_KEY_ID, at: now }
-  await store.changeStock(CATEGORIES.map((newCategory) => ({ newCategory, ...by })))
+  await store.changeStock(CATEGORIES.map((draft) => ({ type: 'create_category', draft, ...by }) as const))
   await store.addPets(demoPets())
   await addDemoOrders(store, now)
   for (const plan of PLANS) {
@@ -164,5 +164,5 @@ async function addDemoOrders(store: Store, now: number): Promise<void> {
       ...(holdSeconds === undefined ? {} : { holdSeconds }),
     }),
   )
-  await store.changeStock(drafts.map((draft) => ({ draft, ...by })))
+  await store.changeStock(drafts.map((draft) => ({ type: 'create_order', draft, ...by }) as const))
 }

@@ -1,15 +1,15 @@
 import { readTls, type Tls } from '@petstore/wire'
 import type { LimitKeeper } from '../core/limits/limit-store.ts'
+import { STORE_KEY_ID } from '../core/stock/command.ts'
 import type { GroupCommit } from '../core/stock/group-commit.ts'
 import { REMEMBERED_MS } from '../core/stock/idempotency.ts'
-import { STORE_KEY_ID } from '../core/stock/stock-request.ts'
 import type { Clock } from '../core/values/clock.ts'
 import type { Store } from '../store/store.ts'
 import type { Config } from './config.ts'
 import type { Job } from './scheduler.ts'
 
 interface JobParts {
-  readonly store: Pick<Store, 'forgetAnswers' | 'petsWithHoldsOver'>
+  readonly store: Pick<Store, 'forgetAnswers' | 'petsWithExpiredHolds'>
   readonly limits: Pick<LimitKeeper, 'save' | 'heedLiftedBans'>
   readonly commits: GroupCommit
   readonly clock: Clock
@@ -51,9 +51,9 @@ export function backgroundJobs({ store, limits, commits, clock }: JobParts): Job
       intervalMs: 1_000,
       run: async (signal) => {
         while (!signal.aborted) {
-          const holdsOf = await store.petsWithHoldsOver(PETS_PER_BATCH)
-          if (holdsOf.length === 0) return
-          await commits.change({ holdsOf, keyId: STORE_KEY_ID, at: clock() }, () => {})
+          const petIds = await store.petsWithExpiredHolds(PETS_PER_BATCH)
+          if (petIds.length === 0) return
+          await commits.run({ type: 'release_holds', petIds, keyId: STORE_KEY_ID, at: clock() })
           await Bun.sleep(PAUSE_BETWEEN_BATCHES_MS)
         }
       },

@@ -1,8 +1,8 @@
 import { CATEGORY } from '../core/catalog/category.ts'
 import { nameWords } from '../core/catalog/name-words.ts'
 import { PET, type Pet } from '../core/catalog/pet.ts'
-import type { MadeCategory, MadeCrossing, MadePet } from '../core/stock/changing-stock.ts'
 import { availableOf } from '../core/stock/inventory.ts'
+import type { CategoryChangeRecord, PetChangeRecord, ThresholdRecord } from '../core/stock/stock-draft.ts'
 import { type LowStockEvent, PET_CHANGES, type PetEvent } from '../core/stock/stock-event.ts'
 import { columnsOf } from '../core/values/field.ts'
 import { detailSql, detailText, fromDetailText, rowReader, rowValues, selectList } from './record-rows.ts'
@@ -31,7 +31,7 @@ export function petValues(pet: Pet): SqlValue[] {
 }
 
 /** The log keeps all fields of a pet but those of its entry, which have columns of their own. */
-export function petDetail({ isNew, pet }: Pick<MadePet, 'isNew' | 'pet'>): string {
+export function petDetail({ isNew, pet }: Pick<PetChangeRecord, 'isNew' | 'pet'>): string {
   return detailText(LOGGED_PET, pet, { change: isNew ? 'created' : 'changed' })
 }
 
@@ -53,7 +53,7 @@ function changeSql(isNew: string): string {
   return `CASE WHEN ${isNew} THEN 'created' ELSE 'changed' END`
 }
 
-export function crossingDetail({ entry }: Pick<MadeCrossing, 'entry'>): string {
+export function crossingDetail({ entry }: Pick<ThresholdRecord, 'entry'>): string {
   const { quantity, reserved, lowStockAt } = entry
   return JSON.stringify({ quantity, reserved, lowStockAt })
 }
@@ -70,7 +70,10 @@ export function fromCrossingDetail(
   return { quantity, reserved, available: availableOf({ quantity, reserved }), ...threshold }
 }
 
-export function categoryDetail({ category, change }: Pick<MadeCategory, 'category' | 'change'>): string {
+export function categoryDetail({
+  category,
+  change,
+}: Pick<CategoryChangeRecord, 'category' | 'change'>): string {
   return detailText(CATEGORY, category, { change })
 }
 

@@ -2,7 +2,7 @@ import { STOCKED_PET } from '../core/catalog/pet.ts'
 import type { TransferStore } from '../core/transfer/transfer-store.ts'
 import { CATEGORY_FIELDS, toCategory } from './catalog-rows.ts'
 import { ORDER_PLAN, type PlainRow } from './import-plan.ts'
-import { isHoldOver } from './order-rows.ts'
+import { isExpiredSql } from './order-rows.ts'
 import { rowReader, selectList } from './record-rows.ts'
 import type { LongSession, SqlDatabase } from './sql.ts'
 import type { StoreClock } from './store-clock.ts'
@@ -35,7 +35,7 @@ export function exportVerbs(
           const [time] = await session.rows<{ now: bigint }>(text, clock.given())
           if (time === undefined) throw new Error('the database did not tell the time')
           return `SELECT id, pet_id, quantity, ship_date, state = 'complete' AS complete FROM orders
-            WHERE state = 'complete' OR (state = 'open' AND (${isHoldOver(String(time.now))}) IS NOT TRUE) ORDER BY id`
+            WHERE state = 'complete' OR (state = 'open' AND (${isExpiredSql(String(time.now))}) IS NOT TRUE) ORDER BY id`
         },
         (row: PlainRow) => ORDER_PLAN.toValue(row, ''),
       ),

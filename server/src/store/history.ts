@@ -16,9 +16,9 @@ interface HistoryRow {
   readonly reference: string | null
 }
 
-/** Above every id that a row can have: where the newest changes are asked for. */
+/** Above the id of every row. */
 const HIGHEST_ID = 2n ** 63n - 1n
-/** Below every id that a row can have. */
+/** Below the id of every row. */
 const LOWEST_ID = 0n
 const COLUMNS = 'id, pet_id, before, after, at, key_id, reason, reference'
 
@@ -52,14 +52,14 @@ const FIRST_ID_SINCE = `
   )
   SELECT low AS id FROM bisection WHERE low >= high`
 
-/** Whether a row of the log is one that a filter wants: $3 to $7 are its parts. */
+/** Whether a log row matches the filter, whose parts are $3 to $7. */
 const FITS = `(CAST($3 AS TEXT) IS NULL OR key_id = CAST($3 AS TEXT)
       OR key_id IN (SELECT id FROM keys WHERE name = CAST($3 AS TEXT)))
     AND (CAST($4 AS TEXT) IS NULL OR reason = CAST($4 AS TEXT))
     AND at >= CAST($5 AS BIGINT) AND at < CAST($6 AS BIGINT)
     AND (CAST($7 AS BIGINT) IS NULL OR pet_id = CAST($7 AS BIGINT))`
 
-/** From a row on, the pet's rows back to its first one, until so many changes are among them. */
+/** Follows the pet's rows back from row $1, until $2 changes are found. */
 const chainWith = (more: string) => `
   WITH RECURSIVE chain (${COLUMNS}, kind, previous, wanted) AS (
     SELECT ${COLUMNS}, kind, previous, CAST($2 AS BIGINT) - CASE kind WHEN 'change' THEN 1 ELSE 0 END
@@ -75,7 +75,7 @@ const chainWith = (more: string) => `
 const CHAIN = chainWith('')
 const CHAIN_WITH_FITS = chainWith(`, CASE WHEN ${FITS} THEN 1 ELSE 0 END AS fits`)
 
-/** The pet's latest row. Of one that is gone, or that came with many, it is found among those of its entry. */
+/** The pet's latest row. If the pet was removed or imported, its latest 'pet' or 'removed' row. */
 const LATEST = `
   SELECT coalesce(
     (SELECT last_change FROM stock WHERE pet_id = $1),
@@ -157,7 +157,7 @@ async function pageOfChain(
   return toPage(await database.rows<HistoryRow>(CHAIN, from, limit + 1), limit)
 }
 
-/** The row that a pet's history begins with: its latest, or the one before the last entry of the page before. */
+/** The row that a page of a pet's history begins with: its latest row, or the row before the cursor. */
 async function startOfChain(
   database: Pick<SqlDatabase, 'rows'>,
   petId: bigint,
@@ -179,7 +179,7 @@ interface IdRange {
   readonly end: bigint
 }
 
-/** The rows that can be of the time that the filter asks for; `undefined` if there is none. */
+/** The rows that can match the time of the filter; `undefined` if there are none. */
 async function idRange(
   database: Pick<SqlDatabase, 'rows'>,
   { since, until }: HistoryFilter,
@@ -224,17 +224,18 @@ async function foundInChain(
 ): Promise<HistoryPage> {
   const rows = await database.rows<HistoryRow & { fits: bigint }>(
     CHAIN_WITH_FITS,
-    ...[from, step + 1],
+    from,
+    step + 1,
     ...partsOf(filter),
   )
-  const looked = rows.slice(0, step)
-  const found = looked.filter(({ fits }) => Number(fits) === 1)
+  const examined = rows.slice(0, step)
+  const found = examined.filter(({ fits }) => Number(fits) === 1)
   const page = toPage(found, limit)
   const isAll = rows.length <= step
-  return { ...page, next: page.next ?? (isAll ? undefined : String(looked.at(-1)?.id)) }
+  return { ...page, next: page.next ?? (isAll ? undefined : String(examined.at(-1)?.id)) }
 }
 
-/** Goes back in the log step by step, down to the row `first`; other reads get a turn in between. */
+/** Goes back in the log step by step, down to the row `first`. Other reads can run between the steps. */
 async function foundInLog(
   database: Pick<SqlDatabase, 'rows'>,
   { limit, from, first, filter, walk }: Wanted & { readonly first: bigint },
@@ -258,7 +259,10 @@ async function foundInLog(
         SELECT ${COLUMNS} FROM log WHERE id < $1 AND id >= $2 AND kind = 'change' AND ${FITS}
         ORDER BY id DESC LIMIT CAST($8 AS BIGINT)
       ) AS recent LEFT JOIN keys ON keys.id = key_id ORDER BY recent.id DESC`,
-      ...[before, step.last, ...parts, limit + 1 - found.length],
+      before,
+      step.last,
+      ...parts,
+      limit + 1 - found.length,
     )
     found.push(...rows)
     if (found.length > limit || Number(step.size) < walk.step) return toPage(found, limit)
@@ -277,7 +281,7 @@ function partsOf({ who, reason, since, until, petId }: HistoryFilter): readonly 
   ]
 }
 
-/** Selects the ids of those of the oldest rows that may go: none behind one that may not. `$1` is the value. */
+/** Selects the ids of the oldest rows, up to the first row that must be kept. `$1` is the value. */
 export function prunableIds(limit: PruneLimit, oldest: string): [text: string, value: number] {
   const [which, value] =
     'before' in limit
@@ -289,7 +293,7 @@ export function prunableIds(limit: PruneLimit, oldest: string): [text: string, v
   ]
 }
 
-/** Of one row more than asked for, where there is one: it tells that there is a next page. */
+/** `rows` has one row more than the limit if there is a next page. */
 function toPage(rows: readonly HistoryRow[], limit: number): HistoryPage {
   const entries = rows.slice(0, limit).map((row) => ({
     id: String(row.id),

@@ -5,11 +5,11 @@ export function answerVerbs(database: SqlDatabase): Pick<StockStore, 'forgetAnsw
   const { forUpdate, skipLocked } = database.dialect
   return {
     forgetAnswers: async (before, batch) => {
-      // Nobody waits for a commit that has nothing to do.
+      // Avoids a commit that would remove nothing.
       const [old] = await database.rows('SELECT 1 FROM idempotency WHERE at < $1 LIMIT 1', before)
       if (old === undefined) return 0
-      // One that somebody is about to use again is left to them.
-      const [forgotten = 0] = await database.commit([
+      // Skips answers that a concurrent commit has locked.
+      const [removed = 0] = await database.commit([
         statement(
           `DELETE FROM idempotency WHERE (key_id, key) IN (
             SELECT key_id, key FROM idempotency WHERE at < $1 ORDER BY at LIMIT CAST($2 AS BIGINT) ${forUpdate} ${skipLocked})`,
@@ -17,7 +17,7 @@ export function answerVerbs(database: SqlDatabase): Pick<StockStore, 'forgetAnsw
           batch,
         ),
       ])
-      return forgotten
+      return removed
     },
   }
 }

@@ -1,5 +1,5 @@
+import type { AdjustmentChange } from '../core/stock/command.ts'
 import type { PetStatus } from '../core/stock/inventory.ts'
-import type { AdjustmentChange } from '../core/stock/stock-request.ts'
 import {
   type AdjustmentReport,
   type AdjustOptions,
@@ -22,12 +22,7 @@ const ROWS_A_DECISION = 1_000
 
 const PLAN: StagingPlan<AdjustmentChange> = {
   columns: { delta: 'integer', quantity: 'integer', expected: 'integer' },
-  bind: (change) => [
-    change.petId,
-    'delta' in change ? change.delta : null,
-    'quantity' in change ? change.quantity : null,
-    change.expected ?? null,
-  ],
+  bind: (change) => [change.petId, change.delta ?? null, change.quantity ?? null, change.expected ?? null],
 }
 const DIFFERING: Columns = { line: 'integer', old_quantity: 'integer', quantity: 'integer', status: 'text' }
 const REFUSED: Columns = { line: 'integer', reason: 'text' }

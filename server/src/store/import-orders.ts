@@ -1,10 +1,10 @@
-import { ChangingOrders, type OrdersFound } from '../core/orders/changing-orders.ts'
 import { importOrder } from '../core/orders/import-order.ts'
 import type { OrderRow } from '../core/orders/order.ts'
-import { ChangingStock } from '../core/stock/changing-stock.ts'
+import { type LockedOrders, OrdersDraft } from '../core/orders/orders-draft.ts'
+import type { ChangeOrigin } from '../core/stock/command.ts'
 import type { WrittenDecision } from '../core/stock/decide.ts'
-import type { FoundEntry } from '../core/stock/inventory.ts'
-import type { ChangeOrigin } from '../core/stock/stock-request.ts'
+import type { LockedEntry } from '../core/stock/inventory.ts'
+import { StockDraft } from '../core/stock/stock-draft.ts'
 import type { RefusedLine } from '../core/transfer/exchange-rows.ts'
 import {
   type ApplyOptions,
@@ -18,8 +18,8 @@ import {
 import { ORDER_PLAN, type PlainRow } from './import-plan.ts'
 import { inSteps } from './import-steps.ts'
 import { ImportTables } from './import-tables.ts'
-import { FOUND_FIELDS, type FoundRow, toFound } from './log-rows.ts'
-import { isHoldOver, ORDER_FIELDS, type OrderRecord, toOrder } from './order-rows.ts'
+import { LOCKED_FIELDS, type LockedRow, toLockedEntry } from './log-rows.ts'
+import { isExpiredSql, ORDER_FIELDS, type OrderRecord, toOrder } from './order-rows.ts'
 import { isOwnId } from './own-ids.ts'
 import type { Dialect, LongSession } from './sql.ts'
 import type { StoreClock } from './store-clock.ts'
@@ -39,14 +39,14 @@ export interface OrderImportParts {
   write(decision: WrittenDecision, lastChangeOf: (petId: bigint) => bigint | null): Promise<unknown>
 }
 
-interface Entry extends FoundEntry {
+interface Entry extends LockedEntry {
   readonly lastChange: bigint | null
 }
 
 /** To be written, and told in the log or not; or to be foreseen, where what is decided has to be remembered. */
-type How = { readonly isTold: boolean } | { readonly seen: Map<bigint, Entry> }
+type How = { readonly writesLog: boolean } | { readonly seen: Map<bigint, Entry> }
 
-type EntryRow = FoundRow & { readonly last_change: bigint | null }
+type EntryRow = LockedRow & { readonly last_change: bigint | null }
 
 /**
  * Orders are decided on one by one, as those of callers are, by id, and with the pets of all that differ locked first: so
@@ -93,10 +93,10 @@ export class OrderImport implements StagedImport<OrderRow> {
       await this.#session.run('INSERT INTO touched SELECT id FROM differing')
       await this.#tables.compareTouched()
       await this.#raiseIds()
-      const isTold = (await this.#tables.count('true')) <= MAX_LOGGED
-      const refused = await this.#decideAll(options, { isTold })
+      const writesLog = (await this.#tables.count('true')) <= MAX_LOGGED
+      const refused = await this.#decideAll(options, { writesLog })
       if (refused.count > 0 && options.skipBad !== true) throw new RowsRefused(refused)
-      if (!isTold) await this.#tables.tellToRelist(dialect, options)
+      if (!writesLog) await this.#tables.tellToRelist(dialect, options)
       options.signal?.throwIfAborted()
       return { ...(await this.#tables.counts()), ...(refused.count > 0 ? { refused } : {}) }
     })
@@ -150,20 +150,20 @@ export class OrderImport implements StagedImport<OrderRow> {
     const entries = new Map(Array.from(fresh, ([petId, entry]) => [petId, seen.get(petId) ?? entry]))
     const found = await this.#found(range)
     // Of a pet that was seen, what is over was left out already.
-    const over = found.over.filter(({ petId }) => !seen.has(petId))
-    const stock = new ChangingStock(entries)
-    const orders = new ChangingOrders(stock, { ...found, over }, 'isTold' in how && how.isTold)
+    const expiredHolds = found.expiredHolds.filter(({ petId }) => !seen.has(petId))
+    const stock = new StockDraft(entries)
+    const orders = new OrdersDraft(stock, { ...found, expiredHolds }, 'writesLog' in how && how.writesLog)
     const refused = rows.flatMap((row) => {
       const order = ORDER_PLAN.toValue(row, '')
       const reason = importOrder(orders, order, by)
-      stock.tellCrossings(by)
+      stock.logThresholdCrossings(by)
       return reason === undefined ? [] : [{ line: Number(row.line), reason, id: order.id }]
     })
     const { changes } = orders
-    if ('isTold' in how) {
+    if ('writesLog' in how) {
       const lastChangeOf = (petId: bigint) => entries.get(petId)?.lastChange ?? null
-      const { made, reserved, low } = stock
-      await this.#parts.write({ made, reserved, low, orders: changes, catalog: undefined }, lastChangeOf)
+      const { records, reserved, low } = stock
+      await this.#parts.write({ records, reserved, low, orders: changes, catalog: undefined }, lastChangeOf)
     }
     for (const [petId, entry] of 'seen' in how ? entries : []) {
       seen.set(petId, { ...entry, ...stock.entry(petId) })
@@ -173,14 +173,14 @@ export class OrderImport implements StagedImport<OrderRow> {
 
   async #entries(range: readonly [bigint, bigint]): Promise<Map<bigint, Entry>> {
     const rows = await this.#session.rows<EntryRow>(
-      `SELECT ${FOUND_FIELDS}, last_change FROM stock
+      `SELECT ${LOCKED_FIELDS}, last_change FROM stock
       WHERE pet_id IN (SELECT pet_id ${STEP})`,
       ...range,
     )
-    return new Map(rows.map((row) => [row.pet_id, { ...toFound(row), lastChange: row.last_change }]))
+    return new Map(rows.map((row) => [row.pet_id, { ...toLockedEntry(row), lastChange: row.last_change }]))
   }
 
-  async #found(range: readonly [bigint, bigint]): Promise<OrdersFound> {
+  async #found(range: readonly [bigint, bigint]): Promise<LockedOrders> {
     const { clock, dialect } = this.#parts
     const [time] = await this.#session.rows<{ now: bigint }>(
       `SELECT ${clock.sql('$1')} AS now`,
@@ -193,11 +193,11 @@ export class OrderImport implements StagedImport<OrderRow> {
     )
     const over = await this.#session.rows<OrderRecord>(
       `SELECT ${ORDER_FIELDS} FROM orders ${dialect.indexedBy('orders_held')}
-      WHERE pet_id IN (SELECT pet_id ${STEP}) AND ${isHoldOver('$3')}`,
+      WHERE pet_id IN (SELECT pet_id ${STEP}) AND ${isExpiredSql('$3')}`,
       ...[...range, time.now],
     )
     return {
-      ...{ now: Number(time.now), newIds: [], over: over.map((row) => toOrder(row)) },
+      ...{ now: Number(time.now), newIds: [], expiredHolds: over.map((row) => toOrder(row)) },
       orders: new Map(named.map((row) => [row.id, toOrder(row)])),
     }
   }

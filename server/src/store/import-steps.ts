@@ -1,4 +1,4 @@
-import type { ChangeOrigin } from '../core/stock/stock-request.ts'
+import type { ChangeOrigin } from '../core/stock/command.ts'
 import { ALL_IDS } from './import-staging.ts'
 import { isOwnId } from './own-ids.ts'
 import type { Dialect, LongSession, OwnIds } from './sql.ts'

@@ -1,18 +1,25 @@
-import type { FoundEntry, InventoryItem, PetStatus } from '../core/stock/inventory.ts'
+import type { InventoryItem, LockedEntry, PetStatus } from '../core/stock/inventory.ts'
+import type { LogRecord } from '../core/stock/stock-draft.ts'
 import type { StockEvent } from '../core/stock/stock-event.ts'
-import { fromCrossingDetail, fromPetDetail } from './catalog-rows.ts'
-import { fromDetail } from './order-rows.ts'
+import {
+  categoryDetail,
+  crossingDetail,
+  fromCrossingDetail,
+  fromPetDetail,
+  petDetail,
+} from './catalog-rows.ts'
+import { fromDetail, toDetail } from './order-rows.ts'
 
-/** With more events than this to tell, reading the stock anew is the better way. */
+/** With more events than this, reading the whole stock is faster. */
 export const MAX_BEHIND = 10_000n
 
-/** Of a row of the log: a pet came, went or was changed otherwise than in its quantity. */
+/** A pet was added, removed, or changed in anything but its quantity. */
 export const IS_OF_PET = "(kind = 'pet' OR kind = 'removed')"
 
-/** The list of the stock may be another one by it. */
+/** The row may have changed the list of the stock. */
 export const IS_OF_STOCK = "kind <> 'order' AND kind <> 'low' AND kind <> 'recovered' AND kind <> 'category'"
 
-/** A row of the log that is told to those who follow it. */
+/** A log row, as it is read for subscribers. */
 export interface LogRow {
   readonly id: bigint
   readonly kind: StockEvent['kind']
@@ -50,12 +57,41 @@ export function toEvent(row: LogRow, cursor: string): StockEvent {
       }
     }
   }
-  throw new Error(`row ${row.id} of the log is no ${kind}`)
+  throw new Error(`row ${row.id} of the log lacks columns of a ${kind} row`)
 }
 
-/** What a change was made for, as far as that was told. */
+/** Why a change was made, if the caller gave a reason. */
 export function purposeOf({ reason, reference }: Pick<LogRow, 'reason' | 'reference'>) {
   return { ...(reason === null ? {} : { reason }), ...(reference === null ? {} : { reference }) }
+}
+
+/** The detail column of a log row: what the other columns do not hold. */
+export function detailOf(record: LogRecord): string | null {
+  switch (record.kind) {
+    case 'order':
+      return toDetail(record.change, record.order)
+    case 'pet':
+      return petDetail(record)
+    case 'category':
+      return categoryDetail(record)
+    case 'low':
+    case 'recovered':
+      return crossingDetail(record)
+    case 'change':
+    case 'removed':
+      return null
+  }
+}
+
+export function petIdOf(record: LogRecord): bigint | null {
+  switch (record.kind) {
+    case 'category':
+      return null
+    case 'order':
+      return record.order.petId
+    default:
+      return record.petId
+  }
 }
 
 export interface StockRow {
@@ -70,17 +106,24 @@ export function toItem(row: StockRow): InventoryItem {
   return { petId: row.pet_id, quantity: Number(row.quantity), status: row.status }
 }
 
-/** A row of `stock` as a commit reads it once it is locked. */
-export interface FoundRow extends StockRow {
+/** A row of `stock`, as a commit reads it once it is locked. */
+export interface LockedRow extends StockRow {
   reserved: bigint
   low_at: bigint | null
 }
 
-export const FOUND_FIELDS = 'pet_id, quantity, status, reserved, low_at'
+export const LOCKED_FIELDS = 'pet_id, quantity, status, reserved, low_at'
 
-export function toFound({ quantity, status, reserved, low_at }: Omit<FoundRow, 'pet_id'>): FoundEntry {
+export function toLockedEntry({
+  quantity,
+  status,
+  reserved,
+  low_at,
+}: Omit<LockedRow, 'pet_id'>): LockedEntry {
   return {
-    ...{ quantity: Number(quantity), status, reserved: Number(reserved) },
+    quantity: Number(quantity),
+    status,
+    reserved: Number(reserved),
     lowStockAt: low_at === null ? null : Number(low_at),
   }
 }

@@ -1,4 +1,4 @@
-import type { ChangeOrigin } from '../core/stock/stock-request.ts'
+import type { ChangeOrigin } from '../core/stock/command.ts'
 import { crossingDetailSql } from './catalog-rows.ts'
 import { type Dialect, type SqlValue, type Statement, statement } from './sql.ts'
 

@@ -1,4 +1,5 @@
 import { ORDER, ORDER_CHANGES, type Order, type OrderChange } from '../core/orders/order.ts'
+import type { Command } from '../core/stock/command.ts'
 import { columnsOf } from '../core/values/field.ts'
 import { detailText, fromDetailText, rowReader, rowValues, selectList } from './record-rows.ts'
 
@@ -10,8 +11,8 @@ export const toOrder = rowReader(ORDER)
 /** In the order of the columns. */
 export const orderValues = rowValues(ORDER)
 
-/** Holds, by the index of those that are open. The time is that of the store: see StoreClock. */
-export const isHoldOver = (now: string) => `state = 'open' AND expires_at <= ${now}`
+/** The condition that an order is an expired hold, written for the partial indexes of holds. `now` is the store's time. */
+export const isExpiredSql = (now: string) => `state = 'open' AND expires_at <= ${now}`
 
 /** The log keeps the whole order, because the order itself goes on changing. */
 export function toDetail(change: OrderChange, order: Order): string {
@@ -23,4 +24,23 @@ export function fromDetail(text: string): { readonly change: OrderChange; readon
   const change = ORDER_CHANGES.find((one) => one === detail.change)
   if (change === undefined) throw new Error(`${detail.change} is none of ${ORDER_CHANGES.join(', ')}`)
   return { change, order: fromDetailText(ORDER, detail) }
+}
+
+/** The orders that the commands name, and how many they create. */
+export function orderReferencesOf(commands: readonly Command[]) {
+  const orderIds: bigint[] = []
+  let newOrders = 0
+  for (const command of commands) {
+    switch (command.type) {
+      case 'create_order':
+        newOrders++
+        break
+      case 'complete_order':
+      case 'cancel_order':
+      case 'change_order':
+        orderIds.push(command.orderId)
+        break
+    }
+  }
+  return { orderIds, newOrders }
 }

@@ -1,6 +1,7 @@
-import { type Order, orderAt } from '../core/orders/order.ts'
-import type { OrderFilter, OrderStore } from '../core/orders/order-store.ts'
-import { isHoldOver, ORDER_FIELDS, type OrderRecord, toOrder } from './order-rows.ts'
+import { type Order, type OrderState, orderAt } from '../core/orders/order.ts'
+import type { OrderFilter, OrderStore, OrderTotals } from '../core/orders/order-store.ts'
+import type { OrderChanges } from '../core/orders/orders-draft.ts'
+import { isExpiredSql, ORDER_FIELDS, type OrderRecord, toOrder } from './order-rows.ts'
 import type { SqlDatabase, SqlValue } from './sql.ts'
 import type { StoreClock } from './store-clock.ts'
 
@@ -17,7 +18,8 @@ export function orderVerbs(database: SqlDatabase, clock: StoreClock): Omit<Order
     findOrder: async (orderId) => {
       const [row] = await database.rows<OrderRecordNow>(
         `SELECT ${ORDER_FIELDS}, ${clock.sql('$2')} AS now FROM orders WHERE id = $1`,
-        ...[orderId, clock.given()],
+        orderId,
+        clock.given(),
       )
       return row === undefined ? undefined : toOrderNow(row)
     },
@@ -35,9 +37,10 @@ export function orderVerbs(database: SqlDatabase, clock: StoreClock): Omit<Order
       const [row] = await database.rows<{ quantity: bigint; reserved: bigint; ended: bigint }>(
         `SELECT quantity, reserved, (
             SELECT CAST(coalesce(sum(quantity), 0) AS BIGINT) FROM orders ${indexedBy('orders_held')}
-            WHERE pet_id = $1 AND ${isHoldOver(clock.sql('$2'))}) AS ended
+            WHERE pet_id = $1 AND ${isExpiredSql(clock.sql('$2'))}) AS ended
           FROM stock WHERE pet_id = $1`,
-        ...[petId, clock.given()],
+        petId,
+        clock.given(),
       )
       if (row === undefined) return undefined
       return { petId, quantity: Number(row.quantity), reserved: Number(row.reserved - row.ended) }
@@ -48,19 +51,20 @@ export function orderVerbs(database: SqlDatabase, clock: StoreClock): Omit<Order
         `SELECT open.orders - ended.orders AS orders, open.units - ended.units AS units FROM
           (SELECT ${TOTALS} FROM orders WHERE state = 'open') AS open,
           (SELECT ${TOTALS} FROM orders ${indexedBy('orders_by_expiry')}
-            WHERE ${isHoldOver(clock.sql('$1'))}) AS ended`,
+            WHERE ${isExpiredSql(clock.sql('$1'))}) AS ended`,
         clock.given(),
       )
       return { orders: Number(row?.orders ?? 0), units: Number(row?.units ?? 0) }
     },
 
-    petsWithHoldsOver: async (limit) => {
+    petsWithExpiredHolds: async (limit) => {
       const rows = await database.rows<{ pet_id: bigint }>(
-        // A commit locks the stock row of the pet: without it, the hold cannot be ended.
+        // Releasing a hold locks the stock row of its pet, so the row must exist.
         `SELECT pet_id FROM orders ${indexedBy('orders_by_expiry')}
-          WHERE ${isHoldOver(clock.sql('$2'))} AND EXISTS (SELECT 1 FROM stock WHERE stock.pet_id = orders.pet_id)
+          WHERE ${isExpiredSql(clock.sql('$2'))} AND EXISTS (SELECT 1 FROM stock WHERE stock.pet_id = orders.pet_id)
           ORDER BY expires_at LIMIT CAST($1 AS BIGINT)`,
-        ...[limit, clock.given()],
+        limit,
+        clock.given(),
       )
       return [...new Set(rows.map(({ pet_id }) => pet_id))]
     },
@@ -72,21 +76,34 @@ function toOrderNow(row: OrderRecordNow): Order {
 }
 
 /**
- * A page by id from $1 on, each part by an index in that order, so that it takes as long whatever else there is. Holds
- * that are over are expired ones, though they may still be written down as open.
+ * A page by id from $1 on. Each part uses an index in that order, so the time does not depend on the number of orders.
+ * Expired holds that the table still has as open count as expired.
  */
 function pageOf({ state, petId }: OrderFilter, time: string, indexedBy: (name: string) => string): string {
-  // Once for all of it, or a hold could end in between.
+  // Read once for all parts: otherwise a hold could expire in between.
   const now = '(SELECT now FROM clock)'
   const select = `SELECT ${ORDER_FIELDS}, ${now} AS now FROM orders`
   const ofPet = petId === undefined ? '' : 'pet_id = $4 AND'
   const inOrder = 'ORDER BY id LIMIT CAST($2 AS BIGINT)'
-  const ofState = (one: string) => `SELECT * FROM (${select}
-    WHERE ${ofPet} state = '${one}' AND id >= $1
-    ${one === 'open' ? `AND (expires_at IS NULL OR expires_at > ${now})` : ''} ${inOrder}) AS ${one}_ones`
-  const holdsOver = `${select} ${indexedBy(petId === undefined ? 'orders_by_expiry' : 'orders_held')}
-    WHERE ${ofPet} ${isHoldOver(now)} AND id >= $1`
-  const parts = state === undefined ? [ofState('open'), ofState('complete')] : [ofState(state)]
-  if (state === 'expired') parts.push(holdsOver)
+  const inState = (wanted: OrderState) => `SELECT * FROM (${select}
+    WHERE ${ofPet} state = '${wanted}' AND id >= $1
+    ${wanted === 'open' ? `AND (expires_at IS NULL OR expires_at > ${now})` : ''} ${inOrder}) AS ${wanted}_orders`
+  const expiredHolds = `${select} ${indexedBy(petId === undefined ? 'orders_by_expiry' : 'orders_held')}
+    WHERE ${ofPet} ${isExpiredSql(now)} AND id >= $1`
+  const parts = state === undefined ? [inState('open'), inState('complete')] : [inState(state)]
+  if (state === 'expired') parts.push(expiredHolds)
   return `WITH clock AS MATERIALIZED (SELECT ${time} AS now) ${parts.join(' UNION ALL ')} ${inOrder}`
+}
+
+/** Counts the decisions about orders, once they are on disk. */
+export function countedTotals() {
+  let totals: OrderTotals = { refused: 0, expired: 0 }
+  return {
+    add: (changes: OrderChanges | undefined): void => {
+      if (changes === undefined) return
+      const { refused, expired } = changes
+      totals = { refused: totals.refused + refused, expired: totals.expired + expired }
+    },
+    read: (): OrderTotals => totals,
+  }
 }

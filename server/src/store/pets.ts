@@ -1,6 +1,6 @@
 import type { CatalogStore } from '../core/catalog/catalog-store.ts'
 import { defaultCategoryName } from '../core/catalog/category.ts'
-import { STORE_KEY_ID } from '../core/stock/stock-request.ts'
+import { STORE_KEY_ID } from '../core/stock/command.ts'
 import type { Clock } from '../core/values/clock.ts'
 import {
   CATEGORY_FIELDS,

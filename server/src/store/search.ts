@@ -3,7 +3,7 @@ import { type IndexedPet, PetIndex } from '../core/catalog/pet-index.ts'
 import type { SearchPlace } from '../core/catalog/search.ts'
 import type { PetStatus } from '../core/stock/inventory.ts'
 import { ServiceError } from '../core/values/errors.ts'
-import { isHoldOver } from './order-rows.ts'
+import { isExpiredSql } from './order-rows.ts'
 import type { Reader, SearchRequest } from './reader.ts'
 import type { Dialect, LongSession } from './sql.ts'
 import type { StoreClock } from './store-clock.ts'
@@ -262,7 +262,7 @@ function rowsStatement({ dialect, clock }: SearchSource): string {
   return `
     SELECT wanted.id, name, category_id, status, quantity, reserved, barcode, low_at, low_stock_at AS own_low_at, (
         SELECT CAST(coalesce(sum(orders.quantity), 0) AS BIGINT) FROM orders ${dialect.indexedBy('orders_held')}
-        WHERE orders.pet_id = wanted.id AND ${isHoldOver(clock.sql('$1'))}) AS expired,
+        WHERE orders.pet_id = wanted.id AND ${isExpiredSql(clock.sql('$1'))}) AS expired,
       CASE WHEN is_low THEN (
         SELECT at FROM log ${dialect.indexedBy('log_of_crossings')}
         WHERE log.pet_id = wanted.id AND kind = 'low' ORDER BY id DESC LIMIT 1) END AS low_since

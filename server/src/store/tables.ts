@@ -28,7 +28,7 @@ export const sharedTables = ({ integer, text, boolean, id, number, serial, plain
     id         ${integer} PRIMARY KEY,
     pet_id     ${integer} NOT NULL,
     quantity   ${integer} NOT NULL CHECK (quantity BETWEEN 0 AND 9007199254740991),
-    state      ${text} NOT NULL CHECK (state = 'open' OR state IN ('complete', 'cancelled', 'expired')),
+    state      ${text} NOT NULL,
     created_at ${integer} NOT NULL,
     expires_at ${integer},
     ship_date  ${integer}

@@ -1,5 +1,4 @@
-import { isWebhookRequest, type StockRequest } from '../core/stock/stock-request.ts'
-import type { WebhookChanges, WebhooksFound } from '../core/webhooks/changing-webhooks.ts'
+import type { Command } from '../core/stock/command.ts'
 import { WEBHOOK_KINDS, type Webhook, type WebhookProgress } from '../core/webhooks/webhook.ts'
 import {
   type DeliveryAttempt,
@@ -10,6 +9,7 @@ import {
   type WebhookState,
   type WebhookStore,
 } from '../core/webhooks/webhook-store.ts'
+import type { LockedWebhooks, WebhookChanges } from '../core/webhooks/webhooks-draft.ts'
 import { cursorAt, fromCursor, isCursorOf, type LogRange } from './cursor.ts'
 import { insertRows, type SqlDatabase, type SqlValue, type Statement, statement } from './sql.ts'
 import type { StoreClock } from './store-clock.ts'
@@ -222,15 +222,29 @@ async function lagOf(
   return { events, since: first === undefined ? undefined : Number(first.at) }
 }
 
-/** The ids of the webhooks in the requests, ascending. */
-export function webhookIdsOf(requests: readonly StockRequest[]): bigint[] {
-  const ids = requests
-    .filter(isWebhookRequest)
-    .map((request) => ('webhookId' in request ? request.webhookId : request.newWebhook.id))
-  return [...new Set(ids)].sort((one, other) => (one < other ? -1 : 1))
+/** The webhooks that the commands name, each once, by id ascending. */
+export function webhookIdsOf(commands: readonly Command[]): bigint[] {
+  const ids = new Set<bigint>()
+  for (const command of commands) {
+    switch (command.type) {
+      case 'create_webhook':
+        ids.add(command.webhook.id)
+        break
+      case 'update_webhook':
+      case 'rotate_webhook_secret':
+      case 'move_webhook':
+      case 'remove_webhook':
+        ids.add(command.webhookId)
+        break
+    }
+  }
+  return [...ids].sort((one, other) => (one < other ? -1 : 1))
 }
 
-export function toWebhooksFound(rows: readonly WebhookRow[], creators: readonly CreatorRow[]): WebhooksFound {
+export function toLockedWebhooks(
+  rows: readonly WebhookRow[],
+  creators: readonly CreatorRow[],
+): LockedWebhooks {
   const createdBy = new Map<string, number>()
   let total = 0
   for (const { created_by, webhooks } of creators) {

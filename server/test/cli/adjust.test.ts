@@ -90,7 +90,7 @@ x,1,,
   line 8: the quantity of petId 9223372036854775807 is ${MAX}, and with 1 more it would be above ${MAX}
   line 9: ${DELTA}, got "0"
   line 10: ${DELTA}, got "1.5"
-  line 11: the quantity of petId 3 is 0, not 3 as expected; read it again and decide anew
+  line 11: the quantity of petId 3 is 0, not 3 as expected; read it again before you retry
   line 12: petId must be an integer from -9223372036854775808 to 9223372036854775807 in plain digits, got "x"
   line 13: ${DELTA}, got "9007199254740992"
   line 14: quantity must be an integer from 0 to ${MAX}, got "-9007199254740992"

@@ -52,7 +52,9 @@ beforeEach(async () => {
   const store = await openStore(`sqlite:${join(cwd, 'data/petstore.db')}`, { tables: 'make' })
   await store.addPets(PETS)
   await addOrders(store, ORDERS)
-  const categories = [{ newCategory: { id: 7n, name: 'Birds, "all"', lowStockAt: 3 } }]
+  const categories = [
+    { type: 'create_category' as const, draft: { id: 7n, name: 'Birds, "all"', lowStockAt: 3 } },
+  ]
   await store.changeStock(categories.map((one) => ({ ...one, keyId: 'key_a', at: 1 })))
   await store.close()
 })

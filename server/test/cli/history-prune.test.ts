@@ -36,6 +36,7 @@ describe.each([
     for (let made = 0; made < CHANGES; made += 500) {
       await store.changeStock(
         Array.from({ length: 500 }, (_, index) => ({
+          type: 'set_quantity' as const,
           petId: 1n,
           quantity: made + index + 1,
           keyId: 'k',

@@ -3,7 +3,6 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { FULL_TEXT_INDEX } from '../../src/store/sqlite/tables.ts'
 import { createDatabase, type PostgresDatabase } from '../support/postgres-databases.ts'
 import { petstore } from './petstore.ts'
 
@@ -38,20 +37,13 @@ async function olderFile(): Promise<OlderDatabase> {
     return row?.user_version ?? 0
   }
   await run(`sqlite:${path}`, 'import', 'pets.csv')
-  // The newest migration dropped it.
-  const database = new Database(path)
-  database.run(FULL_TEXT_INDEX)
-  database.run("INSERT INTO pet_words (pet_words) VALUES ('rebuild')")
-  database.close()
   query(`PRAGMA user_version = ${query('PRAGMA user_version') - 1}`)
   return { url: `sqlite:${path}`, version: async () => query('PRAGMA user_version') }
 }
 
 async function olderServer(): Promise<OlderDatabase> {
   await run(server.url, 'import', 'pets.csv')
-  await server.run(`
-    DELETE FROM migrations WHERE number = (SELECT max(number) FROM migrations);
-    ALTER TABLE webhooks DROP COLUMN created_by`)
+  await server.run('DELETE FROM migrations WHERE number = (SELECT max(number) FROM migrations)')
   return { url: server.url, version: () => server.run('SELECT number FROM migrations ORDER BY number') }
 }
 

@@ -28,7 +28,9 @@ beforeEach(async () => {
     { petId: BIG, quantity: 2, holdSeconds: 86_400 },
     { petId: 1n, quantity: 1 },
   ]
-  await store.changeStock(drafts.map((draft) => ({ draft, keyId: 'key_a', at: NOW })))
+  await store.changeStock(
+    drafts.map((draft) => ({ type: 'create_order' as const, draft, keyId: 'key_a', at: NOW })),
+  )
 })
 afterEach(async () => {
   await store.close()
@@ -85,12 +87,12 @@ describe('petstore orders', () => {
     const refused = await run('orders', 'cancel', '1')
     expect([refused.exitCode, refused.stderr]).toEqual([
       1,
-      'petstore: order 1 is complete, and that stays so; nothing was changed\n',
+      'petstore: order 1 is already complete; nothing was changed\n',
     ])
   })
 
   test('cancel releases the units; complete is refused with too little stock', async () => {
-    await store.changeStock([{ petId: 1n, quantity: 3, keyId: 'key_a', at: NOW }])
+    await store.changeStock([{ type: 'set_quantity', petId: 1n, quantity: 3, keyId: 'key_a', at: NOW }])
     const refused = await run('orders', 'complete', '1')
     expect([refused.exitCode, refused.stderr]).toEqual([
       1,
@@ -127,7 +129,7 @@ describe('petstore import of orders', () => {
     expect(exitCode).toBe(1)
     expect(stderr).toContain('line 3: an open order reserves stock: of pet 1 1 are available, 2 are needed')
     expect(stderr).toContain('line 4: an open order reserves stock, and there is no pet 404')
-    expect(stderr).toContain('line 5: order 1 is for pet 1 and stays so, got pet 2')
+    expect(stderr).toContain('line 5: order 1 is for pet 1, which cannot change, got pet 2')
     expect(stderr).toContain('orders.csv has 3 bad lines; nothing was changed')
     expect(await store.findOrder(11n)).toBeUndefined()
     expect(await store.findAvailability(1n)).toMatchObject({ reserved: 5 })

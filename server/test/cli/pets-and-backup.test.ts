@@ -29,8 +29,8 @@ beforeEach(async () => {
     ...{ at: AT, actor: 'test' },
   })
   await store.changeStock([
-    { petId: BIG, quantity: 12, keyId: 'key_a', at: AT },
-    { petId: BIG, quantity: 5, keyId: 'key_gone', at: AT + 1_000 },
+    { type: 'set_quantity', petId: BIG, quantity: 12, keyId: 'key_a', at: AT },
+    { type: 'set_quantity', petId: BIG, quantity: 5, keyId: 'key_gone', at: AT + 1_000 },
   ])
 })
 afterEach(async () => {
@@ -68,7 +68,7 @@ describe('petstore history', () => {
 
   test('shows the reason of an adjustment', async () => {
     const origin = { keyId: 'key_a', at: AT, reason: 'damaged', reference: 'note "7"' } as const
-    await store.changeStock([{ ...origin, changes: [{ petId: BIG, delta: -1 }] }])
+    await store.changeStock([{ type: 'adjust', ...origin, changes: [{ petId: BIG, delta: -1 }] }])
     const { stdout } = await run('history', String(BIG))
     expect(stdout).toMatch(/KEY +REASON +REFERENCE/)
     expect(stdout).toMatch(/-1 +The till +damaged +note "7"\n/)
@@ -79,7 +79,15 @@ describe('petstore history', () => {
 
   test('shows everything, oldest first, whatever the length', async () => {
     const quantities = Array.from({ length: 2_300 }, (_, index) => index + 10)
-    await store.changeStock(quantities.map((quantity) => ({ petId: 1n, quantity, keyId: 'key_a', at: AT })))
+    await store.changeStock(
+      quantities.map((quantity) => ({
+        type: 'set_quantity' as const,
+        petId: 1n,
+        quantity,
+        keyId: 'key_a',
+        at: AT,
+      })),
+    )
     const entries = JSON.parse((await run('history', '1', '--json')).stdout) as { after: number }[]
     expect(entries.map(({ after }) => after)).toEqual(quantities)
   })

@@ -101,7 +101,7 @@ async function firstText(answer: Response): Promise<string> {
 test('killed at any moment, a restore has changed nothing or is finished by the next one', async () => {
   for (const after of [60, 100, 140, 200]) {
     const old = await openStore(url, { tables: 'expect' })
-    await old.changeStock([{ petId: 1n, quantity: 9, keyId: 'key_a', at: 1 }])
+    await old.changeStock([{ type: 'set_quantity', petId: 1n, quantity: 9, keyId: 'key_a', at: 1 }])
     await old.close()
     const program = startPetstore(['restore', 'backup.db'], { cwd })
     await Promise.race([program.exited, Bun.sleep(after)])
@@ -159,7 +159,7 @@ test('docs/operating.md: backup by hand and from cron, and restore, exactly as p
 
     const data = join(machine.root, 'var', 'lib', 'petstore')
     const store = await openStore(`sqlite:${join(data, 'petstore.db')}`, { tables: 'expect' })
-    await store.changeStock([{ petId: 1n, quantity: 9, keyId: 'key_a', at: 1 }])
+    await store.changeStock([{ type: 'set_quantity', petId: 1n, quantity: 9, keyId: 'key_a', at: 1 }])
     await store.close()
     const outcome = await machine.run(restore, { PETSTORE_DATA: data })
     expect(outcome).toMatchObject({ exitCode: 0, stderr: '' })

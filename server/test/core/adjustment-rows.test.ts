@@ -103,7 +103,7 @@ describe('Decided lines', () => {
         { line: 5, petId: 4n, reason: 'the quantity of petId 4 is 5, so 6 cannot be taken away' },
         {
           ...{ line: 6, petId: 5n },
-          reason: 'the quantity of petId 5 is 4, not 5 as expected; read it again and decide anew',
+          reason: 'the quantity of petId 5 is 4, not 5 as expected; read it again before you retry',
         },
         {
           ...{ line: 7, petId: 6n },

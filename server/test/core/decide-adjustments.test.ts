@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { isQuantityChange } from '../../src/core/stock/changing-stock.ts'
+import type { Adjust, AdjustmentChange, SubmittedCommand } from '../../src/core/stock/command.ts'
 import { decide } from '../../src/core/stock/decide.ts'
 import { answerId, keysOf, REMEMBERED_MS } from '../../src/core/stock/idempotency.ts'
-import type { FoundEntry, InventoryItem } from '../../src/core/stock/inventory.ts'
+import type { InventoryItem, LockedEntry } from '../../src/core/stock/inventory.ts'
 import { refusal } from '../../src/core/stock/refusal.ts'
-import type { Adjustment, AdjustmentChange } from '../../src/core/stock/stock-request.ts'
+import { isQuantityRecord } from '../../src/core/stock/stock-draft.ts'
 import { MAX_QUANTITY } from '../../src/core/values/field.ts'
 
-const state = (quantity: number): FoundEntry => ({
+const state = (quantity: number): LockedEntry => ({
   ...{ quantity, status: 'available', reserved: 0, lowStockAt: null },
 })
 const item = (petId: bigint, quantity: number): InventoryItem => ({ petId, quantity, status: 'available' })
@@ -17,17 +17,16 @@ const FOUND = new Map([
   [2n, state(MAX_QUANTITY)],
 ])
 
-const adjustment = (...changes: readonly AdjustmentChange[]): Adjustment => ({
-  ...{ keyId: 'key_a', at: 7, reason: 'received', reference: 'PO-1', changes },
+const adjustment = (...changes: readonly AdjustmentChange[]): Adjust => ({
+  ...{ type: 'adjust', keyId: 'key_a', at: 7, reason: 'received', reference: 'PO-1', changes },
 })
 
-const keyed = (key: string, fingerprint: string, request: Adjustment): Adjustment => ({
+const keyed = (key: string, fingerprint: string, request: Adjust): SubmittedCommand => ({
   ...request,
   idempotency: {
     key,
     fingerprint,
-    answer: (outcome) =>
-      typeof outcome === 'object' && 'items' in outcome ? `${outcome.items.length} made` : 'refused',
+    answer: (outcome) => ('items' in outcome ? `${outcome.items.length} made` : 'refused'),
   },
 })
 
@@ -63,36 +62,35 @@ const CASES: readonly [title: string, changes: readonly AdjustmentChange[], resu
 
 describe('the decision on an adjustment', () => {
   test.each(CASES)('%s', (_, changes, result) => {
-    const { outcomes, made } = decide([adjustment(...changes)], FOUND)
+    const { results: outcomes, records } = decide([adjustment(...changes)], FOUND)
     const [outcome] = outcomes
-    if (typeof outcome !== 'object' || !('items' in outcome || 'failures' in outcome))
-      throw new Error('other')
+    if (outcome === undefined || !('items' in outcome || 'failures' in outcome)) throw new Error('other')
     if ('items' in outcome) {
       expect(outcome.items).toEqual(changes.map(({ petId }, index) => item(petId, Number(result[index]))))
-      expect(made.filter(isQuantityChange).map(({ petId, after }) => item(petId, after))).toEqual([
+      expect(records.filter(isQuantityRecord).map(({ petId, after }) => item(petId, after))).toEqual([
         ...outcome.items,
       ])
       return
     }
     const codes = changes.map((_, index) => outcome.failures.find((failure) => failure.index === index)?.code)
     expect(codes).toEqual(result as (typeof codes)[number][])
-    expect(made).toEqual([])
+    expect(records).toEqual([])
   })
 
   test('changes carry reason and reference, and an unchanged quantity is not written', () => {
     const request = adjustment({ petId: 1n, quantity: 3 }, { petId: 2n, delta: -1 })
-    const { made } = decide([request], FOUND)
-    expect(made.filter(isQuantityChange).map(({ petId, by }) => [petId, by.reason, by.reference])).toEqual([
-      [2n, 'received', 'PO-1'],
-    ])
+    const { records } = decide([request], FOUND)
+    expect(records.filter(isQuantityRecord).map(({ petId, by }) => [petId, by.reason, by.reference])).toEqual(
+      [[2n, 'received', 'PO-1']],
+    )
   })
 
   test('a rejected adjustment does not affect those before and after it', () => {
     const requests = [adjustment({ petId: 1n, delta: 1 }), adjustment({ petId: 1n, delta: -9 })]
-    const { outcomes, made } = decide([...requests, adjustment({ petId: 1n, delta: -4 })], FOUND)
-    expect(outcomes[2]).toEqual({ items: [item(1n, 0)] })
+    const { results: outcomes, records } = decide([...requests, adjustment({ petId: 1n, delta: -4 })], FOUND)
+    expect(outcomes[2]).toEqual({ type: 'done', items: [item(1n, 0)] })
     expect(
-      made.filter(isQuantityChange).map(({ before, after, follows }) => [before, after, follows]),
+      records.filter(isQuantityRecord).map(({ before, after, follows }) => [before, after, follows]),
     ).toEqual([
       [3, 4, null],
       [4, 0, 0],
@@ -109,17 +107,17 @@ describe('the decision on an adjustment', () => {
     const several = fc.uniqueArray(change, { minLength: 1, selector: ({ petId }) => petId })
     fc.assert(
       fc.property(fc.array(several), (all) => {
-        const { outcomes, made } = decide(
+        const { results: outcomes, records } = decide(
           all.map((changes) => adjustment(...changes)),
           FOUND,
         )
         const sum = new Map([...FOUND].map(([petId, { quantity }]) => [petId, quantity]))
         for (const [index, outcome] of outcomes.entries()) {
-          if (typeof outcome !== 'object' || !('items' in outcome)) continue
+          if (!('items' in outcome)) continue
           for (const { petId, delta } of all[index] ?? []) sum.set(petId, (sum.get(petId) ?? 0) + delta)
           for (const { petId, quantity } of outcome.items) expect(quantity).toBe(sum.get(petId) ?? -1)
         }
-        for (const { petId, after, isLast } of made.filter(isQuantityChange)) {
+        for (const { petId, after, isLast } of records.filter(isQuantityRecord)) {
           expect(after).toBeGreaterThanOrEqual(0)
           if (isLast) expect(after).toBe(sum.get(petId) ?? -1)
         }
@@ -136,26 +134,37 @@ describe('the decision on a request with an idempotency key', () => {
   }
 
   test('the first is made and stored, the same one in the same commit is a replay', () => {
-    const { outcomes, made, answers } = decide([keyed('k', 'f', one), keyed('k', 'f', one)], FOUND)
+    const {
+      results: outcomes,
+      records,
+      answers,
+    } = decide([keyed('k', 'f', one), keyed('k', 'f', one)], FOUND)
     expect(outcomes).toEqual([
-      { answer: '1 made', isReplay: false },
-      { answer: '1 made', isReplay: true },
+      { type: 'answered', answer: '1 made', isReplay: false },
+      { type: 'answered', answer: '1 made', isReplay: true },
     ])
-    expect(made).toHaveLength(1)
+    expect(records).toHaveLength(1)
     expect(answers).toEqual([{ keyId: 'key_a', key: 'k', fingerprint: 'f', answer: '1 made', at: 7 }])
   })
 
   test('a request of an earlier commit is replayed, a different one under its key is not made', () => {
-    const { outcomes, made, answers } = decide([keyed('k', 'f', one), keyed('k', 'g', one)], FOUND, {
+    const {
+      results: outcomes,
+      records,
+      answers,
+    } = decide([keyed('k', 'f', one), keyed('k', 'g', one)], FOUND, {
       answers: remembered(7),
     })
-    expect(outcomes).toEqual([{ answer: 'as before', isReplay: true }, 'key_reused'])
-    expect([made, answers]).toEqual([[], []])
+    expect(outcomes).toEqual([
+      { type: 'answered', answer: 'as before', isReplay: true },
+      { type: 'key_reused' },
+    ])
+    expect([records, answers]).toEqual([[], []])
   })
 
   test('after a day it is a new request', () => {
     const request = keyed('k', 'g', { ...one, at: REMEMBERED_MS })
-    expect(decide([request], FOUND, { answers: remembered(1) }).outcomes).toEqual(['key_reused'])
+    expect(decide([request], FOUND, { answers: remembered(1) }).results).toEqual([{ type: 'key_reused' }])
     expect(decide([request], FOUND, { answers: remembered(0) }).answers).toMatchObject([
       { fingerprint: 'g', at: REMEMBERED_MS },
     ])
@@ -164,14 +173,14 @@ describe('the decision on a request with an idempotency key', () => {
   test('rejections that depend on the stock are stored, invalid requests are not', () => {
     const less = keyed('a', 'f', adjustment({ petId: 1n, delta: -9 }))
     const tooMuch = keyed('b', 'f', adjustment({ petId: 2n, delta: 1 }))
-    const { outcomes, answers } = decide([less, tooMuch], FOUND)
-    expect(outcomes).toMatchObject([{ answer: 'refused' }, { failures: [{ code: 'invalid_request' }] }])
+    const { results: outcomes, answers } = decide([less, tooMuch], FOUND)
+    expect(outcomes).toMatchObject([{ answer: 'refused' }, { answer: 'refused' }])
     expect(answers.map(({ key }) => key)).toEqual(['a'])
   })
 
   test('the same key of another caller is independent', () => {
     const other = { ...keyed('k', 'g', one), keyId: 'key_b' }
-    expect(decide([other], FOUND, { answers: remembered(7) }).made).toHaveLength(1)
+    expect(decide([other], FOUND, { answers: remembered(7) }).records).toHaveLength(1)
   })
 
   test('each key is locked once, in a fixed order', () => {

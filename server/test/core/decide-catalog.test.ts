@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'bun:test'
+import type { LockedCatalog } from '../../src/core/catalog/catalog-draft.ts'
 import type { Category } from '../../src/core/catalog/category.ts'
-import type { CatalogFound } from '../../src/core/catalog/changing-catalog.ts'
 import type { Pet, PetDraft, PetPatch } from '../../src/core/catalog/pet.ts'
+import type { Command } from '../../src/core/stock/command.ts'
 import { decide } from '../../src/core/stock/decide.ts'
-import type { FoundEntry } from '../../src/core/stock/inventory.ts'
-import type { StockRequest } from '../../src/core/stock/stock-request.ts'
+import type { LockedEntry } from '../../src/core/stock/inventory.ts'
 
 const BY = { keyId: 'key_a', at: 7 }
 const REX: Pet = { id: 1n, name: 'Rex', categoryId: 1n, status: 'available', barcode: 'A' }
@@ -12,17 +12,23 @@ const TOM: Pet = { id: 2n, name: 'Tom', categoryId: 2n, status: 'pending', barco
 const DOGS: Category = { id: 1n, name: 'Dogs' }
 const CATS: Category = { id: 2n, name: 'Cats', lowStockAt: 5 }
 
-const create = (more: Partial<PetDraft> = {}): StockRequest => ({
+const create = (more: Partial<PetDraft> = {}): Command => ({
+  type: 'create_pet' as const,
   ...BY,
-  newPet: { name: 'New', categoryId: 1n, status: 'available', quantity: 4, ...more },
+  draft: { name: 'New', categoryId: 1n, status: 'available', quantity: 4, ...more },
 })
-const patch = (petId: bigint, petPatch: PetPatch): StockRequest => ({ ...BY, petId, petPatch })
-const remove = (removedPet: bigint): StockRequest => ({ ...BY, removedPet })
-const set = (petId: bigint, quantity: number): StockRequest => ({ ...BY, petId, quantity })
+const patch = (petId: bigint, petPatch: PetPatch): Command => ({
+  type: 'update_pet' as const,
+  ...BY,
+  petId,
+  patch: petPatch,
+})
+const remove = (removedPet: bigint): Command => ({ type: 'remove_pet' as const, ...BY, petId: removedPet })
+const set = (petId: bigint, quantity: number): Command => ({ type: 'set_quantity', ...BY, petId, quantity })
 
 /** Rex and Tom, with ten and two units. */
-function decided(asked: readonly StockRequest[], more: Partial<CatalogFound> = {}, reserved = 0) {
-  const stock = new Map<bigint, FoundEntry>([
+function decided(asked: readonly Command[], more: Partial<LockedCatalog> = {}, reserved = 0) {
+  const stock = new Map<bigint, LockedEntry>([
     [1n, { quantity: 10, status: 'available', reserved, lowStockAt: null }],
     [2n, { quantity: 2, status: 'pending', reserved: 0, lowStockAt: 3 }],
   ])
@@ -38,20 +44,22 @@ function decided(asked: readonly StockRequest[], more: Partial<CatalogFound> = {
       ...{ newPetIds: [101n, 102n, 103n, 104n], newCategoryIds: [51n] },
       ...more,
     },
-    orders: { now: 0, orders: new Map(), over: [], newIds: [1n, 2n] },
+    orders: { now: 0, orders: new Map(), expiredHolds: [], newIds: [1n, 2n] },
   })
 }
 
-const taken = (what: unknown) => ({ taken: what })
-const words = (asked: readonly StockRequest[], more: Partial<CatalogFound> = {}) =>
-  decided(asked, more).outcomes.map((outcome): unknown => {
-    if (typeof outcome === 'object' && 'pet' in outcome)
-      return `${outcome.pet.id} ${outcome.pet.barcode ?? '-'}`
+const exists = (petId: bigint) => ({ type: 'pet_exists', petId })
+const taken = (barcode: string, petId: bigint) => ({ type: 'barcode_taken', barcode, petId })
+const DONE = { type: 'done' } as const
+const UNKNOWN_PET = { type: 'unknown_pet' }
+const words = (asked: readonly Command[], more: Partial<LockedCatalog> = {}) =>
+  decided(asked, more).results.map((outcome): unknown => {
+    if ('pet' in outcome) return `${outcome.pet.id} ${outcome.pet.barcode ?? '-'}`
     return outcome
   })
 
 describe('pets', () => {
-  test.each<[string, StockRequest[], unknown[]]>([
+  test.each<[string, Command[], unknown[]]>([
     ['get the next ids', [create(), create()], ['101 -', '102 -']],
     ['get the ids that they request', [create({ id: 7n }), create()], ['7 -', '101 -']],
     [
@@ -62,18 +70,21 @@ describe('pets', () => {
     [
       'do not get a used id',
       [create({ id: 1n }), create({ id: 7n }), create({ id: 7n })],
-      [...[taken({ id: 1n }), '7 -', taken({ id: 7n })]],
+      [...[exists(1n), '7 -', exists(7n)]],
     ],
-    ['may have the id of a removed pet', [remove(1n), create({ id: 1n })], [{ removed: 1n }, '1 -']],
+    ['may have the id of a removed pet', [remove(1n), create({ id: 1n })], [DONE, '1 -']],
     [
       'do not get a used barcode',
       [create({ barcode: 'A' }), create({ barcode: 'C' }), create({ barcode: 'C' })],
-      [...[taken({ barcode: 'A', by: 1n }), '102 C', taken({ barcode: 'C', by: 102n })]],
+      [...[taken('A', 1n), '102 C', taken('C', 102n)]],
     ],
     [
       'must have an existing category',
       [create({ categoryId: 9n }), patch(1n, { categoryId: 9n })],
-      [...[{ unknownCategory: 9n }, { unknownCategory: 9n }]],
+      [
+        { type: 'invalid_category', categoryId: 9n },
+        { type: 'invalid_category', categoryId: 9n },
+      ],
     ],
     [
       'pass a barcode on',
@@ -83,7 +94,7 @@ describe('pets', () => {
     [
       'cannot swap barcodes by one request each',
       [patch(1n, { barcode: 'B' }), patch(2n, { barcode: 'A' })],
-      [...[taken({ barcode: 'B', by: 2n }), taken({ barcode: 'A', by: 1n })]],
+      [...[taken('B', 2n), taken('A', 1n)]],
     ],
     [
       'swap them through a third barcode',
@@ -98,7 +109,7 @@ describe('pets', () => {
     [
       'release their barcode when removed',
       [remove(1n), create({ barcode: 'A' }), patch(2n, { barcode: 'A' })],
-      [...[{ removed: 1n }, '101 A', taken({ barcode: 'A', by: 101n })]],
+      [DONE, '101 A', taken('A', 101n)],
     ],
     [
       'are created, changed and removed',
@@ -113,14 +124,19 @@ describe('pets', () => {
         ...[remove(7n), set(7n, 2)],
       ],
       [
-        ...['7 C', '7 D', { petId: 7n, quantity: 1, status: 'available' }, { removed: 7n }, 'unknown_pet'],
-        ...['unknown_pet', 'unknown_pet'],
+        '7 C',
+        '7 D',
+        { type: 'done', item: { petId: 7n, quantity: 1, status: 'available' } },
+        DONE,
+        UNKNOWN_PET,
+        UNKNOWN_PET,
+        UNKNOWN_PET,
       ],
     ],
     [
       'do not exist until they are created',
       [patch(7n, { name: 'X' }), create({ id: 7n })],
-      ['unknown_pet', '7 -'],
+      [UNKNOWN_PET, '7 -'],
     ],
   ])('%s', (_, asked, expected) => {
     expect(words(asked)).toEqual(expected)
@@ -135,17 +151,17 @@ describe('pets', () => {
         remove(404n),
       ],
     ])
-    expect([decision.made.length, decision.catalog?.pets.size]).toEqual([0, 0])
+    expect([decision.records.length, decision.catalog?.pets.size]).toEqual([0, 0])
   })
 
   test('unchanged values are not written', () => {
     const decision = decided([patch(1n, { name: 'Rex', barcode: 'A', status: 'available' })])
-    expect(decision.outcomes).toEqual([{ pet: { ...REX, quantity: 10 } }])
-    expect([decision.made.length, decision.catalog?.pets.size]).toEqual([0, 0])
+    expect(decision.results).toEqual([{ type: 'done', pet: { ...REX, quantity: 10 } }])
+    expect([decision.records.length, decision.catalog?.pets.size]).toEqual([0, 0])
   })
 
   test('the final state is written, and the log has every step, each linked to the previous one', () => {
-    const { made, catalog } = decided([
+    const { records, catalog } = decided([
       ...[
         set(1n, 9),
         patch(1n, { status: 'sold' }),
@@ -175,7 +191,7 @@ describe('pets', () => {
       ]),
     )
     expect(
-      made.map((row) => {
+      records.map((row) => {
         if (row.kind !== 'change' && row.kind !== 'pet' && row.kind !== 'removed') throw new Error(row.kind)
         return [row.kind, row.petId, row.status, row.follows, row.isLast]
       }),
@@ -193,12 +209,12 @@ describe('pets', () => {
   })
 
   test('a pet with open orders is not removed, and the error names the reserved units', () => {
-    expect(decided([remove(1n)], {}, 3).outcomes).toEqual([{ inUse: { pet: 1n, reserved: 3 } }])
-    const order: StockRequest = { ...BY, draft: { petId: 2n, quantity: 2 } }
-    const cancel: StockRequest = { ...BY, orderId: 1n, petId: 2n, update: 'cancel' }
-    expect(decided([order, remove(2n), cancel, remove(2n)]).outcomes).toMatchObject([
-      ...[{ order: { id: 1n } }, { inUse: { pet: 2n, reserved: 2 } }, { order: { state: 'cancelled' } }],
-      { removed: 2n },
+    expect(decided([remove(1n)], {}, 3).results).toEqual([{ type: 'pet_reserved', reserved: 3 }])
+    const order: Command = { type: 'create_order', ...BY, draft: { petId: 2n, quantity: 2 } }
+    const cancel: Command = { type: 'cancel_order', ...BY, orderId: 1n, petId: 2n }
+    expect(decided([order, remove(2n), cancel, remove(2n)]).results).toMatchObject([
+      ...[{ order: { id: 1n } }, { type: 'pet_reserved', reserved: 2 }, { order: { state: 'cancelled' } }],
+      { type: 'done' },
     ])
   })
 
@@ -211,63 +227,73 @@ describe('pets', () => {
 })
 
 describe('categories', () => {
-  const make = (more: { id?: bigint; lowStockAt?: number } = {}): StockRequest => ({
-    ...{ ...BY, newCategory: { name: 'Birds', ...more } },
+  const make = (more: { id?: bigint; lowStockAt?: number } = {}): Command => ({
+    ...{ type: 'create_category', ...BY, draft: { name: 'Birds', ...more } },
   })
   const change = (
     categoryId: bigint,
     categoryPatch: { name?: string; lowStockAt?: number | null },
-  ): StockRequest => ({
-    ...{ ...BY, categoryId, categoryPatch },
+  ): Command => ({
+    ...{ type: 'update_category', ...BY, categoryId, patch: categoryPatch },
   })
-  const drop = (removedCategory: bigint): StockRequest => ({ ...BY, removedCategory })
+  const drop = (removedCategory: bigint): Command => ({
+    type: 'remove_category' as const,
+    ...BY,
+    categoryId: removedCategory,
+  })
 
-  test.each<[string, StockRequest, unknown, string[], bigint[]]>([
-    ['gets the next id', make(), { category: { id: 51n, name: 'Birds' } }, ['created'], []],
+  test.each<[string, Command, unknown, string[], bigint[]]>([
+    ['gets the next id', make(), { type: 'done', category: { id: 51n, name: 'Birds' } }, ['created'], []],
     [
       'gets the requested id',
       make({ id: 9n, lowStockAt: 0 }),
-      { category: { id: 9n, name: 'Birds', lowStockAt: 0 } },
+      { type: 'done', category: { id: 9n, name: 'Birds', lowStockAt: 0 } },
       ['created'],
       [],
     ],
-    ['does not get a used id', make({ id: 1n }), { taken: { categoryId: 1n } }, [], []],
+    ['does not get a used id', make({ id: 1n }), { type: 'category_exists', categoryId: 1n }, [], []],
     [
       'is renamed',
       change(2n, { name: 'Kittens' }),
-      { category: { ...CATS, name: 'Kittens' } },
+      { type: 'done', category: { ...CATS, name: 'Kittens' } },
       ['changed'],
       [],
     ],
     [
       'gets a threshold',
       change(1n, { lowStockAt: 2 }),
-      { category: { ...DOGS, lowStockAt: 2 } },
+      { type: 'done', category: { ...DOGS, lowStockAt: 2 } },
       ['changed'],
       [1n],
     ],
     [
       'loses its threshold',
       change(2n, { lowStockAt: null }),
-      { category: { id: 2n, name: 'Cats' } },
+      { type: 'done', category: { id: 2n, name: 'Cats' } },
       ['changed'],
       [2n],
     ],
-    ['stays unchanged', change(2n, { name: 'Cats', lowStockAt: 5 }), { category: CATS }, [], []],
-    ['does not exist', change(9n, { name: 'X' }), { unknownCategory: 9n }, [], []],
-    ['is in use', drop(1n), { inUse: { category: 1n } }, [], []],
-    ['cannot be removed twice', drop(9n), { unknownCategory: 9n }, [], []],
+    [
+      'stays unchanged',
+      change(2n, { name: 'Cats', lowStockAt: 5 }),
+      { type: 'done', category: CATS },
+      [],
+      [],
+    ],
+    ['does not exist', change(9n, { name: 'X' }), { type: 'unknown_category' }, [], []],
+    ['is in use', drop(1n), { type: 'category_has_pets' }, [], []],
+    ['cannot be removed twice', drop(9n), { type: 'unknown_category' }, [], []],
   ])('one %s', (_, request, outcome, told, thresholds) => {
     const decision = decided([request])
-    expect(decision.outcomes).toEqual([outcome] as typeof decision.outcomes)
-    expect(decision.made.map((row): unknown => row.kind === 'category' && row.change)).toEqual(told)
+    expect(decision.results).toEqual([outcome] as typeof decision.results)
+    expect(decision.records.map((row): unknown => row.kind === 'category' && row.change)).toEqual(told)
     expect(decision.catalog?.newThresholds.map(({ id }) => id)).toEqual(thresholds)
   })
 
   test('an unused category is removed', () => {
     const decision = decided([drop(2n)], { usedCategories: new Set([1n]) })
-    expect(decision.outcomes).toEqual([{ removed: 2n }])
+    expect(decision.results).toEqual([DONE])
     expect(decision.catalog?.categories).toEqual(new Map([[2n, undefined]]))
-    expect(decision.made).toMatchObject([{ kind: 'category', change: 'removed', category: CATS }])
+    expect(decision.records).toMatchObject([{ kind: 'category', change: 'removed', category: CATS }])
   })
 })

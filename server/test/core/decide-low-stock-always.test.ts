@@ -3,11 +3,11 @@ import fc from 'fast-check'
 import type { Category } from '../../src/core/catalog/category.ts'
 import type { Pet } from '../../src/core/catalog/pet.ts'
 import type { Order } from '../../src/core/orders/order.ts'
-import type { Made } from '../../src/core/stock/changing-stock.ts'
+import type { Command } from '../../src/core/stock/command.ts'
 import { decide } from '../../src/core/stock/decide.ts'
-import { type FoundEntry, isLow } from '../../src/core/stock/inventory.ts'
+import { isLow, type LockedEntry } from '../../src/core/stock/inventory.ts'
+import type { LogRecord } from '../../src/core/stock/stock-draft.ts'
 import type { StockEvent } from '../../src/core/stock/stock-event.ts'
-import type { StockRequest } from '../../src/core/stock/stock-request.ts'
 import { LowStockModel } from '../support/low-stock-model.ts'
 
 const BY = { keyId: 'key_a', at: 7 }
@@ -23,12 +23,16 @@ const units = fc.integer({ min: 0, max: 6 })
 const categoryId = fc.constantFrom(1n, 2n, 9n)
 const barcode = fc.constantFrom(...CODES)
 const request = fc.oneof(
-  fc.record({ petId, quantity: units }),
-  fc.record({ petId, delta: fc.integer({ min: -3, max: 3 }) }).map((change) => ({ changes: [change] })),
-  fc.record({ petId, quantity: fc.integer({ min: 1, max: 3 }) }).map((draft) => ({ draft })),
+  fc.record({ type: fc.constant('set_quantity'), petId, quantity: units }),
+  fc
+    .record({ petId, delta: fc.integer({ min: -3, max: 3 }) })
+    .map((change) => ({ type: 'adjust', changes: [change] })),
+  fc
+    .record({ petId, quantity: fc.integer({ min: 1, max: 3 }) })
+    .map((draft) => ({ type: 'create_order', draft })),
   fc.record({
     orderId: fc.bigInt({ min: 1n, max: 9n }),
-    update: fc.constantFrom('complete' as const, 'cancel' as const),
+    type: fc.constantFrom('complete_order', 'cancel_order'),
   }),
   fc
     .record(
@@ -40,35 +44,38 @@ const request = fc.oneof(
       },
       { requiredKeys: [] },
     )
-    .chain((petPatch) => petId.map((id) => ({ petId: id, petPatch }))),
-  petId.map((removedPet) => ({ removedPet })),
+    .chain((petPatch) => petId.map((id) => ({ type: 'update_pet' as const, petId: id, patch: petPatch }))),
+  petId.map((removedPet) => ({ type: 'remove_pet' as const, petId: removedPet })),
   fc
     .record(
       { id: petId, categoryId, quantity: units, lowStockAt: units, barcode },
       { requiredKeys: ['id', 'categoryId', 'quantity'] },
     )
-    .map((pet) => ({ newPet: { name: 'New', status: 'available' as const, ...pet } })),
+    .map((pet) => ({
+      type: 'create_pet' as const,
+      draft: { name: 'New', status: 'available' as const, ...pet },
+    })),
 )
 const commits = fc.array(fc.array(request, { minLength: 1, maxLength: 6 }), { maxLength: 12 })
 
 /** A simple store: it finds the requested rows and applies decisions. */
 class PlainStore {
-  readonly entries = new Map<bigint, FoundEntry>()
+  readonly entries = new Map<bigint, LockedEntry>()
   readonly pets = new Map<bigint, Pet>()
   readonly orders = new Map<bigint, Order>()
   readonly low = new Map<bigint, boolean>()
 
-  commit(asked: readonly object[]): readonly Made[] {
-    const requests = asked.map((one): StockRequest => {
+  commit(asked: readonly object[]): readonly LogRecord[] {
+    const requests = asked.map((one): Command => {
       const order = 'orderId' in one ? { petId: this.orders.get(one.orderId as bigint)?.petId } : {}
-      return { ...BY, ...order, ...one } as StockRequest
+      return { ...BY, ...order, ...one } as Command
     })
     const codes = [...this.pets.values()].flatMap(({ id, barcode: code }) =>
       code === undefined ? [] : [[code, id] as const],
     )
     const decision = decide(requests, new Map(this.entries), {
       orders: {
-        ...{ now: 0, over: [], orders: new Map(this.orders) },
+        ...{ now: 0, expiredHolds: [], orders: new Map(this.orders) },
         newIds: requests.map((_, index) => BigInt(this.orders.size + index + 1)),
       },
       catalog: {
@@ -87,23 +94,23 @@ class PlainStore {
       this.entries.set(id, now.entry)
       this.pets.set(id, now.pet)
     }
-    for (const made of decision.made)
+    for (const made of decision.records)
       if (made.kind === 'change' && made.isLast) this.#put(made.petId, { quantity: made.after })
     for (const [id, reserved] of decision.reserved) this.#put(id, { reserved })
     for (const [id, isLowNow] of decision.low) if (this.entries.has(id)) this.low.set(id, isLowNow)
     for (const order of decision.orders?.added ?? []) this.orders.set(order.id, order)
     for (const order of decision.orders?.changed ?? []) this.orders.set(order.id, order)
-    return decision.made
+    return decision.records
   }
 
-  #put(id: bigint, more: Partial<FoundEntry>): void {
+  #put(id: bigint, more: Partial<LockedEntry>): void {
     const entry = this.entries.get(id)
     if (entry !== undefined) this.entries.set(id, { ...entry, ...more })
   }
 }
 
 /** The record as the log returns it. */
-function toEvent(made: Made): StockEvent {
+function toEvent(made: LogRecord): StockEvent {
   const rest = { ...BY, cursor: '' }
   switch (made.kind) {
     case 'change':

@@ -1,37 +1,50 @@
 import { describe, expect, test } from 'bun:test'
-import type { CatalogFound } from '../../src/core/catalog/changing-catalog.ts'
+import type { LockedCatalog } from '../../src/core/catalog/catalog-draft.ts'
 import type { Pet, PetPatch } from '../../src/core/catalog/pet.ts'
-import { MAX_HOLDS_ENDED } from '../../src/core/orders/changing-orders.ts'
 import type { Order } from '../../src/core/orders/order.ts'
+import { MAX_EXPIRED_HOLDS } from '../../src/core/orders/orders-draft.ts'
+import { type Command, STORE_KEY_ID, type SubmittedCommand } from '../../src/core/stock/command.ts'
 import { decide } from '../../src/core/stock/decide.ts'
-import { type FoundEntry, isLow } from '../../src/core/stock/inventory.ts'
-import { type OrderUpdate, STORE_KEY_ID, type StockRequest } from '../../src/core/stock/stock-request.ts'
+import { isLow, type LockedEntry } from '../../src/core/stock/inventory.ts'
 import { MAX_QUANTITY } from '../../src/core/values/field.ts'
 
 const NOW = 1_000_000
 const BY = { keyId: 'key_a', at: 7 }
-const entry = (more: Partial<FoundEntry> = {}): FoundEntry => ({
+const entry = (more: Partial<LockedEntry> = {}): LockedEntry => ({
   ...{ quantity: 10, status: 'available', reserved: 0, lowStockAt: 3 },
   ...more,
 })
-const set = (quantity: number, petId = 1n): StockRequest => ({ ...BY, petId, quantity })
-const reserve = (quantity: number): StockRequest => ({ ...BY, draft: { petId: 1n, quantity } })
-const update = (what: OrderUpdate['update'], orderId = 1n): StockRequest => ({
-  ...{ ...BY, orderId, petId: 1n, update: what },
+const set = (quantity: number, petId = 1n): Command => ({ type: 'set_quantity', ...BY, petId, quantity })
+const reserve = (quantity: number): Command => ({
+  type: 'create_order' as const,
+  ...BY,
+  draft: { petId: 1n, quantity },
 })
-const patch = (petPatch: PetPatch): StockRequest => ({ ...BY, petId: 1n, petPatch })
+const update = (type: 'complete_order' | 'cancel_order', orderId = 1n): Command => ({
+  type,
+  ...BY,
+  orderId,
+  petId: 1n,
+})
+const patch = (petPatch: PetPatch): Command => ({
+  type: 'update_pet' as const,
+  ...BY,
+  petId: 1n,
+  patch: petPatch,
+})
 const order = (quantity: number, more: Partial<Order> = {}): Order => ({
   ...{ id: 1n, petId: 1n, quantity, state: 'open', createdAt: 5 },
   ...more,
 })
-const REMOVE: StockRequest = { ...BY, removedPet: 1n }
-const create = (more: Partial<Pet & { quantity: number }> = {}): StockRequest => ({
+const REMOVE: Command = { type: 'remove_pet', ...BY, petId: 1n }
+const create = (more: Partial<Pet & { quantity: number }> = {}): Command => ({
+  type: 'create_pet' as const,
   ...BY,
-  newPet: { id: 1n, name: 'Rex', categoryId: 1n, status: 'available', quantity: 10, ...more },
+  draft: { id: 1n, name: 'Rex', categoryId: 1n, status: 'available', quantity: 10, ...more },
 })
 
 /** Category 1 has no threshold; category 2 has 5, category 3 has 20. */
-function catalogOf(pet: Partial<Pet> | undefined): CatalogFound {
+function catalogOf(pet: Partial<Pet> | undefined): LockedCatalog {
   const known: Pet = { id: 1n, name: 'Rex', categoryId: 1n, status: 'available', ...pet }
   return {
     pets: new Map(pet === undefined ? [] : [[1n, known]]),
@@ -45,18 +58,18 @@ function catalogOf(pet: Partial<Pet> | undefined): CatalogFound {
 }
 
 interface Case {
-  readonly from?: Partial<FoundEntry> | null
+  readonly from?: Partial<LockedEntry> | null
   readonly orders?: readonly Order[]
   readonly pet?: Partial<Pet>
-  readonly asked: readonly StockRequest[]
+  readonly asked: readonly SubmittedCommand[]
 }
 
 function decided({ from, orders = [], pet = { lowStockAt: 3 }, asked }: Case) {
-  const found = from === null ? new Map<bigint, FoundEntry>() : new Map([[1n, entry(from)]])
+  const found = from === null ? new Map<bigint, LockedEntry>() : new Map([[1n, entry(from)]])
   return decide(asked, found, {
     orders: {
       ...{ now: NOW, orders: new Map(orders.map((one) => [one.id, one])), newIds: [11n, 12n, 13n] },
-      over: orders.filter(({ expiresAt }) => expiresAt !== undefined && expiresAt <= NOW),
+      expiredHolds: orders.filter(({ expiresAt }) => expiresAt !== undefined && expiresAt <= NOW),
     },
     catalog: catalogOf(from === null ? undefined : pet),
   })
@@ -64,7 +77,7 @@ function decided({ from, orders = [], pet = { lowStockAt: 3 }, asked }: Case) {
 
 /** Each crossing with the available units after it. */
 function crossings(decision: ReturnType<typeof decide>): string[] {
-  return decision.made.flatMap((made) =>
+  return decision.records.flatMap((made) =>
     made.kind === 'low' || made.kind === 'recovered'
       ? [`${made.kind} ${made.entry.quantity - made.entry.reserved}`]
       : [],
@@ -72,7 +85,7 @@ function crossings(decision: ReturnType<typeof decide>): string[] {
 }
 
 describe('a pet is low', () => {
-  test.each<[Omit<FoundEntry, 'status'>, boolean]>([
+  test.each<[Omit<LockedEntry, 'status'>, boolean]>([
     [{ quantity: 4, reserved: 0, lowStockAt: 3 }, false],
     [{ quantity: 3, reserved: 0, lowStockAt: 3 }, true],
     [{ quantity: 5, reserved: 2, lowStockAt: 3 }, true],
@@ -93,12 +106,17 @@ describe('a crossing is logged once, in the request that causes it', () => {
     ['not by a quantity that stays below', { from: { quantity: 2 }, asked: [set(0)] }, []],
     ['back by a quantity', { from: { quantity: 2 }, asked: [set(4)] }, ['recovered 4']],
     ['not by the same quantity again', { from: { quantity: 3 }, asked: [set(3)] }, []],
-    ['by an adjustment', { asked: [{ ...BY, changes: [{ petId: 1n, delta: -8 }] }] }, ['low 2']],
+    [
+      'by an adjustment',
+      { asked: [{ type: 'adjust', ...BY, changes: [{ petId: 1n, delta: -8 }] }] },
+      ['low 2'],
+    ],
     [
       'not by a rejected adjustment',
       {
         asked: [
           {
+            type: 'adjust',
             ...BY,
             changes: [
               { petId: 1n, delta: -8 },
@@ -119,17 +137,17 @@ describe('a crossing is logged once, in the request that causes it', () => {
     ['by the second of two orders', { asked: [reserve(6), reserve(1)] }, ['low 3']],
     [
       'back by a cancelled order',
-      { from: { reserved: 8 }, orders: [order(8)], asked: [update('cancel')] },
+      { from: { reserved: 8 }, orders: [order(8)], asked: [update('cancel_order')] },
       ['recovered 10'],
     ],
     [
       'not by a completed order, which reduces both',
-      { from: { reserved: 6 }, orders: [order(6)], asked: [update('complete')] },
+      { from: { reserved: 6 }, orders: [order(6)], asked: [update('complete_order')] },
       [],
     ],
     [
       'nor by a completed order of a low pet',
-      { from: { reserved: 8 }, orders: [order(8)], asked: [update('complete')] },
+      { from: { reserved: 8 }, orders: [order(8)], asked: [update('complete_order')] },
       [],
     ],
     [
@@ -215,8 +233,8 @@ describe('a crossing is logged once, in the request that causes it', () => {
 })
 
 test('a crossing contains the entry right after it, and its author', () => {
-  const { made } = decided({ asked: [reserve(8), patch({ lowStockAt: 1 })] })
-  expect(made.filter(({ kind }) => kind === 'low' || kind === 'recovered')).toEqual([
+  const { records } = decided({ asked: [reserve(8), patch({ lowStockAt: 1 })] })
+  expect(records.filter(({ kind }) => kind === 'low' || kind === 'recovered')).toEqual([
     { kind: 'low', petId: 1n, entry: entry({ reserved: 8 }), by: reserve(8) },
     {
       kind: 'recovered',
@@ -225,12 +243,16 @@ test('a crossing contains the entry right after it, and its author', () => {
       by: patch({ lowStockAt: 1 }),
     },
   ])
-  expect(made.map(({ kind }) => kind)).toEqual(['order', 'low', 'pet', 'recovered'])
+  expect(records.map(({ kind }) => kind)).toEqual(['order', 'low', 'pet', 'recovered'])
 })
 
 test('crossings by expired holds name the store, not the next caller', () => {
-  const { made } = decided({ from: { reserved: 8 }, orders: [order(8, { expiresAt: NOW })], asked: [set(9)] })
-  expect(made.map(({ kind, by }) => [kind, by.keyId])).toEqual([
+  const { records } = decided({
+    from: { reserved: 8 },
+    orders: [order(8, { expiresAt: NOW })],
+    asked: [set(9)],
+  })
+  expect(records.map(({ kind, by }) => [kind, by.keyId])).toEqual([
     ['order', STORE_KEY_ID],
     ['recovered', STORE_KEY_ID],
     ['change', 'key_a'],
@@ -238,15 +260,20 @@ test('crossings by expired holds name the store, not the next caller', () => {
 })
 
 test('if too many expired holds delay the request, they cross as well', () => {
-  const holds = Array.from({ length: MAX_HOLDS_ENDED }, (_, index) =>
+  const holds = Array.from({ length: MAX_EXPIRED_HOLDS }, (_, index) =>
     order(1, { id: BigInt(index + 1), expiresAt: NOW }),
   )
   const decision = decided({ from: { quantity: 1_003, reserved: 1_000 }, orders: holds, asked: [set(0)] })
-  expect([decision.isPutOff, crossings(decision)]).toEqual([true, ['recovered 1003']])
+  expect([decision.isPostponed, crossings(decision)]).toEqual([true, ['recovered 1003']])
 })
 
 test('a replayed request crosses nothing again', () => {
-  const keyed = { ...BY, petId: 1n, idempotency: { key: 'k', fingerprint: 'f', answer: () => 'done' } }
+  const keyed = {
+    type: 'set_quantity' as const,
+    ...BY,
+    petId: 1n,
+    idempotency: { key: 'k', fingerprint: 'f', answer: () => 'done' },
+  }
   const asked = [{ ...keyed, quantity: 1 }, set(9), { ...keyed, quantity: 1 }]
   expect(crossings(decided({ asked }))).toEqual(['low 1', 'recovered 9'])
 })
@@ -260,8 +287,8 @@ test('a low pet that is removed and added with other values in one commit does n
 test('pets cross independently, in the order in which they are named', () => {
   const found = new Map([1n, 2n, 3n].map((petId) => [petId, entry({ quantity: 5 })]))
   const changes = [3n, 1n, 2n].map((petId) => ({ petId, delta: petId === 1n ? -1 : -2 }))
-  const { made, low } = decide([{ ...BY, changes }], found)
-  expect(made.filter(({ kind }) => kind === 'low').map((one) => 'petId' in one && one.petId)).toEqual([
+  const { records, low } = decide([{ type: 'adjust', ...BY, changes }], found)
+  expect(records.filter(({ kind }) => kind === 'low').map((one) => 'petId' in one && one.petId)).toEqual([
     3n,
     2n,
   ])

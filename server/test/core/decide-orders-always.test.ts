@@ -1,9 +1,9 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { isOver, type Order } from '../../src/core/orders/order.ts'
-import { isQuantityChange } from '../../src/core/stock/changing-stock.ts'
+import { isExpired, type Order } from '../../src/core/orders/order.ts'
+import type { Command } from '../../src/core/stock/command.ts'
 import { decide } from '../../src/core/stock/decide.ts'
-import type { OrderUpdate, StockRequest } from '../../src/core/stock/stock-request.ts'
+import { isQuantityRecord } from '../../src/core/stock/stock-draft.ts'
 
 const NOW = 1_000_000
 const BY = { keyId: 'key_a', at: 7 }
@@ -25,13 +25,17 @@ const orders = fc
   )
 const creation = fc
   .record({ petId: fc.constantFrom(...PETS, 3n), quantity: fc.integer({ min: 1, max: 5 }) })
-  .map((draft): StockRequest => ({ ...BY, draft }))
+  .map((draft): Command => ({ type: 'create_order' as const, ...BY, draft }))
 const setting = fc
   .record({ petId: pet, quantity: fc.integer({ min: 0, max: 9 }) })
-  .map((change): StockRequest => ({ ...BY, ...change }))
+  .map((change): Command => ({ type: 'set_quantity', ...BY, ...change }))
 const update = fc.record({
   orderId: fc.bigInt({ min: 1n, max: 7n }),
-  update: fc.constantFrom<OrderUpdate['update']>('complete', 'cancel', { shipDate: 3 }),
+  update: fc.constantFrom(
+    { type: 'complete_order' as const },
+    { type: 'cancel_order' as const },
+    { type: 'change_order' as const, shipDate: 3 },
+  ),
 })
 const requests = fc.array(fc.oneof(creation, setting, update), { maxLength: 12 })
 
@@ -47,8 +51,10 @@ test('for any requests, reserved is the sum of the open orders, and no unit is g
     fc.property(orders, requests, fc.integer({ min: 0, max: 12 }), (all, asked, quantity) => {
       const found = new Map(all.map((one) => [one.id, one]))
       const sent = asked.map(
-        (one): StockRequest =>
-          'orderId' in one ? { ...BY, petId: found.get(one.orderId)?.petId, ...one } : one,
+        (one): Command =>
+          'update' in one
+            ? { ...BY, ...one.update, orderId: one.orderId, petId: found.get(one.orderId)?.petId }
+            : one,
       )
       const decision = decide(
         sent,
@@ -60,7 +66,7 @@ test('for any requests, reserved is the sum of the open orders, and no unit is g
         ),
         {
           orders: {
-            ...{ now: NOW, orders: found, over: all.filter((one) => isOver(one, NOW)) },
+            ...{ now: NOW, orders: found, expiredHolds: all.filter((one) => isExpired(one, NOW)) },
             newIds: sent.map((_, index) => 100n + BigInt(index)),
           },
         },
@@ -69,8 +75,8 @@ test('for any requests, reserved is the sum of the open orders, and no unit is g
       // Replaying the log gives the written state, and each order found enough units.
       const current = new Map(found)
       const shelf = new Map(PETS.map((petId) => [petId, quantity]))
-      for (const row of decision.made) {
-        if (isQuantityChange(row)) {
+      for (const row of decision.records) {
+        if (isQuantityRecord(row)) {
           expect(row.before).toBe(shelf.get(row.petId) as number)
           shelf.set(row.petId, row.after)
           continue
@@ -91,7 +97,7 @@ test('for any requests, reserved is the sum of the open orders, and no unit is g
         const reserved = decision.reserved.get(petId) ?? heldOf(petId, all)
         expect(reserved).toBe(heldOf(petId, current.values()))
       }
-      for (const order of current.values()) expect(isOver(order, NOW)).toBe(false)
+      for (const order of current.values()) expect(isExpired(order, NOW)).toBe(false)
     }),
   )
 })

@@ -1,52 +1,49 @@
 import { describe, expect, test } from 'bun:test'
-import { MAX_HOLDS_ENDED, type OrdersFound } from '../../src/core/orders/changing-orders.ts'
-import { isOver, type Order, type OrderDraft, orderAt } from '../../src/core/orders/order.ts'
-import { isQuantityChange } from '../../src/core/stock/changing-stock.ts'
+import { isExpired, type Order, type OrderDraft, orderAt } from '../../src/core/orders/order.ts'
+import { type LockedOrders, MAX_EXPIRED_HOLDS } from '../../src/core/orders/orders-draft.ts'
+import type { Command, Result, SubmittedCommand } from '../../src/core/stock/command.ts'
 import { decide } from '../../src/core/stock/decide.ts'
-import type { FoundEntry } from '../../src/core/stock/inventory.ts'
-import type { OrderUpdate, StockRequest } from '../../src/core/stock/stock-request.ts'
+import type { LockedEntry } from '../../src/core/stock/inventory.ts'
+import { isQuantityRecord } from '../../src/core/stock/stock-draft.ts'
+import { type OrderUpdate, orderCommand } from '../support/order-command.ts'
 
 const NOW = 1_000_000
 const BY = { keyId: 'key_a', at: 7 }
-const entry = (quantity: number, reserved: number): FoundEntry => ({
+const entry = (quantity: number, reserved: number): LockedEntry => ({
   ...{ quantity, status: 'available', reserved, lowStockAt: null },
 })
 const order = (id: bigint, changes: Partial<Order> = {}): Order => ({
   ...{ id, petId: 1n, quantity: 2, state: 'open', createdAt: 5 },
   ...changes,
 })
-const create = (draft: Partial<OrderDraft> = {}): StockRequest => ({
+const create = (draft: Partial<OrderDraft> = {}): Command => ({
+  type: 'create_order' as const,
   ...BY,
   draft: { petId: 1n, quantity: 1, ...draft },
 })
-const update = (
-  orderId: bigint,
-  what: OrderUpdate['update'],
-  petId: bigint | undefined = 1n,
-): StockRequest => ({
-  ...{ ...BY, orderId, petId, update: what },
-})
+const update = (orderId: bigint, what: OrderUpdate, petId: bigint | undefined = 1n): Command =>
+  orderCommand({ ...BY, orderId, petId }, what)
 
 const heldBy = (orders: readonly Order[]) =>
   orders.reduce((sum, one) => sum + (one.state === 'open' ? one.quantity : 0), 0)
 
 /** Orders of one pet, with the clock at NOW. */
-function found(orders: readonly Order[]): OrdersFound {
+function found(orders: readonly Order[]): LockedOrders {
   return {
     now: NOW,
     orders: new Map(orders.map((one) => [one.id, one])),
-    over: orders.filter((one) => isOver(one, NOW)),
+    expiredHolds: orders.filter((one) => isExpired(one, NOW)),
     newIds: [101n, 102n, 103n, 104n],
   }
 }
 /** Ten units are on the shelf. */
 const stock = (reserved = 0) => new Map([[1n, entry(10, reserved)]])
-const decided = (requests: readonly StockRequest[], orders: readonly Order[] = []) =>
+const decided = (requests: readonly SubmittedCommand[], orders: readonly Order[] = []) =>
   decide(requests, stock(heldBy(orders)), { orders: found(orders) })
 
 const HELD = { expiresAt: NOW + 1 }
 const ENDED = { expiresAt: NOW }
-const UNSEEN = { ...BY, orderId: 1n, petId: undefined, update: 'complete' } as const
+const UNSEEN = { type: 'complete_order', ...BY, orderId: 1n, petId: undefined } as const
 
 const COMPLETE = { state: 'complete' } as const
 const CANCELLED = { state: 'cancelled' } as const
@@ -56,15 +53,13 @@ const cancel = update(1n, 'cancel')
 const ship = update(1n, { shipDate: 9 })
 
 /** A short form: the state of the order, the available units, or why it is closed. */
-function told(outcome: unknown): unknown {
-  const parts = outcome as Readonly<Record<string, { readonly state: string; readonly available: number }>>
-  if (typeof outcome === 'string') return outcome
-  if (parts.shortage !== undefined) return `${parts.shortage.available} available`
-  if (parts.closed !== undefined) return `closed: ${parts.closed.state}`
-  return parts.order?.state ?? outcome
+function told(outcome: Result | undefined): unknown {
+  if (outcome?.type === 'insufficient_stock') return `${outcome.available} available`
+  if (outcome?.type === 'order_closed') return `closed: ${outcome.order.state}`
+  return outcome !== undefined && 'order' in outcome ? outcome.order.state : outcome
 }
 
-type Case = [title: string, StockRequest, Order[], outcome: unknown, reserved?: number, left?: number]
+type Case = [title: string, Command, Order[], outcome: unknown, reserved?: number, left?: number]
 
 /** The requests and the existing orders; the outcome, the reserved units, and the remaining quantity of ten. */
 const CASES: readonly Case[] = [
@@ -73,7 +68,7 @@ const CASES: readonly Case[] = [
   ['the last unreserved unit', create({ quantity: 8 }), [order(1n)], 'open', 10],
   ['one more than unreserved', create({ quantity: 9 }), [order(1n)], '8 available'],
   ['one with less stock than reserved', create(), [order(1n, { quantity: 12 })], '-2 available'],
-  ['of an unknown pet', create({ petId: 9n }), [], 'unknown_pet'],
+  ['of an unknown pet', create({ petId: 9n }), [], { type: 'unknown_pet' }],
   ['an active hold keeps its units', create({ quantity: 9 }), [order(1n, HELD)], '8 available'],
   ['an expired hold does not', create({ quantity: 10 }), [order(1n, ENDED)], 'open', 10],
   ['completed', complete, [order(1n)], 'complete', 0, 8],
@@ -92,23 +87,30 @@ const CASES: readonly Case[] = [
   ['shipped later, a complete one', ship, [order(1n, COMPLETE)], 'closed: complete'],
   ['shipped later, a cancelled one', ship, [order(1n, CANCELLED)], 'closed: cancelled'],
   ['shipped later, an expired hold', ship, [order(1n, ENDED)], 'closed: expired', 0],
-  ['an unknown order', update(404n, 'complete'), [order(1n)], { unknownOrder: 404n }],
-  ['an order that did not exist at its lookup', UNSEEN, [order(1n)], { unknownOrder: 1n }],
-  ['a sweep', { ...BY, holdsOf: [1n] }, [order(1n, ENDED), order(2n, HELD)], { expired: 1 }, 2],
+  ['an unknown order', update(404n, 'complete'), [order(1n)], { type: 'unknown_order' }],
+  ['an order that did not exist at its lookup', UNSEEN, [order(1n)], { type: 'unknown_order' }],
+  [
+    'a sweep',
+    { type: 'release_holds', ...BY, petIds: [1n] },
+    [order(1n, ENDED), order(2n, HELD)],
+    { type: 'done', expired: 1 },
+    2,
+  ],
 ]
 
 describe('the decision on an order', () => {
   test.each(CASES.map((one) => ({ title: one[0], one })))('$title', ({ one }) => {
     const [, request, orders, outcome, reserved, left = 10] = one
     const decision = decided([request], orders)
-    expect(told(decision.outcomes[0])).toEqual(outcome)
+    expect(told(decision.results[0])).toEqual(outcome)
     expect(decision.reserved.get(1n)).toBe(reserved as number)
-    expect(decision.made.filter(isQuantityChange).at(-1)?.after ?? 10).toBe(left)
+    expect(decision.records.filter(isQuantityRecord).at(-1)?.after ?? 10).toBe(left)
   })
 
   test("a new order has the next id, the store's time, and the requested fields", () => {
-    const [outcome] = decided([create({ quantity: 3, shipDate: 99, holdSeconds: 60 })]).outcomes
+    const [outcome] = decided([create({ quantity: 3, shipDate: 99, holdSeconds: 60 })]).results
     expect(outcome).toEqual({
+      type: 'done',
       order: {
         ...{ id: 101n, petId: 1n, quantity: 3, state: 'open', createdAt: NOW },
         ...{ expiresAt: NOW + 60_000, shipDate: 99 },
@@ -119,17 +121,17 @@ describe('the decision on an order', () => {
   test('log records follow the order of decisions, a quantity before its order', () => {
     const requests = [
       update(1n, 'complete'),
-      { ...BY, petId: 1n, quantity: 20 },
+      { type: 'set_quantity' as const, ...BY, petId: 1n, quantity: 20 },
       create({ quantity: 3 }),
       update(2n, 'cancel'),
       update(2n, { shipDate: 9 }),
     ]
-    const { made } = decided(requests, [order(1n), order(2n), order(3n, ENDED)])
+    const { records } = decided(requests, [order(1n), order(2n), order(3n, ENDED)])
     expect(
-      made.map((row) =>
+      records.map((row) =>
         row.kind === 'order'
           ? [row.change, row.order.id]
-          : isQuantityChange(row)
+          : isQuantityRecord(row)
             ? [row.before, row.after]
             : row,
       ),
@@ -142,67 +144,74 @@ describe('the decision on an order', () => {
       ['cancelled', 2n],
     ])
     expect(
-      made.filter(isQuantityChange).map(({ index, follows, isLast }) => [index, follows, isLast]),
+      records.filter(isQuantityRecord).map(({ index, follows, isLast }) => [index, follows, isLast]),
     ).toEqual([
       [1, null, false],
       [3, 1, true],
     ])
-    expect(made[1]?.by).toEqual({ ...BY, reason: 'sold', reference: 'order 1' })
-    expect(made[0]?.by).toEqual({ keyId: 'petstore', at: NOW })
+    expect(records[1]?.by).toEqual({ ...BY, reason: 'sold', reference: 'order 1' })
+    expect(records[0]?.by).toEqual({ keyId: 'petstore', at: NOW })
   })
 
   test('units that an order releases are available to the next one in the commit', () => {
     const requests = [create({ quantity: 10 }), update(1n, 'cancel'), create({ quantity: 10 }), create()]
-    const { outcomes, orders } = decided(requests, [order(1n)])
+    const { results: outcomes, orders } = decided(requests, [order(1n)])
     expect(outcomes).toMatchObject([
-      { shortage: {} },
+      { type: 'insufficient_stock' },
       { order: {} },
       { order: { id: 101n } },
-      { shortage: {} },
+      { type: 'insufficient_stock' },
     ])
     expect(orders).toMatchObject({ refused: 2, expired: 0, added: [{ id: 101n }], changed: [{ id: 1n }] })
   })
 
   test('two requests about one order in a commit build on each other', () => {
-    const { outcomes, made } = decided(
+    const { results: outcomes, records } = decided(
       [update(1n, 'complete'), update(1n, 'cancel'), update(1n, 'complete')],
       [order(1n)],
     )
-    expect(outcomes).toMatchObject([{ order: { state: 'complete' } }, { closed: {} }, { order: {} }])
-    expect(made).toHaveLength(2)
+    expect(outcomes).toMatchObject([
+      { order: { state: 'complete' } },
+      { type: 'order_closed' },
+      { order: {} },
+    ])
+    expect(records).toHaveLength(2)
   })
 
   test('setting the same ship date changes nothing', () => {
-    const { outcomes, made } = decided([update(1n, { shipDate: 9 })], [order(1n, { shipDate: 9 })])
+    const { results: outcomes, records } = decided(
+      [update(1n, { shipDate: 9 })],
+      [order(1n, { shipDate: 9 })],
+    )
     expect(outcomes).toMatchObject([{ order: { shipDate: 9 } }])
-    expect(made).toEqual([])
+    expect(records).toEqual([])
   })
 
   test("if a commit's maximum of holds has expired, it decides only their expiry", () => {
-    const over = Array.from({ length: MAX_HOLDS_ENDED }, (_, index) =>
+    const over = Array.from({ length: MAX_EXPIRED_HOLDS }, (_, index) =>
       order(BigInt(index - 5_000), { ...ENDED, quantity: 1 }),
     )
     const decision = decided([create()], over)
     expect(decision).toMatchObject({
-      outcomes: [],
-      isPutOff: true,
-      orders: { expired: MAX_HOLDS_ENDED, added: [] },
+      results: [],
+      isPostponed: true,
+      orders: { expired: MAX_EXPIRED_HOLDS, added: [] },
     })
     expect(decision.reserved.get(1n)).toBe(0)
-    expect(decided([create()], over.slice(1))).toMatchObject({ isPutOff: false, outcomes: [{ order: {} }] })
+    expect(decided([create()], over.slice(1))).toMatchObject({ isPostponed: false, results: [{ order: {} }] })
   })
 
   test('a request about orders without the locked orders is a bug, and so are orders that do not add up', () => {
-    expect(() => decide([create()], stock())).toThrow('without what there is')
+    expect(() => decide([create()], stock())).toThrow('did not read the orders')
     expect(() => decide([create()], stock(), { orders: { ...found([]), newIds: [] } })).toThrow('ids')
     expect(() => decide([update(1n, 'cancel')], stock(1), { orders: found([order(1n)]) })).toThrow(RangeError)
     expect(() => decided([update(1n, 'cancel', 2n)], [order(1n)])).toThrow('locked')
   })
 
   test('with an idempotency key, the outcome is stored: created, insufficient stock, closed, not found', () => {
-    const keyed = (key: string, request: StockRequest): StockRequest => ({
+    const keyed = (key: string, request: Command): SubmittedCommand => ({
       ...request,
-      idempotency: { key, fingerprint: 'f', answer: (outcome) => Object.keys(outcome).join() },
+      idempotency: { key, fingerprint: 'f', answer: ({ type }) => type },
     })
     const requests = [
       keyed('a', create({ quantity: 5 })),
@@ -211,13 +220,13 @@ describe('the decision on an order', () => {
       keyed('c', update(1n, 'complete')),
       keyed('d', update(404n, 'complete', undefined)),
     ]
-    const { outcomes, answers, orders } = decided(requests, [order(1n, { state: 'cancelled' })])
+    const { results: outcomes, answers, orders } = decided(requests, [order(1n, { state: 'cancelled' })])
     expect(outcomes).toEqual([
-      { answer: 'order', isReplay: false },
-      { answer: 'order', isReplay: true },
-      { answer: 'shortage', isReplay: false },
-      { answer: 'closed', isReplay: false },
-      { answer: 'unknownOrder', isReplay: false },
+      { type: 'answered', answer: 'done', isReplay: false },
+      { type: 'answered', answer: 'done', isReplay: true },
+      { type: 'answered', answer: 'insufficient_stock', isReplay: false },
+      { type: 'answered', answer: 'order_closed', isReplay: false },
+      { type: 'answered', answer: 'unknown_order', isReplay: false },
     ])
     expect(answers).toHaveLength(4)
     expect(orders?.added).toHaveLength(1)

@@ -1,12 +1,13 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { isQuantityChange } from '../../src/core/stock/changing-stock.ts'
+import type { ChangeOrigin, OutcomeOf, SetQuantity } from '../../src/core/stock/command.ts'
 import { decide } from '../../src/core/stock/decide.ts'
-import { type EntryState, type FoundEntry, PET_STATUSES } from '../../src/core/stock/inventory.ts'
-import type { ChangeOrigin, QuantityChange, QuantityOutcome } from '../../src/core/stock/stock-request.ts'
+import { type EntryState, type LockedEntry, PET_STATUSES } from '../../src/core/stock/inventory.ts'
+import { isQuantityRecord } from '../../src/core/stock/stock-draft.ts'
 import { MAX_QUANTITY } from '../../src/core/values/field.ts'
 
-const set = (petId: bigint, quantity: number, onlyIf?: readonly EntryState[]): QuantityChange => ({
+const set = (petId: bigint, quantity: number, onlyIf?: readonly EntryState[]): SetQuantity => ({
+  type: 'set_quantity' as const,
   petId,
   quantity,
   keyId: 'key_a',
@@ -17,13 +18,19 @@ const state = (quantity: number, status: EntryState['status'] = 'available'): En
   quantity,
   status,
 })
-const item = (petId: bigint, quantity: number, status: EntryState['status'] = 'available') => ({
+const entryOf = (petId: bigint, quantity: number, status: EntryState['status'] = 'available') => ({
   petId,
   quantity,
   status,
 })
+const item = (...entry: Parameters<typeof entryOf>) => ({ type: 'done' as const, item: entryOf(...entry) })
+const conflict = (petId: bigint, quantity: number) => ({
+  type: 'conflict' as const,
+  item: entryOf(petId, quantity),
+})
+const UNKNOWN = { type: 'unknown_pet' } as const
 
-const asFound = ([petId, entry]: readonly [bigint, EntryState]): [bigint, FoundEntry] => [
+const asFound = ([petId, entry]: readonly [bigint, EntryState]): [bigint, LockedEntry] => [
   petId,
   { ...entry, reserved: 0, lowStockAt: null },
 ]
@@ -31,15 +38,15 @@ const asFound = ([petId, entry]: readonly [bigint, EntryState]): [bigint, FoundE
 /** The requests, the current state, the outcomes, and the written changes: index and previous quantity. */
 const CASES: readonly [
   title: string,
-  changes: readonly QuantityChange[],
+  changes: readonly SetQuantity[],
   found: readonly [bigint, EntryState][],
-  outcomes: readonly QuantityOutcome[],
+  outcomes: readonly OutcomeOf<SetQuantity>[],
   made: readonly [index: number, before: number][],
 ][] = [
   ['no request', [], [[1n, state(3)]], [], []],
   ['a quantity is set', [set(1n, 5)], [[1n, state(3, 'sold')]], [item(1n, 5, 'sold')], [[0, 3]]],
   ['the same quantity changes nothing', [set(1n, 3)], [[1n, state(3)]], [item(1n, 3)], []],
-  ['an unknown pet', [set(2n, 5)], [[1n, state(3)]], ['unknown_pet'], []],
+  ['an unknown pet', [set(2n, 5)], [[1n, state(3)]], [UNKNOWN], []],
   [
     'the minimum and the maximum',
     [set(1n, 0), set(1n, MAX_QUANTITY)],
@@ -72,27 +79,15 @@ const CASES: readonly [
   ],
   ['the named state', [set(1n, 5, [state(3)])], [[1n, state(3)]], [item(1n, 5)], [[0, 3]]],
   ['one of the named states', [set(1n, 5, [state(9), state(3)])], [[1n, state(3)]], [item(1n, 5)], [[0, 3]]],
-  [
-    'another quantity than named',
-    [set(1n, 5, [state(4)])],
-    [[1n, state(3)]],
-    [{ conflict: item(1n, 3) }],
-    [],
-  ],
-  [
-    'another status than named',
-    [set(1n, 5, [state(3, 'sold')])],
-    [[1n, state(3)]],
-    [{ conflict: item(1n, 3) }],
-    [],
-  ],
-  ['no state at all is allowed', [set(1n, 3, [])], [[1n, state(3)]], [{ conflict: item(1n, 3) }], []],
-  ['a condition on an unknown pet', [set(2n, 5, [state(3)])], [], ['unknown_pet'], []],
+  ['another quantity than named', [set(1n, 5, [state(4)])], [[1n, state(3)]], [conflict(1n, 3)], []],
+  ['another status than named', [set(1n, 5, [state(3, 'sold')])], [[1n, state(3)]], [conflict(1n, 3)], []],
+  ['no state at all is allowed', [set(1n, 3, [])], [[1n, state(3)]], [conflict(1n, 3)], []],
+  ['a condition on an unknown pet', [set(2n, 5, [state(3)])], [], [UNKNOWN], []],
   [
     'of two with the same condition one succeeds',
     [set(1n, 5, [state(3)]), set(1n, 6, [state(3)])],
     [[1n, state(3)]],
-    [item(1n, 5), { conflict: item(1n, 5) }],
+    [item(1n, 5), conflict(1n, 5)],
     [[0, 3]],
   ],
   [
@@ -112,7 +107,7 @@ const CASES: readonly [
       [1n, state(3)],
       [2n, state(0)],
     ],
-    [{ conflict: item(1n, 3) }, item(2n, 4), 'unknown_pet'],
+    [conflict(1n, 3), item(2n, 4), UNKNOWN],
     [[1, 0]],
   ],
 ]
@@ -121,17 +116,17 @@ describe('the decision of a commit', () => {
   test.each(CASES)('%s', (_, changes, found, outcomes, made) => {
     const decision = decide(changes, new Map(found.map(asFound)))
     const asked: readonly ChangeOrigin[] = changes
-    expect(decision.outcomes).toEqual([...outcomes])
+    expect(decision.results).toEqual([...outcomes])
     expect(
-      decision.made.filter(isQuantityChange).map(({ by, before }) => [asked.indexOf(by), before]),
+      decision.records.filter(isQuantityRecord).map(({ by, before }) => [asked.indexOf(by), before]),
     ).toEqual(made.map((one) => [...one]))
   })
 
   test('a change names the previous one of the same pet, and the last change of each pet is known', () => {
     const changes = [set(1n, 5), set(2n, 6), set(1n, 5), set(1n, 7), set(1n, 8, [state(0)])]
     const found = new Map([1n, 2n].map((petId) => asFound([petId, state(3)])))
-    const made = decide(changes, found).made.filter(isQuantityChange)
-    expect(made.map(({ follows, isLast }) => [follows, isLast])).toEqual([
+    const records = decide(changes, found).records.filter(isQuantityRecord)
+    expect(records.map(({ follows, isLast }) => [follows, isLast])).toEqual([
       [null, false],
       [null, true],
       [0, true],
@@ -162,25 +157,25 @@ describe('the decision of a commit', () => {
       fc.property(fc.array(change), fc.array(fc.tuple(pet, states)), (changes, entries) => {
         const found = new Map(entries.map(asFound))
         const before = structuredClone(found)
-        const { outcomes, made } = decide(changes, found)
+        const { results: outcomes, records } = decide(changes, found)
         expect(found).toEqual(before)
 
         const stock = new Map(entries.map(([petId, entry]) => [petId, { ...entry }]))
-        const kept: [QuantityChange, number][] = []
+        const kept: [SetQuantity, number][] = []
         for (const [index, one] of changes.entries()) {
           const entry = stock.get(one.petId)
           const is = (wanted: EntryState) =>
             wanted.quantity === entry?.quantity && wanted.status === entry.status
-          if (entry === undefined) expect(outcomes[index]).toBe('unknown_pet')
+          if (entry === undefined) expect(outcomes[index]).toEqual(UNKNOWN)
           else if (one.onlyIf !== undefined && !one.onlyIf.some(is)) {
-            expect(outcomes[index]).toEqual({ conflict: { petId: one.petId, ...entry } })
+            expect(outcomes[index]).toEqual({ type: 'conflict', item: { petId: one.petId, ...entry } })
           } else {
             if (entry.quantity !== one.quantity) kept.push([one, entry.quantity])
             entry.quantity = one.quantity
-            expect(outcomes[index]).toEqual({ petId: one.petId, ...entry })
+            expect(outcomes[index]).toEqual({ type: 'done', item: { petId: one.petId, ...entry } })
           }
         }
-        expect(made.filter(isQuantityChange).map(({ by, before: was }) => [by, was])).toEqual(kept)
+        expect(records.filter(isQuantityRecord).map(({ by, before: was }) => [by, was])).toEqual(kept)
       }),
     )
   })

@@ -1,26 +1,37 @@
 import { describe, expect, test } from 'bun:test'
-import { GroupCommit } from '../../src/core/stock/group-commit.ts'
 import {
-  type Adjustment,
+  type Adjust,
+  type Command,
+  type OutcomeOf,
   petIdsOf,
-  type QuantityChange,
-  type QuantityOutcome,
-  type StockRequest,
+  type ResultsOf,
+  type SetQuantity,
+  type SubmittedCommand,
   sizeOf,
-} from '../../src/core/stock/stock-request.ts'
+  typedResults,
+} from '../../src/core/stock/command.ts'
+import { GroupCommit } from '../../src/core/stock/group-commit.ts'
 import { PetsLocked } from '../../src/core/stock/stock-store.ts'
 import { ServiceError } from '../../src/core/values/errors.ts'
 import { someTurns } from '../support/turns.ts'
 
-const change = (quantity: number, petId = 1n): QuantityChange => ({ petId, quantity, keyId: 'key', at: 0 })
-const outcome = ({ petId, quantity }: QuantityChange): QuantityOutcome => ({
+const change = (quantity: number, petId = 1n): SetQuantity => ({
+  type: 'set_quantity' as const,
   petId,
   quantity,
-  status: 'sold',
+  keyId: 'key',
+  at: 0,
+})
+const outcome = ({ petId, quantity }: SetQuantity): OutcomeOf<SetQuantity> => ({
+  type: 'done',
+  item: { petId, quantity, status: 'sold' },
 })
 
-const adjustment = (...petIds: readonly bigint[]): Adjustment => ({
-  ...{ keyId: 'key', at: 0, reason: 'received' },
+const adjustment = (...petIds: readonly bigint[]): Adjust => ({
+  type: 'adjust',
+  keyId: 'key',
+  at: 0,
+  reason: 'received',
   changes: petIds.map((petId) => ({ petId, delta: 1 })),
 })
 
@@ -31,14 +42,19 @@ function slowStore(
 ) {
   const finished: number[] = []
   const batches: {
-    changes: readonly QuantityChange[]
+    changes: readonly SetQuantity[]
     end: (error?: Error) => Promise<void>
     lockWait: 'brief' | 'full' | undefined
   }[] = []
-  const changeStock = (changes: readonly QuantityChange[], lockWait?: 'brief' | 'full') => {
-    const { promise, resolve, reject } = Promise.withResolvers<QuantityOutcome[]>()
+  const changeStock = <const Commands extends readonly SubmittedCommand[]>(
+    commands: Commands,
+    lockWait?: 'brief' | 'full',
+  ) => {
+    // The tests look at updates alone.
+    const changes = commands as readonly SubmittedCommand[] as readonly SetQuantity[]
+    const { promise, resolve, reject } = Promise.withResolvers<ResultsOf<Commands>>()
     const end = async (error?: Error) => {
-      if (error === undefined) resolve(changes.map(outcome))
+      if (error === undefined) resolve(typedResults(commands, changes.map(outcome)))
       else reject(error)
       await someTurns()
     }
@@ -50,12 +66,11 @@ function slowStore(
     limits: { afterDecisions: defer },
     observers: [{ commitFinished: (updates) => finished.push(updates) }],
   })
-  const send = (request: StockRequest) => group.change(request, (made) => made)
-  return { batches, finished, send, set: (one: QuantityChange) => send(one) }
+  const send = (request: Command) => group.run(request)
+  return { batches, finished, send, set: (one: SetQuantity) => send(one) }
 }
 
-const quantities = (changes: readonly QuantityChange[] | undefined) =>
-  changes?.map(({ quantity }) => quantity)
+const quantities = (changes: readonly SetQuantity[] | undefined) => changes?.map(({ quantity }) => quantity)
 
 describe('group commit', () => {
   test('a single update is committed at once, the next in the same turn with those that follow', async () => {
@@ -187,7 +202,7 @@ describe('group commit', () => {
 
   describe('with several slots', () => {
     const slots = () => slowStore((work) => setImmediate(work), { slots: 2 })
-    const pets = (changes: readonly QuantityChange[] | undefined) => changes?.map(({ petId }) => petId)
+    const pets = (changes: readonly SetQuantity[] | undefined) => changes?.map(({ petId }) => petId)
 
     test('commits of different pets run concurrently, at most one per slot', async () => {
       const { batches, set } = slots()

@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'bun:test'
 import { randomFrom } from '../../scripts/torture-task.ts'
 import {
-  type ChangeOutcome,
-  isAdjustment,
-  type StockOutcome,
-  type StockRequest,
-} from '../../src/core/stock/stock-request.ts'
+  type Command,
+  type Outcome,
+  type Result,
+  type SubmittedCommand,
+  typedResults,
+} from '../../src/core/stock/command.ts'
 import type { Store } from '../../src/store/store.ts'
 import { recordBoth, violationsOf } from '../postgres/both-loads.ts'
 import { contradictions } from '../postgres/register-check.ts'
@@ -74,7 +75,13 @@ describe('the check of the responses of a live service', () => {
       ...store,
       changeStock: async (changes) =>
         ++batches % 5 === 0
-          ? changes.map(asUpdate).map(({ petId, quantity }) => ({ petId, quantity, status: 'available' }))
+          ? typedResults(
+              changes,
+              changes.map(asUpdate).map(({ petId, quantity }) => ({
+                type: 'done',
+                item: { petId, quantity, status: 'available' },
+              })),
+            )
           : store.changeStock(changes),
     })
     expect(await findingsWith(losing)).not.toEqual([])
@@ -95,22 +102,20 @@ describe('the check of the responses of a live service', () => {
   })
 })
 
-type Make = (request: StockRequest) => Promise<ChangeOutcome>
-type Change = (request: StockRequest) => Promise<StockOutcome>
+type Make = (request: Command) => Promise<Outcome>
+type Change = (request: SubmittedCommand) => Promise<Result>
 
 /** Handles requests one by one: the fault decides the outcome, and can make the change without its key. */
 function oneByOne(fault: (make: Make) => Change): (store: Store) => Store {
   return (store) => {
-    const change = fault(async ({ idempotency: _, ...request }) => {
+    const change = fault(async (request) => {
       const [outcome] = await store.changeStock([request])
-      const isKeyed = outcome === 'key_reused' || (typeof outcome === 'object' && 'isReplay' in outcome)
-      if (outcome === undefined || isKeyed) throw new Error('a request without a key has no such outcome')
       return outcome
     })
     const changeStock: Store['changeStock'] = async (requests) => {
-      const outcomes: StockOutcome[] = []
+      const outcomes: Result[] = []
       for (const request of requests) outcomes.push(await change(request))
-      return outcomes
+      return typedResults(requests, outcomes)
     }
     return { ...store, changeStock }
   }
@@ -120,36 +125,32 @@ function oneByOne(fault: (make: Make) => Change): (store: Store) => Store {
 function withKeys(make: Make, remember = (write: () => void) => write(), hasFingerprints = true): Change {
   const known = new Map<string, { readonly fingerprint: string; readonly answer: string }>()
   return async (request) => {
-    const { idempotency } = request
-    if (idempotency === undefined) return make(request)
+    const { idempotency, ...command } = request
+    if (idempotency === undefined) return make(command)
     const { key, fingerprint } = idempotency
     const before = known.get(key)
     if (before !== undefined) {
       const isSame = !hasFingerprints || before.fingerprint === fingerprint
-      return isSame ? { answer: before.answer, isReplay: true } : 'key_reused'
+      return isSame ? { type: 'answered', answer: before.answer, isReplay: true } : { type: 'key_reused' }
     }
-    const answer = idempotency.answer(await make(request))
+    const answer = idempotency.answer(await make(command))
     remember(() => known.set(key, { fingerprint, answer }))
-    return { answer, isReplay: false }
+    return { type: 'answered', answer, isReplay: false }
   }
 }
 
 /** Each change in its own commit. */
 function torn(make: Make): Make {
   return async (request) => {
-    if (!isAdjustment(request)) return make(request)
-    const whole: ChangeOutcome[] = []
+    if (request.type !== 'adjust') return make(request)
+    const whole: Outcome[] = []
     for (const change of request.changes) {
       const outcome = await make({ ...request, changes: [change] })
-      if (typeof outcome === 'object' && 'failures' in outcome) return outcome
+      if (outcome.type === 'refused') return outcome
       whole.push(outcome)
       await Bun.sleep(2)
     }
-    return {
-      items: whole.flatMap((outcome) =>
-        typeof outcome === 'object' && 'items' in outcome ? outcome.items : [],
-      ),
-    }
+    return { type: 'done', items: whole.flatMap((outcome) => ('items' in outcome ? outcome.items : [])) }
   }
 }
 
@@ -157,7 +158,7 @@ function torn(make: Make): Make {
 function partial(make: Make): Make {
   return async (request) => {
     const outcome = await make(request)
-    if (!isAdjustment(request) || typeof outcome === 'string' || !('failures' in outcome)) return outcome
+    if (request.type !== 'adjust' || outcome.type !== 'refused') return outcome
     const failed = new Set(outcome.failures.map(({ index }) => index))
     const changes = request.changes.filter((_, index) => !failed.has(index))
     if (changes.length > 0) await make({ ...request, changes })
@@ -167,7 +168,7 @@ function partial(make: Make): Make {
 
 function unconditional(make: Make): Make {
   return (request) =>
-    isAdjustment(request)
+    request.type === 'adjust'
       ? make({ ...request, changes: request.changes.map(({ expected: _, ...change }) => change) })
       : make(request)
 }

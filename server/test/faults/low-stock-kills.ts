@@ -1,5 +1,5 @@
 import { randomFrom } from '../../scripts/torture-task.ts'
-import type { StockRequest } from '../../src/core/stock/stock-request.ts'
+import type { Command } from '../../src/core/stock/command.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import { stockUp } from '../postgres/shop.ts'
 import { createDatabase } from '../support/postgres-databases.ts'
@@ -90,7 +90,9 @@ class ThresholdLoad {
     const requests = new ThresholdRequests(random, movesCategory)
     const by = { keyId: 'key_a', at: Date.now() }
     const store = await openStore(url, { tables: 'make' })
-    await store.changeStock(PET_IDS.map((removedPet) => ({ ...by, removedPet })))
+    await store.changeStock(
+      PET_IDS.map((removedPet) => ({ type: 'remove_pet' as const, ...by, petId: removedPet })),
+    )
     const proof = new LowStockProof(url, await store.latestEventCursor(), movesCategory)
     await store.changeStock([categoryRequest(CATEGORY)])
     await store.changeStock(requests.first())
@@ -134,7 +136,7 @@ class ThresholdLoad {
     }
   }
 
-  async #change(address: string, request: StockRequest): Promise<boolean> {
+  async #change(address: string, request: Command): Promise<boolean> {
     const { method, path, body } = asHttp(request)
     const headers = { Authorization: `Bearer ${this.#key}`, 'Content-Type': 'application/json' }
     const sent = { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) }
@@ -164,33 +166,33 @@ interface HttpChange {
 }
 
 /** The same change as an HTTP request. Holds expire by themselves. */
-function asHttp(request: StockRequest): HttpChange {
-  if ('changes' in request) {
-    const changes = request.changes.map((change) => ({ ...change, petId: Number(change.petId) }))
-    return { method: 'POST', path: '/inventory/adjustments', body: { reason: 'counted', changes } }
+function asHttp(command: Command): HttpChange {
+  switch (command.type) {
+    case 'adjust': {
+      const changes = command.changes.map((change) => ({ ...change, petId: Number(change.petId) }))
+      return { method: 'POST', path: '/inventory/adjustments', body: { reason: 'counted', changes } }
+    }
+    case 'create_order': {
+      const { draft } = command
+      return { method: 'POST', path: '/store/orders', body: { ...draft, petId: Number(draft.petId) } }
+    }
+    case 'cancel_order':
+      return { method: 'DELETE', path: `/store/orders/${command.orderId}` }
+    case 'complete_order':
+      return { method: 'PATCH', path: `/store/orders/${command.orderId}`, body: { complete: true } }
+    case 'update_pet':
+      return { method: 'PATCH', path: `/pets/${command.petId}`, body: withNumbers(command.patch) }
+    case 'remove_pet':
+      return { method: 'DELETE', path: `/pets/${command.petId}` }
+    case 'create_pet':
+      return { method: 'POST', path: '/pets', body: withNumbers(command.draft) }
+    case 'update_category':
+      return { method: 'PATCH', path: `/categories/${command.categoryId}`, body: command.patch }
+    case 'set_quantity':
+      return { method: 'PATCH', path: `/inventory/${command.petId}`, body: { quantity: command.quantity } }
+    default:
+      return { method: 'PATCH', path: `/inventory/${PET_IDS[0]}`, body: { quantity: 0 } }
   }
-  if ('draft' in request) {
-    const { draft } = request
-    return { method: 'POST', path: '/store/orders', body: { ...draft, petId: Number(draft.petId) } }
-  }
-  if ('orderId' in request) {
-    const path = `/store/orders/${request.orderId}`
-    return request.update === 'cancel'
-      ? { method: 'DELETE', path }
-      : { method: 'PATCH', path, body: { complete: true } }
-  }
-  if ('petPatch' in request) {
-    return { method: 'PATCH', path: `/pets/${request.petId}`, body: withNumbers(request.petPatch) }
-  }
-  if ('removedPet' in request) return { method: 'DELETE', path: `/pets/${request.removedPet}` }
-  if ('newPet' in request) return { method: 'POST', path: '/pets', body: withNumbers(request.newPet) }
-  if ('categoryPatch' in request) {
-    return { method: 'PATCH', path: `/categories/${request.categoryId}`, body: request.categoryPatch }
-  }
-  if ('quantity' in request) {
-    return { method: 'PATCH', path: `/inventory/${request.petId}`, body: { quantity: request.quantity } }
-  }
-  return { method: 'PATCH', path: `/inventory/${PET_IDS[0]}`, body: { quantity: 0 } }
 }
 
 function withNumbers(fields: object): object {

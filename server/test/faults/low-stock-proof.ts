@@ -46,7 +46,7 @@ export class LowStockProof {
         (await store.listOrders({ state: 'open' }, 1_000)).some(({ expiresAt }) => expiresAt !== undefined)
       )
         await Bun.sleep(20)
-      while ((await store.petsWithHoldsOver(1)).length > 0) await Bun.sleep(20)
+      while ((await store.petsWithExpiredHolds(1)).length > 0) await Bun.sleep(20)
       this.#play(await eventsAfter(store, this.#cursor))
       const { rows } = await searchPage(store, EVERYTHING, { limit: 1_000, cursor: undefined })
       return [...this.#unlike(rows), ...(await this.#histories(store)), ...(await store.findDamage())]

@@ -1,4 +1,5 @@
-import type { OrderOutcome, StockRequest } from '../../src/core/stock/stock-request.ts'
+import type { Order } from '../../src/core/orders/order.ts'
+import type { Command } from '../../src/core/stock/command.ts'
 
 /** Few pets, with thresholds close to the quantities, so that almost everything crosses. */
 export const PET_IDS = Array.from({ length: 10 }, (_, index) => BigInt(index + 1))
@@ -22,43 +23,54 @@ export class ThresholdRequests {
   }
 
   /** The requests that create everything the others need. */
-  first(): StockRequest[] {
+  first(): Command[] {
     return PET_IDS.map((id) => this.#creation(id))
   }
 
   /** Adds an order that can be completed or cancelled from now on. */
-  opened({ id, petId }: Pick<Extract<OrderOutcome, { order: object }>['order'], 'id' | 'petId'>): void {
+  opened({ id, petId }: Pick<Order, 'id' | 'petId'>): void {
     this.#open.set(id, petId)
   }
 
-  next(): StockRequest {
+  next(): Command {
     const random = this.#random
     const petId = PET_IDS[this.#upTo(PET_IDS.length - 1)] ?? 1n
     const kind = random() * 100
-    if (kind < 30) return { ...BY, petId, quantity: this.#upTo(MAX_UNITS) }
+    if (kind < 30) return { type: 'set_quantity', ...BY, petId, quantity: this.#upTo(MAX_UNITS) }
     if (kind < 45) {
       const second = PET_IDS.find((id) => id !== petId) ?? petId
-      return { ...BY, changes: [petId, second].map((id) => ({ petId: id, delta: random() < 0.5 ? -1 : 2 })) }
+      return {
+        type: 'adjust',
+        ...BY,
+        changes: [petId, second].map((id) => ({ petId: id, delta: random() < 0.5 ? -1 : 2 })),
+      }
     }
-    if (kind < 55) return { ...BY, draft: { petId, quantity: 1 + this.#upTo(2) } }
-    if (kind < 63) return { ...BY, draft: { petId, quantity: 1 + this.#upTo(2), holdSeconds: 1 } }
+    if (kind < 55) return { type: 'create_order', ...BY, draft: { petId, quantity: 1 + this.#upTo(2) } }
+    if (kind < 63)
+      return { type: 'create_order', ...BY, draft: { petId, quantity: 1 + this.#upTo(2), holdSeconds: 1 } }
     if (kind < 80) {
       const [order] = this.#open
-      if (order === undefined) return { ...BY, petId, quantity: MAX_UNITS }
+      if (order === undefined) return { type: 'set_quantity', ...BY, petId, quantity: MAX_UNITS }
       this.#open.delete(order[0])
-      return { ...BY, orderId: order[0], petId: order[1], update: random() < 0.5 ? 'complete' : 'cancel' }
+      const type = random() < 0.5 ? 'complete_order' : 'cancel_order'
+      return { type, ...BY, orderId: order[0], petId: order[1] }
     }
     if (kind < 88)
-      return { ...BY, petId, petPatch: { lowStockAt: random() < 0.4 ? null : this.#upTo(MAX_UNITS) } }
-    if (kind < 92) return { ...BY, petId, petPatch: { categoryId: this.#category() } }
-    if (kind < 94) return { ...BY, removedPet: petId }
+      return {
+        type: 'update_pet',
+        ...BY,
+        petId,
+        patch: { lowStockAt: random() < 0.4 ? null : this.#upTo(MAX_UNITS) },
+      }
+    if (kind < 92) return { type: 'update_pet', ...BY, petId, patch: { categoryId: this.#category() } }
+    if (kind < 94) return { type: 'remove_pet', ...BY, petId: petId }
     if (kind < 97) return this.#creation(petId)
-    if (!this.#movesCategory) return { ...BY, holdsOf: [petId] }
+    if (!this.#movesCategory) return { type: 'release_holds', ...BY, petIds: [petId] }
     const lowStockAt = random() < 0.3 ? null : this.#upTo(MAX_UNITS)
-    return { ...BY, categoryId: CATEGORY, categoryPatch: { lowStockAt } }
+    return { type: 'update_category', ...BY, categoryId: CATEGORY, patch: { lowStockAt } }
   }
 
-  #creation(id: bigint): StockRequest {
+  #creation(id: bigint): Command {
     const own = this.#random() < 0.5 ? { lowStockAt: this.#upTo(MAX_UNITS) } : {}
     const pet = {
       id,
@@ -67,7 +79,7 @@ export class ThresholdRequests {
       quantity: this.#upTo(MAX_UNITS),
       ...own,
     } as const
-    return { ...BY, newPet: { ...pet, categoryId: this.#category() } }
+    return { type: 'create_pet', ...BY, draft: { ...pet, categoryId: this.#category() } }
   }
 
   #category(): bigint {
@@ -80,9 +92,9 @@ export class ThresholdRequests {
 }
 
 /** The categories as they are at the beginning. */
-export function categoryRequest(id: bigint): StockRequest {
+export function categoryRequest(id: bigint): Command {
   const threshold = id === CATEGORY ? { lowStockAt: THRESHOLD } : {}
-  return { ...BY, newCategory: { id, name: `Category ${id}`, ...threshold } }
+  return { type: 'create_category', ...BY, draft: { id, name: `Category ${id}`, ...threshold } }
 }
 
 /** The knowledge of category thresholds of a reader that only gets events of pets. */

@@ -63,9 +63,8 @@ export async function crossThresholds(run: LowStockRun): Promise<LowStockReport>
       const caller = async (commit: GroupCommit) => {
         while (changes < roundEnd) {
           changes++
-          const outcome = await commit.change(requests.next(), (one) => one)
-          if (typeof outcome === 'object' && 'order' in outcome && outcome.order.state === 'open')
-            requests.opened(outcome.order)
+          const outcome = await commit.run(requests.next())
+          if ('order' in outcome && outcome.order.state === 'open') requests.opened(outcome.order)
           if (random() < 0.05) now += 250
         }
       }

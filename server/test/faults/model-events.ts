@@ -1,4 +1,4 @@
-import { STORE_KEY_ID } from '../../src/core/stock/stock-request.ts'
+import { STORE_KEY_ID } from '../../src/core/stock/command.ts'
 import type { ChangedBy } from './model-outcome.ts'
 
 /** An event of one pet; numbers are `bigint`. */

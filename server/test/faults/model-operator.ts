@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { STORE_KEY_ID } from '../../src/core/stock/stock-request.ts'
+import { STORE_KEY_ID } from '../../src/core/stock/command.ts'
 import { openStore, restoreStore } from '../../src/store/open-store.ts'
 import { type Outcome, petstore } from '../cli/petstore.ts'
 import { historyOf, stockOf } from '../support/whole-store.ts'

@@ -1,5 +1,5 @@
 import { PERMISSIONS } from '../../src/core/keys/permissions.ts'
-import { STORE_KEY_ID } from '../../src/core/stock/stock-request.ts'
+import { STORE_KEY_ID } from '../../src/core/stock/command.ts'
 import { checkAgainstContract } from '../support/contract-check.ts'
 import { ClockShop } from './clock-shop.ts'
 import { judge, type Told } from './model-judge.ts'
@@ -158,8 +158,9 @@ async function moveClock(run: ModelRun, by: number): Promise<void> {
 
 async function endHolds({ shop, world }: ModelRun): Promise<void> {
   const { store, now } = shop
-  const holdsOf = await store.petsWithHoldsOver(1_000)
-  if (holdsOf.length > 0) await store.changeStock([{ holdsOf, keyId: STORE_KEY_ID, at: now }])
+  const holdsOf = await store.petsWithExpiredHolds(1_000)
+  if (holdsOf.length > 0)
+    await store.changeStock([{ type: 'release_holds', petIds: holdsOf, keyId: STORE_KEY_ID, at: now }])
   world.orders.endHolds()
 }
 

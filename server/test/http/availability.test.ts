@@ -45,7 +45,7 @@ describe('a hold', () => {
     const { text } = await service.call('GET', `/inventory/events?lastEventId=${cursor}`)
     const data = JSON.parse(/^event: order\n.*\ndata: (.*)$/m.exec(text)?.[1] ?? '')
     expect(data).toMatchObject({ change: 'expired', keyId: 'petstore', order: { id, state: 'expired' } })
-    expect(await service.store.petsWithHoldsOver(1)).toEqual([])
+    expect(await service.store.petsWithExpiredHolds(1)).toEqual([])
   })
 })
 

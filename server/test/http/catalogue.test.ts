@@ -73,8 +73,12 @@ describe('POST /pets', () => {
     [{ name: 'Rex', categoryId: 1, barcode: '' }, 400, 'barcode must be 1 to 48 visible ASCII characters'],
     [{ name: 'Rex', categoryId: 1, barcode: 'a b' }, 400, 'barcode must be'],
     [{ name: 'Rex', categoryId: 1, id: 'x' }, 400, 'id must be an integer from -9223372036854775808'],
-    [{ name: 'Rex', categoryId: 1, id: 1 }, 409, 'there is a pet 1 already; nothing was changed'],
-    [{ name: 'Rex', categoryId: 1, barcode: '4006381333931' }, 409, 'barcode 4006381333931 is that of petId'],
+    [{ name: 'Rex', categoryId: 1, id: 1 }, 409, 'pet 1 already exists; nothing was changed'],
+    [
+      { name: 'Rex', categoryId: 1, barcode: '4006381333931' },
+      409,
+      'barcode 4006381333931 is already used by pet',
+    ],
   ])('%j is rejected with %i, and nothing changes', async (body, status, message) => {
     const before = await pets()
     const answer = await sent('POST', '/pets', body)
@@ -103,7 +107,7 @@ describe('PATCH /pets/{petId}', () => {
     ['1', {}, 400, 'at least one of name, categoryId, status, barcode and lowStockAt'],
     ['1', { name: null }, 400, 'name must be'],
     ['1', { categoryId: 404 }, 400, 'there is no category 404'],
-    ['1', { barcode: '4006381333931' }, 409, 'is that of petId'],
+    ['1', { barcode: '4006381333931' }, 409, 'is already used by pet'],
     ['404', { name: 'Rex' }, 404, 'there is no pet with petId 404'],
     ['404', { categoryId: 404 }, 400, 'there is no category 404'],
     ['404', { categoryId: 1 }, 404, 'there is no pet with petId 404'],
@@ -170,7 +174,7 @@ describe('/categories', () => {
   test.each<[string, string, unknown, number, string]>([
     ['POST', '', {}, 400, 'name is missing; it must be'],
     ['POST', '', { name: 'x'.repeat(201) }, 400, 'name must be'],
-    ['POST', '', { name: 'Dogs', id: 1 }, 409, 'there is a category 1 already'],
+    ['POST', '', { name: 'Dogs', id: 1 }, 409, 'category 1 already exists'],
     ['POST', '', { name: 'Dogs', lowStockAt: null }, 400, 'lowStockAt must be'],
     ['PATCH', '/1', {}, 400, 'at least one of name and lowStockAt'],
     ['PATCH', '/404', { name: 'Dogs' }, 404, 'there is no category 404'],

@@ -121,7 +121,13 @@ describe('events under load', () => {
     await quick.until(() => quick.events.length === 1)
     await until(async () => (await openRequests()) === 2)
     let quantity = 100_000
-    const change = () => ({ petId: 1n, quantity: ++quantity, keyId: 'k'.repeat(1_000), at: Date.now() })
+    const change = () => ({
+      type: 'set_quantity' as const,
+      petId: 1n,
+      quantity: ++quantity,
+      keyId: 'k'.repeat(1_000),
+      at: Date.now(),
+    })
     // The kernel may buffer some megabytes per connection.
     for (let told = 1; told < 20_000; ) {
       await service.store.changeStock(Array.from({ length: 500 }, change))
@@ -142,7 +148,13 @@ describe('events under load', () => {
   test('a reader that catches up gets its backlog at its own pace', async () => {
     const from = await service.store.latestEventCursor()
     let quantity = 500_000
-    const change = () => ({ petId: 1n, quantity: ++quantity, keyId: 'key_a', at: Date.now() })
+    const change = () => ({
+      type: 'set_quantity' as const,
+      petId: 1n,
+      quantity: ++quantity,
+      keyId: 'key_a',
+      at: Date.now(),
+    })
     // About 1.2 MB, far more than may be unsent at a time.
     for (let round = 0; round < 9; round++) {
       await service.store.changeStock(Array.from({ length: 1_000 }, change))

@@ -118,7 +118,13 @@ describe('GET /inventory/events', () => {
   test('an id too far back gets a relist, and the stream continues from there', async () => {
     const after = await service.store.latestEventCursor()
     for (let round = 0; round < 11; round++) {
-      const change = (index: number) => ({ petId: 2n, quantity: round * 1_000 + index, keyId: 'k', at: 1 })
+      const change = (index: number) => ({
+        type: 'set_quantity' as const,
+        petId: 2n,
+        quantity: round * 1_000 + index,
+        keyId: 'k',
+        at: 1,
+      })
       await service.store.changeStock(Array.from({ length: 1_000 }, (_, index) => change(index + 10)))
     }
     const reader = await followFromNow({ after })

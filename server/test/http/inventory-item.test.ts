@@ -34,7 +34,9 @@ describe('GET /inventory/{petId}', () => {
     const headers = { 'If-None-Match': '"x", W/"1-pending"' }
     const same = await service.call('GET', '/inventory/2', { headers })
     expect([same.status, same.text, same.headers.get('ETag')]).toEqual([304, '', '"1-pending"'])
-    await service.store.changeStock([{ petId: 2n, quantity: 3, keyId: 'key_other', at: 1 }])
+    await service.store.changeStock([
+      { type: 'set_quantity', petId: 2n, quantity: 3, keyId: 'key_other', at: 1 },
+    ])
     const changed = await service.call('GET', '/inventory/2', { headers })
     expect([changed.status, changed.item.quantity]).toEqual([200, 3])
     expect(changed.headers.get('ETag')).toBe('"3-pending"')

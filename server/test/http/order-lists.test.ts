@@ -80,7 +80,11 @@ describe('GET /store/orders', () => {
     const pet = { id: 50n, name: 'Many', categoryId: 1n, status: 'available', quantity: 1_500 } as const
     await service.store.addPets([pet])
     const by = { keyId: 'key_a', at: 1 }
-    const drafts = Array.from({ length: 600 }, () => ({ ...by, draft: { petId: 50n, quantity: 1 } }))
+    const drafts = Array.from({ length: 600 }, () => ({
+      type: 'create_order' as const,
+      ...by,
+      draft: { petId: 50n, quantity: 1 },
+    }))
     for (const _ of [1, 2]) await service.store.changeStock(drafts)
     expect(await listed('?petId=50')).toHaveLength(100)
     expect(await listed('?petId=50&limit=1000')).toHaveLength(1_000)
@@ -126,7 +130,7 @@ describe('event streams', () => {
 
   test('report each change of an order with its record, right after the change of quantity', async () => {
     // Earlier expiries are reported before.
-    await service.store.changeStock([{ keyId: 'key_a', at: 1, holdsOf: [1n] }])
+    await service.store.changeStock([{ type: 'release_holds', keyId: 'key_a', at: 1, petIds: [1n] }])
     const cursor = await service.store.latestEventCursor()
     const created = (await sent('POST', '/store/orders', { petId: 1, quantity: 2 })).json as { id: number }
     const path = `/store/orders/${created.id}`

@@ -175,7 +175,7 @@ describe('PATCH /store/orders/{orderId}', () => {
     for (const body of [{ complete: true }, { shipDate: '2027-01-01T00:00:00Z' }]) {
       const answer = await patch(id, body)
       expect([answer.status, answer.error.code]).toEqual([409, 'order_closed'])
-      expect(answer.error.message).toContain(`order ${id} is cancelled`)
+      expect(answer.error.message).toContain(`order ${id} is already cancelled`)
       expect(answer.error).toMatchObject({
         details: [{ index: 0, petId: 1, code: 'order_closed', state: 'cancelled' }],
       })

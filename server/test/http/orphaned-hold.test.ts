@@ -1,5 +1,4 @@
 import { expect, test } from 'bun:test'
-import type { StockRequest } from '../../src/core/stock/stock-request.ts'
 import { TestService } from '../support/test-service.ts'
 import { until } from '../support/until.ts'
 
@@ -8,8 +7,8 @@ test('an expired hold whose pet has no stock row is ignored, and other holds sti
   const service = await TestService.start({
     wrapStore: (store) => ({
       ...store,
-      changeStock: (requests: readonly StockRequest[]) => {
-        for (const request of requests) if ('holdsOf' in request) swept.push(...request.holdsOf)
+      changeStock: (requests) => {
+        for (const request of requests) if (request.type === 'release_holds') swept.push(...request.petIds)
         return store.changeStock(requests)
       },
     }),

@@ -127,7 +127,9 @@ describe('GET /inventory/{petId}/history', () => {
   })
 
   test('names an import by its id, because it has no key', async () => {
-    await service.store.changeStock([{ petId: 2n, quantity: 5, keyId: 'petstore-import', at: START }])
+    await service.store.changeStock([
+      { type: 'set_quantity', petId: 2n, quantity: 5, keyId: 'petstore-import', at: START },
+    ])
     const { json } = await service.call('GET', '/inventory/2/history')
     expect(json).toMatchObject([{ keyId: 'petstore-import', keyName: 'petstore-import' }])
   })
@@ -140,7 +142,9 @@ describe('GET /inventory/{petId}/history', () => {
   })
 
   test('remains after the pet is removed, including the removal', async () => {
-    await service.store.changeStock([{ petId: 4n, quantity: 5, keyId: 'key_a', at: START }])
+    await service.store.changeStock([
+      { type: 'set_quantity', petId: 4n, quantity: 5, keyId: 'key_a', at: START },
+    ])
     await removePet(service.store, 4n)
     const { status, json } = await service.call('GET', '/inventory/4/history')
     expect([status, (json as unknown[]).length]).toEqual([200, 1])
@@ -161,9 +165,9 @@ describe('GET /inventory/{petId}/history', () => {
 describe('GET /inventory/history', () => {
   test('returns the changes of all pets newest first, page by page, each once', async () => {
     await service.store.changeStock([
-      { petId: 5n, quantity: 3, keyId, at: START + 100 },
-      { petId: 6n, quantity: 7, keyId: 'petstore-import', at: START + 100 },
-      { petId: 5n, quantity: 2, keyId, at: START + 100 },
+      { type: 'set_quantity', petId: 5n, quantity: 3, keyId, at: START + 100 },
+      { type: 'set_quantity', petId: 6n, quantity: 7, keyId: 'petstore-import', at: START + 100 },
+      { type: 'set_quantity', petId: 5n, quantity: 2, keyId, at: START + 100 },
     ])
     const pages = await follow('/inventory/history?limit=30')
     expect(each(pages, 'petId').slice(0, 3)).toEqual([5, 6, 5])

@@ -47,7 +47,11 @@ test.skipIf(typeof pgbouncer === 'string')(
       await until(() => succeeds(() => server.run('SELECT 1')))
       lost = before - (await nextId())
       quantity++
-      await until(() => succeeds(() => writer.changeStock([{ petId: 1n, quantity, keyId: 'key_a', at: 1 }])))
+      await until(() =>
+        succeeds(() =>
+          writer.changeStock([{ type: 'set_quantity', petId: 1n, quantity, keyId: 'key_a', at: 1 }]),
+        ),
+      )
       // The connection of the reader has not been lost: only the database can report its crash.
       const seen = await reader.stockChangesSince(cursor)
       if (seen !== 'too_many') expect(seen.set).toMatchObject([{ petId: 1n, quantity }])

@@ -38,7 +38,13 @@ describe('events of two instances that write concurrently', () => {
       for (let round = 0; round < 100; round++) {
         const petIds = PET_IDS.filter(() => Math.random() < 0.5).toSorted(() => Math.random() - 0.5)
         await store.changeStock(
-          petIds.map((petId) => ({ petId: BigInt(petId), quantity: ++value, keyId: 'key_a', at: value })),
+          petIds.map((petId) => ({
+            type: 'set_quantity' as const,
+            petId: BigInt(petId),
+            quantity: ++value,
+            keyId: 'key_a',
+            at: value,
+          })),
         )
       }
     }

@@ -109,7 +109,8 @@ test('with several hosts, the one that accepts writes is found, also after a fai
       tables: 'expect',
     },
   )
-  const change = (quantity: number) => store.changeStock([{ petId: 1n, quantity, keyId: 'key_a', at: 1 }])
+  const change = (quantity: number) =>
+    store.changeStock([{ type: 'set_quantity', petId: 1n, quantity, keyId: 'key_a', at: 1 }])
   await change(10)
   pair.killPrimary()
   await pair.promote()

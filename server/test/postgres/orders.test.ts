@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import type { Order } from '../../src/core/orders/order.ts'
-import type { StockRequest } from '../../src/core/stock/stock-request.ts'
+import type { Command, SubmittedCommand } from '../../src/core/stock/command.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import type { Store } from '../../src/store/store.ts'
 import { addOrders } from '../support/add-orders.ts'
@@ -28,7 +28,8 @@ afterAll(async () => {
 })
 
 const BY = { keyId: 'key_a', at: 1 }
-const set = (petId: bigint, quantity: number) => stores[0].changeStock([{ ...BY, petId, quantity }])
+const set = (petId: bigint, quantity: number) =>
+  stores[0].changeStock([{ type: 'set_quantity', ...BY, petId, quantity }])
 
 function order(index: number, body: object): Promise<Response> {
   return fetch(`${instances[index % 2]?.address}/v1/store/orders`, {
@@ -72,22 +73,28 @@ describe('orders on two instances on one PostgreSQL', () => {
     for (const petId of pets) await set(petId, 30)
     const cursor = await stores[0].latestEventCursor()
     const open: Order[] = []
-    const keyed = (request: StockRequest, index: number): StockRequest => ({
+    const keyed = (request: Command, index: number): SubmittedCommand => ({
       ...request,
       idempotency: { key: `crossing-${index % 40}`, fingerprint: 'f', answer: () => 'made' },
     })
     async function commit(index: number): Promise<void> {
-      const requests: StockRequest[] = pets.map((petId) => ({
-        ...{ ...BY, draft: { petId, quantity: 1, ...(index % 3 === 0 ? { holdSeconds: 1 } : {}) } },
+      const requests: SubmittedCommand[] = pets.map((petId) => ({
+        ...{
+          type: 'create_order',
+          ...BY,
+          draft: { petId, quantity: 1, ...(index % 3 === 0 ? { holdSeconds: 1 } : {}) },
+        },
       }))
       for (const one of open.splice(0, 3)) {
-        const update = index % 2 === 0 ? 'complete' : 'cancel'
-        requests.push({ ...BY, orderId: one.id, petId: one.petId, update })
+        const type = index % 2 === 0 ? 'complete_order' : 'cancel_order'
+        requests.push({ type, ...BY, orderId: one.id, petId: one.petId })
       }
-      requests.push(keyed({ ...BY, changes: pets.map((petId) => ({ petId, delta: 1 })) }, index))
+      requests.push(
+        keyed({ type: 'adjust', ...BY, changes: pets.map((petId) => ({ petId, delta: 1 })) }, index),
+      )
       const sent = index % 2 === 0 ? requests : requests.toReversed()
       for (const outcome of (await stores[index % 2]?.changeStock(sent)) ?? []) {
-        if (typeof outcome === 'object' && 'order' in outcome && outcome.order.state === 'open') {
+        if ('order' in outcome && outcome.order.state === 'open') {
           open.push(outcome.order)
         }
       }
@@ -110,9 +117,9 @@ describe('orders on two instances on one PostgreSQL', () => {
   test('an id that an import has taken meanwhile is skipped', async () => {
     const petId = 3n
     await set(petId, 100)
-    const draft = { ...BY, draft: { petId, quantity: 1 } }
+    const draft = { type: 'create_order' as const, ...BY, draft: { petId, quantity: 1 } }
     const [last] = await stores[0].changeStock([draft])
-    if (typeof last !== 'object' || !('order' in last)) throw new Error('no order')
+    if (last.type !== 'done') throw new Error('no order')
     const next = last.order.id + 1n
     await addOrders(stores[1], [{ id: next, petId, quantity: 1, complete: true }])
     // As if the import had come right after the id was taken.

@@ -149,7 +149,13 @@ describe('a pet locked by another process', () => {
     const store = await openPostgresStore(database.url, settings)
     const other = database.connect()
     await other.unsafe('BEGIN; SELECT 1 FROM stock WHERE pet_id = 1 FOR UPDATE')
-    const requests = PET_IDS.map((petId) => ({ petId: BigInt(petId), quantity: 30, keyId: 'key', at: 0 }))
+    const requests = PET_IDS.map((petId) => ({
+      type: 'set_quantity' as const,
+      petId: BigInt(petId),
+      quantity: 30,
+      keyId: 'key',
+      at: 0,
+    }))
     const failure = await failureOf(store.changeStock(requests, 'brief'))
     expect(failure).toBeInstanceOf(PetsLocked)
     expect(failure).toMatchObject({ petIds: new Set([1n]) })

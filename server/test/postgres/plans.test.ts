@@ -21,7 +21,7 @@ async function readOrders(store: Store): Promise<number> {
       found += (await store.listOrders(filter, 3)).length
     }
   await store.findAvailability(7n)
-  await store.petsWithHoldsOver(10)
+  await store.petsWithExpiredHolds(10)
   return found
 }
 

@@ -77,10 +77,14 @@ describe('after the promotion of a standby that has everything', () => {
 
 describe('after the promotion of a standby that lacks the last changes', () => {
   async function make(store: Store): Promise<void> {
-    await store.changeStock([{ ...BY, draft: { petId: 1n, quantity: 1 } }])
-    await store.changeStock([{ ...BY, newCategory: { name: 'Birds' } }])
+    await store.changeStock([{ type: 'create_order', ...BY, draft: { petId: 1n, quantity: 1 } }])
+    await store.changeStock([{ type: 'create_category', ...BY, draft: { name: 'Birds' } }])
     await store.changeStock([
-      { ...BY, newPet: { name: 'Kiwi', categoryId: 1n, status: 'available', quantity: 1 } },
+      {
+        type: 'create_pet',
+        ...BY,
+        draft: { name: 'Kiwi', categoryId: 1n, status: 'available', quantity: 1 },
+      },
     ])
   }
   const idsIn = async (server: PostgresServer) => {
@@ -94,10 +98,10 @@ describe('after the promotion of a standby that lacks the last changes', () => {
   test('no id is assigned twice, and a cursor of a lost event is recognised', async () => {
     await stockUp(primary.url())
     const first = await openStore(primary.url(), { tables: 'expect' })
-    await first.changeStock([{ ...BY, petId: 1n, quantity: 1_000 }])
+    await first.changeStock([{ type: 'set_quantity', ...BY, petId: 1n, quantity: 1_000 }])
     await make(first)
     const kept = await first.latestEventCursor()
-    await first.changeStock([{ ...BY, petId: 2n, quantity: 1 }])
+    await first.changeStock([{ type: 'set_quantity', ...BY, petId: 2n, quantity: 1 }])
     await primary.stopReplication()
     // More than a sequence logs ahead.
     for (let round = 0; round < 40; round++) await make(first)
@@ -125,7 +129,7 @@ describe('after the promotion of a standby that lacks the last changes', () => {
     expect(await second.stockEventsAfter(lost, 10)).toBe('too_far')
     // Also once another event has its position.
     for (let quantity = 1; quantity <= 100; quantity++) {
-      await second.changeStock([{ ...BY, petId: 1n, quantity }])
+      await second.changeStock([{ type: 'set_quantity', ...BY, petId: 1n, quantity }])
     }
     expect(await second.stockEventsAfter(lost, 10)).toBe('too_far')
     await second.close()
@@ -135,7 +139,7 @@ describe('after the promotion of a standby that lacks the last changes', () => {
     await stockUp(primary.url())
     const first = await openStore(primary.url(), { tables: 'expect' })
     const start = await first.latestEventCursor()
-    await first.changeStock([{ ...BY, petId: 1n, quantity: 1 }])
+    await first.changeStock([{ type: 'set_quantity', ...BY, petId: 1n, quantity: 1 }])
     const before = await first.stockEventsAfter(start, 10)
     await primary.stopReplication()
     primary.kill()

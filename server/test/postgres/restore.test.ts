@@ -56,8 +56,16 @@ test.skipIf(installed === undefined)(
         const job = cronCommand(nightly).replace(/^export DATABASE_URL=.*$/m, `export DATABASE_URL='${url}'`)
         expect(await machine.run(job, {})).toEqual({ exitCode: 0, stdout: '', stderr: '' })
         const cursor = await first.latestEventCursor()
-        const order = { draft: { petId: 1n, quantity: 1 }, keyId: 'key_a', at: 1 }
-        await first.changeStock([order, { petId: 1n, quantity: 9, keyId: 'key_a', at: 1 }])
+        const order = {
+          type: 'create_order' as const,
+          draft: { petId: 1n, quantity: 1 },
+          keyId: 'key_a',
+          at: 1,
+        }
+        await first.changeStock([
+          order,
+          { type: 'set_quantity', petId: 1n, quantity: 9, keyId: 'key_a', at: 1 },
+        ])
         await first.close()
 
         const [, restore = ''] = printedBlocks('petstore restore', 'sh')
@@ -73,7 +81,7 @@ test.skipIf(installed === undefined)(
           expect((await second.listOrders({}, 10))[0]?.id).toBeGreaterThan(1n)
           expect(await second.stockEventsAfter(cursor, 10)).toBe('too_far')
           const now = await second.latestEventCursor()
-          await second.changeStock([{ petId: 1n, quantity: 5, keyId: 'key_a', at: 1 }])
+          await second.changeStock([{ type: 'set_quantity', petId: 1n, quantity: 5, keyId: 'key_a', at: 1 }])
           expect(await second.stockEventsAfter(now, 10)).toMatchObject({ events: [{ before: 4, after: 5 }] })
         } finally {
           await second.close()

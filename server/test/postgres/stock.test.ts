@@ -70,23 +70,23 @@ describe('stock on PostgreSQL', () => {
       change(3n, 3),
     ])
     expect(outcomes).toEqual([
-      { conflict: { petId: 1n, quantity: 2, status: 'available' } },
-      { petId: 2n, quantity: 3, status: 'available' },
-      'unknown_pet',
+      { type: 'conflict', item: { petId: 1n, quantity: 2, status: 'available' } },
+      { type: 'done', item: { petId: 2n, quantity: 3, status: 'available' } },
+      { type: 'unknown_pet' },
     ])
   })
 
   test('is returned even if a change changes nothing', async () => {
     await store.changeStock([change(1n, 1)])
     await other.changeStock([change(1n, 5)])
-    expect(await store.changeStock([change(1n, 1)])).toMatchObject([{ quantity: 1 }])
+    expect(await store.changeStock([change(1n, 1)])).toMatchObject([{ item: { quantity: 1 } }])
     expect(await changesOf(1n)).toEqual([
       [0, 1],
       [1, 5],
       [5, 1],
     ])
     await removePet(other, 1n)
-    expect(await store.changeStock([change(1n, 1)])).toEqual(['unknown_pet'])
+    expect(await store.changeStock([change(1n, 1)])).toEqual([{ type: 'unknown_pet' }])
   })
 
   const importPets = async (pets: readonly StockedPet[], options: Partial<ApplyOptions> = {}) => {
@@ -101,7 +101,9 @@ describe('stock on PostgreSQL', () => {
   test('with too many changed pets is reloaded', async () => {
     await store.changeStock([change(1n, 1)])
     await importPets(newPets(1_500))
-    expect(await store.changeStock([change(1_000n, 8)])).toMatchObject([{ petId: 1_000n, quantity: 8 }])
+    expect(await store.changeStock([change(1_000n, 8)])).toMatchObject([
+      { item: { petId: 1_000n, quantity: 8 } },
+    ])
     expect(await changesOf(1_000n)).toEqual([[7, 8]])
   })
 

@@ -188,7 +188,7 @@ describe('two instances on one PostgreSQL', () => {
     ])
     const ids = PET_IDS.map(BigInt)
     const batch = (petIds: readonly bigint[], quantity: number) =>
-      petIds.map((petId) => ({ petId, quantity, keyId: 'key_a', at: 1 }))
+      petIds.map((petId) => ({ type: 'set_quantity' as const, petId, quantity, keyId: 'key_a', at: 1 }))
     await Promise.all(
       Array.from({ length: 400 }, (_, index) =>
         stores[index % 2]?.changeStock(batch(index % 2 === 0 ? ids : ids.toReversed(), 1_000_000 + index)),
@@ -196,7 +196,10 @@ describe('two instances on one PostgreSQL', () => {
     )
     // Crossing keys, of adjustments with crossing pets.
     const keyed = (index: number) => ({
-      ...{ keyId: 'key_a', at: 1, changes: ids.map((petId) => ({ petId, delta: 1 })) },
+      type: 'adjust' as const,
+      keyId: 'key_a',
+      at: 1,
+      changes: ids.map((petId) => ({ petId, delta: 1 })),
       idempotency: { key: `crossing-${index % 7}`, fingerprint: String(index), answer: () => 'made' },
     })
     await Promise.all(

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import type { AdjustmentChange } from '../../src/core/stock/stock-request.ts'
+import type { AdjustmentChange } from '../../src/core/stock/command.ts'
 import type { AdjustOptions, StagedAdjustment } from '../../src/core/transfer/staged-adjustment.ts'
 import type { Store } from '../../src/store/store.ts'
 import { historyOf, stockOf } from '../support/whole-store.ts'
@@ -77,9 +77,9 @@ export function adjustmentSuite(name: string, underTest: StoreUnderTest): void {
 
     test('continue the history of each pet, and other pets keep theirs', async () => {
       await store.addPets([pet(1n)])
-      await store.changeStock([{ petId: 1n, quantity: 6, keyId: 'key_a', at: 1 }])
+      await store.changeStock([{ type: 'set_quantity', petId: 1n, quantity: 6, keyId: 'key_a', at: 1 }])
       await adjust([{ petId: 1n, delta: 1 }])
-      await store.changeStock([{ petId: 1n, quantity: 8, keyId: 'key_a', at: 2 }])
+      await store.changeStock([{ type: 'set_quantity', petId: 1n, quantity: 8, keyId: 'key_a', at: 2 }])
       const history = await historyOf(store, 1n)
       expect(history.map(({ before, after, reason }) => [before, after, reason])).toEqual([
         [5, 6, undefined],
@@ -117,7 +117,7 @@ export function adjustmentSuite(name: string, underTest: StoreUnderTest): void {
           { line: 4, reason: 'the quantity of petId 2 is 5, so 6 cannot be taken away' },
           {
             line: 6,
-            reason: 'the quantity of petId 4 is 5, not 4 as expected; read it again and decide anew',
+            reason: 'the quantity of petId 4 is 5, not 4 as expected; read it again before you retry',
           },
         ],
       })
@@ -162,13 +162,13 @@ export function adjustmentSuite(name: string, underTest: StoreUnderTest): void {
         { petId: 3n, quantity: 5 },
       ])
       expect((await staged.preview(10)).refused.count).toBe(0)
-      await store.changeStock([{ petId: 1n, quantity: 3, keyId: 'key_a', at: 1 }])
+      await store.changeStock([{ type: 'set_quantity', petId: 1n, quantity: 3, keyId: 'key_a', at: 1 }])
       expect((await staged.apply(OPTIONS)).refused.first).toEqual([
         { line: 2, reason: 'the quantity of petId 1 is 3, so 4 cannot be taken away' },
       ])
       await store.changeStock([
-        { petId: 1n, quantity: 10, keyId: 'key_a', at: 2 },
-        { petId: 3n, quantity: 6, keyId: 'key_a', at: 2 },
+        { type: 'set_quantity', petId: 1n, quantity: 10, keyId: 'key_a', at: 2 },
+        { type: 'set_quantity', petId: 3n, quantity: 6, keyId: 'key_a', at: 2 },
       ])
       expect((await staged.apply(OPTIONS)).changed.count).toBe(3)
       await staged.discard()
@@ -231,7 +231,7 @@ export function adjustmentSuite(name: string, underTest: StoreUnderTest): void {
       )
       await expect(adjusted).rejects.toThrow('abort')
       expect(new Set(await quantities())).toEqual(new Set([5]))
-      await store.changeStock([{ petId: 1n, quantity: 6, keyId: 'key_a', at: 1 }])
+      await store.changeStock([{ type: 'set_quantity', petId: 1n, quantity: 6, keyId: 'key_a', at: 1 }])
     })
 
     test('lose no concurrent change by others', async () => {
@@ -243,7 +243,7 @@ export function adjustmentSuite(name: string, underTest: StoreUnderTest): void {
       const updating = (async () => {
         while (!isOver) {
           const changes = [5n, 2_999n, 0n, 1_500n].map((petId) => ({ petId, delta: 1 }))
-          await store.changeStock([{ keyId: 'key_a', at: 1, changes }])
+          await store.changeStock([{ type: 'adjust', keyId: 'key_a', at: 1, changes }])
           updates++
           // SQLite responds synchronously, and nobody else would get a turn.
           await Bun.sleep(1)

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import type { ImportedPet, Pet, PetDraft, PetPatch } from '../../src/core/catalog/pet.ts'
-import type { StockOutcome, StockRequest } from '../../src/core/stock/stock-request.ts'
+import type { Command, Result } from '../../src/core/stock/command.ts'
 import { type ApplyOptions, RowsRefused } from '../../src/core/transfer/staged-import.ts'
 import type { Store } from '../../src/store/store.ts'
 import { lowStockIsRight } from '../support/low-stock-model.ts'
@@ -11,12 +11,18 @@ import type { StoreUnderTest } from './store-under-test.ts'
 const BY = { keyId: 'key_a', at: 1 }
 const HIGHEST = 9223372036854775807n
 const LOWEST = -9223372036854775808n
-const create = (more: Partial<PetDraft> = {}): StockRequest => ({
+const create = (more: Partial<PetDraft> = {}): Command => ({
+  type: 'create_pet' as const,
   ...BY,
-  newPet: { name: 'New', categoryId: 1n, status: 'available', quantity: 4, ...more },
+  draft: { name: 'New', categoryId: 1n, status: 'available', quantity: 4, ...more },
 })
-const patch = (petId: bigint, petPatch: PetPatch): StockRequest => ({ ...BY, petId, petPatch })
-const remove = (removedPet: bigint): StockRequest => ({ ...BY, removedPet })
+const patch = (petId: bigint, petPatch: PetPatch): Command => ({
+  type: 'update_pet' as const,
+  ...BY,
+  petId,
+  patch: petPatch,
+})
+const remove = (removedPet: bigint): Command => ({ type: 'remove_pet' as const, ...BY, petId: removedPet })
 const row = (id: bigint, more: Partial<ImportedPet> = {}): ImportedPet => ({ ...pet(id, 10), ...more })
 
 /** The guarantees of every adapter for pets and categories. */
@@ -36,8 +42,8 @@ export function catalogSuite(name: string, underTest: StoreUnderTest): void {
       await underTest.discard()
     })
 
-    const idIn = (outcome: StockOutcome | undefined): bigint => {
-      if (typeof outcome === 'object' && 'pet' in outcome) return outcome.pet.id
+    const idIn = (outcome: Result | undefined): bigint => {
+      if (outcome !== undefined && 'pet' in outcome) return outcome.pet.id
       throw new Error(`no pet: ${Bun.inspect(outcome)}`)
     }
     const barcodes = async () =>
@@ -63,7 +69,7 @@ export function catalogSuite(name: string, underTest: StoreUnderTest): void {
       } as const
       const [outcome] = await store.changeStock([create({ ...whole, quantity: 7 })])
       const id = idIn(outcome)
-      expect(outcome).toEqual({ pet: { id, ...whole, quantity: 7 } })
+      expect(outcome).toEqual({ type: 'done', pet: { id, ...whole, quantity: 7 } })
       expect(await other.findPet(id)).toEqual({ id, ...whole })
       expect((await stockOf(other)).at(-1)).toEqual({ petId: id, quantity: 7, status: 'sold' })
       expect(await other.findAvailability(id)).toEqual({ petId: id, quantity: 7, reserved: 0 })
@@ -72,7 +78,12 @@ export function catalogSuite(name: string, underTest: StoreUnderTest): void {
     test('ids continue after existing, imported and chosen ones', async () => {
       await imported([row(20n), row(LOWEST), row(HIGHEST)])
       const made = await store.changeStock([
-        ...[create(), create({ id: 22n }), create(), create({ id: 30n }), create({ id: -7n }), create()],
+        create(),
+        create({ id: 22n }),
+        create(),
+        create({ id: 30n }),
+        create({ id: -7n }),
+        create(),
       ])
       expect(made.map(idIn)).toEqual([21n, 22n, 23n, 30n, -7n, 24n])
       expect((await other.changeStock([create()])).map(idIn)).toEqual([31n])
@@ -86,13 +97,13 @@ export function catalogSuite(name: string, underTest: StoreUnderTest): void {
 
     test('barcodes can move between pets within a commit', async () => {
       await store.changeStock([
-        ...[patch(1n, { barcode: null }), patch(2n, { barcode: 'A' }), patch(1n, { barcode: 'B' })],
-        ...[
-          patch(2n, { barcode: 'C' }),
-          patch(3n, { barcode: 'A' }),
-          remove(1n),
-          create({ id: 9n, barcode: 'B' }),
-        ],
+        patch(1n, { barcode: null }),
+        patch(2n, { barcode: 'A' }),
+        patch(1n, { barcode: 'B' }),
+        patch(2n, { barcode: 'C' }),
+        patch(3n, { barcode: 'A' }),
+        remove(1n),
+        create({ id: 9n, barcode: 'B' }),
       ])
       expect(await barcodes()).toEqual([
         [2n, 'C'],
@@ -103,12 +114,10 @@ export function catalogSuite(name: string, underTest: StoreUnderTest): void {
 
     test('a pet that is created, changed and removed in one commit keeps its history', async () => {
       await store.changeStock([
-        ...[
-          create({ id: 9n, barcode: 'X', lowStockAt: 9 }),
-          change(9n, 3),
-          patch(9n, { name: 'Nine' }),
-          remove(9n),
-        ],
+        create({ id: 9n, barcode: 'X', lowStockAt: 9 }),
+        change(9n, 3),
+        patch(9n, { name: 'Nine' }),
+        remove(9n),
         create({ id: 10n, barcode: 'X' }),
       ])
       expect(await other.findPet(9n)).toBeUndefined()
@@ -135,11 +144,11 @@ export function catalogSuite(name: string, underTest: StoreUnderTest): void {
         const sameId = both.map((by) => by.changeStock([create({ id, name: 'Same id' })]))
         const sameCode = both.map((by) => by.changeStock([create({ barcode })]))
         const outcomes = (await Promise.all([...sameId, ...sameCode])).flat()
-        const wins = outcomes.map((outcome) => typeof outcome === 'object' && 'pet' in outcome)
+        const wins = outcomes.map((outcome) => 'pet' in outcome)
         expect([wins.slice(0, 6), wins.slice(6)].map((some) => some.filter(Boolean).length)).toEqual([1, 1])
         for (const outcome of outcomes) {
-          if (typeof outcome !== 'object' || 'pet' in outcome) continue
-          expect(outcome).toMatchObject({ taken: {} })
+          if ('pet' in outcome) continue
+          expect(['pet_exists', 'barcode_taken']).toContain(outcome.type)
         }
       }
     })
@@ -154,7 +163,7 @@ export function catalogSuite(name: string, underTest: StoreUnderTest): void {
             by.changeStock((index % 2 === 0 ? drafts : drafts.toReversed()).map(create)),
           ),
         )
-        const made = outcomes.flat().filter((outcome) => typeof outcome === 'object' && 'pet' in outcome)
+        const made = outcomes.flat().filter((outcome) => 'pet' in outcome)
         expect(made).toHaveLength(drafts.length)
       }
     })
@@ -162,14 +171,14 @@ export function catalogSuite(name: string, underTest: StoreUnderTest): void {
     test('if a category is removed while a pet is created in it, one of the two is rejected', async () => {
       for (let round = 0; round < 10; round++) {
         const id = BigInt(50 + round)
-        await store.changeStock([{ ...BY, newCategory: { id, name: 'Short' } }])
+        await store.changeStock([{ type: 'create_category', ...BY, draft: { id, name: 'Short' } }])
         const [made, gone] = await Promise.all([
           store.changeStock([create({ categoryId: id })]),
-          other.changeStock([{ ...BY, removedCategory: id }]),
+          other.changeStock([{ type: 'remove_category', ...BY, categoryId: id }]),
         ])
         const isMade = typeof made[0] === 'object' && 'pet' in made[0]
-        expect(gone[0]).toEqual(isMade ? { inUse: { category: id } } : { removed: id })
-        if (!isMade) expect(made[0]).toEqual({ unknownCategory: id })
+        expect(gone[0]).toEqual(isMade ? { type: 'category_has_pets' } : { type: 'done' })
+        if (!isMade) expect(made[0]).toEqual({ type: 'invalid_category', categoryId: id })
       }
     })
 
@@ -247,7 +256,9 @@ export function catalogSuite(name: string, underTest: StoreUnderTest): void {
     })
 
     test('an import creates the categories that it names, and no others', async () => {
-      await store.changeStock([{ ...BY, newCategory: { id: 8n, name: 'Birds', lowStockAt: 9 } }])
+      await store.changeStock([
+        { type: 'create_category', ...BY, draft: { id: 8n, name: 'Birds', lowStockAt: 9 } },
+      ])
       await imported([
         row(4n, { categoryId: 9n }),
         row(5n, { categoryId: 8n }),
@@ -259,8 +270,8 @@ export function catalogSuite(name: string, underTest: StoreUnderTest): void {
         { id: 8n, name: 'Birds', lowStockAt: 9 },
         { id: 9n, name: 'Category 9' },
       ])
-      const [made] = await store.changeStock([{ ...BY, newCategory: { name: 'Next' } }])
-      expect(made).toEqual({ category: { id: 10n, name: 'Next' } })
+      const [made] = await store.changeStock([{ type: 'create_category', ...BY, draft: { name: 'Next' } }])
+      expect(made).toEqual({ type: 'done', category: { id: 10n, name: 'Next' } })
     })
   })
 }

@@ -126,7 +126,7 @@ export function categoryImportSuite(name: string, underTest: StoreUnderTest): vo
       ])
       // From then on the new threshold counts.
       const cursor = await other.latestEventCursor()
-      await store.changeStock([{ petId: 4n, quantity: 10, keyId: 'key_a', at: 1 }])
+      await store.changeStock([{ type: 'set_quantity', petId: 4n, quantity: 10, keyId: 'key_a', at: 1 }])
       expect((await eventsAfter(cursor)).map(({ kind }) => kind)).toEqual(['change', 'recovered'])
     })
 
@@ -138,7 +138,9 @@ export function categoryImportSuite(name: string, underTest: StoreUnderTest): vo
           "SELECT at, key_id, pet_id, detail FROM log WHERE kind = 'category' ORDER BY id",
         )
       const imported = await log()
-      await store.changeStock([{ categoryId: 1n, categoryPatch: { name: 'Hounds' }, ...ACT }])
+      await store.changeStock([
+        { type: 'update_category', categoryId: 1n, patch: { name: 'Hounds' }, ...ACT },
+      ])
       const rowsOf = (change: string, category: Category) => ({
         ...{ at: BigInt(ACT.at), key_id: ACT.keyId, pet_id: null },
         detail: { change, ...category, id: String(category.id) },
@@ -155,9 +157,9 @@ export function categoryImportSuite(name: string, underTest: StoreUnderTest): vo
 
     test('a category created later gets an id after those of the file', async () => {
       await apply({ id: 41n, name: 'Chosen' }, { id: HIGHEST, name: 'Last' })
-      expect(await store.changeStock([{ newCategory: { name: 'Next' }, ...ACT }])).toEqual([
-        { category: { id: 42n, name: 'Next' } },
-      ])
+      expect(await store.changeStock([{ type: 'create_category', draft: { name: 'Next' }, ...ACT }])).toEqual(
+        [{ type: 'done', category: { id: 42n, name: 'Next' } }],
+      )
     })
 
     test('concurrent changes during staging are seen: the import wins', async () => {

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import type { Command } from '../../src/core/stock/command.ts'
 import { GroupCommit } from '../../src/core/stock/group-commit.ts'
 import type { InventoryItem } from '../../src/core/stock/inventory.ts'
-import type { StockRequest } from '../../src/core/stock/stock-request.ts'
 import { newSecret, type Webhook } from '../../src/core/webhooks/webhook.ts'
 import type { Store } from '../../src/store/store.ts'
 import { change, pet } from './plain-rows.ts'
@@ -85,16 +85,21 @@ export function changeSuite(name: string, underTest: StoreUnderTest): void {
         progress,
       })
       const taken = webhook(7n, 'https://shop.example/')
-      await store.changeStock([{ newWebhook: taken, keyId: 'key_a', at: 1 }])
-      const send = (request: StockRequest) => commits.change(request, (outcome) => outcome)
+      await store.changeStock([{ type: 'create_webhook', webhook: taken, keyId: 'key_a', at: 1 }])
+      const send = (request: Command) => commits.run(request)
       // As the only request of its turn it is committed at once; the following ones are one batch.
       const first = send(change(1n, 10))
       const batch = await Promise.allSettled([
         send(change(1n, 11)),
         send(change(2n, 20)),
-        send({ newWebhook: taken, keyId: 'key_a', at: 1 }),
+        send({ type: 'create_webhook', webhook: taken, keyId: 'key_a', at: 1 }),
         send(change(1n, 12)),
-        send({ newWebhook: webhook(8n, 'https://shop.example/\0'), keyId: 'key_a', at: 1 }),
+        send({
+          type: 'create_webhook',
+          webhook: webhook(8n, 'https://shop.example/\0'),
+          keyId: 'key_a',
+          at: 1,
+        }),
         send(change(3n, 30)),
       ])
       await first

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { PERMISSIONS } from '../../src/core/keys/permissions.ts'
 import { ORDER_STATES } from '../../src/core/orders/order.ts'
-import type { Adjustment } from '../../src/core/stock/stock-request.ts'
+import type { SubmittedCommand } from '../../src/core/stock/command.ts'
 import { copyStore } from '../../src/core/transfer/store-copy.ts'
 import { ID_STEP } from '../../src/store/own-ids.ts'
 import type { Store } from '../../src/store/store.ts'
@@ -16,8 +16,13 @@ const HIGHEST = 9223372036854775807n
 const QUIET = { signal: new AbortController().signal, onProgress: () => {} }
 
 /** A little of everything that a store can contain. */
-const ADJUSTMENT: Adjustment = {
-  ...{ keyId: 'key_a', at: NOW, reason: 'lost', reference: 'note "7"', changes: [{ petId: 1n, delta: -1 }] },
+const ADJUSTMENT: SubmittedCommand = {
+  type: 'adjust',
+  keyId: 'key_a',
+  at: NOW,
+  reason: 'lost',
+  reference: 'note "7"',
+  changes: [{ petId: 1n, delta: -1 }],
   idempotency: { key: 'once', fingerprint: 'f', answer: () => 'an answer' },
 }
 
@@ -32,24 +37,29 @@ async function fill(store: Store): Promise<void> {
     })),
   )
   await store.changeStock([
-    { petId: 1n, quantity: 77, keyId: 'key_a', at: NOW },
-    { petId: 1n, quantity: 78, keyId: 'key_a', at: NOW + 1 },
-    { petId: 2n, quantity: 79, keyId: 'key_b', at: NOW + 2 },
+    { type: 'set_quantity', petId: 1n, quantity: 77, keyId: 'key_a', at: NOW },
+    { type: 'set_quantity', petId: 1n, quantity: 78, keyId: 'key_a', at: NOW + 1 },
+    { type: 'set_quantity', petId: 2n, quantity: 79, keyId: 'key_b', at: NOW + 2 },
   ])
   await store.changeStock([ADJUSTMENT])
   await removePet(store, 2n)
   // Added again, its quantity differs from its history.
-  await store.changeStock([{ petId: 3n, quantity: 80, keyId: 'key_b', at: NOW + 3 }])
+  await store.changeStock([{ type: 'set_quantity', petId: 3n, quantity: 80, keyId: 'key_b', at: NOW + 3 }])
   await removePet(store, 3n)
   await store.addPets([{ id: 3n, name: 'Back', categoryId: 1n, status: 'sold', quantity: 5 }])
   await addOrders(store, [{ id: HIGHEST, petId: -1n, quantity: 3, shipDate: NOW, complete: true }])
   const draft = { petId: 1n, quantity: 7 }
   await store.changeStock([
-    { keyId: 'key_a', at: NOW, draft },
-    { keyId: 'key_a', at: NOW, draft: { ...draft, holdSeconds: 2_592_000, shipDate: NOW + 9 } },
-    { keyId: 'key_a', at: NOW, draft },
+    { type: 'create_order', keyId: 'key_a', at: NOW, draft },
+    {
+      type: 'create_order',
+      keyId: 'key_a',
+      at: NOW,
+      draft: { ...draft, holdSeconds: 2_592_000, shipDate: NOW + 9 },
+    },
+    { type: 'create_order', keyId: 'key_a', at: NOW, draft },
   ])
-  await store.changeStock([{ keyId: 'key_a', at: NOW, orderId: 3n, petId: 1n, update: 'cancel' }])
+  await store.changeStock([{ type: 'cancel_order', keyId: 'key_a', at: NOW, orderId: 3n, petId: 1n }])
   const act = { at: NOW, actor: 'anna' }
   const key = { name: 'Shop', plan: 'pro', permissions: PERMISSIONS, createdAt: NOW } as const
   const limits = { perMinute: 300, perDay: 10_000 }
@@ -116,11 +126,20 @@ export function contentsSuite(name: string, from: StoreUnderTest, to: StoreUnder
       expect(await historyOf(target, 1n)).toContainEqual(
         expect.objectContaining({ reason: 'lost', reference: 'note "7"' }),
       )
-      expect(await target.changeStock([ADJUSTMENT])).toEqual([{ answer: 'an answer', isReplay: true }])
-      await target.changeStock([{ petId: 1n, quantity: 80, keyId: 'key_a', at: NOW + 5 }])
+      expect(await target.changeStock([ADJUSTMENT])).toEqual([
+        { type: 'answered', answer: 'an answer', isReplay: true },
+      ])
+      await target.changeStock([
+        { type: 'set_quantity', petId: 1n, quantity: 80, keyId: 'key_a', at: NOW + 5 },
+      ])
       expect((await historyOf(target, 1n)).map(({ after }) => after)).toEqual([77, 78, 77, 80])
       expect(await everything(target)).toMatchObject({ available: { quantity: 80, reserved: 14 } })
-      const draft = { keyId: 'key_a', at: NOW, draft: { petId: 1n, quantity: 1 } }
+      const draft = {
+        type: 'create_order' as const,
+        keyId: 'key_a',
+        at: NOW,
+        draft: { petId: 1n, quantity: 1 },
+      }
       expect(await target.changeStock([draft])).toMatchObject([{ order: { id: 4n } }])
       const keeper = await target.openLimits(() => NOW, 0)
       await keeper.admit('key_a', { perMinute: 300, perDay: 10_000 }, LATER)
@@ -130,15 +149,19 @@ export function contentsSuite(name: string, from: StoreUnderTest, to: StoreUnder
 
     test('neither a copy nor a new identity assigns the id of a removed record again', async () => {
       const by = { keyId: 'key_a', at: NOW }
-      const newPet = { ...by, newPet: { name: 'New', categoryId: 1n, status: 'sold', quantity: 1 } } as const
-      const newCategory = { ...by, newCategory: { name: 'New' } }
+      const newPet = {
+        type: 'create_pet',
+        ...by,
+        draft: { name: 'New', categoryId: 1n, status: 'sold', quantity: 1 },
+      } as const
+      const newCategory = { type: 'create_category' as const, ...by, draft: { name: 'New' } }
       await source.addPets([{ id: 1n, name: 'First', categoryId: 1n, status: 'sold', quantity: 5 }])
       expect(await source.changeStock([newPet, newCategory])).toMatchObject([
         { pet: { id: 2n } },
         { category: { id: 2n } },
       ])
       await removePet(source, 2n)
-      await source.changeStock([{ ...by, removedCategory: 2n }])
+      await source.changeStock([{ type: 'remove_category', ...by, categoryId: 2n }])
       await copyStore(source, target, QUIET)
       expect(await target.changeStock([newPet])).toMatchObject([{ pet: { id: 3n } }])
       // The original of a restored dump may have assigned more ids.

@@ -6,7 +6,13 @@ import { addWebhook } from '../support/add-webhook.ts'
 import { removePet } from '../support/remove-pet.ts'
 import type { StoreUnderTest } from './store-under-test.ts'
 
-const change = (petId: bigint, quantity: number, at = 1) => ({ petId, quantity, keyId: 'key_a', at })
+const change = (petId: bigint, quantity: number, at = 1) => ({
+  type: 'set_quantity' as const,
+  petId,
+  quantity,
+  keyId: 'key_a',
+  at,
+})
 const pet = (
   id: bigint,
   quantity: number,

@@ -2,26 +2,37 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import type { CategoryPatch } from '../../src/core/catalog/category.ts'
 import type { ImportedPet, PetDraft, PetPatch, StockedPet } from '../../src/core/catalog/pet.ts'
 import type { Order } from '../../src/core/orders/order.ts'
-import type { AdjustmentChange, OrderUpdate, StockRequest } from '../../src/core/stock/stock-request.ts'
+import type { AdjustmentChange, Command } from '../../src/core/stock/command.ts'
 import type { Store } from '../../src/store/store.ts'
 import { addOrders } from '../support/add-orders.ts'
 import { LowStockModel, lowStockIsRight } from '../support/low-stock-model.ts'
+import { type OrderUpdate, orderCommand } from '../support/order-command.ts'
 import { eventsAfter } from '../support/oversell-check.ts'
 import { change, pet } from './plain-rows.ts'
 import type { StoreUnderTest } from './store-under-test.ts'
 
 const START = 1_790_000_000_000
 const BY = { keyId: 'key_a', at: 1 }
-const patch = (petId: bigint, petPatch: PetPatch): StockRequest => ({ ...BY, petId, petPatch })
-const patchCategory = (categoryId: bigint, categoryPatch: CategoryPatch): StockRequest => ({
-  ...{ ...BY, categoryId, categoryPatch },
-})
-const create = (more: Partial<PetDraft> = {}): StockRequest => ({
+const patch = (petId: bigint, petPatch: PetPatch): Command => ({
+  type: 'update_pet' as const,
   ...BY,
-  newPet: { name: 'New', categoryId: 1n, status: 'available', quantity: 4, ...more },
+  petId,
+  patch: petPatch,
 })
-const draft = (petId: bigint, quantity: number, holdSeconds?: number): StockRequest => ({
-  ...{ ...BY, draft: { petId, quantity, ...(holdSeconds === undefined ? {} : { holdSeconds }) } },
+const patchCategory = (categoryId: bigint, categoryPatch: CategoryPatch): Command => ({
+  ...{ type: 'update_category', ...BY, categoryId, patch: categoryPatch },
+})
+const create = (more: Partial<PetDraft> = {}): Command => ({
+  type: 'create_pet' as const,
+  ...BY,
+  draft: { name: 'New', categoryId: 1n, status: 'available', quantity: 4, ...more },
+})
+const draft = (petId: bigint, quantity: number, holdSeconds?: number): Command => ({
+  ...{
+    type: 'create_order',
+    ...BY,
+    draft: { petId, quantity, ...(holdSeconds === undefined ? {} : { holdSeconds }) },
+  },
 })
 const low = (id: bigint, quantity: number, lowStockAt?: number): StockedPet => ({
   ...pet(id, quantity),
@@ -64,19 +75,18 @@ export function lowStockSuite(name: string, underTest: StoreUnderTest): void {
           : [],
       )
     }
-    async function crossed(...requests: readonly StockRequest[]): Promise<string[]> {
+    async function crossed(...requests: readonly Command[]): Promise<string[]> {
       const cursor = await store.latestEventCursor()
       await store.changeStock(requests)
       return crossings(cursor)
     }
-    const orderOf = async (request: StockRequest): Promise<Order> => {
+    const orderOf = async (request: Command): Promise<Order> => {
       const [outcome] = await store.changeStock([request])
-      if (typeof outcome === 'object' && 'order' in outcome) return outcome.order
+      if ('order' in outcome) return outcome.order
       throw new Error(`no order: ${Bun.inspect(outcome)}`)
     }
-    const update = ({ id, petId }: Order, what: OrderUpdate['update']): StockRequest => ({
-      ...{ ...BY, orderId: id, petId, update: what },
-    })
+    const update = ({ id, petId }: Order, what: OrderUpdate): Command =>
+      orderCommand({ ...BY, orderId: id, petId }, what)
     async function imported(rows: readonly ImportedPet[]): Promise<string[]> {
       const cursor = await store.latestEventCursor()
       const staged = await store.stagePets()
@@ -102,7 +112,10 @@ export function lowStockSuite(name: string, underTest: StoreUnderTest): void {
         { petId: 1n, delta: 4 },
         { petId: 3n, quantity: 9 },
       ]
-      expect(await crossed({ ...BY, changes })).toEqual(['1 recovered 4/3', '3 recovered 9/3'])
+      expect(await crossed({ type: 'adjust', ...BY, changes })).toEqual([
+        '1 recovered 4/3',
+        '3 recovered 9/3',
+      ])
       expect(await crossed(change(1n, 3), change(1n, 4))).toEqual(['1 low 3/3', '1 recovered 4/3'])
     })
 
@@ -121,7 +134,7 @@ export function lowStockSuite(name: string, underTest: StoreUnderTest): void {
       expect(await crossed(draft(1n, 1))).toEqual(['1 recovered 10/3'])
       await store.changeStock([draft(1n, 8, 60)])
       now += 60_000
-      expect(await crossed({ ...BY, holdsOf: [1n, 2n] })).toEqual(['1 recovered 9/3'])
+      expect(await crossed({ type: 'release_holds', ...BY, petIds: [1n, 2n] })).toEqual(['1 recovered 9/3'])
     })
 
     test('expired holds are ignored when their pet is changed otherwise', async () => {
@@ -129,7 +142,7 @@ export function lowStockSuite(name: string, underTest: StoreUnderTest): void {
       now += 1_000
       const since = await store.latestEventCursor()
       // If the expired holds counted, the first two would cross.
-      await store.changeStock([change(1n, 8), { ...BY, changes: [{ petId: 3n, delta: 2 }] }])
+      await store.changeStock([change(1n, 8), { type: 'adjust', ...BY, changes: [{ petId: 3n, delta: 2 }] }])
       await store.changeStock([patch(2n, { lowStockAt: 5 })])
       expect(await crossings(since)).toEqual(['3 recovered 4/3'])
       const orders = (await eventsAfter(store, since)).filter(({ kind }) => kind === 'order')
@@ -138,7 +151,9 @@ export function lowStockSuite(name: string, underTest: StoreUnderTest): void {
     })
 
     test("thresholds cross: the pet's, that of a new category, and a removed one", async () => {
-      await store.changeStock([{ ...BY, newCategory: { id: 2n, name: 'Cats', lowStockAt: 10 } }])
+      await store.changeStock([
+        { type: 'create_category', ...BY, draft: { id: 2n, name: 'Cats', lowStockAt: 10 } },
+      ])
       expect(await crossed(patch(1n, { lowStockAt: 10 }))).toEqual(['1 low 10/10'])
       expect(await crossed(patch(1n, { lowStockAt: null }))).toEqual(['1 recovered 10/-'])
       expect(await crossed(patch(1n, { categoryId: 2n }), patch(1n, { lowStockAt: 1 }))).toEqual([
@@ -147,10 +162,13 @@ export function lowStockSuite(name: string, underTest: StoreUnderTest): void {
     })
 
     test('a removed pet crosses nothing; one that is added again starts fresh', async () => {
-      expect(await crossed({ ...BY, removedPet: 3n })).toEqual([])
+      expect(await crossed({ type: 'remove_pet', ...BY, petId: 3n })).toEqual([])
       expect(await crossed(create({ id: 3n, quantity: 1, lowStockAt: 1 }))).toEqual(['3 low 1/1'])
       expect(
-        await crossed({ ...BY, removedPet: 3n }, create({ id: 3n, quantity: 2, lowStockAt: 1 })),
+        await crossed(
+          { type: 'remove_pet', ...BY, petId: 3n },
+          create({ id: 3n, quantity: 2, lowStockAt: 1 }),
+        ),
       ).toEqual([])
       expect(await crossed(change(3n, 1))).toEqual(['3 low 1/1'])
     })
@@ -168,7 +186,9 @@ export function lowStockSuite(name: string, underTest: StoreUnderTest): void {
     })
 
     test('an import crosses by quantities, thresholds and categories, each pet once', async () => {
-      await store.changeStock([{ ...BY, newCategory: { id: 2n, name: 'Cats', lowStockAt: 10 } }])
+      await store.changeStock([
+        { type: 'create_category', ...BY, draft: { id: 2n, name: 'Cats', lowStockAt: 10 } },
+      ])
       const rows: ImportedPet[] = [
         ...[{ ...pet(1n, 2) }, { ...pet(2n, 10), lowStockAt: 10 }, { ...pet(3n, 2), lowStockAt: null }],
         ...[
@@ -218,6 +238,7 @@ export function lowStockSuite(name: string, underTest: StoreUnderTest): void {
 
     test('a rejected request crosses nothing', async () => {
       const failing = {
+        type: 'adjust' as const,
         ...BY,
         changes: [
           { petId: 1n, delta: -9 },

@@ -1,8 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import type { Order, OrderDraft } from '../../src/core/orders/order.ts'
-import type { OrderUpdate, StockOutcome, StockRequest } from '../../src/core/stock/stock-request.ts'
+import type { Command, Result } from '../../src/core/stock/command.ts'
 import type { Store } from '../../src/store/store.ts'
 import { addOrders } from '../support/add-orders.ts'
+import { type OrderUpdate, orderCommand } from '../support/order-command.ts'
 import { removePet } from '../support/remove-pet.ts'
 import { historyOf, stockOf } from '../support/whole-store.ts'
 import { change, pet } from './plain-rows.ts'
@@ -11,12 +12,11 @@ import type { StoreUnderTest } from './store-under-test.ts'
 const START = 1_790_000_000_000
 const HIGHEST = 9223372036854775807n
 const BY = { keyId: 'key_a', at: 1 }
-const draft = (petId: bigint, quantity: number, more: Partial<OrderDraft> = {}): StockRequest => ({
-  ...{ ...BY, draft: { petId, quantity, ...more } },
+const draft = (petId: bigint, quantity: number, more: Partial<OrderDraft> = {}): Command => ({
+  ...{ type: 'create_order', ...BY, draft: { petId, quantity, ...more } },
 })
-const update = (order: Order, what: OrderUpdate['update']): StockRequest => ({
-  ...{ ...BY, orderId: order.id, petId: order.petId, update: what },
-})
+const update = ({ id, petId }: Order, what: OrderUpdate): Command =>
+  orderCommand({ ...BY, orderId: id, petId }, what)
 
 /** The guarantees of every adapter for orders. */
 export function orderSuite(name: string, underTest: StoreUnderTest): void {
@@ -37,9 +37,8 @@ export function orderSuite(name: string, underTest: StoreUnderTest): void {
       await underTest.discard()
     })
 
-    const orderIn = (outcome: StockOutcome | undefined): Order => {
-      if (typeof outcome !== 'object' || !('order' in outcome))
-        throw new Error(`no order: ${Bun.inspect(outcome)}`)
+    const orderIn = (outcome: Result | undefined): Order => {
+      if (outcome === undefined || !('order' in outcome)) throw new Error(`no order: ${Bun.inspect(outcome)}`)
       return outcome.order
     }
     const made = async (petId: bigint, quantity: number, more: Partial<OrderDraft> = {}, by = store) =>
@@ -75,14 +74,19 @@ export function orderSuite(name: string, underTest: StoreUnderTest): void {
 
     test('an order above the available units is rejected with their number; others in the commit succeed', async () => {
       const outcomes = await store.changeStock([
-        ...[draft(1n, 6), draft(1n, 5), draft(404n, 1), draft(1n, 4), change(2n, 7), draft(2n, 7)],
+        draft(1n, 6),
+        draft(1n, 5),
+        draft(404n, 1),
+        draft(1n, 4),
+        change(2n, 7),
+        draft(2n, 7),
       ])
       expect(outcomes).toMatchObject([
         { order: { quantity: 6 } },
-        { shortage: { petId: 1n, wanted: 5, available: 4 } },
-        'unknown_pet',
+        { type: 'insufficient_stock', petId: 1n, wanted: 5, available: 4 },
+        { type: 'unknown_pet' },
         { order: { quantity: 4 } },
-        { petId: 2n, quantity: 7 },
+        { item: { petId: 2n, quantity: 7 } },
         { order: { petId: 2n, quantity: 7 } },
       ])
       expect([await reservedOf(1n), await reservedOf(2n)]).toEqual([10, 7])
@@ -98,15 +102,15 @@ export function orderSuite(name: string, underTest: StoreUnderTest): void {
       expect(await historyOf(other, 1n)).toEqual([
         { petId: 1n, before: 10, after: 6, at: 9, keyId: 'key_a', reason: 'sold', reference: 'order 1' },
       ])
-      const complete = { ...order, state: 'complete' }
+      const complete = { ...order, state: 'complete' as const }
       expect(await eventsAfter(cursor)).toEqual([
         [10, 6, 'sold', 'order 1'],
         ['completed', complete],
       ])
       expect(await store.changeStock([update(order, 'complete'), update(order, 'cancel')])).toEqual([
-        { order: complete },
-        { closed: complete },
-      ] as StockOutcome[])
+        { type: 'done', order: complete },
+        { type: 'order_closed', order: complete },
+      ])
       expect(await historyOf(store, 1n)).toHaveLength(1)
     })
 
@@ -115,7 +119,10 @@ export function orderSuite(name: string, underTest: StoreUnderTest): void {
       const [one, two, three] = orders as [Order, Order, Order]
       await store.changeStock([change(1n, 20)])
       await store.changeStock([
-        ...[update(one, 'complete'), change(1n, 30), update(three, 'complete'), update(two, 'complete')],
+        update(one, 'complete'),
+        change(1n, 30),
+        update(three, 'complete'),
+        update(two, 'complete'),
       ])
       expect((await historyOf(store, 1n)).map(({ before, after }) => [before, after])).toEqual([
         [10, 20],
@@ -147,19 +154,21 @@ export function orderSuite(name: string, underTest: StoreUnderTest): void {
 
     test('the quantity can be set below the reserved units, and adjusted down to zero', async () => {
       const order = await made(1n, 8)
-      await store.changeStock([change(1n, 3), { ...BY, changes: [{ petId: 1n, delta: -3 }] }])
+      await store.changeStock([change(1n, 3), { type: 'adjust', ...BY, changes: [{ petId: 1n, delta: -3 }] }])
       expect(await other.findAvailability(1n)).toEqual({ petId: 1n, quantity: 0, reserved: 8 })
       expect(await store.changeStock([draft(1n, 1), update(order, 'complete')])).toEqual([
-        { shortage: { petId: 1n, wanted: 1, available: -8 } },
-        { shortage: { petId: 1n, wanted: 8, available: 0 } },
+        { type: 'insufficient_stock', petId: 1n, wanted: 1, available: -8 },
+        { type: 'insufficient_stock', petId: 1n, wanted: 8, available: 0 },
       ])
     })
 
     test('a hold expires to the millisecond for every reader, before it is recorded and after', async () => {
       const hold = await made(1n, 10, { holdSeconds: 1 })
       now += 999
-      expect(await other.changeStock([draft(1n, 1)])).toMatchObject([{ shortage: { available: 0 } }])
-      expect([await reservedOf(1n), await other.petsWithHoldsOver(9)]).toEqual([10, []])
+      expect(await other.changeStock([draft(1n, 1)])).toMatchObject([
+        { type: 'insufficient_stock', available: 0 },
+      ])
+      expect([await reservedOf(1n), await other.petsWithExpiredHolds(9)]).toEqual([10, []])
       now += 1
       const expired = { ...hold, state: 'expired' as const }
       expect(await other.findOrder(hold.id)).toEqual(expired)
@@ -167,7 +176,7 @@ export function orderSuite(name: string, underTest: StoreUnderTest): void {
       expect([await ids({}, 9), await ids({ state: 'open' }, 9)]).toEqual([[], []])
       expect(await store.listOrders({ state: 'expired' }, 9)).toEqual([expired])
       expect(await store.countOpenOrders()).toEqual({ orders: 0, units: 0 })
-      expect(await other.petsWithHoldsOver(9)).toEqual([1n])
+      expect(await other.petsWithExpiredHolds(9)).toEqual([1n])
       const cursor = await store.latestEventCursor()
       expect(await other.changeStock([draft(1n, 10)])).toMatchObject([{ order: { quantity: 10 } }])
       expect(await eventsAfter(cursor)).toMatchObject([
@@ -175,7 +184,7 @@ export function orderSuite(name: string, underTest: StoreUnderTest): void {
         ['created', { quantity: 10 }],
       ])
       expect(await store.findOrder(hold.id)).toEqual(expired)
-      expect(await store.petsWithHoldsOver(9)).toEqual([])
+      expect(await store.petsWithExpiredHolds(9)).toEqual([])
       expect(other.orderTotals()).toEqual({ refused: 1, expired: 1 })
     })
 
@@ -184,10 +193,12 @@ export function orderSuite(name: string, underTest: StoreUnderTest): void {
       await made(1n, 1, { holdSeconds: 6 })
       await made(1n, 1)
       now += 5_000
-      expect(new Set(await store.petsWithHoldsOver(9))).toEqual(new Set([1n, 2n, HIGHEST]))
-      expect(await store.petsWithHoldsOver(1)).toHaveLength(1)
-      expect(await store.changeStock([{ ...BY, holdsOf: [1n, 2n, 404n] }])).toEqual([{ expired: 3 }])
-      expect(await store.petsWithHoldsOver(9)).toEqual([HIGHEST])
+      expect(new Set(await store.petsWithExpiredHolds(9))).toEqual(new Set([1n, 2n, HIGHEST]))
+      expect(await store.petsWithExpiredHolds(1)).toHaveLength(1)
+      expect(await store.changeStock([{ type: 'release_holds', ...BY, petIds: [1n, 2n, 404n] }])).toEqual([
+        { type: 'done', expired: 3 },
+      ])
+      expect(await store.petsWithExpiredHolds(9)).toEqual([HIGHEST])
       expect([await reservedOf(1n), await reservedOf(2n), await reservedOf(HIGHEST)]).toEqual([2, 0, 0])
     })
 
@@ -231,7 +242,7 @@ export function orderSuite(name: string, underTest: StoreUnderTest): void {
     test('expired holds are listed as expired, in order, whether recorded or not', async () => {
       for (const petId of [1n, 2n, 1n]) await made(petId, 1, { holdSeconds: 1 })
       now += 1_000
-      await store.changeStock([{ ...BY, holdsOf: [2n] }])
+      await store.changeStock([{ type: 'release_holds', ...BY, petIds: [2n] }])
       expect(await ids({ state: 'expired' }, 9)).toEqual([1n, 2n, 3n])
       expect(await ids({ state: 'expired', after: 1n }, 1)).toEqual([2n])
       expect(await ids({ state: 'expired', petId: 1n, after: 1n }, 9)).toEqual([3n])

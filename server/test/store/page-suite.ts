@@ -17,6 +17,7 @@ const pet = (id: bigint, status: PetStatus): StockedPet => ({
   quantity: 5,
 })
 const change = (petId: bigint, quantity: number, keyId = 'key_gone') => ({
+  type: 'set_quantity' as const,
   petId,
   quantity,
   keyId,
@@ -138,7 +139,7 @@ export function pageSuite(name: string, underTest: StoreUnderTest): void {
 
     test('returns when and by whom a pet was last removed, also after it was added again', async () => {
       expect(await store.findRemoval(10n)).toBeUndefined()
-      await store.changeStock([{ removedPet: 10n, keyId: 'key_gone', at: 77 }])
+      await store.changeStock([{ type: 'remove_pet', petId: 10n, keyId: 'key_gone', at: 77 }])
       const removal = { petId: 10n, at: 77, keyId: 'key_gone', keyName: 'key_gone' }
       expect(await store.findRemoval(10n)).toEqual(removal)
       await store.addPets([pet(10n, 'pending')])
@@ -160,7 +161,7 @@ export function pageSuite(name: string, underTest: StoreUnderTest): void {
           { hash: 'hash', hint: 'hint', createdAt: 1 },
           { at: 1, actor: 'test' },
         )
-        const received = { reason: 'received', changes: [{ petId: 11n, delta: 1 }] } as const
+        const received = { type: 'adjust', reason: 'received', changes: [{ petId: 11n, delta: 1 }] } as const
         await store.changeStock([
           change(10n, 1, 'key_desk'),
           change(2n, 2),
@@ -225,7 +226,9 @@ export function pageSuite(name: string, underTest: StoreUnderTest): void {
 
       test('reads no more changes of a pet than the page shows', async () => {
         for (let quantity = 100; quantity < 120; quantity++) {
-          await store.changeStock([{ petId: 2n, quantity, keyId: 'key_desk', at: quantity }])
+          await store.changeStock([
+            { type: 'set_quantity', petId: 2n, quantity, keyId: 'key_desk', at: quantity },
+          ])
         }
         const database = await underTest.connect()
         try {
@@ -248,7 +251,9 @@ export function pageSuite(name: string, underTest: StoreUnderTest): void {
       test('finds a time without examining later changes', async () => {
         const HOUR = 3_600_000
         for (let hour = 1; hour <= 40; hour++) {
-          await store.changeStock([{ petId: 2n, quantity: 1_000 + hour, keyId: 'key_desk', at: hour * HOUR }])
+          await store.changeStock([
+            { type: 'set_quantity', petId: 2n, quantity: 1_000 + hour, keyId: 'key_desk', at: hour * HOUR },
+          ])
         }
         const database = await underTest.connect()
         try {

@@ -79,7 +79,7 @@ describe('PostgreSQL database', () => {
   test('does not let the log be edited, nor pruned past its followers', async () => {
     const store = await open()
     await store.addPets([{ id: 1n, name: 'Biscuit', categoryId: 1n, status: 'sold', quantity: 1 }])
-    await store.changeStock([{ petId: 1n, quantity: 2, keyId: 'key_a', at: 3 }])
+    await store.changeStock([{ type: 'set_quantity', petId: 1n, quantity: 2, keyId: 'key_a', at: 3 }])
     for (const sql of ['UPDATE log SET after = 9', 'TRUNCATE log']) {
       await expect(database?.run(sql) ?? Promise.resolve()).rejects.toThrow('append-only')
     }
@@ -114,7 +114,7 @@ describe('PostgreSQL database', () => {
       INSERT INTO log SELECT id, kind, pet_id, before, after, status, at, key_id, previous, '1000000000' FROM dumped`)
     expect(await store.stockEventsAfter(cursor, 10)).toBe('too_far')
     const anew = await store.latestEventCursor()
-    await store.changeStock([{ petId: 1n, quantity: 2, keyId: 'key_a', at: 3 }])
+    await store.changeStock([{ type: 'set_quantity', petId: 1n, quantity: 2, keyId: 'key_a', at: 3 }])
     expect(await store.stockEventsAfter(anew, 10)).toMatchObject({ events: [{ kind: 'change', after: 2 }] })
     await store.close()
     await discard()
@@ -124,7 +124,11 @@ describe('PostgreSQL database', () => {
     const [store, other] = [await open(), await open()]
     await store.addPets([pet(1n, 1)])
     const by = { keyId: 'key_a', at: 1 }
-    const make = (quantity: number) => ({ ...by, newPet: { ...pet(7n, quantity) } })
+    const make = (quantity: number) => ({
+      type: 'create_pet' as const,
+      ...by,
+      draft: { ...pet(7n, quantity) },
+    })
     const sql = database?.connect()
     if (sql === undefined) throw new Error('there is no database yet')
     const held = Promise.withResolvers<void>()
@@ -141,12 +145,15 @@ describe('PostgreSQL database', () => {
       return Number(row?.n) > 0
     })
     await other.changeStock([make(5)])
-    expect(await other.changeStock([{ ...by, draft: { petId: 7n, quantity: 3 } }])).toMatchObject([
-      { order: {} },
-    ])
+    expect(
+      await other.changeStock([{ type: 'create_order', ...by, draft: { petId: 7n, quantity: 3 } }]),
+    ).toMatchObject([{ order: {} }])
     held.resolve()
     await holding
-    expect(await waiting).toEqual([{ petId: 1n, quantity: 2, status: 'available' }, { taken: { id: 7n } }])
+    expect(await waiting).toEqual([
+      { type: 'done', item: { petId: 1n, quantity: 2, status: 'available' } },
+      { type: 'pet_exists', petId: 7n },
+    ])
     expect(await store.findAvailability(7n)).toEqual({ petId: 7n, quantity: 5, reserved: 3 })
     await sql.close()
     await store.close()
@@ -158,7 +165,12 @@ describe('PostgreSQL database', () => {
     const [store, other] = [await open(), await open()]
     await store.addPets([pet(1n, 1)])
     const { id: _, ...draft } = pet(0n, 1)
-    const make = (barcode: string) => ({ keyId: 'key_a', at: 1, newPet: { ...draft, barcode } })
+    const make = (barcode: string) => ({
+      type: 'create_pet' as const,
+      keyId: 'key_a',
+      at: 1,
+      draft: { ...draft, barcode },
+    })
     const sql = database?.connect()
     if (sql === undefined) throw new Error('there is no database yet')
     const waits = async (commits: number) => {
@@ -185,7 +197,10 @@ describe('PostgreSQL database', () => {
     held.resolve()
     await failed
     expect(await first).toMatchObject([{ pet: {} }, { pet: {} }, { pet: {} }])
-    expect(await second).toMatchObject([{ taken: { barcode: 'b' } }, { taken: { barcode: 'a' } }])
+    expect(await second).toMatchObject([
+      { type: 'barcode_taken', barcode: 'b' },
+      { type: 'barcode_taken', barcode: 'a' },
+    ])
     await sql.close()
     await store.close()
     await other.close()
@@ -201,6 +216,27 @@ describe('PostgreSQL database', () => {
     await store.ping()
     await store.close()
     await expect(store.ping()).rejects.toMatchObject({ code: 'service_unavailable' })
+    await discard()
+  })
+
+  test('of an older version no longer restricts the states of orders, once it is migrated', async () => {
+    const first = await open()
+    await first.addPets([pet(1n, 9)])
+    await first.changeStock([
+      { type: 'create_order', draft: { petId: 1n, quantity: 2 }, keyId: 'key_a', at: 1 },
+    ])
+    await first.close()
+    await database?.run(`
+      ALTER TABLE orders ADD CONSTRAINT orders_state_check
+        CHECK (state = 'open' OR state IN ('complete', 'cancelled', 'expired'));
+      DELETE FROM migrations WHERE number > 3`)
+    const setState = (state: string) => database?.run(`UPDATE orders SET state = ${state}`)
+    await expect(setState("'returned'")).rejects.toThrow('orders_state_check')
+    const store = await open()
+    expect(await store.findOrder(1n)).toMatchObject({ state: 'open', quantity: 2 })
+    await store.close()
+    await setState("'returned'")
+    await expect(setState('NULL')).rejects.toThrow('not-null')
     await discard()
   })
 

@@ -2,8 +2,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { SEARCH_SORTS, type SearchParameters, searchOf } from '../../src/core/catalog/search.ts'
 import { searchPage } from '../../src/core/catalog/search-page.ts'
+import type { Command } from '../../src/core/stock/command.ts'
 import { PET_STATUSES } from '../../src/core/stock/inventory.ts'
-import type { StockRequest } from '../../src/core/stock/stock-request.ts'
 import type { Store } from '../../src/store/store.ts'
 import { ALL, foundIn, type ModelPet, searched } from './search-model.ts'
 import type { StoreUnderTest } from './store-under-test.ts'
@@ -54,7 +54,7 @@ export function searchSuite(name: string, underTest: StoreUnderTest): void {
       }
       return ids
     }
-    const change = (...requests: StockRequest[]) => store.changeStock(requests)
+    const change = (...requests: Command[]) => store.changeStock(requests)
 
     test.each([
       ['gold', [LOWEST, -7n, 43n, HIGHEST]],
@@ -118,9 +118,13 @@ export function searchSuite(name: string, underTest: StoreUnderTest): void {
 
     test('returns complete rows, with the effective threshold', async () => {
       await change(
-        { ...BY, newCategory: { id: 9n, name: 'Fish', lowStockAt: 4 } },
-        { ...BY, newPet: { id: 90n, name: 'Carp', categoryId: 9n, status: 'sold', quantity: 4 } },
-        { ...BY, draft: { petId: 43n, quantity: 2 } },
+        { type: 'create_category', ...BY, draft: { id: 9n, name: 'Fish', lowStockAt: 4 } },
+        {
+          type: 'create_pet',
+          ...BY,
+          draft: { id: 90n, name: 'Carp', categoryId: 9n, status: 'sold', quantity: 4 },
+        },
+        { type: 'create_order', ...BY, draft: { petId: 43n, quantity: 2 } },
       )
       const { rows } = await searchPage(store, searchOf({ ...ALL, low: 'true', sort: '-available' }), {
         ...{ limit: 9, cursor: undefined },
@@ -143,19 +147,20 @@ export function searchSuite(name: string, underTest: StoreUnderTest): void {
         const page = { limit: 1, cursor: undefined }
         return (await searchPage(store, searchOf({ ...ALL, q: String(petId) }), page)).rows[0]?.lowSince
       }
-      const set = (quantity: number, at: number) => change({ ...BY, at, petId: HIGHEST, quantity })
+      const set = (quantity: number, at: number) =>
+        change({ type: 'set_quantity', ...BY, at, petId: HIGHEST, quantity })
       expect(await since(HIGHEST)).toBeUndefined()
       await set(2, 1_000)
       await set(1, 2_000)
       expect(await since(HIGHEST)).toBe(1_000)
       await set(3, 3_000)
       expect(await since(HIGHEST)).toBeUndefined()
-      await change({ ...BY, at: 4_000, draft: { petId: HIGHEST, quantity: 1 } })
+      await change({ type: 'create_order', ...BY, at: 4_000, draft: { petId: HIGHEST, quantity: 1 } })
       expect(await since(HIGHEST)).toBe(4_000)
     })
 
     test('an expired hold reserves nothing', async () => {
-      await change({ ...BY, draft: { petId: 2n, quantity: 4, holdSeconds: 60 } })
+      await change({ type: 'create_order', ...BY, draft: { petId: 2n, quantity: 4, holdSeconds: 60 } })
       const reserved = async () =>
         (await searchPage(store, searchOf({ ...ALL, q: '2' }), { limit: 1, cursor: undefined })).rows[0]
           ?.reserved
@@ -165,16 +170,17 @@ export function searchSuite(name: string, underTest: StoreUnderTest): void {
     })
 
     test('finds a pet by its current name', async () => {
-      await change({ ...BY, petId: 1n, petPatch: { name: 'Łódź' } })
-      await change({ ...BY, removedPet: -7n })
+      await change({ type: 'update_pet', ...BY, petId: 1n, patch: { name: 'Łódź' } })
+      await change({ type: 'remove_pet', ...BY, petId: -7n })
       await change({
+        type: 'create_pet',
         ...BY,
-        newPet: { id: -8n, name: 'Mullet', categoryId: 1n, status: 'sold', quantity: 1 },
+        draft: { id: -8n, name: 'Mullet', categoryId: 1n, status: 'sold', quantity: 1 },
       })
       expect(await find({ q: 'mulle' })).toEqual([-8n, 2n])
       expect(await find({ q: 'lodz' })).toEqual([1n])
       expect(await find({ q: 'golden' })).toEqual([LOWEST])
-      await change({ ...BY, petId: 1n, petPatch: { name: 'ŁÓDŹ', categoryId: 2n } })
+      await change({ type: 'update_pet', ...BY, petId: 1n, patch: { name: 'ŁÓDŹ', categoryId: 2n } })
       expect(await find({ q: 'lodz', categoryId: 2n })).toEqual([1n])
     })
 
@@ -208,15 +214,17 @@ export function searchSuite(name: string, underTest: StoreUnderTest): void {
               const id = 1_000n + BigInt(changes++)
               const name = changes % 2 === 0 ? 'AAA' : 'ZZZ'
               await change({
+                type: 'create_pet',
                 ...BY,
-                newPet: { id, name, categoryId: 1n, status: 'sold', quantity: changes * 3 },
+                draft: { id, name, categoryId: 1n, status: 'sold', quantity: changes * 3 },
               })
             },
           },
         )
         expect(seen.filter((id) => id < 1_000n || id === HIGHEST)).toEqual(before)
         expect(new Set(seen).size).toBe(seen.length)
-        for (let id = 1_000n; id < 1_000n + BigInt(changes); id++) await change({ ...BY, removedPet: id })
+        for (let id = 1_000n; id < 1_000n + BigInt(changes); id++)
+          await change({ type: 'remove_pet', ...BY, petId: id })
       }
     })
 
@@ -225,7 +233,7 @@ export function searchSuite(name: string, underTest: StoreUnderTest): void {
       const first = await searchPage(store, search, { limit: 4, cursor: undefined })
       const last = first.rows.at(-1)?.petId
       if (last === undefined || first.next === undefined) throw new Error('there are more pets than that')
-      await change({ ...BY, removedPet: last })
+      await change({ type: 'remove_pet', ...BY, petId: last })
       const rest = await searchPage(store, search, { limit: 99, cursor: first.next })
       expect([...first.rows, ...rest.rows].map(({ petId }) => petId)).toEqual(
         foundIn(SHOP, { ...ALL, sort: 'name' }),
@@ -274,7 +282,11 @@ async function addMany(store: Store, words: readonly string[]): Promise<ModelPet
   await store.changeStock(
     pets
       .filter(({ reserved }) => reserved > 0)
-      .map(({ id, reserved }) => ({ ...BY, draft: { petId: id, quantity: reserved } })),
+      .map(({ id, reserved }) => ({
+        type: 'create_order' as const,
+        ...BY,
+        draft: { petId: id, quantity: reserved },
+      })),
   )
   return [...SHOP, ...pets]
 }

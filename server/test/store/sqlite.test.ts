@@ -64,7 +64,7 @@ describe('SQLite file', () => {
   test('does not let the log be edited', async () => {
     const store = openSqliteStore(path)
     await store.addPets([{ id: 1n, name: 'Biscuit', categoryId: 1n, status: 'sold', quantity: 1 }])
-    await store.changeStock([{ petId: 1n, quantity: 2, keyId: 'key_a', at: 3 }])
+    await store.changeStock([{ type: 'set_quantity', petId: 1n, quantity: 2, keyId: 'key_a', at: 3 }])
     const other = new Database(path)
     expect(() => other.run('UPDATE log SET after = 9')).toThrow('append-only')
     other.close()
@@ -136,6 +136,45 @@ describe('SQLite file', () => {
     expect(older.query("SELECT name FROM sqlite_schema WHERE name LIKE 'pet_words%'").all()).toEqual([])
     older.close()
     await store.close()
+  })
+
+  test('of an older version keeps its orders and indexes, and no longer restricts the states of orders', async () => {
+    const first = openSqliteStore(path)
+    await first.addPets([pet(1n, 9)])
+    await first.changeStock([
+      { type: 'create_order', draft: { petId: 1n, quantity: 2, holdSeconds: 60 }, keyId: 'key_a', at: 1 },
+      { type: 'create_order', draft: { petId: 1n, quantity: 1, shipDate: 7 }, keyId: 'key_a', at: 1 },
+      { type: 'cancel_order', orderId: 2n, petId: 1n, keyId: 'key_a', at: 1 },
+    ])
+    const orders = await Promise.all([first.findOrder(1n), first.findOrder(2n)])
+    await first.close()
+    const file = new Database(path)
+    const indexes = () =>
+      file
+        .query(
+          "SELECT name, sql FROM sqlite_schema WHERE tbl_name = 'orders' AND type = 'index' ORDER BY name",
+        )
+        .all()
+    const before = indexes()
+    file.run(`
+      ALTER TABLE orders RENAME TO newer;
+      CREATE TABLE orders (
+        id INTEGER PRIMARY KEY, pet_id INTEGER NOT NULL, quantity INTEGER NOT NULL,
+        state TEXT NOT NULL CHECK (state = 'open' OR state IN ('complete', 'cancelled', 'expired')),
+        created_at INTEGER NOT NULL, expires_at INTEGER, ship_date INTEGER) STRICT;
+      INSERT INTO orders SELECT * FROM newer;
+      DROP TABLE newer;
+      PRAGMA user_version = 3`)
+    expect(() => file.run("UPDATE orders SET state = 'returned'")).toThrow('CHECK constraint failed')
+
+    const store = openSqliteStore(path)
+    expect(await Promise.all([store.findOrder(1n), store.findOrder(2n)])).toEqual(orders)
+    expect(await store.findDamage()).toEqual([])
+    await store.close()
+    expect(indexes()).toEqual(before)
+    file.run("UPDATE orders SET state = 'returned'")
+    expect(() => file.run('UPDATE orders SET state = NULL')).toThrow('NOT NULL')
+    file.close()
   })
 
   test('of a newer version is refused and left unchanged', () => {

@@ -1,7 +1,7 @@
 import { expect } from 'bun:test'
 import fc from 'fast-check'
 import type { OrderDraft, OrderRow } from '../../src/core/orders/order.ts'
-import type { OrderUpdate, StockRequest } from '../../src/core/stock/stock-request.ts'
+import { type OrderUpdate, orderCommand } from '../support/order-command.ts'
 import { type ModelShop, PETS, type Step, told } from './stock-model-shop.ts'
 
 const BY = { keyId: 'key_a', at: 1 }
@@ -22,7 +22,10 @@ export const ordering = fc.tuple(who, petId, fc.nat(9), fc.array(draft, { minLen
     async (shop) => {
       const outcomes = await shop
         .store(index)
-        .changeStock([{ ...BY, petId: changed, quantity }, ...drafts.map((one) => ({ ...BY, draft: one }))])
+        .changeStock([
+          { type: 'set_quantity', ...BY, petId: changed, quantity },
+          ...drafts.map((one) => ({ type: 'create_order' as const, ...BY, draft: one })),
+        ])
       shop.orders.endHolds([changed, ...drafts.map((one) => one.petId)])
       shop.record(changed, quantity)
       for (const [at, one] of drafts.entries()) shop.orders.create(one, outcomes[at + 1])
@@ -33,7 +36,7 @@ export const ordering = fc.tuple(who, petId, fc.nat(9), fc.array(draft, { minLen
 export const orderingTwice = fc.tuple(petId, units).map(
   ([id, quantity]): Step =>
     async (shop) => {
-      const request = { ...BY, draft: { petId: id, quantity } }
+      const request = { type: 'create_order' as const, ...BY, draft: { petId: id, quantity } }
       const outcomes = await Promise.all(shop.stores.map((store) => store.changeStock([request])))
       shop.orders.endHolds([id])
       // The successful orders came first.
@@ -45,7 +48,7 @@ export const orderingTwice = fc.tuple(petId, units).map(
 )
 
 const update = fc.oneof(
-  fc.constantFrom<OrderUpdate['update']>('complete', 'cancel'),
+  fc.constantFrom<OrderUpdate>('complete', 'cancel'),
   fc.nat(9).map((shipDate) => ({ shipDate })),
 )
 
@@ -56,13 +59,14 @@ export const updating = fc
     ([index, updates]): Step =>
       async (shop) => {
         const { orders } = shop
-        const requests = updates.map(([number, what]): StockRequest & OrderUpdate => {
+        const wanted = updates.map(([number, what]) => {
           const order = orders.all[number % (orders.all.length + 1)]
-          return { ...BY, orderId: order?.id ?? 404_404n, petId: order?.petId, update: what }
+          const named = { ...BY, orderId: order?.id ?? 404_404n, petId: order?.petId }
+          return { what, command: orderCommand(named, what) }
         })
-        const outcomes = await shop.store(index).changeStock(requests)
-        orders.endHolds(requests.flatMap((one) => one.petId ?? []))
-        const expected = requests.map((one) => told(orders.update(one.orderId, one.update)))
+        const outcomes = await shop.store(index).changeStock(wanted.map(({ command }) => command))
+        orders.endHolds(wanted.flatMap(({ command }) => command.petId ?? []))
+        const expected = wanted.map(({ what, command }) => told(orders.update(command.orderId, what)))
         expect(outcomes.map(told)).toEqual(expected)
       },
   )
@@ -70,8 +74,8 @@ export const updating = fc
 export const sweeping = who.map(
   (index): Step =>
     async (shop) => {
-      const petIds = await shop.store(index).petsWithHoldsOver(2)
-      await shop.store(index).changeStock([{ ...BY, holdsOf: petIds }])
+      const petIds = await shop.store(index).petsWithExpiredHolds(2)
+      await shop.store(index).changeStock([{ type: 'release_holds', ...BY, petIds }])
       shop.orders.endHolds(petIds)
     },
 )

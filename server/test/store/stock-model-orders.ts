@@ -1,7 +1,14 @@
 import { expect } from 'bun:test'
 import { ORDER_STATES, type Order, type OrderDraft, type OrderRow } from '../../src/core/orders/order.ts'
-import type { OrderUpdate, StockOutcome } from '../../src/core/stock/stock-request.ts'
+import type {
+  CancelOrder,
+  ChangeOrder,
+  CompleteOrder,
+  OutcomeOf,
+  Result,
+} from '../../src/core/stock/command.ts'
 import type { Store } from '../../src/store/store.ts'
+import type { OrderUpdate } from '../support/order-command.ts'
 
 /** The stock, as orders see it. */
 interface Shelf {
@@ -40,13 +47,13 @@ export class ModelOrders {
     }
   }
 
-  create({ petId, quantity, holdSeconds, shipDate }: OrderDraft, outcome: StockOutcome | undefined): void {
+  create({ petId, quantity, holdSeconds, shipDate }: OrderDraft, outcome: Result | undefined): void {
     const available = this.#availableOf(petId)
-    if (available === undefined) expect(outcome).toBe('unknown_pet')
+    if (available === undefined) expect(outcome).toEqual({ type: 'unknown_pet' })
     else if (available < quantity) {
-      expect(outcome).toEqual({ shortage: { petId, wanted: quantity, available } })
+      expect(outcome).toEqual({ type: 'insufficient_stock', petId, wanted: quantity, available })
     } else {
-      if (typeof outcome !== 'object' || !('order' in outcome)) throw new Error(Bun.inspect(outcome))
+      if (outcome === undefined || !('order' in outcome)) throw new Error(Bun.inspect(outcome))
       const { id } = outcome.order
       expect(this.#orders.has(id)).toBe(false)
       const order: Order = {
@@ -59,21 +66,22 @@ export class ModelOrders {
     }
   }
 
-  update(id: bigint, update: OrderUpdate['update']): unknown {
+  update(id: bigint, update: OrderUpdate): OutcomeOf<CompleteOrder | CancelOrder | ChangeOrder> {
     const order = this.#orders.get(id)
-    if (order === undefined) return { unknownOrder: id }
+    if (order === undefined) return { type: 'unknown_order' }
     const { petId, quantity, state } = order
     if (update === 'cancel') {
-      if (state === 'complete') return { closed: order }
-      return { order: state === 'open' ? this.#put(order, 'cancelled') : order }
+      if (state === 'complete') return { type: 'order_closed', order }
+      return { type: 'done', order: state === 'open' ? this.#put(order, 'cancelled') : order }
     }
-    if (update === 'complete' && state === 'complete') return { order }
-    if (state !== 'open') return { closed: order }
-    if (update !== 'complete') return { order: this.#set({ ...order, shipDate: update.shipDate }) }
+    if (update === 'complete' && state === 'complete') return { type: 'done', order }
+    if (state !== 'open') return { type: 'order_closed', order }
+    if (update !== 'complete')
+      return { type: 'done', order: this.#set({ ...order, shipDate: update.shipDate }) }
     const left = (this.#shelf.quantities.get(petId) ?? 0) - quantity
-    if (left < 0) return { shortage: { petId, wanted: quantity, available: left + quantity } }
+    if (left < 0) return { type: 'insufficient_stock', petId, wanted: quantity, available: left + quantity }
     this.#shelf.record(petId, left)
-    return { order: this.#put(order, 'complete') }
+    return { type: 'done', order: this.#put(order, 'complete') }
   }
 
   /** Whether a row of a file differs from the stored order. */
@@ -99,7 +107,8 @@ export class ModelOrders {
       if (available === undefined || (more > 0 && available < more)) return false
     }
     if (order?.state === 'open' && complete) {
-      if ('shortage' in (this.update(id, 'complete') as object)) return false
+      const outcome = this.update(id, 'complete')
+      if (outcome.type === 'insufficient_stock') return false
     }
     const { shipDate: _, ...rest } = this.#orders.get(id) ?? {
       ...{ id, petId, quantity, state: complete ? 'complete' : 'open', createdAt: this.now },

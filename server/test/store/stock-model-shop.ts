@@ -1,5 +1,5 @@
 import { expect } from 'bun:test'
-import type { Adjustment, AdjustmentChange } from '../../src/core/stock/stock-request.ts'
+import type { Adjust, AdjustmentChange, Idempotency, Outcome } from '../../src/core/stock/command.ts'
 import type { Clock } from '../../src/core/values/clock.ts'
 import { MAX_QUANTITY } from '../../src/core/values/field.ts'
 import type { Store } from '../../src/store/store.ts'
@@ -13,6 +13,8 @@ export interface StockUnderTest {
   /** Opens the latest store as another process, with this clock. */
   open(clock: Clock): Promise<Store>
 }
+
+export type KeyedAdjust = Adjust & { readonly idempotency: Idempotency<Outcome> | undefined }
 
 export type Step = (shop: ModelShop) => Promise<void>
 
@@ -68,30 +70,34 @@ export class ModelShop {
   }
 
   /** The expected outcome of an adjustment, computed independently of `decide`. */
-  adjust({ changes, idempotency }: Adjustment): unknown {
+  adjust({ changes, idempotency }: KeyedAdjust): unknown {
     const known = this.#answers.get(idempotency?.key ?? '')
     if (idempotency !== undefined && known !== undefined) {
-      if (known.fingerprint !== idempotency.fingerprint) return 'key_reused'
-      return { answer: known.answer, isReplay: true }
+      if (known.fingerprint !== idempotency.fingerprint) return { type: 'key_reused' }
+      return { type: 'answered', answer: known.answer, isReplay: true }
     }
     const codes = changes.map((change) => this.#failureOf(change))
     const outcome = codes.every((code) => code === undefined)
-      ? { items: changes.map((change) => this.#apply(change)) }
+      ? { type: 'done', items: changes.map((change) => this.#apply(change)) }
       : {
+          type: 'refused',
           failures: changes.flatMap(({ petId: id }, index) =>
             codes[index] === undefined
               ? []
               : [{ index, petId: id, code: codes[index], ...this.#lack(id, codes[index]) }],
           ),
         }
-    if (idempotency === undefined || codes.includes('invalid_request')) return outcome
+    if (idempotency === undefined) return outcome
     const answer = told(outcome)
-    this.#answers.set(idempotency.key, { fingerprint: idempotency.fingerprint, answer })
-    return { answer, isReplay: false }
+    if (!codes.includes('invalid_request'))
+      this.#answers.set(idempotency.key, { fingerprint: idempotency.fingerprint, answer })
+    return { type: 'answered', answer, isReplay: false }
   }
 
   #resultOf(change: AdjustmentChange): number {
-    return 'delta' in change ? (this.quantities.get(change.petId) ?? 0) + change.delta : change.quantity
+    return change.delta === undefined
+      ? change.quantity
+      : (this.quantities.get(change.petId) ?? 0) + change.delta
   }
 
   #failureOf(change: AdjustmentChange): string | undefined {

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import type { Adjustment } from '../../src/core/stock/stock-request.ts'
+import type { Adjust } from '../../src/core/stock/command.ts'
 import { MAX_QUANTITY } from '../../src/core/values/field.ts'
 import { removePet } from '../support/remove-pet.ts'
 import { change, pet } from './plain-rows.ts'
@@ -13,7 +13,14 @@ import {
   sweeping,
   updating,
 } from './stock-model-order-steps.ts'
-import { ModelShop, PETS, type Step, type StockUnderTest, told } from './stock-model-shop.ts'
+import {
+  type KeyedAdjust,
+  ModelShop,
+  PETS,
+  type Step,
+  type StockUnderTest,
+  told,
+} from './stock-model-shop.ts'
 
 /** How many cases run: a remote database takes longer. */
 interface Extent {
@@ -208,10 +215,18 @@ const step = fc.oneof(
   { weight: 1, arbitrary: crossing },
 )
 
-function adjustmentOf(changes: Adjustment['changes'], key: string): Adjustment {
+function adjustmentOf(changes: Adjust['changes'], key: string): KeyedAdjust {
   const fingerprint = told({ changes })
   const idempotency = key === '' ? undefined : { key, fingerprint, answer: told }
-  return { keyId: 'key_a', at: 1, reason: 'counted', reference: 'count "1"', changes, idempotency }
+  return {
+    type: 'adjust',
+    keyId: 'key_a',
+    at: 1,
+    reason: 'counted',
+    reference: 'count "1"',
+    changes,
+    idempotency,
+  }
 }
 
 function mustFail(): never {

@@ -17,7 +17,13 @@ const pet = (id: bigint, quantity: number): StockedPet => ({
   quantity,
 })
 
-const change = (petId: bigint, quantity: number, at = 1) => ({ petId, quantity, keyId: 'key_a', at })
+const change = (petId: bigint, quantity: number, at = 1) => ({
+  type: 'set_quantity' as const,
+  petId,
+  quantity,
+  keyId: 'key_a',
+  at,
+})
 
 /** The guarantees of every adapter for pets, stock, history and orders. */
 export function stockSuite(name: string, underTest: StoreUnderTest): void {
@@ -49,8 +55,17 @@ export function stockSuite(name: string, underTest: StoreUnderTest): void {
         change(10n, MOST),
         change(10n, 8),
       ])
-      const item = (petId: bigint, quantity: number) => ({ petId, quantity, status: 'available' as const })
-      expect(outcomes).toEqual([item(10n, 6), 'unknown_pet', item(2n, 0), item(10n, MOST), item(10n, 8)])
+      const item = (petId: bigint, quantity: number) => ({
+        type: 'done' as const,
+        item: { petId, quantity, status: 'available' as const },
+      })
+      expect(outcomes).toEqual([
+        item(10n, 6),
+        { type: 'unknown_pet' },
+        item(2n, 0),
+        item(10n, MOST),
+        item(10n, 8),
+      ])
       expect((await stockOf(store)).map(({ quantity }) => quantity)).toEqual([0, 0, 8, 3])
     })
 
@@ -66,19 +81,19 @@ export function stockSuite(name: string, underTest: StoreUnderTest): void {
       ])
       const item = (quantity: number) => ({ petId: 10n, quantity, status: 'available' as const })
       expect(outcomes).toEqual([
-        item(6),
-        { conflict: item(6) },
-        { conflict: item(6) },
-        item(9),
-        'unknown_pet',
-        { conflict: item(9) },
+        { type: 'done', item: item(6) },
+        { type: 'conflict', item: item(6) },
+        { type: 'conflict', item: item(6) },
+        { type: 'done', item: item(9) },
+        { type: 'unknown_pet' },
+        { type: 'conflict', item: item(9) },
       ])
       expect((await historyOf(store, 10n)).map(({ after }) => after)).toEqual([6, 9])
     })
 
     test('records each change of quantity in order, and nothing without a change', async () => {
       await store.changeStock([change(10n, 6, 100), change(10n, 6, 101), change(10n, MOST, 102)])
-      await store.changeStock([{ petId: 10n, quantity: 1, keyId: 'key_b', at: 103 }])
+      await store.changeStock([{ type: 'set_quantity', petId: 10n, quantity: 1, keyId: 'key_b', at: 103 }])
       const entry = (before: number, after: number, at: number, keyId = 'key_a') => ({
         petId: 10n,
         before,

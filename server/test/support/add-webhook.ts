@@ -10,6 +10,6 @@ export async function addWebhook(
     ...{ kinds: ['stock.changed'] as const, ...given, paused: false, createdAt: 0 },
     ...{ secret: newSecret(), revision: 1, progress: { cursor: await store.latestEventCursor() } },
   }
-  await store.changeStock([{ newWebhook, keyId: 'test', at: 0 }])
+  await store.changeStock([{ type: 'create_webhook', webhook: newWebhook, keyId: 'test', at: 0 }])
   return newWebhook
 }

@@ -1,4 +1,4 @@
-import { isOver, type Order } from '../../src/core/orders/order.ts'
+import { isExpired, type Order } from '../../src/core/orders/order.ts'
 import { availableOf } from '../../src/core/stock/inventory.ts'
 import type { StockEvent } from '../../src/core/stock/stock-event.ts'
 import type { EventStore } from '../../src/core/stock/stock-store.ts'
@@ -62,7 +62,8 @@ export class Playback {
         : undefined
     }
     if (known?.state !== 'open') return `order ${order.id} is ${change}, but was ${known?.state}`
-    if (change === 'expired' && !isOver(known, event.at)) return `order ${order.id} expired before its time`
+    if (change === 'expired' && !isExpired(known, event.at))
+      return `order ${order.id} expired before its time`
     if (change !== 'completed')
       return sold === undefined ? undefined : `${sold.reference} was sold, but ${change}`
     return sold?.units === order.quantity && sold.reference === `order ${order.id}`

@@ -6,9 +6,13 @@ export async function removePet(
   petId: bigint,
   at = Date.now(),
 ): Promise<string> {
-  const [outcome] = await store.changeStock([{ removedPet: petId, keyId: 'petstore', at }])
-  if (outcome === 'unknown_pet') return outcome
-  if (typeof outcome === 'object' && 'inUse' in outcome) return 'in_use'
-  if (typeof outcome === 'object' && 'removed' in outcome) return 'removed'
-  throw new Error(`removing pet ${petId} came to ${JSON.stringify(outcome)}`)
+  const [outcome] = await store.changeStock([{ type: 'remove_pet', petId, keyId: 'petstore', at }])
+  switch (outcome.type) {
+    case 'done':
+      return 'removed'
+    case 'unknown_pet':
+      return 'unknown_pet'
+    case 'pet_reserved':
+      return 'in_use'
+  }
 }

@@ -64,8 +64,8 @@ test('of rows some of which cannot be set, all others are, and each is counted o
   const petIds = idsFrom(1, 1_200)
   await setTo([3n, 600n, 1_100n], 33)
   await setTo([4n], 50)
-  for (const removedPet of [5n, 1_101n])
-    await service.store.changeStock([{ removedPet, keyId: 'petstore', at: 0 }])
+  for (const petId of [5n, 1_101n])
+    await service.store.changeStock([{ type: 'remove_pet', petId, keyId: 'petstore', at: 0 }])
   desk.stock.remove(6n)
   // The page has heard of one of these by now; 4 has what is asked for, and the page knows of 8 that it has.
   desk.beforeAnswer = () => {

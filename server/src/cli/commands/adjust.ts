@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander'
 import { Reason, Reference } from '../../core/stock/adjustment-fields.ts'
-import { REASONS, type Reason as ReasonWord } from '../../core/stock/stock-request.ts'
+import { REASONS, type Reason as ReasonWord } from '../../core/stock/command.ts'
 import { ADJUSTMENT_ROWS } from '../../core/transfer/adjustment-rows.ts'
 import type { FileKind } from '../../core/transfer/file-header.ts'
 import { ADJUST_KEY_ID } from '../../core/transfer/staged-adjustment.ts'

@@ -203,10 +203,10 @@ async function readiness(store: Store): Promise<Finding[]> {
 
 /** A service ends them within a second or two. They reserve nothing meanwhile. */
 async function holds(store: Store): Promise<Finding[]> {
-  const pets = await store.petsWithHoldsOver(1_000)
+  const pets = await store.petsWithExpiredHolds(1_000)
   if (pets.length === 0) return [ok('database', 'no hold that is over is left')]
   await Bun.sleep(SWEPT_AFTER_MS)
-  const left = new Set(await store.petsWithHoldsOver(1_000))
+  const left = new Set(await store.petsWithExpiredHolds(1_000))
   const behind = pets.filter((petId) => left.has(petId)).length
   if (behind === 0) return [ok('database', 'holds that are over are ended')]
   return [

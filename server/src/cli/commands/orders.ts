@@ -1,7 +1,12 @@
 import type { Command } from 'commander'
 import { ORDER_STATES, type Order, type OrderState } from '../../core/orders/order.ts'
 import type { OrderFilter, OrderStore } from '../../core/orders/order-store.ts'
-import { type OrderUpdate, STORE_KEY_ID, type StockOutcome } from '../../core/stock/stock-request.ts'
+import {
+  type CancelOrder,
+  type CompleteOrder,
+  type OutcomeOf,
+  STORE_KEY_ID,
+} from '../../core/stock/command.ts'
 import { oneOf, readOrderId, readPetId, wholeNumber } from '../arguments.ts'
 import { counted, json, moment, table } from '../output.ts'
 import { databaseName, type SettingFlags, setting, withStore } from '../with-store.ts'
@@ -43,14 +48,14 @@ export function addOrdersCommands(program: Command): void {
     .argument('<orderId>', '', readOrderId)
     .addOption(setting('databaseUrl'))
     .addOption(setting('data'))
-    .action((orderId: bigint, flags: SettingFlags) => change(orderId, 'complete', flags))
+    .action((orderId: bigint, flags: SettingFlags) => change(orderId, 'complete_order', flags))
   orders
     .command('cancel')
     .description('Cancel an order: releases what it has reserved.')
     .argument('<orderId>', '', readOrderId)
     .addOption(setting('databaseUrl'))
     .addOption(setting('data'))
-    .action((orderId: bigint, flags: SettingFlags) => change(orderId, 'cancel', flags))
+    .action((orderId: bigint, flags: SettingFlags) => change(orderId, 'cancel_order', flags))
 }
 
 async function listOrders(flags: ListFlags): Promise<void> {
@@ -119,32 +124,35 @@ async function showOrder(orderId: bigint, flags: SettingFlags & { readonly json?
 
 async function change(
   orderId: bigint,
-  update: Extract<OrderUpdate['update'], string>,
+  type: (CompleteOrder | CancelOrder)['type'],
   flags: SettingFlags,
 ): Promise<void> {
   await withStore(flags, 'expect', async (store, config) => {
     const found = await store.findOrder(orderId)
-    const request = { orderId, petId: found?.petId, update, keyId: STORE_KEY_ID, at: store.clock() }
-    const [outcome] = await store.changeStock([request])
-    const { quantity, petId, state } = changedOrder(orderId, outcome)
+    const petId = found?.petId
+    const [outcome] = await store.changeStock([
+      { type, orderId, petId, keyId: STORE_KEY_ID, at: store.clock() },
+    ])
+    const { quantity, state } = changedOrder(orderId, outcome)
     console.log(`Order ${orderId} of ${quantity} of pet ${petId} is ${state} in ${databaseName(config)}.`)
   })
 }
 
-function changedOrder(orderId: bigint, outcome: StockOutcome | undefined): Order {
-  if (typeof outcome === 'object') {
-    if ('order' in outcome) return outcome.order
-    if ('closed' in outcome) {
-      throw new Error(`order ${orderId} is ${outcome.closed.state}, and that stays so; nothing was changed`)
-    }
-    if ('shortage' in outcome) {
-      const { petId, wanted, available } = outcome.shortage
+function changedOrder(orderId: bigint, outcome: OutcomeOf<CompleteOrder | CancelOrder>): Order {
+  switch (outcome.type) {
+    case 'done':
+      return outcome.order
+    case 'unknown_order':
+      throw new Error(`there is no order ${orderId}; nothing was changed`)
+    case 'order_closed':
+      throw new Error(`order ${orderId} is already ${outcome.order.state}; nothing was changed`)
+    case 'insufficient_stock': {
+      const { petId, wanted, available } = outcome
       throw new Error(
         `order ${orderId} takes ${wanted} of pet ${petId}, but only ${available} are in stock; nothing was changed`,
       )
     }
   }
-  throw new Error(`there is no order ${orderId}; nothing was changed`)
 }
 
 /** With its times in ISO 8601. */

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { STORE_KEY_ID } from '../../core/stock/stock-request.ts'
+import { STORE_KEY_ID } from '../../core/stock/command.ts'
 import { readPetId } from '../arguments.ts'
 import { type AskingFlags, ask, requireAnswer } from '../asking.ts'
 import { databaseName, type SettingFlags, setting, withStore } from '../with-store.ts'
@@ -27,12 +27,12 @@ async function removePet(petId: bigint, flags: SettingFlags & AskingFlags): Prom
     const described = `pet ${petId} (${JSON.stringify(pet.name)}, ${pet.status})`
     ask(flags, `Remove ${described} and its stock?`)
     const by = { keyId: STORE_KEY_ID, at: store.clock() }
-    const [outcome] = await store.changeStock([{ removedPet: petId, ...by }])
-    if (typeof outcome === 'object' && 'inUse' in outcome) {
+    const [outcome] = await store.changeStock([{ type: 'remove_pet', petId, ...by }])
+    if (outcome.type === 'pet_reserved') {
       const which = `petstore orders list --pet ${petId} --state open`
       throw new Error(`orders of pet ${petId} are open; complete or cancel them first: ${which}`)
     }
-    if (outcome === 'unknown_pet') throw new Error(`pet ${petId} is gone already; nothing was changed`)
+    if (outcome.type === 'unknown_pet') throw new Error(`pet ${petId} is gone already; nothing was changed`)
     console.log(
       `Removed ${described} from ${databaseName(config)}. Its history stays: petstore history ${petId}`,
     )

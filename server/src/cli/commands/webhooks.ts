@@ -1,5 +1,10 @@
 import type { Command } from 'commander'
-import { STORE_KEY_ID, type WebhookRequest } from '../../core/stock/stock-request.ts'
+import {
+  type CreateWebhook,
+  type MoveWebhook,
+  STORE_KEY_ID,
+  type UpdateWebhook,
+} from '../../core/stock/command.ts'
 import {
   kindOf,
   newSecret,
@@ -135,7 +140,7 @@ async function createWebhook(
     await handOver(
       'secret',
       newWebhook.secret,
-      () => change(store, { newWebhook, keyId: STORE_KEY_ID, at }),
+      () => change(store, { type: 'create_webhook', webhook: newWebhook, keyId: STORE_KEY_ID, at }),
       `Made webhook ${newWebhook.id} (${kindsText(newWebhook)}) in ${databaseName(config)}.`,
     )
   })
@@ -146,8 +151,8 @@ async function setPaused(webhookId: bigint, paused: boolean, flags: SettingFlags
     const before = await requireWebhook(store, webhookId)
     const was = conditionOf(before.webhook)
     if (was === (paused ? 'paused' : 'on')) throw new Error(`webhook ${webhookId} is ${was} already`)
-    const webhookChange = { paused }
-    await change(store, { webhookId, webhookChange, keyId: STORE_KEY_ID, at: store.clock() })
+    const patch = { paused }
+    await change(store, { type: 'update_webhook', webhookId, patch, keyId: STORE_KEY_ID, at: store.clock() })
     const behind = counted(before.lag.events, 'event')
     console.log(
       paused
@@ -163,7 +168,7 @@ async function removeWebhook(webhookId: bigint, flags: SettingFlags & AskingFlag
     const { webhook } = await requireWebhook(store, webhookId)
     const described = `webhook ${webhookId} (${webhook.url})`
     ask(flags, `Remove ${described} and its place in the log?`)
-    await store.changeStock([{ webhookId, webhookChange: 'remove', keyId: STORE_KEY_ID, at: store.clock() }])
+    await store.changeStock([{ type: 'remove_webhook', webhookId, keyId: STORE_KEY_ID, at: store.clock() }])
     console.log(`Removed ${described} from ${databaseName(config)}.`)
   })
 }
@@ -211,7 +216,11 @@ async function replay(webhookId: bigint, flags: SettingFlags & { readonly from: 
     const count = await countAfter(store, cursor, webhook)
     if (count === 0) throw new Error(`nothing of its kinds has happened since ${moment(from)}`)
     const { paused, progress } = await change(store, {
-      ...{ webhookId, webhookChange: { cursor }, keyId: STORE_KEY_ID, at },
+      type: 'move_webhook',
+      webhookId,
+      cursor,
+      keyId: STORE_KEY_ID,
+      at,
     })
     const isHeld = paused || progress.off !== undefined
     console.log(
@@ -261,18 +270,16 @@ async function requireWebhook(store: Store, id: bigint): Promise<WebhookState> {
   return found
 }
 
-async function change(store: Store, request: WebhookRequest): Promise<Webhook> {
-  const [outcome] = await store.changeStock([request])
-  if (typeof outcome === 'object') {
-    if ('webhook' in outcome) return outcome.webhook
-    if ('tooManyWebhooks' in outcome) {
-      throw new Error(
-        `the store has ${outcome.tooManyWebhooks} webhooks, the most that it may have; remove one first`,
-      )
-    }
-    if ('unknownWebhook' in outcome) throw new Error(`webhook ${outcome.unknownWebhook} is gone already`)
+async function change(store: Store, command: CreateWebhook | UpdateWebhook | MoveWebhook): Promise<Webhook> {
+  const [outcome] = await store.changeStock([command])
+  switch (outcome.type) {
+    case 'done':
+      return outcome.webhook
+    case 'too_many_webhooks':
+      throw new Error(`the store has ${outcome.max} webhooks, which is the maximum; remove one first`)
+    case 'unknown_webhook':
+      throw new Error('the webhook was removed in the meantime')
   }
-  throw new Error('a change of a webhook came to what only another one can come to')
 }
 
 function kindsText({ kinds }: Webhook): string {

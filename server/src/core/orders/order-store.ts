@@ -1,32 +1,32 @@
 import type { Availability, Order, OrderState } from './order.ts'
 
-/** Which orders are wanted. */
+/** Selects orders that match all given fields. */
 export interface OrderFilter {
-  /** Open and complete ones where nothing is given. */
+  /** If absent: open and complete orders. */
   readonly state?: OrderState | undefined
   readonly petId?: bigint | undefined
-  /** Only those whose id is higher. */
+  /** Only orders with a higher id. */
   readonly after?: bigint | undefined
 }
 
-/** Orders as they are by the store's clock: a hold that is over is expired. They are changed by `changeStock`. */
+/** Orders as they are by the store's clock, which decides whether a hold has expired. `changeStock` changes them. */
 export interface OrderStore {
   findOrder(orderId: bigint): Promise<Order | undefined>
   /** At most `limit` orders, by id ascending. */
   listOrders(filter: OrderFilter, limit: number): Promise<Order[]>
-  /** What there is of a pet; `undefined` where there is no such pet. */
+  /** `undefined` if there is no such pet. */
   findAvailability(petId: bigint): Promise<Availability | undefined>
-  /** How many orders are open, and how many units they reserve. */
+  /** The number of open orders, and the units that they reserve. */
   countOpenOrders(): Promise<{ readonly orders: number; readonly units: number }>
   /** At most `limit` pets in stock whose expired holds are still recorded as open; the holds that expired first come first. */
-  petsWithHoldsOver(limit: number): Promise<bigint[]>
-  /** What this process has decided on orders since it opened the store. */
+  petsWithExpiredHolds(limit: number): Promise<bigint[]>
+  /** Counts what this process has decided about orders since it opened the store. */
   orderTotals(): OrderTotals
 }
 
 export interface OrderTotals {
   /** Orders that were refused for lack of stock. */
   readonly refused: number
-  /** Holds that it ended. */
+  /** Holds that expired. */
   readonly expired: number
 }

@@ -2,10 +2,77 @@ import Type from 'typebox'
 import { ServiceError } from '../values/errors.ts'
 import { DateTime, Int64, MAX_QUANTITY, Quantity, type RecordOf, Words } from '../values/field.ts'
 
-export const ORDER_STATES = ['open', 'complete', 'cancelled', 'expired'] as const
-export type OrderState = (typeof ORDER_STATES)[number]
+/**
+ * The state machine of an order, by what can happen to it. States, events, webhook kinds and their samples derive from it,
+ * in this order.
+ *
+ * - `from`: the states in which it can happen.
+ * - `ignoredIn`: the states in which asking for it changes nothing and is not an error.
+ * - `to`: the state that follows.
+ * - `units`: reserve the units of the order; release them; or take them out of the stock.
+ * - `webhook`: the summary of its webhook, `order.` and its name; null if there is none.
+ */
+const TRANSITIONS = {
+  created: { from: [], ignoredIn: [], to: 'open', units: 'reserve', webhook: 'An order was made' },
+  changed: { from: ['open'], ignoredIn: [], to: 'open', units: 'keep', webhook: null },
+  completed: {
+    from: ['open'],
+    ignoredIn: ['complete'],
+    to: 'complete',
+    units: 'take',
+    webhook: 'An order was completed',
+  },
+  cancelled: {
+    from: ['open'],
+    ignoredIn: ['cancelled', 'expired'],
+    to: 'cancelled',
+    units: 'release',
+    webhook: 'An order was cancelled',
+  },
+  expired: { from: ['open'], ignoredIn: [], to: 'expired', units: 'release', webhook: 'A hold expired' },
+} as const satisfies Readonly<Record<string, AnyTransition>>
 
-/** The longest that an order can hold stock before it expires by itself. */
+interface AnyTransition<State = string> {
+  readonly from: readonly State[]
+  readonly ignoredIn: readonly State[]
+  readonly to: State
+  readonly units: 'reserve' | 'keep' | 'take' | 'release'
+  readonly webhook: string | null
+}
+
+/** What can happen to an order: the word that the log, events and webhooks have for it. */
+export type OrderChange = keyof typeof TRANSITIONS
+export type OrderState = (typeof TRANSITIONS)[OrderChange]['to']
+export type OrderTransition = AnyTransition<OrderState>
+
+export const ORDER_TRANSITIONS: Readonly<Record<OrderChange, OrderTransition>> = TRANSITIONS
+/** Object.keys types its keys as strings; these are the keys of the table. */
+export const ORDER_CHANGES = Object.keys(TRANSITIONS) as readonly OrderChange[]
+export const ORDER_STATES: readonly OrderState[] = [
+  ...new Set(ORDER_CHANGES.map((change) => ORDER_TRANSITIONS[change].to)),
+]
+
+export type OrderWebhookKind = {
+  [Change in OrderChange]: (typeof TRANSITIONS)[Change]['webhook'] extends null ? never : `order.${Change}`
+}[OrderChange]
+
+/** The webhook kind of each change that has one, with its summary. */
+export const ORDER_WEBHOOKS = ORDER_CHANGES.flatMap((change) => {
+  const { webhook: summary } = ORDER_TRANSITIONS[change]
+  // The table says which changes have a webhook, for this list and for the type of its kinds.
+  return summary === null ? [] : [{ change, kind: `order.${change}` as OrderWebhookKind, summary }]
+})
+
+/** A value for each webhook kind of orders. */
+export function forEachOrderWebhook<T>(
+  value: (webhook: (typeof ORDER_WEBHOOKS)[number]) => T,
+): Readonly<Record<OrderWebhookKind, T>> {
+  const entries = ORDER_WEBHOOKS.map((webhook) => [webhook.kind, value(webhook)] as const)
+  // Object.fromEntries loses the keys; ORDER_WEBHOOKS has every kind.
+  return Object.fromEntries(entries) as Record<OrderWebhookKind, T>
+}
+
+/** The longest time for which an order can hold stock before it expires. */
 export const MAX_HOLD_SECONDS = 2_592_000
 
 export const OrderState = Words(ORDER_STATES, {
@@ -55,25 +122,21 @@ export const ORDER_ROW = {
 }
 export type OrderRow = RecordOf<typeof ORDER_ROW>
 
-/** What happened to an order. */
-export const ORDER_CHANGES = ['created', 'changed', 'completed', 'cancelled', 'expired'] as const
-export type OrderChange = (typeof ORDER_CHANGES)[number]
-
-/** What there is of a pet: on the shelf, and reserved by open orders. */
+/** The units of a pet on the shelf, and how many of them open orders reserve. */
 export interface Availability {
   readonly petId: bigint
   readonly quantity: number
   readonly reserved: number
 }
 
-/** Whether it is a hold whose time has come: from then on it reserves nothing, whether that is written down or not. */
-export function isOver({ state, expiresAt }: Order, now: number): boolean {
+/** Whether the order is a hold that has expired. It reserves nothing, even if the store still has it as open. */
+export function isExpired({ state, expiresAt }: Order, now: number): boolean {
   return state === 'open' && expiresAt !== undefined && expiresAt <= now
 }
 
-/** As it is at this time. */
+/** The order as it is at this time. */
 export function orderAt(order: Order, now: number): Order {
-  return isOver(order, now) ? { ...order, state: 'expired' } : order
+  return isExpired(order, now) ? { ...order, state: 'expired' } : order
 }
 
 export function noOrder(orderId: bigint): ServiceError {

@@ -1,6 +1,6 @@
 import Type from 'typebox'
 import { Int64, isWithin, MAX_QUANTITY, Quantity, type RecordOf, Text, Words } from '../values/field.ts'
-import { MAX_REFERENCE_LENGTH, REASONS } from './stock-request.ts'
+import { MAX_REFERENCE_LENGTH, REASONS } from './command.ts'
 
 const CONTROL_CHARACTER = /\p{Cc}/u
 

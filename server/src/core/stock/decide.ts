@@ -1,142 +1,170 @@
-import { type CatalogChanges, type CatalogFound, ChangingCatalog } from '../catalog/changing-catalog.ts'
+import { type CatalogChanges, CatalogDraft, type LockedCatalog } from '../catalog/catalog-draft.ts'
 import {
-  ChangingOrders,
-  MAX_HOLDS_ENDED,
+  type LockedOrders,
+  MAX_EXPIRED_HOLDS,
   type OrderChanges,
-  type OrdersFound,
-} from '../orders/changing-orders.ts'
+  OrdersDraft,
+} from '../orders/orders-draft.ts'
 import type { ErrorDetail } from '../values/errors.ts'
 import { MAX_QUANTITY } from '../values/field.ts'
-import { ChangingWebhooks, type WebhookChanges, type WebhooksFound } from '../webhooks/changing-webhooks.ts'
-import { ChangingStock, type Made } from './changing-stock.ts'
+import { type LockedWebhooks, type WebhookChanges, WebhooksDraft } from '../webhooks/webhooks-draft.ts'
+import type {
+  Adjust,
+  AdjustmentChange,
+  Command,
+  Outcome,
+  OutcomeOf,
+  Result,
+  Section,
+  SetQuantity,
+  SubmittedCommand,
+} from './command.ts'
 import { AnswerBook, type Answers, type RememberedAnswer } from './idempotency.ts'
-import { type FoundEntry, type InventoryItem, noEntry } from './inventory.ts'
-import {
-  type Adjustment,
-  type AdjustmentChange,
-  type AdjustmentOutcome,
-  type ChangeOutcome,
-  isAdjustment,
-  isCategoryRequest,
-  isOrderRequest,
-  isPetRequest,
-  isWebhookRequest,
-  type QuantityChange,
-  type QuantityOutcome,
-  type StockOutcome,
-  type StockRequest,
-} from './stock-request.ts'
+import { type InventoryItem, type LockedEntry, noEntry } from './inventory.ts'
+import { type LogRecord, StockDraft } from './stock-draft.ts'
 
 export interface Decision {
-  /** In the order of the requests. */
-  readonly outcomes: StockOutcome[]
-  /** Nothing was decided on the requests, since so many holds are over that their end is enough for one commit. */
-  readonly isPutOff: boolean
-  /** What really changes something, in the same order. */
-  readonly made: readonly Made[]
-  /** Of each pet of which another number is reserved than before. */
+  /** In the order of the commands. */
+  readonly results: Result[]
+  /** The commit is full of expired holds: it writes them, and the commands have to be decided in another commit. */
+  readonly isPostponed: boolean
+  /** In the order in which they were decided. */
+  readonly records: readonly LogRecord[]
+  /** The reserved units of each pet for which they changed. */
   readonly reserved: ReadonlyMap<bigint, number>
-  /** Whether it is low, of each pet that has crossed its threshold. */
+  /** Whether the pet is low, for each pet that crossed its threshold. */
   readonly low: ReadonlyMap<bigint, boolean>
-  /** Where there are requests about orders. */
+  /** `undefined` if the commit did not read the orders; likewise below. */
   readonly orders: OrderChanges | undefined
-  /** Where there are requests about the catalogue. */
   readonly catalog: CatalogChanges | undefined
-  /** Where there are requests about webhooks. */
   readonly webhooks: WebhookChanges | undefined
-  /** What is remembered of requests with a key. */
+  /** The answers to remember. */
   readonly answers: readonly RememberedAnswer[]
 }
 
-/** What of a decision is written by both the commit of requests and an import. */
-export type WrittenDecision = Pick<Decision, 'made' | 'reserved' | 'low' | 'orders' | 'catalog'>
+/** The part of a decision that both a commit of commands and an import write. */
+export type WrittenDecision = Pick<Decision, 'records' | 'reserved' | 'low' | 'orders' | 'catalog'>
 
-/** What a commit finds under its locks beside the entries of all pets that are named. */
-export interface FoundBeside {
-  /** The answers of all keys that are named. */
+/** What a commit has locked and read for its commands, in addition to the entries of its pets. */
+export interface LockedState {
   readonly answers?: Answers | undefined
-  /** What has to be known for requests about orders. */
-  readonly orders?: OrdersFound | undefined
-  /** And for those about the catalogue. */
-  readonly catalog?: CatalogFound | undefined
-  /** And for those about webhooks. */
-  readonly webhooks?: WebhooksFound | undefined
+  readonly orders?: LockedOrders | undefined
+  readonly catalog?: LockedCatalog | undefined
+  readonly webhooks?: LockedWebhooks | undefined
+}
+
+/** What the commands of a commit have changed so far. */
+interface Drafts {
+  readonly stock: StockDraft
+  readonly orders: OrdersDraft | undefined
+  readonly catalog: CatalogDraft | undefined
+  readonly webhooks: WebhooksDraft | undefined
 }
 
 const NO_ANSWERS: Answers = new Map()
 
 /**
- * Decides on requests that are committed together, one after the other: what one finds is what those before it have
- * left. Nothing else knows what is allowed.
+ * Decides the commands of one commit in order: each command sees what the commands before it have changed. No other code
+ * decides whether a change is allowed.
  */
 export function decide(
-  requests: readonly StockRequest[],
-  found: ReadonlyMap<bigint, FoundEntry>,
-  beside: FoundBeside = {},
+  commands: readonly SubmittedCommand[],
+  entries: ReadonlyMap<bigint, LockedEntry>,
+  locked: LockedState = {},
 ): Decision {
-  const stock = new ChangingStock(found)
-  const webhooks = beside.webhooks === undefined ? undefined : new ChangingWebhooks(beside.webhooks)
-  const orders = beside.orders === undefined ? undefined : new ChangingOrders(stock, beside.orders)
-  const catalog = beside.catalog === undefined ? undefined : new ChangingCatalog(stock, beside.catalog)
-  const book = new AnswerBook(beside.answers ?? NO_ANSWERS)
-  const isPutOff = beside.orders !== undefined && beside.orders.over.length >= MAX_HOLDS_ENDED
-  const decideOne = (request: StockRequest): ChangeOutcome => {
-    const outcome = outcomeOf(stock, orders, catalog, webhooks, request)
-    stock.tellCrossings(request)
+  const stock = new StockDraft(entries)
+  const webhooks = locked.webhooks === undefined ? undefined : new WebhooksDraft(locked.webhooks)
+  const orders = locked.orders === undefined ? undefined : new OrdersDraft(stock, locked.orders)
+  const catalog = locked.catalog === undefined ? undefined : new CatalogDraft(stock, locked.catalog)
+  const drafts = { stock, orders, catalog, webhooks }
+  const book = new AnswerBook(locked.answers ?? NO_ANSWERS)
+  const isPostponed = locked.orders !== undefined && locked.orders.expiredHolds.length >= MAX_EXPIRED_HOLDS
+  const decideOne = (command: Command): Outcome => {
+    const outcome = outcomeOf(drafts, command)
+    stock.logThresholdCrossings(command)
     return outcome
   }
-  const outcomes = (isPutOff ? [] : requests).map((request): StockOutcome => {
-    const { idempotency } = request
+  const results = (isPostponed ? [] : commands).map((command): Result => {
+    const { idempotency } = command
     return idempotency === undefined
-      ? decideOne(request)
-      : book.once(request, idempotency, () => decideOne(request))
+      ? decideOne(command)
+      : book.once(command, idempotency, () => decideOne(command))
   })
   return {
-    ...{ outcomes, isPutOff, made: stock.made, reserved: stock.reserved, low: stock.low },
-    ...{ orders: orders?.changes, catalog: catalog?.changes, webhooks: webhooks?.changes },
+    results,
+    isPostponed,
+    records: stock.records,
+    reserved: stock.reserved,
+    low: stock.low,
+    orders: orders?.changes,
+    catalog: catalog?.changes,
+    webhooks: webhooks?.changes,
     answers: book.added,
   }
 }
 
-function outcomeOf(
-  stock: ChangingStock,
-  orders: ChangingOrders | undefined,
-  catalog: ChangingCatalog | undefined,
-  webhooks: ChangingWebhooks | undefined,
-  request: StockRequest,
-): ChangeOutcome {
-  if (isAdjustment(request)) return adjust(stock, request)
-  if (isOrderRequest(request)) {
-    if (orders === undefined) throw new Error('a request about orders came without what there is of them')
-    return orders.decide(request)
+function outcomeOf({ stock, orders, catalog, webhooks }: Drafts, command: Command): Outcome {
+  switch (command.type) {
+    case 'set_quantity':
+      return setQuantity(stock, command)
+    case 'adjust':
+      return adjust(stock, command)
+    case 'create_order':
+      return requireRead(orders, 'orders').create(command)
+    case 'complete_order':
+      return requireRead(orders, 'orders').complete(command)
+    case 'cancel_order':
+      return requireRead(orders, 'orders').cancel(command)
+    case 'change_order':
+      return requireRead(orders, 'orders').change(command)
+    case 'release_holds':
+      return { type: 'done', expired: requireRead(orders, 'orders').expired }
+    case 'create_pet':
+      return requireRead(catalog, 'catalog').createPet(command)
+    case 'update_pet':
+      return requireRead(catalog, 'catalog').updatePet(command)
+    case 'remove_pet':
+      return requireRead(catalog, 'catalog').removePet(command)
+    case 'create_category':
+      return requireRead(catalog, 'catalog').createCategory(command)
+    case 'update_category':
+      return requireRead(catalog, 'catalog').updateCategory(command)
+    case 'remove_category':
+      return requireRead(catalog, 'catalog').removeCategory(command)
+    case 'create_webhook':
+      return requireRead(webhooks, 'webhooks').create(command)
+    case 'update_webhook':
+      return requireRead(webhooks, 'webhooks').update(command)
+    case 'rotate_webhook_secret':
+      return requireRead(webhooks, 'webhooks').rotateSecret(command)
+    case 'move_webhook':
+      return requireRead(webhooks, 'webhooks').move(command)
+    case 'remove_webhook':
+      return requireRead(webhooks, 'webhooks').remove(command)
   }
-  if (isPetRequest(request) || isCategoryRequest(request)) {
-    if (catalog === undefined)
-      throw new Error('a request about the catalogue came without what there is of it')
-    return catalog.decide(request)
-  }
-  if (isWebhookRequest(request)) {
-    if (webhooks === undefined) throw new Error('a request about webhooks came without what there is of them')
-    return webhooks.decide(request)
-  }
-  return set(stock, request)
 }
 
-function set(stock: ChangingStock, wanted: QuantityChange): QuantityOutcome {
-  const { petId, quantity, onlyIf } = wanted
+/** A store reads every section that its commands need. */
+function requireRead<Draft>(draft: Draft | undefined, section: Section): Draft {
+  if (draft === undefined) throw new Error(`the commit did not read the ${section} that its commands need`)
+  return draft
+}
+
+function setQuantity(stock: StockDraft, command: SetQuantity): OutcomeOf<SetQuantity> {
+  const { petId, quantity, onlyIf } = command
   const item = stock.find(petId)
-  if (item === undefined) return 'unknown_pet'
+  if (item === undefined) return { type: 'unknown_pet' }
   const isAllowed =
     onlyIf === undefined ||
     onlyIf.some((state) => state.quantity === item.quantity && state.status === item.status)
-  return isAllowed ? stock.set(item, quantity, wanted) : { conflict: item }
+  return isAllowed ? { type: 'done', item: stock.set(item, quantity, command) } : { type: 'conflict', item }
 }
 
-/** All or nothing: nothing is set before every change is known to be possible. */
-function adjust(stock: ChangingStock, adjustment: Adjustment): AdjustmentOutcome {
-  const items: InventoryItem[] = []
+/** Sets nothing before every change is known to be possible. */
+function adjust(stock: StockDraft, command: Adjust): OutcomeOf<Adjust> {
+  const found: InventoryItem[] = []
   const failures: ErrorDetail[] = []
-  for (const [index, change] of adjustment.changes.entries()) {
+  for (const [index, change] of command.changes.entries()) {
     const { petId } = change
     const item = stock.find(petId)
     if (item === undefined) {
@@ -145,47 +173,46 @@ function adjust(stock: ChangingStock, adjustment: Adjustment): AdjustmentOutcome
       continue
     }
     const failure = failureOf(change, item.quantity)
-    if (failure === undefined) items.push(item)
+    if (failure === undefined) found.push(item)
     else failures.push({ index, petId, ...failure })
   }
-  if (failures.length > 0) return { failures }
-  return {
-    items: adjustment.changes.map((change, index) => {
-      const item = items[index]
-      if (item === undefined) throw new Error('a change without a failure has no entry')
-      return stock.set(item, resultOf(change, item.quantity), adjustment)
-    }),
-  }
+  if (failures.length > 0) return { type: 'refused', failures }
+  const items = command.changes.map((change, index) => {
+    const item = found[index]
+    if (item === undefined) throw new Error(`changes[${index}] did not fail, but its pet has no entry`)
+    return stock.set(item, resultOf(change, item.quantity), command)
+  })
+  return { type: 'done', items }
 }
 
 function resultOf(change: AdjustmentChange, quantity: number): number {
-  return 'delta' in change ? quantity + change.delta : change.quantity
+  return change.delta === undefined ? change.quantity : quantity + change.delta
 }
 
-/** Why a change to an entry with this quantity cannot be made. */
+/** Why the change is not possible at this quantity. */
 function failureOf(
   change: AdjustmentChange,
   quantity: number,
 ): Omit<ErrorDetail, 'index' | 'petId'> | undefined {
-  const { petId, expected } = change
+  const { petId, expected, delta } = change
   if (expected !== undefined && expected !== quantity) {
     return {
       code: 'precondition_failed',
-      message: `the quantity of petId ${petId} is ${quantity}, not ${expected} as expected; read it again and decide anew`,
+      message: `the quantity of petId ${petId} is ${quantity}, not ${expected} as expected; read it again before you retry`,
     }
   }
   const result = resultOf(change, quantity)
-  if ('delta' in change && result < 0) {
+  if (delta !== undefined && result < 0) {
     return {
       code: 'insufficient_stock',
-      message: `the quantity of petId ${petId} is ${quantity}, so ${-change.delta} cannot be taken away`,
+      message: `the quantity of petId ${petId} is ${quantity}, so ${-delta} cannot be taken away`,
       available: quantity,
     }
   }
-  if ('delta' in change && result > MAX_QUANTITY) {
+  if (delta !== undefined && result > MAX_QUANTITY) {
     return {
       code: 'invalid_request',
-      message: `the quantity of petId ${petId} is ${quantity}, and with ${change.delta} more it would be above ${MAX_QUANTITY}`,
+      message: `the quantity of petId ${petId} is ${quantity}, and with ${delta} more it would be above ${MAX_QUANTITY}`,
     }
   }
   return undefined

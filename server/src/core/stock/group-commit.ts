@@ -1,65 +1,69 @@
 import type { LimitKeeper } from '../limits/limit-store.ts'
+import { SECOND } from '../values/clock.ts'
 import { ServiceError } from '../values/errors.ts'
-import { LockWaits } from './lock-waits.ts'
 import {
+  type Command,
   forEachPet,
+  type Idempotency,
+  type KeyedAnswer,
   MAX_CHANGES,
-  type StockOutcome,
-  type StockRequest,
+  type OutcomeOf,
+  type Result,
+  type SubmittedCommand,
   sizeOf,
   somePet,
-} from './stock-request.ts'
+} from './command.ts'
 import { PetsLocked, type StockStore } from './stock-store.ts'
 
-/** Changes in one commit. Keeps it short: readers and the next batch wait for it. The largest adjustment fits. */
+/** The maximum number of changes in one commit. Keeps it short: readers and the next batch wait for it. */
 const MAX_BATCH = MAX_CHANGES
-/** From so many on, they come from callers who were answered together, and the next turn brings more of them. */
+/** As many commands come from callers that were answered together, and the next turn brings more of them. */
 const CROWD = 8
 
-/** Is told of every commit once it is on disk. */
+/** Is notified of every commit once it is on disk. */
 export interface CommitObserver {
   commitFinished(updates: number, durationMs: number): void
 }
 
 export interface GroupCommitParts {
-  /** Commits that are under way at once name different pets. */
+  /** Concurrent commits lock different pets. */
   readonly store: Pick<StockStore, 'changeStock' | 'concurrentCommits' | 'concurrentLockWaits'>
-  /** Those whose limits are being looked at are about to come. */
+  /** Requests whose limits are being checked are about to bring commands. */
   readonly limits: Pick<LimitKeeper, 'afterDecisions'>
   readonly observers: readonly CommitObserver[]
 }
 
-/** A request that waits for its commit. */
+/** A command that waits for its commit. */
 interface Waiting {
-  readonly request: StockRequest
-  settle(outcome: StockOutcome): void
+  readonly command: SubmittedCommand
+  settle(result: Result): void
   fail(error: unknown): void
 }
 
 /**
- * Puts updates that arrive together into one commit. Those that come while all slots are taken go into the next
- * one, in the order of their arrival; each is answered only after its commit is on disk. An update of a pet that is in a
- * commit under way waits for that one, so what happens to a pet happens in the order of arrival. If another process keeps
- * a pet locked, only the requests about that pet wait for it.
+ * Puts commands that arrive together into one commit. Commands that arrive while all slots are taken go into the next
+ * commit, in the order of their arrival; each is answered once its commit is on disk. A command about a pet that is in a
+ * pending commit waits for that commit, so changes of a pet keep the order of their arrival. If another process keeps a pet
+ * locked, only the commands about that pet wait for it.
  *
- * What arrives together is known at the end of a turn of the event loop. An update that seems to be alone does not
- * wait for that: it does once a turn has brought a second one. Where this turn or the last commit had a crowd, the next
- * turn is waited for as well. Measured in docs/decisions/2026-11-16-one-truth.md.
+ * A commit gathers the commands of one turn of the event loop. A command that seems to be alone does not wait for the
+ * end of the turn; once a turn has brought two commands, the next ones wait. If this turn or the last commit had a crowd,
+ * the commit gathers the next turn as well. Measured in docs/decisions/2026-11-16-one-truth.md.
  */
 export class GroupCommit {
   readonly #parts: GroupCommitParts
   #waiting: Waiting[] = []
-  /** The pets of commits under way, and how many requests name each. Not kept if there is one commit at a time. */
+  /** The pets of pending commits, and how many commands lock each. Not tracked if there is one commit at a time. */
   readonly #pending = new Map<bigint, number>()
   readonly #tracksPets: boolean
   readonly #lockWaits: LockWaits
   #freeSlots: number
   #isDeferred = false
-  /** How many updates the last commit had. */
+  /** The number of commands in the last commit. */
   #lastSize = 0
-  /** The last turn brought one update at the most. */
+  /** The last turn brought at most one command. */
   #isQuiet = true
-  /** This turn has brought one already. */
+  /** This turn has already brought one command. */
   #hasSeenOne = false
 
   constructor(parts: GroupCommitParts) {
@@ -69,20 +73,22 @@ export class GroupCommit {
     this.#lockWaits = new LockWaits(parts.store.concurrentLockWaits)
   }
 
-  /** Gives what `answer` makes of the outcome, once that is on disk. */
-  change<T>(request: StockRequest, answer: (outcome: StockOutcome) => T): Promise<T> {
-    const answered = new Promise<T>((resolve, reject) => {
-      this.#waiting.push({
-        request,
-        settle: (outcome) => {
-          try {
-            resolve(answer(outcome))
-          } catch (error) {
-            reject(error)
-          }
-        },
-        fail: reject,
-      })
+  /** Resolves to the outcome once it is on disk. */
+  run<C extends Command>(command: C): Promise<OutcomeOf<C>> {
+    return this.#submit(command)
+  }
+
+  /** Commits the command unless its idempotency key is known. Resolves to the remembered answer. */
+  runOnce<C extends Command>(command: C, idempotency: Idempotency<OutcomeOf<C>>): Promise<KeyedAnswer> {
+    return this.#submit(command, idempotency)
+  }
+
+  #submit<R extends Result>(command: Command, idempotency?: Idempotency<never>): Promise<R> {
+    const submitted = idempotency === undefined ? command : { ...command, idempotency }
+    const result = new Promise<R>((resolve, fail) => {
+      // The store returns the outcome of this very command, or a keyed answer if the command has an idempotency key.
+      const settle = resolve as (result: Result) => void
+      this.#waiting.push({ command: submitted, settle, fail })
     })
     const { store, limits } = this.#parts
     const isIdle = this.#freeSlots === store.concurrentCommits
@@ -95,7 +101,7 @@ export class GroupCommit {
     } else {
       this.#commitSoon()
     }
-    return answered
+    return result
   }
 
   #commitSoon(): void {
@@ -125,22 +131,22 @@ export class GroupCommit {
       this.#removePending(batch)
       this.#commitSoon()
     })
-    // What is left may name other pets, or be more than one commit takes.
+    // The remaining commands may be about other pets, or did not fit into this commit.
     this.#commitSoon()
   }
 
   /**
    * Commits a batch and answers its callers. Never rejects. If the store rejects the commit, each half of the batch is
-   * retried on its own, and so on, until only the bad request fails. Nothing is committed twice: a failure with an unknown
+   * retried on its own, and so on, until only the bad command fails. Nothing is committed twice: a failure with an unknown
    * result is a ServiceError, and every other failure means that the commit was rolled back.
    */
   async #commit(batch: readonly Waiting[], lockWait: 'brief' | 'full'): Promise<void> {
     const { store, observers } = this.#parts
     const began = performance.now()
-    let outcomes: readonly StockOutcome[]
+    let results: readonly Result[]
     try {
-      outcomes = await store.changeStock(
-        batch.map(({ request }) => request),
+      results = await store.changeStock(
+        batch.map(({ command }) => command),
         lockWait,
       )
     } catch (error) {
@@ -155,11 +161,11 @@ export class GroupCommit {
       return
     }
     const durationMs = performance.now() - began
-    settleAll(batch, outcomes)
+    settleAll(batch, results)
     for (const observer of observers) observer.commitFinished(batch.length, durationMs)
   }
 
-  /** Commits what does not need a locked pet. The rest waits for the locks without a slot, grouped by pet. */
+  /** Commits the commands that need no locked pet. The others wait for the locks without a slot, grouped by pet. */
   async #commitAround(batch: readonly Waiting[], lockedPets: ReadonlySet<bigint>): Promise<void> {
     const { free, blocked } = splitByLocks(batch, lockedPets)
     for (const group of blocked) void this.#commitAfterLocks(group)
@@ -179,15 +185,15 @@ export class GroupCommit {
 
   #addPending(batch: readonly Waiting[]): void {
     if (!this.#tracksPets) return
-    for (const { request } of batch) {
-      forEachPet(request, (petId) => this.#pending.set(petId, (this.#pending.get(petId) ?? 0) + 1))
+    for (const { command } of batch) {
+      forEachPet(command, (petId) => this.#pending.set(petId, (this.#pending.get(petId) ?? 0) + 1))
     }
   }
 
   #removePending(batch: readonly Waiting[]): void {
     if (!this.#tracksPets) return
-    for (const { request } of batch) {
-      forEachPet(request, (petId) => {
+    for (const { command } of batch) {
+      forEachPet(command, (petId) => {
         const left = (this.#pending.get(petId) ?? 0) - 1
         if (left > 0) this.#pending.set(petId, left)
         else this.#pending.delete(petId)
@@ -195,21 +201,21 @@ export class GroupCommit {
     }
   }
 
-  /** The first of those that wait, as many as fit, but for pets of commits under way. */
+  /** Takes as many waiting commands as fit, in order, except commands about pets of pending commits. */
   #takeBatch(): Waiting[] {
-    if (this.#pending.size === 0) return this.#waiting.splice(0, howManyFit(this.#waiting))
+    if (this.#pending.size === 0) return this.#waiting.splice(0, countFitting(this.#waiting))
     const taken: Waiting[] = []
     const left: Waiting[] = []
-    const passedOver = new Set<bigint>()
-    const mustWait = (petId: bigint) => this.#pending.has(petId) || passedOver.has(petId)
+    const skippedPets = new Set<bigint>()
+    const mustWait = (petId: bigint) => this.#pending.has(petId) || skippedPets.has(petId)
     let room = MAX_BATCH
     for (const waiting of this.#waiting) {
-      const { request } = waiting
-      if (sizeOf(request) <= room && !somePet(request, mustWait)) {
-        room -= sizeOf(request)
+      const { command } = waiting
+      if (sizeOf(command) <= room && !somePet(command, mustWait)) {
+        room -= sizeOf(command)
         taken.push(waiting)
       } else {
-        forEachPet(request, (petId) => passedOver.add(petId))
+        forEachPet(command, (petId) => skippedPets.add(petId))
         left.push(waiting)
       }
     }
@@ -218,20 +224,20 @@ export class GroupCommit {
   }
 }
 
-function howManyFit(waiting: readonly Waiting[]): number {
+function countFitting(waiting: readonly Waiting[]): number {
   let room = MAX_BATCH
-  const index = waiting.findIndex(({ request }) => {
-    room -= sizeOf(request)
+  const index = waiting.findIndex(({ command }) => {
+    room -= sizeOf(command)
     return room < 0
   })
   return index === -1 ? waiting.length : index
 }
 
-function settleAll(batch: readonly Waiting[], outcomes: readonly StockOutcome[]): void {
+function settleAll(batch: readonly Waiting[], results: readonly Result[]): void {
   for (const [index, { settle, fail }] of batch.entries()) {
-    const outcome = outcomes[index]
-    if (outcome === undefined) fail(new Error('the store gave no outcome for a request'))
-    else settle(outcome)
+    const result = results[index]
+    if (result === undefined) fail(new Error('the store returned no result for a command'))
+    else settle(result)
   }
 }
 
@@ -241,22 +247,65 @@ interface SplitBatch {
   readonly blocked: readonly (readonly Waiting[])[]
 }
 
-/** A request that shares a pet with an earlier request that is blocked is blocked as well, so that their order is kept. */
+/** A command that shares a pet with an earlier blocked command is blocked as well, so that their order is kept. */
 function splitByLocks(batch: readonly Waiting[], lockedPets: ReadonlySet<bigint>): SplitBatch {
   if (lockedPets.size === 0) return { free: [], blocked: [batch] }
   const free: Waiting[] = []
   let groups: { readonly pets: ReadonlySet<bigint>; readonly members: readonly Waiting[] }[] = []
   for (const waiting of batch) {
-    const { request } = waiting
-    const joined = groups.filter(({ pets }) => somePet(request, (petId) => pets.has(petId)))
-    if (joined.length === 0 && !somePet(request, (petId) => lockedPets.has(petId))) {
+    const { command } = waiting
+    const joined = groups.filter(({ pets }) => somePet(command, (petId) => pets.has(petId)))
+    if (joined.length === 0 && !somePet(command, (petId) => lockedPets.has(petId))) {
       free.push(waiting)
       continue
     }
     const pets = new Set(joined.flatMap((group) => [...group.pets]))
-    forEachPet(request, (petId) => pets.add(petId))
+    forEachPet(command, (petId) => pets.add(petId))
     const members = [...joined.flatMap((group) => group.members), waiting]
     groups = [...groups.filter((group) => !joined.includes(group)), { pets, members }]
   }
   return { free, blocked: groups.map(({ members }) => members) }
+}
+
+/** A commit that has waited for this long in the queue fails. */
+const MAX_QUEUE_MS = 10 * SECOND
+
+/** Limits how many commits wait for locked pets at once, so that free sessions remain for other commits. */
+class LockWaits {
+  readonly #max: number
+  readonly #queue: (() => void)[] = []
+  #count = 0
+
+  constructor(max: number) {
+    this.#max = max
+  }
+
+  async run(work: () => Promise<void>): Promise<void> {
+    if (this.#count >= this.#max) await this.#turn()
+    else this.#count++
+    try {
+      await work()
+    } finally {
+      const next = this.#queue.shift()
+      if (next === undefined) this.#count--
+      else next()
+    }
+  }
+
+  /** Resolves when another wait ends and passes on its place. */
+  async #turn(): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>()
+    this.#queue.push(resolve)
+    const timer = setTimeout(() => {
+      this.#queue.splice(this.#queue.indexOf(resolve), 1)
+      reject(
+        new ServiceError('service_unavailable', 'another process keeps the pet locked; try again shortly'),
+      )
+    }, MAX_QUEUE_MS)
+    try {
+      await promise
+    } finally {
+      clearTimeout(timer)
+    }
+  }
 }

@@ -1,29 +1,29 @@
-/** A quantity that changed: kept in the log, in the same commit as the change it records. */
+/** A change of a quantity. It is written to the log in the same commit as the change. */
 export interface HistoryEntry {
-  /** Opaque; a later change of the same pet has another one. */
+  /** Opaque. Unique among the changes of the pet. */
   readonly id: string
   readonly petId: bigint
   readonly before: number
   readonly after: number
   readonly at: number
   readonly keyId: string
-  /** The name of the key, or its id where the key is not known any more. */
+  /** The name of the key, or its id if the key is no longer known. */
   readonly keyName: string
-  /** What it was made for, where that was told. */
+  /** Why the change was made, if the caller gave a reason. */
   readonly reason?: string
   readonly reference?: string
 }
 
 export interface HistoryPage {
   readonly entries: readonly HistoryEntry[]
-  /** From where the next page follows; `undefined` where there is none. */
+  /** The cursor of the next page; `undefined` if this is the last page. */
   readonly next: string | undefined
 }
 
-/** Which changes are wanted: all that is given must hold. */
+/** Selects changes that match all given fields. */
 export interface HistoryFilter {
   readonly petId?: bigint | undefined
-  /** The name of the key that made it, or its id. */
+  /** The name or the id of the key that made the change. */
   readonly who?: string | undefined
   readonly reason?: string | undefined
   /** From this time on. */
@@ -32,8 +32,8 @@ export interface HistoryFilter {
   readonly until?: number | undefined
 }
 
-/** What of the log may go: what was recorded before this time, or all but so many of the newest rows. */
+/** Which log rows may be removed: rows from before a time, or all but a number of the newest rows. */
 export type PruneLimit = { readonly before: number } | { readonly keep: number }
 
-/** A pet that is no more. */
+/** The removal of a pet. */
 export type Removal = Pick<HistoryEntry, 'petId' | 'at' | 'keyId' | 'keyName'>

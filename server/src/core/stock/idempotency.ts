@@ -1,16 +1,10 @@
 import { DAY } from '../values/clock.ts'
-import {
-  type ChangeOutcome,
-  type Idempotency,
-  isPetRequest,
-  type StockOutcome,
-  type StockRequest,
-} from './stock-request.ts'
+import type { Idempotency, KeyedAnswer, Outcome, SubmittedCommand } from './command.ts'
 
 /** How long an answer is remembered. */
 export const REMEMBERED_MS = DAY
 
-/** What the store keeps of a request with a key, in the commit that decided it. */
+/** What the store keeps of a command with a key, written in the commit that decided it. */
 export interface RememberedAnswer {
   readonly keyId: string
   readonly key: string
@@ -21,14 +15,14 @@ export interface RememberedAnswer {
 
 export type IdempotencyKey = Pick<RememberedAnswer, 'keyId' | 'key' | 'at'>
 
-/** Under which it is looked up: neither part holds a space. */
+/** The id under which an answer is looked up. Neither part contains a space. */
 export function answerId({ keyId, key }: Pick<IdempotencyKey, 'keyId' | 'key'>): string {
   return `${keyId} ${key}`
 }
 
 export type Answers = ReadonlyMap<string, RememberedAnswer>
 
-/** The answers to requests of one commit that have a key: those of earlier commits, and those that it adds. */
+/** The answers to the commands of one commit that have a key: the remembered ones, and the ones that it adds. */
 export class AnswerBook {
   readonly #remembered: Answers
   readonly #added = new Map<string, RememberedAnswer>()
@@ -41,37 +35,43 @@ export class AnswerBook {
     return [...this.#added.values()]
   }
 
-  /** Decides a request unless that was done before: then the answer is the same, or the key is another request's. */
+  /** Decides a command unless its key is known: then it is a replay, or the key belongs to another command. */
   once(
-    request: StockRequest,
-    { key, fingerprint, answer }: Idempotency,
-    decide: () => ChangeOutcome,
-  ): StockOutcome {
-    const { keyId, at } = request
+    { keyId, at }: SubmittedCommand,
+    idempotency: Idempotency<Outcome>,
+    decide: () => Outcome,
+  ): KeyedAnswer {
+    const { key, fingerprint } = idempotency
     const id = answerId({ keyId, key })
     const known = this.#added.get(id) ?? this.#remembered.get(id)
     if (known !== undefined && at - known.at < REMEMBERED_MS) {
-      return known.fingerprint === fingerprint ? { answer: known.answer, isReplay: true } : 'key_reused'
+      return known.fingerprint === fingerprint
+        ? { type: 'answered', answer: known.answer, isReplay: true }
+        : { type: 'key_reused' }
     }
     const outcome = decide()
-    if (!isRemembered(request, outcome)) return outcome
-    const made = { keyId, key, fingerprint, answer: answer(outcome), at }
-    this.#added.set(id, made)
-    return { answer: made.answer, isReplay: false }
+    const answer = idempotency.answer(outcome)
+    if (isRemembered(outcome)) this.#added.set(id, { keyId, key, fingerprint, answer, at })
+    return { type: 'answered', answer, isReplay: false }
   }
 }
 
-/** A request that could never be right is refused each time it comes: so is a pet of no category, but not that category's own. */
-function isRemembered(request: StockRequest, outcome: ChangeOutcome): boolean {
-  if (typeof outcome === 'string') return true
-  if ('failures' in outcome) return outcome.failures.every(({ code }) => code !== 'invalid_request')
-  return !('unknownCategory' in outcome && isPetRequest(request))
+/** A command that is wrong in itself is decided again each time it comes. */
+function isRemembered(outcome: Outcome): boolean {
+  switch (outcome.type) {
+    case 'invalid_category':
+      return false
+    case 'refused':
+      return outcome.failures.every(({ code }) => code !== 'invalid_request')
+    default:
+      return true
+  }
 }
 
-/** The keys that requests name, each once and in one order, so that two who wait for each other's never wait crosswise. */
-export function keysOf(requests: readonly StockRequest[]): IdempotencyKey[] {
+/** The keys of the commands, each once and sorted, so that two commits never deadlock over their keys. */
+export function keysOf(commands: readonly SubmittedCommand[]): IdempotencyKey[] {
   const keys = new Map<string, IdempotencyKey>()
-  for (const { keyId, at, idempotency } of requests) {
+  for (const { keyId, at, idempotency } of commands) {
     if (idempotency === undefined) continue
     const named = { keyId, key: idempotency.key, at }
     keys.set(answerId(named), named)

@@ -16,28 +16,28 @@ export const INVENTORY_ITEM = {
 }
 export type InventoryItem = RecordOf<typeof INVENTORY_ITEM>
 
-/** What of an entry can change. */
+/** The fields of an entry that can change. */
 export type EntryState = Pick<InventoryItem, 'quantity' | 'status'>
 
-/** An entry as a commit finds it once it has locked it. */
-export interface FoundEntry extends EntryState {
-  /** What open orders hold of it. */
+/** An entry as a commit reads it once the pet is locked. */
+export interface LockedEntry extends EntryState {
+  /** The units that open orders reserve. */
   readonly reserved: number
-  /** It is low with so many available or fewer: the pet's own threshold, or its category's; null where there is none. */
+  /** The pet is low if at most this many units are available: its own threshold or that of its category; null if neither has one. */
   readonly lowStockAt: number | null
 }
 
-/** Negative where the stock was set below what is reserved. */
-export function availableOf({ quantity, reserved }: Pick<FoundEntry, 'quantity' | 'reserved'>): number {
+/** Negative if the quantity was set below the reserved units. */
+export function availableOf({ quantity, reserved }: Pick<LockedEntry, 'quantity' | 'reserved'>): number {
   return quantity - reserved
 }
 
-/** Decided in every commit; what SQL does to many pets at once says the same (store/low-stock.ts). */
-export function isLow(entry: Omit<FoundEntry, 'status'>): boolean {
+/** store/low-stock.ts has the same rule in SQL, for many pets at once. */
+export function isLow(entry: Omit<LockedEntry, 'status'>): boolean {
   return entry.lowStockAt !== null && availableOf(entry) <= entry.lowStockAt
 }
 
-/** How the stock differs from what it was at an earlier cursor: each pet once, as it is now. */
+/** The difference between the stock now and at an earlier cursor. Each pet occurs once. */
 export interface StockChanges {
   readonly set: readonly InventoryItem[]
   readonly removed: readonly bigint[]

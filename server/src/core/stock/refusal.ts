@@ -1,7 +1,7 @@
 import { type ErrorCode, type ErrorDetail, ServiceError } from '../values/errors.ts'
 
-/** In the order in which a request is checked: the first of them is what the whole request is refused with. */
-const CHECKED: readonly ErrorCode[] = [
+/** By precedence: the code of the whole request is the first of these that any of its changes failed with. */
+const PRECEDENCE: readonly ErrorCode[] = [
   'invalid_request',
   'not_found',
   'insufficient_stock',
@@ -9,10 +9,10 @@ const CHECKED: readonly ErrorCode[] = [
   'precondition_failed',
 ]
 
-/** What a request is refused with some of whose changes cannot be made. */
+/** The error for a request with changes that cannot be made. */
 export function refusal(failures: readonly ErrorDetail[]): ServiceError {
-  const first = CHECKED.flatMap((code) => failures.filter((failure) => failure.code === code))[0]
-  if (first === undefined) throw new Error('a request is refused without a failure')
+  const first = PRECEDENCE.flatMap((code) => failures.filter((failure) => failure.code === code))[0]
+  if (first === undefined) throw new Error('a refused request must have at least one failure')
   const message =
     failures.length === 1
       ? `${first.message}; nothing was changed`

@@ -2,11 +2,11 @@ import type { Pet } from '../catalog/pet.ts'
 import type { Order, OrderChange } from '../orders/order.ts'
 import type { PetStatus } from './inventory.ts'
 
-/** One thing that happened to the stock. */
+/** An event of the stock. */
 export type StockEvent = QuantityEvent | PetEvent | RemovedEvent | OrderEvent | LowStockEvent | RelistEvent
 
 interface AnyEvent {
-  /** Behind this event: from here on, everything that came after it follows. */
+  /** The place after this event. */
   readonly cursor: string
 }
 
@@ -16,31 +16,31 @@ export interface QuantityEvent extends AnyEvent {
   readonly petId: bigint
   readonly before: number
   readonly after: number
-  /** As it was right after the change. */
+  /** The status after the change. */
   readonly status: PetStatus
   readonly at: number
   readonly keyId: string
-  /** What it was made for, where that was told. */
+  /** Why the change was made, if the caller gave a reason. */
   readonly reason?: string
   readonly reference?: string
 }
 
-/** An order was made or changed; what that did to the quantity is an event of its own, right before it. */
+/** An order was created or changed. If that changed a quantity, the QuantityEvent comes right before it. */
 export interface OrderEvent extends AnyEvent {
   readonly kind: 'order'
   readonly change: OrderChange
-  /** As it was right after it. */
+  /** The order after the change. */
   readonly order: Order
   readonly at: number
   readonly keyId: string
 }
 
-/** A pet was added, or is another one than before in anything but its quantity. */
+/** A pet was added, or changed in anything but its quantity. */
 export interface PetEvent extends AnyEvent, Omit<Pet, 'id'> {
   readonly kind: 'pet'
   readonly petId: bigint
   readonly change: PetChange
-  /** Like the rest of it as it was right after the change. */
+  /** Like the other fields, as it was after the change. */
   readonly quantity: number
   readonly at: number
   readonly keyId: string
@@ -49,14 +49,14 @@ export interface PetEvent extends AnyEvent, Omit<Pet, 'id'> {
 export const PET_CHANGES = ['created', 'changed'] as const
 export type PetChange = (typeof PET_CHANGES)[number]
 
-/** So few are available from then on that it is low; or so many that it no longer is. */
+/** A pet became low, or is no longer low. */
 export interface LowStockEvent extends AnyEvent {
   readonly kind: 'low' | 'recovered'
   readonly petId: bigint
   readonly quantity: number
   readonly reserved: number
   readonly available: number
-  /** Absent where it recovered by having no threshold any more. */
+  /** Absent if the pet recovered because its threshold was removed. */
   readonly lowStockAt?: number
   readonly at: number
   readonly keyId: string
@@ -69,14 +69,14 @@ export interface RemovedEvent extends AnyEvent {
   readonly keyId: string
 }
 
-/** So much happened that the whole list is to be read again, now; what comes after that follows. */
+/** Too much changed at once. Read the whole list again, then continue with the events after this one. */
 export interface RelistEvent extends AnyEvent {
   readonly kind: 'relist'
 }
 
-/** What happened after some cursor, in the order of the commits. */
+/** Events after a cursor, in the order of their commits. */
 export interface StockEvents {
   readonly events: readonly StockEvent[]
-  /** Behind the last of them. Where there are as many as were asked for, more may follow. */
+  /** The place after the last event. More events may follow if there are as many as the limit allows. */
   readonly cursor: string
 }

@@ -1,9 +1,9 @@
+import type { ResultsOf, SubmittedCommand } from './command.ts'
 import type { HistoryFilter, HistoryPage, PruneLimit, Removal } from './history.ts'
 import type { InventoryItem, StockChanges } from './inventory.ts'
 import type { StockEvents } from './stock-event.ts'
-import type { StockOutcome, StockRequest } from './stock-request.ts'
 
-/** Another process keeps these pets locked; if there are none, it has locked something else. Nothing was changed. */
+/** Another process keeps these pets locked; if the set is empty, it has locked something else. Nothing was changed. */
 export class PetsLocked extends Error {
   override readonly name = 'PetsLocked'
   readonly petIds: ReadonlySet<bigint>
@@ -17,68 +17,70 @@ export class PetsLocked extends Error {
 /** What is on the shelf. */
 export interface StockStore {
   /**
-   * A number that is another one whenever anything but limits may have changed, by this process or any other;
-   * `undefined` where only asking can tell. Called for every request, so it must be cheap.
+   * A number that changes whenever anything but limits may have changed, in this process or another; `undefined` if it takes
+   * a query to know. Called for every request, so it must be cheap.
    */
   version(): number | undefined
-  /** How many calls of `changeStock` for different pets it is worth having under way at once. */
+  /** How many concurrent calls of `changeStock` for different pets pay off. */
   readonly concurrentCommits: number
-  /** How many calls of `changeStock` may wait beside them for pets that other processes have locked. */
+  /** How many further calls of `changeStock` may wait for pets that other processes have locked. */
   readonly concurrentLockWaits: number
-  /** Gives every entry, batch by batch, by petId ascending. Resolves to the cursor from which changes follow. */
+  /** Reads every entry, in batches, by petId ascending. Resolves to the cursor that changes follow from. */
   loadStock(onBatch: (items: readonly InventoryItem[]) => void): Promise<string>
-  /** What is different since the cursor was given, or `too_many` where loading it all again is the better way. */
+  /** The changes since the cursor, or `too_many` if loading the whole stock again is faster. */
   stockChangesSince(cursor: string): Promise<StockChanges | 'too_many'>
   /**
-   * Decides on each request in the order given, in one commit; answers in the same order. A quantity that really
-   * changes is written to the stock and to the log in that same commit, and so is what is remembered of a request with
-   * a key. At most as many changes as one adjustment can have. Rejects with a ServiceError if the database is in trouble,
-   * after which nobody knows whether the commit was made; any other error means that it was rolled back. A brief wait
-   * for pets that another process has locked ends with PetsLocked.
+   * Decides the commands in order, in one commit; the results have the same order. A quantity that changes is written to
+   * the stock and to the log in that commit, and so is the answer to a command with an idempotency key. The commands may
+   * have a total size of MAX_CHANGES. Rejects with a ServiceError if the database fails, and then the commit may or may not
+   * have been made; any other error means that it was rolled back. With a brief lock wait, it rejects with PetsLocked if
+   * another process keeps a pet locked.
    */
-  changeStock(requests: readonly StockRequest[], lockWait?: 'brief' | 'full'): Promise<StockOutcome[]>
-  /** Removes at most `batch` answers that were remembered before this time, in one commit; gives how many. */
+  changeStock<const Commands extends readonly SubmittedCommand[]>(
+    commands: Commands,
+    lockWait?: 'brief' | 'full',
+  ): Promise<ResultsOf<Commands>>
+  /** Removes at most `batch` answers that are older than this time, in one commit. Resolves to their number. */
   forgetAnswers(before: number, batch: number): Promise<number>
 }
 
-/** What happened to the stock, for people. It can be removed without changing what is on the shelf. */
+/** The history of the stock, for people. Removing it changes no quantity. */
 export interface HistoryStore {
-  /** At most `limit` changes of one pet, newest first; those that are older than the cursor where there is one. */
+  /** At most `limit` changes of one pet, newest first; only changes older than the cursor, if there is one. */
   listHistoryPage(
     petId: bigint,
     limit: number,
     cursor: string | undefined,
   ): Promise<HistoryPage | 'unknown_cursor'>
-  /** When a pet was last removed, and by whom; `undefined` where the log does not tell of it. */
+  /** When a pet was last removed, and by whom; `undefined` if the log has no such record. */
   findRemoval(petId: bigint): Promise<Removal | undefined>
   /**
-   * Likewise of all pets together; of one pet, in the order in which they were made. Where a filter is given, only so much
-   * of the log is looked at: a page may have fewer than `limit`, or none, and still tell where to go on.
+   * At most `limit` changes of all pets; changes of one pet are in the order in which they were made. With a filter, one
+   * call examines a limited part of the log: a page may have fewer than `limit` changes, or none, and still have a next page.
    */
   listRecentHistory(
     limit: number,
     cursor: string | undefined,
     filter?: HistoryFilter,
   ): Promise<HistoryPage | 'unknown_cursor'>
-  /** How many rows of the log there are, and how many of them `pruneHistory` would remove. */
+  /** The number of log rows, and how many of them `pruneHistory` would remove. */
   countPrunable(limit: PruneLimit): Promise<{ readonly prunable: number; readonly total: number }>
   /**
-   * Removes at most `batch` of the oldest rows of the log that the limit lets go, in one commit; gives how many. No
-   * quantity changes by it.
+   * Removes at most `batch` of the oldest log rows that the limit allows to remove, in one commit. Resolves to their number.
+   * Changes no quantity.
    */
   pruneHistory(limit: PruneLimit, batch: number): Promise<number>
 }
 
-/** What happened to the stock, for those who follow it. */
+/** The events of the stock, for subscribers. */
 export interface EventStore {
   version(): number | undefined
-  /** The cursor behind everything that has happened to the stock by now. */
+  /** The cursor after the latest event. */
   latestEventCursor(): Promise<string>
   /**
-   * At most `limit` of the things that happened to the stock after the cursor, in the order of their commits, each
-   * once, whoever did them. What is committed later never stands before what was given. `too_far` where the cursor is
-   * so far back, or ahead of everything, that reading the stock anew is the better way; `unknown_cursor` for a text
-   * that is no cursor of this store.
+   * At most `limit` events after the cursor, each once, in the order of their commits, including commits of other processes.
+   * An event that is committed later never precedes an event that was returned. `too_far` if the cursor is so far back, or
+   * ahead of everything, that reading the whole stock is faster; `unknown_cursor` if the text is not a cursor of this store.
    */
   stockEventsAfter(cursor: string, limit: number): Promise<StockEvents | 'too_far' | 'unknown_cursor'>
 }

@@ -1,5 +1,5 @@
 import { ADJUSTMENT_CHANGE, choiceProblem } from '../stock/adjustment-fields.ts'
-import type { AdjustmentChange } from '../stock/stock-request.ts'
+import type { AdjustmentChange } from '../stock/command.ts'
 import { codecOf } from '../values/field.ts'
 import { BadRow, type Column, type Field, type RowReader, readField } from './exchange-rows.ts'
 

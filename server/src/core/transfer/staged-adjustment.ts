@@ -1,7 +1,7 @@
-import { isQuantityChange, type Made, type MadeChange } from '../stock/changing-stock.ts'
+import type { Adjust, AdjustmentChange, ChangeOrigin } from '../stock/command.ts'
 import { decide } from '../stock/decide.ts'
-import type { EntryState, FoundEntry } from '../stock/inventory.ts'
-import type { Adjustment, AdjustmentChange, ChangeOrigin } from '../stock/stock-request.ts'
+import type { EntryState, LockedEntry } from '../stock/inventory.ts'
+import { isQuantityRecord, type LogRecord, type QuantityRecord } from '../stock/stock-draft.ts'
 import type { ErrorDetail } from '../values/errors.ts'
 import type { RefusedLine } from './exchange-rows.ts'
 import type { ApplyOptions, StagedRow, StagedRows, Tally } from './staged-import.ts'
@@ -48,7 +48,7 @@ export interface FoundRow extends StagedRow<AdjustmentChange> {
 }
 
 export interface DecidedRows {
-  readonly made: readonly (QuantityStep & Pick<MadeChange, 'status'>)[]
+  readonly made: readonly (QuantityStep & Pick<QuantityRecord, 'status'>)[]
   readonly refused: readonly (RefusedLine & { readonly petId: bigint })[]
 }
 
@@ -60,32 +60,31 @@ const PLAIN = { reserved: 0, lowStockAt: null }
 
 /** Decides on each line as the commit of an adjustment does. Each pet may be there once. */
 export function decideRows(rows: readonly FoundRow[]): DecidedRows {
-  const found = new Map<bigint, FoundEntry>()
+  const found = new Map<bigint, LockedEntry>()
   for (const { value, entry } of rows) if (entry !== undefined) found.set(value.petId, { ...entry, ...PLAIN })
-  const { outcomes, made } = decide([adjustmentOf(rows)], found)
-  const [outcome] = outcomes
-  if (typeof outcome !== 'object' || !('failures' in outcome))
-    return { made: stepsOf(rows, made), refused: [] }
+  const { results, records } = decide([adjustmentOf(rows)], found)
+  const [outcome] = results
+  if (outcome?.type !== 'refused') return { made: stepsOf(rows, records), refused: [] }
   const failures = new Map(outcome.failures.map((failure) => [failure.index, failure]))
   const refused = rows.flatMap(({ line, value: { petId } }, index) => {
     const failure = failures.get(index)
     return failure === undefined ? [] : [{ line, petId, reason: reasonFor(failure, petId) }]
   })
   const others = rows.filter((_, index) => !failures.has(index))
-  return { made: stepsOf(others, decide([adjustmentOf(others)], found).made), refused }
+  return { made: stepsOf(others, decide([adjustmentOf(others)], found).records), refused }
 }
 
-function stepsOf(rows: readonly FoundRow[], made: readonly Made[]): DecidedRows['made'] {
+function stepsOf(rows: readonly FoundRow[], records: readonly LogRecord[]): DecidedRows['made'] {
   const lines = new Map(rows.map(({ line, value }) => [value.petId, line]))
-  return made.filter(isQuantityChange).map(({ petId, before, after, status }) => {
+  return records.filter(isQuantityRecord).map(({ petId, before, after, status }) => {
     const line = lines.get(petId)
     if (line === undefined) throw new Error(`pet ${petId} is changed and stands on no line`)
     return { line, petId, before, after, status }
   })
 }
 
-function adjustmentOf(rows: readonly FoundRow[]): Adjustment {
-  return { ...ANYBODY, changes: rows.map(({ value }) => value) }
+function adjustmentOf(rows: readonly FoundRow[]): Adjust {
+  return { type: 'adjust', ...ANYBODY, changes: rows.map(({ value }) => value) }
 }
 
 /** Callers of the service are told to ask it which entries there are; who writes a file looks elsewhere. */

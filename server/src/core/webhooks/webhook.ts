@@ -1,21 +1,24 @@
 import { randomBytes, randomInt } from 'node:crypto'
-import type { OrderChange } from '../orders/order.ts'
+import { ORDER_WEBHOOKS, type OrderChange, type OrderWebhookKind } from '../orders/order.ts'
 import type { StockEvent } from '../stock/stock-event.ts'
 import { ServiceError } from '../values/errors.ts'
 
-/** The events that a webhook can subscribe to; part of the contract. */
-export const WEBHOOK_KINDS = [
+/** What a webhook can be told of; part of the contract. */
+export const WEBHOOK_KINDS: readonly WebhookKind[] = [
   'stock.changed',
   'stock.low',
   'stock.recovered',
-  'order.created',
-  'order.completed',
-  'order.cancelled',
-  'order.expired',
+  ...ORDER_WEBHOOKS.map(({ kind }) => kind),
   'pet.changed',
   'pet.removed',
-] as const
-export type WebhookKind = (typeof WEBHOOK_KINDS)[number]
+]
+export type WebhookKind =
+  | 'stock.changed'
+  | 'stock.low'
+  | 'stock.recovered'
+  | OrderWebhookKind
+  | 'pet.changed'
+  | 'pet.removed'
 
 /** In the whole store. */
 export const MAX_WEBHOOKS = 100
@@ -78,13 +81,9 @@ export function isActive({ paused, progress }: Webhook): boolean {
   return !paused && progress.off === undefined
 }
 
-const ORDER_KINDS: Readonly<Record<OrderChange, WebhookKind | undefined>> = {
-  created: 'order.created',
-  changed: undefined,
-  completed: 'order.completed',
-  cancelled: 'order.cancelled',
-  expired: 'order.expired',
-}
+const ORDER_KINDS: ReadonlyMap<OrderChange, OrderWebhookKind> = new Map(
+  ORDER_WEBHOOKS.map(({ change, kind }) => [change, kind]),
+)
 
 const KINDS = {
   change: 'stock.changed',
@@ -97,7 +96,7 @@ const KINDS = {
 
 /** `undefined` if the event is not delivered to webhooks. A `relist` is delivered to all of them. */
 export function kindOf(event: StockEvent): WebhookKind | 'relist' | undefined {
-  return event.kind === 'order' ? ORDER_KINDS[event.change] : KINDS[event.kind]
+  return event.kind === 'order' ? ORDER_KINDS.get(event.change) : KINDS[event.kind]
 }
 
 export function petOf(event: StockEvent): bigint | undefined {

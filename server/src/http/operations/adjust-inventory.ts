@@ -1,7 +1,7 @@
+import type { Adjust, OutcomeOf } from '../../core/stock/command.ts'
 import { refusal } from '../../core/stock/refusal.ts'
-import type { ChangeOutcome } from '../../core/stock/stock-request.ts'
 import { readAdjustment } from '../adjustment-input.ts'
-import { changeOnce } from '../idempotency.ts'
+import { replyOnce } from '../idempotency.ts'
 import { defineOperation } from '../operation.ts'
 import { errorReply, type JsonReply, jsonTextReply } from '../reply.ts'
 import { entryText } from '../representation.ts'
@@ -27,13 +27,14 @@ export const adjustInventory = defineOperation({
     'payload_too_large',
   ],
   reply: ({ body, key, sentKey }, { commits, clock }) =>
-    changeOnce(commits, { ...body, keyId: key.id, at: clock() }, sentKey, toReply),
+    replyOnce(commits, { type: 'adjust', ...body, keyId: key.id, at: clock() }, sentKey, toReply),
 })
 
-function toReply(outcome: ChangeOutcome): JsonReply {
-  if (typeof outcome === 'object' && 'items' in outcome) {
-    return jsonTextReply(`{"items":[${outcome.items.map(entryText).join()}]}`, {})
+function toReply(outcome: OutcomeOf<Adjust>): JsonReply {
+  switch (outcome.type) {
+    case 'done':
+      return jsonTextReply(`{"items":[${outcome.items.map(entryText).join()}]}`, {})
+    case 'refused':
+      return errorReply(refusal(outcome.failures))
   }
-  if (typeof outcome === 'object' && 'failures' in outcome) return errorReply(refusal(outcome.failures))
-  throw new Error('an adjustment came to what only an update can come to')
 }

@@ -1,7 +1,7 @@
 import Type from 'typebox'
-import { changeOnce } from '../idempotency.ts'
+import { replyOnce } from '../idempotency.ts'
 import { defineOperation } from '../operation.ts'
-import { orderReply } from '../order-reply.ts'
+import { changedOrderReply } from '../order-reply.ts'
 import { NO_CONTENT } from '../reply.ts'
 import { Int64 } from '../resources.ts'
 
@@ -19,20 +19,18 @@ export const cancelOrder = defineOperation({
   params: { orderId: Int64('The order to cancel.') },
   success: { status: 204, description: 'The order reserves nothing any more.', schema: Type.Null() },
   errors: ['invalid_request', 'not_found', 'order_closed'],
-  // Its pet, which has to be locked before the order is looked at. It never is another one.
+  // The pet of the order, which never changes, has to be locked before the order is read.
   prepare: ({ orderId }, { store }) => store.findOrder(orderId),
   reply: ({ params: { orderId }, key, sentKey }, { commits, clock }, found) => {
-    const petId = found?.petId
-    const request = { orderId, petId, update: 'cancel' as const, keyId: key.id, at: clock() }
-    return changeOnce(commits, request, sentKey, (outcome) =>
-      orderReply(
-        outcome,
-        petId,
-        () => NO_CONTENT,
-        () => {
-          throw new Error('cancelling takes nothing out of the stock')
-        },
-      ),
+    const command = {
+      type: 'cancel_order',
+      orderId,
+      petId: found?.petId,
+      keyId: key.id,
+      at: clock(),
+    } as const
+    return replyOnce(commits, command, sentKey, (outcome) =>
+      changedOrderReply(outcome, orderId, () => NO_CONTENT),
     )
   },
 })

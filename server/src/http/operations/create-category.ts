@@ -1,6 +1,6 @@
-import { categoryReply } from '../catalog-reply.ts'
+import { createdCategoryReply } from '../catalog-reply.ts'
 import { Category, NewCategory } from '../catalog-resources.ts'
-import { changeOnce } from '../idempotency.ts'
+import { replyOnce } from '../idempotency.ts'
 import { defineOperation } from '../operation.ts'
 import { jsonReply } from '../reply.ts'
 
@@ -18,9 +18,13 @@ export const createCategory = defineOperation({
   success: { status: 201, description: 'The category.', schema: Category },
   errors: ['invalid_request', 'already_exists', 'payload_too_large'],
   reply: ({ body, key, request, sentKey }, { commits, clock }) =>
-    changeOnce(commits, { newCategory: body, keyId: key.id, at: clock() }, sentKey, (outcome) =>
-      categoryReply(outcome, (category) =>
-        jsonReply(category, { Location: `${request.path}/${category.id}` }, 201),
-      ),
+    replyOnce(
+      commits,
+      { type: 'create_category', draft: body, keyId: key.id, at: clock() },
+      sentKey,
+      (outcome) =>
+        createdCategoryReply(outcome, (category) =>
+          jsonReply(category, { Location: `${request.path}/${category.id}` }, 201),
+        ),
     ),
 })

@@ -1,6 +1,6 @@
-import { changeOnce } from '../idempotency.ts'
+import { replyOnce } from '../idempotency.ts'
 import { defineOperation } from '../operation.ts'
-import { orderReply } from '../order-reply.ts'
+import { createdOrderReply } from '../order-reply.ts'
 import { NewOrder, Order, orderBody } from '../order-resources.ts'
 import { jsonReply } from '../reply.ts'
 
@@ -19,13 +19,13 @@ export const createOrder = defineOperation({
   success: { status: 201, description: 'The order.', schema: Order },
   errors: ['invalid_request', 'not_found', 'insufficient_stock', 'payload_too_large'],
   reply: ({ body, key, request, sentKey }, { commits, clock }) =>
-    changeOnce(commits, { draft: body, keyId: key.id, at: clock() }, sentKey, (outcome) =>
-      orderReply(
-        outcome,
-        body.petId,
-        (order) => jsonReply(orderBody(order), { Location: `${request.path}/${order.id}` }, 201),
-        ({ petId, wanted, available }) =>
-          `${available} of petId ${petId} are available, so ${wanted} cannot be ordered`,
-      ),
+    replyOnce(
+      commits,
+      { type: 'create_order', draft: body, keyId: key.id, at: clock() },
+      sentKey,
+      (outcome) =>
+        createdOrderReply(outcome, body.petId, (order) =>
+          jsonReply(orderBody(order), { Location: `${request.path}/${order.id}` }, 201),
+        ),
     ),
 })

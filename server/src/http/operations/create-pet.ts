@@ -1,6 +1,6 @@
-import { petReply } from '../catalog-reply.ts'
+import { createdPetReply } from '../catalog-reply.ts'
 import { NewPet } from '../catalog-resources.ts'
-import { changeOnce } from '../idempotency.ts'
+import { replyOnce } from '../idempotency.ts'
 import { defineOperation } from '../operation.ts'
 import { jsonReply } from '../reply.ts'
 import { Pet } from '../resources.ts'
@@ -20,8 +20,8 @@ export const createPet = defineOperation({
   success: { status: 201, description: 'The pet.', schema: Pet },
   errors: ['invalid_request', 'already_exists', 'payload_too_large'],
   reply: ({ body, key, request, sentKey }, { commits, clock }) =>
-    changeOnce(commits, { newPet: body, keyId: key.id, at: clock() }, sentKey, (outcome) =>
-      petReply(outcome, undefined, ({ quantity: _, ...pet }) =>
+    replyOnce(commits, { type: 'create_pet', draft: body, keyId: key.id, at: clock() }, sentKey, (outcome) =>
+      createdPetReply(outcome, ({ quantity: _, ...pet }) =>
         jsonReply(pet, { Location: `${request.path}/${pet.id}` }, 201),
       ),
     ),

@@ -5,10 +5,10 @@ import {
   newWebhookId,
   type Webhook,
 } from '../../core/webhooks/webhook.ts'
-import { changeOnce } from '../idempotency.ts'
+import { replyOnce } from '../idempotency.ts'
 import { defineOperation } from '../operation.ts'
 import { jsonReply } from '../reply.ts'
-import { normalUrl, requireAddress, webhookReply } from '../webhook-reply.ts'
+import { createdWebhookReply, normalUrl, requireAddress } from '../webhook-reply.ts'
 import { NewWebhook, WebhookWithSecret, webhookBody } from '../webhook-resources.ts'
 
 export const createWebhook = defineOperation({
@@ -28,20 +28,18 @@ export const createWebhook = defineOperation({
     const url = normalUrl(body.url)
     await requireAddress(webhooks.sender, url)
     const at = clock()
-    const newWebhook: Webhook = {
-      ...{
-        id: newWebhookId(),
-        url,
-        kinds: body.kinds,
-        paused: false,
-        createdAt: at,
-        secret: newSecret(),
-        revision: 1,
-      },
+    const webhook: Webhook = {
+      id: newWebhookId(),
+      url,
+      kinds: body.kinds,
+      paused: false,
+      createdAt: at,
+      secret: newSecret(),
+      revision: 1,
       progress: { cursor: await store.latestEventCursor() },
     }
-    return changeOnce(commits, { newWebhook, keyId: key.id, at }, sentKey, (outcome) =>
-      webhookReply(outcome, (webhook) => {
+    return replyOnce(commits, { type: 'create_webhook', webhook, keyId: key.id, at }, sentKey, (outcome) =>
+      createdWebhookReply(outcome, (webhook) => {
         const shown = webhookBody({ webhook, lag: { events: 0, since: undefined } })
         const Location = `${request.path}/${webhook.id}`
         return jsonReply({ ...shown, secret: webhook.secret }, { Location }, 201)

@@ -1,8 +1,7 @@
 import Type from 'typebox'
-import { categoryReply } from '../catalog-reply.ts'
-import { changeOnce } from '../idempotency.ts'
+import { removedCategoryReply } from '../catalog-reply.ts'
+import { replyOnce } from '../idempotency.ts'
 import { defineOperation } from '../operation.ts'
-import { taggedReply } from '../representation.ts'
 import { Int64 } from '../resources.ts'
 
 export const removeCategory = defineOperation({
@@ -19,7 +18,10 @@ export const removeCategory = defineOperation({
   success: { status: 204, description: 'The category is gone.', schema: Type.Null() },
   errors: ['invalid_request', 'not_found', 'in_use'],
   reply: ({ params: { categoryId }, key, sentKey }, { commits, clock }) =>
-    changeOnce(commits, { removedCategory: categoryId, keyId: key.id, at: clock() }, sentKey, (outcome) =>
-      categoryReply(outcome, taggedReply),
+    replyOnce(
+      commits,
+      { type: 'remove_category', categoryId, keyId: key.id, at: clock() },
+      sentKey,
+      (outcome) => removedCategoryReply(outcome, categoryId),
     ),
 })

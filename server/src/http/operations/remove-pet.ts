@@ -1,6 +1,6 @@
 import Type from 'typebox'
-import { petBodyReply, petReply } from '../catalog-reply.ts'
-import { changeOnce } from '../idempotency.ts'
+import { removedPetReply } from '../catalog-reply.ts'
+import { replyOnce } from '../idempotency.ts'
 import { defineOperation } from '../operation.ts'
 import { Int64 } from '../resources.ts'
 
@@ -19,7 +19,7 @@ export const removePet = defineOperation({
   success: { status: 204, description: 'The pet is gone.', schema: Type.Null() },
   errors: ['invalid_request', 'not_found', 'in_use'],
   reply: ({ params: { petId }, key, sentKey }, { commits, clock }) =>
-    changeOnce(commits, { removedPet: petId, keyId: key.id, at: clock() }, sentKey, (outcome) =>
-      petReply(outcome, petId, petBodyReply),
+    replyOnce(commits, { type: 'remove_pet', petId, keyId: key.id, at: clock() }, sentKey, (outcome) =>
+      removedPetReply(outcome, petId),
     ),
 })

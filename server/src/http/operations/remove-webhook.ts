@@ -1,9 +1,8 @@
 import Type from 'typebox'
-import { changeOnce } from '../idempotency.ts'
+import { replyOnce } from '../idempotency.ts'
 import { defineOperation } from '../operation.ts'
-import { NO_CONTENT } from '../reply.ts'
 import { Int64 } from '../resources.ts'
-import { webhookReply } from '../webhook-reply.ts'
+import { removedWebhookReply } from '../webhook-reply.ts'
 
 export const removeWebhook = defineOperation({
   operationId: 'removeWebhook',
@@ -19,10 +18,10 @@ export const removeWebhook = defineOperation({
   success: { status: 204, description: 'The webhook is gone.', schema: Type.Null() },
   errors: ['invalid_request', 'not_found'],
   reply: ({ params: { webhookId }, key, sentKey }, { commits, clock }) =>
-    changeOnce(
+    replyOnce(
       commits,
-      { webhookId, webhookChange: 'remove', keyId: key.id, at: clock() },
+      { type: 'remove_webhook', webhookId, keyId: key.id, at: clock() },
       sentKey,
-      (outcome) => webhookReply(outcome, () => NO_CONTENT),
+      (outcome) => removedWebhookReply(outcome, webhookId),
     ),
 })

@@ -1,9 +1,9 @@
 import { newSecret } from '../../core/webhooks/webhook.ts'
-import { changeOnce } from '../idempotency.ts'
+import { replyOnce } from '../idempotency.ts'
 import { defineOperation } from '../operation.ts'
 import { jsonReply } from '../reply.ts'
 import { Int64 } from '../resources.ts'
-import { webhookReply } from '../webhook-reply.ts'
+import { changedWebhookReply } from '../webhook-reply.ts'
 import { WebhookWithSecret, webhookBody } from '../webhook-resources.ts'
 
 export const rotateWebhookSecret = defineOperation({
@@ -22,9 +22,15 @@ export const rotateWebhookSecret = defineOperation({
   errors: ['invalid_request', 'not_found'],
   reply: async ({ params: { webhookId }, key, sentKey }, { commits, clock, store }) => {
     const lag = (await store.findWebhook(webhookId))?.lag ?? { events: 0, since: undefined }
-    const webhookChange = { newSecret: newSecret() }
-    return changeOnce(commits, { webhookId, webhookChange, keyId: key.id, at: clock() }, sentKey, (outcome) =>
-      webhookReply(outcome, (webhook) =>
+    const command = {
+      type: 'rotate_webhook_secret',
+      webhookId,
+      secret: newSecret(),
+      keyId: key.id,
+      at: clock(),
+    } as const
+    return replyOnce(commits, command, sentKey, (outcome) =>
+      changedWebhookReply(outcome, webhookId, (webhook) =>
         jsonReply({ ...webhookBody({ webhook, lag }), secret: webhook.secret }),
       ),
     )

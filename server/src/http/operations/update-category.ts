@@ -1,8 +1,7 @@
-import { categoryReply } from '../catalog-reply.ts'
+import { updatedCategoryReply } from '../catalog-reply.ts'
 import { Category, CategoryUpdate } from '../catalog-resources.ts'
-import { changeOnce } from '../idempotency.ts'
+import { replyOnce } from '../idempotency.ts'
 import { defineOperation } from '../operation.ts'
-import { taggedReply } from '../representation.ts'
 import { Int64 } from '../resources.ts'
 
 export const updateCategory = defineOperation({
@@ -21,7 +20,10 @@ export const updateCategory = defineOperation({
   success: { description: 'The category.', schema: Category },
   errors: ['invalid_request', 'not_found', 'payload_too_large'],
   reply: ({ params: { categoryId }, body, key, sentKey }, { commits, clock }) =>
-    changeOnce(commits, { categoryId, categoryPatch: body, keyId: key.id, at: clock() }, sentKey, (outcome) =>
-      categoryReply(outcome, taggedReply),
+    replyOnce(
+      commits,
+      { type: 'update_category', categoryId, patch: body, keyId: key.id, at: clock() },
+      sentKey,
+      (outcome) => updatedCategoryReply(outcome, categoryId),
     ),
 })

@@ -1,7 +1,7 @@
+import type { OutcomeOf, SetQuantity } from '../../core/stock/command.ts'
 import { noEntry } from '../../core/stock/inventory.ts'
-import type { ChangeOutcome } from '../../core/stock/stock-request.ts'
 import { ServiceError } from '../../core/values/errors.ts'
-import { changeOnce } from '../idempotency.ts'
+import { replyOnce } from '../idempotency.ts'
 import { defineOperation } from '../operation.ts'
 import { errorReply, type JsonReply, jsonTextReply } from '../reply.ts'
 import { entryTag, entryText, statesIn } from '../representation.ts'
@@ -28,22 +28,22 @@ export const updateInventory = defineOperation({
   errors: ['invalid_request', 'not_found', 'precondition_failed', 'payload_too_large'],
   reply: ({ params: { petId }, body, key, request, sentKey }, { commits, clock }) => {
     const onlyIf = statesIn(request.headers.get('if-match'))
-    const change = { petId, quantity: body.quantity, keyId: key.id, at: clock(), onlyIf }
-    return changeOnce(commits, change, sentKey, (outcome) => toReply(outcome, petId))
+    const { quantity } = body
+    const command = { type: 'set_quantity', petId, quantity, keyId: key.id, at: clock(), onlyIf } as const
+    return replyOnce(commits, command, sentKey, (outcome) => toReply(outcome, petId))
   },
 })
 
-function toReply(outcome: ChangeOutcome, petId: bigint): JsonReply {
-  if (outcome === 'unknown_pet') return errorReply(noEntry(petId))
-  if ('petId' in outcome) {
-    return jsonTextReply(entryText(outcome), { ETag: entryTag(outcome) })
+function toReply(outcome: OutcomeOf<SetQuantity>, petId: bigint): JsonReply {
+  switch (outcome.type) {
+    case 'done':
+      return jsonTextReply(entryText(outcome.item), { ETag: entryTag(outcome.item) })
+    case 'unknown_pet':
+      return errorReply(noEntry(petId))
+    case 'conflict': {
+      const { quantity, status } = outcome.item
+      const message = `the entry of petId ${petId} is not in the state that If-Match names: its quantity is ${quantity} and its status ${status}; read it again before you retry`
+      return errorReply(new ServiceError('precondition_failed', message))
+    }
   }
-  if (!('conflict' in outcome)) throw new Error('an update came to what only an adjustment can come to')
-  const { quantity, status } = outcome.conflict
-  return errorReply(
-    new ServiceError(
-      'precondition_failed',
-      `the entry of petId ${petId} is not in the state that If-Match names: its quantity is ${quantity} and its status ${status}; read it again and decide anew`,
-    ),
-  )
 }

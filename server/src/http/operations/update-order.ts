@@ -1,6 +1,7 @@
-import { changeOnce } from '../idempotency.ts'
+import type { ChangeOrder, CompleteOrder } from '../../core/stock/command.ts'
+import { replyOnce } from '../idempotency.ts'
 import { defineOperation } from '../operation.ts'
-import { orderReply, taggedOrder } from '../order-reply.ts'
+import { changedOrderReply, taggedOrder } from '../order-reply.ts'
 import { Order, OrderUpdate } from '../order-resources.ts'
 import { Int64 } from '../resources.ts'
 
@@ -18,24 +19,15 @@ export const updateOrder = defineOperation({
   params: { orderId: Int64('The order to change.') },
   body: OrderUpdate,
   success: { description: 'The order.', schema: Order },
-  errors: [
-    ...(['invalid_request', 'not_found', 'insufficient_stock', 'order_closed'] as const),
-    'payload_too_large',
-  ],
-  // Its pet, which has to be locked before the order is looked at. It never is another one.
+  errors: ['invalid_request', 'not_found', 'insufficient_stock', 'order_closed', 'payload_too_large'],
+  // The pet of the order, which never changes, has to be locked before the order is read.
   prepare: ({ orderId }, { store }) => store.findOrder(orderId),
   reply: ({ params: { orderId }, body, key, sentKey }, { commits, clock }, found) => {
-    const petId = found?.petId
-    const update = body.shipDate === undefined ? ('complete' as const) : { shipDate: body.shipDate }
-    const request = { orderId, petId, update, keyId: key.id, at: clock() }
-    return changeOnce(commits, request, sentKey, (outcome) =>
-      orderReply(
-        outcome,
-        petId,
-        taggedOrder,
-        ({ wanted, available }) =>
-          `order ${orderId} takes ${wanted} of petId ${petId}, but only ${available} are in stock`,
-      ),
-    )
+    const target = { orderId, petId: found?.petId, keyId: key.id, at: clock() }
+    const command: CompleteOrder | ChangeOrder =
+      body.shipDate === undefined
+        ? { type: 'complete_order', ...target }
+        : { type: 'change_order', ...target, shipDate: body.shipDate }
+    return replyOnce(commits, command, sentKey, (outcome) => changedOrderReply(outcome, orderId, taggedOrder))
   },
 })

@@ -1,6 +1,6 @@
-import { petBodyReply, petReply } from '../catalog-reply.ts'
+import { updatedPetReply } from '../catalog-reply.ts'
 import { PetUpdate } from '../catalog-resources.ts'
-import { changeOnce } from '../idempotency.ts'
+import { replyOnce } from '../idempotency.ts'
 import { defineOperation } from '../operation.ts'
 import { Int64, Pet } from '../resources.ts'
 
@@ -20,7 +20,10 @@ export const updatePet = defineOperation({
   success: { description: 'The pet.', schema: Pet },
   errors: ['invalid_request', 'not_found', 'already_exists', 'payload_too_large'],
   reply: ({ params: { petId }, body, key, sentKey }, { commits, clock }) =>
-    changeOnce(commits, { petId, petPatch: body, keyId: key.id, at: clock() }, sentKey, (outcome) =>
-      petReply(outcome, petId, petBodyReply),
+    replyOnce(
+      commits,
+      { type: 'update_pet', petId, patch: body, keyId: key.id, at: clock() },
+      sentKey,
+      (outcome) => updatedPetReply(outcome, petId),
     ),
 })

@@ -1,8 +1,8 @@
-import { changeOnce } from '../idempotency.ts'
+import { replyOnce } from '../idempotency.ts'
 import { defineOperation } from '../operation.ts'
 import { taggedReply } from '../representation.ts'
 import { Int64 } from '../resources.ts'
-import { normalUrl, requireAddress, webhookReply } from '../webhook-reply.ts'
+import { changedWebhookReply, normalUrl, requireAddress } from '../webhook-reply.ts'
 import { Webhook, WebhookUpdate, webhookBody } from '../webhook-resources.ts'
 
 export const updateWebhook = defineOperation({
@@ -24,9 +24,9 @@ export const updateWebhook = defineOperation({
     const patch = body.url === undefined ? body : { ...body, url: normalUrl(body.url) }
     await requireAddress(webhooks.sender, patch.url)
     const lag = (await store.findWebhook(webhookId))?.lag ?? { events: 0, since: undefined }
-    const change = { webhookId, webhookChange: patch, keyId: key.id, at: clock() }
-    return changeOnce(commits, change, sentKey, (outcome) =>
-      webhookReply(outcome, (webhook) => taggedReply(webhookBody({ webhook, lag }))),
+    const command = { type: 'update_webhook', webhookId, patch, keyId: key.id, at: clock() } as const
+    return replyOnce(commits, command, sentKey, (outcome) =>
+      changedWebhookReply(outcome, webhookId, (webhook) => taggedReply(webhookBody({ webhook, lag }))),
     )
   },
 })

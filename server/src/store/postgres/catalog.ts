@@ -1,8 +1,8 @@
 import type { SQL } from 'bun'
-import type { CatalogChanges, CatalogFound } from '../../core/catalog/changing-catalog.ts'
+import type { CatalogChanges, LockedCatalog } from '../../core/catalog/catalog-draft.ts'
+import { type Command, petIdsOf } from '../../core/stock/command.ts'
 import { isLow } from '../../core/stock/inventory.ts'
-import { isCategoryRequest, petIdsOf, type StockRequest } from '../../core/stock/stock-request.ts'
-import { namedIn } from '../catalog-named.ts'
+import { catalogReferencesOf, changesCategories } from '../catalog-references.ts'
 import {
   CATEGORY_COLUMNS,
   CATEGORY_FIELDS,
@@ -22,7 +22,7 @@ import { arrayOf, bound, quoted } from './parameters.ts'
 
 /** What a commit about the catalogue has read, and the latest rows in the log of the pets that are named. */
 export interface FoundCatalog {
-  readonly found: CatalogFound
+  readonly found: LockedCatalog
   readonly latestRows: ReadonlyMap<bigint, bigint>
 }
 
@@ -34,10 +34,10 @@ const BARCODE_LOCKS = 64
  * alone: so a pet's category and its threshold are what they were when it was decided. Barcodes are locked in an order of
  * theirs: two commits that bring the same ones do not wait crosswise.
  */
-export function lockCatalog(sql: SQL, requests: readonly StockRequest[]): Promise<unknown> {
-  const lock = requests.some(isCategoryRequest) ? 'pg_advisory_xact_lock' : 'pg_advisory_xact_lock_shared'
+export function lockCatalog(sql: SQL, commands: readonly Command[]): Promise<unknown> {
+  const lock = changesCategories(commands) ? 'pg_advisory_xact_lock' : 'pg_advisory_xact_lock_shared'
   const locked = sql.unsafe(`SELECT ${lock}($1)`, [CATALOG_LOCK]).execute()
-  const { barcodes } = namedIn(requests)
+  const { barcodes } = catalogReferencesOf(commands)
   if (barcodes.length === 0) return locked
   return Promise.all([
     locked,
@@ -50,9 +50,9 @@ export function lockCatalog(sql: SQL, requests: readonly StockRequest[]): Promis
 }
 
 /** It begins once the catalogue and the pets that are named are locked. */
-export async function readCatalog(sql: SQL, requests: readonly StockRequest[]): Promise<FoundCatalog> {
-  const named = namedIn(requests)
-  const petIds = ids(petIdsOf(requests))
+export async function readCatalog(sql: SQL, commands: readonly Command[]): Promise<FoundCatalog> {
+  const named = catalogReferencesOf(commands)
+  const petIds = ids(petIdsOf(commands))
   const [pets, categories, barcodes, used, newPetIds, newCategoryIds, latest] = await Promise.all([
     sql
       .unsafe<{ id: bigint }[]>(
@@ -97,7 +97,7 @@ export async function readCatalog(sql: SQL, requests: readonly StockRequest[]): 
  * Without the pets that somebody has made since the others were locked: to make one of these again fails, and then it is
  * locked like the others.
  */
-export function lockedOnly(found: CatalogFound, isLocked: (petId: bigint) => boolean): CatalogFound {
+export function lockedOnly(found: LockedCatalog, isLocked: (petId: bigint) => boolean): LockedCatalog {
   return { ...found, pets: new Map([...found.pets].filter(([petId]) => isLocked(petId))) }
 }
 
@@ -111,7 +111,7 @@ async function newIds(sql: SQL, sequence: string, count: number): Promise<bigint
 export function writeCatalog(
   sql: SQL,
   { pets, categories, newThresholds }: CatalogChanges,
-  before: CatalogFound['pets'],
+  before: LockedCatalog['pets'],
 ): Promise<unknown>[] {
   const there = [...pets.keys()].filter((id) => before.has(id))
   // In the order of their ids: two who make the same ones at once do not wait for each other crosswise.

@@ -1,55 +1,62 @@
 import type { SQL } from 'bun'
-import type { CatalogFound } from '../../core/catalog/changing-catalog.ts'
-import { isOfPet, type Made, type MadeOfPet, type MadeOrder } from '../../core/stock/changing-stock.ts'
+import type { LockedCatalog } from '../../core/catalog/catalog-draft.ts'
 import type { WrittenDecision } from '../../core/stock/decide.ts'
-import { detailOf, petIdOf } from '../log-details.ts'
+import {
+  isPetRecord,
+  type LogRecord,
+  type OrderChangeRecord,
+  type PetRecord,
+} from '../../core/stock/stock-draft.ts'
+import { detailOf, petIdOf } from '../log-rows.ts'
 import { writeCatalog } from './catalog.ts'
 import { idsFrom } from './log-ids.ts'
 import { writeChangedOrders } from './orders.ts'
 import { arrayOf, quoted } from './parameters.ts'
 
-/** What is known beside the decision. */
-interface WrittenWith {
-  /** Each pet's latest row in the log before it. */
+/** What the commit has read, for writing the decision. */
+interface ReadBefore {
+  /** A pet's latest log row before the commit. */
   readonly lastChangeOf: (petId: bigint) => bigint | null
-  /** Of the sequence of the log, for its rows; they are taken by the way where there are none. */
+  /** Numbers from the sequence of the log; if `undefined`, the statement takes them itself. */
   readonly numbers?: readonly bigint[] | undefined
-  /** Where the catalogue changes: the pets that were there. */
-  readonly pets?: CatalogFound['pets'] | undefined
+  /** The pets before the commit, if the catalogue changes. */
+  readonly pets?: LockedCatalog['pets'] | undefined
 }
 
-/** Writes what was decided, inside a commit. */
-export function writeDecision(sql: SQL, decision: WrittenDecision, beside: WrittenWith): Promise<unknown>[] {
-  const { made, orders, catalog, reserved, low } = decision
-  if (beside.numbers === undefined) return made.length === 0 ? [] : [writeChanges(sql, decision, beside)]
-  const idOf = idsFrom(beside.numbers)
+/** Writes a decision inside a commit. */
+export function writeDecision(sql: SQL, decision: WrittenDecision, before: ReadBefore): Promise<unknown>[] {
+  const { records, orders, catalog, reserved, low } = decision
+  if (before.numbers === undefined) return records.length === 0 ? [] : [writeChanges(sql, decision, before)]
+  const idOf = idsFrom(before.numbers)
   const { added, changed } = orders ?? { added: [], changed: [] }
-  const isNothing = made.length === 0 && reserved.size === 0 && low.size === 0
+  const isUnchanged = records.length === 0 && reserved.size === 0 && low.size === 0
   return [
-    ...(catalog === undefined ? [] : writeCatalog(sql, catalog, beside.pets ?? new Map())),
-    ...(made.every((row) => row.kind === 'order') ? [] : [logOthers(sql, decision, beside, idOf)]),
-    ...(isNothing && added.length === 0 ? [] : [writeOrders(sql, decision, idOf)]),
+    ...(catalog === undefined ? [] : writeCatalog(sql, catalog, before.pets ?? new Map())),
+    ...(records.every((row) => row.kind === 'order') ? [] : [logOthers(sql, decision, before, idOf)]),
+    ...(isUnchanged && added.length === 0 ? [] : [writeOrders(sql, decision, idOf)]),
     ...(changed.length === 0 ? [] : [writeChangedOrders(sql, changed)]),
   ]
 }
 
-const changeIn = (row: Made) => (row.kind === 'change' ? row : undefined)
-const ofPet = (row: Made) => (isOfPet(row) ? row : undefined)
-const beforeIn = (row: Made) => (row.kind === 'change' || row.kind === 'removed' ? row.before : undefined)
-const afterIn = (row: Made) => (row.kind === 'change' || row.kind === 'pet' ? row.after : undefined)
-const detailIn = (row: Made) => quoted(detailOf(row) ?? undefined)
+const changeIn = (row: LogRecord) => (row.kind === 'change' ? row : undefined)
+const ofPet = (row: LogRecord) => (isPetRecord(row) ? row : undefined)
+const beforeIn = (row: LogRecord) =>
+  row.kind === 'change' || row.kind === 'removed' ? row.before : undefined
+const afterIn = (row: LogRecord) => (row.kind === 'change' || row.kind === 'pet' ? row.after : undefined)
+const detailIn = (row: LogRecord) => quoted(detailOf(row) ?? undefined)
 
 /**
- * Where nothing but quantities changes. The number is taken while the pets are locked, so that ids tell the order of what
- * happened to each.
+ * Writes a decision in which only quantities change. The number is taken while the pets are locked, so the ids of a pet's
+ * rows have the order of its changes.
  */
-function writeChanges(sql: SQL, { made: rows, low }: WrittenDecision, { lastChangeOf }: WrittenWith) {
-  const previousOf = (row: Made) => (row.kind === 'change' ? lastChangeOf(row.petId) : null)
-  const lowOf = (row: Made) => asBoolean(row.kind === 'change' && row.isLast ? low.get(row.petId) : undefined)
+function writeChanges(sql: SQL, { records: rows, low }: WrittenDecision, { lastChangeOf }: ReadBefore) {
+  const previousOf = (row: LogRecord) => (row.kind === 'change' ? lastChangeOf(row.petId) : null)
+  const lowOf = (row: LogRecord) =>
+    asBoolean(row.kind === 'change' && row.isLast ? low.get(row.petId) : undefined)
   return sql`
     WITH taken AS MATERIALIZED (
       SELECT nextval('log_ids') AS id
-    ), made AS MATERIALIZED (
+    ), changed AS MATERIALIZED (
       SELECT * FROM unnest(
         ${arrayOf(rows, ({ kind }) => kind)}::text[],
         ${arrayOf(rows, petIdOf)}::bigint[],
@@ -65,28 +72,28 @@ function writeChanges(sql: SQL, { made: rows, low }: WrittenDecision, { lastChan
         ${arrayOf(rows, (row) => quoted(changeIn(row)?.by.reference))}::text[],
         ${arrayOf(rows, detailIn)}::text[],
         ${arrayOf(rows, lowOf)}::boolean[]
-      ) WITH ORDINALITY AS made (
+      ) WITH ORDINALITY AS changed (
         kind, pet_id, before, after, status, at, key_id, previous, follows, is_last, reason, reference, detail, is_low, number)
     ), recorded AS (
       INSERT INTO log (id, kind, pet_id, before, after, status, at, key_id, previous, reason, reference, detail)
       SELECT id + number - 1, kind, pet_id, before, after, status, at, key_id, coalesce(id + follows, previous),
         reason, reference, detail
-      FROM taken, made
+      FROM taken, changed
     )
-    UPDATE stock SET quantity = after, last_change = id + number - 1, is_low = coalesce(made.is_low, stock.is_low)
-    FROM taken, made WHERE is_last AND stock.pet_id = made.pet_id`.execute()
+    UPDATE stock SET quantity = after, last_change = id + number - 1, is_low = coalesce(changed.is_low, stock.is_low)
+    FROM taken, changed WHERE is_last AND stock.pet_id = changed.pet_id`.execute()
 }
 
-/** What happened beside what happened to orders: its rows in the log, by numbers that were taken before. */
+/** Writes the log rows that are not about orders. */
 function logOthers(
   sql: SQL,
-  { made }: WrittenDecision,
-  { lastChangeOf }: WrittenWith,
+  { records }: WrittenDecision,
+  { lastChangeOf }: ReadBefore,
   idOf: (index: number) => bigint,
 ): Promise<unknown> {
-  const rows = [...made.entries()].filter(([, row]) => row.kind !== 'order')
-  const previousOf = (row: Made) => {
-    if (!isOfPet(row)) return undefined
+  const rows = [...records.entries()].filter(([, row]) => row.kind !== 'order')
+  const previousOf = (row: LogRecord) => {
+    if (!isPetRecord(row)) return undefined
     return row.follows === null ? lastChangeOf(row.petId) : idOf(row.follows)
   }
   return sql`
@@ -107,17 +114,17 @@ function logOthers(
     )`.execute()
 }
 
-/** What happened to orders, what all of it leaves of the stock, and the orders that are new, on one way to the database. */
+/** Writes the log rows of orders, the stock and the new orders in one round trip. */
 function writeOrders(
   sql: SQL,
-  { made, reserved, low, orders }: WrittenDecision,
+  { records, reserved, low, orders }: WrittenDecision,
   idOf: (index: number) => bigint,
 ): Promise<unknown> {
-  const told: { readonly id: bigint; readonly row: MadeOrder }[] = []
-  const last = new Map<bigint, MadeOfPet>()
-  for (const [index, row] of made.entries()) {
-    if (row.kind === 'order') told.push({ id: idOf(index), row })
-    else if (isOfPet(row) && row.isLast) last.set(row.petId, row)
+  const logged: { readonly id: bigint; readonly row: OrderChangeRecord }[] = []
+  const last = new Map<bigint, PetRecord>()
+  for (const [index, row] of records.entries()) {
+    if (row.kind === 'order') logged.push({ id: idOf(index), row })
+    else if (isPetRecord(row) && row.isLast) last.set(row.petId, row)
   }
   const added = orders?.added ?? []
   const pets =
@@ -133,15 +140,15 @@ function writeOrders(
     return row === undefined ? undefined : idOf(row.index)
   }
   return sql`
-    WITH told AS (
+    WITH logged AS (
       INSERT INTO log (id, kind, pet_id, at, key_id, detail)
       SELECT id, 'order', pet_id, at, key_id, detail FROM unnest(
-        ${arrayOf(told, ({ id }) => id)}::bigint[],
-        ${arrayOf(told, ({ row }) => row.order.petId)}::bigint[],
-        ${arrayOf(told, ({ row }) => row.by.at)}::bigint[],
-        ${arrayOf(told, ({ row }) => quoted(row.by.keyId))}::text[],
-        ${arrayOf(told, ({ row }) => detailIn(row))}::text[]
-      ) AS told (id, pet_id, at, key_id, detail)
+        ${arrayOf(logged, ({ id }) => id)}::bigint[],
+        ${arrayOf(logged, ({ row }) => row.order.petId)}::bigint[],
+        ${arrayOf(logged, ({ row }) => row.by.at)}::bigint[],
+        ${arrayOf(logged, ({ row }) => quoted(row.by.keyId))}::text[],
+        ${arrayOf(logged, ({ row }) => detailIn(row))}::text[]
+      ) AS logged (id, pet_id, at, key_id, detail)
     ), stocked AS (
       UPDATE stock SET quantity = coalesce(now.quantity, stock.quantity), reserved = coalesce(now.reserved, stock.reserved),
         is_low = coalesce(now.is_low, stock.is_low), last_change = coalesce(now.last_change, stock.last_change)

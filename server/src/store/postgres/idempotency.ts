@@ -16,8 +16,8 @@ interface AnswerRow {
 }
 
 /**
- * In their order. A key that is new gets a row without an answer, which everybody else who names it waits for; one that
- * is known is locked as it is by then.
+ * Locks the keys in the given order. A new key gets a row without an answer, which concurrent commits with the same key wait
+ * for; a known key is locked and read.
  */
 export function lockKeys(sql: SQL, keys: readonly IdempotencyKey[]) {
   return sql<AnswerRow[]>`

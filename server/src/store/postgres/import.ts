@@ -45,7 +45,7 @@ export async function stageOrders(
     ...{ dialect: connection.dialect, clock },
     write: (decision, lastChangeOf) =>
       session.together(async (sql) => {
-        const numbers = await takeLogNumbers(sql, decision.made.length)
+        const numbers = await takeLogNumbers(sql, decision.records.length)
         await Promise.all(writeDecision(sql, decision, { lastChangeOf, numbers }))
       }),
   })

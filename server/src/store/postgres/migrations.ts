@@ -17,12 +17,18 @@ interface Migration {
   readonly oldestProgram: number
 }
 
+/** The program decides which states an order can have: see core/orders/order.ts. */
+const DROP_ORDER_STATE_CHECK = `
+  SET LOCAL lock_timeout = '3s';
+  ALTER TABLE orders DROP CONSTRAINT IF EXISTS orders_state_check`
+
 /** Append only: a migration that has been released is never edited. */
 const MIGRATIONS: readonly Migration[] = [
   { number: 1, sql: FIRST_TABLES, oldestProgram: 1 },
   { number: 2, sql: FAILOVER_TABLES, oldestProgram: 1 },
   // The id of the key that created the webhook; NULL if it was created before this was recorded.
   { number: 3, sql: 'ALTER TABLE webhooks ADD COLUMN created_by text', oldestProgram: 1 },
+  { number: 4, sql: DROP_ORDER_STATE_CHECK, oldestProgram: 1 },
 ]
 
 const NEWEST = MIGRATIONS.at(-1)?.number ?? 0

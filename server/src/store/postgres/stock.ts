@@ -1,20 +1,19 @@
 import type { SQL } from 'bun'
 import type { OrderStore } from '../../core/orders/order-store.ts'
+import {
+  needs,
+  petIdsOf,
+  type ResultsOf,
+  type SubmittedCommand,
+  typedResults,
+} from '../../core/stock/command.ts'
 import { type Decision, decide } from '../../core/stock/decide.ts'
 import { keysOf } from '../../core/stock/idempotency.ts'
 import type { InventoryItem, PetStatus } from '../../core/stock/inventory.ts'
-import {
-  concernsOrders,
-  isWebhookRequest,
-  petIdsOf,
-  type StockOutcome,
-  type StockRequest,
-} from '../../core/stock/stock-request.ts'
 import { PetsLocked, type StockStore } from '../../core/stock/stock-store.ts'
-import { concernsCatalog } from '../catalog-named.ts'
-import { ENTRIES, type FoundRow, type StockRow, toFound, toItem } from '../log-rows.ts'
-import { isHoldOver } from '../order-rows.ts'
-import { countedTotals } from '../order-totals.ts'
+import { ENTRIES, type LockedRow as EntryRow, type StockRow, toItem, toLockedEntry } from '../log-rows.ts'
+import { isExpiredSql } from '../order-rows.ts'
+import { countedTotals } from '../orders.ts'
 import { inLongSession } from '../sql.ts'
 import type { StoreClock } from '../store-clock.ts'
 import { lockCatalog, lockedOnly, readCatalog } from './catalog.ts'
@@ -23,18 +22,18 @@ import { writeDecision } from './decision.ts'
 import { hasState, isTaken, LOCK_TIMEOUT, ReadOnly, unavailable } from './failures.ts'
 import { lockKeys, remember, toAnswers } from './idempotency.ts'
 import { takeLogNumbers } from './log-ids.ts'
-import { maxRowsOf, readOrders, toOrdersFound } from './orders.ts'
+import { maxRowsOf, readOrders, toLockedOrders } from './orders.ts'
 import { arrayOf } from './parameters.ts'
 import { storeTime } from './store-clock.ts'
 import { lockWebhooks, writeWebhooks } from './webhooks.ts'
 
-interface LockedRow extends FoundRow {
+interface LockedRow extends EntryRow {
   last_change: bigint | null
-  has_holds_over: boolean
+  has_expired_holds: boolean
 }
 
 interface SnapshotRow {
-  /** The run of the server that the snapshot is of, if it is registered: see running_server. */
+  /** The run of the server in which the snapshot was taken, if it is registered: see running_server. */
   server: string | null
   snapshot: string
   prunings: bigint
@@ -49,20 +48,20 @@ interface ChangedRow extends SnapshotRow {
   status: PetStatus | null
 }
 
-/** Each uses a session; in a small pool, they leave half of the sessions for everything else. */
+/** Each uses a session. In a small pool, commits use at most half of the sessions. */
 const MAX_CONCURRENT_COMMITS = 4
 /** Much longer than a commit of another instance keeps its pets locked. */
 const BRIEF_LOCK_WAIT_MS = 500
-/** With more changes than this, loading everything is not slower. */
+/** With more changes than this, loading the whole stock is not slower. */
 const MAX_CHANGES = 10_000
 
 /**
- * Every change leaves a row in the log with the transaction that wrote it. Such transactions commit in any order, so a
- * number that grows is no cursor: one with a lower number may commit after a higher one was read. A snapshot is: it names the
- * transactions that were under way (`xip`) and the first that had not begun (`xmax`). What is seen now and was not seen
- * then was written by one of these, and by no other. A crash may lose the ids of transactions that were not waited for on
- * disk, and recovery assigns them again. So a cursor is valid for one run of the server, which its token identifies, and for
- * this process as long as it has lost no connection.
+ * Every change writes a log row that has the id of its transaction. Transactions commit in any order, so an increasing number
+ * cannot be a cursor: a lower number may commit after a higher one was read. The cursor is a snapshot instead: it lists the
+ * transactions that were in progress (`xip`) and the first that had not begun (`xmax`). Every row that is visible now but was
+ * not visible then was written by one of these transactions. A crash may lose the ids of transactions whose commit was not
+ * flushed, and recovery assigns the ids again. So a cursor is valid for one run of the server, which its token identifies, and
+ * as long as this process has lost no connection.
  */
 export function stockVerbs(
   connection: Connection,
@@ -74,26 +73,29 @@ export function stockVerbs(
 
   const concurrentCommits = Math.max(1, Math.min(MAX_CONCURRENT_COMMITS, Math.floor(connection.poolSize / 2)))
 
-  async function commit(requests: readonly StockRequest[], maxLockWaitMs?: number): Promise<StockOutcome[]> {
-    let isAboutOrders = requests.some(concernsOrders)
+  async function commit<const Commands extends readonly SubmittedCommand[]>(
+    commands: Commands,
+    maxLockWaitMs?: number,
+  ): Promise<ResultsOf<Commands>> {
+    let readsOrders = needs(commands, 'orders')
     for (;;) {
-      const decision = await decideAndWrite(connection, clock, requests, isAboutOrders, maxLockWaitMs).catch(
+      const decision = await decideAndWrite(connection, clock, commands, readsOrders, maxLockWaitMs).catch(
         (error: unknown) => {
-          // Somebody else has just made what was to be made: now it is known to be there.
+          // A concurrent commit has just created the same id or barcode: the next attempt finds it.
           if (!isTaken(error)) throw error
         },
       )
-      if (decision === 'holds_over') {
-        isAboutOrders = true
+      if (decision === 'expired_holds') {
+        readsOrders = true
         continue
       }
       totals.add(decision?.orders)
-      if (decision?.isPutOff === false) return decision.outcomes
+      if (decision?.isPostponed === false) return typedResults(commands, decision.results)
     }
   }
 
   return {
-    // Only the database knows what other instances did.
+    // Other instances may have changed anything: it takes a query to know.
     version: () => undefined,
     concurrentCommits,
     concurrentLockWaits: Math.max(1, connection.poolSize - concurrentCommits - 1),
@@ -106,8 +108,8 @@ export function stockVerbs(
           `SELECT server_token() AS server, pg_current_snapshot()::text AS snapshot, prunings,
             pg_is_in_recovery() AS "isStandby" FROM log_state`,
         )
-        if (now === undefined) throw new Error('the database does not tell its snapshot')
-        // Asked again, since a proxy may have another server behind the same connection by now.
+        if (now === undefined) throw new Error('the database did not return its snapshot')
+        // Checked again, since a proxy may have moved the connection to another server.
         if (now.isStandby) throw unavailable(new ReadOnly())
         const cursor = toCursor(now)
         for await (const rows of session.batches<StockRow>(ENTRIES)) onBatch(rows.map(toItem))
@@ -133,13 +135,13 @@ export function stockVerbs(
       return { set, removed, cursor: toCursor(first) }
     },
 
-    changeStock: async (requests, lockWait = 'full') => {
-      if (lockWait === 'full') return commit(requests)
+    changeStock: async (commands, lockWait = 'full') => {
+      if (lockWait === 'full') return commit(commands)
       try {
-        return await commit(requests, BRIEF_LOCK_WAIT_MS)
+        return await commit(commands, BRIEF_LOCK_WAIT_MS)
       } catch (error) {
         if (!hasState(error, LOCK_TIMEOUT)) throw error
-        throw new PetsLocked(await findLockedPets(connection, petIdsOf(requests)), { cause: error })
+        throw new PetsLocked(await findLockedPets(connection, petIdsOf(commands)), { cause: error })
       }
     },
 
@@ -147,65 +149,67 @@ export function stockVerbs(
   }
 }
 
-/** Writes nothing where a pet has holds that are over: they end in the commit that changes it, which has to know them. */
+/** Writes nothing if a pet has expired holds but the orders were not read: the commit that changes a pet releases them. */
 async function decideAndWrite(
   connection: Connection,
   clock: StoreClock,
-  requests: readonly StockRequest[],
-  isAboutOrders: boolean,
+  commands: readonly SubmittedCommand[],
+  readsOrders: boolean,
   maxLockWaitMs: number | undefined,
-): Promise<Decision | 'holds_over'> {
-  let decision: Decision | 'holds_over' | undefined
-  const keys = keysOf(requests)
-  const isAboutCatalog = requests.some(concernsCatalog)
-  const isAboutWebhooks = requests.some(isWebhookRequest)
+): Promise<Decision | 'expired_holds'> {
+  let decision: Decision | 'expired_holds' | undefined
+  const keys = keysOf(commands)
+  const readsCatalog = needs(commands, 'catalog')
+  const readsWebhooks = needs(commands, 'webhooks')
   await connection.readThenWrite(
     'durable',
-    // The catalogue before keys, and these before pets: whoever waits for a key holds no pet that its owner may need. Pets
-    // before their orders.
+    // The order of locks prevents deadlocks: the catalogue, then keys, then pets. A commit that waits for a key has locked
+    // no pet that the owner of the key may need. Orders are read once their pets are locked.
     (sql) =>
       Promise.all([
-        isAboutCatalog ? lockCatalog(sql, requests) : undefined,
+        readsCatalog ? lockCatalog(sql, commands) : undefined,
         keys.length === 0 ? [] : lockKeys(sql, keys),
-        lockPets(sql, requests, clock),
-        isAboutOrders ? readOrders(sql, requests, clock) : undefined,
-        isAboutCatalog ? readCatalog(sql, requests) : undefined,
-        isAboutCatalog && !isAboutOrders ? takeLogNumbers(sql, maxRowsOf(requests)) : undefined,
-        isAboutWebhooks ? lockWebhooks(sql, requests) : undefined,
+        lockPets(sql, commands, clock),
+        readsOrders ? readOrders(sql, commands, clock) : undefined,
+        readsCatalog ? readCatalog(sql, commands) : undefined,
+        readsCatalog && !readsOrders ? takeLogNumbers(sql, maxRowsOf(commands)) : undefined,
+        readsWebhooks ? lockWebhooks(sql, commands) : undefined,
       ]),
     (sql, [, answers, rows, orders, catalog, numbers, webhooks]) => {
-      if (!isAboutOrders && rows.some((row) => row.has_holds_over)) {
-        decision = 'holds_over'
+      if (!readsOrders && rows.some((row) => row.has_expired_holds)) {
+        decision = 'expired_holds'
         return Promise.resolve([])
       }
-      const found = new Map(rows.map((row) => [row.pet_id, { ...toFound(row), lastChange: row.last_change }]))
-      const catalogFound = catalog && lockedOnly(catalog.found, (petId) => found.has(petId))
-      const ordersFound = orders && toOrdersFound(orders, (petId) => found.has(petId))
-      decision = decide(requests, found, {
+      const entries = new Map(
+        rows.map((row) => [row.pet_id, { ...toLockedEntry(row), lastChange: row.last_change }]),
+      )
+      const lockedCatalog = catalog && lockedOnly(catalog.found, (petId) => entries.has(petId))
+      const lockedOrders = orders && toLockedOrders(orders, (petId) => entries.has(petId))
+      decision = decide(commands, entries, {
         answers: toAnswers(answers),
-        orders: ordersFound,
-        catalog: catalogFound,
+        orders: lockedOrders,
+        catalog: lockedCatalog,
         webhooks,
       })
       return Promise.all([
         ...(decision.answers.length > 0 ? [remember(sql, decision.answers)] : []),
         ...(decision.webhooks === undefined ? [] : writeWebhooks(sql, decision.webhooks)),
         ...writeDecision(sql, decision, {
-          lastChangeOf: (petId) => found.get(petId)?.lastChange ?? catalog?.latestRows.get(petId) ?? null,
-          numbers: ordersFound?.logNumbers ?? numbers,
-          pets: catalogFound?.pets,
+          lastChangeOf: (petId) => entries.get(petId)?.lastChange ?? catalog?.latestRows.get(petId) ?? null,
+          numbers: lockedOrders?.logNumbers ?? numbers,
+          pets: lockedCatalog?.pets,
         }),
       ])
     },
     maxLockWaitMs,
   )
-  if (decision === undefined) throw new Error('a commit was made without a decision')
+  if (decision === undefined) throw new Error('the commit has no decision')
   return decision
 }
 
 /**
- * One statement, hence one snapshot: what changed, and from where to go on. Every read asks this, so the token is read here
- * and not by server_token(), which takes several times as long. A standby refuses to read it.
+ * Reads the changes and the next cursor in one statement, hence from one snapshot. It runs for every read, so it reads the
+ * token itself instead of calling server_token(), which takes several times as long. A standby refuses to read it.
  */
 function changedSince(sql: SQL, snapshot: string, prunings: string) {
   return sql<ChangedRow[]>`
@@ -225,13 +229,13 @@ function changedSince(sql: SQL, snapshot: string, prunings: string) {
 
 const LOCK_PETS = `
   SELECT pet_id, quantity, status, reserved, low_at, last_change, reserved > 0 AND EXISTS (
-    SELECT FROM orders WHERE orders.pet_id = stock.pet_id AND ${isHoldOver(`(SELECT ${storeTime('$2')})`)}
-  ) AS has_holds_over FROM stock
+    SELECT FROM orders WHERE orders.pet_id = stock.pet_id AND ${isExpiredSql(`(SELECT ${storeTime('$2')})`)}
+  ) AS has_expired_holds FROM stock
   WHERE pet_id = ANY ($1::bigint[]) ORDER BY pet_id FOR NO KEY UPDATE`
 
-/** In the order of their ids, whatever the order of the changes: two commits that name the same pets never deadlock. */
-function lockPets(sql: SQL, requests: readonly StockRequest[], clock: StoreClock) {
-  const petIds = arrayOf(petIdsOf(requests), (petId) => petId)
+/** In the order of their ids, so that two commits never deadlock over their pets. */
+function lockPets(sql: SQL, commands: readonly SubmittedCommand[], clock: StoreClock) {
+  const petIds = arrayOf(petIdsOf(commands), (petId) => petId)
   return sql.unsafe<LockedRow[]>(LOCK_PETS, [petIds, clock.given()]).execute()
 }
 

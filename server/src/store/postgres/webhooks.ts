@@ -1,10 +1,10 @@
 import type { SQL } from 'bun'
-import type { StockRequest } from '../../core/stock/stock-request.ts'
-import type { WebhookChanges, WebhooksFound } from '../../core/webhooks/changing-webhooks.ts'
+import type { Command } from '../../core/stock/command.ts'
+import type { LockedWebhooks, WebhookChanges } from '../../core/webhooks/webhooks-draft.ts'
 import {
   CREATOR_COUNTS,
   type CreatorRow,
-  toWebhooksFound,
+  toLockedWebhooks,
   WEBHOOK_FIELDS,
   type WebhookRow,
   webhookIdsOf,
@@ -12,26 +12,26 @@ import {
 } from '../webhooks.ts'
 import { arrayOf, bound } from './parameters.ts'
 
-/** Any number that no other lock has: the ASCII codes of "webhooks". */
+/** A number that no other lock uses: the ASCII codes of "webhooks". */
 const CREATION_LOCK = 0x776562686f6f6b73n
 
 /**
- * The webhooks that are named, locked in the order of their ids, and how many there are. Those who create one come one
- * after the other, so that nobody exceeds the limits by asking twice at once.
+ * Locks and reads the webhooks that the commands name, in the order of their ids, and counts all webhooks. Commits that
+ * create a webhook take turns, so that concurrent commits cannot exceed the limits.
  */
-export async function lockWebhooks(sql: SQL, requests: readonly StockRequest[]): Promise<WebhooksFound> {
-  const createsOne = requests.some((request) => 'newWebhook' in request)
+export async function lockWebhooks(sql: SQL, commands: readonly Command[]): Promise<LockedWebhooks> {
+  const createsWebhook = commands.some(({ type }) => type === 'create_webhook')
   const [, rows, creators] = await Promise.all([
-    createsOne ? sql`SELECT pg_advisory_xact_lock(${CREATION_LOCK}::bigint)`.execute() : undefined,
+    createsWebhook ? sql`SELECT pg_advisory_xact_lock(${CREATION_LOCK}::bigint)`.execute() : undefined,
     sql
       .unsafe<WebhookRow[]>(
         `SELECT ${WEBHOOK_FIELDS} FROM webhooks WHERE id = ANY ($1::bigint[]) ORDER BY id FOR UPDATE`,
-        [arrayOf(webhookIdsOf(requests), (id) => id)],
+        [arrayOf(webhookIdsOf(commands), (id) => id)],
       )
       .execute(),
     sql.unsafe<CreatorRow[]>(CREATOR_COUNTS).execute(),
   ])
-  return toWebhooksFound(rows, creators)
+  return toLockedWebhooks(rows, creators)
 }
 
 export function writeWebhooks(sql: SQL, changes: WebhookChanges): Promise<unknown>[] {

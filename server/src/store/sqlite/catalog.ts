@@ -1,10 +1,10 @@
 import type { Database } from 'bun:sqlite'
+import type { CatalogChanges, LockedCatalog } from '../../core/catalog/catalog-draft.ts'
 import type { Category } from '../../core/catalog/category.ts'
-import type { CatalogChanges, CatalogFound } from '../../core/catalog/changing-catalog.ts'
 import type { Pet } from '../../core/catalog/pet.ts'
+import { type Command, petIdsOf } from '../../core/stock/command.ts'
 import { isLow } from '../../core/stock/inventory.ts'
-import { petIdsOf, type StockRequest } from '../../core/stock/stock-request.ts'
-import { namedIn } from '../catalog-named.ts'
+import { catalogReferencesOf } from '../catalog-references.ts'
 import {
   CATEGORY_COLUMNS,
   CATEGORY_FIELDS,
@@ -54,9 +54,9 @@ export function catalogTables(database: Database) {
     categories: database.query<unknown, [bigint]>(DIALECT.raiseIds('categories').replaceAll('$1', '?1')),
   }
 
-  const readPets = (requests: readonly StockRequest[]): Map<bigint, Pet> => {
+  const readPets = (commands: readonly Command[]): Map<bigint, Pet> => {
     const pets = new Map<bigint, Pet>()
-    for (const petId of petIdsOf(requests)) {
+    for (const petId of petIdsOf(commands)) {
       const row = pets.has(petId) ? null : findPet.get(petId)
       if (row !== null) pets.set(petId, toPet(row))
     }
@@ -64,9 +64,9 @@ export function catalogTables(database: Database) {
   }
 
   return {
-    find: (requests: readonly StockRequest[]): CatalogFound => {
-      const named = namedIn(requests)
-      const pets = readPets(requests)
+    find: (commands: readonly Command[]): LockedCatalog => {
+      const named = catalogReferencesOf(commands)
+      const pets = readPets(commands)
       const categories = new Map<bigint, Category>()
       for (const id of new Set([
         ...named.categories,

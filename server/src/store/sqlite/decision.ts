@@ -1,13 +1,13 @@
 import type { Database } from 'bun:sqlite'
-import { isOfPet, type Made, type MadeOfPet } from '../../core/stock/changing-stock.ts'
 import type { WrittenDecision } from '../../core/stock/decide.ts'
 import type { PetStatus } from '../../core/stock/inventory.ts'
-import { detailOf, petIdOf } from '../log-details.ts'
+import { isPetRecord, type LogRecord, type PetRecord } from '../../core/stock/stock-draft.ts'
+import { detailOf, petIdOf } from '../log-rows.ts'
 import { catalogTables } from './catalog.ts'
 import { readLogEnd } from './log-end.ts'
 import { orderTable } from './orders.ts'
 
-/** Writes what was decided, inside a commit. `lastChangeOf` tells each pet's latest row in the log before it. */
+/** Writes a decision inside a commit. `lastChangeOf` returns a pet's latest log row before the commit. */
 export function decisionWriter(database: Database) {
   const logEnd = readLogEnd(database)
   const orders = orderTable(database)
@@ -21,16 +21,16 @@ export function decisionWriter(database: Database) {
   const recordChange = database.query<
     unknown,
     [
-      ...[
-        id: bigint,
-        petId: bigint,
-        before: number,
-        after: number,
-        status: PetStatus,
-        at: number,
-        keyId: string,
-      ],
-      ...[previous: bigint | null, reason: string | null, reference: string | null],
+      id: bigint,
+      petId: bigint,
+      before: number,
+      after: number,
+      status: PetStatus,
+      at: number,
+      keyId: string,
+      previous: bigint | null,
+      reason: string | null,
+      reference: string | null,
     ]
   >(
     `INSERT INTO log (id, kind, pet_id, before, after, status, at, key_id, previous, reason, reference)
@@ -39,8 +39,16 @@ export function decisionWriter(database: Database) {
   const recordPet = database.query<
     unknown,
     [
-      ...[id: bigint, kind: string, petId: bigint, before: number | null, after: number | null],
-      ...[status: PetStatus, at: number, keyId: string, previous: bigint | null, detail: string | null],
+      id: bigint,
+      kind: string,
+      petId: bigint,
+      before: number | null,
+      after: number | null,
+      status: PetStatus,
+      at: number,
+      keyId: string,
+      previous: bigint | null,
+      detail: string | null,
     ]
   >(
     `INSERT INTO log (id, kind, pet_id, before, after, status, at, key_id, previous, detail)
@@ -55,9 +63,9 @@ export function decisionWriter(database: Database) {
   )
   const setLow = database.query<unknown, [number, bigint]>('UPDATE stock SET is_low = ? WHERE pet_id = ?')
 
-  const record = (row: Made, id: bigint, previousOf: (row: MadeOfPet) => bigint | null): void => {
+  const record = (row: LogRecord, id: bigint, previousOf: (row: PetRecord) => bigint | null): void => {
     const { at, keyId, reason = null, reference = null } = row.by
-    if (!isOfPet(row)) {
+    if (!isPetRecord(row)) {
       recordOther.run(id, row.kind, petIdOf(row), at, keyId, detailOf(row))
       return
     }
@@ -68,18 +76,19 @@ export function decisionWriter(database: Database) {
       if (isLast) setQuantity.run(row.after, id, petId)
       return
     }
-    const [before, after] = row.kind === 'pet' ? [null, row.after] : [row.before, null]
+    const before = row.kind === 'pet' ? null : row.before
+    const after = row.kind === 'pet' ? row.after : null
     recordPet.run(id, row.kind, petId, before, after, status, at, keyId, previous, detailOf(row))
     if (isLast) setLastChange.run(id, petId)
   }
 
   return (decision: WrittenDecision, lastChangeOf: (petId: bigint) => bigint | null): void => {
-    const { made } = decision
+    const { records } = decision
     if (decision.catalog !== undefined) catalog.write(decision.catalog)
-    const first = made.length === 0 ? 0n : logEnd().position + 1n
-    const previousOf = ({ petId, follows }: MadeOfPet) =>
+    const first = records.length === 0 ? 0n : logEnd().position + 1n
+    const previousOf = ({ petId, follows }: PetRecord) =>
       follows === null ? lastChangeOf(petId) : first + BigInt(follows)
-    for (const [index, row] of made.entries()) record(row, first + BigInt(index), previousOf)
+    for (const [index, row] of records.entries()) record(row, first + BigInt(index), previousOf)
     for (const [petId, reserved] of decision.reserved) setReserved.run(reserved, petId)
     for (const [petId, isLow] of decision.low) setLow.run(Number(isLow), petId)
     if (decision.catalog !== undefined) catalog.writeThresholds(decision.catalog)

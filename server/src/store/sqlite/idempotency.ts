@@ -1,6 +1,6 @@
 import type { Database } from 'bun:sqlite'
+import type { SubmittedCommand } from '../../core/stock/command.ts'
 import { type Answers, answerId, keysOf, type RememberedAnswer } from '../../core/stock/idempotency.ts'
-import type { StockRequest } from '../../core/stock/stock-request.ts'
 
 interface AnswerRow {
   readonly fingerprint: string
@@ -8,7 +8,7 @@ interface AnswerRow {
   readonly at: bigint
 }
 
-/** For use inside a commit. */
+/** The remembered answers inside a commit. */
 export function answerTable(database: Database) {
   const find = database.query<AnswerRow, [keyId: string, key: string]>(
     'SELECT fingerprint, answer, at FROM idempotency WHERE key_id = ? AND key = ?',
@@ -17,9 +17,9 @@ export function answerTable(database: Database) {
     'INSERT OR REPLACE INTO idempotency (key_id, key, fingerprint, answer, at) VALUES (?, ?, ?, ?, ?)',
   )
   return {
-    find: (requests: readonly StockRequest[]): Answers => {
+    find: (commands: readonly SubmittedCommand[]): Answers => {
       const answers = new Map<string, RememberedAnswer>()
-      for (const { keyId, key } of keysOf(requests)) {
+      for (const { keyId, key } of keysOf(commands)) {
         const row = find.get(keyId, key)
         if (row !== null) answers.set(answerId({ keyId, key }), { keyId, key, ...row, at: Number(row.at) })
       }

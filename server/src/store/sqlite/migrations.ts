@@ -14,12 +14,36 @@ const DROP_FULL_TEXT_INDEX = `
   DROP TRIGGER IF EXISTS pet_words_changed;
   DROP TABLE IF EXISTS pet_words`
 
+/**
+ * The program decides which states an order can have: see core/orders/order.ts. SQLite cannot drop a CHECK constraint, so the
+ * table is rebuilt.
+ */
+const DROP_ORDER_STATE_CHECK = `
+  CREATE TABLE orders_rebuilt (
+    id         INTEGER PRIMARY KEY,
+    pet_id     INTEGER NOT NULL,
+    quantity   INTEGER NOT NULL CHECK (quantity BETWEEN 0 AND 9007199254740991),
+    state      TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    expires_at INTEGER,
+    ship_date  INTEGER
+  ) STRICT;
+  INSERT INTO orders_rebuilt (id, pet_id, quantity, state, created_at, expires_at, ship_date)
+    SELECT id, pet_id, quantity, state, created_at, expires_at, ship_date FROM orders ORDER BY id;
+  DROP TABLE orders;
+  ALTER TABLE orders_rebuilt RENAME TO orders;
+  CREATE INDEX orders_by_state ON orders (state, id, quantity);
+  CREATE INDEX orders_by_pet ON orders (pet_id, state, id);
+  CREATE INDEX orders_held ON orders (pet_id, expires_at) WHERE state = 'open' AND expires_at IS NOT NULL;
+  CREATE INDEX orders_by_expiry ON orders (expires_at) WHERE state = 'open' AND expires_at IS NOT NULL`
+
 /** Append only: a migration that has been released is never edited. */
 const MIGRATIONS: readonly Migration[] = [
   { number: 1, sql: FIRST_TABLES },
   // The id of the key that created the webhook; NULL if it was created before this was recorded.
   { number: 2, sql: 'ALTER TABLE webhooks ADD COLUMN created_by TEXT' },
   { number: 3, sql: DROP_FULL_TEXT_INDEX },
+  { number: 4, sql: DROP_ORDER_STATE_CHECK },
 ]
 
 export const NEWEST = MIGRATIONS.at(-1)?.number ?? 0

@@ -1,18 +1,25 @@
 import type { Database } from 'bun:sqlite'
-import { MAX_HOLDS_ENDED, type OrderChanges, type OrdersFound } from '../../core/orders/changing-orders.ts'
 import type { Order } from '../../core/orders/order.ts'
-import type { StockRequest } from '../../core/stock/stock-request.ts'
-import { isHoldOver, ORDER_COLUMNS, ORDER_FIELDS, type OrderRecord, toOrder } from '../order-rows.ts'
+import { type LockedOrders, MAX_EXPIRED_HOLDS, type OrderChanges } from '../../core/orders/orders-draft.ts'
+import type { Command } from '../../core/stock/command.ts'
+import {
+  isExpiredSql,
+  ORDER_COLUMNS,
+  ORDER_FIELDS,
+  type OrderRecord,
+  orderReferencesOf,
+  toOrder,
+} from '../order-rows.ts'
 import { ownIds } from './own-ids.ts'
 
-/** For use inside a commit. */
+/** The orders inside a commit. */
 export function orderTable(database: Database) {
   const find = database.query<OrderRecord, [bigint]>(`SELECT ${ORDER_FIELDS} FROM orders WHERE id = ?`)
   const held = database.query<OrderRecord, [bigint, number, number]>(
-    `SELECT ${ORDER_FIELDS} FROM orders INDEXED BY orders_held WHERE pet_id = ? AND ${isHoldOver('?')} LIMIT ?`,
+    `SELECT ${ORDER_FIELDS} FROM orders INDEXED BY orders_held WHERE pet_id = ? AND ${isExpiredSql('?')} LIMIT ?`,
   )
-  const anyOver = database.query<{ id: bigint }, [number]>(
-    `SELECT id FROM orders INDEXED BY orders_by_expiry WHERE ${isHoldOver('?')} LIMIT 1`,
+  const anyExpired = database.query<{ id: bigint }, [number]>(
+    `SELECT id FROM orders INDEXED BY orders_by_expiry WHERE ${isExpiredSql('?')} LIMIT 1`,
   )
   const ids = ownIds(database, 'orders')
   const add = database.query<unknown, [bigint, bigint, number, string, number, number | null, number | null]>(
@@ -23,22 +30,24 @@ export function orderTable(database: Database) {
   )
 
   return {
-    /** `named` are the pets that are named and there. */
-    find: (requests: readonly StockRequest[], named: Iterable<bigint>, now: number): OrdersFound => {
+    /** `petIds` are the pets of the commands that exist. */
+    read: (commands: readonly Command[], petIds: Iterable<bigint>, now: number): LockedOrders => {
       const orders = new Map<bigint, Order>()
-      const over: Order[] = []
-      // Of whichever pet: mostly none is.
-      const petIds = anyOver.get(now) === null ? [] : named
-      for (const petId of petIds) {
-        if (over.length >= MAX_HOLDS_ENDED) break
-        for (const row of held.all(petId, now, MAX_HOLDS_ENDED - over.length)) over.push(toOrder(row))
+      const expiredHolds: Order[] = []
+      // One query finds out whether any hold has expired; mostly none has.
+      const petsToCheck = anyExpired.get(now) === null ? [] : petIds
+      for (const petId of petsToCheck) {
+        if (expiredHolds.length >= MAX_EXPIRED_HOLDS) break
+        for (const row of held.all(petId, now, MAX_EXPIRED_HOLDS - expiredHolds.length)) {
+          expiredHolds.push(toOrder(row))
+        }
       }
-      for (const request of requests) {
-        const row = 'orderId' in request ? find.get(request.orderId) : null
+      const { orderIds, newOrders } = orderReferencesOf(commands)
+      for (const orderId of orderIds) {
+        const row = find.get(orderId)
         if (row !== null) orders.set(row.id, toOrder(row))
       }
-      const creations = requests.filter((request) => 'draft' in request).length
-      return { now, orders, over, newIds: ids.next(creations) }
+      return { now, orders, expiredHolds, newIds: ids.next(newOrders) }
     },
 
     write: ({ added, changed }: OrderChanges): void => {

@@ -1,26 +1,20 @@
 import type { OrderStore } from '../../core/orders/order-store.ts'
+import { needs, petIdsOf, type SubmittedCommand, typedResults } from '../../core/stock/command.ts'
 import { type Decision, decide } from '../../core/stock/decide.ts'
-import type { FoundEntry, InventoryItem, PetStatus } from '../../core/stock/inventory.ts'
-import {
-  concernsOrders,
-  isWebhookRequest,
-  petIdsOf,
-  type StockRequest,
-} from '../../core/stock/stock-request.ts'
+import type { InventoryItem, LockedEntry, PetStatus } from '../../core/stock/inventory.ts'
 import type { StockStore } from '../../core/stock/stock-store.ts'
 import type { Clock } from '../../core/values/clock.ts'
-import { concernsCatalog } from '../catalog-named.ts'
 import { fromCursor, toCursor } from '../cursor.ts'
 import {
   ENTRIES,
-  FOUND_FIELDS,
-  type FoundRow,
   IS_OF_STOCK,
+  LOCKED_FIELDS,
+  type LockedRow,
   type StockRow,
-  toFound,
   toItem,
+  toLockedEntry,
 } from '../log-rows.ts'
-import { countedTotals } from '../order-totals.ts'
+import { countedTotals } from '../orders.ts'
 import { inLongSession } from '../sql.ts'
 import { catalogTables } from './catalog.ts'
 import type { Connection } from './connection.ts'
@@ -30,11 +24,11 @@ import { LOG_END, type LogEnd, readLogEnd, upTo } from './log-end.ts'
 import { orderTable } from './orders.ts'
 import { webhookTable } from './webhooks.ts'
 
-interface Found extends FoundEntry {
+interface Entry extends LockedEntry {
   readonly lastChange: bigint | null
 }
 
-/** With more changes than this, loading everything is not slower. */
+/** With more changes than this, loading the whole stock is not slower. */
 const MAX_CHANGES = 10_000n
 
 export function stockVerbs(
@@ -49,8 +43,8 @@ export function stockVerbs(
   const webhooks = webhookTable(database)
   const totals = countedTotals()
   const write = decisionWriter(database)
-  const find = database.query<FoundRow & { last_change: bigint | null }, [bigint]>(
-    `SELECT ${FOUND_FIELDS}, last_change FROM stock WHERE pet_id = ?`,
+  const find = database.query<LockedRow & { last_change: bigint | null }, [bigint]>(
+    `SELECT ${LOCKED_FIELDS}, last_change FROM stock WHERE pet_id = ?`,
   )
   const changed = database.query<
     { pet_id: bigint | null; quantity: bigint | null; status: PetStatus | null },
@@ -60,28 +54,28 @@ export function stockVerbs(
     FROM log WHERE id > ? AND id <= ? AND ${IS_OF_STOCK} GROUP BY pet_id
   `)
 
-  const found = (petIds: Iterable<bigint>) => {
-    const entries = new Map<bigint, Found>()
+  const readEntries = (petIds: Iterable<bigint>) => {
+    const entries = new Map<bigint, Entry>()
     let hasReserved = false
     for (const petId of petIds) {
       const row = entries.has(petId) ? null : find.get(petId)
       if (row === null) continue
-      const entry = toFound(row)
+      const entry = toLockedEntry(row)
       if (entry.reserved > 0) hasReserved = true
       entries.set(petId, { ...entry, lastChange: row.last_change })
     }
     return { entries, hasReserved }
   }
 
-  const decideAndWrite = (requests: readonly StockRequest[]): Decision => {
-    const { entries, hasReserved } = found(petIdsOf(requests))
-    // It may be reserved by holds that are over: they end in the commit that changes their pet.
-    const isAboutOrders = hasReserved || requests.some(concernsOrders)
-    const decision = decide(requests, entries, {
-      answers: remembered.find(requests),
-      orders: isAboutOrders ? orders.find(requests, entries.keys(), clock()) : undefined,
-      catalog: requests.some(concernsCatalog) ? catalog.find(requests) : undefined,
-      webhooks: requests.some(isWebhookRequest) ? webhooks.find(requests) : undefined,
+  const decideAndWrite = (commands: readonly SubmittedCommand[]): Decision => {
+    const { entries, hasReserved } = readEntries(petIdsOf(commands))
+    // Reserved units may belong to expired holds, which are released in the commit that changes their pet.
+    const readsOrders = hasReserved || needs(commands, 'orders')
+    const decision = decide(commands, entries, {
+      answers: remembered.find(commands),
+      orders: readsOrders ? orders.read(commands, entries.keys(), clock()) : undefined,
+      catalog: needs(commands, 'catalog') ? catalog.find(commands) : undefined,
+      webhooks: needs(commands, 'webhooks') ? webhooks.read(commands) : undefined,
     })
     remembered.add(decision.answers)
     write(decision, (petId) => {
@@ -104,7 +98,7 @@ export function stockVerbs(
       inLongSession(connection, async (session) => {
         await session.beginRead()
         const [end] = await session.rows<LogEnd>(LOG_END)
-        if (end === undefined) throw new Error('the database does not tell its identity: log_state is empty')
+        if (end === undefined) throw new Error('the database has no identity: the table log_state is empty')
         for await (const rows of session.batches<StockRow>(ENTRIES)) onBatch(rows.map(toItem))
         return toCursor(end)
       }),
@@ -127,11 +121,11 @@ export function stockVerbs(
         }),
       ),
 
-    changeStock: async (requests) => {
+    changeStock: async (commands) => {
       for (;;) {
-        const decision = await connection.write(() => decideAndWrite(requests))
+        const decision = await connection.write(() => decideAndWrite(commands))
         totals.add(decision.orders)
-        if (!decision.isPutOff) return decision.outcomes
+        if (!decision.isPostponed) return typedResults(commands, decision.results)
       }
     },
 

@@ -1,10 +1,10 @@
 import type { Database, SQLQueryBindings } from 'bun:sqlite'
-import type { StockRequest } from '../../core/stock/stock-request.ts'
-import type { WebhookChanges, WebhooksFound } from '../../core/webhooks/changing-webhooks.ts'
+import type { Command } from '../../core/stock/command.ts'
+import type { LockedWebhooks, WebhookChanges } from '../../core/webhooks/webhooks-draft.ts'
 import {
   CREATOR_COUNTS,
   type CreatorRow,
-  toWebhooksFound,
+  toLockedWebhooks,
   WEBHOOK_FIELDS,
   type WebhookRow,
   webhookIdsOf,
@@ -12,14 +12,14 @@ import {
 } from '../webhooks.ts'
 import { bound } from './row-batches.ts'
 
-/** For use inside a commit. */
+/** The webhooks inside a commit. */
 export function webhookTable(database: Database) {
   const find = database.query<WebhookRow, [bigint]>(`SELECT ${WEBHOOK_FIELDS} FROM webhooks WHERE id = ?`)
   const countCreated = database.query<CreatorRow, []>(CREATOR_COUNTS)
   return {
-    find: (requests: readonly StockRequest[]): WebhooksFound => {
-      const rows = webhookIdsOf(requests).flatMap((id) => find.get(id) ?? [])
-      return toWebhooksFound(rows, countCreated.all())
+    read: (commands: readonly Command[]): LockedWebhooks => {
+      const rows = webhookIdsOf(commands).flatMap((id) => find.get(id) ?? [])
+      return toLockedWebhooks(rows, countCreated.all())
     },
     write: (changes: WebhookChanges): void => {
       for (const { text, values } of webhookStatements(changes)) {

@@ -1,0 +1,195 @@
+import type {
+  BarcodeTaken,
+  ChangeOrigin,
+  CreateCategory,
+  CreatePet,
+  OutcomeOf,
+  RemoveCategory,
+  RemovePet,
+  UpdateCategory,
+  UpdatePet,
+} from '../stock/command.ts'
+import type { LockedEntry } from '../stock/inventory.ts'
+import type { StockDraft } from '../stock/stock-draft.ts'
+import { isSameRecord, withUpdate } from '../values/field.ts'
+import { CATEGORY, type Category } from './category.ts'
+import { PET, type Pet, type StockedPet } from './pet.ts'
+
+/** What a commit about the catalogue has locked and read. */
+export interface LockedCatalog {
+  /** The pets that the commands name, if they exist. */
+  readonly pets: ReadonlyMap<bigint, Pet>
+  /** The categories that the commands name, and the categories of the pets above. */
+  readonly categories: ReadonlyMap<bigint, Category>
+  /** The pet that has the barcode, for each barcode that the commands name. */
+  readonly barcodes: ReadonlyMap<string, bigint>
+  /** The categories that the commands remove and that have pets. */
+  readonly usedCategories: ReadonlySet<bigint>
+  /** Enough ids for the pets and categories that the commands create without one. */
+  readonly newPetIds: readonly bigint[]
+  readonly newCategoryIds: readonly bigint[]
+}
+
+/** What the commit writes to the catalogue. */
+export interface CatalogChanges {
+  /** Each changed pet with its entry; `undefined` if it was removed. */
+  readonly pets: ReadonlyMap<bigint, { readonly pet: Pet; readonly entry: LockedEntry } | undefined>
+  readonly categories: ReadonlyMap<bigint, Category | undefined>
+  /** Categories with a new threshold, which applies to their pets without a threshold of their own. */
+  readonly newThresholds: readonly (Category & { readonly by: ChangeOrigin })[]
+}
+
+/** The catalogue that a commit is building. */
+export class CatalogDraft {
+  readonly #stock: StockDraft
+  readonly #locked: LockedCatalog
+  readonly #pets = new Map<bigint, Pet | undefined>()
+  readonly #categories = new Map<bigint, Category | undefined>()
+  readonly #barcodes = new Map<string, bigint | undefined>()
+  readonly #newThresholds: CatalogChanges['newThresholds'][number][] = []
+  #usedPetIds = 0
+  #usedCategoryIds = 0
+
+  constructor(stock: StockDraft, locked: LockedCatalog) {
+    this.#stock = stock
+    this.#locked = locked
+  }
+
+  get changes(): CatalogChanges {
+    return {
+      pets: new Map(
+        Array.from(this.#pets, ([id, pet]) => {
+          const entry = this.#stock.entry(id)
+          return [id, pet === undefined || entry === undefined ? undefined : { pet, entry }]
+        }),
+      ),
+      categories: this.#categories,
+      newThresholds: this.#newThresholds,
+    }
+  }
+
+  createPet(command: CreatePet): OutcomeOf<CreatePet> {
+    const { quantity = 0, status = 'available', id: given, ...record } = command.draft
+    const { categoryId, barcode } = record
+    const category = this.#category(categoryId)
+    if (category === undefined) return { type: 'invalid_category', categoryId }
+    const id = given ?? this.#newPetId()
+    if (this.#stock.entry(id) !== undefined) return { type: 'pet_exists', petId: id }
+    const taken = this.#barcodeTaken(id, barcode)
+    if (taken !== undefined) return taken
+    const pet = { id, status, ...record }
+    return { type: 'done', pet: this.#put(pet, category, { quantity, reserved: 0 }, command) }
+  }
+
+  updatePet(command: UpdatePet): OutcomeOf<UpdatePet> {
+    const { petId, patch } = command
+    const before = this.#pet(petId)
+    const entry = this.#stock.entry(petId)
+    const categoryId = patch.categoryId ?? before?.categoryId
+    const category = categoryId === undefined ? undefined : this.#category(categoryId)
+    // An error in the command is reported before an unknown pet.
+    if (category === undefined && categoryId !== undefined) return { type: 'invalid_category', categoryId }
+    if (before === undefined || entry === undefined || category === undefined) return { type: 'unknown_pet' }
+    const pet = withUpdate(before, patch)
+    if (isSameRecord(PET, before, pet)) return { type: 'done', pet: { ...pet, quantity: entry.quantity } }
+    const taken = this.#barcodeTaken(petId, pet.barcode)
+    if (taken !== undefined) return taken
+    if (before.barcode !== undefined) this.#barcodes.set(before.barcode, undefined)
+    return { type: 'done', pet: this.#put(pet, category, entry, command) }
+  }
+
+  removePet(command: RemovePet): OutcomeOf<RemovePet> {
+    const { petId } = command
+    const entry = this.#stock.entry(petId)
+    if (entry === undefined) return { type: 'unknown_pet' }
+    if (entry.reserved > 0) return { type: 'pet_reserved', reserved: entry.reserved }
+    const barcode = this.#pet(petId)?.barcode
+    if (barcode !== undefined) this.#barcodes.set(barcode, undefined)
+    this.#stock.removePet(petId, command)
+    this.#pets.set(petId, undefined)
+    return { type: 'done' }
+  }
+
+  createCategory(command: CreateCategory): OutcomeOf<CreateCategory> {
+    const { id: given, ...record } = command.draft
+    const id = given ?? this.#newCategoryId()
+    if (this.#category(id) !== undefined) return { type: 'category_exists', categoryId: id }
+    const category = { id, ...record }
+    this.#categories.set(id, category)
+    this.#stock.logCategory(category, 'created', command)
+    return { type: 'done', category }
+  }
+
+  updateCategory(command: UpdateCategory): OutcomeOf<UpdateCategory> {
+    const { categoryId, patch } = command
+    const before = this.#category(categoryId)
+    if (before === undefined) return { type: 'unknown_category' }
+    const category = withUpdate(before, patch)
+    if (isSameRecord(CATEGORY, before, category)) return { type: 'done', category }
+    this.#categories.set(categoryId, category)
+    if (category.lowStockAt !== before.lowStockAt) this.#newThresholds.push({ ...category, by: command })
+    this.#stock.logCategory(category, 'changed', command)
+    return { type: 'done', category }
+  }
+
+  removeCategory(command: RemoveCategory): OutcomeOf<RemoveCategory> {
+    const { categoryId } = command
+    const category = this.#category(categoryId)
+    if (category === undefined) return { type: 'unknown_category' }
+    if (this.#locked.usedCategories.has(categoryId)) return { type: 'category_has_pets' }
+    this.#categories.set(categoryId, undefined)
+    this.#stock.logCategory(category, 'removed', command)
+    return { type: 'done' }
+  }
+
+  #put(
+    pet: Pet,
+    category: Category,
+    { quantity, reserved }: Pick<LockedEntry, 'quantity' | 'reserved'>,
+    by: ChangeOrigin,
+  ): StockedPet {
+    const lowStockAt = pet.lowStockAt ?? category.lowStockAt ?? null
+    this.#stock.putPet(pet, { quantity, reserved, status: pet.status, lowStockAt }, by)
+    this.#pets.set(pet.id, pet)
+    if (pet.barcode !== undefined) this.#barcodes.set(pet.barcode, pet.id)
+    return { ...pet, quantity }
+  }
+
+  #pet(petId: bigint): Pet | undefined {
+    return this.#pets.has(petId) ? this.#pets.get(petId) : this.#locked.pets.get(petId)
+  }
+
+  #category(categoryId: bigint): Category | undefined {
+    return this.#categories.has(categoryId)
+      ? this.#categories.get(categoryId)
+      : this.#locked.categories.get(categoryId)
+  }
+
+  #barcodeTaken(petId: bigint, barcode: string | undefined): BarcodeTaken | undefined {
+    if (barcode === undefined) return undefined
+    const owner = this.#barcodes.has(barcode)
+      ? this.#barcodes.get(barcode)
+      : this.#locked.barcodes.get(barcode)
+    return owner === undefined || owner === petId
+      ? undefined
+      : { type: 'barcode_taken', barcode, petId: owner }
+  }
+
+  /** Skips the ids that callers have chosen in this commit. */
+  #newPetId(): bigint {
+    for (;;) {
+      const id = this.#locked.newPetIds[this.#usedPetIds++]
+      if (id === undefined)
+        throw new Error(`there are only ${this.#locked.newPetIds.length} ids for new pets`)
+      if (this.#stock.entry(id) === undefined) return id
+    }
+  }
+
+  #newCategoryId(): bigint {
+    const id = this.#locked.newCategoryIds[this.#usedCategoryIds++]
+    if (id === undefined) {
+      throw new Error(`there are only ${this.#locked.newCategoryIds.length} ids for new categories`)
+    }
+    return id
+  }
+}

@@ -1,0 +1,215 @@
+import {
+  type CancelOrder,
+  type ChangeOrder,
+  type ChangeOrigin,
+  type CompleteOrder,
+  type CreateOrder,
+  type InsufficientStock,
+  type OrderClosed,
+  type OrderDone,
+  type OutcomeOf,
+  STORE_KEY_ID,
+  type UnknownPet,
+} from '../stock/command.ts'
+import { availableOf } from '../stock/inventory.ts'
+import type { StockDraft } from '../stock/stock-draft.ts'
+import { SECOND } from '../values/clock.ts'
+import { ORDER_TRANSITIONS, type Order, type OrderChange } from './order.ts'
+
+/** The maximum number of holds that expire in one commit. If there are more, they get commits of their own. */
+export const MAX_EXPIRED_HOLDS = 1_000
+
+/** What a commit about orders has read. The lock of a pet guards its orders as well. */
+export interface LockedOrders {
+  /** By the store's clock, once everything is locked. */
+  readonly now: number
+  /** The orders that the commands name. */
+  readonly orders: ReadonlyMap<bigint, Order>
+  /** All expired holds of the locked pets that the store still has as open. */
+  readonly expiredHolds: readonly Order[]
+  /** Enough ids for the orders that the commands create. */
+  readonly newIds: readonly bigint[]
+}
+
+/** What the commit writes to the orders. */
+export interface OrderChanges {
+  readonly added: readonly Order[]
+  readonly changed: readonly Order[]
+  /** The number of holds that expired. */
+  readonly expired: number
+  /** The number of orders that were refused for lack of stock. */
+  readonly refused: number
+}
+
+/** The orders that a commit is building. Expired holds are released before the first command. */
+export class OrdersDraft {
+  readonly #stock: StockDraft
+  readonly #locked: LockedOrders
+  readonly #added = new Map<bigint, Order>()
+  readonly #changed = new Map<bigint, Order>()
+  readonly #writesLog: boolean
+  #refused = 0
+
+  constructor(stock: StockDraft, locked: LockedOrders, writesLog = true) {
+    this.#stock = stock
+    this.#locked = locked
+    this.#writesLog = writesLog
+    const by = { keyId: STORE_KEY_ID, at: locked.now }
+    for (const order of locked.expiredHolds) this.#transition(order, 'expired', by)
+    stock.logThresholdCrossings(by)
+  }
+
+  get changes(): OrderChanges {
+    return {
+      added: [...this.#added.values()],
+      changed: [...this.#changed.values()],
+      expired: this.expired,
+      refused: this.#refused,
+    }
+  }
+
+  get expired(): number {
+    return this.#locked.expiredHolds.length
+  }
+
+  get now(): number {
+    return this.#locked.now
+  }
+
+  create(command: CreateOrder): OutcomeOf<CreateOrder> {
+    const { petId, quantity, shipDate, holdSeconds } = command.draft
+    const obstacle = this.obstacle(petId, quantity)
+    if (obstacle !== undefined) {
+      if (obstacle.type === 'insufficient_stock') this.#refused++
+      return obstacle
+    }
+    const { newIds, now } = this.#locked
+    const id = newIds[this.#added.size]
+    if (id === undefined) throw new Error(`there are only ${newIds.length} ids for new orders`)
+    const order = {
+      id,
+      petId,
+      quantity,
+      state: ORDER_TRANSITIONS.created.to,
+      createdAt: now,
+      ...(holdSeconds === undefined ? {} : { expiresAt: now + holdSeconds * SECOND }),
+      ...(shipDate === undefined ? {} : { shipDate }),
+    }
+    return { type: 'done', order: this.add(order, command) }
+  }
+
+  complete(command: CompleteOrder): OutcomeOf<CompleteOrder> {
+    const order = this.#find(command)
+    return order === undefined ? { type: 'unknown_order' } : this.completeOrder(order, command)
+  }
+
+  cancel(command: CancelOrder): OutcomeOf<CancelOrder> {
+    const order = this.#find(command)
+    if (order === undefined) return { type: 'unknown_order' }
+    return (
+      settled(order, 'cancelled') ?? {
+        type: 'done',
+        order: this.#transition(order, 'cancelled', command),
+      }
+    )
+  }
+
+  change(command: ChangeOrder): OutcomeOf<ChangeOrder> {
+    const order = this.#find(command)
+    if (order === undefined) return { type: 'unknown_order' }
+    const { shipDate } = command
+    return (
+      settled(order, 'changed') ?? {
+        type: 'done',
+        order: this.changeOrder({ ...order, shipDate }, command),
+      }
+    )
+  }
+
+  find(orderId: bigint): Order | undefined {
+    return this.#added.get(orderId) ?? this.#changed.get(orderId) ?? this.#locked.orders.get(orderId)
+  }
+
+  /** Why `wanted` more units of a pet cannot be reserved. */
+  obstacle(petId: bigint, wanted: number): InsufficientStock | UnknownPet | undefined {
+    const entry = this.#stock.entry(petId)
+    if (entry === undefined) return { type: 'unknown_pet' }
+    const available = availableOf(entry)
+    return wanted > 0 && available < wanted
+      ? { type: 'insufficient_stock', petId, wanted, available }
+      : undefined
+  }
+
+  /** Adds an order that is open, or an order of the past that changes no stock. */
+  add(order: Order, by: ChangeOrigin): Order {
+    if (this.find(order.id) !== undefined) throw new Error(`order ${order.id} already exists`)
+    this.#added.set(order.id, order)
+    const isOpen = order.state === 'open'
+    if (isOpen) this.#stock.reserve(order.petId, order.quantity)
+    this.#log(order, isOpen ? 'created' : 'completed', by)
+    return order
+  }
+
+  completeOrder(order: Order, by: ChangeOrigin): OrderDone | OrderClosed | InsufficientStock {
+    const outcome = settled(order, 'completed')
+    if (outcome !== undefined) return outcome
+    const { petId, quantity } = order
+    const onShelf = this.#itemOf(order).quantity
+    if (onShelf < quantity) {
+      return { type: 'insufficient_stock', petId, wanted: quantity, available: onShelf }
+    }
+    return { type: 'done', order: this.#transition(order, 'completed', by) }
+  }
+
+  /** Changes the ship date or, if the order is open, the quantity. An import may correct an order that is complete. */
+  changeOrder(order: Order, by: ChangeOrigin): Order {
+    const before = this.find(order.id)
+    if (before === undefined) throw new Error(`there is no order ${order.id} to change`)
+    if (before.quantity === order.quantity && before.shipDate === order.shipDate) return before
+    if (order.state === 'open') this.#stock.reserve(order.petId, order.quantity - before.quantity)
+    this.#changed.set(order.id, order)
+    this.#log(order, 'changed', by)
+    return order
+  }
+
+  #find({ orderId, petId }: CompleteOrder | CancelOrder | ChangeOrder): Order | undefined {
+    const order = petId === undefined ? undefined : this.find(orderId)
+    if (order !== undefined && order.petId !== petId) {
+      throw new Error(`pet ${petId} was locked for order ${orderId}, which is for pet ${order.petId}`)
+    }
+    return order
+  }
+
+  #transition(order: Order, change: OrderChange, by: ChangeOrigin): Order {
+    const { from, to, units } = ORDER_TRANSITIONS[change]
+    if (!from.includes(order.state)) throw new Error(`order ${order.id} is already ${order.state}`)
+    const { id, petId, quantity } = order
+    if (units === 'take') {
+      const { keyId, at } = by
+      const item = this.#itemOf(order)
+      this.#stock.set(item, item.quantity - quantity, { keyId, at, reason: 'sold', reference: `order ${id}` })
+    }
+    if (units === 'take' || units === 'release') this.#stock.reserve(petId, -quantity)
+    const after = { ...order, state: to }
+    this.#changed.set(id, after)
+    this.#log(after, change, by)
+    return after
+  }
+
+  #itemOf({ id, petId }: Order) {
+    const item = this.#stock.find(petId)
+    if (item === undefined) throw new Error(`order ${id} is open, but pet ${petId} has no entry`)
+    return item
+  }
+
+  #log(order: Order, change: OrderChange, by: ChangeOrigin): void {
+    if (this.#writesLog) this.#stock.logOrder(order, change, by)
+  }
+}
+
+/** The outcome if the change does not apply to an order in this state. */
+function settled(order: Order, change: OrderChange): OrderDone | OrderClosed | undefined {
+  const { from, ignoredIn } = ORDER_TRANSITIONS[change]
+  if (ignoredIn.includes(order.state)) return { type: 'done', order }
+  return from.includes(order.state) ? undefined : { type: 'order_closed', order }
+}

@@ -1,0 +1,397 @@
+import type { Category, CategoryDraft, CategoryPatch } from '../catalog/category.ts'
+import type { PetDraft, PetPatch, StockedPet } from '../catalog/pet.ts'
+import type { Order, OrderDraft } from '../orders/order.ts'
+import type { ErrorDetail } from '../values/errors.ts'
+import type { Webhook, WebhookPatch } from '../webhooks/webhook.ts'
+import type { EntryState, InventoryItem } from './inventory.ts'
+
+/** Why stock changes; part of the contract. */
+export const REASONS = ['received', 'returned', 'sold', 'damaged', 'lost', 'counted', 'corrected'] as const
+export type Reason = (typeof REASONS)[number]
+
+/** The maximum number of changes in one adjustment. */
+export const MAX_CHANGES = 1_000
+export const MAX_REFERENCE_LENGTH = 200
+
+/** The key id that the log records for changes that no API key made. */
+export const STORE_KEY_ID = 'petstore'
+
+/** Who made a change, when and why. The history records all of it. */
+export interface ChangeOrigin {
+  readonly keyId: string
+  readonly at: number
+  readonly reason?: Reason | undefined
+  readonly reference?: string | undefined
+}
+
+interface CommandOfType<Type extends string> extends ChangeOrigin {
+  readonly type: Type
+}
+
+export interface SetQuantity extends CommandOfType<'set_quantity'> {
+  readonly petId: bigint
+  readonly quantity: number
+  /** The entry must be in one of these states; `undefined` allows any state. */
+  readonly onlyIf?: readonly EntryState[] | undefined
+}
+
+/** Makes all of its changes or none. Each pet may occur once. */
+export interface Adjust extends CommandOfType<'adjust'> {
+  readonly changes: readonly AdjustmentChange[]
+}
+
+export type AdjustmentChange = {
+  readonly petId: bigint
+  /** The quantity before the change must be this; `undefined` allows any quantity. */
+  readonly expected?: number | undefined
+} & (
+  | { readonly delta: number; readonly quantity?: undefined }
+  | { readonly quantity: number; readonly delta?: undefined }
+)
+
+export interface CreateOrder extends CommandOfType<'create_order'> {
+  readonly draft: OrderDraft
+}
+
+interface OrderCommandOfType<Type extends string> extends CommandOfType<Type> {
+  readonly orderId: bigint
+  /** The pet of the order, which has to be locked before the order is read; `undefined` if the order does not exist. */
+  readonly petId: bigint | undefined
+}
+
+export interface CompleteOrder extends OrderCommandOfType<'complete_order'> {}
+
+export interface CancelOrder extends OrderCommandOfType<'cancel_order'> {}
+
+export interface ChangeOrder extends OrderCommandOfType<'change_order'> {
+  readonly shipDate: number
+}
+
+/** Expires the holds of these pets whose time has come. Every other command about orders of a pet does so, too. */
+export interface ReleaseHolds extends CommandOfType<'release_holds'> {
+  readonly petIds: readonly bigint[]
+}
+
+export interface CreatePet extends CommandOfType<'create_pet'> {
+  readonly draft: PetDraft
+}
+
+export interface UpdatePet extends CommandOfType<'update_pet'> {
+  readonly petId: bigint
+  readonly patch: PetPatch
+}
+
+export interface RemovePet extends CommandOfType<'remove_pet'> {
+  readonly petId: bigint
+}
+
+export interface CreateCategory extends CommandOfType<'create_category'> {
+  readonly draft: CategoryDraft
+}
+
+export interface UpdateCategory extends CommandOfType<'update_category'> {
+  readonly categoryId: bigint
+  readonly patch: CategoryPatch
+}
+
+export interface RemoveCategory extends CommandOfType<'remove_category'> {
+  readonly categoryId: bigint
+}
+
+export interface CreateWebhook extends CommandOfType<'create_webhook'> {
+  readonly webhook: Webhook
+}
+
+export interface UpdateWebhook extends CommandOfType<'update_webhook'> {
+  readonly webhookId: bigint
+  readonly patch: WebhookPatch
+}
+
+export interface RotateWebhookSecret extends CommandOfType<'rotate_webhook_secret'> {
+  readonly webhookId: bigint
+  readonly secret: string
+}
+
+/** Moves a webhook to another place in the log. */
+export interface MoveWebhook extends CommandOfType<'move_webhook'> {
+  readonly webhookId: bigint
+  readonly cursor: string
+}
+
+export interface RemoveWebhook extends CommandOfType<'remove_webhook'> {
+  readonly webhookId: bigint
+}
+
+/** Everything that can be asked of the store in a commit. */
+export type Command =
+  | SetQuantity
+  | Adjust
+  | CreateOrder
+  | CompleteOrder
+  | CancelOrder
+  | ChangeOrder
+  | ReleaseHolds
+  | CreatePet
+  | UpdatePet
+  | RemovePet
+  | CreateCategory
+  | UpdateCategory
+  | RemoveCategory
+  | CreateWebhook
+  | UpdateWebhook
+  | RotateWebhookSecret
+  | MoveWebhook
+  | RemoveWebhook
+
+export type CommandType = Command['type']
+
+/** What each command can come to. Every outcome but `done` means that nothing was changed. */
+export interface OutcomeByType {
+  set_quantity:
+    | { readonly type: 'done'; readonly item: InventoryItem }
+    | { readonly type: 'conflict'; readonly item: InventoryItem }
+    | UnknownPet
+  /** The items after the changes, in the order of the changes; or every change that cannot be made. */
+  adjust:
+    | { readonly type: 'done'; readonly items: readonly InventoryItem[] }
+    | { readonly type: 'refused'; readonly failures: readonly ErrorDetail[] }
+  create_order: OrderDone | InsufficientStock | UnknownPet
+  complete_order: OrderDone | InsufficientStock | OrderClosed | UnknownOrder
+  cancel_order: OrderDone | OrderClosed | UnknownOrder
+  change_order: OrderDone | OrderClosed | UnknownOrder
+  release_holds: { readonly type: 'done'; readonly expired: number }
+  create_pet: PetDone | InvalidCategory | PetExists | BarcodeTaken
+  update_pet: PetDone | InvalidCategory | UnknownPet | BarcodeTaken
+  remove_pet: Removed | UnknownPet | { readonly type: 'pet_reserved'; readonly reserved: number }
+  create_category: CategoryDone | { readonly type: 'category_exists'; readonly categoryId: bigint }
+  update_category: CategoryDone | UnknownCategory
+  remove_category: Removed | UnknownCategory | { readonly type: 'category_has_pets' }
+  create_webhook: WebhookDone | TooManyWebhooks
+  update_webhook: WebhookDone | UnknownWebhook
+  rotate_webhook_secret: WebhookDone | UnknownWebhook
+  move_webhook: WebhookDone | UnknownWebhook
+  remove_webhook: Removed | UnknownWebhook
+}
+
+export interface OrderDone {
+  readonly type: 'done'
+  /** The order after the change. */
+  readonly order: Order
+}
+
+export interface InsufficientStock {
+  readonly type: 'insufficient_stock'
+  readonly petId: bigint
+  readonly wanted: number
+  readonly available: number
+}
+
+export interface OrderClosed {
+  readonly type: 'order_closed'
+  readonly order: Order
+}
+
+export interface UnknownOrder {
+  readonly type: 'unknown_order'
+}
+
+export interface UnknownPet {
+  readonly type: 'unknown_pet'
+}
+
+interface PetDone {
+  readonly type: 'done'
+  readonly pet: StockedPet
+}
+
+/** The pet names a category that does not exist: the command itself is wrong. */
+export interface InvalidCategory {
+  readonly type: 'invalid_category'
+  readonly categoryId: bigint
+}
+
+interface PetExists {
+  readonly type: 'pet_exists'
+  readonly petId: bigint
+}
+
+export interface BarcodeTaken {
+  readonly type: 'barcode_taken'
+  readonly barcode: string
+  /** The pet that has the barcode. */
+  readonly petId: bigint
+}
+
+interface CategoryDone {
+  readonly type: 'done'
+  readonly category: Category
+}
+
+interface UnknownCategory {
+  readonly type: 'unknown_category'
+}
+
+export interface WebhookDone {
+  readonly type: 'done'
+  readonly webhook: Webhook
+}
+
+export interface UnknownWebhook {
+  readonly type: 'unknown_webhook'
+}
+
+/** The store, or the API key, already has the maximum number of webhooks. */
+export interface TooManyWebhooks {
+  readonly type: 'too_many_webhooks'
+  readonly max: number
+  readonly of: 'store' | 'key'
+}
+
+interface Removed {
+  readonly type: 'done'
+}
+
+export type Outcome = OutcomeByType[CommandType]
+export type OutcomeOf<C extends Command> = OutcomeByType[C['type']]
+
+/** Makes a command idempotent: the store remembers its answer, and returns it if the command comes again. */
+export interface Idempotency<O> {
+  /** Chosen by the caller; keys of different callers never collide. */
+  readonly key: string
+  /** Distinguishes commands that are sent with the same key. */
+  readonly fingerprint: string
+  /** The text that the store remembers for an outcome. A method, so that one list can hold commands of all types. */
+  answer(outcome: O): string
+}
+
+/** A command as the store gets it. */
+export type SubmittedCommand = Command & { readonly idempotency?: Idempotency<Outcome> | undefined }
+
+/** What a command with an idempotency key comes to. */
+export type KeyedAnswer =
+  /** A replay answers as before and changes nothing. */
+  | { readonly type: 'answered'; readonly answer: string; readonly isReplay: boolean }
+  /** The key belongs to another command. */
+  | { readonly type: 'key_reused' }
+
+/** What the store returns for a command. */
+export type ResultOf<C extends SubmittedCommand> = C extends unknown
+  ? 'idempotency' extends keyof C
+    ? OutcomeOf<C> | KeyedAnswer
+    : OutcomeOf<C>
+  : never
+
+export type Result = Outcome | KeyedAnswer
+
+export type ResultsOf<Commands extends readonly SubmittedCommand[]> = {
+  -readonly [Index in keyof Commands]: Commands[Index] extends SubmittedCommand
+    ? ResultOf<Commands[Index]>
+    : never
+}
+
+/** Gives the results their types: the store returns the result of each command at the index of the command. */
+export function typedResults<const Commands extends readonly SubmittedCommand[]>(
+  _commands: Commands,
+  results: readonly Result[],
+): ResultsOf<Commands> {
+  return results as ResultsOf<Commands>
+}
+
+/** What a commit may have to read in addition to the entries of its pets. */
+export type Section = 'orders' | 'catalog' | 'webhooks'
+
+interface CommandTraits<C extends Command> {
+  /** Calls `visit` with each pet that has to be locked. */
+  forEachPet(command: C, visit: (petId: bigint) => void): void
+  readonly reads: readonly Section[]
+  /** The number of changes that it counts as in a commit, of which each has room for MAX_CHANGES. */
+  size(command: C): number
+}
+
+const visitPet = ({ petId }: { readonly petId: bigint }, visit: (petId: bigint) => void) => visit(petId)
+const visitNone = () => {}
+const sizeOne = () => 1
+/** A change of a category may affect any number of pets, so it gets a commit of its own. */
+const sizeOfCommit = () => MAX_CHANGES
+
+function visitPetOfOrder(
+  { petId }: CompleteOrder | CancelOrder | ChangeOrder,
+  visit: (petId: bigint) => void,
+) {
+  if (petId !== undefined) visit(petId)
+}
+
+const WEBHOOK_TRAITS = { forEachPet: visitNone, reads: ['webhooks'], size: sizeOne } as const
+const CATEGORY_TRAITS = { forEachPet: visitNone, reads: ['catalog'], size: sizeOfCommit } as const
+const ORDER_TRAITS = { forEachPet: visitPetOfOrder, reads: ['orders'], size: sizeOne } as const
+
+const COMMANDS: { readonly [Type in CommandType]: CommandTraits<Extract<Command, { type: Type }>> } = {
+  set_quantity: { forEachPet: visitPet, reads: [], size: sizeOne },
+  adjust: {
+    forEachPet: ({ changes }, visit) => {
+      for (const { petId } of changes) visit(petId)
+    },
+    reads: [],
+    size: ({ changes }) => changes.length,
+  },
+  create_order: { forEachPet: ({ draft }, visit) => visit(draft.petId), reads: ['orders'], size: sizeOne },
+  complete_order: ORDER_TRAITS,
+  cancel_order: ORDER_TRAITS,
+  change_order: ORDER_TRAITS,
+  release_holds: {
+    forEachPet: ({ petIds }, visit) => {
+      for (const petId of petIds) visit(petId)
+    },
+    reads: ['orders'],
+    size: ({ petIds }) => petIds.length,
+  },
+  create_pet: {
+    forEachPet: ({ draft }, visit) => {
+      if (draft.id !== undefined) visit(draft.id)
+    },
+    reads: ['catalog'],
+    size: sizeOne,
+  },
+  update_pet: { forEachPet: visitPet, reads: ['catalog'], size: sizeOne },
+  // Orders, since a hold that has expired does not keep a pet from being removed.
+  remove_pet: { forEachPet: visitPet, reads: ['catalog', 'orders'], size: sizeOne },
+  create_category: CATEGORY_TRAITS,
+  update_category: CATEGORY_TRAITS,
+  remove_category: CATEGORY_TRAITS,
+  create_webhook: WEBHOOK_TRAITS,
+  update_webhook: WEBHOOK_TRAITS,
+  rotate_webhook_secret: WEBHOOK_TRAITS,
+  move_webhook: WEBHOOK_TRAITS,
+  remove_webhook: WEBHOOK_TRAITS,
+}
+
+function traitsOf(command: Command): CommandTraits<Command> {
+  return COMMANDS[command.type]
+}
+
+/** Whether any of the commands needs this section. */
+export function needs(commands: readonly Command[], section: Section): boolean {
+  return commands.some((command) => traitsOf(command).reads.includes(section))
+}
+
+export function sizeOf(command: Command): number {
+  return traitsOf(command).size(command)
+}
+
+export function forEachPet(command: Command, visit: (petId: bigint) => void): void {
+  traitsOf(command).forEachPet(command, visit)
+}
+
+export function somePet(command: Command, test: (petId: bigint) => boolean): boolean {
+  let isFound = false
+  forEachPet(command, (petId) => {
+    isFound ||= test(petId)
+  })
+  return isFound
+}
+
+export function petIdsOf(commands: readonly Command[]): bigint[] {
+  const petIds: bigint[] = []
+  for (const command of commands) forEachPet(command, (petId) => petIds.push(petId))
+  return petIds
+}
