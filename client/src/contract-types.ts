@@ -930,7 +930,7 @@ export interface Operations {
     readonly body: undefined
     readonly answer: WebhookTest
   }
-  /** Tell how the key stands */
+  /** Get rate-limit status */
   getLimits: {
     readonly params: NoFields
     readonly query: NoFields

@@ -2,7 +2,7 @@
 import { chmodSync, cpSync, mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { SHELLS } from '../src/cli/completion-scripts.ts'
+import { SHELLS } from '../src/cli/commands/shell.ts'
 import { VERSION } from '../src/core/values/version.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))

@@ -7,8 +7,7 @@ import type { Clock } from '../core/values/clock.ts'
 import { type FileFlags, type FileRun, withStaged } from './file-run.ts'
 import { applyWithinPause } from './import-pause.ts'
 import { adjustmentDryRunReport, refusedLines, summary, together } from './import-report.ts'
-import { counted, grouped } from './output.ts'
-import type { Progress } from './progress.ts'
+import { counted, grouped, type Progress } from './terminal.ts'
 
 /** What an adjustment out of a file is made for, by which command, and how. */
 interface Purpose {

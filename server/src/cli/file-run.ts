@@ -4,12 +4,10 @@ import type { FileKind } from '../core/transfer/file-header.ts'
 import { ENCODINGS, type Encoding, NotUtf8 } from '../core/transfer/file-lines.ts'
 import { openRows, type RowSource } from '../core/transfer/row-source.ts'
 import { ServiceError } from '../core/values/errors.ts'
-import { oneOf, wholeNumber } from './arguments.ts'
+import { oneOf, type SettingFlags, setting, wholeNumber } from './arguments.ts'
 import { type ByteSource, openBytes } from './files.ts'
 import { DEFAULT_MAX_PAUSE_SECONDS, type PauseFlags } from './import-pause.ts'
-import { interruptible } from './interruption.ts'
-import { Progress } from './progress.ts'
-import { type SettingFlags, setting } from './with-store.ts'
+import { interruptible, Progress } from './terminal.ts'
 
 export interface FileFlags extends SettingFlags, PauseFlags {
   readonly dryRun?: true

@@ -1,34 +1,33 @@
-// Files and streams that commands read and write.
+// How commands read and write files, standard input and standard output.
 import { createReadStream, existsSync, realpathSync, rmSync, statfsSync, statSync } from 'node:fs'
 import { open, rename } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { addAbortSignal } from 'node:stream'
 
-/** Enough to be quick, little enough that a signal is heard in between. */
+/** Large enough to be fast, small enough to react to a signal between two chunks. */
 const CHUNK_BYTES = 256 * 1024
 
-/** A file or standard input, read as it is asked for. */
 export interface ByteSource {
   readonly chunks: AsyncIterable<Uint8Array>
-  /** How much has been read, from 0 to 1; not known of a pipe. */
+  /** From 0 to 1. `undefined` for a pipe. */
   readonly fractionRead: () => number | undefined
 }
 
-/** `path` may be `-` for standard input. The signal ends the reading, also while it waits for more. */
+/** `-` is standard input. The signal also aborts a read that waits for more input. */
 export function openBytes(path: string, signal: AbortSignal): ByteSource {
   if (path === '-') return { chunks: addAbortSignal(signal, process.stdin), fractionRead: () => undefined }
-  const found = statSync(path, { throwIfNoEntry: false })
-  if (found === undefined) throw new Error(`cannot read ${path}: there is no such file`)
-  if (found.isDirectory()) throw new Error(`cannot read ${path}: it is a folder`)
+  const stats = statSync(path, { throwIfNoEntry: false })
+  if (stats === undefined) throw new Error(`cannot read ${path}: there is no such file`)
+  if (stats.isDirectory()) throw new Error(`cannot read ${path}: it is a folder`)
   const stream = addAbortSignal(signal, createReadStream(path, { highWaterMark: CHUNK_BYTES }))
-  const size = found.isFile() ? found.size : 0
+  const size = stats.isFile() ? stats.size : 0
   return { chunks: stream, fractionRead: () => (size === 0 ? undefined : stream.bytesRead / size) }
 }
 
 /**
- * Lets `write` make a file under a temporary name beside `path`, and gives it its name once it is whole and on
- * disk: a failure leaves nothing behind, and an older file as it was. `existing` says what becomes of one that is
- * there: it is written over, or refused with advice.
+ * Calls `write` with a temporary path in the folder of `path`, and renames the file once it is complete and flushed. A failure
+ * leaves no file behind and an existing file unchanged. `existing` says whether to overwrite an existing file, or what to do
+ * instead.
  */
 export async function writeNewFile(
   path: string,
@@ -37,7 +36,7 @@ export async function writeNewFile(
 ): Promise<void> {
   const refuseExisting = () => {
     if (existing !== 'overwrite' && existsSync(path)) {
-      throw new Error(`${path} is there already; ${existing.advice}`)
+      throw new Error(`${path} already exists; ${existing.advice}`)
     }
   }
   if (path === '') throw new Error('cannot write to a file without a name')
@@ -54,20 +53,22 @@ export async function writeNewFile(
     await rename(temporary, target)
     await sync(dirname(target))
   } catch (error) {
-    const told = fullDiskText(error, dirname(target))
+    const diskFailure = fullDiskText(error, dirname(target))
     rmSync(temporary, { force: true })
-    throw told === undefined ? error : new Error(`${told}; ${path} was not written`, { cause: error })
+    throw diskFailure === undefined
+      ? error
+      : new Error(`${diskFailure}; ${path} was not written`, { cause: error })
   }
 }
 
-/** Which disk is full, where that is what went wrong. */
+/** `undefined` if the failure has another cause. */
 export function fullDiskText(error: unknown, folder: string): string | undefined {
   if (!(error instanceof Error && 'code' in error && error.code === 'ENOSPC')) return undefined
   const { bavail, bsize } = statfsSync(folder)
   return `the disk of ${resolve(folder)} is full (${((bavail * bsize) / 1_000_000).toFixed(1)} MB free)`
 }
 
-/** Where a link leads: it is the file behind it that is written anew. */
+/** Follows a link, so that its target is replaced instead of the link. */
 function existingFile(path: string): string {
   if (!statSync(path).isFile()) throw new Error(`cannot write ${path}: it is not a file`)
   return realpathSync(path)
@@ -82,7 +83,7 @@ async function sync(path: string): Promise<void> {
   }
 }
 
-/** Writes a new file, part by part: Bun's writeFile of all parts at once can leave NUL bytes behind the last. */
+/** Writes part by part: Bun's writeFile of an async iterable can append NUL bytes. */
 export async function writeToFile(
   path: string,
   text: AsyncIterable<string>,
@@ -99,9 +100,9 @@ export async function writeToFile(
   }
 }
 
-/** Goes at the reader's pace, and ends where the reader, such as `head`, has had enough. */
+/** Applies back pressure. Stops without an error if the reader, such as `head`, closes the pipe. */
 export async function writeToStdout(text: AsyncIterable<string>, signal: AbortSignal): Promise<void> {
-  // A failure is given to the write it belongs to; without a listener it would end the program besides.
+  // The callback of the write reports the error; without a listener it would also end the process.
   process.stdout.on('error', () => {})
   try {
     for await (const part of text) {
@@ -112,5 +113,21 @@ export async function writeToStdout(text: AsyncIterable<string>, signal: AbortSi
     }
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'EPIPE')) throw error
+  }
+}
+
+/** SQLite keeps parts of the data in these files. */
+const SQLITE_FILE_ENDINGS = ['', '-wal', '-shm', '-journal']
+
+/** Finds files of a SQLite database that other users can access. */
+export function findExposedFiles(databasePath: string): { text: string; advice: string } | undefined {
+  const exposed = SQLITE_FILE_ENDINGS.map((ending) => databasePath + ending)
+    .map((path) => ({ path, mode: (statSync(path, { throwIfNoEntry: false })?.mode ?? 0) & 0o777 }))
+    .filter(({ mode }) => (mode & 0o077) !== 0)
+  if (exposed.length === 0) return undefined
+  const files = exposed.map(({ path, mode }) => `${path} (mode ${mode.toString(8).padStart(3, '0')})`)
+  return {
+    text: `other users can read the database: ${files.join(', ')}`,
+    advice: `chmod 600 ${exposed.map(({ path }) => path).join(' ')}`,
   }
 }

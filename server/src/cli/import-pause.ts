@@ -1,7 +1,6 @@
 import type { WritePause } from '../core/transfer/transfer-store.ts'
-import { type AskingFlags, confirmUnlessAborted } from './asking.ts'
-import { grouped } from './output.ts'
-import { duration, type Progress } from './progress.ts'
+import type { ConfirmFlags } from './arguments.ts'
+import { confirmUnlessAborted, duration, grouped, type Progress } from './terminal.ts'
 
 /** The service waits this long for another writer before it refuses a write. */
 export const DEFAULT_MAX_PAUSE_SECONDS = 5
@@ -11,7 +10,7 @@ export const DEFAULT_MAX_PAUSE_SECONDS = 5
  */
 const LOCKED_PER_STEP_TIME = 1.4
 
-export interface PauseFlags extends AskingFlags {
+export interface PauseFlags extends ConfirmFlags {
   readonly maxPause: number
 }
 

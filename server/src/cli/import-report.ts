@@ -2,7 +2,7 @@ import type { RefusedLine, RowKind } from '../core/transfer/exchange-rows.ts'
 import type { AdjustmentReport } from '../core/transfer/staged-adjustment.ts'
 import type { ImportPreview, Tally } from '../core/transfer/staged-import.ts'
 import { quoted } from '../core/values/exact-json.ts'
-import { counted, grouped } from './output.ts'
+import { counted, grouped } from './terminal.ts'
 
 /** The refused lines that are told, each with its reason. */
 export function refusedLines(refused: Tally<RefusedLine>): string[] {

@@ -1,33 +1,31 @@
 #!/usr/bin/env bun
-import { Command, CommanderError } from 'commander'
+import { CommanderError } from 'commander'
 import { hideSecrets } from '../core/keys/api-key.ts'
 import { VERSION } from '../core/values/version.ts'
-import { passwordInArguments } from './arguments.ts'
+import { hasPassword, PetstoreCommand } from './arguments.ts'
 import { addAdjustCommand } from './commands/adjust.ts'
-import { addBackupCommand } from './commands/backup.ts'
+import { addBackupCommands } from './commands/backup.ts'
 import { addCopyCommand } from './commands/copy.ts'
 import { addDoctorCommand } from './commands/doctor.ts'
 import { addExportCommand } from './commands/export.ts'
 import { addHealthCommand } from './commands/health.ts'
-import { addHistoryCommand } from './commands/history.ts'
+import { addHistoryCommands } from './commands/history.ts'
 import { addImportCommand } from './commands/import.ts'
 import { addInstallServiceCommand } from './commands/install-service.ts'
 import { addKeysCommands } from './commands/keys.ts'
-import { addMigrateCommand } from './commands/migrate.ts'
 import { addOrdersCommands } from './commands/orders.ts'
 import { addPetsCommands } from './commands/pets.ts'
-import { addRestoreCommand } from './commands/restore.ts'
 import { addServeCommand } from './commands/serve.ts'
 import { addShellCommands } from './commands/shell.ts'
 import { addUsageCommand } from './commands/usage.ts'
 import { addWebhooksCommands } from './commands/webhooks.ts'
-import { failureText } from './output.ts'
+import { failureText } from './terminal.ts'
 
-const FAILURE = 1
-const WRONG_USE = 2
+const EXIT_FAILURE = 1
+const EXIT_WRONG_USE = 2
 
-const program = new Command('petstore')
-  .description("A pet store's stock levels behind an HTTP/JSON interface")
+const program = new PetstoreCommand('petstore')
+  .description('Stock levels of a pet store behind an HTTP/JSON API')
   .version(VERSION)
   .exitOverride()
   .configureOutput({ outputError: () => {} })
@@ -37,33 +35,34 @@ addUsageCommand(program)
 addImportCommand(program)
 addAdjustCommand(program)
 addExportCommand(program)
-addHistoryCommand(program)
+addHistoryCommands(program)
 addPetsCommands(program)
 addOrdersCommands(program)
 addWebhooksCommands(program)
-addBackupCommand(program)
-addRestoreCommand(program)
+addBackupCommands(program)
 addCopyCommand(program)
-addMigrateCommand(program)
 addDoctorCommand(program)
 addHealthCommand(program)
 addInstallServiceCommand(program)
 addShellCommands(program)
 
-const exposed = passwordInArguments(process.argv)
-if (exposed !== undefined) console.error(`petstore: ${exposed}`)
+if (hasPassword(process.argv)) {
+  console.error(
+    'petstore: all users of this machine can see the password in the arguments; set DATABASE_URL instead',
+  )
+}
 try {
   await program.parseAsync()
 } catch (error) {
-  process.exitCode = report(error)
+  process.exitCode = reportFailure(error)
 }
 
-/** Says in one line what went wrong, and gives the exit code for it. */
-function report(error: unknown): number {
+/** Prints the failure in one line and returns its exit code. */
+function reportFailure(error: unknown): number {
   if (error instanceof CommanderError && error.exitCode === 0) return 0
-  if (error instanceof CommanderError && error.code === 'commander.help') return WRONG_USE
+  if (error instanceof CommanderError && error.code === 'commander.help') return EXIT_WRONG_USE
   const message = failureText(error)
-  // It may quote an argument, and that may be a key that was taken for the name of one.
+  // The message may quote an argument, and the argument may be a secret that was given instead of a name.
   console.error(`petstore: ${hideSecrets(message.replace(/^error: /, '').replaceAll('\n', ' '))}`)
-  return error instanceof CommanderError ? WRONG_USE : FAILURE
+  return error instanceof CommanderError ? EXIT_WRONG_USE : EXIT_FAILURE
 }

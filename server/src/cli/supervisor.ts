@@ -1,15 +1,14 @@
 import type { Config } from '../service/config.ts'
 
-/** What a process tells the one that started it, once it listens. */
+/** The message that a worker sends to the supervisor when it listens. */
 export const READY = 'ready'
 
-/** A process that dies again and again is started ever later, up to this. */
+/** The pause before a restart doubles up to the maximum. */
 const FIRST_PAUSE_MS = 100
 const MAX_PAUSE_MS = 10_000
-/** One that has run for so long had a good start. */
+/** A worker that has run for this long restarts after the first pause again. */
 const SETTLED_MS = 10_000
 
-/** Told of what becomes of the processes. */
 interface SupervisorLog {
   warn(message: string, fields: Readonly<Record<string, string | number>>): void
 }
@@ -20,10 +19,7 @@ interface Worker {
   readonly startedAt: number
 }
 
-/**
- * Serves from several processes on one port: the kernel spreads the connections (SO_REUSEPORT). One that dies is
- * started again.
- */
+/** Runs several worker processes on one port (SO_REUSEPORT) and restarts those that end. */
 export class Supervisor {
   readonly #argumentsOf: (index: number) => readonly string[]
   readonly #logger: SupervisorLog
@@ -36,8 +32,8 @@ export class Supervisor {
   }
 
   /**
-   * Starts them all, and tells when all of them listen. Resolves to the exit code once `stop` was called and all
-   * have ended; rejects where one does not get as far as listening.
+   * Starts the workers and calls `onListening` when all of them listen. Resolves to the exit code when all have ended after
+   * `stop`. Rejects if a worker ends before it listens.
    */
   async run(count: number, onListening: () => void): Promise<number> {
     for (let index = 0; index < count; index++) this.#workers[index] = this.#spawn(index)
@@ -58,36 +54,38 @@ export class Supervisor {
     this.signal('SIGTERM')
   }
 
-  /** To all of them. */
+  /** Sends the signal to all workers. */
   signal(signal: 'SIGTERM' | 'SIGHUP'): void {
     for (const worker of this.#workers) worker.process.kill(signal)
   }
 
   #spawn(index: number): Worker {
     const { promise, resolve, reject } = Promise.withResolvers<void>()
-    const child = Bun.spawn([...program(), ...this.#argumentsOf(index)], {
+    const child = Bun.spawn([...programCommand(), ...this.#argumentsOf(index)], {
       stdio: ['ignore', 'inherit', 'inherit'],
       ipc: (message) => {
         if (message === READY) resolve()
       },
-      onExit: () => reject(new Error('a process ended before it listened')),
+      onExit: () => reject(new Error('a worker process ended before it listened')),
     })
     promise.catch(() => {})
     return { process: child, ready: promise, startedAt: performance.now() }
   }
 
-  /** Resolves to the exit code of the last one, once all are to stop. */
+  /** Resolves to the exit code of the last process when the supervisor stops. */
   async #keepAlive(first: Worker, index: number): Promise<number> {
     let worker = first
     let pause = FIRST_PAUSE_MS
     for (;;) {
       const { process: child, startedAt } = worker
       const code = await child.exited
-      // One that had not begun to listen for signals is ended by ours, with nothing to be finished.
+      // Our SIGTERM ends a worker that has no signal handler yet. That is no failure: it had no requests.
       if (this.#isStopping) return child.signalCode === 'SIGTERM' ? 0 : code
       pause = performance.now() - startedAt > SETTLED_MS ? FIRST_PAUSE_MS : Math.min(pause * 2, MAX_PAUSE_MS)
-      this.#logger.warn('a process ended; it is started again', {
-        ...{ process: index + 1, pid: child.pid, ended: child.signalCode ?? code },
+      this.#logger.warn('a worker process ended; restarting it', {
+        process: index + 1,
+        pid: child.pid,
+        ended: child.signalCode ?? code,
       })
       await Bun.sleep(pause)
       if (this.#isStopping) continue
@@ -97,13 +95,13 @@ export class Supervisor {
   }
 }
 
-/** How this very program is started: as one executable, or by Bun from its sources. */
-function program(): string[] {
+/** The command that starts this program: the executable, or Bun with the sources. */
+function programCommand(): string[] {
   const isExecutable = /^(\/\$bunfs\/|[A-Z]:[\\/]~BUN)/.test(Bun.main)
   return isExecutable ? [process.execPath] : [process.execPath, Bun.main]
 }
 
-/** A port that all processes can share; where any free one will do, it is chosen once. */
+/** Chooses a free port once for all workers if the setting is 0. */
 export function sharedPort({ host, port }: Pick<Config, 'host' | 'port'>): number {
   if (port !== 0) return port
   const listener = Bun.listen({ hostname: host, port: 0, socket: { data: () => {} } })

@@ -1,20 +1,12 @@
 import { existsSync } from 'node:fs'
-import { Option } from 'commander'
-import { type Config, flagOf, readConfig, SETTINGS, type SettingName, variableOf } from '../service/config.ts'
+import { type Config, readConfig } from '../service/config.ts'
 import { withoutPassword } from '../store/database-url.ts'
 import { openStore } from '../store/open-store.ts'
 import type { OpenOptions, TablesMode } from '../store/opening.ts'
 import type { Store } from '../store/store.ts'
+import type { SettingFlags } from './arguments.ts'
 
-export type SettingFlags = Partial<Record<SettingName, string>>
-
-/** A setting as a flag of a command. */
-export function setting(name: SettingName): Option {
-  const { fallback, help } = SETTINGS[name]
-  return new Option(`${flagOf(name)} <value>`, `${help} (${variableOf(name)}, default ${fallback || 'none'})`)
-}
-
-/** The database of these settings, which the caller closes. */
+/** The caller closes the store. */
 export function openConfigured(config: Config, options: OpenOptions): Promise<Store> {
   return openStore(config.databaseUrl, options, {
     poolSize: config.pgPoolSize,
@@ -23,21 +15,19 @@ export function openConfigured(config: Config, options: OpenOptions): Promise<St
   })
 }
 
-/** The database as people are told of it: a file by its path, an address without its password. */
+/** The name of the database in messages: the path of a file, or an address without its password. */
 export function databaseName({ databaseUrl }: Pick<Config, 'databaseUrl'>): string {
   return withoutPassword(databaseUrl).replace(/^sqlite:/, '')
 }
 
-/** Whether it is a SQLite file that is not there yet. */
 export function isMissingFile({ databaseUrl }: Pick<Config, 'databaseUrl'>): boolean {
   return databaseUrl.startsWith('sqlite:') && !existsSync(databaseUrl.slice('sqlite:'.length))
 }
 
 /**
- * Opens the database that the flags and the environment name, for as long as the work takes. Only `serve` and
- * `migrate` bring older tables up to date, since an older service may run on them; beside these only `import` makes a
- * database where there is none, and `copy` the one that it is told to copy to. All others would make an empty store
- * wherever they are started by mistake.
+ * Opens the database that the flags and the environment name, and closes it after the work. Only `serve` and `migrate` upgrade
+ * older tables, since an older service may be using them. Only these, `import` and the target of `copy` create a missing
+ * database: other commands would create an empty store wherever they are started by mistake.
  */
 export async function withStore<Result>(
   flags: SettingFlags,
@@ -46,9 +36,9 @@ export async function withStore<Result>(
 ): Promise<Result> {
   const config = readConfig(flags)
   const isNew = tables !== 'expect' && isMissingFile(config)
-  // Whoever needs tables that are there may only read: an export from a standby.
+  // Commands that expect tables can also run on a read-only standby, such as an export.
   const store = await openConfigured(config, { tables, mayBeReadOnly: tables === 'expect' })
-  if (isNew) console.error(`petstore: made a new database, ${databaseName(config)}`)
+  if (isNew) console.error(`petstore: created a new database, ${databaseName(config)}`)
   try {
     return await work(store, config)
   } finally {

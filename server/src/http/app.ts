@@ -1,6 +1,6 @@
 import type { Answer, Handler, HttpRequest } from '@petstore/wire'
 import { headerLines } from '@petstore/wire'
-import { requirePermission } from '../core/keys/permissions.ts'
+import { requirePermission } from '../core/keys/api-key.ts'
 import type { WindowStatus } from '../core/limits/limit-store.ts'
 import { SECOND } from '../core/values/clock.ts'
 import { ServiceError } from '../core/values/errors.ts'

@@ -1,5 +1,5 @@
 import type { TSchema } from 'typebox'
-import { PLAN_LIMITS } from '../core/keys/plans.ts'
+import { PLAN_LIMITS } from '../core/keys/api-key.ts'
 import { FIRST_BAN, LONGEST_BAN } from '../core/limits/rate-windows.ts'
 import { SECOND } from '../core/values/clock.ts'
 import { ERROR_CODES, type ErrorCode } from '../core/values/errors.ts'

@@ -1,5 +1,6 @@
 import type { LiveBody, Outflow } from '@petstore/wire'
-import { type KeyRing, keyState } from '../core/keys/api-key.ts'
+import { keyState } from '../core/keys/api-key.ts'
+import type { KeyRing } from '../core/keys/key-ring.ts'
 import type { EventHub, EventReader } from '../core/stock/event-hub.ts'
 import type { StockEvent } from '../core/stock/stock-event.ts'
 import type { Clock } from '../core/values/clock.ts'
@@ -113,7 +114,7 @@ export class EventStreams {
     const bySecret = Map.groupBy(this.#open, ({ request }) => request.secretHash)
     for (const [hash, streams] of bySecret) {
       try {
-        const key = keys.known(hash) ?? (await keys.find(hash))
+        const key = keys.findCached(hash) ?? (await keys.find(hash))
         if (key !== undefined && keyState(key, clock()) === 'active') continue
         for (const stream of streams) stream.end()
       } catch {

@@ -33,7 +33,7 @@ export function findKey(context: OperationContext): MaybePromise<ApiKey | undefi
   }
   const { secret, hash } = credentials
   context.secretHash = hash
-  const known = keys.known(hash)
+  const known = keys.findCached(hash)
   if (known !== undefined) return known
   if (isWellFormedSecret(secret) || demoSecrets.has(secret)) return lookUpKey(context, hash)
   refuseUnauthenticated(context, 'the API key is not valid: it is mistyped or cut off')

@@ -1,7 +1,6 @@
 import Type, { type Static } from 'typebox'
 import { PET } from '../core/catalog/pet.ts'
-import { PERMISSIONS } from '../core/keys/permissions.ts'
-import { PLANS } from '../core/keys/plans.ts'
+import { PERMISSIONS, PLANS } from '../core/keys/api-key.ts'
 import { ORDER_STATES } from '../core/orders/order.ts'
 import { ADJUSTMENT_CHANGE, Reason, Reference } from '../core/stock/adjustment-fields.ts'
 import { MAX_CHANGES } from '../core/stock/command.ts'

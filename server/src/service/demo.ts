@@ -1,8 +1,14 @@
 import type { Category } from '../core/catalog/category.ts'
 import type { StockedPet } from '../core/catalog/pet.ts'
-import { hashSecret, storedSecret } from '../core/keys/api-key.ts'
-import { PERMISSIONS } from '../core/keys/permissions.ts'
-import { type Limits, PLAN_LIMITS, PLANS, type Plan } from '../core/keys/plans.ts'
+import {
+  hashSecret,
+  type Limits,
+  PERMISSIONS,
+  PLAN_LIMITS,
+  PLANS,
+  type Plan,
+  storedSecret,
+} from '../core/keys/api-key.ts'
 import type { OrderDraft, OrderRow } from '../core/orders/order.ts'
 import { STORE_KEY_ID } from '../core/stock/command.ts'
 import type { PetStatus } from '../core/stock/inventory.ts'

@@ -10,7 +10,7 @@ import type { Job } from './scheduler.ts'
 
 interface JobParts {
   readonly store: Pick<Store, 'forgetAnswers' | 'petsWithExpiredHolds'>
-  readonly limits: Pick<LimitKeeper, 'save' | 'heedLiftedBans'>
+  readonly limits: Pick<LimitKeeper, 'save' | 'applyLiftedBans'>
   readonly commits: GroupCommit
   readonly clock: Clock
 }
@@ -31,7 +31,7 @@ export function backgroundJobs({ store, limits, commits, clock }: JobParts): Job
     {
       name: 'apply-lifted-bans',
       intervalMs: 500,
-      run: () => limits.heedLiftedBans(),
+      run: () => limits.applyLiftedBans(),
     },
     {
       name: 'forget-answers',

@@ -1,8 +1,13 @@
-import type { ApiKey, StoredSecret } from '../core/keys/api-key.ts'
-import { describeKeyChange, type KeyChange } from '../core/keys/key-change.ts'
-import type { KeyAct, KeyActKind, KeyStore } from '../core/keys/key-store.ts'
-import { permissionsIn, permissionText } from '../core/keys/permissions.ts'
-import type { Plan } from '../core/keys/plans.ts'
+import {
+  type ApiKey,
+  describeKeyChange,
+  formatPermissions,
+  type KeyChange,
+  type Plan,
+  parsePermissions,
+  type StoredSecret,
+} from '../core/keys/api-key.ts'
+import type { AuditStamp, KeyAction, KeyStore } from '../core/keys/key-store.ts'
 import { type SqlDatabase, type SqlValue, type Statement, statement } from './sql.ts'
 
 interface KeyRow {
@@ -24,38 +29,36 @@ interface SecretRow {
   expires_at: bigint | null
 }
 
-interface ActRow {
+interface AuditRow {
   at: bigint
   actor: string
-  action: KeyActKind
+  action: KeyAction
   key_id: string
   detail: string
 }
 
 const COLUMNS = 'id, name, plan, per_minute, per_day, permissions, keys.created_at, revoked_at'
-/** An audit row gets its id before its commit. A commit may end after up to this many commits with later ids. */
-const UNCOMMITTED_ACTS = 100n
+/** Audit rows get their id before they are committed, so up to this many rows with later ids may be committed earlier. */
+const MAX_UNCOMMITTED_AUDIT_ROWS = 100n
 const IS_BANNED = 'key_id = $1 AND ends_at > $2 AND lifted_at IS NULL'
 
-/** `storeTime` is what bans go by, where that is not the clock of whoever acts. */
+/** `storeTime` is the clock that bans are measured by, if it is not the clock of the caller. */
 export function keyVerbs(database: SqlDatabase, storeTime?: () => Promise<number>): KeyStore {
   return {
-    addKey: async (key, secret, act) => {
-      const { perMinute, perDay } = key.limits
+    addKey: async (key, secret, stamp) => {
+      const { plan, limits, permissions } = key
+      const detail = `${plan}, ${limits.perMinute} a minute, ${limits.perDay} a day, may ${formatPermissions(permissions)}`
+      const { columns, values } = toColumns(key)
+      const parameters = columns.map((_, index) => `$${index + 3}`)
       await database.commit([
         statement(
-          `INSERT INTO keys (id, name, plan, per_minute, per_day, permissions, created_at, expires_at, revoked_at)
-          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
-          ...[key.id, key.name, key.plan, perMinute, perDay, permissionText(key.permissions)],
-          ...[key.createdAt, key.expiresAt ?? null, key.revokedAt ?? null],
-        ),
-        secretOf(key.id, secret),
-        auditOf(
-          act,
-          'create',
+          `INSERT INTO keys (id, created_at, ${columns.join()}) VALUES ($1, $2, ${parameters.join()})`,
           key.id,
-          `${key.plan}, ${perMinute} a minute, ${perDay} a day, may ${permissionText(key.permissions)}`,
+          key.createdAt,
+          ...values,
         ),
+        insertSecret(key.id, secret),
+        insertAudit(stamp, 'create', key.id, detail),
       ])
     },
 
@@ -81,7 +84,7 @@ export function keyVerbs(database: SqlDatabase, storeTime?: () => Promise<number
           : await database.rows<{ hash: string }>(
               `SELECT hash FROM key_secrets
               WHERE key_id IN (SELECT key_id FROM audit WHERE id > CAST($1 AS BIGINT))`,
-              after - UNCOMMITTED_ACTS,
+              after - MAX_UNCOMMITTED_AUDIT_ROWS,
             )
       return { hashes: rows.map(({ hash }) => hash), position }
     },
@@ -105,10 +108,10 @@ export function keyVerbs(database: SqlDatabase, storeTime?: () => Promise<number
         `SELECT ${COLUMNS}, keys.expires_at, last_used_at
         FROM keys LEFT JOIN limit_windows ON limit_windows.key_id = keys.id ORDER BY keys.created_at, keys.${database.dialect.keyOrder}`,
       )
-      const secretsOf = Map.groupBy(secrets, (row) => row.key_id)
+      const secretsByKey = Map.groupBy(secrets, (row) => row.key_id)
       return rows.map((row) => ({
         key: toKey(row),
-        secrets: (secretsOf.get(row.id) ?? []).map(({ hint, created_at, expires_at }) => ({
+        secrets: (secretsByKey.get(row.id) ?? []).map(({ hint, created_at, expires_at }) => ({
           hint,
           createdAt: Number(created_at),
           ...(expires_at === null ? {} : { expiresAt: Number(expires_at) }),
@@ -117,21 +120,19 @@ export function keyVerbs(database: SqlDatabase, storeTime?: () => Promise<number
       }))
     },
 
-    changeKey: async (key, change, act) => {
-      const [columns, values] = columnsOf(change)
+    changeKey: async (key, change, stamp) => {
+      const { columns, values } = toColumns({ ...change, ...change.allowance })
+      const assignments = columns.map((column, index) => `${column} = $${index + 2}`)
       await database.commit([
-        statement(
-          `UPDATE keys SET ${columns.map((column, index) => `${column} = $${index + 2}`).join(', ')} WHERE id = $1`,
-          ...[key.id, ...values],
-        ),
-        auditOf(act, 'change', key.id, describeKeyChange(key, change).join('; ')),
+        statement(`UPDATE keys SET ${assignments.join()} WHERE id = $1`, key.id, ...values),
+        insertAudit(stamp, 'change', key.id, describeKeyChange(key, change).join('; ')),
       ])
     },
 
-    rotateKey: async (keyId, secret, endAt, act) => {
+    rotateKey: async (keyId, secret, endAt, stamp) => {
       await database.commit([
-        // Gone, and not only over: a clock that is set back would bring them back.
-        endAt <= act.at
+        // Deletes the secrets instead of letting them expire: a clock that is set back would make them valid again.
+        endAt <= stamp.at
           ? statement('DELETE FROM key_secrets WHERE key_id = $1', keyId)
           : statement(
               `UPDATE key_secrets SET expires_at = $1
@@ -139,67 +140,82 @@ export function keyVerbs(database: SqlDatabase, storeTime?: () => Promise<number
               endAt,
               keyId,
             ),
-        secretOf(keyId, secret),
-        auditOf(act, 'rotate', keyId, `earlier secrets end at ${new Date(endAt).toISOString()}`),
+        insertSecret(keyId, secret),
+        insertAudit(stamp, 'rotate', keyId, `earlier secrets end at ${new Date(endAt).toISOString()}`),
       ])
     },
 
-    revokeKey: async (keyId, act) => {
+    revokeKey: async (keyId, stamp) => {
       await database.commit([
-        statement('UPDATE keys SET revoked_at = $1 WHERE id = $2', act.at, keyId),
-        auditOf(act, 'revoke', keyId, ''),
+        statement('UPDATE keys SET revoked_at = $1 WHERE id = $2', stamp.at, keyId),
+        insertAudit(stamp, 'revoke', keyId, ''),
       ])
     },
 
-    liftBan: async (keyId, act) => {
-      const now = (await storeTime?.()) ?? act.at
-      const [, lifted] = await database.commit([
+    liftBan: async (keyId, { at, actor }) => {
+      const now = (await storeTime?.()) ?? at
+      const [, liftedBans] = await database.commit([
         statement(
           `INSERT INTO audit (at, actor, action, key_id, detail)
           SELECT $3, $4, 'unban', $1, '' WHERE EXISTS (SELECT 1 FROM bans WHERE ${IS_BANNED})`,
-          ...[keyId, now, act.at, act.actor],
+          keyId,
+          now,
+          at,
+          actor,
         ),
-        statement(`UPDATE bans SET lifted_at = $3 WHERE ${IS_BANNED}`, keyId, now, act.at),
+        statement(`UPDATE bans SET lifted_at = $3 WHERE ${IS_BANNED}`, keyId, now, at),
       ])
-      return lifted !== 0
+      return liftedBans !== 0
     },
 
-    listKeyActs: async () => {
-      const rows = await database.rows<ActRow>(
+    listAudit: async () => {
+      const rows = await database.rows<AuditRow>(
         'SELECT at, actor, action, key_id, detail FROM audit ORDER BY id',
       )
-      return rows.map(({ at, actor, action, key_id, detail }) => ({
-        ...{ at: Number(at), actor, action, keyId: key_id, detail },
-      }))
+      return rows.map(({ at, key_id, ...rest }) => ({ ...rest, at: Number(at), keyId: key_id }))
     },
   }
 }
 
-/** Only what is given is written: somebody else may be changing the rest. */
-function columnsOf({ name, allowance, permissions, expiresAt }: KeyChange): [string[], SqlValue[]] {
-  const columns: [string, SqlValue | undefined][] = [
-    ['name', name],
-    ['plan', allowance?.plan],
-    ['per_minute', allowance?.limits.perMinute],
-    ['per_day', allowance?.limits.perDay],
-    ['permissions', permissions && permissionText(permissions)],
-    ['expires_at', expiresAt === 'never' ? null : expiresAt],
-  ]
-  const given = columns.filter((column): column is [string, SqlValue] => column[1] !== undefined)
-  return [given.map(([column]) => column), given.map(([, value]) => value)]
+type KeyFields = Partial<Omit<ApiKey, 'expiresAt'>> & Pick<KeyChange, 'expiresAt'>
+
+/** The columns of the given fields. The id and the time of creation never change and are left out. */
+function toColumns({ name, plan, limits, permissions, expiresAt, revokedAt }: KeyFields): {
+  columns: string[]
+  values: SqlValue[]
+} {
+  const fields: Record<string, SqlValue | undefined> = {
+    name,
+    plan,
+    per_minute: limits?.perMinute,
+    per_day: limits?.perDay,
+    permissions: permissions && formatPermissions(permissions),
+    expires_at: expiresAt === 'never' ? null : expiresAt,
+    revoked_at: revokedAt,
+  }
+  const given = Object.entries(fields).filter((field): field is [string, SqlValue] => field[1] !== undefined)
+  return { columns: given.map(([column]) => column), values: given.map(([, value]) => value) }
 }
 
-function secretOf(keyId: string, { hash, hint, createdAt, expiresAt }: StoredSecret): Statement {
+function insertSecret(keyId: string, { hash, hint, createdAt, expiresAt }: StoredSecret): Statement {
   return statement(
     'INSERT INTO key_secrets (hash, key_id, hint, created_at, expires_at) VALUES ($1, $2, $3, $4, $5)',
-    ...[hash, keyId, hint, createdAt, expiresAt ?? null],
+    hash,
+    keyId,
+    hint,
+    createdAt,
+    expiresAt ?? null,
   )
 }
 
-function auditOf(act: KeyAct, action: KeyActKind, keyId: string, detail: string): Statement {
+function insertAudit({ at, actor }: AuditStamp, action: KeyAction, keyId: string, detail: string): Statement {
   return statement(
     'INSERT INTO audit (at, actor, action, key_id, detail) VALUES ($1, $2, $3, $4, $5)',
-    ...[act.at, act.actor, action, keyId, detail],
+    at,
+    actor,
+    action,
+    keyId,
+    detail,
   )
 }
 
@@ -209,7 +225,7 @@ function toKey(row: KeyRow): ApiKey {
     name: row.name,
     plan: row.plan,
     limits: { perMinute: Number(row.per_minute), perDay: Number(row.per_day) },
-    permissions: permissionsIn(row.permissions),
+    permissions: parsePermissions(row.permissions),
     createdAt: Number(row.created_at),
     ...(row.expires_at === null ? {} : { expiresAt: Number(row.expires_at) }),
     ...(row.revoked_at === null ? {} : { revokedAt: Number(row.revoked_at) }),

@@ -1,4 +1,4 @@
-import type { LimitRecord, LimitState, UsageStore } from '../core/limits/limit-store.ts'
+import type { LedgerStore, LimitRecord, LimitState, UsageStore } from '../core/limits/limit-store.ts'
 import { insertRows, type SqlDatabase, type Statement } from './sql.ts'
 
 export interface LimitRow {
@@ -31,7 +31,7 @@ interface UsageRow {
   rejected: bigint
 }
 
-/** The windows of keys, each with its latest ban; `toStates` makes of them what the core understands. */
+/** Selects `LimitRow`s: the windows of keys, each with its latest ban. */
 export const LIMIT_ROWS = `
   SELECT limit_windows.*, bans.number AS ban_number, bans.began_at, bans.ends_at, bans.lifted_at
   FROM limit_windows
@@ -72,6 +72,25 @@ export function usageVerbs(database: SqlDatabase): UsageStore {
   }
 }
 
+/** SQLite has a single process that serves it. The process counts in memory and saves its counts here. */
+export function ledgerStore(database: SqlDatabase): LedgerStore {
+  return {
+    loadLimits: usageVerbs(database).loadLimits,
+
+    saveLimits: async (records) => {
+      await database.commit(saveStatements(records), 'forgettable')
+    },
+
+    listLiftedBans: async (now) => {
+      const rows = await database.rows<{ key_id: string; number: bigint }>(
+        'SELECT key_id, number FROM bans WHERE lifted_at IS NOT NULL AND ends_at > $1',
+        now,
+      )
+      return rows.map(({ key_id, number }) => ({ keyId: key_id, number: Number(number) }))
+    },
+  }
+}
+
 export function toStates(rows: readonly LimitRow[]): Map<string, LimitState> {
   return new Map(rows.map((row) => [row.key_id, toState(row)]))
 }
@@ -97,17 +116,23 @@ function toState(row: LimitRow): LimitState {
   return state
 }
 
-/** A ban that is there already may have been lifted meanwhile, and stays lifted. */
+/** Never overwrites `lifted_at`: an operator may have lifted a ban that the caller still has in memory. */
 export function saveStatements(records: readonly LimitRecord[]): Statement[] {
-  // A key can be saved because the clock was set back, without a request.
-  const used = records.filter(({ accepted, rejected }) => accepted + rejected > 0)
+  // A key without requests is saved if the clock was set back.
+  const usedRecords = records.filter(({ accepted, rejected }) => accepted + rejected > 0)
   return [
     ...insertRows(
       `limit_windows (key_id, minute_started_at, minute_used, minute_rejected, day_started_at, day_used, day_rejected,
         last_used_at)`,
       records.map(({ keyId, state: { minute, day, lastUsedAt } }) => [
-        ...[keyId, minute.startedAt, minute.used, minute.rejected],
-        ...[day.startedAt, day.used, day.rejected, lastUsedAt],
+        keyId,
+        minute.startedAt,
+        minute.used,
+        minute.rejected,
+        day.startedAt,
+        day.used,
+        day.rejected,
+        lastUsedAt,
       ]),
       `ON CONFLICT (key_id) DO UPDATE SET
         minute_started_at = excluded.minute_started_at, minute_used = excluded.minute_used,
@@ -116,7 +141,7 @@ export function saveStatements(records: readonly LimitRecord[]): Statement[] {
     ),
     ...insertRows(
       'usage_days (key_id, day, accepted, rejected)',
-      used.map(({ keyId, day, accepted, rejected }) => [keyId, day, accepted, rejected]),
+      usedRecords.map(({ keyId, day, accepted, rejected }) => [keyId, day, accepted, rejected]),
       `ON CONFLICT (key_id, day) DO UPDATE SET
         accepted = usage_days.accepted + excluded.accepted, rejected = usage_days.rejected + excluded.rejected`,
     ),

@@ -242,7 +242,7 @@ Refused
     const counted = await shop.run('adjust', '--reason', 'counted', name)
     expect(counted.stdout).toStartWith('count.csv (counted): 30,000 pets changed, 0 left alone (')
     expect(new Set((await shop.quantities()).slice(0, 30_000))).toEqual(new Set([8]))
-    expect((await shop.run('doctor')).stdout).toContain('the database is whole')
+    expect((await shop.run('doctor')).stdout).toContain('the database is intact')
   })
 })
 

@@ -38,13 +38,13 @@ describe('the location of the database', () => {
 test('import creates a database in the named folder and prints its path; the other commands find it there', async () => {
   const shop = join(cwd, 'shop', 'petstore.db')
   const first = await petstore(['import', 'pets.csv', '--data', 'shop'], { cwd })
-  expect(first).toMatchObject({ exitCode: 0, stderr: `petstore: made a new database, ${shop}\n` })
+  expect(first).toMatchObject({ exitCode: 0, stderr: `petstore: created a new database, ${shop}\n` })
   expect(first.stdout).toEndWith(` in ${shop}\n`)
   const env = { PETSTORE_DATA: 'shop' }
   const again = await petstore(['import', 'pets.csv'], { cwd, env })
   expect([again.stderr, again.stdout]).toEqual(['', expect.stringContaining('1 left alone')])
   const key = await petstore(['keys', 'create', '--name', 'a', '--plan', 'free'], { cwd, env })
-  expect([key.exitCode, key.stderr]).toEqual([0, expect.stringContaining(` in ${shop} `)])
+  expect([key.exitCode, key.stderr]).toEqual([0, expect.stringContaining(` in ${shop}.`)])
   expect(existsSync(join(cwd, 'data'))).toBe(false)
 
   const demo = await serve(['--demo', '--data', 'shop'], { cwd })

@@ -3,8 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { chmodSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { storedSecret } from '../../src/core/keys/api-key.ts'
-import { PLAN_LIMITS } from '../../src/core/keys/plans.ts'
+import { PLAN_LIMITS, storedSecret } from '../../src/core/keys/api-key.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import { petstore } from './petstore.ts'
 
@@ -36,14 +35,14 @@ describe('petstore doctor', () => {
     await makeDatabase()
     const { exitCode, stdout } = await doctor()
     expect(stdout).not.toContain('✗')
-    expect(stdout).toContain('the database is whole')
+    expect(stdout).toContain('the database is intact')
     expect(exitCode).toBe(0)
   })
 
   test('without a database it prints the path, how to create one and how to choose another', async () => {
     const { exitCode, stdout } = await doctor()
     expect([exitCode, stdout]).toEqual([1, expect.stringContaining(`✗ there is no database at ${path}\n`)])
-    expect(stdout).toContain('petstore serve, import or migrate makes it')
+    expect(stdout).toContain('create it with petstore serve, import or migrate')
     expect(stdout).toContain('PETSTORE_DATA')
     expect(existsSync(path)).toBe(false)
   })
@@ -74,7 +73,7 @@ describe('petstore doctor', () => {
     const exposed = await machine()
     expect([exposed.exitCode, exposed.ok]).toEqual([1, false])
     expect(exposed.checks).toContainEqual({
-      ...{ check: 'database', level: 'problem', text: expect.stringContaining('others can read') },
+      ...{ check: 'database', level: 'problem', text: expect.stringContaining('other users can read') },
       advice: `chmod 600 ${path}`,
     })
     expect(await machine({ PORT: 'x' })).toEqual({
@@ -167,9 +166,9 @@ describe('petstore doctor', () => {
     `)
     const { exitCode, stdout } = await doctor()
     expect(exitCode).toBe(0)
-    expect(stdout).toContain('! holds of 1 pets are over and not ended yet; they reserve nothing any more')
+    expect(stdout).toContain('! expired holds of 1 pets are not released yet; they no longer reserve units')
     change("UPDATE orders SET state = 'expired' WHERE id = 1; UPDATE stock SET reserved = 2")
-    expect((await doctor()).stdout).toContain('✓ no hold that is over is left')
+    expect((await doctor()).stdout).toContain('✓ there are no expired holds')
   })
 
   test('finds a clock that is behind the recorded times', async () => {

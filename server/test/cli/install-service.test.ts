@@ -2,7 +2,7 @@ import { afterAll, expect, test } from 'bun:test'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Step, servicePlan } from '../../src/cli/service-plan.ts'
+import { type Step, servicePlan } from '../../src/cli/commands/install-service.ts'
 import { petstore } from './petstore.ts'
 import { serve } from './running-petstore.ts'
 
@@ -16,15 +16,15 @@ const OPTIONS = {
   databaseUrl: 'sqlite:/var/lib/petstore/petstore.db',
   hasUser: false,
   hasSystemd: true,
-  moves: false,
-  beside: [],
+  movesSocket: false,
+  shellFiles: [],
 }
 
 const commandsOf = (steps: readonly Step[]) =>
-  steps.flatMap((step) => ('run' in step ? [step.run.join(' ')] : []))
+  steps.flatMap((step) => (step.type === 'run' ? [step.command.join(' ')] : []))
 
 const textOf = (steps: readonly Step[], path: string) =>
-  steps.flatMap((step) => ('text' in step && step.path.endsWith(path) ? [step.text] : [])).join()
+  steps.flatMap((step) => (step.type === 'write' && step.path.endsWith(path) ? [step.text] : [])).join()
 
 test('install-service --dry-run shows every file and command but no password, and changes nothing', async () => {
   const { exitCode, stdout, stderr } = await petstore(['install-service', '--dry-run', '--port', '8085'], {
@@ -32,7 +32,7 @@ test('install-service --dry-run shows every file and command but no password, an
   })
   expect([exitCode, stderr]).toEqual([0, ''])
   for (const line of [
-    'write  /etc/petstore/petstore.env (0640), unless it is there',
+    'write  /etc/petstore/petstore.env (0640), unless it exists',
     "    DATABASE_URL='postgres:***@db.example/petstore?sslmode=require&x=1'",
     'write  /usr/local/sbin/petstore-admin (0755)',
     '    ListenStream=127.0.0.1:8085',
@@ -48,12 +48,12 @@ test('it asks first, and configures the absolute path of the database', async ()
   const unasked = await petstore(['install-service'])
   expect([unasked.exitCode, unasked.stderr]).toEqual([
     2,
-    'petstore: there is no terminal to ask on; --yes installs without asking\n',
+    'petstore: there is no terminal to ask for confirmation; --yes installs without asking\n',
   ])
   const named = (database: string) => petstore(['install-service', '--dry-run', '--database-url', database])
   expect((await named('sqlite:data/shop.db')).stdout).toMatch(/DATABASE_URL='sqlite:\/.*\/data\/shop\.db'/)
   const quoted = await named("sqlite:/srv/the shop's.db")
-  expect([quoted.exitCode, quoted.stderr]).toEqual([1, expect.stringContaining("must not have a '")])
+  expect([quoted.exitCode, quoted.stderr]).toEqual([1, expect.stringContaining("must not contain '")])
 })
 
 test('existing files are kept or moved, and nothing is started without systemd', () => {
@@ -62,14 +62,14 @@ test('existing files are kept or moved, and nothing is started without systemd',
     'install -d -o petstore -g petstore -m 700 /var/lib/petstore',
     'chgrp petstore /etc/petstore/petstore.env',
   ])
-  expect(commandsOf(servicePlan({ ...OPTIONS, hasUser: true, moves: true })).slice(-4)).toEqual([
+  expect(commandsOf(servicePlan({ ...OPTIONS, hasUser: true, movesSocket: true })).slice(-4)).toEqual([
     'systemctl daemon-reload',
     'systemctl stop petstore.socket petstore.service',
     'systemctl enable petstore.socket petstore.service',
     'systemctl restart petstore.service',
   ])
   const upgrade = servicePlan({ ...OPTIONS, executable: '/usr/local/bin/petstore' })
-  expect(upgrade.some((step) => 'copyOf' in step)).toBe(false)
+  expect(upgrade.some((step) => step.type === 'copy')).toBe(false)
   expect(textOf(servicePlan({ ...OPTIONS, host: '::' }), '.socket')).toContain('ListenStream=[::]:8080\n')
 })
 
@@ -77,7 +77,7 @@ test.skipIf(Bun.which('systemd-analyze') === null)(
   'systemd rates the exposure of the unit below 3.0',
   async () => {
     for (const step of servicePlan(OPTIONS))
-      if ('text' in step) await Bun.write(folder + step.path, step.text)
+      if (step.type === 'write') await Bun.write(folder + step.path, step.text)
     const { exitCode, stdout } = Bun.spawnSync(
       [
         'systemd-analyze',

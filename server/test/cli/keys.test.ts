@@ -2,8 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { hashSecret, isWellFormedSecret } from '../../src/core/keys/api-key.ts'
-import { PERMISSIONS } from '../../src/core/keys/permissions.ts'
+import { hashSecret, isWellFormedSecret, PERMISSIONS } from '../../src/core/keys/api-key.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import { petstore, petstoreInTerminal } from './petstore.ts'
 
@@ -39,7 +38,7 @@ describe('petstore keys create', () => {
     const secret = stdout.trim()
     expect(isWellFormedSecret(secret)).toBe(true)
     expect(stderr).not.toContain(secret)
-    expect(stderr).toContain(` in ${database} `)
+    expect(stderr).toContain(` in ${database}.`)
     expect(await find(secret)).toMatchObject({ name: 'My shop', plan, limits, permissions: PERMISSIONS })
     expect(readFileSync(database).includes(secret)).toBe(false)
   })
@@ -60,7 +59,7 @@ describe('petstore keys create', () => {
   test('creates a key with the named permissions, and prints them', async () => {
     const { stdout, stderr } = await create('--name', 'a', '--plan', 'pro', '--may', 'orders, stock')
     expect(await find(stdout.trim())).toMatchObject({ permissions: ['stock', 'orders'] })
-    expect(stderr).toContain('may: stock,orders')
+    expect(stderr).toContain('may stock,orders')
   })
 
   test('if the secret cannot be printed, no key is created, and no key is rotated', async () => {
@@ -203,7 +202,7 @@ describe('petstore keys change', () => {
   })
 
   test.each([
-    ['nothing', ['shop'], 2, 'say what to change: --name, --plan, --expires or --may'],
+    ['nothing', ['shop'], 2, 'keys change needs at least one of --name, --plan, --expires and --may'],
     ['to its current values', ['shop', '--may', 'stock', '--plan', 'free'], 1, 'nothing was changed'],
     ['an unknown key', ['nobody', '--may', 'none'], 1, 'there is no key'],
     ['to an empty name', ['shop', '--name', ''], 2, '--name must be 1 to 200 characters'],
@@ -268,12 +267,12 @@ describe('petstore keys rotate, revoke and unban', () => {
     const unasked = await keys('revoke', id)
     expect([unasked.exitCode, unasked.stderr]).toEqual([
       2,
-      'petstore: there is no terminal to ask on; --yes revokes the key without asking\n',
+      'petstore: there is no terminal to ask for confirmation; --yes revokes the key without asking\n',
     ])
     const answered = (answer: string) =>
       petstoreInTerminal(
         ['keys', 'revoke', id, '--database-url', `sqlite:${database}`],
-        `Revoke ${id} ("shop", free), for good?`,
+        `Revoke ${id} ("shop", free) permanently?`,
         (program) => program.type(answer),
       )
     expect(await answered('n\n')).toMatchObject({
@@ -288,7 +287,7 @@ describe('petstore keys rotate, revoke and unban', () => {
   test('a revoked key cannot be revoked, rotated or changed', async () => {
     await create('--name', 'shop', '--plan', 'free')
     await keys('revoke', 'shop', '--yes')
-    expect((await keys('revoke', 'shop', '--yes')).stderr).toContain('was revoked before')
+    expect((await keys('revoke', 'shop', '--yes')).stderr).toContain('is already revoked')
     expect((await keys('rotate', 'shop')).stderr).toContain('is revoked')
     expect((await keys('change', 'shop', '--may', 'none')).stderr).toContain('is revoked')
   })

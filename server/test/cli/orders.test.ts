@@ -63,7 +63,7 @@ describe('petstore orders', () => {
     ])
     const some = await run('orders', 'list', '--limit', '1', '--json')
     expect(JSON.parse(some.stdout)).toHaveLength(1)
-    expect(some.stderr).toContain('these are the first 1 order; --limit shows more')
+    expect(some.stderr).toContain('only the first 1 order; --limit shows more')
     expect((await run('orders', 'list', '--pet', String(BIG), '--json')).stdout).toContain(`"petId": ${BIG}`)
     expect((await run('orders', 'list', '--state', 'expired')).stdout).toBe('There are no such orders.\n')
   })
@@ -96,7 +96,7 @@ describe('petstore orders', () => {
     const refused = await run('orders', 'complete', '1')
     expect([refused.exitCode, refused.stderr]).toEqual([
       1,
-      'petstore: order 1 takes 4 of pet 1, but only 3 are in stock; nothing was changed\n',
+      'petstore: order 1 needs 4 of pet 1, but only 3 are in stock; nothing was changed\n',
     ])
     expect((await run('orders', 'cancel', '1')).stdout).toBe(
       `Order 1 of 4 of pet 1 is cancelled in ${path}.\n`,

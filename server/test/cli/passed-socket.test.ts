@@ -2,7 +2,7 @@ import { afterAll, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { passedSocket } from '../../src/cli/passed-socket.ts'
+import { findPassedSocket } from '../../src/cli/commands/serve.ts'
 import { startPetstore } from './petstore.ts'
 
 const cwd = mkdtempSync(join(tmpdir(), 'petstore-socket-'))
@@ -70,8 +70,8 @@ test('a restart with socket activation refuses no connection', async () => {
 
 test('a socket counts as passed only if it is for this process and is a socket', () => {
   const LISTEN_PID = String(process.pid)
-  expect(passedSocket({})).toBeUndefined()
-  expect(passedSocket({ LISTEN_PID: '1', LISTEN_FDS: '1' })).toBeUndefined()
-  expect(passedSocket({ LISTEN_PID, LISTEN_FDS: '1' })).toBe(3)
-  expect(() => passedSocket({ LISTEN_PID, LISTEN_FDS: '2' })).toThrow(/leave one ListenStream/)
+  expect(findPassedSocket({})).toBeUndefined()
+  expect(findPassedSocket({ LISTEN_PID: '1', LISTEN_FDS: '1' })).toBeUndefined()
+  expect(findPassedSocket({ LISTEN_PID, LISTEN_FDS: '1' })).toBe(3)
+  expect(() => findPassedSocket({ LISTEN_PID, LISTEN_FDS: '2' })).toThrow(/keep one ListenStream/)
 })

@@ -93,10 +93,13 @@ describe('petstore history', () => {
   })
 
   test('says so if nothing changed, and fails for an unknown pet', async () => {
-    expect((await run('history', '1')).stdout).toBe('The history holds no change of the stock of pet 1.\n')
+    expect((await run('history', '1')).stdout).toBe('The history has no stock changes of pet 1.\n')
     expect((await run('history', '-7')).exitCode).toBe(0)
     const { exitCode, stderr } = await run('history', '404')
-    expect([exitCode, stderr]).toEqual([1, 'petstore: there is no pet 404, and the history knows of none\n'])
+    expect([exitCode, stderr]).toEqual([
+      1,
+      'petstore: there is no pet 404, and the history has no changes of it\n',
+    ])
   })
 })
 
@@ -126,7 +129,7 @@ describe('petstore pets remove', () => {
     expect([exitCode, stdout.split('\n')]).toEqual([
       0,
       [
-        'The history holds no change of the stock of pet 1.',
+        'The history has no stock changes of pet 1.',
         expect.stringMatching(/^Pet 1 was removed at .* by petstore\.$/),
         '',
       ],
@@ -154,7 +157,7 @@ describe('petstore pets remove', () => {
     const { exitCode, stderr } = await run('pets', 'remove', '1')
     expect([exitCode, stderr]).toEqual([
       2,
-      'petstore: there is no terminal to ask on; --yes removes the pet without asking\n',
+      'petstore: there is no terminal to ask for confirmation; --yes removes the pet without asking\n',
     ])
     expect(await store.countPets()).toBe(3)
   })
@@ -208,7 +211,7 @@ describe('petstore backup', () => {
     const again = await run('backup', 'copy.db')
     expect([again.exitCode, again.stderr]).toEqual([
       1,
-      'petstore: copy.db is there already; choose another name\n',
+      'petstore: copy.db already exists; choose another name\n',
     ])
     for (const [path, problem] of [
       ['none/copy.db', 'cannot write none/copy.db: there is no folder '],

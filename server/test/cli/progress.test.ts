@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { duration, Progress } from '../../src/cli/progress.ts'
+import { duration, Progress } from '../../src/cli/terminal.ts'
 
 function shownOn(output: { isTTY?: boolean; columns?: number }) {
   let now = 0

@@ -115,7 +115,7 @@ test('killed at any moment, a restore has changed nothing or is finished by the 
 })
 
 test.each([
-  [['restore'], 2, 'give either the file to go back to or --new-identity'],
+  [['restore'], 2, 'give either the file to restore or --new-identity'],
   [['restore', 'backup.db', '--new-identity'], 2, 'give either the file'],
   [['restore', 'data'], 1, 'is not a file. Nothing was changed'],
 ])('petstore %j is rejected in one line', async (args, code, message) => {
@@ -129,7 +129,7 @@ test('petstore restore of a PostgreSQL database prints the commands of docs/oper
   const { exitCode, stdout, stderr } = await petstore(['restore', "it's.dump"], { cwd, env })
   expect([exitCode, stderr]).toEqual([
     1,
-    'petstore: PostgreSQL restores postgres://petstore:***@db/petstore with its own tools, as above; nothing was changed\n',
+    'petstore: restore postgres://petstore:***@db/petstore with the tools of PostgreSQL, as shown above; nothing was changed\n',
   ])
   const [, printed = ''] = printedBlocks('petstore restore', 'sh')
   const lines = printed.replace(/"[^"]*\.dump"/, `'it'\\''s.dump'`).split('\n')
@@ -163,7 +163,7 @@ test('docs/operating.md: backup by hand and from cron, and restore, exactly as p
     await store.close()
     const outcome = await machine.run(restore, { PETSTORE_DATA: data })
     expect(outcome).toMatchObject({ exitCode: 0, stderr: '' })
-    expect(outcome.stdout).toContain('the database is whole')
+    expect(outcome.stdout).toContain('the database is intact')
     expect(await quantityIn(`sqlite:${join(data, 'petstore.db')}`)).toBe(4)
   } finally {
     machine.close()

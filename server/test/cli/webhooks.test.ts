@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { verifyWebhook } from '../../../client/src/index.ts'
 import { receiveWebhooks } from '../../../client/test/support/webhook-receiver.ts'
-import { webhookTrouble } from '../../src/cli/webhook-health.ts'
+import { findWebhookProblem } from '../../src/cli/commands/webhooks.ts'
 import type { WebhookProgress } from '../../src/core/webhooks/webhook.ts'
 import type { WebhookLag } from '../../src/core/webhooks/webhook-store.ts'
 import { TestService } from '../support/test-service.ts'
@@ -42,7 +42,7 @@ describe('petstore webhooks, while a service runs', () => {
       const { exitCode, stderr } = await run(['create', '--url', 'https://shop.example', '--kinds', kinds])
       expect([exitCode, stderr]).toEqual([
         2,
-        expect.stringContaining('--kinds must be all, or some of stock.'),
+        expect.stringContaining('--kinds must be all or a comma-separated list of stock.'),
       ])
     }
     expect(await service.store.listWebhooks()).toEqual([])
@@ -96,7 +96,7 @@ describe('petstore webhooks, while a service runs', () => {
     const { exitCode, stdout } = await run(['replay', id, '--from', '1h'])
     expect([exitCode, stdout]).toEqual([
       0,
-      expect.stringMatching(/^Webhook \d+ in .*\.db goes back to .*: 2 events will/),
+      expect.stringMatching(/^Webhook \d+ in .*\.db continues from .*: 2 events will/),
     ])
     const again = (await receiver.atLeast(4)).slice(2).map(({ headers }) => headers.get('webhook-id'))
     expect(again.sort()).toEqual(ids.sort())
@@ -109,13 +109,13 @@ describe('petstore webhooks, while a service runs', () => {
     const skipping = await run(['replay', id, '--from', '0s'])
     expect([skipping.exitCode, skipping.stderr]).toEqual([
       1,
-      expect.stringContaining('has not come further than'),
+      expect.stringContaining('has only sent the events before'),
     ])
     expect(await service.store.listWebhooks()).toMatchObject([
       { webhook: { paused: true }, lag: { events: 1 } },
     ])
     expect((await run(['resume', id])).stdout).toEndWith(
-      '.db was paused and goes on from its place, 1 event behind.\n',
+      '.db was paused and continues from its position, 1 event behind.\n',
     )
     expect(JSON.parse((await receiver.atLeast(5))[4]?.body ?? '')).toMatchObject({ data: { after: 8 } })
   })
@@ -135,7 +135,7 @@ describe('petstore webhooks, while a service runs', () => {
     expect(stdout).toMatch(
       /! webhook \d+ \(127\.0\.0\.1:\d+\) was turned off at .*: the receiver answered 410 Gone\n/,
     )
-    expect(stdout).toContain(`turn it on: petstore webhooks resume ${id}`)
+    expect(stdout).toContain(`from the same position: petstore webhooks resume ${id}`)
     expect(exitCode).toBe(0)
     receiver.status.now = 204
     await run(['resume', id])
@@ -155,7 +155,7 @@ describe('petstore webhooks, while a service runs', () => {
 describe('what doctor reports about a webhook', () => {
   const NOW = Date.UTC(2026, 10, 16, 12)
   const trouble = (lag: Partial<WebhookLag>, progress: Partial<WebhookProgress> = {}, paused = false) =>
-    webhookTrouble(
+    findWebhookProblem(
       {
         webhook: {
           ...{ id: 7n, url: 'https://shop.example/secret', kinds: ['stock.low'], paused, createdAt: 0 },
@@ -176,16 +176,16 @@ describe('what doctor reports about a webhook', () => {
   test('how far it is behind, why, and what to do; never its full address', () => {
     expect(trouble({ events: 10_001, since: minutesAgo(1) })).toEqual({
       text: 'webhook 7 (shop.example) is 10,001 events behind, since 2026-11-16 11:59',
-      advice: expect.stringContaining('petstore serve delivers'),
+      advice: expect.stringContaining('start petstore serve'),
     })
     const failure = { since: minutesAgo(9), attempts: 3, retryAt: NOW }
     expect(trouble({ events: 1, since: minutesAgo(10) }, { failure })).toEqual({
       text: 'webhook 7 (shop.example) is 1 event behind, since 2026-11-16 11:50; it has failed since 2026-11-16 11:51',
-      advice: expect.stringContaining('petstore webhooks deliveries 7 says why'),
+      advice: expect.stringContaining('petstore webhooks deliveries 7 shows the reason'),
     })
     expect(trouble({ events: 1, since: minutesAgo(6) }, {}, true)).toMatchObject({
       text: expect.stringContaining('it is paused'),
-      advice: 'let it go on: petstore webhooks resume 7',
+      advice: 'to continue: petstore webhooks resume 7',
     })
   })
 })

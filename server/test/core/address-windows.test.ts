@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, spyOn, test } from 'bun:test'
-import { AddressWindows } from '../../src/core/limits/address-windows.ts'
+import { AddressWindows } from '../../src/core/limits/rate-windows.ts'
 
 const START = Date.UTC(2026, 10, 15, 12)
 const MINUTE = 60_000

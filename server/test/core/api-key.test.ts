@@ -1,11 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import {
-  type ApiKey,
-  createSecret,
-  hashSecret,
-  isWellFormedSecret,
-  KeyRing,
-} from '../../src/core/keys/api-key.ts'
+import { type ApiKey, createSecret, hashSecret, isWellFormedSecret } from '../../src/core/keys/api-key.ts'
+import { KeyRing } from '../../src/core/keys/key-ring.ts'
 
 describe('API keys', () => {
   test('have a prefix for their environment, 30 random base62 characters and a checksum of 6', () => {
@@ -57,7 +52,7 @@ describe('API keys', () => {
       () => now,
     )
     const find = () => {
-      keys.known('hash')
+      keys.findCached('hash')
       return keys.find('hash')
     }
     const early = [find(), find(), find()]

@@ -1,6 +1,6 @@
-import type { Limits } from '../../src/core/keys/plans.ts'
+import type { Limits } from '../../src/core/keys/api-key.ts'
 import type { LimitState, Refusal, Window } from '../../src/core/limits/limit-store.ts'
-import { freshState } from '../../src/core/limits/rate-windows.ts'
+import { newLimitState } from '../../src/core/limits/rate-windows.ts'
 
 /** A request that was sent long after every response, so its client has seen every 429. */
 export const LATER = { receivedAt: Number.POSITIVE_INFINITY }
@@ -90,7 +90,7 @@ export const LIMIT_CASES: readonly LimitCase[] = [
   },
   // Windows that begin and end.
   { ...NOT_PLAIN, name: 'a key that was never used', before: undefined },
-  { ...NOT_PLAIN, name: 'a key with an empty row', before: freshState() },
+  { ...NOT_PLAIN, name: 'a key with an empty row', before: newLimitState() },
   {
     ...PLAIN,
     name: 'a minute in its last second',

@@ -1,10 +1,9 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { LimitLedger } from '../../src/core/limits/limit-keepers.ts'
 import type { LedgerStore } from '../../src/core/limits/limit-store.ts'
-import { LimitLedger } from '../../src/core/limits/rate-windows.ts'
 import { keyVerbs } from '../../src/store/keys.ts'
-import { usageVerbs } from '../../src/store/limits.ts'
+import { ledgerStore, usageVerbs } from '../../src/store/limits.ts'
 import { Connection } from '../../src/store/sqlite/connection.ts'
-import { ledgerStore } from '../../src/store/sqlite/limits.ts'
 import { migrate } from '../../src/store/sqlite/migrations.ts'
 import { bannedState, NOW, record } from '../store/limit-records.ts'
 import { LATER } from './limit-cases.ts'
@@ -30,11 +29,11 @@ test('a key that continues after its ban was lifted is banned again, and stays b
   await ledger.save()
 
   await liftBan('key_a', NOW)
-  await ledger.heedLiftedBans()
+  await ledger.applyLiftedBans()
   expect([ask(), ask(), ask()]).toEqual(['rate_limit_exceeded', 'rate_limit_exceeded', 'key_banned'])
   await ledger.save()
   // The lifted ban has not expired, but it is not the key's current one.
-  await ledger.heedLiftedBans()
+  await ledger.applyLiftedBans()
   expect(ask()).toBe('key_banned')
   const bans = await usageVerbs(connection).listBans(0)
   expect(bans.map(({ number, liftedAt }) => [number, liftedAt])).toEqual([

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { admit, freshState } from '../../src/core/limits/rate-windows.ts'
+import { admit, newLimitState } from '../../src/core/limits/rate-windows.ts'
 import { CASE_TIME, LIMIT_CASES } from './limit-cases.ts'
 
 const START = Date.UTC(2026, 10, 15, 12)
@@ -7,11 +7,11 @@ const HOUR = 3_600_000
 const limits = { perMinute: 2, perDay: 100 }
 
 test.each(LIMIT_CASES)('the window rule: $name', ({ before, limits: given, told, isPlain }) => {
-  const state = structuredClone(before ?? freshState())
+  const state = structuredClone(before ?? newLimitState())
   const admissions = told.map(() => admit(state, given, CASE_TIME))
   expect(admissions.map(({ refused }) => refused ?? 'accepted')).toEqual([...told])
   // A plain case is an addition, which is all that the SQL statement does.
-  const sum = structuredClone(before ?? freshState())
+  const sum = structuredClone(before ?? newLimitState())
   sum.minute.used += told.length
   sum.day.used += told.length
   sum.lastUsedAt = CASE_TIME
@@ -20,7 +20,7 @@ test.each(LIMIT_CASES)('the window rule: $name', ({ before, limits: given, told,
 
 describe('when the clock jumps', () => {
   test('back by an hour, a key is blocked for no longer than one window', () => {
-    const state = freshState()
+    const state = newLimitState()
     admit(state, limits, START)
     admit(state, limits, START)
     const back = START - HOUR
@@ -32,7 +32,7 @@ describe('when the clock jumps', () => {
   })
 
   test('back by an hour, a ban lasts no longer than intended', () => {
-    const state = freshState()
+    const state = newLimitState()
     for (let sent = 0; sent < 5; sent++) admit(state, limits, START)
     const back = START - HOUR
     expect(admit(state, limits, back)).toMatchObject({ refused: 'key_banned', resetAt: back + 300_000 })
@@ -40,7 +40,7 @@ describe('when the clock jumps', () => {
   })
 
   test('forward by an hour and back again, the count continues', () => {
-    const state = freshState()
+    const state = newLimitState()
     admit(state, limits, START)
     admit(state, limits, START + HOUR)
     expect(admit(state, limits, START + 1).remaining).toBe(0)
@@ -49,6 +49,6 @@ describe('when the clock jumps', () => {
 })
 
 test('between whole seconds, the reset is a whole second and at most one window ahead', () => {
-  const { resetAt } = admit(freshState(), limits, START + 999)
+  const { resetAt } = admit(newLimitState(), limits, START + 999)
   expect(resetAt).toBe(START + 60_000)
 })

@@ -2,9 +2,14 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { StockedPet } from '../../src/core/catalog/pet.ts'
-import { type ApiKey, createKeyId, createSecret, storedSecret } from '../../src/core/keys/api-key.ts'
-import { PERMISSIONS } from '../../src/core/keys/permissions.ts'
-import type { Limits } from '../../src/core/keys/plans.ts'
+import {
+  type ApiKey,
+  createKeyId,
+  createSecret,
+  type Limits,
+  PERMISSIONS,
+  storedSecret,
+} from '../../src/core/keys/api-key.ts'
 import { type RunningService, startService } from '../../src/service/compose.ts'
 import { readConfig, type SettingName } from '../../src/service/config.ts'
 import { openStore } from '../../src/store/open-store.ts'

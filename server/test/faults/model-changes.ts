@@ -1,4 +1,4 @@
-import type { Permission } from '../../src/core/keys/permissions.ts'
+import type { Permission } from '../../src/core/keys/api-key.ts'
 import { catalogIntent } from './model-catalog-calls.ts'
 import { cancellation, creation, orderUpdate } from './model-order-calls.ts'
 import { asText, type Detail, failure, type Intent } from './model-outcome.ts'

@@ -113,7 +113,7 @@ async function create(run: ModelRun, command: Extract<Command, { kind: 'create' 
     ...['--may', permissions.join() || 'none'],
     ...(hours === 0 ? [] : ['--expires', `${hours}h`]),
   ])
-  const id = /Made (key_\w+)/.exec(stderr)?.[1] ?? ''
+  const id = /Created (key_\w+)/.exec(stderr)?.[1] ?? ''
   const expiry = hours === 0 ? {} : { expiresAt: world.now + hours * HOUR }
   world.addKey({ id, name, secret: stdout.trim(), permissions, ...expiry }, limits)
 }

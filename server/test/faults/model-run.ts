@@ -1,4 +1,4 @@
-import { PERMISSIONS } from '../../src/core/keys/permissions.ts'
+import { PERMISSIONS } from '../../src/core/keys/api-key.ts'
 import { STORE_KEY_ID } from '../../src/core/stock/command.ts'
 import { checkAgainstContract } from '../support/contract-check.ts'
 import { ClockShop } from './clock-shop.ts'

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { PERMISSIONS, type Permission } from '../../src/core/keys/permissions.ts'
+import { PERMISSIONS, type Permission } from '../../src/core/keys/api-key.ts'
 import { type CatalogChangeCall, type CatalogLookCall, catalogCall } from './model-catalog-steps.ts'
 import {
   type CancelCall,

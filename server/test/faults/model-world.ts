@@ -1,5 +1,5 @@
 import type { StockedPet } from '../../src/core/catalog/pet.ts'
-import type { Permission } from '../../src/core/keys/permissions.ts'
+import type { Permission } from '../../src/core/keys/api-key.ts'
 import { START } from '../support/test-service.ts'
 import { ModelCatalog } from './model-catalog.ts'
 import { BARCODES } from './model-catalog-requests.ts'

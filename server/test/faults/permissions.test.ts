@@ -72,7 +72,7 @@ describe('a database that others can read', () => {
     expect((await fetch(`${running.address}/healthz`)).status).toBe(200)
     expect(await running.stop()).toBe(0)
     const told = await running.errors()
-    expect(told).toContain(`others can read the database: ${path} (mode 644)`)
+    expect(told).toContain(`other users can read the database: ${path} (mode 644)`)
     expect(told).toContain(`chmod 600 ${path}`)
   })
 

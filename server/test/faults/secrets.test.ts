@@ -176,7 +176,7 @@ describe.each([['SQLite'], ['PostgreSQL']])('a service on %s reveals no secret',
 
 test('a password in the arguments causes a warning, because every user of the machine can read arguments', async () => {
   const { stderr } = await petstore(['doctor', '--database-url', `postgres://user:${PASSWORD}@127.0.0.1:1/x`])
-  expect(stderr).toContain('give the address in DATABASE_URL instead')
+  expect(stderr).toContain('set DATABASE_URL instead')
   expect(stderr).not.toContain(PASSWORD)
 })
 

@@ -83,7 +83,7 @@ export async function checkWithCommands(
   const env = { DATABASE_URL: databaseUrl }
   const doctor = await petstore(['doctor'], { env })
   const found =
-    doctor.exitCode === 0 && doctor.stdout.includes('the database is whole')
+    doctor.exitCode === 0 && doctor.stdout.includes('the database is intact')
       ? []
       : [`petstore doctor: ${doctor.stdout}${doctor.stderr}`]
   for (const petId of petIds) {

@@ -64,7 +64,10 @@ describe('a file', () => {
     expect(await shop.reads()).toEqual(ALL_READ)
     await shop.untilLogged('give the service the right to write the file')
     const { exitCode, stdout } = await doctor(BOUND_BY_RIGHTS)
-    expect([exitCode, stdout]).toEqual([1, expect.stringContaining('cannot be written, so every update is')])
+    expect([exitCode, stdout]).toEqual([
+      1,
+      expect.stringContaining('is not writable, so the service answers every update'),
+    ])
     chmodSync(shop.path, 0o600)
     await shop.kill()
     await shop.start(BOUND_BY_RIGHTS)
@@ -84,7 +87,7 @@ describe('a file', () => {
       1,
       expect.stringContaining('✗ a part of the database cannot be read'),
     ])
-    expect(stdout).toContain('go back to the last backup with petstore restore BACKUP')
+    expect(stdout).toContain('restore the last backup: petstore restore BACKUP')
   })
 
   test('that is damaged in its stock or its header: the start fails, and it serves after a restore', async () => {
@@ -107,7 +110,7 @@ describe('a file', () => {
     expect(refused.stderr).toContain('go back to the last backup')
     expect(refused.stderr.trimEnd().split('\n')).toHaveLength(1)
     const { exitCode, stdout } = await doctor()
-    expect([exitCode, stdout]).toEqual([1, expect.stringContaining('go back to the last backup')])
+    expect([exitCode, stdout]).toEqual([1, expect.stringContaining('petstore restore BACKUP')])
   }
 })
 

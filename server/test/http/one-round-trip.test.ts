@@ -1,7 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
-import { createSecret } from '../../src/core/keys/api-key.ts'
-import type { Limits } from '../../src/core/keys/plans.ts'
-import type { Arrival } from '../../src/core/limits/burst-filter.ts'
+import { createSecret, type Limits } from '../../src/core/keys/api-key.ts'
+import type { Arrival } from '../../src/core/limits/limit-store.ts'
 import type { Store } from '../../src/store/store.ts'
 import { TestService } from '../support/test-service.ts'
 import { until } from '../support/until.ts'
@@ -36,7 +35,7 @@ class WatchedStore {
           windowsOf: (keyId, limits) => keeper.windowsOf(keyId, limits),
           afterDecisions: (work) => keeper.afterDecisions(work),
           save: () => keeper.save(),
-          heedLiftedBans: () => keeper.heedLiftedBans(),
+          applyLiftedBans: () => keeper.applyLiftedBans(),
         }
       },
       stockChangesSince: this.#watched('stockChangesSince', store.stockChangesSince),

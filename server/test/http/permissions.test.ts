@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { Type } from 'typebox'
 import contract from '../../../openapi.json'
-import { PERMISSIONS } from '../../src/core/keys/permissions.ts'
+import { PERMISSIONS } from '../../src/core/keys/api-key.ts'
 import { defineOperation } from '../../src/http/operation.ts'
 import { OPERATIONS } from '../../src/http/routes.ts'
 import { TestService } from '../support/test-service.ts'

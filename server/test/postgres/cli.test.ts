@@ -64,7 +64,7 @@ describe('the command line on PostgreSQL', () => {
   })
 
   test('checks the database, and reports why it cannot be reached', async () => {
-    expect(await run('doctor')).toContain('the database is whole')
+    expect(await run('doctor')).toContain('the database is intact')
     const away = database.url.replace(/:\d+\//, ':1/')
     const outcome = await petstore(['doctor', '--database-url', away])
     expect(outcome.exitCode).toBe(1)

@@ -72,7 +72,7 @@ test.skipIf(installed === undefined)(
         const outcome = await machine.run(restore, env)
         expect(outcome).toMatchObject({ exitCode: 0, stderr: '' })
         expect(outcome.stdout).toContain('has a new identity')
-        expect(outcome.stdout).toContain('the database is whole')
+        expect(outcome.stdout).toContain('the database is intact')
         const second = await openStore(url, { tables: 'expect' })
         try {
           expect((await stockOf(second))[0]?.quantity).toBe(4)

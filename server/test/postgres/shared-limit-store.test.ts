@@ -5,7 +5,7 @@ import {
   type RequestCount,
   type SharedLimitStore,
 } from '../../src/core/limits/limit-store.ts'
-import { admit, freshState } from '../../src/core/limits/rate-windows.ts'
+import { admit, newLimitState } from '../../src/core/limits/rate-windows.ts'
 import { keyVerbs } from '../../src/store/keys.ts'
 import { saveStatements, usageVerbs } from '../../src/store/limits.ts'
 import { Connection } from '../../src/store/postgres/connection.ts'
@@ -49,7 +49,7 @@ const listUsage = () => usageVerbs(connection).listUsage('2026-01-01')
 const MANY = { perMinute: 1_000, perDay: 1_000 }
 
 function usedOnce() {
-  const used = freshState()
+  const used = newLimitState()
   admit(used, MANY, NOW)
   return used
 }
@@ -59,7 +59,7 @@ describe('limits that several instances share', () => {
     const count = (at: SharedLimitStore) =>
       at.changeLimits(['key_b', 'key_a'], (states) =>
         ['key_a', 'key_b'].map((keyId) => {
-          const state = structuredClone(states.get(keyId) ?? freshState())
+          const state = structuredClone(states.get(keyId) ?? newLimitState())
           admit(state, MANY, NOW)
           return record(keyId, state, { accepted: 1 })
         }),
@@ -93,7 +93,7 @@ describe('limits that several instances share', () => {
       return []
     })
     expect(time).toBeWithin(before - 1_000, Date.now() + 1_000)
-    const state = freshState()
+    const state = newLimitState()
     admit(state, MANY, before)
     await save(record('key_a', state))
     const counted = await sharedLimitStore(connection, undefined).countRequests([

@@ -1,6 +1,10 @@
-import { createKeyId, createSecret, storedSecret } from '../../src/core/keys/api-key.ts'
-import { PERMISSIONS } from '../../src/core/keys/permissions.ts'
-import type { Limits } from '../../src/core/keys/plans.ts'
+import {
+  createKeyId,
+  createSecret,
+  type Limits,
+  PERMISSIONS,
+  storedSecret,
+} from '../../src/core/keys/api-key.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import { serve } from '../cli/running-petstore.ts'
 

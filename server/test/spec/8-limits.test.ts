@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { PLAN_LIMITS } from '../../src/core/keys/plans.ts'
+import { PLAN_LIMITS } from '../../src/core/keys/api-key.ts'
 import { RawConnection } from '../support/raw-connection.ts'
 import { standingOf } from '../support/standing.ts'
 import { type Answer, START, TestService } from '../support/test-service.ts'

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { PERMISSIONS } from '../../src/core/keys/permissions.ts'
+import { PERMISSIONS } from '../../src/core/keys/api-key.ts'
 import { ORDER_STATES } from '../../src/core/orders/order.ts'
 import type { SubmittedCommand } from '../../src/core/stock/command.ts'
 import { copyStore } from '../../src/core/transfer/store-copy.ts'
@@ -85,7 +85,7 @@ async function everything(store: Store): Promise<unknown> {
     orders: await Promise.all(ORDER_STATES.map((state) => store.listOrders({ state }, 99))),
     keys: await store.listKeys(),
     found: [await store.findKey('a'), await store.findKey('a2'), await store.findKey('b')],
-    acts: await store.listKeyActs(),
+    acts: await store.listAudit(),
     limits: await store.loadLimits(),
     usage: await store.listUsage('2026-01-01'),
     bans: await store.listBans(0),

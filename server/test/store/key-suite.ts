@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import type { ApiKey } from '../../src/core/keys/api-key.ts'
-import type { KeyChange } from '../../src/core/keys/key-change.ts'
+import type { ApiKey, KeyChange } from '../../src/core/keys/api-key.ts'
 import { statement } from '../../src/store/sql.ts'
 import type { Store } from '../../src/store/store.ts'
 import type { StoreUnderTest } from './store-under-test.ts'
@@ -60,7 +59,7 @@ export function keySuite(name: string, underTest: StoreUnderTest): void {
         const before = await store.findKey('hash a')
         if (before === undefined) throw new Error('the key is gone')
         await store.changeKey(before, change, { at: NOW + 1, actor: 'bert' })
-        const { action, detail, ...by } = (await store.listKeyActs()).at(-1) ?? {}
+        const { action, detail, ...by } = (await store.listAudit()).at(-1) ?? {}
         expect([action as string, by as object]).toEqual([
           'change',
           { at: NOW + 1, actor: 'bert', keyId: 'key_a' },
@@ -95,7 +94,7 @@ export function keySuite(name: string, underTest: StoreUnderTest): void {
       await expect(store.addKey({ ...key, id: 'key_b' }, secret('hash a'), act)).rejects.toThrow()
       await expect(store.addKey(key, secret('hash b'), act)).rejects.toThrow()
       expect(await store.listKeys()).toHaveLength(1)
-      expect(await store.listKeyActs()).toHaveLength(1)
+      expect(await store.listAudit()).toHaveLength(1)
     })
 
     test('are listed oldest first, with the hints of their secrets', async () => {
@@ -224,7 +223,7 @@ export function keySuite(name: string, underTest: StoreUnderTest): void {
         keyId: 'key_a',
         detail: expect.any(String),
       })
-      expect((await store.listKeyActs()) as unknown[]).toEqual([
+      expect((await store.listAudit()) as unknown[]).toEqual([
         entry(NOW, 'anna', 'create'),
         entry(NOW + 1, 'bert', 'rotate'),
         entry(NOW + 2, 'carl', 'revoke'),

@@ -1,5 +1,5 @@
 import type { LimitRecord, LimitState } from '../../src/core/limits/limit-store.ts'
-import { admit, freshState } from '../../src/core/limits/rate-windows.ts'
+import { admit, newLimitState } from '../../src/core/limits/rate-windows.ts'
 import { saveStatements } from '../../src/store/limits.ts'
 import { type SqlDatabase, statement } from '../../src/store/sql.ts'
 import { CASE_TIME, type LimitCase } from '../core/limit-cases.ts'
@@ -15,7 +15,7 @@ export const record = (keyId: string, state: LimitState, counts: Partial<LimitRe
   ...counts,
 })
 
-export function bannedState(at = NOW, state = freshState()): LimitState {
+export function bannedState(at = NOW, state = newLimitState()): LimitState {
   for (let sent = 0; sent < 5; sent++) admit(state, { perMinute: 2, perDay: 100 }, at)
   return state
 }

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import type { LimitRecord, LimitState } from '../../src/core/limits/limit-store.ts'
-import { admit, freshState } from '../../src/core/limits/rate-windows.ts'
+import { admit, newLimitState } from '../../src/core/limits/rate-windows.ts'
 import { saveStatements } from '../../src/store/limits.ts'
 import type { Store } from '../../src/store/store.ts'
 import { CASE_TIME, LATER, LIMIT_CASES } from '../core/limit-cases.ts'
@@ -29,7 +29,7 @@ export function limitSuite(name: string, underTest: StoreUnderTest): void {
     })
 
     test('windows and the latest ban of each key are stored', async () => {
-      const used = freshState()
+      const used = newLimitState()
       admit(used, limits, NOW)
       const banned = bannedState()
       await save(record('key_used', used), record('key_banned', banned))
@@ -50,7 +50,7 @@ export function limitSuite(name: string, underTest: StoreUnderTest): void {
       await saveCase(database, 'key_a', given)
       const keeper = await store.openLimits(() => now, 0)
       const told = await Promise.all(given.told.map(() => keeper.admit('key_a', given.limits, LATER)))
-      const state: LimitState = structuredClone(given.before ?? freshState())
+      const state: LimitState = structuredClone(given.before ?? newLimitState())
       expect(told).toEqual(given.told.map(() => admit(state, given.limits, now)))
       await keeper.save()
       expect((await store.loadLimits()).get('key_a')).toEqual(state)
@@ -95,7 +95,7 @@ export function limitSuite(name: string, underTest: StoreUnderTest): void {
       expect([await ask(), await ask()]).toEqual(['key_banned', 'key_banned'])
       await keeper.save()
       expect(await store.liftBan('key_a', { at: now, actor: 'anna' })).toBe(true)
-      await keeper.heedLiftedBans()
+      await keeper.applyLiftedBans()
       expect(await ask()).toBe('rate_limit_exceeded')
       now += 60_000
       expect(await ask()).toBeUndefined()
@@ -134,7 +134,7 @@ export function limitSuite(name: string, underTest: StoreUnderTest): void {
     })
 
     test('usage adds up by day', async () => {
-      const state = freshState()
+      const state = newLimitState()
       await save(record('key_a', state, { accepted: 3, rejected: 1 }))
       await save(
         record('key_a', state, { accepted: 2, rejected: 5 }),
@@ -163,14 +163,14 @@ export function limitSuite(name: string, underTest: StoreUnderTest): void {
         { keyId: 'key_a', number: 1, beganAt: NOW, endsAt: NOW + 300_000, liftedAt: NOW + 1_000 },
       ])
       expect(await store.listBans(NOW + 1)).toEqual([])
-      expect((await store.listKeyActs()).map(({ action }) => action)).toEqual(['unban'])
+      expect((await store.listAudit()).map(({ action }) => action)).toEqual(['unban'])
     })
 
     test('an expired ban cannot be lifted', async () => {
       await save(record('key_a', bannedState()))
       now = NOW + 300_000
       expect(await store.liftBan('key_a', { at: now, actor: 'anna' })).toBe(false)
-      expect(await store.listKeyActs()).toEqual([])
+      expect(await store.listAudit()).toEqual([])
     })
   })
 }

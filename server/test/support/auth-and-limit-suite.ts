@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { PERMISSIONS } from '../../src/core/keys/permissions.ts'
+import { PERMISSIONS } from '../../src/core/keys/api-key.ts'
 import { OPERATIONS } from '../../src/http/routes.ts'
 import { standingOf } from './standing.ts'
 import { type Answer, type CallOptions, START, TestService } from './test-service.ts'

@@ -2,9 +2,16 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { StockedPet } from '../../src/core/catalog/pet.ts'
-import { type ApiKey, createKeyId, createSecret, storedSecret } from '../../src/core/keys/api-key.ts'
-import { PERMISSIONS } from '../../src/core/keys/permissions.ts'
-import { type Limits, PLAN_LIMITS, type Plan } from '../../src/core/keys/plans.ts'
+import {
+  type ApiKey,
+  createKeyId,
+  createSecret,
+  type Limits,
+  PERMISSIONS,
+  PLAN_LIMITS,
+  type Plan,
+  storedSecret,
+} from '../../src/core/keys/api-key.ts'
 import { ORDER_STATES, type OrderRow } from '../../src/core/orders/order.ts'
 import type { Lookup } from '../../src/delivery/addresses.ts'
 import { type RunningService, startService } from '../../src/service/compose.ts'

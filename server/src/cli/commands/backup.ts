@@ -1,18 +1,44 @@
+// The commands that copy, restore and upgrade a whole database.
 import { statSync } from 'node:fs'
-import type { Command } from 'commander'
-import { writeNewFile } from '../files.ts'
-import { databaseName, type SettingFlags, setting, withStore } from '../with-store.ts'
+import { dirname, resolve } from 'node:path'
+import { readConfig } from '../../service/config.ts'
+import { canBeShared, restoreStore } from '../../store/open-store.ts'
+import { type PetstoreCommand, type SettingFlags, wrongUse } from '../arguments.ts'
+import { fullDiskText, writeNewFile } from '../files.ts'
+import { databaseName, openConfigured, withStore } from '../with-store.ts'
 
-export function addBackupCommand(program: Command): void {
+interface RestoreFlags extends SettingFlags {
+  readonly newIdentity?: true
+}
+
+export function addBackupCommands(program: PetstoreCommand): void {
   program
     .command('backup')
     .description(
-      'Copy the whole database into a new file, as it is at one moment, while the service runs. The copy is checked; petstore restore goes back to it.',
+      'Copy a snapshot of the whole database into a new file, while the service runs, and check the copy. Restore it with petstore restore.',
     )
-    .argument('<file>', 'where to; a file that is there is not written over')
-    .addOption(setting('databaseUrl'))
-    .addOption(setting('data'))
+    .argument('<file>', 'path of the new file; an existing file is not overwritten')
+    .databaseSettings()
     .action(backUp)
+  program
+    .command('restore')
+    .description(
+      'Restore a backup while the service is stopped. The backup is checked first; the replaced database is kept under another name.',
+    )
+    .argument('[file]', 'a file that petstore backup wrote, or a database that a restore replaced')
+    .option(
+      '--new-identity',
+      'after a restore with other tools, such as pg_restore: clients that follow events have to list everything again',
+    )
+    .databaseSettings()
+    .action(restore)
+  program
+    .command('migrate')
+    .description(
+      'Create or upgrade the tables. petstore serve does this at startup; use this command if the role of the service may not change tables.',
+    )
+    .databaseSettings()
+    .action(migrate)
 }
 
 async function backUp(path: string, flags: SettingFlags): Promise<void> {
@@ -20,8 +46,81 @@ async function backUp(path: string, flags: SettingFlags): Promise<void> {
     await writeNewFile(path, { advice: 'choose another name' }, (temporary) => store.backupTo(temporary))
     return databaseName(config)
   })
-  const megabytes = (statSync(path).size / 1_000_000).toFixed(1)
   console.log(
-    `Wrote ${path} (${megabytes} MB), a copy of ${database}, and checked it. It holds key hashes: keep it as safe as the database.`,
+    `Wrote ${path} (${megabytesOf(path)} MB), a copy of ${database}, and checked it. It contains key hashes: protect it like the database.`,
   )
+}
+
+function megabytesOf(path: string): string {
+  return (statSync(path).size / 1_000_000).toFixed(1)
+}
+
+async function restore(file: string | undefined, flags: RestoreFlags): Promise<void> {
+  if ((file === undefined) === (flags.newIdentity === undefined)) {
+    wrongUse('give either the file to restore or --new-identity')
+  }
+  if (file === undefined) await renewIdentity(flags)
+  else await restoreFile(file, flags)
+}
+
+async function restoreFile(file: string, flags: RestoreFlags): Promise<void> {
+  const config = readConfig(flags)
+  const database = databaseName(config)
+  if (canBeShared(config.databaseUrl)) {
+    console.log(postgresSteps(file))
+    throw new Error(`restore ${database} with the tools of PostgreSQL, as shown above; nothing was changed`)
+  }
+  const { replaced, isOlder } = tryRestore(file, database, config.databaseUrl)
+  console.log(`Restored ${database} (${megabytesOf(database)} MB) from ${file}, and checked it.`)
+  if (replaced !== undefined) {
+    console.log(`The replaced database is kept as ${replaced}. To undo: petstore restore ${replaced}`)
+  }
+  if (isOlder) console.log('Its tables are from an older version: petstore serve upgrades them.')
+}
+
+function tryRestore(file: string, database: string, databaseUrl: string): ReturnType<typeof restoreStore> {
+  try {
+    return restoreStore(resolve(file), databaseUrl)
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error)
+    const reason = fullDiskText(error, dirname(database)) ?? message
+    throw new Error(`cannot restore: ${reason}. Nothing was changed`, { cause: error })
+  }
+}
+
+/** The same steps as in docs/operating.md. */
+function postgresSteps(file: string): string {
+  return [
+    'Stop all instances, then run:',
+    '',
+    'pg_dump --format=custom --file=before-restore.dump "$DATABASE_URL"',
+    `pg_restore --clean --if-exists --no-owner --single-transaction --dbname="$DATABASE_URL" ${quoteForShell(file)}`,
+    'petstore restore --new-identity',
+    '',
+    'The first line saves the current contents. Then start the instances again.',
+  ].join('\n')
+}
+
+function quoteForShell(word: string): string {
+  return /^[\w./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
+}
+
+async function renewIdentity(flags: RestoreFlags): Promise<void> {
+  const config = readConfig(flags)
+  const store = await openConfigured(config, { tables: 'expect', exclusive: true })
+  try {
+    await store.renewIdentity()
+  } finally {
+    await store.close()
+  }
+  console.log(
+    `${databaseName(config)} has a new identity: clients that follow its events list everything again.`,
+  )
+}
+
+async function migrate(flags: SettingFlags): Promise<void> {
+  await withStore(flags, 'make', async (store, config) => {
+    await store.ping()
+    console.log(`The tables in ${databaseName(config)} are up to date.`)
+  })
 }

@@ -3,9 +3,7 @@ import { copyStore } from '../../core/transfer/store-copy.ts'
 import { readConfig } from '../../service/config.ts'
 import { canBeShared } from '../../store/open-store.ts'
 import { wrongUse } from '../arguments.ts'
-import { interruptible } from '../interruption.ts'
-import { grouped } from '../output.ts'
-import { Progress } from '../progress.ts'
+import { grouped, interruptible, Progress } from '../terminal.ts'
 import { databaseName, withStore } from '../with-store.ts'
 
 interface Flags {

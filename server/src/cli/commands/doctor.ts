@@ -1,19 +1,18 @@
 import { accessSync, constants, existsSync, statfsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import type { Command } from 'commander'
 import { ServiceError } from '../../core/values/errors.ts'
 import { type Config, readConfig, SETTING_NAMES, SettingError } from '../../service/config.ts'
 import { canBeShared, findDeletedLog } from '../../store/open-store.ts'
 import { OpenRefused } from '../../store/opening.ts'
 import type { Store } from '../../store/store.ts'
-import { exposureText } from '../file-permissions.ts'
-import { failureText, grouped, json } from '../output.ts'
-import { webhookTrouble } from '../webhook-health.ts'
-import { openConfigured, type SettingFlags, setting } from '../with-store.ts'
+import type { JsonFlags, PetstoreCommand } from '../arguments.ts'
+import { findExposedFiles } from '../files.ts'
+import { failureText, grouped, printJson } from '../terminal.ts'
+import { openConfigured } from '../with-store.ts'
+import { findWebhookProblem } from './webhooks.ts'
 
-/** `problem` makes the command fail; `advice` says what to do about it. */
+/** A `problem` makes the command fail. */
 interface Finding {
-  /** What was looked at. */
   readonly check: 'settings' | 'network' | 'disk' | 'database' | 'webhooks' | 'clock'
   readonly level: 'ok' | 'note' | 'problem'
   readonly text: string
@@ -24,43 +23,45 @@ type Check = Finding['check']
 const ok = (check: Check, text: string): Finding => ({ check, level: 'ok', text })
 const note = (check: Check, text: string, advice: string): Finding => ({ check, level: 'note', text, advice })
 const problem = (check: Check, text: string, advice?: string): Finding => ({
-  ...{ check, level: 'problem', text },
+  check,
+  level: 'problem',
+  text,
   ...(advice === undefined ? {} : { advice }),
 })
 
-const RESTORE = {
+const RESTORE_ADVICE = {
   sqlite:
-    'stop the service, and go back to the last backup with petstore restore BACKUP, which keeps the file under another name',
-  postgres: 'stop the instances, and restore the database from your last backup of PostgreSQL',
+    'stop the service and restore the last backup: petstore restore BACKUP, which keeps the damaged file under another name',
+  postgres: 'stop the instances and restore the last backup of the PostgreSQL database',
 } as const
 const SIGNS = { ok: '✓', note: '!', problem: '✗' } as const
 const MIN_FREE_BYTES = 256 * 1024 * 1024
-/** After so long a service that runs has ended a hold that is over. */
-const SWEPT_AFTER_MS = 3_000
-/** A difference between two clocks that needs no mention. */
+/** A running service releases an expired hold within this time. */
+const SWEEP_WITHIN_MS = 3_000
+/** A smaller difference between two clocks is not reported. */
 const MAX_CLOCK_GAP_MS = 60_000
 const EARLIEST_CLOCK = Date.UTC(2026, 0)
 
-export function addDoctorCommand(program: Command): void {
-  const doctor = program
+export function addDoctorCommand(program: PetstoreCommand): void {
+  program
     .command('doctor')
-    .description('Check settings, file permissions, database, disk and clock, and say what to do.')
-    .option('--json', 'for machines')
+    .description('Check settings, file permissions, database, disk and clock, and advise on problems.')
+    .jsonOption()
     .action(examine)
-  for (const name of SETTING_NAMES) doctor.addOption(setting(name))
+    .settings(...SETTING_NAMES)
 }
 
-async function examine(flags: SettingFlags & { readonly json?: true }): Promise<void> {
+async function examine(flags: JsonFlags): Promise<void> {
   let findings: readonly Finding[]
   try {
-    findings = await findingsOf(readConfig(flags))
+    findings = await runChecks(readConfig(flags))
   } catch (error) {
-    // In one line for people; what reads JSON gets JSON whatever is found.
+    // With --json the output is always JSON.
     if (!(error instanceof SettingError) || flags.json !== true) throw error
     findings = [problem('settings', error.message)]
   }
   const problems = findings.filter(({ level }) => level === 'problem').length
-  if (flags.json === true) console.log(json({ ok: problems === 0, checks: findings }))
+  if (flags.json === true) printJson({ ok: problems === 0, checks: findings })
   else {
     for (const { level, text, advice } of findings) {
       console.log(`${SIGNS[level]} ${text}${advice === undefined ? '' : `\n    ${advice}`}`)
@@ -69,33 +70,38 @@ async function examine(flags: SettingFlags & { readonly json?: true }): Promise<
   if (problems > 0) throw new Error(`${problems} of ${findings.length} checks found a problem, see above`)
 }
 
-async function findingsOf(config: Config): Promise<Finding[]> {
-  return [ok('settings', 'settings can be used'), ...openness(config), ...(await database(config)), clock()]
+async function runChecks(config: Config): Promise<Finding[]> {
+  return [
+    ok('settings', 'the settings are valid'),
+    ...checkNetwork(config),
+    ...(await checkDatabase(config)),
+    checkClock(),
+  ]
 }
 
-function openness({ host, trustProxy }: Config): Finding[] {
+function checkNetwork({ host, trustProxy }: Config): Finding[] {
   const isLocal = host === '127.0.0.1' || host === '::1' || host === 'localhost'
   if (isLocal || trustProxy > 0) return []
   return [
     note(
       'network',
-      `the service listens on ${host}, so the network can reach it`,
-      'behind a proxy, set TRUST_PROXY, or all callers without a key share one limit',
+      `the service listens on ${host}, so it is reachable from the network`,
+      'behind a proxy, set TRUST_PROXY; otherwise all clients without a key share one limit',
     ),
   ]
 }
 
-async function database(config: Config): Promise<Finding[]> {
-  if (canBeShared(config.databaseUrl)) return contents(config, 'postgres')
+async function checkDatabase(config: Config): Promise<Finding[]> {
+  if (canBeShared(config.databaseUrl)) return checkContents(config, 'postgres')
   const path = resolve(config.databaseUrl.slice('sqlite:'.length))
   if (!existsSync(path)) {
     const advice =
-      'petstore serve, import or migrate makes it; if it is elsewhere, --data, PETSTORE_DATA or DATABASE_URL says where'
-    return [folder(path), problem('database', `there is no database at ${path}`, advice)]
+      'create it with petstore serve, import or migrate; if it is elsewhere, set --data, PETSTORE_DATA or DATABASE_URL'
+    return [checkFolder(path), problem('database', `there is no database at ${path}`, advice)]
   }
-  const exposure = exposureText(path)
+  const exposure = findExposedFiles(path)
   const findings = [
-    folder(path),
+    checkFolder(path),
     exposure === undefined
       ? ok('database', 'only the owner can read the database')
       : problem('database', exposure.text, exposure.advice),
@@ -104,32 +110,35 @@ async function database(config: Config): Promise<Finding[]> {
     findings.push(
       problem(
         'database',
-        `${path} cannot be written, so every update is refused with 503`,
-        'give the service the right to write it, and start the service again',
+        `${path} is not writable, so the service answers every update with 503`,
+        'make the file writable for the service, then restart the service',
       ),
     )
   }
   const deletedLog = findDeletedLog(path)
   if (deletedLog !== undefined) {
     const advice =
-      'stop the service with SIGTERM, which saves what it has in memory; do not kill it, and do not open the database before that'
-    return [...findings, problem('database', `${deletedLog} was deleted while the service runs`, advice)]
+      'stop the service with SIGTERM, so that it saves its data; do not kill it, and do not open the database before that'
+    return [
+      ...findings,
+      problem('database', `${deletedLog} was deleted while the service is running`, advice),
+    ]
   }
-  return [...findings, ...(await contents(config, 'sqlite'))]
+  return [...findings, ...(await checkContents(config, 'sqlite'))]
 }
 
-function folder(path: string): Finding {
-  let nearest = dirname(path)
-  while (!existsSync(nearest)) nearest = dirname(nearest)
-  if (!isAllowed(nearest, constants.W_OK | constants.X_OK)) {
-    const advice = 'give the service its own folder, or choose another DATABASE_URL'
-    return problem('disk', `${nearest} cannot be written`, advice)
+function checkFolder(path: string): Finding {
+  let folder = dirname(path)
+  while (!existsSync(folder)) folder = dirname(folder)
+  if (!isAllowed(folder, constants.W_OK | constants.X_OK)) {
+    const advice = 'make the folder writable for the service, or choose another DATABASE_URL'
+    return problem('disk', `${folder} is not writable`, advice)
   }
-  const { bavail, bsize } = statfsSync(nearest)
+  const { bavail, bsize } = statfsSync(folder)
   const text = `${grouped(Math.round((bavail * bsize) / 1024 / 1024))} MB free for ${path}`
   return bavail * bsize >= MIN_FREE_BYTES
     ? ok('disk', text)
-    : problem('disk', text, 'make room: on a full disk, updates are refused with 503')
+    : problem('disk', text, 'free some space: on a full disk the service answers updates with 503')
 }
 
 function isAllowed(path: string, access: number): boolean {
@@ -141,101 +150,102 @@ function isAllowed(path: string, access: number): boolean {
   }
 }
 
-async function contents(config: Config, kind: keyof typeof RESTORE): Promise<Finding[]> {
+async function checkContents(config: Config, kind: keyof typeof RESTORE_ADVICE): Promise<Finding[]> {
   let store: Store
   try {
     store = await openConfigured(config, { tables: 'expect', mayBeReadOnly: true })
   } catch (error) {
-    const text = failureText(error)
-    const isReached = kind === 'sqlite' || error instanceof OpenRefused
-    return isReached
-      ? [problem('database', text)]
-      : [problem('database', text, 'psql "$DATABASE_URL" from this machine tells more')]
+    const isReachable = kind === 'sqlite' || error instanceof OpenRefused
+    const advice = isReachable ? undefined : 'try psql "$DATABASE_URL" on this machine'
+    return [problem('database', failureText(error), advice)]
   }
   try {
-    const wrong = (await store.findWrongSettings()).map((text) =>
-      problem('database', text, 'docs/scaling.md, Connections'),
+    const wrongSettings = (await store.findWrongSettings()).map((text) =>
+      problem('database', text, 'see docs/scaling.md, Connections'),
     )
-    const trouble = await readiness(store)
-    const found = [...(await wholeness(store, kind).catch(notChecked)), ...wrong, ...clockGap(store)]
-    // Asking how far webhooks are behind writes, and so needs a server that takes that.
-    return [...found, ...(trouble.length === 0 ? await webhooks(store) : trouble)]
+    const unreadiness = await checkReadiness(store)
+    return [
+      ...(await checkIntegrity(store, kind).catch(reportUnchecked)),
+      ...wrongSettings,
+      ...checkClockGap(store),
+      // Reading the backlog of webhooks writes, so it needs a database that accepts writes.
+      ...(unreadiness.length === 0 ? await checkWebhooks(store) : unreadiness),
+    ]
   } finally {
     await store.close()
   }
 }
 
-function notChecked(error: unknown): Finding[] {
+function reportUnchecked(error: unknown): Finding[] {
   const cause = error instanceof ServiceError ? error.cause : error
   return [problem('database', `the contents could not be checked: ${failureText(cause)}`)]
 }
 
-async function wholeness(store: Store, kind: keyof typeof RESTORE): Promise<Finding[]> {
+async function checkIntegrity(store: Store, kind: keyof typeof RESTORE_ADVICE): Promise<Finding[]> {
   const damage = await store.findDamage()
-  if (damage.length > 0) return damage.map((text) => problem('database', text, RESTORE[kind]))
-  const whole = [ok('database', 'the database is whole'), ...(await holds(store))]
+  if (damage.length > 0) return damage.map((text) => problem('database', text, RESTORE_ADVICE[kind]))
+  const findings = [ok('database', 'the database is intact'), ...(await checkHolds(store))]
   const latest = await store.latestChangeAt()
-  if (latest === undefined || latest <= store.clock() + MAX_CLOCK_GAP_MS) return whole
+  if (latest === undefined || latest <= store.clock() + MAX_CLOCK_GAP_MS) return findings
   return [
-    ...whole,
+    ...findings,
     problem(
       'clock',
       `the last change was recorded at ${new Date(latest).toISOString()}, which is in the future`,
-      kind === 'postgres'
-        ? 'the clock of the database server is behind; set it (NTP), since expiry and limits go by it'
-        : 'the clock of this machine is behind; set it (NTP), since expiry and limits go by it',
+      `the clock of ${kind === 'postgres' ? 'the database server' : 'this machine'} is behind; set it (NTP), because expiry and limits depend on it`,
     ),
   ]
 }
 
-/** As /readyz would say it. */
-async function readiness(store: Store): Promise<Finding[]> {
+/** The same check as /readyz. */
+async function checkReadiness(store: Store): Promise<Finding[]> {
   try {
     await store.ping()
     return []
   } catch (error) {
     const cause = error instanceof ServiceError ? error.cause : error
     return [
-      problem('database', failureText(cause), 'petstore serve answers updates with 503 until this is solved'),
+      problem('database', failureText(cause), 'the service answers updates with 503 until this is fixed'),
     ]
   }
 }
 
-/** A service ends them within a second or two. They reserve nothing meanwhile. */
-async function holds(store: Store): Promise<Finding[]> {
+/** A running service releases expired holds within two seconds. */
+async function checkHolds(store: Store): Promise<Finding[]> {
   const pets = await store.petsWithExpiredHolds(1_000)
-  if (pets.length === 0) return [ok('database', 'no hold that is over is left')]
-  await Bun.sleep(SWEPT_AFTER_MS)
-  const left = new Set(await store.petsWithExpiredHolds(1_000))
-  const behind = pets.filter((petId) => left.has(petId)).length
-  if (behind === 0) return [ok('database', 'holds that are over are ended')]
+  if (pets.length === 0) return [ok('database', 'there are no expired holds')]
+  await Bun.sleep(SWEEP_WITHIN_MS)
+  const remaining = new Set(await store.petsWithExpiredHolds(1_000))
+  const unreleased = pets.filter((petId) => remaining.has(petId)).length
+  if (unreleased === 0) return [ok('database', 'expired holds are released')]
   return [
     note(
       'database',
-      `holds of ${grouped(behind)} pets are over and not ended yet; they reserve nothing any more`,
-      'petstore serve ends them; if it runs, its log says what keeps it from that',
+      `expired holds of ${grouped(unreleased)} pets are not released yet; they no longer reserve units`,
+      'start petstore serve, which releases them; if it runs, its log shows the reason',
     ),
   ]
 }
 
-/** Those that were turned off or are far behind. */
-async function webhooks(store: Store): Promise<Finding[]> {
+async function checkWebhooks(store: Store): Promise<Finding[]> {
   const states = await store.listWebhooks()
-  const troubles = states.flatMap((state) => webhookTrouble(state, store.clock()) ?? [])
-  if (states.length > 0 && troubles.length === 0) return [ok('webhooks', 'no webhook is off or far behind')]
-  return troubles.map(({ text, advice }) => note('webhooks', text, advice))
+  const problems = states.flatMap((state) => findWebhookProblem(state, store.clock()) ?? [])
+  if (states.length > 0 && problems.length === 0) {
+    return [ok('webhooks', 'no webhook is turned off or far behind')]
+  }
+  return problems.map(({ text, advice }) => note('webhooks', text, advice))
 }
 
-/** Stored times go by the database's clock, so a difference shows in the logs of this machine alone. */
-function clockGap(store: Store): Finding[] {
+/** Only the logs use the clock of this machine; stored times use the clock of the database. */
+function checkClockGap(store: Store): Finding[] {
   const gap = Date.now() - store.clock()
   if (Math.abs(gap) <= MAX_CLOCK_GAP_MS) return []
   const seconds = grouped(Math.round(Math.abs(gap) / 1_000))
-  const text = `the clock of this machine is ${seconds} s ${gap > 0 ? 'ahead of' : 'behind'} that of the database`
-  return [note('clock', text, 'set it (NTP); stored times and expiry go by the clock of the database')]
+  const text = `the clock of this machine is ${seconds} s ${gap > 0 ? 'ahead of' : 'behind'} the clock of the database`
+  return [note('clock', text, 'set it (NTP); stored times and expiry use the clock of the database')]
 }
 
-function clock(): Finding {
+function checkClock(): Finding {
   const text = `the clock says ${new Date().toISOString()}`
   return Date.now() >= EARLIEST_CLOCK ? ok('clock', text) : problem('clock', text, 'set it (NTP)')
 }

@@ -2,10 +2,10 @@ import { type Command, Option } from 'commander'
 import { CATEGORY_ROWS, ORDER_ROWS, PET_ROWS } from '../../core/transfer/exchange-rows.ts'
 import { FORMATS, type Format, textOf } from '../../core/transfer/row-text.ts'
 import type { TransferStore } from '../../core/transfer/transfer-store.ts'
-import { oneOf } from '../arguments.ts'
+import { oneOf, type SettingFlags, setting } from '../arguments.ts'
 import { writeNewFile, writeToFile, writeToStdout } from '../files.ts'
-import { interruptible } from '../interruption.ts'
-import { type SettingFlags, setting, withStore } from '../with-store.ts'
+import { interruptible } from '../terminal.ts'
+import { withStore } from '../with-store.ts'
 
 interface Flags extends SettingFlags {
   readonly orders?: true

@@ -1,48 +1,40 @@
-import type { Command } from 'commander'
 import { type Config, readConfig } from '../../service/config.ts'
-import { wholeNumber } from '../arguments.ts'
-import { addressesOf } from '../banner.ts'
-import { type SettingFlags, setting } from '../with-store.ts'
+import { type PetstoreCommand, type SettingFlags, wholeNumber } from '../arguments.ts'
+import { serviceAddress } from './serve.ts'
 
-interface Flags extends SettingFlags {
-  readonly wait: number
-}
+const ANSWER_TIMEOUT_MS = 5_000
+const RETRY_EVERY_MS = 200
 
-const ANSWER_WITHIN_MS = 5_000
-const TRY_EVERY_MS = 200
-
-/** For supervisors and containers, which have no curl. */
-export function addHealthCommand(program: Command): void {
+/** For supervisors and for containers without curl. */
+export function addHealthCommand(program: PetstoreCommand): void {
   program
     .command('health')
-    .description('Ask the service on this machine whether it is ready; exit code 1 if it is not.')
-    .option('--wait <seconds>', 'ask again for so long, until it is', wholeNumber('--wait'), 0)
-    .addOption(setting('host'))
-    .addOption(setting('port'))
+    .description('Check whether the service on this machine is ready; the exit code is 1 if it is not.')
+    .option('--wait <seconds>', 'retry for this long', wholeNumber('--wait'), 0)
+    .settings('host', 'port')
     .action(checkHealth)
 }
 
-async function checkHealth({ wait, ...flags }: Flags): Promise<void> {
+async function checkHealth({ wait, ...flags }: SettingFlags & { readonly wait: number }): Promise<void> {
   const config = readConfig(flags)
   const deadline = performance.now() + wait * 1_000
   for (;;) {
-    const trouble = await troubleOf(config)
-    if (trouble === undefined) {
+    const problem = await findProblem(config)
+    if (problem === undefined) {
       console.log('ready')
       return
     }
-    if (performance.now() >= deadline) throw new Error(`not ready: ${trouble}`)
-    await Bun.sleep(TRY_EVERY_MS)
+    if (performance.now() >= deadline) throw new Error(`not ready: ${problem}`)
+    await Bun.sleep(RETRY_EVERY_MS)
   }
 }
 
-/** Why it is not ready; `undefined` where it is. */
-async function troubleOf(config: Config): Promise<string | undefined> {
-  const { address } = addressesOf(config, { port: config.port, metricsPort: undefined })
+async function findProblem(config: Config): Promise<string | undefined> {
+  const address = serviceAddress(config, config.port)
   try {
     const answer = await fetch(`${address}/readyz`, {
-      signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
-      // Its certificate names the machine as others know it, not the address that this one asks.
+      signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS),
+      // The certificate is for the public name of the machine, not for this address.
       tls: { rejectUnauthorized: false },
     })
     return answer.ok ? undefined : `${address}/readyz answered ${answer.status}: ${await answer.text()}`

@@ -14,7 +14,7 @@ import { runAdjustment } from '../adjustment-run.ts'
 import { addFileOptions, type FileFlags, type FileRun, withFile, withStaged } from '../file-run.ts'
 import { applyWithinPause } from '../import-pause.ts'
 import { dryRunReport, refusedLines, summary, together } from '../import-report.ts'
-import { counted, grouped } from '../output.ts'
+import { counted, grouped } from '../terminal.ts'
 import { databaseName, withStore } from '../with-store.ts'
 
 interface Flags extends FileFlags {

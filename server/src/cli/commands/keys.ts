@@ -1,95 +1,128 @@
 import { userInfo } from 'node:os'
-import type { Command } from 'commander'
 import { EXPECTED_NAME, isName } from '../../core/catalog/catalog-fields.ts'
-import { createKeyId, createSecret, storedSecret } from '../../core/keys/api-key.ts'
-import { describeKeyChange, type KeyChange } from '../../core/keys/key-change.ts'
-import type { KeyAct } from '../../core/keys/key-store.ts'
-import { PERMISSIONS, type Permission, permissionText } from '../../core/keys/permissions.ts'
-import { type Limits, PLAN_LIMITS, PLANS, type Plan } from '../../core/keys/plans.ts'
-import { listOf, oneOf, parseDuration, readWhen, wholeNumber, wrongUse } from '../arguments.ts'
-import { type AskingFlags, ask, requireAnswer } from '../asking.ts'
-import { handOver } from '../handing-over.ts'
-import { moment } from '../output.ts'
-import { databaseName, type SettingFlags, setting, withStore } from '../with-store.ts'
-import { listKeys, requireKey, showKey } from './keys-shown.ts'
+import {
+  type ApiKey,
+  createKeyId,
+  createSecret,
+  describeKeyChange,
+  formatPermissions,
+  hashSecret,
+  type KeyChange,
+  keyState,
+  type Limits,
+  PERMISSIONS,
+  type Permission,
+  PLAN_LIMITS,
+  PLANS,
+  type Plan,
+  storedSecret,
+} from '../../core/keys/api-key.ts'
+import type { AuditStamp, KeyRecord } from '../../core/keys/key-store.ts'
+import type { BanRecord } from '../../core/limits/limit-store.ts'
+import { DAY } from '../../core/values/clock.ts'
+import type { Store } from '../../store/store.ts'
+import {
+  type ConfirmFlags,
+  type JsonFlags,
+  listOf,
+  oneOf,
+  type PetstoreCommand,
+  parseDuration,
+  type SettingFlags,
+  timeIn,
+  type When,
+  wholeNumber,
+  wrongUse,
+} from '../arguments.ts'
+import {
+  formatMinute,
+  handOverSecret,
+  isoTime,
+  printFacts,
+  printJson,
+  printList,
+  requireConfirmation,
+  withIsoTimes,
+} from '../terminal.ts'
+import { databaseName, withStore } from '../with-store.ts'
 
-const WHICH_KEY = 'its id, its name, or the beginning of its id: key_ and at least four more characters'
-const BOTH_LIMITS = 'for enterprise, which needs both limits'
-const WHEN = 'when it ends: 90d, 12h, or a day or time such as 2027-01-31'
-const WHAT_IT_MAY = `what it may change: some of ${PERMISSIONS.join()}, or none, to only look`
+const KEY_ARGUMENT = 'id or name of the key, or the start of its id: key_ and at least four more characters'
+const EXPIRES = 'when the key expires: 90d, 12h, or a day or time such as 2027-01-31'
+const parseExpiry = timeIn('future', '--expires')
+const MAY = `what the key may change: none, or a comma-separated list of ${PERMISSIONS.join()}`
+export const NO_KEYS = 'There are no keys yet. Create a key: petstore keys create --name "My shop" --plan pro'
 
-export function addKeysCommands(program: Command): void {
-  const keys = program.command('keys').description('Make and manage API keys, while the service runs.')
+export function addKeysCommands(program: PetstoreCommand): void {
+  const keys = program.command('keys').description('Manage API keys while the service runs.')
   keys
     .command('create')
-    .description('Make an API key. It is shown once; only its hash is kept.')
-    .requiredOption('--name <name>', 'whose key it is')
+    .description('Create an API key. It is shown once; only its hash is stored.')
+    .requiredOption('--name <name>', 'name of the key, such as its owner', parseName)
     .requiredOption('--plan <plan>', PLANS.join(', '), oneOf('--plan', PLANS))
-    .option('--per-minute <number>', `requests a minute; ${BOTH_LIMITS}`, wholeNumber('--per-minute', 1))
-    .option('--per-day <number>', `requests a day; ${BOTH_LIMITS}`, wholeNumber('--per-day', 1))
-    .option('--expires <when>', WHEN)
-    .option('--may <names>', `${WHAT_IT_MAY}; all by default`, listOf('--may', PERMISSIONS))
-    .addOption(setting('databaseUrl'))
-    .addOption(setting('data'))
-    .addOption(setting('environment'))
+    .option('--per-minute <number>', 'requests per minute (enterprise only)', wholeNumber('--per-minute', 1))
+    .option('--per-day <number>', 'requests per day (enterprise only)', wholeNumber('--per-day', 1))
+    .option('--expires <when>', EXPIRES, parseExpiry)
+    .option('--may <names>', `${MAY} (default all)`, listOf('--may', PERMISSIONS))
+    .databaseSettings()
+    .settings('environment')
     .action(createKey)
   keys
     .command('change')
-    .description('Change a key. What is not given stays; its secret goes on working.')
-    .argument('<key>', WHICH_KEY)
-    .option('--name <name>', 'whose key it is')
+    .description('Change the given properties of a key. Its secret stays valid.')
+    .argument('<key>', KEY_ARGUMENT)
+    .option('--name <name>', 'name of the key, such as its owner', parseName)
     .option('--plan <plan>', PLANS.join(', '), oneOf('--plan', PLANS))
-    .option('--per-minute <number>', `requests a minute; ${BOTH_LIMITS}`, wholeNumber('--per-minute', 1))
-    .option('--per-day <number>', `requests a day; ${BOTH_LIMITS}`, wholeNumber('--per-day', 1))
-    .option('--expires <when>', `${WHEN}; or never`)
-    .option('--may <names>', WHAT_IT_MAY, listOf('--may', PERMISSIONS))
-    .addOption(setting('databaseUrl'))
-    .addOption(setting('data'))
+    .option('--per-minute <number>', 'requests per minute (enterprise only)', wholeNumber('--per-minute', 1))
+    .option('--per-day <number>', 'requests per day (enterprise only)', wholeNumber('--per-day', 1))
+    .option('--expires <when>', `${EXPIRES}, or never`, (text) =>
+      text === 'never' ? text : parseExpiry(text),
+    )
+    .option('--may <names>', MAY, listOf('--may', PERMISSIONS))
+    .databaseSettings()
     .action(changeKey)
   keys
     .command('list')
-    .description('List all keys, masked, with plan, permissions, creation, last use and state.')
-    .option('--json', 'for machines')
-    .addOption(setting('databaseUrl'))
-    .addOption(setting('data'))
+    .description('List all keys with plan, permissions, masked secret, creation, last use and state.')
+    .jsonOption()
+    .databaseSettings()
     .action(listKeys)
   keys
     .command('show')
-    .description('Show one key: its limits, its secrets (masked), its bans, and what was done with it.')
-    .argument('[key]', WHICH_KEY)
-    .option('--key-stdin', 'tell which key it is by its secret, read from standard input')
-    .option('--json', 'for machines')
-    .addOption(setting('databaseUrl'))
-    .addOption(setting('data'))
+    .description('Show a key with its limits, masked secrets, bans and audit log.')
+    .argument('[key]', KEY_ARGUMENT)
+    .option('--key-stdin', 'find the key by its secret, which is read from standard input')
+    .jsonOption()
+    .databaseSettings()
     .action(showKey)
   keys
     .command('rotate')
-    .description('Give a key a new secret. The one it has goes on working for the grace time.')
-    .argument('<key>', WHICH_KEY)
-    .option('--grace <duration>', 'how long both work: 24h, 30m, 7d; 0s ends the old one at once', '24h')
-    .addOption(setting('databaseUrl'))
-    .addOption(setting('data'))
-    .addOption(setting('environment'))
+    .description('Give a key a new secret. The old secret stays valid during the grace period.')
+    .argument('<key>', KEY_ARGUMENT)
+    .option(
+      '--grace <duration>',
+      'how long both secrets work: 24h, 30m, 7d; 0s ends the old one at once',
+      '24h',
+    )
+    .databaseSettings()
+    .settings('environment')
     .action(rotateKey)
   keys
     .command('revoke')
-    .description('End a key for good, with all its secrets. Its history stays.')
-    .argument('<key>', WHICH_KEY)
-    .option('--yes', 'do not ask')
-    .addOption(setting('databaseUrl'))
-    .addOption(setting('data'))
+    .description('Revoke a key and all its secrets permanently. Its history stays.')
+    .argument('<key>', KEY_ARGUMENT)
+    .confirmOption('revokes the key')
+    .databaseSettings()
     .action(revokeKey)
   keys
     .command('unban')
-    .description('Lift the ban of a key at once. Its limits stay as they are.')
-    .argument('<key>', WHICH_KEY)
-    .addOption(setting('databaseUrl'))
-    .addOption(setting('data'))
+    .description('Lift the ban of a key. Its limits stay the same.')
+    .argument('<key>', KEY_ARGUMENT)
+    .databaseSettings()
     .action(unbanKey)
 }
 
-/** For the audit: when, and which user of this machine. */
-function thisAct(at: number): KeyAct {
+/** The user of this machine. */
+function auditStamp(at: number): AuditStamp {
   const { username, uid } = userInfo()
   return { at, actor: username === 'unknown' ? `uid ${uid}` : username }
 }
@@ -99,78 +132,78 @@ interface ChangeFlags extends SettingFlags {
   readonly plan?: Plan
   readonly perMinute?: number
   readonly perDay?: number
-  readonly expires?: string
+  readonly expires?: When | 'never'
   readonly may?: readonly Permission[]
 }
 
-type CreateFlags = ChangeFlags & { readonly name: string; readonly plan: Plan }
+type CreateFlags = ChangeFlags & { readonly name: string; readonly plan: Plan; readonly expires?: When }
 
 async function createKey(flags: CreateFlags): Promise<void> {
-  const { plan, may: permissions = PERMISSIONS, expires } = flags
-  const name = readName(flags.name)
-  const limits = limitsFor(plan, flags)
-  const expiryFrom = (now: number) => (expires === undefined ? undefined : readExpiry(expires, now))
-  // A mistake in the arguments is reported without opening the database.
-  expiryFrom(Date.now())
+  const { name, plan, may: permissions = PERMISSIONS, expires } = flags
+  const limits = limitsOf(plan, flags)
   const id = createKeyId()
   await withStore(flags, 'expect', async (store, config) => {
-    const act = thisAct(store.clock())
-    const expiresAt = expiryFrom(act.at)
+    const stamp = auditStamp(store.clock())
     const secret = createSecret(config.environment)
-    const key = { id, name, plan, limits, permissions, createdAt: act.at }
-    const stored = storedSecret(secret, act.at)
-    await handOver(
+    const key = {
+      id,
+      name,
+      plan,
+      limits,
+      permissions,
+      createdAt: stamp.at,
+      ...(expires === undefined ? {} : { expiresAt: expires(stamp.at) }),
+    }
+    await handOverSecret(
       'key',
       secret,
-      () => store.addKey(expiresAt === undefined ? key : { ...key, expiresAt }, stored, act),
-      `Made ${id} for "${name}" in ${databaseName(config)} (${plan}: ${limits.perMinute} a minute, ${limits.perDay} a day; may: ${permissionText(permissions)}).`,
+      () => store.addKey(key, storedSecret(secret, stamp.at), stamp),
+      `Created ${id} ("${name}", ${formatPlan(key)}, may ${formatPermissions(permissions)}) in ${databaseName(config)}.`,
     )
   })
 }
 
+function formatPlan({ plan, limits }: Pick<ApiKey, 'plan' | 'limits'>): string {
+  return `${plan}: ${limits.perMinute} a minute, ${limits.perDay} a day`
+}
+
 async function changeKey(reference: string, flags: ChangeFlags): Promise<void> {
-  // A mistake in the arguments is reported without opening the database.
-  readChange(flags, Date.now())
+  // Reports wrong arguments before the database is opened.
+  parseChange(flags, Date.now())
   await withStore(flags, 'expect', async (store, config) => {
-    const act = thisAct(store.clock())
-    const change = readChange(flags, act.at)
-    const { key } = await requireKey(store, reference)
-    if (key.revokedAt !== undefined) {
-      throw new Error(`${key.id} is revoked; make a new key with petstore keys create`)
-    }
+    const stamp = auditStamp(store.clock())
+    const change = parseChange(flags, stamp.at)
+    const { key } = await requireUnrevokedKey(store, reference)
     const changes = describeKeyChange(key, change)
-    if (changes.length === 0) throw new Error(`${key.id} ("${key.name}") is so already; nothing was changed`)
-    await store.changeKey(key, change, act)
+    if (changes.length === 0) {
+      throw new Error(`${key.id} ("${key.name}") already has these properties; nothing was changed`)
+    }
+    await store.changeKey(key, change, stamp)
     console.log(`Changed ${key.id} ("${key.name}") in ${databaseName(config)}.\n${changes.join('\n')}`)
   })
 }
 
-function readChange(flags: ChangeFlags, now: number): KeyChange {
+function parseChange(flags: ChangeFlags, now: number): KeyChange {
   const { name, plan, perMinute, perDay, expires, may } = flags
   if (plan === undefined && (perMinute ?? perDay) !== undefined) {
-    wrongUse('--per-minute and --per-day go with --plan enterprise')
+    wrongUse('--per-minute and --per-day need --plan enterprise')
   }
   const change: KeyChange = {
-    ...(name === undefined ? {} : { name: readName(name) }),
-    ...(plan === undefined ? {} : { allowance: { plan, limits: limitsFor(plan, flags) } }),
+    ...(name === undefined ? {} : { name }),
+    ...(plan === undefined ? {} : { allowance: { plan, limits: limitsOf(plan, flags) } }),
     ...(may === undefined ? {} : { permissions: may }),
-    ...(expires === undefined ? {} : { expiresAt: expires === 'never' ? expires : readExpiry(expires, now) }),
+    ...(expires === undefined ? {} : { expiresAt: expires === 'never' ? expires : expires(now) }),
   }
   return Object.keys(change).length > 0
     ? change
-    : wrongUse('say what to change: --name, --plan, --expires or --may')
+    : wrongUse('keys change needs at least one of --name, --plan, --expires and --may')
 }
 
-function readName(name: string): string {
+function parseName(name: string): string {
   return isName(name) ? name : wrongUse(`--name must be ${EXPECTED_NAME}`)
 }
 
-function readExpiry(text: string, now: number): number {
-  const time = readWhen('--expires', text, now, 'on')
-  return time > now ? time : wrongUse(`--expires must be in the future, got "${text}"`)
-}
-
-function limitsFor(plan: Plan, { perMinute, perDay }: ChangeFlags): Limits {
+function limitsOf(plan: Plan, { perMinute, perDay }: ChangeFlags): Limits {
   if (plan === 'enterprise') {
     return perMinute === undefined || perDay === undefined
       ? wrongUse('an enterprise key needs --per-minute and --per-day')
@@ -178,37 +211,34 @@ function limitsFor(plan: Plan, { perMinute, perDay }: ChangeFlags): Limits {
   }
   return perMinute === undefined && perDay === undefined
     ? PLAN_LIMITS[plan]
-    : wrongUse(`--per-minute and --per-day are for the enterprise plan; ${plan} has limits of its own`)
+    : wrongUse(`--per-minute and --per-day are only for the enterprise plan; the limits of ${plan} are fixed`)
 }
 
 async function rotateKey(reference: string, flags: SettingFlags & { readonly grace: string }): Promise<void> {
   const grace =
     parseDuration(flags.grace) ?? wrongUse(`--grace must be like 24h, 30m or 0s, got "${flags.grace}"`)
   await withStore(flags, 'expect', async (store, config) => {
-    const act = thisAct(store.clock())
-    const { key } = await requireKey(store, reference)
-    if (key.revokedAt !== undefined) {
-      throw new Error(`${key.id} is revoked; make a new key with petstore keys create`)
-    }
+    const stamp = auditStamp(store.clock())
+    const { key } = await requireUnrevokedKey(store, reference)
     const secret = createSecret(config.environment)
-    await handOver(
+    const endAt = stamp.at + grace
+    await handOverSecret(
       'key',
       secret,
-      () => store.rotateKey(key.id, storedSecret(secret, act.at), act.at + grace, act),
-      `${key.id} has a new secret in ${databaseName(config)}; earlier ones work until ${moment(act.at + grace)} UTC.`,
+      () => store.rotateKey(key.id, storedSecret(secret, stamp.at), endAt, stamp),
+      `${key.id} has a new secret in ${databaseName(config)}; earlier secrets work until ${formatMinute(endAt)} UTC.`,
     )
   })
 }
 
-async function revokeKey(reference: string, flags: SettingFlags & AskingFlags): Promise<void> {
-  requireAnswer(flags, 'revokes the key')
+async function revokeKey(reference: string, flags: ConfirmFlags): Promise<void> {
   await withStore(flags, 'expect', async (store, config) => {
     const { key } = await requireKey(store, reference)
-    if (key.revokedAt !== undefined) throw new Error(`${key.id} was revoked before; nothing was changed`)
-    ask(flags, `Revoke ${key.id} ("${key.name}", ${key.plan}), for good?`)
-    await store.revokeKey(key.id, thisAct(store.clock()))
+    if (key.revokedAt !== undefined) throw new Error(`${key.id} is already revoked; nothing was changed`)
+    requireConfirmation(flags, `Revoke ${key.id} ("${key.name}", ${key.plan}) permanently?`)
+    await store.revokeKey(key.id, auditStamp(store.clock()))
     console.log(
-      `Revoked ${key.id} ("${key.name}") in ${databaseName(config)}. Requests with it are answered 401 from now on.`,
+      `Revoked ${key.id} ("${key.name}") in ${databaseName(config)}. Requests with it now get status 401.`,
     )
   })
 }
@@ -216,9 +246,130 @@ async function revokeKey(reference: string, flags: SettingFlags & AskingFlags): 
 async function unbanKey(reference: string, flags: SettingFlags): Promise<void> {
   await withStore(flags, 'expect', async (store, config) => {
     const { key } = await requireKey(store, reference)
-    if (!(await store.liftBan(key.id, thisAct(store.clock())))) {
+    if (!(await store.liftBan(key.id, auditStamp(store.clock())))) {
       throw new Error(`${key.id} ("${key.name}") is not banned; nothing was changed`)
     }
     console.log(`Lifted the ban of ${key.id} ("${key.name}") in ${databaseName(config)}.`)
   })
+}
+
+/** Shorter prefixes are too easy to mistake. */
+const ID_PREFIX = /^key_.{4}/
+
+/** Finds a key by its id, by a unique prefix of its id, or by its name if only one key has it. */
+async function requireKey(store: Store, reference: string): Promise<KeyRecord> {
+  const records = await store.listKeys()
+  const exact = records.find(({ key }) => key.id === reference)
+  if (exact !== undefined) return exact
+  const isIdPrefix = ID_PREFIX.test(reference)
+  const matches = records.filter(
+    ({ key }) => key.name === reference || (isIdPrefix && key.id.startsWith(reference)),
+  )
+  const [first, second] = matches
+  if (first === undefined) {
+    throw new Error(
+      `there is no key "${reference}"; give its id, its name, or key_ and at least four more characters of the id: petstore keys list shows all keys`,
+    )
+  }
+  if (second === undefined) return first
+  const ids = matches.map(({ key }) => key.id).join(', ')
+  throw new Error(`"${reference}" matches several keys: ${ids}; give the id`)
+}
+
+async function requireUnrevokedKey(store: Store, reference: string): Promise<KeyRecord> {
+  const record = await requireKey(store, reference)
+  if (record.key.revokedAt === undefined) return record
+  throw new Error(`${record.key.id} is revoked; create a new key with petstore keys create`)
+}
+
+/** `active`, `expired`, `revoked`, or `banned until 12:34:56`. */
+export function describeState(key: ApiKey, bans: readonly BanRecord[], now: number): string {
+  const state = keyState(key, now)
+  if (state !== 'active') return state
+  const ban = bans.findLast(
+    ({ keyId, endsAt, liftedAt }) => keyId === key.id && endsAt > now && liftedAt === undefined,
+  )
+  return ban === undefined ? 'active' : `banned until ${new Date(ban.endsAt).toISOString().slice(11, 19)}`
+}
+
+async function listKeys(flags: JsonFlags): Promise<void> {
+  const rows = await withStore(flags, 'expect', async (store) => {
+    const records = await store.listKeys()
+    const now = store.clock()
+    const bans = await store.listBans(now - DAY)
+    return records.map((record) => ({ ...record, state: describeState(record.key, bans, now) }))
+  })
+  printList(rows, flags, {
+    columns: [
+      ['ID', ({ key }) => key.id],
+      ['NAME', ({ key }) => key.name],
+      ['PLAN', ({ key }) => key.plan],
+      ['MAY', ({ key }) => formatPermissions(key.permissions)],
+      ['KEY', ({ secrets }) => secrets[0]?.hint ?? '-'],
+      ['CREATED', ({ key }) => formatMinute(key.createdAt)],
+      ['LAST USED', ({ lastUsedAt }) => formatMinute(lastUsedAt)],
+      ['STATE', ({ state }) => state],
+    ],
+    toJson: ({ state, ...record }) => ({ ...toJson(record), state }),
+    empty: NO_KEYS,
+  })
+}
+
+function toJson({ key, secrets, lastUsedAt }: KeyRecord) {
+  return {
+    ...withIsoTimes(key, 'createdAt', 'expiresAt', 'revokedAt'),
+    lastUsedAt: isoTime(lastUsedAt),
+    secrets: secrets.map((secret) => withIsoTimes(secret, 'createdAt', 'expiresAt')),
+  }
+}
+
+async function showKey(
+  reference: string | undefined,
+  flags: JsonFlags & { readonly keyStdin?: true },
+): Promise<void> {
+  if ((reference === undefined) === (flags.keyStdin === undefined)) {
+    wrongUse('give either the key (its id or name) or --key-stdin')
+  }
+  await withStore(flags, 'expect', async (store) => {
+    const record = await requireKey(store, reference ?? (await findIdOfSecretOnStdin(store)))
+    const { key, secrets, lastUsedAt } = record
+    const audit = (await store.listAudit()).filter(({ keyId }) => keyId === key.id)
+    const bans = (await store.listBans(0)).filter(({ keyId }) => keyId === key.id)
+    const state = describeState(key, bans, store.clock())
+    if (flags.json === true) {
+      printJson({ ...toJson(record), state, acts: audit, bans })
+      return
+    }
+    printFacts([
+      ['Id', key.id],
+      ['Name', key.name],
+      ['State', state],
+      ['May', formatPermissions(key.permissions)],
+      ['Plan', formatPlan(key)],
+      ['Created', formatMinute(key.createdAt)],
+      ['Expires', formatMinute(key.expiresAt)],
+      ['Revoked', formatMinute(key.revokedAt)],
+      ['Last used', formatMinute(lastUsedAt)],
+      ...secrets.map(({ hint, createdAt, expiresAt }) => {
+        const expiry = expiresAt === undefined ? '' : `, expires ${formatMinute(expiresAt)}`
+        return ['Secret', `${hint}, created ${formatMinute(createdAt)}${expiry}`] as const
+      }),
+      ...bans.map(({ beganAt, endsAt, liftedAt }) => {
+        const lift = liftedAt === undefined ? '' : `, lifted ${formatMinute(liftedAt)}`
+        return ['Ban', `${formatMinute(beganAt)} to ${formatMinute(endsAt)}${lift}`] as const
+      }),
+      ...audit.map(
+        ({ at, actor, action, detail }) =>
+          ['Audit', `${formatMinute(at)} ${action} by ${actor} ${detail}`.trimEnd()] as const,
+      ),
+    ])
+  })
+}
+
+/** Reads standard input because all users of the machine can see arguments. */
+async function findIdOfSecretOnStdin(store: Store): Promise<string> {
+  const secret = (await Bun.stdin.text()).trim()
+  const key = await store.findKey(hashSecret(secret))
+  if (key === undefined) throw new Error('no key has the secret on standard input')
+  return key.id
 }

@@ -1,4 +1,3 @@
-import type { Command } from 'commander'
 import { ORDER_STATES, type Order, type OrderState } from '../../core/orders/order.ts'
 import type { OrderFilter, OrderStore } from '../../core/orders/order-store.ts'
 import {
@@ -7,82 +6,84 @@ import {
   type OutcomeOf,
   STORE_KEY_ID,
 } from '../../core/stock/command.ts'
-import { oneOf, readOrderId, readPetId, wholeNumber } from '../arguments.ts'
-import { counted, json, moment, table } from '../output.ts'
-import { databaseName, type SettingFlags, setting, withStore } from '../with-store.ts'
+import {
+  type JsonFlags,
+  oneOf,
+  type PetstoreCommand,
+  parseOrderId,
+  parsePetId,
+  type SettingFlags,
+  wholeNumber,
+} from '../arguments.ts'
+import { counted, formatMinute, printFacts, printJson, printList, withIsoTimes } from '../terminal.ts'
+import { databaseName, withStore } from '../with-store.ts'
 
-interface ListFlags extends SettingFlags {
+interface ListFlags extends JsonFlags {
   readonly state?: OrderState
   readonly pet?: bigint
   readonly limit: number
-  readonly json?: true
 }
 
-const PAGE = 1_000
+const PAGE_SIZE = 1_000
 
-export function addOrdersCommands(program: Command): void {
+export function addOrdersCommands(program: PetstoreCommand): void {
   const orders = program
     .command('orders')
-    .description('Look after orders, while the service runs. Many at once: petstore import')
+    .description('Manage orders while the service runs. For many orders: petstore import')
   orders
     .command('list')
-    .description('List orders by id: open and complete ones, unless a state is given. Times are in UTC.')
+    .description('List orders by id: open and complete orders, unless a state is given. Times are in UTC.')
     .option('--state <state>', ORDER_STATES.join(', '), oneOf('--state', ORDER_STATES))
-    .option('--pet <petId>', 'only those of this pet', readPetId)
-    .option('--limit <number>', 'how many at the most', wholeNumber('--limit', 1), 100)
-    .option('--json', 'for machines')
-    .addOption(setting('databaseUrl'))
-    .addOption(setting('data'))
+    .option('--pet <petId>', 'only the orders of this pet', parsePetId)
+    .option('--limit <number>', 'maximum number of orders', wholeNumber('--limit', 1), 100)
+    .jsonOption()
+    .databaseSettings()
     .action(listOrders)
   orders
     .command('show')
-    .description('Show one order, in whatever state it is.')
-    .argument('<orderId>', '', readOrderId)
-    .option('--json', 'for machines')
-    .addOption(setting('databaseUrl'))
-    .addOption(setting('data'))
+    .description('Show an order in any state.')
+    .argument('<orderId>', '', parseOrderId)
+    .jsonOption()
+    .databaseSettings()
     .action(showOrder)
   orders
     .command('complete')
-    .description('Complete an order: takes it out of the stock, and out of what is reserved.')
-    .argument('<orderId>', '', readOrderId)
-    .addOption(setting('databaseUrl'))
-    .addOption(setting('data'))
+    .description('Complete an order: removes its units from the stock and from the reserved units.')
+    .argument('<orderId>', '', parseOrderId)
+    .databaseSettings()
     .action((orderId: bigint, flags: SettingFlags) => change(orderId, 'complete_order', flags))
   orders
     .command('cancel')
-    .description('Cancel an order: releases what it has reserved.')
-    .argument('<orderId>', '', readOrderId)
-    .addOption(setting('databaseUrl'))
-    .addOption(setting('data'))
+    .description('Cancel an order: releases its reserved units.')
+    .argument('<orderId>', '', parseOrderId)
+    .databaseSettings()
     .action((orderId: bigint, flags: SettingFlags) => change(orderId, 'cancel_order', flags))
 }
 
 async function listOrders(flags: ListFlags): Promise<void> {
   const { state, pet, limit } = flags
   const filter = { ...(state === undefined ? {} : { state }), ...(pet === undefined ? {} : { petId: pet }) }
-  // One more than asked for tells whether there are more.
-  const found = await withStore(flags, 'expect', (store) => upTo(store, filter, limit + 1))
-  const orders = found.slice(0, limit)
-  if (flags.json === true) console.log(json(orders.map(forMachines)))
-  else if (orders.length === 0) console.log('There are no such orders.')
-  else {
-    console.log(
-      table(
-        ['ID', 'PET', 'QUANTITY', 'STATE', 'CREATED', 'EXPIRES', 'SHIPS'],
-        orders.map((order) => [
-          ...[String(order.id), String(order.petId), order.quantity, order.state],
-          ...[moment(order.createdAt), moment(order.expiresAt), moment(order.shipDate)],
-        ]),
-      ),
-    )
-  }
+  // Reads one order more than the limit to find out whether there are more.
+  const found = await withStore(flags, 'expect', (store) => readOrders(store, filter, limit + 1))
+  printList(found.slice(0, limit), flags, {
+    columns: [
+      ['ID', ({ id }) => String(id)],
+      ['PET', ({ petId }) => String(petId)],
+      ['QUANTITY', ({ quantity }) => quantity],
+      ['STATE', (order) => order.state],
+      ['CREATED', ({ createdAt }) => formatMinute(createdAt)],
+      ['EXPIRES', ({ expiresAt }) => formatMinute(expiresAt)],
+      ['SHIPS', ({ shipDate }) => formatMinute(shipDate)],
+    ],
+    toJson,
+    empty: 'There are no such orders.',
+  })
   if (found.length > limit) {
-    console.error(`petstore: these are the first ${counted(limit, 'order')}; --limit shows more`)
+    console.error(`petstore: only the first ${counted(limit, 'order')}; --limit shows more`)
   }
 }
 
-async function upTo(
+async function readOrders(
   store: Pick<OrderStore, 'listOrders'>,
   filter: OrderFilter,
   limit: number,
@@ -90,35 +91,28 @@ async function upTo(
   const orders: Order[] = []
   for (;;) {
     const last = orders.at(-1)
-    const wanted = Math.min(PAGE, limit - orders.length)
-    const page = await store.listOrders(
-      { ...filter, ...(last === undefined ? {} : { after: last.id }) },
-      wanted,
-    )
+    const pageSize = Math.min(PAGE_SIZE, limit - orders.length)
+    const after = last === undefined ? {} : { after: last.id }
+    const page = await store.listOrders({ ...filter, ...after }, pageSize)
     orders.push(...page)
-    if (page.length < wanted || orders.length === limit) return orders
+    if (page.length < pageSize || orders.length === limit) return orders
   }
 }
 
-async function showOrder(orderId: bigint, flags: SettingFlags & { readonly json?: true }): Promise<void> {
+async function showOrder(orderId: bigint, flags: JsonFlags): Promise<void> {
   const order = await withStore(flags, 'expect', (store) => store.findOrder(orderId))
   if (order === undefined) throw new Error(`there is no order ${orderId}`)
-  if (flags.json === true) console.log(json(forMachines(order)))
+  if (flags.json === true) printJson(toJson(order))
   else {
-    console.log(
-      table(
-        ['', ''],
-        [
-          ['Order', String(order.id)],
-          ['Pet', String(order.petId)],
-          ['Quantity', String(order.quantity)],
-          ['State', order.state],
-          ['Created', moment(order.createdAt)],
-          ['Expires', moment(order.expiresAt)],
-          ['Ships', moment(order.shipDate)],
-        ],
-      ).trimStart(),
-    )
+    printFacts([
+      ['Order', String(order.id)],
+      ['Pet', String(order.petId)],
+      ['Quantity', String(order.quantity)],
+      ['State', order.state],
+      ['Created', formatMinute(order.createdAt)],
+      ['Expires', formatMinute(order.expiresAt)],
+      ['Ships', formatMinute(order.shipDate)],
+    ])
   }
 }
 
@@ -149,15 +143,12 @@ function changedOrder(orderId: bigint, outcome: OutcomeOf<CompleteOrder | Cancel
     case 'insufficient_stock': {
       const { petId, wanted, available } = outcome
       throw new Error(
-        `order ${orderId} takes ${wanted} of pet ${petId}, but only ${available} are in stock; nothing was changed`,
+        `order ${orderId} needs ${wanted} of pet ${petId}, but only ${available} are in stock; nothing was changed`,
       )
     }
   }
 }
 
-/** With its times in ISO 8601. */
-function forMachines(order: Order) {
-  const iso = (time: number | undefined) => (time === undefined ? null : new Date(time).toISOString())
-  const { createdAt, expiresAt, shipDate, ...rest } = order
-  return { ...rest, createdAt: iso(createdAt), expiresAt: iso(expiresAt), shipDate: iso(shipDate) }
+function toJson(order: Order) {
+  return withIsoTimes(order, 'createdAt', 'expiresAt', 'shipDate')
 }

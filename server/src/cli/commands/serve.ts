@@ -1,47 +1,56 @@
-import { type Command, type CommanderError, Option } from 'commander'
+import { type CommanderError, Option } from 'commander'
+import { PLANS } from '../../core/keys/api-key.ts'
 import { VERSION } from '../../core/values/version.ts'
 import type { RunningService, ServiceOptions } from '../../service/compose.ts'
-import { type Config, inDataFolder, readConfig, SETTING_NAMES, SettingError } from '../../service/config.ts'
-import { DEMO_SECRETS, prepareDemo } from '../../service/demo.ts'
+import {
+  type Config,
+  inDataFolder,
+  reachableAddress,
+  readConfig,
+  SETTING_NAMES,
+  SettingError,
+} from '../../service/config.ts'
+import { DEMO_LIMITS, DEMO_SECRETS, prepareDemo } from '../../service/demo.ts'
 import { withoutPassword } from '../../store/database-url.ts'
 import { canBeShared } from '../../store/open-store.ts'
 import type { Store } from '../../store/store.ts'
 import { Logger } from '../../telemetry/logger.ts'
-import { addressesOf, banner, type Start } from '../banner.ts'
-import { exposureText } from '../file-permissions.ts'
-import { failureText } from '../output.ts'
-import { passedSocket } from '../passed-socket.ts'
+import type { PetstoreCommand, SettingFlags } from '../arguments.ts'
+import { findExposedFiles } from '../files.ts'
 import { READY, Supervisor, sharedPort } from '../supervisor.ts'
-import { isMissingFile, openConfigured, type SettingFlags, setting } from '../with-store.ts'
+import { failureText, grouped } from '../terminal.ts'
+import { databaseName, isMissingFile, openConfigured } from '../with-store.ts'
 
 const DEMO_FILE = 'demo.db'
 
-/** A Ctrl-C reaches us twice under `npm start`: from the terminal, and passed on by npm. */
-const ECHO_MS = 100
+/** Under `npm start`, Ctrl-C sends the signal twice: from the terminal and from npm. */
+const REPEATED_SIGNAL_MS = 100
 
 interface Flags extends SettingFlags {
   readonly demo?: true
   readonly worker?: string
 }
 
-export function addServeCommand(program: Command): void {
-  const command = program
+export function addServeCommand(program: PetstoreCommand): void {
+  program
     .command('serve')
-    .description('Start the service. Each setting is a flag or an environment variable; the flag wins.')
-    .option('--demo', `a demo store with one fixed key for each plan, in ${DEMO_FILE} of the data folder`)
-    .addOption(new Option('--worker <index>', 'which of several processes this is').hideHelp())
-    .exitOverride(unknownSettingIsNoUsage)
+    .description(
+      'Start the service. Each setting is a flag or an environment variable; the flag has precedence.',
+    )
+    .option('--demo', `use a demo store with a fixed key for each plan, in ${DEMO_FILE} of the data folder`)
+    .addOption(new Option('--worker <index>', 'the number of this worker process').hideHelp())
+    .exitOverride(toSettingError)
     .action(serve)
-  for (const name of SETTING_NAMES) command.addOption(setting(name))
+    .settings(...SETTING_NAMES)
 }
 
-/** A setting that does not exist is refused like one that has a wrong value, with exit code 1. */
-function unknownSettingIsNoUsage(error: CommanderError): never {
+/** An unknown setting gets the exit code of a setting with a wrong value. */
+function toSettingError(error: CommanderError): never {
   if (error.code !== 'commander.unknownOption') throw error
   throw new SettingError(`${error.message.replace(/^error: /, '')}; petstore serve --help lists all settings`)
 }
 
-/** A database of its own, whatever DATABASE_URL says; and it starts whatever else runs on the machine. */
+/** The demo ignores DATABASE_URL, and has no metrics port, which another service may be using. */
 function readDemoConfig({ data, ...flags }: Flags): Config {
   if (data !== undefined && flags.databaseUrl !== undefined) return readConfig({ data, ...flags })
   const databaseUrl = inDataFolder(DEMO_FILE, data === undefined ? {} : { data })
@@ -49,17 +58,17 @@ function readDemoConfig({ data, ...flags }: Flags): Config {
 }
 
 async function serve(flags: Flags): Promise<void> {
-  // A terminal that is closed does not end the service.
+  // The service keeps running when its terminal is closed.
   process.on('SIGHUP', () => {})
-  const demo = flags.demo === true
-  const config = demo ? readDemoConfig(flags) : readConfig(flags)
-  const passed = passedSocket()
-  if (passed !== undefined && config.processes > 1) {
+  const isDemo = flags.demo === true
+  const config = isDemo ? readDemoConfig(flags) : readConfig(flags)
+  const socket = findPassedSocket()
+  if (socket !== undefined && config.processes > 1) {
     throw new SettingError(
-      'a socket that systemd passes is for one process: leave out --processes (PROCESSES)',
+      'with a socket from systemd there can only be one process: remove --processes (PROCESSES)',
     )
   }
-  if (flags.worker !== undefined) return serveAsWorker(config, Number(flags.worker), demo)
+  if (flags.worker !== undefined) return runWorker(config, Number(flags.worker), isDemo)
   const isNew = isMissingFile(config)
   const flushFailure = Promise.withResolvers<Error>()
   const store = await openConfigured(config, {
@@ -68,36 +77,51 @@ async function serve(flags: Flags): Promise<void> {
     onFlushFailure: flushFailure.resolve,
   })
   try {
-    if (demo) await prepareDemo(store, store.clock())
+    if (isDemo) await prepareDemo(store, store.clock())
     if (config.processes > 1 && canBeShared(config.databaseUrl)) {
       await store.close()
-      return await serveFromMany(config, demo)
+      return await runSupervisor(config, isDemo)
     }
   } catch (error) {
     await store.close()
     throw error
   }
-  const exposure = exposureText(config.databaseUrl.replace(/^sqlite:/, ''))
+  const exposure = findExposedFiles(config.databaseUrl.replace(/^sqlite:/, ''))
   if (exposure !== undefined) console.error(`petstore: ${exposure.text}; ${exposure.advice}`)
   if (config.processes > 1) {
     console.error(
-      'petstore: serving from one process: a SQLite file has one writer, and limits are counted in its memory; with DATABASE_URL=postgres://… any number of processes serve',
+      'petstore: serving from one process, because a SQLite file has a single writer; use DATABASE_URL=postgres://… to serve from several processes',
     )
   }
-  const service = await start(config, store, demo, passed === undefined ? {} : { passedSocket: passed })
+  const service = await start(config, store, isDemo, socket === undefined ? {} : { passedSocket: socket })
   process.on('SIGHUP', service.reloadTls)
   stopOnSignal(() => service.stop())
   void flushFailure.promise.then((error) => endAfterFlushFailure(service, error))
-  announce(config, service, { demo, isNew })
+  announce(config, service, isDemo, isNew)
 }
 
-/** Only a new start can find out what is on the disk. The supervisor of the process starts it again. */
+/** The file descriptor after standard input, output and error: sd_listen_fds(3). */
+const FIRST_PASSED_SOCKET = 3
+
+/** Finds the socket that systemd passes. It queues connections while the service restarts. */
+export function findPassedSocket(
+  environment: Readonly<Record<string, string | undefined>> = Bun.env,
+): number | undefined {
+  const { LISTEN_PID, LISTEN_FDS } = environment
+  if (LISTEN_FDS === undefined || LISTEN_PID !== String(process.pid)) return undefined
+  if (LISTEN_FDS === '1') return FIRST_PASSED_SOCKET
+  throw new Error(
+    `systemd passes ${LISTEN_FDS} sockets, but the service needs one: keep one ListenStream in its socket unit`,
+  )
+}
+
+/** Only a restart shows what is on the disk. The supervisor of the process restarts it. */
 async function endAfterFlushFailure(service: RunningService, error: Error): Promise<void> {
   service.logger.failure({ requestId: 'flush', error })
   console.error(
-    `petstore: the disk failed to save changes, so the service ends; start it again once the disk works: ${error.message}`,
+    `petstore: the disk failed to save changes, so the service ends; start it again when the disk works: ${error.message}`,
   )
-  // Writes of the shutdown fail for the reason that was just reported.
+  // Writes during the shutdown fail for the reason that was just reported.
   await service.stop().catch(() => {})
   process.exit(1)
 }
@@ -105,12 +129,12 @@ async function endAfterFlushFailure(service: RunningService, error: Error): Prom
 async function start(
   config: Config,
   store: Store,
-  demo: boolean,
+  isDemo: boolean,
   listening: Pick<ServiceOptions, 'sharesPort' | 'passedSocket'>,
 ): Promise<RunningService> {
   try {
-    const demoSecrets = new Set(demo ? Object.values(DEMO_SECRETS) : [])
-    // Only now: the other commands start faster without what serves requests.
+    const demoSecrets = new Set(isDemo ? Object.values(DEMO_SECRETS) : [])
+    // A dynamic import, because the other commands start faster without it.
     const { startService } = await import('../../service/compose.ts')
     return await startService(config, store, { demoSecrets, ...listening })
   } catch (error) {
@@ -119,16 +143,10 @@ async function start(
   }
 }
 
-/** Each process has metrics of its own, on the port next to that of the one before. */
-function metricsPortOf({ metricsPort }: Config, index: number): number | 'off' {
-  return metricsPort === 'off' || metricsPort === 0 ? metricsPort : metricsPort + index
-}
-
-async function serveFromMany(config: Config, demo: boolean): Promise<void> {
+async function runSupervisor(config: Config, isDemo: boolean): Promise<void> {
   const port = sharedPort(config)
-  const given = process.argv.slice(2)
   const supervisor = new Supervisor(new Logger(config), (index) => [
-    ...given,
+    ...process.argv.slice(2),
     '--port',
     String(port),
     '--worker',
@@ -138,41 +156,32 @@ async function serveFromMany(config: Config, demo: boolean): Promise<void> {
   process.on('SIGTERM', () => supervisor.stop())
   process.on('SIGHUP', () => supervisor.signal('SIGHUP'))
   const metricsPort = config.metricsPort === 'off' ? undefined : config.metricsPort
-  const tell = () => {
-    if (config.logFormat !== 'json')
-      console.log(banner(config, { port, metricsPort }, { demo, isNew: false }))
+  const printBanner = () => {
+    if (config.logFormat !== 'json') console.log(banner(config, { port, metricsPort }, isDemo, false))
   }
-  process.exit(await supervisor.run(config.processes, tell))
+  process.exit(await supervisor.run(config.processes, printBanner))
 }
 
-async function serveAsWorker(config: Config, index: number, demo: boolean): Promise<void> {
+async function runWorker(config: Config, index: number, isDemo: boolean): Promise<void> {
   const store = await openConfigured(config, { tables: 'expect' })
-  const service = await start({ ...config, metricsPort: metricsPortOf(config, index) }, store, demo, {
-    sharesPort: true,
-  })
+  // Each worker has a metrics port of its own.
+  const hasFixedPort = config.metricsPort !== 'off' && config.metricsPort !== 0
+  const metricsPort = hasFixedPort ? Number(config.metricsPort) + index : config.metricsPort
+  const service = await start({ ...config, metricsPort }, store, isDemo, { sharesPort: true })
   process.on('SIGHUP', service.reloadTls)
   const stop = stopOnSignal(() => service.stop())
-  // Nobody is left who would stop us.
+  // The supervisor has ended and can no longer stop this worker.
   process.on('disconnect', stop)
-  if (config.logFormat === 'json') announce(config, service, { demo, isNew: false })
+  if (config.logFormat === 'json') announce(config, service, isDemo, false)
   process.send?.(READY)
 }
 
-/** For people, unless JSON is asked for in so many words: then every line is JSON. */
-function announce(config: Config, service: RunningService, begun: Start): void {
-  if (config.logFormat !== 'json') console.log(banner(config, service, begun))
-  else {
-    const database = withoutPassword(config.databaseUrl)
-    service.logger.info('listening', { ...addressesOf(config, service), version: VERSION, database })
-  }
-}
-
-/** The first signal lets the requests under way finish; a second one ends them. */
+/** The first signal lets pending requests finish; a second signal ends the process. */
 function stopOnSignal(end: () => Promise<void>): () => void {
   let stoppingSince: number | undefined
   const stop = () => {
     if (stoppingSince !== undefined) {
-      if (performance.now() - stoppingSince > ECHO_MS) process.exit(1)
+      if (performance.now() - stoppingSince > REPEATED_SIGNAL_MS) process.exit(1)
       return
     }
     stoppingSince = performance.now()
@@ -187,4 +196,67 @@ function stopOnSignal(end: () => Promise<void>): () => void {
   process.on('SIGINT', stop)
   process.on('SIGTERM', stop)
   return stop
+}
+
+type Ports = Pick<RunningService, 'port' | 'metricsPort'>
+
+/** The address of the service on this machine. */
+export function serviceAddress(config: Config, port: number): string {
+  return reachableAddress(config.tlsCert === undefined ? 'http' : 'https', config.host, port)
+}
+
+function metricsAddress(config: Config, { metricsPort }: Ports): string | undefined {
+  if (metricsPort === undefined) return undefined
+  return `${reachableAddress('http', config.metricsHost, metricsPort)}/metrics`
+}
+
+/** With LOG_FORMAT=json every line of output is JSON. */
+function announce(config: Config, service: RunningService, isDemo: boolean, isNew: boolean): void {
+  if (config.logFormat !== 'json') {
+    console.log(banner(config, service, isDemo, isNew))
+    return
+  }
+  service.logger.info('listening', {
+    address: serviceAddress(config, service.port),
+    metrics: metricsAddress(config, service),
+    version: VERSION,
+    database: withoutPassword(config.databaseUrl),
+  })
+}
+
+function banner(config: Config, ports: Ports, isDemo: boolean, isNew: boolean): string {
+  const address = serviceAddress(config, ports.port)
+  const metrics = metricsAddress(config, ports)
+  const lines = [
+    '',
+    `  Petstore Inventory is running${isDemo ? ' with the demo store' : ''}.`,
+    '',
+    `  Staff page  ${address}/`,
+    `  API docs    ${address}/docs`,
+    `  API         ${address}/v1`,
+    `  Contract    ${address}/openapi.json`,
+    ...(metrics === undefined ? [] : [`  Metrics     ${metrics}`]),
+    `  Data        ${databaseName(config)}${isNew ? ' (new)' : ''}`,
+    '',
+  ]
+  if (!isDemo) {
+    lines.push('  Create a key:  petstore keys create --name "My shop" --plan pro', '')
+    return lines.join('\n')
+  }
+  const row = (key: string, perMinute: string, perDay: string) =>
+    `  ${key.padEnd(22)}${perMinute.padStart(10)}${perDay.padStart(16)}`
+  lines.push(row('Key', 'a minute', 'a day'))
+  for (const plan of PLANS) {
+    const { perMinute, perDay } = DEMO_LIMITS[plan]
+    lines.push(row(DEMO_SECRETS[plan], grouped(perMinute), grouped(perDay)))
+  }
+  lines.push(
+    '',
+    '  Try it:',
+    `  curl -H "Authorization: Bearer ${DEMO_SECRETS.free}" ${address}/v1/inventory`,
+    '',
+    '  Ctrl-C stops the service; the data is kept.',
+    '',
+  )
+  return lines.join('\n')
 }

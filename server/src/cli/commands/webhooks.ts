@@ -1,10 +1,10 @@
-import type { Command } from 'commander'
 import {
   type CreateWebhook,
   type MoveWebhook,
   STORE_KEY_ID,
   type UpdateWebhook,
 } from '../../core/stock/command.ts'
+import { MINUTE } from '../../core/values/clock.ts'
 import {
   kindOf,
   newSecret,
@@ -17,106 +17,116 @@ import {
 import { MAX_KEPT_DELIVERIES, type WebhookState } from '../../core/webhooks/webhook-store.ts'
 import { HttpSender } from '../../delivery/http-sender.ts'
 import type { Store } from '../../store/store.ts'
-import { listOf, readWebhookId, readWhen, wholeNumber, wrongUse } from '../arguments.ts'
-import { type AskingFlags, ask, requireAnswer } from '../asking.ts'
-import { handOver } from '../handing-over.ts'
-import { counted, grouped, json, moment, table } from '../output.ts'
-import { conditionOf } from '../webhook-health.ts'
-import { databaseName, type SettingFlags, setting, withStore } from '../with-store.ts'
+import {
+  type ConfirmFlags,
+  type JsonFlags,
+  listOf,
+  type PetstoreCommand,
+  parseWebhookId,
+  type SettingFlags,
+  timeIn,
+  type When,
+  wholeNumber,
+  wrongUse,
+} from '../arguments.ts'
+import {
+  counted,
+  formatMinute,
+  formatSecond,
+  grouped,
+  handOverSecret,
+  isoTime,
+  printList,
+  requireConfirmation,
+} from '../terminal.ts'
+import { databaseName, withStore } from '../with-store.ts'
 
-const EVENTS_A_READ = 1_000
-const WHICH = 'its id; petstore webhooks list shows all'
+const EVENTS_PER_READ = 1_000
+const ID_ARGUMENT = 'id of the webhook; petstore webhooks list shows all'
 
-interface JsonFlags extends SettingFlags {
-  readonly json?: true
-}
-
-export function addWebhooksCommands(program: Command): void {
+export function addWebhooksCommands(program: PetstoreCommand): void {
   const webhooks = program
     .command('webhooks')
-    .description('Look after webhooks, while the service runs; it heeds a change within a second or two.')
+    .description('Manage webhooks while the service runs. It applies changes within two seconds.')
   webhooks
     .command('list')
-    .description('List all webhooks, with how far each is behind. Times are in UTC.')
-    .option('--json', 'for machines')
-    .addOption(setting('databaseUrl'))
-    .addOption(setting('data'))
+    .description('List all webhooks with their backlog. Times are in UTC.')
+    .jsonOption()
+    .databaseSettings()
     .action(listWebhooks)
   webhooks
     .command('create')
-    .description('Make a webhook. Its secret is shown once.')
-    .requiredOption('--url <url>', 'where deliveries are sent')
+    .description('Create a webhook. Its secret is shown once.')
+    .requiredOption('--url <url>', 'address of the receiver')
     .requiredOption(
       '--kinds <names>',
-      `what it is told of: all, or some of ${WEBHOOK_KINDS.join()}`,
+      `kinds of events to send: all, or a comma-separated list of ${WEBHOOK_KINDS.join()}`,
       listOf('--kinds', WEBHOOK_KINDS, 'all'),
     )
-    .addOption(setting('databaseUrl'))
-    .addOption(setting('data'))
-    .addOption(setting('webhookPrivateAddresses'))
+    .databaseSettings()
+    .settings('webhookPrivateAddresses')
     .action(createWebhook)
   webhooks
     .command('pause')
-    .description('Send nothing more. It keeps its place.')
-    .argument('<webhookId>', WHICH, readWebhookId)
-    .addOption(setting('databaseUrl'))
-    .addOption(setting('data'))
+    .description('Stop sending. The webhook keeps its position in the log.')
+    .argument('<webhookId>', ID_ARGUMENT, parseWebhookId)
+    .databaseSettings()
     .action((id: bigint, flags: SettingFlags) => setPaused(id, true, flags))
   webhooks
     .command('resume')
-    .description(
-      'Let one go on from its place: one that is paused, was turned off, or waits after a failure.',
-    )
-    .argument('<webhookId>', WHICH, readWebhookId)
-    .addOption(setting('databaseUrl'))
-    .addOption(setting('data'))
+    .description('Continue from its position a webhook that is paused, turned off or waiting for a retry.')
+    .argument('<webhookId>', ID_ARGUMENT, parseWebhookId)
+    .databaseSettings()
     .action((id: bigint, flags: SettingFlags) => setPaused(id, false, flags))
   webhooks
     .command('remove')
-    .description('Remove a webhook with its place and its deliveries.')
-    .argument('<webhookId>', WHICH, readWebhookId)
-    .option('--yes', 'do not ask')
-    .addOption(setting('databaseUrl'))
-    .addOption(setting('data'))
+    .description('Remove a webhook with its position and its deliveries.')
+    .argument('<webhookId>', ID_ARGUMENT, parseWebhookId)
+    .confirmOption('removes the webhook')
+    .databaseSettings()
     .action(removeWebhook)
   webhooks
     .command('deliveries')
-    .description('Show what was sent for a webhook and what came back, newest first. Times are in UTC.')
-    .argument('<webhookId>', WHICH, readWebhookId)
+    .description(
+      'Show the latest deliveries of a webhook with their responses, newest first. Times are in UTC.',
+    )
+    .argument('<webhookId>', ID_ARGUMENT, parseWebhookId)
     .option('--limit <number>', `how many, up to ${MAX_KEPT_DELIVERIES}`, wholeNumber('--limit', 1), 20)
-    .option('--json', 'for machines')
-    .addOption(setting('databaseUrl'))
-    .addOption(setting('data'))
+    .jsonOption()
+    .databaseSettings()
     .action(listDeliveries)
   webhooks
     .command('replay')
-    .description('Send again what happened from a time on: for a receiver that has lost what it was told.')
-    .argument('<webhookId>', WHICH, readWebhookId)
-    .requiredOption('--from <when>', 'since when: 2h, 3d, or a day or time such as 2027-01-31T08:00')
-    .addOption(setting('databaseUrl'))
-    .addOption(setting('data'))
+    .description('Send all events since a time again, for a receiver that has lost data.')
+    .argument('<webhookId>', ID_ARGUMENT, parseWebhookId)
+    .requiredOption(
+      '--from <when>',
+      'start: 2h, 3d, or a day or time such as 2027-01-31T08:00',
+      timeIn('past', '--from'),
+    )
+    .databaseSettings()
     .action(replay)
 }
 
 async function listWebhooks(flags: JsonFlags): Promise<void> {
   const states = await withStore(flags, 'expect', (store) => store.listWebhooks())
-  if (flags.json === true) console.log(json(states.map(forMachines)))
-  else if (states.length === 0) console.log('There are no webhooks.')
-  else {
-    console.log(
-      table(
-        ['ID', 'STATE', 'BEHIND', 'SINCE', 'CREATED', 'KINDS', 'URL'],
-        states.map(({ webhook, lag }) => [
-          ...[String(webhook.id), conditionOf(webhook)],
-          ...[grouped(lag.events), moment(lag.since)],
-          ...[moment(webhook.createdAt), kindsText(webhook), webhook.url],
-        ]),
-      ),
-    )
-    for (const { webhook } of states) {
-      const { off } = webhook.progress
-      if (off !== undefined) console.log(`${webhook.id} was turned off ${moment(off.at)}: ${off.reason}`)
-    }
+  printList(states, flags, {
+    columns: [
+      ['ID', ({ webhook }) => String(webhook.id)],
+      ['STATE', ({ webhook }) => conditionOf(webhook)],
+      ['BEHIND', ({ lag }) => grouped(lag.events)],
+      ['SINCE', ({ lag }) => formatMinute(lag.since)],
+      ['CREATED', ({ webhook }) => formatMinute(webhook.createdAt)],
+      ['KINDS', ({ webhook }) => formatKinds(webhook)],
+      ['URL', ({ webhook }) => webhook.url],
+    ],
+    toJson,
+    empty: 'There are no webhooks.',
+  })
+  if (flags.json === true) return
+  for (const { webhook } of states) {
+    const { off } = webhook.progress
+    if (off !== undefined) console.log(`${webhook.id} was turned off ${formatMinute(off.at)}: ${off.reason}`)
   }
 }
 
@@ -134,14 +144,20 @@ async function createWebhook(
     const at = store.clock()
     const progress = { cursor: await store.latestEventCursor() }
     const newWebhook = {
-      ...{ id: newWebhookId(), url, kinds, paused: false, createdAt: at, secret: newSecret() },
-      ...{ revision: 1, progress },
+      id: newWebhookId(),
+      url,
+      kinds,
+      paused: false,
+      createdAt: at,
+      secret: newSecret(),
+      revision: 1,
+      progress,
     }
-    await handOver(
+    await handOverSecret(
       'secret',
       newWebhook.secret,
       () => change(store, { type: 'create_webhook', webhook: newWebhook, keyId: STORE_KEY_ID, at }),
-      `Made webhook ${newWebhook.id} (${kindsText(newWebhook)}) in ${databaseName(config)}.`,
+      `Created webhook ${newWebhook.id} (${formatKinds(newWebhook)}) in ${databaseName(config)}.`,
     )
   })
 }
@@ -150,26 +166,25 @@ async function setPaused(webhookId: bigint, paused: boolean, flags: SettingFlags
   await withStore(flags, 'expect', async (store, config) => {
     const before = await requireWebhook(store, webhookId)
     const was = conditionOf(before.webhook)
-    if (was === (paused ? 'paused' : 'on')) throw new Error(`webhook ${webhookId} is ${was} already`)
+    if (was === (paused ? 'paused' : 'on')) throw new Error(`webhook ${webhookId} is already ${was}`)
     const patch = { paused }
     await change(store, { type: 'update_webhook', webhookId, patch, keyId: STORE_KEY_ID, at: store.clock() })
     const behind = counted(before.lag.events, 'event')
     console.log(
       paused
-        ? `Paused webhook ${webhookId} in ${databaseName(config)}. It keeps its place: petstore webhooks resume ${webhookId}`
-        : `Webhook ${webhookId} in ${databaseName(config)} was ${was} and goes on from its place, ${behind} behind.`,
+        ? `Paused webhook ${webhookId} in ${databaseName(config)}. It keeps its position: petstore webhooks resume ${webhookId}`
+        : `Webhook ${webhookId} in ${databaseName(config)} was ${was} and continues from its position, ${behind} behind.`,
     )
   })
 }
 
-async function removeWebhook(webhookId: bigint, flags: SettingFlags & AskingFlags): Promise<void> {
-  requireAnswer(flags, 'removes the webhook')
+async function removeWebhook(webhookId: bigint, flags: ConfirmFlags): Promise<void> {
   await withStore(flags, 'expect', async (store, config) => {
     const { webhook } = await requireWebhook(store, webhookId)
-    const described = `webhook ${webhookId} (${webhook.url})`
-    ask(flags, `Remove ${described} and its place in the log?`)
+    const description = `webhook ${webhookId} (${webhook.url})`
+    requireConfirmation(flags, `Remove ${description} and its position in the log?`)
     await store.changeStock([{ type: 'remove_webhook', webhookId, keyId: STORE_KEY_ID, at: store.clock() }])
-    console.log(`Removed ${described} from ${databaseName(config)}.`)
+    console.log(`Removed ${description} from ${databaseName(config)}.`)
   })
 }
 
@@ -181,40 +196,36 @@ async function listDeliveries(
     await requireWebhook(store, webhookId)
     return store.listDeliveries(webhookId, flags.limit, undefined)
   })
-  if (flags.json === true) {
-    const shown = deliveries.map(({ at, durationMs, isDelivered, ...rest }) => ({
-      ...{ ...rest, at: new Date(at).toISOString(), durationMs, delivered: isDelivered },
-    }))
-    console.log(json(shown))
-  } else if (deliveries.length === 0) console.log('Nothing was sent yet.')
-  else {
-    console.log(
-      table(
-        ['AT', 'TYPE', 'ATTEMPT', 'STATUS', 'MS', 'MESSAGE', 'PROBLEM'],
-        deliveries.map(({ at, type, attempt, status, durationMs, messageId, error }) => [
-          ...[new Date(at).toISOString().slice(0, 19).replace('T', ' '), type, attempt],
-          ...[status === undefined ? '-' : String(status), Math.round(durationMs), messageId, error ?? '-'],
-        ]),
-      ),
-    )
-  }
+  printList(deliveries, flags, {
+    columns: [
+      ['AT', ({ at }) => formatSecond(at)],
+      ['TYPE', ({ type }) => type],
+      ['ATTEMPT', ({ attempt }) => attempt],
+      ['STATUS', ({ status }) => (status === undefined ? '-' : String(status))],
+      ['MS', ({ durationMs }) => Math.round(durationMs)],
+      ['MESSAGE', ({ messageId }) => messageId],
+      ['PROBLEM', ({ error }) => error ?? '-'],
+    ],
+    toJson: ({ at, durationMs, isDelivered, ...rest }) => ({
+      ...rest,
+      at: isoTime(at),
+      durationMs,
+      delivered: isDelivered,
+    }),
+    empty: 'Nothing was sent yet.',
+  })
 }
 
-async function replay(webhookId: bigint, flags: SettingFlags & { readonly from: string }): Promise<void> {
-  const startFrom = (now: number) => {
-    const from = readWhen('--from', flags.from, now, 'back')
-    return from > now ? wrongUse(`--from must be in the past, got "${flags.from}"`) : from
-  }
-  // A mistake in the arguments is reported without opening the database.
-  startFrom(Date.now())
+async function replay(webhookId: bigint, flags: SettingFlags & { readonly from: When }): Promise<void> {
   await withStore(flags, 'expect', async (store, config) => {
     const at = store.clock()
-    const from = startFrom(at)
+    const from = flags.from(at)
     const { webhook, lag } = await requireWebhook(store, webhookId)
     requireNothingSkipped(webhook, lag, from)
     const cursor = await store.eventCursorAt(from)
     const count = await countAfter(store, cursor, webhook)
-    if (count === 0) throw new Error(`nothing of its kinds has happened since ${moment(from)}`)
+    if (count === 0)
+      throw new Error(`there are no events of its kinds since ${formatMinute(from)}; nothing was changed`)
     const { paused, progress } = await change(store, {
       type: 'move_webhook',
       webhookId,
@@ -224,43 +235,43 @@ async function replay(webhookId: bigint, flags: SettingFlags & { readonly from: 
     })
     const isHeld = paused || progress.off !== undefined
     console.log(
-      `Webhook ${webhookId} in ${databaseName(config)} goes back to ${moment(from)}: ${counted(count, 'event')} will be sent again.${
+      `Webhook ${webhookId} in ${databaseName(config)} continues from ${formatMinute(from)}: ${counted(count, 'event')} will be sent again.${
         isHeld ? ` It is ${conditionOf(webhook)}: petstore webhooks resume ${webhookId}` : ''
       }`,
     )
   })
 }
 
-/** What is due already must not be lost by going on from somewhere later. */
+/** A replay from a later time than the position would skip pending events. */
 function requireNothingSkipped({ id, progress }: Webhook, lag: WebhookState['lag'], from: number): void {
   if (lag.events === undefined || progress.relistAt !== undefined) {
     throw new Error(
-      `webhook ${id} is due a relist, since its place in the log is gone; replay once it has been delivered`,
+      `webhook ${id} has to send a relist first, because its position in the log was pruned; replay after that delivery`,
     )
   }
   if (lag.since !== undefined && lag.since < from) {
     throw new Error(
-      `webhook ${id} has not come further than ${moment(lag.since)}; what follows is sent anyway, nothing was changed`,
+      `webhook ${id} has only sent the events before ${formatMinute(lag.since)} and will send the later ones anyway; nothing was changed`,
     )
   }
 }
 
-/** How many events of its kinds the log has behind this place. */
+/** Counts the events of its kinds after the cursor. */
 async function countAfter(store: Store, cursor: string, { kinds }: Webhook): Promise<number> {
   let count = 0
-  for (let place = cursor; ; ) {
-    const found = await store.eventsAfter(place, EVENTS_A_READ)
+  for (let position = cursor; ; ) {
+    const found = await store.eventsAfter(position, EVENTS_PER_READ)
     if (typeof found === 'string') {
       throw new Error(
-        'the log has been pruned since then; choose a later time, or have the receiver read the list again',
+        'the log was pruned after that time; choose a later time, or let the receiver list everything again',
       )
     }
     for (const event of found.events) {
       const kind = kindOf(event)
       if (kind === 'relist' || (kind !== undefined && kinds.includes(kind))) count++
     }
-    if (found.events.length < EVENTS_A_READ) return count
-    place = found.cursor
+    if (found.events.length < EVENTS_PER_READ) return count
+    position = found.cursor
   }
 }
 
@@ -282,19 +293,68 @@ async function change(store: Store, command: CreateWebhook | UpdateWebhook | Mov
   }
 }
 
-function kindsText({ kinds }: Webhook): string {
+function formatKinds({ kinds }: Webhook): string {
   return kinds.length === WEBHOOK_KINDS.length ? 'all' : kinds.join()
 }
 
-/** With its times in ISO 8601, and without its secrets. */
-function forMachines({ webhook, lag }: WebhookState) {
-  const iso = (time: number | undefined) => (time === undefined ? null : new Date(time).toISOString())
+/** Leaves out the secrets. */
+function toJson({ webhook, lag }: WebhookState) {
   const { id, url, kinds, paused, createdAt, progress } = webhook
   const { failure, off } = progress
   return {
-    ...{ id, url, kinds, paused, state: conditionOf(webhook), createdAt: iso(createdAt) },
-    behind: { events: lag.events, since: iso(lag.since) },
-    ...{ failingSince: iso(failure?.since), retryAt: iso(failure?.retryAt) },
-    ...{ offAt: iso(off?.at), offReason: off?.reason ?? null },
+    id,
+    url,
+    kinds,
+    paused,
+    state: conditionOf(webhook),
+    createdAt: isoTime(createdAt),
+    behind: { events: lag.events, since: isoTime(lag.since) },
+    failingSince: isoTime(failure?.since),
+    retryAt: isoTime(failure?.retryAt),
+    offAt: isoTime(off?.at),
+    offReason: off?.reason ?? null,
   }
+}
+
+/** A smaller backlog is not reported. */
+const MAX_BACKLOG_MS = 5 * MINUTE
+const MAX_BACKLOG_EVENTS = 10_000
+
+type WebhookCondition = 'on' | 'failing' | 'paused' | 'off'
+
+function conditionOf({ paused, progress: { off, failure } }: Webhook): WebhookCondition {
+  if (off !== undefined) return 'off'
+  if (paused) return 'paused'
+  return failure === undefined ? 'on' : 'failing'
+}
+
+/** Describes the problem of a webhook that is turned off or has a large backlog. */
+export function findWebhookProblem(
+  { webhook, lag }: WebhookState,
+  now: number,
+): { readonly text: string; readonly advice: string } | undefined {
+  const { id, url, progress } = webhook
+  // The path of the address may contain a secret.
+  const name = `webhook ${id} (${URL.parse(url)?.host ?? 'no address'})`
+  const resume = `petstore webhooks resume ${id}`
+  const { off, failure } = progress
+  if (off !== undefined) {
+    const text = `${name} was turned off at ${formatMinute(off.at)}: ${off.reason}`
+    return { text, advice: `fix the receiver, then continue from the same position: ${resume}` }
+  }
+  const hasBacklog =
+    lag.events > MAX_BACKLOG_EVENTS || (lag.since !== undefined && now - lag.since > MAX_BACKLOG_MS)
+  if (!hasBacklog) return undefined
+  const since = lag.since === undefined ? '' : `, since ${formatMinute(lag.since)}`
+  const text = `${name} is ${counted(lag.events, 'event')} behind${since}`
+  if (webhook.paused) return { text: `${text}; it is paused`, advice: `to continue: ${resume}` }
+  if (failure === undefined) {
+    return {
+      text,
+      advice:
+        'start petstore serve, which sends events; if it runs, check its log and the response time of the receiver',
+    }
+  }
+  const advice = `petstore webhooks deliveries ${id} shows the reason; fix the receiver, then retry at once: ${resume}`
+  return { text: `${text}; it has failed since ${formatMinute(failure.since)}`, advice }
 }

@@ -1,25 +1,119 @@
 import { hash } from 'node:crypto'
-import type { Clock } from '../values/clock.ts'
-import type { Permission } from './permissions.ts'
-import type { Limits, Plan } from './plans.ts'
+import { ServiceError } from '../values/errors.ts'
 
 export type KeyEnvironment = 'production' | 'staging'
 
-/** What is kept of a key. The secret itself is shown once and never stored. */
+/** The number of requests that a key may make per window. */
+export interface Limits {
+  readonly perMinute: number
+  readonly perDay: number
+}
+
+export const PLANS = ['free', 'pro', 'business', 'enterprise'] as const
+export type Plan = (typeof PLANS)[number]
+
+/** The limits of an enterprise key are agreed for each key. */
+export const PLAN_LIMITS: Readonly<Record<Exclude<Plan, 'enterprise'>, Limits>> = {
+  free: { perMinute: 60, perDay: 1_000 },
+  pro: { perMinute: 300, perDay: 10_000 },
+  business: { perMinute: 1_000, perDay: 100_000 },
+}
+
+/** The subjects that a key can be allowed to change, in display order. Every key can read all of them except webhooks. */
+export const PERMISSIONS = ['stock', 'orders', 'pets', 'webhooks'] as const
+export type Permission = (typeof PERMISSIONS)[number]
+
+/** A key as it is stored. Its secret is shown once and never stored. */
 export interface ApiKey {
-  /** Public: it stands in logs and in the history. */
+  /** Public: logs and the history show it. */
   readonly id: string
   readonly name: string
   readonly plan: Plan
   readonly limits: Limits
-  /** What it may change; without any it may only look. */
+  /** A key without permissions can only read. */
   readonly permissions: readonly Permission[]
   readonly createdAt: number
   readonly expiresAt?: number
   readonly revokedAt?: number
 }
 
-/** A secret as it is stored: found by its hash, recognised by people by its hint. */
+export function createKeyId(): string {
+  return `key_${randomBase62(16)}`
+}
+
+export function keyState(key: ApiKey, now: number): 'active' | 'expired' | 'revoked' {
+  // Does not compare with `now`: a clock that is set back must not reactivate a revoked key.
+  if (key.revokedAt !== undefined) return 'revoked'
+  if (key.expiresAt !== undefined && key.expiresAt <= now) return 'expired'
+  return 'active'
+}
+
+/** The format in the database, on the command line and in messages: `stock,orders` or `none`. */
+export function formatPermissions(permissions: readonly Permission[]): string {
+  return permissions.length === 0 ? 'none' : permissions.join()
+}
+
+/** Ignores unknown names, which a later version may have stored. */
+export function parsePermissions(text: string): readonly Permission[] {
+  const names = text.split(',')
+  return PERMISSIONS.filter((permission) => names.includes(permission))
+}
+
+const FORBIDDEN_ACTIONS: Readonly<Record<Permission, string>> = {
+  stock: 'change the stock',
+  orders: 'change orders',
+  pets: 'change pets and categories',
+  webhooks: 'read or change webhooks',
+}
+
+export function requirePermission(
+  { id, permissions }: Pick<ApiKey, 'id' | 'permissions'>,
+  needed: Permission,
+): void {
+  if (permissions.includes(needed)) return
+  const sufficient = PERMISSIONS.filter((each) => each === needed || permissions.includes(each))
+  throw new ServiceError(
+    'forbidden',
+    `this key may not ${FORBIDDEN_ACTIONS[needed]}: it needs the permission "${needed}" (petstore keys change ${id} --may ${formatPermissions(sufficient)})`,
+  )
+}
+
+/** The fields to change. `allowance` changes the plan and its limits together. */
+export interface KeyChange extends Partial<Pick<ApiKey, 'name' | 'permissions'>> {
+  readonly allowance?: Pick<ApiKey, 'plan' | 'limits'>
+  readonly expiresAt?: number | 'never'
+}
+
+/** One line for each field that changes, with its old and new value. */
+export function describeKeyChange(key: ApiKey, change: KeyChange): string[] {
+  const { name, allowance, permissions, expiresAt } = change
+  return [
+    ...describeDifference('name', key.name, name, (text) => `"${text}"`),
+    ...describeDifference('plan', key, allowance, formatAllowance),
+    ...describeDifference('may', key.permissions, permissions, formatPermissions),
+    ...describeDifference('expires', key.expiresAt ?? 'never', expiresAt, formatExpiry),
+  ]
+}
+
+function describeDifference<Value>(
+  field: string,
+  before: Value,
+  after: Value | undefined,
+  format: (value: Value) => string,
+): string[] {
+  if (after === undefined || format(before) === format(after)) return []
+  return [`${field}: ${format(before)} → ${format(after)}`]
+}
+
+function formatAllowance({ plan, limits }: Pick<ApiKey, 'plan' | 'limits'>): string {
+  return `${plan} (${limits.perMinute} a minute, ${limits.perDay} a day)`
+}
+
+function formatExpiry(time: number | 'never'): string {
+  return time === 'never' ? time : new Date(time).toISOString()
+}
+
+/** A secret as it is stored: requests are matched by its hash, people recognise it by its hint. */
 export interface StoredSecret {
   readonly hash: string
   readonly hint: string
@@ -29,155 +123,41 @@ export interface StoredSecret {
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const PREFIX: Readonly<Record<KeyEnvironment, string>> = { production: 'pst_live_', staging: 'pst_test_' }
-const SHAPE = /^(pst_(?:live|test)_[0-9A-Za-z]{30})([0-9A-Za-z]{6})$/
+const SECRET_FORMAT = /^(pst_(?:live|test)_[0-9A-Za-z]{30})([0-9A-Za-z]{6})$/
+/** Also matches a secret with percent-encoded underscores, as it may occur in a path. */
+const SECRET_IN_TEXT = /pst(?:_|%5f)(live|test)(?:_|%5f)[0-9A-Za-z]+/gi
 
-/** How many keys are cached for TRUSTED_FOR_MS, so that a request does not wait for the store. */
-const MAX_KEYS = 10_000
-/** The store is queried for new secrets at most this often, however many unknown secrets are sent. */
-const REFRESH_EVERY_MS = 50
-/** A key that is revoked anywhere stops working within this time, and one that is changed is the changed one. */
-const TRUSTED_FOR_MS = 250
-
-/** 30 random base62 characters (178 bits), then a checksum that tells a mistyped key without a look-up. */
+/** 30 random base62 characters (178 bits), then a checksum that detects a mistyped secret without a lookup. */
 export function createSecret(environment: KeyEnvironment): string {
   const body = PREFIX[environment] + randomBase62(30)
   return body + checksum(body)
 }
 
 export function isWellFormedSecret(secret: string): boolean {
-  const [, body, sum] = SHAPE.exec(secret) ?? []
+  const [, body, sum] = SECRET_FORMAT.exec(secret) ?? []
   return body !== undefined && checksum(body) === sum
 }
 
 /**
- * Keys are looked up by this hash. They are random enough for one round of SHA-256, and since the caller
- * cannot steer the hash, the time a look-up takes tells nothing about a stored key.
+ * Keys are looked up by this hash. Secrets are random enough for a single round of SHA-256. Callers cannot choose the hash,
+ * so the duration of a lookup reveals nothing about stored keys.
  */
 export function hashSecret(secret: string): string {
   return hash('sha256', secret, 'hex')
 }
 
-/** Enough to recognise a secret by, and not to use it. */
+/** Enough to recognise a secret, too little to use it. */
 export function maskSecret(secret: string): string {
   return `${secret.slice(0, 9)}…${secret.slice(-4)}`
 }
 
-/** As a caller may have put it somewhere: into a path, there perhaps percent-encoded, or into a name. */
-const SECRET_IN_TEXT = /pst(?:_|%5f)(live|test)(?:_|%5f)[0-9A-Za-z]+/gi
-
-/** The same text without the secrets in it, for logs and messages. */
+/** Removes secrets from a text that is logged or sent. */
 export function hideSecrets(text: string): string {
   return text.replace(SECRET_IN_TEXT, 'pst_$1_[hidden]')
 }
 
 export function storedSecret(secret: string, createdAt: number): StoredSecret {
   return { hash: hashSecret(secret), hint: maskSecret(secret), createdAt }
-}
-
-export function createKeyId(): string {
-  return `key_${randomBase62(16)}`
-}
-
-export function keyState(key: ApiKey, now: number): 'active' | 'expired' | 'revoked' {
-  // Whatever the clock says: set back, it must not bring a key back to life.
-  if (key.revokedAt !== undefined) return 'revoked'
-  if (key.expiresAt !== undefined && key.expiresAt <= now) return 'expired'
-  return 'active'
-}
-
-/** The part of the key store that a ring uses. */
-interface KeySource {
-  findKey(hash: string): Promise<ApiKey | undefined>
-  listSecretHashes(after: bigint | undefined): Promise<{ hashes: readonly string[]; position: bigint }>
-}
-
-/**
- * Caches the keys in use by the hash of their secret, so that a request need not query the store, and holds the hashes of all
- * secrets, so that a guess is recognised without a lookup. Other processes change keys too: an unknown hash may have been added a
- * moment ago. `refresh` reads all such hashes in one query.
- */
-export class KeyRing {
-  readonly #store: KeySource
-  readonly #clock: Clock
-  readonly #keys = new Map<string, ApiKey>()
-  /** The hash of every secret in the store. 100,000 of them take about 28 MB. */
-  readonly #hashes = new Set<string>()
-  /** Lookups under way, by hash: callers who arrive together share one. All of them began in the current span. */
-  readonly #lookups = new Map<string, Promise<ApiKey | undefined>>()
-  /** The span of TRUSTED_FOR_MS in which `#keys` and `#lookups` were filled. */
-  #span = 0
-  /** The last change of keys that `#hashes` includes. */
-  #position: bigint | undefined
-  #refreshedAt = Number.NEGATIVE_INFINITY
-  #nextRefresh: Promise<void> | undefined
-
-  static async open(store: KeySource, clock: Clock): Promise<KeyRing> {
-    const keys = new KeyRing(store, clock)
-    await keys.#loadHashes()
-    return keys
-  }
-
-  private constructor(store: KeySource, clock: Clock) {
-    this.#store = store
-    this.#clock = clock
-  }
-
-  /** The key, if it was looked up within the current span. */
-  known(hash: string): ApiKey | undefined {
-    const span = Math.floor(this.#clock() / TRUSTED_FOR_MS)
-    if (span !== this.#span) {
-      this.#keys.clear()
-      this.#lookups.clear()
-      this.#span = span
-    }
-    return this.#keys.get(hash)
-  }
-
-  /** Whether a secret with this hash existed when the store was last queried. */
-  hasHash(hash: string): boolean {
-    return this.#hashes.has(hash)
-  }
-
-  /** Resolves when every secret that existed at the time of the call is known. Callers that wait together share one query. */
-  refresh(): Promise<void> {
-    this.#nextRefresh ??= this.#refreshInTurn()
-    return this.#nextRefresh
-  }
-
-  find(hash: string): Promise<ApiKey | undefined> {
-    const underWay = this.#lookups.get(hash)
-    if (underWay !== undefined) return underWay
-    const lookup = this.#lookUp(hash).finally(() => {
-      if (this.#lookups.get(hash) === lookup) this.#lookups.delete(hash)
-    })
-    this.#lookups.set(hash, lookup)
-    return lookup
-  }
-
-  async #lookUp(hash: string): Promise<ApiKey | undefined> {
-    const span = this.#span
-    const key = await this.#store.findKey(hash)
-    // A key that was looked up in an earlier span would be trusted for too long.
-    if (key !== undefined && span === this.#span && this.#keys.size < MAX_KEYS) this.#keys.set(hash, key)
-    if (key === undefined) this.#hashes.delete(hash)
-    else this.#hashes.add(hash)
-    return key
-  }
-
-  async #refreshInTurn(): Promise<void> {
-    // Also without a pause this waits for another turn, so that `refresh` has stored the promise that is cleared here.
-    await Bun.sleep(Math.max(0, this.#refreshedAt + REFRESH_EVERY_MS - performance.now()))
-    // A later caller may ask for a secret that this query does not find yet.
-    this.#nextRefresh = undefined
-    this.#refreshedAt = performance.now()
-    await this.#loadHashes()
-  }
-
-  async #loadHashes(): Promise<void> {
-    const { hashes, position } = await this.#store.listSecretHashes(this.#position)
-    for (const hash of hashes) this.#hashes.add(hash)
-    this.#position = position
-  }
 }
 
 function checksum(body: string): string {
@@ -194,7 +174,7 @@ function randomBase62(length: number): string {
   let text = ''
   while (text.length < length) {
     for (const byte of crypto.getRandomValues(new Uint8Array(length))) {
-      // 248 is the largest multiple of 62 in a byte: above it, some characters would be likelier.
+      // 248 is the largest multiple of 62 in a byte. Larger bytes would make some characters more likely.
       if (byte < 248 && text.length < length) text += ALPHABET.charAt(byte % 62)
     }
   }

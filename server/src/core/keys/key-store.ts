@@ -1,22 +1,20 @@
-import type { ApiKey, StoredSecret } from './api-key.ts'
-import type { KeyChange } from './key-change.ts'
-import type { Plan } from './plans.ts'
+import type { ApiKey, KeyChange, Plan, StoredSecret } from './api-key.ts'
 
-/** Who does something with a key, and when: it goes into the audit in the same commit as the deed. */
-export interface KeyAct {
+/** Who acts on a key, and when. It is written to the audit log in the commit of the action. */
+export interface AuditStamp {
   readonly at: number
   readonly actor: string
 }
 
-export type KeyActKind = 'create' | 'change' | 'rotate' | 'revoke' | 'unban'
+export type KeyAction = 'create' | 'change' | 'rotate' | 'revoke' | 'unban'
 
-export interface KeyActEntry extends KeyAct {
-  readonly action: KeyActKind
+export interface AuditEntry extends AuditStamp {
+  readonly action: KeyAction
   readonly keyId: string
   readonly detail: string
 }
 
-/** A key with everything that may be told about it. */
+/** A key with everything that operators may see of it. */
 export interface KeyRecord {
   readonly key: ApiKey
   /** Newest first. */
@@ -24,33 +22,32 @@ export interface KeyRecord {
   readonly lastUsedAt?: number
 }
 
-/** Hashes of secrets, and where to go on to get those that come later. */
 export interface SecretHashes {
   readonly hashes: readonly string[]
+  /** Pass it to the next call of `listSecretHashes` to get later hashes. */
   readonly position: bigint
 }
 
-/** The keys, and what was done with them. */
 export interface KeyStore {
-  addKey(key: ApiKey, secret: StoredSecret, act: KeyAct): Promise<void>
-  /** The key that a secret with this hash opens. Its expiry is the secret's, where that comes first. */
+  addKey(key: ApiKey, secret: StoredSecret, stamp: AuditStamp): Promise<void>
+  /** The key of the secret with this hash. `expiresAt` is the expiry of the key or of the secret, whichever is earlier. */
   findKey(hash: string): Promise<ApiKey | undefined>
   /**
-   * The hashes of all secrets, or of those whose keys were created, changed or rotated since `after`. Some may be listed
-   * again. Costs little if nothing happened since.
+   * The hashes of all secrets, or of those whose keys were created, changed or rotated since `after`. May list a hash
+   * again. Cheap if nothing changed since.
    */
   listSecretHashes(after: bigint | undefined): Promise<SecretHashes>
-  /** How many keys of each plan are neither revoked nor expired at `now`. */
+  /** Counts the keys of each plan that are neither revoked nor expired at `now`. */
   countActiveKeys(now: number): Promise<Record<Plan, number>>
-  /** Every key, oldest first. */
+  /** All keys, oldest first. */
   listKeys(): Promise<KeyRecord[]>
-  /** Changes what is given and leaves the rest to others; `key` is as it was, for the audit. */
-  changeKey(key: ApiKey, change: KeyChange, act: KeyAct): Promise<void>
-  /** Gives the key another secret; those it had end at `endAt`, or are forgotten where that is not in the future. */
-  rotateKey(keyId: string, secret: StoredSecret, endAt: number, act: KeyAct): Promise<void>
-  revokeKey(keyId: string, act: KeyAct): Promise<void>
-  /** Ends the ban of a key at once; false where there was none. */
-  liftBan(keyId: string, act: KeyAct): Promise<boolean>
-  /** What was done with the keys, oldest first. */
-  listKeyActs(): Promise<KeyActEntry[]>
+  /** Writes only the given fields, since another process may change the others. `key` is the state before, for the audit log. */
+  changeKey(key: ApiKey, change: KeyChange, stamp: AuditStamp): Promise<void>
+  /** Adds a secret. The earlier secrets expire at `endAt`, or are deleted if `endAt` is not in the future. */
+  rotateKey(keyId: string, secret: StoredSecret, endAt: number, stamp: AuditStamp): Promise<void>
+  revokeKey(keyId: string, stamp: AuditStamp): Promise<void>
+  /** Ends the ban of a key immediately. Returns false if the key was not banned. */
+  liftBan(keyId: string, stamp: AuditStamp): Promise<boolean>
+  /** The audit log, oldest entry first. */
+  listAudit(): Promise<AuditEntry[]>
 }

@@ -1,9 +1,9 @@
 import { ServiceError } from '../values/errors.ts'
 
-/** As many searches as the Free plan allows in a minute can wait; a page of the service asks for far fewer. */
+/** As many searches as the Free plan allows per minute. The staff page sends far fewer. */
 const MAX_WAITING = 60
 
-/** Runs the work of each key one piece after the other, so that one key keeps the others waiting for one piece at most. */
+/** Runs the tasks of each key one after the other, so that a key delays the others by one task at most. */
 export class KeyQueue {
   readonly #queues = new Map<string, { last: Promise<unknown>; size: number }>()
   readonly #maxWaiting: number

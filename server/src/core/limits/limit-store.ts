@@ -1,45 +1,43 @@
-import type { Limits } from '../keys/plans.ts'
+import type { Limits } from '../keys/api-key.ts'
 import type { Clock } from '../values/clock.ts'
 import type { MaybePromise } from '../values/maybe-promise.ts'
-import type { Arrival } from './burst-filter.ts'
 
-/** Requests counted since `startedAt`, which is a whole second, so that its end can be told exactly. */
+/** Counts requests since `startedAt`, which is a whole second because headers report the end of a window in seconds. */
 export interface Window {
   startedAt: number
   used: number
-  /** The first rejection, and those of requests whose sender knew of it. */
+  /** The rejections that count towards a ban. */
   rejected: number
 }
 
-export type Counted = Pick<Window, 'startedAt' | 'used'>
+export type WindowCount = Pick<Window, 'startedAt' | 'used'>
 
 export interface Ban {
-  /** The key's bans are numbered from 1: their times can be moved, where the clock is. */
+  /** The bans of a key are numbered from 1. The number identifies a ban, since a change of the clock moves its times. */
   readonly number: number
   readonly beganAt: number
   readonly endsAt: number
 }
 
-/** What one key has used. `admit` changes it in place. */
+/** The usage of a key. `admit` changes it in place. */
 export interface LimitState {
   readonly minute: Window
   readonly day: Window
-  /** When its latest request came: a clock that shows less has been set back. */
+  /** The time of the latest request. If the clock shows less, it was set back. */
   lastUsedAt: number
-  /** How many bans it has had, lifted ones too. */
+  /** The number of bans so far, including lifted bans. */
   bans: number
-  /** The latest ban, kept after its end: a new one soon after lasts twice as long. */
+  /** The latest ban. It is kept after its end, because a new ban within a day lasts twice as long. */
   ban?: Ban
 }
 
-/** What the headers of an answer tell. `resetAt` is in milliseconds, on a whole second. */
+/** `resetAt` is in milliseconds, on a whole second. */
 export interface WindowStatus {
   readonly limit: number
   readonly remaining: number
   readonly resetAt: number
 }
 
-/** Both windows of a key, where the headers tell of the tighter one alone. */
 export interface KeyWindows {
   readonly minute: WindowStatus
   readonly day: WindowStatus
@@ -47,38 +45,46 @@ export interface KeyWindows {
 
 export type Refusal = 'rate_limit_exceeded' | 'key_banned'
 
+/** The decision on a request, with the status of the window that has fewer requests left. */
 export interface Admission extends WindowStatus {
-  /** When it was decided, by the clock that `resetAt` is told by. */
+  /** The time of the decision, by the same clock as `resetAt`. */
   readonly at: number
   readonly refused?: Refusal
-  /** This very request brought the ban. */
+  /** Set on the request that caused the ban. */
   readonly beginsBan?: true
 }
 
-/** Decides for each request whether its key is within its limits, and counts it. */
-export interface LimitKeeper {
-  admit(keyId: string, limits: Limits, arrival: Arrival): MaybePromise<Admission>
-  /** Both windows of the key as they are now, without counting anything. */
-  windowsOf(keyId: string, limits: Limits): MaybePromise<KeyWindows>
-  /** Runs the work at the end of a turn, once the requests that are being decided have been. */
-  afterDecisions(work: () => void): void
-  /** Writes what was only counted in memory so far. */
-  save(): Promise<void>
-  /** Frees the keys whose ban an operator has lifted, where that is not seen anyway. */
-  heedLiftedBans(): Promise<void>
+/** How and when a request reached this process. */
+export interface Arrival {
+  /** By `performance.now()`. */
+  readonly receivedAt: number
+  /** The connection of the request. `undefined` behind a proxy, whose connections carry requests of many clients. */
+  readonly connection?: object | undefined
 }
 
-/** Counts as it must be counted there: in memory, or where several processes count together. */
+/** Decides for each request whether its key is within its limits, and counts the request. */
+export interface LimitKeeper {
+  admit(keyId: string, limits: Limits, arrival: Arrival): MaybePromise<Admission>
+  /** The current windows of the key. Counts nothing. */
+  windowsOf(keyId: string, limits: Limits): MaybePromise<KeyWindows>
+  /** Runs the work at the end of a turn, after the pending decisions. */
+  afterDecisions(work: () => void): void
+  /** Writes the counts that are only in memory. */
+  save(): Promise<void>
+  /** Ends the bans that an operator has lifted, if the keeper holds bans in memory. */
+  applyLiftedBans(): Promise<void>
+}
+
 export interface LimitStore {
-  /** Uses this clock, unless the store has one that all instances share. Tests set how long a burst may take to arrive. */
+  /** `clock` is ignored by a store with a clock that all instances share. `burstMs` is for tests, see BurstFilter. */
   openLimits(clock: Clock, burstMs?: number): Promise<LimitKeeper>
 }
 
-/** What keys have used, as operators look at it. */
+/** The usage of keys as operators see it. */
 export interface UsageStore {
-  /** What every key has used of its windows, and its last ban. */
+  /** The windows and the latest ban of every key. */
   loadLimits(): Promise<ReadonlyMap<string, LimitState>>
-  /** What each key used from `fromDay` (such as 2026-11-15, UTC) on. */
+  /** The daily usage of each key since `fromDay` (such as 2026-11-15, UTC). */
   listUsage(fromDay: string): Promise<DailyUsage[]>
   /** The bans that began at `since` or later, oldest first. */
   listBans(since: number): Promise<BanRecord[]>
@@ -97,7 +103,7 @@ export interface BanRecord extends Ban {
   readonly liftedAt?: number
 }
 
-/** What a key has used by now, and what came since it was last saved. */
+/** The state of a key, with the requests since it was last saved. */
 export interface LimitRecord extends DailyUsage {
   readonly state: LimitState
 }
@@ -106,43 +112,41 @@ export function dayOf(time: number): string {
   return new Date(time).toISOString().slice(0, 10)
 }
 
-/** Keeps over a restart what one process counts in its memory. */
+/** Persists the counts of a single process that counts in memory. */
 export interface LedgerStore extends Pick<UsageStore, 'loadLimits'> {
-  /** Remembers these keys over a restart, and adds to what they used on that day. */
+  /** Replaces the states and adds to the daily usage. */
   saveLimits(records: readonly LimitRecord[]): Promise<void>
-  /** The bans that have been lifted, and would still last at `now` otherwise. */
+  /** The bans that were lifted and would otherwise still last at `now`. */
   listLiftedBans(now: number): Promise<{ readonly keyId: string; readonly number: number }[]>
 }
 
-/** Where several processes count together. */
+/** Counts for several processes. */
 export interface SharedLimitStore {
   /**
-   * Gives what these keys have used, and the time by the store's own clock, to `change`, and saves what it makes of
-   * them; until then nobody else can look at them. `change` may be called more than once, and what it did the last
-   * time counts.
+   * Locks the states of these keys, passes them to `change` with the time of the store's clock, and saves the returned
+   * records. May call `change` several times; only the result of the last call is saved.
    */
   changeLimits(
     keyIds: readonly string[],
     change: (states: ReadonlyMap<string, LimitState>, now: number) => readonly LimitRecord[],
   ): Promise<void>
   /**
-   * Counts the requests of each key that can be counted without further ado: both windows are running and have room
-   * for all of them, there is no ban, and the store's clock has gone on. A key that is missing in the answer has been
-   * left alone.
+   * Counts the requests of each key that needs no decision: both windows are running and have room for all its requests,
+   * it is not banned, and the store's clock was not set back. Leaves the other keys unchanged and out of the result.
    */
   countRequests(counts: readonly RequestCount[]): Promise<ReadonlyMap<string, CountedRequests>>
 }
 
-/** Requests of one key that arrived together. */
+/** Requests of a key that arrived together. */
 export interface RequestCount {
   readonly keyId: string
   readonly requests: number
   readonly limits: Limits
 }
 
-/** The windows after requests were counted, and when that was by the store's clock. */
+/** The windows after the requests were counted, with the time of the store's clock. */
 export interface CountedRequests {
-  readonly minute: Counted
-  readonly day: Counted
+  readonly minute: WindowCount
+  readonly day: WindowCount
   readonly at: number
 }

@@ -1,63 +1,59 @@
-import type { Limits } from '../keys/plans.ts'
+import type { Limits } from '../keys/api-key.ts'
 import { type Clock, DAY, MINUTE, SECOND } from '../values/clock.ts'
-import { type Arrival, BURST_MS, BurstFilter } from './burst-filter.ts'
-import {
-  type Admission,
-  type Ban,
-  type Counted,
-  dayOf,
-  type KeyWindows,
-  type LedgerStore,
-  type LimitKeeper,
-  type LimitState,
-  type Window,
-  type WindowStatus,
+import type {
+  Admission,
+  Arrival,
+  Ban,
+  KeyWindows,
+  LimitState,
+  Window,
+  WindowCount,
+  WindowStatus,
 } from './limit-store.ts'
 
 export const FIRST_BAN = 5 * MINUTE
 export const LONGEST_BAN = 60 * MINUTE
 
-export function freshWindow(): Window {
+function newWindow(): Window {
   return { startedAt: 0, used: 0, rejected: 0 }
 }
 
-export function freshState(): LimitState {
-  return { minute: freshWindow(), day: freshWindow(), lastUsedAt: 0, bans: 0 }
+export function newLimitState(): LimitState {
+  return { minute: newWindow(), day: newWindow(), lastUsedAt: 0, bans: 0 }
 }
 
 /**
- * Decides on one request at time `now`, and counts it. A rejected request uses up nothing. A key is banned once as many of
- * its requests were rejected in a window as its plan allows per minute. The first rejection of a window does not count
- * towards a ban, nor does that of a request that was sent before its client had seen a 429 (BurstFilter).
+ * Decides on a request at time `now`, and counts it if it is admitted. A key is banned when it has as many rejected requests
+ * in a window as its plan allows per minute. The first rejection of a window does not count towards a ban. Neither does a
+ * request that was sent before its client had seen a 429 (`wasWarned`, see BurstFilter).
  */
 export function admit(state: LimitState, limits: Limits, now: number, wasWarned = true): Admission {
-  followClock(state, state.lastUsedAt, now)
-  // A clock that trembles by less than a second stands still.
+  moveWithClock(state, state.lastUsedAt, now)
+  // Ignores a clock that goes back by less than a second.
   const at = Math.max(now, state.lastUsedAt)
   state.lastUsedAt = at
   return { ...decide(state, limits, at, wasWarned), at }
 }
 
-/** What a key has used, and how its requests since it was last saved went. */
-export interface KeyUse {
+/** The state of a key, with the requests since it was last saved. */
+export interface KeyUsage {
   readonly state: LimitState
   accepted: number
   rejected: number
 }
 
-/** Like `admit`, and remembers how it went. */
-export function admitAndNote(use: KeyUse, limits: Limits, now: number, wasWarned: boolean): Admission {
-  const admission = admit(use.state, limits, now, wasWarned)
-  if (admission.refused === undefined) use.accepted++
-  else use.rejected++
+export function admitAndCount(usage: KeyUsage, limits: Limits, now: number, wasWarned: boolean): Admission {
+  const admission = admit(usage.state, limits, now, wasWarned)
+  if (admission.refused === undefined) usage.accepted++
+  else usage.rejected++
   return admission
 }
 
 /**
- * Where the clock was set back, from `before` to `now`, what a key used is moved with it: as much is left of its
- * windows and of its ban as was left before. Without that, a ban would last until the clock has caught up.
+ * Moves windows and ban along with a clock that was set back from `before` to `now`, so that their remaining time stays
+ * the same. Otherwise a ban would last until the clock has caught up.
  */
-export function followClock(state: LimitState, before: number, now: number): void {
+export function moveWithClock(state: LimitState, before: number, now: number): void {
   const back = Math.floor((before - now) / SECOND) * SECOND
   if (back <= 0) return
   state.minute.startedAt -= back
@@ -69,207 +65,203 @@ export function followClock(state: LimitState, before: number, now: number): voi
   }
 }
 
-/** Looks without counting or changing anything. */
+/** Changes nothing. */
 export function windowsOf(state: LimitState, limits: Limits, now: number): KeyWindows {
   const at = Math.max(now, state.lastUsedAt)
   return {
-    minute: statusOf(current({ ...state.minute }, MINUTE, at), MINUTE, limits.perMinute),
-    day: statusOf(current({ ...state.day }, DAY, at), DAY, limits.perDay),
+    minute: statusOf(updateWindow({ ...state.minute }, MINUTE, at), MINUTE, limits.perMinute),
+    day: statusOf(updateWindow({ ...state.day }, DAY, at), DAY, limits.perDay),
   }
 }
 
 type Decision = Omit<Admission, 'at'>
 
 function decide(state: LimitState, limits: Limits, now: number, wasWarned: boolean): Decision {
-  const minute = current(state.minute, MINUTE, now)
-  const day = current(state.day, DAY, now)
-  if (state.ban !== undefined && now < state.ban.endsAt) return banned(state.ban, limits)
+  const minute = updateWindow(state.minute, MINUTE, now)
+  const day = updateWindow(state.day, DAY, now)
+  if (state.ban !== undefined && now < state.ban.endsAt) return refuseBanned(state.ban, limits)
 
-  // The day first: where both are used up, it is the one that keeps the caller out for longer.
-  if (day.used >= limits.perDay) return reject(state, day, DAY, limits.perDay, limits, now, wasWarned)
-  if (minute.used >= limits.perMinute) {
-    return reject(state, minute, MINUTE, limits.perMinute, limits, now, wasWarned)
+  // The day first: if both windows are used up, the day keeps the caller waiting for longer.
+  const fullWindow = day.used >= limits.perDay ? day : minute.used >= limits.perMinute ? minute : undefined
+  if (fullWindow === undefined) {
+    countRequest(minute, now)
+    countRequest(day, now)
+    return tighterStatus(minute, day, limits)
   }
 
-  count(minute, now)
-  count(day, now)
-  return tighter(minute, day, limits)
-}
-
-function reject(
-  state: LimitState,
-  window: Window,
-  length: number,
-  limit: number,
-  limits: Limits,
-  now: number,
-  wasWarned: boolean,
-): Decision {
-  if (window.rejected === 0 || wasWarned) window.rejected++
-  if (window.rejected > limits.perMinute) {
-    window.rejected = 0
+  if (fullWindow.rejected === 0 || wasWarned) fullWindow.rejected++
+  if (fullWindow.rejected > limits.perMinute) {
+    fullWindow.rejected = 0
     state.bans++
-    state.ban = { number: state.bans, ...nextBan(state.ban, now) }
-    return { ...banned(state.ban, limits), beginsBan: true }
+    state.ban = nextBan(state.bans, state.ban, now)
+    return { ...refuseBanned(state.ban, limits), beginsBan: true }
   }
-  return { limit, remaining: 0, resetAt: window.startedAt + length, refused: 'rate_limit_exceeded' }
+  const status =
+    fullWindow === day ? statusOf(day, DAY, limits.perDay) : statusOf(minute, MINUTE, limits.perMinute)
+  return { ...status, refused: 'rate_limit_exceeded' }
 }
 
-function banned(ban: Ban, limits: Limits): Decision {
+function refuseBanned(ban: Ban, limits: Limits): Decision {
   return { limit: limits.perMinute, remaining: 0, resetAt: ban.endsAt, refused: 'key_banned' }
 }
 
-/** Of two windows with as many requests left, the day's binds for longer. */
-export function tighter(minute: Counted, day: Counted, limits: Limits): WindowStatus {
-  const ofMinute = statusOf(minute, MINUTE, limits.perMinute)
-  const ofDay = statusOf(day, DAY, limits.perDay)
-  return ofDay.remaining <= ofMinute.remaining ? ofDay : ofMinute
+function nextBan(number: number, last: Ban | undefined, now: number): Ban {
+  const isFirst = last === undefined || now >= last.endsAt + DAY
+  const length = isFirst ? FIRST_BAN : Math.min((last.endsAt - last.beganAt) * 2, LONGEST_BAN)
+  const beganAt = floorToSecond(now)
+  return { number, beganAt, endsAt: beganAt + length }
 }
 
-export function statusOf({ startedAt, used }: Counted, length: number, limit: number): WindowStatus {
+/** The window with fewer requests left. If they are equal, the day, which ends later. */
+export function tighterStatus(minute: WindowCount, day: WindowCount, limits: Limits): WindowStatus {
+  const minuteStatus = statusOf(minute, MINUTE, limits.perMinute)
+  const dayStatus = statusOf(day, DAY, limits.perDay)
+  return dayStatus.remaining <= minuteStatus.remaining ? dayStatus : minuteStatus
+}
+
+function statusOf({ startedAt, used }: WindowCount, length: number, limit: number): WindowStatus {
   return { limit, remaining: Math.max(0, limit - used), resetAt: startedAt + length }
 }
 
-/** The window as it is at `now`: emptied once its time is over. */
-export function current(window: Window, length: number, now: number): Window {
+/** Resets the window if it has ended. */
+export function updateWindow(window: Window, length: number, now: number): Window {
   if (now >= window.startedAt + length) {
     window.used = 0
     window.rejected = 0
   } else if (now < window.startedAt) {
-    // The clock went back: keep the count, but lock nobody out for longer than one window from now.
-    window.startedAt = wholeSecond(now)
+    // The clock was set back: keep the count, but let the window end at most its length from now.
+    window.startedAt = floorToSecond(now)
   }
   return window
 }
 
-/** Counts one request; the first one starts the window. */
-export function count(window: Window, now: number): void {
-  if (window.used === 0) window.startedAt = wholeSecond(now)
+/** The first request starts the window. */
+function countRequest(window: Window, now: number): void {
+  if (window.used === 0) window.startedAt = floorToSecond(now)
   window.used++
 }
 
-function nextBan(last: Ban | undefined, now: number): Omit<Ban, 'number'> {
-  const forgotten = last === undefined || now >= last.endsAt + DAY
-  const length = forgotten ? FIRST_BAN : Math.min((last.endsAt - last.beganAt) * 2, LONGEST_BAN)
-  return { beganAt: wholeSecond(now), endsAt: wholeSecond(now) + length }
-}
-
-/** Down, so that a window never ends later than its length from now. */
-export function wholeSecond(time: number): number {
+/** Rounds down, so that a window never ends later than its length from now. */
+function floorToSecond(time: number): number {
   return Math.floor(time / SECOND) * SECOND
 }
 
-interface LedgerKey extends KeyUse {
-  readonly keyId: string
-  /** The clock at its latest request. */
-  at: number
+/** Requests that were sent together arrive within this time of each other, even over slow networks. */
+export const BURST_MS = 1_000
+
+/** The 429s that were sent to a key in one window. */
+interface Warning {
+  /** When the window ends. Identifies the window. */
+  readonly resetAt: number
+  readonly firstSentAt: number
+  /** When the first 429 was sent over each connection. */
+  readonly sentAt: WeakMap<object, number>
 }
 
 /**
- * The windows and bans of every key, held in memory so that a request costs no disk access, and to be
- * saved every now and then and once at the end.
+ * Distinguishes a client that continues after a 429 from a single parallel burst. Only the former leads to a ban. A client
+ * has seen a 429 if its own connection carried one before this request arrived, or if the first 429 was sent BURST_MS before.
+ * Each process knows only the 429s that it sent. See docs/decisions/2026-11-17-bans-and-bursts.md.
  */
-export class LimitLedger implements LimitKeeper {
-  readonly #store: LedgerStore
-  readonly #clock: Clock
-  readonly #bursts: BurstFilter
-  readonly #keys = new Map<string, LedgerKey>()
-  readonly #unsaved = new Set<LedgerKey>()
-  #saving: Promise<void> = Promise.resolve()
-  /** What the clock showed when it was last looked at. */
-  #time: number
+export class BurstFilter {
+  readonly #burstMs: number
+  readonly #warnings = new Map<string, Warning>()
 
-  static async open(store: LedgerStore, clock: Clock, burstMs = BURST_MS): Promise<LimitLedger> {
-    return new LimitLedger(store, clock, await store.loadLimits(), burstMs)
-  }
-
-  private constructor(
-    store: LedgerStore,
-    clock: Clock,
-    states: ReadonlyMap<string, LimitState>,
-    burstMs: number,
-  ) {
-    this.#store = store
-    this.#clock = clock
-    this.#bursts = new BurstFilter(burstMs)
-    this.#time = clock()
-    for (const [keyId, state] of states) this.#add(keyId, state)
-  }
-
-  admit(keyId: string, limits: Limits, arrival: Arrival): Admission {
-    const now = this.#tellTime()
-    const key = this.#keys.get(keyId) ?? this.#add(keyId, freshState())
-    key.at = now
-    this.#unsaved.add(key)
-    const wasWarned = this.#bursts.wasWarned(keyId, arrival, now, key.state.lastUsedAt)
-    const admission = admitAndNote(key, limits, now, wasWarned)
-    if (admission.refused !== undefined) this.#bursts.noteRefusal(keyId, arrival, admission.resetAt)
-    return admission
-  }
-
-  windowsOf(keyId: string, limits: Limits): KeyWindows {
-    return windowsOf(this.#keys.get(keyId)?.state ?? freshState(), limits, this.#tellTime())
-  }
-
-  /** All are decided as soon as they come. */
-  afterDecisions(work: () => void): void {
-    setImmediate(work)
-  }
-
-  /** Writes what changed since the last call, one call after the other; on a failure it stays due. */
-  save(): Promise<void> {
-    const saving = this.#saving.then(() => this.#saveUnsaved())
-    this.#saving = saving.catch(() => {})
-    return saving
-  }
-
-  async #saveUnsaved(): Promise<void> {
-    this.#tellTime()
-    if (this.#unsaved.size === 0) return
-    const due = Array.from(this.#unsaved, (key) => {
-      const { keyId, state, accepted, rejected, at } = key
-      return { key, record: { keyId, state: structuredClone(state), accepted, rejected, day: dayOf(at) } }
-    })
-    this.#unsaved.clear()
-    for (const { key } of due) key.accepted = key.rejected = 0
-    try {
-      await this.#store.saveLimits(due.map(({ record }) => record))
-    } catch (error) {
-      for (const { key, record } of due) {
-        key.accepted += record.accepted
-        key.rejected += record.rejected
-        this.#unsaved.add(key)
-      }
-      throw error
-    }
-  }
-
-  async heedLiftedBans(): Promise<void> {
-    for (const { keyId, number } of await this.#store.listLiftedBans(this.#clock())) {
-      const state = this.#keys.get(keyId)?.state
-      if (state?.ban?.number === number) delete state.ban
-    }
+  constructor(burstMs: number) {
+    this.#burstMs = burstMs
   }
 
   /**
-   * Looks at the clock, at every request and whenever it saves, so that a clock that is set back is noticed at once:
-   * what a key has waited by then is not lost, and a window of a day does not become one of 25 hours.
+   * Whether the client had seen a 429 of the current window when it sent this request. `lastUsedAt` is the time of the key's
+   * previous request on any instance.
    */
-  #tellTime(): number {
-    const now = this.#clock()
-    if (now <= this.#time - SECOND) {
-      for (const key of this.#keys.values()) {
-        followClock(key.state, this.#time, now)
-        this.#unsaved.add(key)
-      }
-    }
-    this.#time = now
-    return now
+  wasWarned(keyId: string, { receivedAt, connection }: Arrival, now: number, lastUsedAt: number): boolean {
+    const warning = this.#warnings.get(keyId)
+    // If there was a 429, another process sent it, to the previous request or to an earlier one.
+    if (warning === undefined || now >= warning.resetAt) return now - lastUsedAt >= this.#burstMs
+    const sentHereAt = connection === undefined ? undefined : warning.sentAt.get(connection)
+    if (sentHereAt !== undefined && receivedAt > sentHereAt) return true
+    return receivedAt > warning.firstSentAt && receivedAt - warning.firstSentAt >= this.#burstMs
   }
 
-  #add(keyId: string, state: LimitState): LedgerKey {
-    const key = { keyId, state, accepted: 0, rejected: 0, at: this.#time }
-    this.#keys.set(keyId, key)
-    return key
+  recordRefusal(keyId: string, { connection }: Arrival, resetAt: number): void {
+    const now = performance.now()
+    let warning = this.#warnings.get(keyId)
+    if (warning?.resetAt !== resetAt) {
+      warning = { resetAt, firstSentAt: now, sentAt: new WeakMap() }
+      this.#warnings.set(keyId, warning)
+    }
+    if (connection !== undefined && !warning.sentAt.has(connection)) warning.sentAt.set(connection, now)
+  }
+}
+
+/** Enough for a busy minute. */
+const MAX_ADDRESSES_PER_GENERATION = 50_000
+
+/**
+ * Counts the requests without a valid key by client address, in a window of one minute. Addresses are never banned, since a
+ * whole office may share an address. The counts are only in memory, so that a flood of addresses does not become a flood of
+ * writes.
+ *
+ * Addresses are dropped by generation, without a scan. A generation lasts a minute, so its windows have ended when the next
+ * generation ends. If a generation is full, its addresses are dropped sooner.
+ */
+export class AddressWindows {
+  readonly #perMinute: number
+  readonly #clock: Clock
+  #current = new Map<string, Window>()
+  #previous: ReadonlyMap<string, Window> = new Map()
+  #currentSince = 0
+
+  constructor(perMinute: number, clock: Clock) {
+    this.#perMinute = perMinute
+    this.#clock = clock
+  }
+
+  /** Decides on a request, and counts it if it is admitted. */
+  admit(address: string): Admission {
+    const now = this.#clock()
+    const window = this.#openWindow(address, now)
+    const isRefused = window.used >= this.#perMinute
+    if (!isRefused) countRequest(window, now)
+    return this.#toAdmission(window, now, isRefused)
+  }
+
+  /** The decision on a request that arrives now. Changes nothing. */
+  status(address: string): Admission {
+    const now = this.#clock()
+    const window = updateWindow({ ...(this.#find(address) ?? newWindow()) }, MINUTE, now)
+    if (window.used === 0) window.startedAt = floorToSecond(now)
+    return this.#toAdmission(window, now, window.used >= this.#perMinute)
+  }
+
+  #toAdmission(window: Window, at: number, isRefused: boolean): Admission {
+    const status = statusOf(window, MINUTE, this.#perMinute)
+    return isRefused ? { ...status, at, refused: 'rate_limit_exceeded' } : { ...status, at }
+  }
+
+  #find(address: string): Window | undefined {
+    return this.#current.get(address) ?? this.#previous.get(address)
+  }
+
+  #openWindow(address: string, now: number): Window {
+    this.#startGeneration(now)
+    const found = this.#find(address)
+    if (found !== undefined && updateWindow(found, MINUTE, now).used > 0) return found
+    const window = newWindow()
+    this.#current.set(address, window)
+    return window
+  }
+
+  #startGeneration(now: number): void {
+    const isFull = this.#current.size >= MAX_ADDRESSES_PER_GENERATION
+    if (isFull || now >= this.#currentSince + MINUTE) {
+      this.#previous = this.#current
+      this.#current = new Map()
+      this.#currentSince = now
+    } else if (now < this.#currentSince) {
+      // The clock was set back.
+      this.#currentSince = now
+    }
   }
 }

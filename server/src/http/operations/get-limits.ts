@@ -8,23 +8,26 @@ export const getLimits = defineOperation({
   operationId: 'getLimits',
   method: 'GET',
   path: '/limits',
-  summary: 'Tell how the key stands',
+  summary: 'Get rate-limit status',
   description:
-    'Returns the plan of the key, what it may change, and how it stands in both windows, this request counted. The headers of any response tell of the tighter window alone.',
+    'Returns the plan and the permissions of the key, and the status of both rate-limit windows after this request. The headers of a response only report the window with fewer requests left.',
   tag: 'limits',
   stability: 'beta',
   headers: IF_NONE_MATCH,
-  success: { description: 'The limits of the key.', schema: KeyLimits },
+  success: { description: 'The rate limits of the key.', schema: KeyLimits },
   errors: [],
   handle: async ({ key }, { limits }) => {
     const { minute, day } = await limits.windowsOf(key.id, key.limits)
     return {
-      ...{ plan: key.plan, key: { id: key.id, name: key.name }, permissions: [...key.permissions] },
-      ...{ minute: told(minute), day: told(day) },
+      plan: key.plan,
+      key: { id: key.id, name: key.name },
+      permissions: [...key.permissions],
+      minute: toResource(minute),
+      day: toResource(day),
     }
   },
 })
 
-function told({ limit, remaining, resetAt }: WindowStatus) {
+function toResource({ limit, remaining, resetAt }: WindowStatus) {
   return { limit, remaining, reset: Math.ceil(resetAt / SECOND) }
 }

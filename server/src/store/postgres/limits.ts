@@ -7,16 +7,16 @@ import { columnOf } from './parameters.ts'
 import { storeTime } from './store-clock.ts'
 import { runAll } from './transactions.ts'
 
-/** Limits that several instances count together, by the database's clock or, in tests, by one that is given. */
+/** Uses the clock of the database, unless a test passes its own. */
 export function sharedLimitStore(connection: Connection, clock: Clock | undefined): SharedLimitStore {
   return {
     changeLimits: async (keyIds, change) => {
-      const wanted = keyIds.toSorted()
-      let missing = await attempt(connection, clock, wanted, change)
-      // Their rows are made outside of that transaction: within it, a lock out of order could deadlock.
-      while (missing.length > 0) {
-        await connection.run((sql) => addRows(sql, missing))
-        missing = await attempt(connection, clock, wanted, change)
+      const sortedIds = keyIds.toSorted()
+      let missingIds = await changeLockedRows(connection, clock, sortedIds, change)
+      // Inserts missing rows in a transaction of their own. Inserted later, they would be locked out of order (deadlock).
+      while (missingIds.length > 0) {
+        await connection.run((sql) => addRows(sql, missingIds))
+        missingIds = await changeLockedRows(connection, clock, sortedIds, change)
       }
     },
 
@@ -27,19 +27,19 @@ export function sharedLimitStore(connection: Connection, clock: Clock | undefine
   }
 }
 
-/** Gives the keys that have no row to be locked yet; where there are any, nothing is changed. */
-async function attempt(
+/** Changes nothing if a key has no row yet. Returns the ids of such keys. */
+async function changeLockedRows(
   connection: Connection,
   clock: Clock | undefined,
   keyIds: readonly string[],
   change: Parameters<SharedLimitStore['changeLimits']>[1],
 ): Promise<string[]> {
-  let missing: string[] = []
+  let missingIds: string[] = []
   await connection.readThenWrite(
     'forgettable',
     (sql) => {
       const keys = columnOf(sql, keyIds, 'TEXT', (keyId) => keyId)
-      // What follows the lock begins when the rows are locked, and so sees the latest; and rows that it did not lock.
+      // The second statement starts after the rows are locked, so it reads their latest versions.
       return Promise.all([
         sql<Pick<LimitRow, 'key_id'>[]>`
           SELECT key_id FROM limit_windows WHERE key_id = ANY (${keys}) ORDER BY key_id FOR NO KEY UPDATE`.execute(),
@@ -49,13 +49,13 @@ async function attempt(
     },
     (sql, [locked, rows, [time]]) => {
       const lockedIds = new Set(locked.map((row) => row.key_id))
-      missing = keyIds.filter((keyId) => !lockedIds.has(keyId))
-      if (missing.length > 0) return undefined
-      if (time === undefined) throw new Error('the database did not tell the time')
+      missingIds = keyIds.filter((keyId) => !lockedIds.has(keyId))
+      if (missingIds.length > 0) return undefined
+      if (time === undefined) throw new Error('SELECT without FROM must return a row')
       return runAll(sql, saveStatements(change(toStates(rows), Number(time.now))))
     },
   )
-  return missing
+  return missingIds
 }
 
 function addRows(sql: SQL, keyIds: readonly string[]) {
@@ -76,12 +76,12 @@ interface CountedRow {
 
 const NOW = storeTime('$5')
 
-/** One row, and no more work than its values themselves. */
+/** Faster than SEVERAL_KEYS. */
 const ONE_KEY = `asked AS (
     SELECT $1::text AS key_id, $2::bigint AS requests, $3::bigint AS per_minute, $4::bigint AS per_day
   )`
 
-/** Their rows are locked in the order in which they are asked for, so that nobody waits for each other. */
+/** Locks the rows in the order of the parameters, which are sorted, to avoid deadlocks. */
 const SEVERAL_KEYS = `asked AS MATERIALIZED (
     SELECT asked.*
     FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[]) AS asked (key_id, requests, per_minute, per_day)
@@ -89,13 +89,13 @@ const SEVERAL_KEYS = `asked AS MATERIALIZED (
   )`
 
 /**
- * The rule of the windows in SQL, for the requests that need no decision: almost all, almost always. The cases that the
- * tests hold it to are those of the core. One statement, and so one way to the database; the disk is not waited for.
+ * The rule of core/limits/rate-windows.ts in SQL, for requests that need no decision, which are nearly all requests. The tests
+ * of both use the same cases. Takes a single round trip and does not wait for the disk.
  *
- * Where another holds a row, its conditions are looked at again once it is free, at the time by then. A ban that is
- * being written meanwhile is not seen, but it begins with a window that is used up, which is.
+ * If another transaction has locked a row, PostgreSQL evaluates the conditions again after the lock is released. It does not
+ * see a ban that was committed meanwhile, but it does see the used-up window that caused the ban.
  */
-const countOf = (asked: string) => `
+const countStatement = (asked: string) => `
   WITH ${asked}, counted AS (
     UPDATE limit_windows AS windows
     SET minute_used = minute_used + requests, day_used = day_used + requests, last_used_at = ${NOW}
@@ -112,8 +112,8 @@ const countOf = (asked: string) => `
     ON CONFLICT (key_id, day) DO UPDATE SET accepted = usage_days.accepted + excluded.accepted
   )
   SELECT * FROM counted`
-const COUNT_ONE = countOf(ONE_KEY)
-const COUNT_SEVERAL = countOf(SEVERAL_KEYS)
+const COUNT_ONE = countStatement(ONE_KEY)
+const COUNT_SEVERAL = countStatement(SEVERAL_KEYS)
 
 function count(sql: SQL, counts: readonly RequestCount[], now: number | null) {
   const [one] = counts

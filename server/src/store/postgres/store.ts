@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads'
-import { SharedLimits } from '../../core/limits/shared-limits.ts'
+import { SharedLimits } from '../../core/limits/limit-keepers.ts'
 import { contentVerbs } from '../contents.ts'
 import { exportVerbs } from '../export.ts'
 import { historyVerbs } from '../history.ts'

@@ -1,0 +1,313 @@
+// The two implementations of LimitKeeper: in the memory of a single process, and in a store that several processes share.
+import type { Limits } from '../keys/api-key.ts'
+import { type Clock, SECOND } from '../values/clock.ts'
+import {
+  type Admission,
+  type Arrival,
+  type CountedRequests,
+  dayOf,
+  type KeyWindows,
+  type LedgerStore,
+  type LimitKeeper,
+  type LimitRecord,
+  type LimitState,
+  type SharedLimitStore,
+  type WindowCount,
+} from './limit-store.ts'
+import {
+  admitAndCount,
+  BURST_MS,
+  BurstFilter,
+  type KeyUsage,
+  moveWithClock,
+  newLimitState,
+  tighterStatus,
+  windowsOf,
+} from './rate-windows.ts'
+
+interface LedgerKey extends KeyUsage {
+  readonly keyId: string
+  /** The time of its latest request. */
+  at: number
+}
+
+/**
+ * Holds the windows and bans of every key in memory, so that a request needs no disk access. `save` writes them from time to
+ * time and at shutdown.
+ */
+export class LimitLedger implements LimitKeeper {
+  readonly #store: LedgerStore
+  readonly #clock: Clock
+  readonly #bursts: BurstFilter
+  readonly #keys = new Map<string, LedgerKey>()
+  readonly #unsavedKeys = new Set<LedgerKey>()
+  #lastSave: Promise<void> = Promise.resolve()
+  /** The last time that was read from the clock. */
+  #time: number
+
+  static async open(store: LedgerStore, clock: Clock, burstMs = BURST_MS): Promise<LimitLedger> {
+    return new LimitLedger(store, clock, await store.loadLimits(), burstMs)
+  }
+
+  private constructor(
+    store: LedgerStore,
+    clock: Clock,
+    states: ReadonlyMap<string, LimitState>,
+    burstMs: number,
+  ) {
+    this.#store = store
+    this.#clock = clock
+    this.#bursts = new BurstFilter(burstMs)
+    this.#time = clock()
+    for (const [keyId, state] of states) this.#addKey(keyId, state)
+  }
+
+  admit(keyId: string, limits: Limits, arrival: Arrival): Admission {
+    const now = this.#readClock()
+    const key = this.#keys.get(keyId) ?? this.#addKey(keyId, newLimitState())
+    key.at = now
+    this.#unsavedKeys.add(key)
+    const wasWarned = this.#bursts.wasWarned(keyId, arrival, now, key.state.lastUsedAt)
+    const admission = admitAndCount(key, limits, now, wasWarned)
+    if (admission.refused !== undefined) this.#bursts.recordRefusal(keyId, arrival, admission.resetAt)
+    return admission
+  }
+
+  windowsOf(keyId: string, limits: Limits): KeyWindows {
+    return windowsOf(this.#keys.get(keyId)?.state ?? newLimitState(), limits, this.#readClock())
+  }
+
+  /** Decisions are immediate, so none is pending. */
+  afterDecisions(work: () => void): void {
+    setImmediate(work)
+  }
+
+  /** Writes the changes since the last call. Calls never overlap. After a failure, the next call writes the same changes. */
+  save(): Promise<void> {
+    const save = this.#lastSave.then(() => this.#saveUnsavedKeys())
+    this.#lastSave = save.catch(() => {})
+    return save
+  }
+
+  async #saveUnsavedKeys(): Promise<void> {
+    this.#readClock()
+    if (this.#unsavedKeys.size === 0) return
+    const unsaved = Array.from(this.#unsavedKeys, (key) => {
+      const { keyId, state, accepted, rejected, at } = key
+      return { key, record: { keyId, state: structuredClone(state), accepted, rejected, day: dayOf(at) } }
+    })
+    this.#unsavedKeys.clear()
+    for (const { key } of unsaved) {
+      key.accepted = 0
+      key.rejected = 0
+    }
+    try {
+      await this.#store.saveLimits(unsaved.map(({ record }) => record))
+    } catch (error) {
+      for (const { key, record } of unsaved) {
+        key.accepted += record.accepted
+        key.rejected += record.rejected
+        this.#unsavedKeys.add(key)
+      }
+      throw error
+    }
+  }
+
+  async applyLiftedBans(): Promise<void> {
+    for (const { keyId, number } of await this.#store.listLiftedBans(this.#clock())) {
+      const state = this.#keys.get(keyId)?.state
+      if (state?.ban?.number === number) delete state.ban
+    }
+  }
+
+  /** Runs at every request and save, so that a clock that is set back is noticed before a window or a ban gets longer. */
+  #readClock(): number {
+    const now = this.#clock()
+    if (now <= this.#time - SECOND) {
+      for (const key of this.#keys.values()) {
+        moveWithClock(key.state, this.#time, now)
+        this.#unsavedKeys.add(key)
+      }
+    }
+    this.#time = now
+    return now
+  }
+
+  #addKey(keyId: string, state: LimitState): LedgerKey {
+    const key = { keyId, state, accepted: 0, rejected: 0, at: this.#time }
+    this.#keys.set(keyId, key)
+    return key
+  }
+}
+
+/** Keeps a round short: requests that arrive meanwhile wait for it. */
+const MAX_REQUESTS_PER_ROUND = 1_000
+/** From this size on, a round waits for further requests: twice as many cost the store hardly more. */
+const MIN_REQUESTS_TO_GATHER = 8
+
+interface WaitingRequest {
+  readonly keyId: string
+  readonly limits: Limits
+  readonly arrival: Arrival
+  readonly resolve: (admission: Admission) => void
+  readonly reject: (error: unknown) => void
+}
+
+/**
+ * Holds the windows and bans of every key in the store, so that all instances together enforce the limits of a plan. Requests
+ * that arrive together are decided in one round, in order of arrival. Requests that arrive during a round wait for the next
+ * round. Uses the clock of the store, since the clocks of the instances may differ.
+ */
+export class SharedLimits implements LimitKeeper {
+  readonly #store: SharedLimitStore
+  readonly #bursts: BurstFilter
+  #waiting: WaitingRequest[] = []
+  #round: Promise<void> | undefined
+  #lastRoundSize = 0
+  /** Keys whose last request was refused. For them `countRequests` would probably be in vain. */
+  readonly #refusedKeys = new Set<string>()
+
+  constructor(store: SharedLimitStore, burstMs = BURST_MS) {
+    this.#store = store
+    this.#bursts = new BurstFilter(burstMs)
+  }
+
+  afterDecisions(work: () => void): void {
+    if (this.#round === undefined) setImmediate(work)
+    else void this.#round.then(() => setImmediate(work))
+  }
+
+  admit(keyId: string, limits: Limits, arrival: Arrival): Promise<Admission> {
+    const { promise, resolve, reject } = Promise.withResolvers<Admission>()
+    this.#waiting.push({ keyId, limits, arrival, resolve, reject })
+    this.#startRound()
+    return promise
+  }
+
+  async windowsOf(keyId: string, limits: Limits): Promise<KeyWindows> {
+    let windows: KeyWindows | undefined
+    await this.#store.changeLimits([keyId], (states, now) => {
+      windows = windowsOf(states.get(keyId) ?? newLimitState(), limits, now)
+      return []
+    })
+    if (windows === undefined) throw new Error('changeLimits must call its callback')
+    return windows
+  }
+
+  /** Every decision is saved in its round. */
+  async save(): Promise<void> {}
+
+  /** Every decision reads the bans from the store. */
+  async applyLiftedBans(): Promise<void> {}
+
+  #startRound(): void {
+    if (this.#waiting.length === 0) return
+    this.#round ??= nextTurn()
+      .then(() => this.#runRound())
+      .finally(() => {
+        this.#round = undefined
+        this.#startRound()
+      })
+  }
+
+  async #runRound(): Promise<void> {
+    if (Math.max(this.#lastRoundSize, this.#waiting.length) >= MIN_REQUESTS_TO_GATHER) {
+      await this.#gatherRequests()
+    }
+    const batch = this.#waiting.splice(0, MAX_REQUESTS_PER_ROUND)
+    this.#lastRoundSize = batch.length
+    let undecided: readonly WaitingRequest[] = batch
+    try {
+      undecided = await this.#admitWithinLimits(batch)
+      if (undecided.length > 0) await this.#decideEach(undecided)
+    } catch (error) {
+      for (const { reject } of undecided) reject(error)
+    }
+  }
+
+  /** Clients that were answered together send their next requests together. Waits while each turn brings more of them. */
+  async #gatherRequests(): Promise<void> {
+    let before: number
+    do {
+      before = this.#waiting.length
+      await nextTurn()
+    } while (this.#waiting.length > before && this.#waiting.length < MAX_REQUESTS_PER_ROUND)
+  }
+
+  /** Admits the requests of keys with room for all of them, in a single statement. Returns the other requests. */
+  async #admitWithinLimits(batch: readonly WaitingRequest[]): Promise<readonly WaitingRequest[]> {
+    const candidates = batch.filter(({ keyId }) => !this.#refusedKeys.has(keyId))
+    if (candidates.length === 0) return batch
+    const requestsByKey = Map.groupBy(candidates, ({ keyId }) => keyId)
+    // An operator may have changed the limits between two requests of a key. The latest limits apply.
+    const limitsByKey = new Map(candidates.map(({ keyId, limits }) => [keyId, limits]))
+    const counted = await this.#store.countRequests(
+      Array.from(limitsByKey, ([keyId, limits]) => ({
+        keyId,
+        limits,
+        requests: requestsByKey.get(keyId)?.length ?? 0,
+      })),
+    )
+    for (const [keyId, requests] of requestsByKey) {
+      const windows = counted.get(keyId)
+      if (windows !== undefined) resolveCounted(requests, windows)
+    }
+    return batch.filter(({ keyId }) => !counted.has(keyId))
+  }
+
+  async #decideEach(batch: readonly WaitingRequest[]): Promise<void> {
+    const keyIds = [...new Set(batch.map(({ keyId }) => keyId))]
+    let admissions: readonly Admission[] = []
+    await this.#store.changeLimits(keyIds, (states, now) => {
+      const decided = decideBatch(batch, states, now, this.#bursts)
+      admissions = decided.admissions
+      return decided.records
+    })
+    for (const [index, { keyId, arrival, resolve }] of batch.entries()) {
+      const admission = admissions[index]
+      if (admission === undefined) throw new Error('changeLimits must call its callback')
+      if (admission.refused === undefined) this.#refusedKeys.delete(keyId)
+      else {
+        this.#refusedKeys.add(keyId)
+        this.#bursts.recordRefusal(keyId, arrival, admission.resetAt)
+      }
+      resolve(admission)
+    }
+  }
+}
+
+/** Reports to each request the windows as they were after it, not after the requests that were counted with it. */
+function resolveCounted(requests: readonly WaitingRequest[], { minute, day, at }: CountedRequests): void {
+  for (const [index, { limits, resolve }] of requests.entries()) {
+    const laterRequests = requests.length - 1 - index
+    const withoutLater = ({ startedAt, used }: WindowCount) => ({ startedAt, used: used - laterRequests })
+    resolve({ ...tighterStatus(withoutLater(minute), withoutLater(day), limits), at })
+  }
+}
+
+/** Works on copies, since the store may call it again. */
+function decideBatch(
+  batch: readonly WaitingRequest[],
+  states: ReadonlyMap<string, LimitState>,
+  now: number,
+  bursts: BurstFilter,
+): { admissions: readonly Admission[]; records: readonly LimitRecord[] } {
+  const usageByKey = new Map<string, KeyUsage>()
+  const admissions = batch.map(({ keyId, limits, arrival }) => {
+    let usage = usageByKey.get(keyId)
+    if (usage === undefined) {
+      usage = { state: structuredClone(states.get(keyId) ?? newLimitState()), accepted: 0, rejected: 0 }
+      usageByKey.set(keyId, usage)
+    }
+    const wasWarned = bursts.wasWarned(keyId, arrival, now, usage.state.lastUsedAt)
+    return admitAndCount(usage, limits, now, wasWarned)
+  })
+  return {
+    admissions,
+    records: Array.from(usageByKey, ([keyId, usage]) => ({ keyId, day: dayOf(now), ...usage })),
+  }
+}
+
+function nextTurn(): Promise<void> {
+  return new Promise((resume) => setImmediate(resume))
+}
