@@ -1,8 +1,7 @@
 import { existsSync } from 'node:fs'
 import { type Config, readConfig } from '../service/config.ts'
-import { withoutPassword } from '../store/database-url.ts'
 import { openStore } from '../store/open-store.ts'
-import type { OpenOptions, TablesMode } from '../store/opening.ts'
+import { type OpenOptions, type TablesMode, withoutPassword } from '../store/opening.ts'
 import type { Store } from '../store/store.ts'
 import type { SettingFlags } from './arguments.ts'
 

@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path'
-import { withoutPassword } from '../store/database-url.ts'
+import { withoutPassword } from '../store/opening.ts'
 
 /** The message names the setting, the value and what was expected. */
 export class SettingError extends Error {

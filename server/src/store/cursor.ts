@@ -1,3 +1,6 @@
+import type { EventStore, HistoryStore } from '../core/stock/stock-store.ts'
+import type { DeliveryStore } from '../core/webhooks/webhook-store.ts'
+
 const CURSOR = /^(0|[1-9]\d{0,17})\.([0-9a-f]{1,16})$/
 
 /** A position in the log of one database. */
@@ -6,17 +9,25 @@ export interface LogCursor {
   readonly identity: string
 }
 
-/** The last cursor of the log. After a promotion it goes on with another identity, behind what was replicated. */
+/** The last cursor of the log. After a promotion the log continues with another identity behind the replicated rows. */
 export interface LogRange extends LogCursor {
   /** The last cursor of each earlier identity, in the order of their positions. */
   readonly earlier: readonly LogCursor[]
+}
+
+/** The methods of the log that each adapter implements. */
+export interface LogVerbs
+  extends Omit<EventStore, 'version'>,
+    Pick<HistoryStore, 'pruneHistory'>,
+    Pick<DeliveryStore, 'eventsAfter'> {
+  logRange(): Promise<LogRange>
 }
 
 export function toCursor({ position, identity }: LogCursor): string {
   return `${position}.${identity}`
 }
 
-/** Returns undefined for a text of another form. */
+/** Returns undefined if the text is not a cursor. */
 export function fromCursor(text: string): LogCursor | undefined {
   const [, position, identity] = CURSOR.exec(text) ?? []
   return position === undefined || identity === undefined
@@ -24,13 +35,13 @@ export function fromCursor(text: string): LogCursor | undefined {
     : { position: BigInt(position), identity }
 }
 
-/** The cursor of a position. It stays the same across promotions, since receivers recognise an event by it. */
+/** The cursor of a position. It stays the same across promotions, because receivers deduplicate events by it. */
 export function cursorAt(range: LogRange, position: bigint): string {
   const { identity } = range.earlier.find((last) => position <= last.position) ?? range
   return toCursor({ position, identity })
 }
 
-/** Whether the cursor is of this log: an old primary may have given cursors to events that were lost with it. */
+/** Whether the cursor belongs to this log. An old primary may have issued cursors for events that were lost with it. */
 export function isCursorOf(range: LogRange, { position, identity }: LogCursor): boolean {
   return [...range.earlier, range].some((last) => last.identity === identity && position <= last.position)
 }

@@ -4,8 +4,7 @@ import { CATEGORY_FIELDS, toCategory } from './catalog-rows.ts'
 import { ORDER_PLAN, type PlainRow } from './import-plan.ts'
 import { isExpiredSql } from './order-rows.ts'
 import { rowReader, selectList } from './record-rows.ts'
-import type { LongSession, SqlDatabase } from './sql.ts'
-import type { StoreClock } from './store-clock.ts'
+import type { LongSession, SqlDatabase, StoreClock } from './sql.ts'
 
 const toStockedPet = rowReader(STOCKED_PET)
 

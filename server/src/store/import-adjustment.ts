@@ -11,7 +11,7 @@ import {
 import type { DuplicateRow, StagedRow, Tally } from '../core/transfer/staged-import.ts'
 import { createTables, Staging, type StagingPlan } from './import-staging.ts'
 import { inSteps, ROWS_A_STEP, record } from './import-steps.ts'
-import { IN_STEP, tellCrossings } from './low-stock.ts'
+import { IN_STEP, logThresholdCrossings } from './low-stock.ts'
 import type { Columns, Dialect, LongSession, SqlValue } from './sql.ts'
 
 /**
@@ -147,7 +147,7 @@ export class AdjustmentTables implements StagedAdjustment {
     const steps = { table: 'differing', which: 'true', size: ROWS_A_STEP, signal } as const
     await inSteps(this.#session, steps, async ({ from, to, rows }) => {
       await record(this.#session, this.#dialect, { which: 'true', kind: `'change'`, from, to }, options)
-      for (const { text, values } of tellCrossings(this.#dialect, IN_STEP, [from, to], options))
+      for (const { text, values } of logThresholdCrossings(this.#dialect, IN_STEP, [from, to], options))
         await this.#session.run(text, ...values)
       written += rows
       onProgress?.(written, report.changed.count)

@@ -11,7 +11,7 @@ import { CATEGORY_PLAN } from './import-plan.ts'
 import { ALL_IDS } from './import-staging.ts'
 import { inSteps, ROWS_A_STEP, raiseIds } from './import-steps.ts'
 import { ImportTables } from './import-tables.ts'
-import { tellCrossings } from './low-stock.ts'
+import { logThresholdCrossings } from './low-stock.ts'
 import type { Dialect, LongSession } from './sql.ts'
 
 /** These write what is in `differing` with ids from $1 to $2. */
@@ -98,7 +98,10 @@ export class CategoryImport implements StagedImport<ImportedCategory> {
       await this.#session.run(WRITE, from, to)
       await this.#session.run(record(this.#dialect), from, to, at, keyId)
       await this.#session.run(GIVE_THRESHOLD, from, to)
-      for (const { text, values } of tellCrossings(this.#dialect, GETS_ANOTHER, [from, to], { at, keyId }))
+      for (const { text, values } of logThresholdCrossings(this.#dialect, GETS_ANOTHER, [from, to], {
+        at,
+        keyId,
+      }))
         await this.#session.run(text, ...values)
       written += rows
       onProgress?.(written, total)

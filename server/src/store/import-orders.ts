@@ -21,8 +21,7 @@ import { ImportTables } from './import-tables.ts'
 import { LOCKED_FIELDS, type LockedRow, toLockedEntry } from './log-rows.ts'
 import { isExpiredSql, ORDER_FIELDS, type OrderRecord, toOrder } from './order-rows.ts'
 import { isOwnId } from './own-ids.ts'
-import type { Dialect, LongSession } from './sql.ts'
-import type { StoreClock } from './store-clock.ts'
+import type { Dialect, LongSession, StoreClock } from './sql.ts'
 
 /** Decided and written together. */
 const ROWS_A_STEP = 1_000

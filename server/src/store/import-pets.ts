@@ -15,7 +15,7 @@ import { createTables } from './import-staging.ts'
 import { inSteps, ROWS_A_STEP, raiseIds, record } from './import-steps.ts'
 import { ImportTables } from './import-tables.ts'
 import { IS_OF_PET } from './log-rows.ts'
-import { IN_STEP, THRESHOLD, tellCrossings } from './low-stock.ts'
+import { IN_STEP, logThresholdCrossings, THRESHOLD } from './low-stock.ts'
 import type { Dialect, LongSession } from './sql.ts'
 
 /** If more pets are added or changed and there is no webhook, the log has one row for all: list the stock again. */
@@ -192,7 +192,7 @@ export class PetImport implements StagedImport<ImportedPet> {
   async #tellCrossings(options: ApplyOptions): Promise<void> {
     const steps = { table: 'differing', which: 'true', size: ROWS_A_STEP, signal: options.signal } as const
     await inSteps(this.#session, steps, async ({ from, to }) => {
-      for (const { text, values } of tellCrossings(this.#dialect, IN_STEP, [from, to], options))
+      for (const { text, values } of logThresholdCrossings(this.#dialect, IN_STEP, [from, to], options))
         await this.#session.run(text, ...values)
     })
   }

@@ -1,10 +1,9 @@
 import { ServiceError } from '../core/values/errors.ts'
-import { withoutPassword } from './database-url.ts'
-import { type OpenOptions, OpenRefused } from './opening.ts'
+import { type OpenOptions, OpenRefused, withoutPassword } from './opening.ts'
 import { DEFAULT_POSTGRES_SETTINGS, openPostgresStore, type PostgresSettings } from './postgres/store.ts'
-import { troubleText } from './sqlite/failures.ts'
-import { isBeingRestored, type Restored, restoreSqlite } from './sqlite/restore.ts'
-import { deletedLogOf } from './sqlite/serve-lock.ts'
+import { isBeingRestored, type Restored, restoreSqlite } from './sqlite/backup.ts'
+import { deletedLogOf } from './sqlite/database-files.ts'
+import { problemText } from './sqlite/failures.ts'
 import { openSqliteStore } from './sqlite/store.ts'
 import type { Store } from './store.ts'
 
@@ -12,7 +11,7 @@ export type { PostgresSettings } from './postgres/store.ts'
 
 const SQLITE = 'sqlite:'
 
-/** Opens what DATABASE_URL names. */
+/** Opens the database that DATABASE_URL names. */
 export async function openStore(
   databaseUrl: string,
   options: OpenOptions,
@@ -32,40 +31,40 @@ export async function openStore(
   }
 }
 
-/** The write-ahead log of a served SQLite file, if somebody has deleted it. */
+/** The path of the write-ahead log of a served SQLite file, if somebody has deleted it. */
 export function findDeletedLog(path: string): string | undefined {
   return deletedLogOf(path)
 }
 
-/** Whether several processes can serve from what DATABASE_URL names. */
+/** Whether several processes can serve the database that DATABASE_URL names. */
 export function canBeShared(databaseUrl: string): boolean {
   return !databaseUrl.startsWith(SQLITE)
 }
 
-/** Puts a backup in the place of the SQLite database that the address names: see sqlite/restore.ts. */
+/** Replaces the SQLite database that the address names by a backup. */
 export function restoreStore(backup: string, databaseUrl: string): Restored {
   return restoreSqlite(backup, databaseUrl.slice(SQLITE.length))
 }
 
 async function openSqlite(path: string, options: OpenOptions): Promise<Store> {
-  // Opening a file that is not there would make it.
+  // Opening a missing file would create it.
   if (options.tables === 'expect' && !(await Bun.file(path).exists()) && !isBeingRestored(path)) {
     throw new OpenRefused(
-      `there is no database at ${path}; --data or PETSTORE_DATA names its folder, DATABASE_URL any other place. petstore serve, import and migrate make one`,
+      `there is no database at ${path}; --data or PETSTORE_DATA names its folder, DATABASE_URL any other place. petstore serve, import and migrate create one`,
     )
   }
   try {
     return openSqliteStore(path, options)
   } catch (error) {
-    throw cannotOpen(path, error, troubleText(error, path))
+    throw cannotOpen(path, error, problemText(error, path))
   }
 }
 
-function cannotOpen(name: string, error: unknown, trouble: string): Error {
+function cannotOpen(name: string, error: unknown, problem: string): Error {
   const intro = `cannot open the database ${name}`
   return error instanceof OpenRefused
     ? new OpenRefused(`${intro}: ${error.message}`, { cause: error })
-    : new Error(`${intro}: ${trouble}`, { cause: error })
+    : new Error(`${intro}: ${problem}`, { cause: error })
 }
 
 function messageOf(error: unknown): string {

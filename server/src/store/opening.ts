@@ -1,51 +1,48 @@
 import type { Clock } from '../core/values/clock.ts'
 
-/**
- * What opening a database may do to its tables: make them or bring them up to date; make them where there are none at
- * all, and nothing else; or nothing.
- */
+/** What opening a database may do to its tables: create or migrate them, create them only if there are none, or nothing. */
 export type TablesMode = 'make' | 'make_if_none' | 'expect'
 
 export interface OpenOptions {
   readonly tables: TablesMode
-  /** For whoever serves it: refused where another process does, and the store can be served by one alone. */
+  /** Opens the store for serving requests. Refused if another process serves it and the store allows only one. */
   readonly exclusive?: boolean
   /**
-   * Called when the disk has failed to save commits of a store that is served. The store refuses everything from then
-   * on, and the process should end: only a new start can find out what is on the disk.
+   * Called when the disk has failed to save commits of a served store. The store then refuses everything, and the process
+   * should end: only a restart can find out what is on disk.
    */
   readonly onFlushFailure?: (error: Error) => void
-  /** How many changed rows a SQLite file that is served may have until the next checkpoint. */
+  /** The number of changed rows between two checkpoints of a served SQLite file. */
   readonly checkpointAfterChanges?: number
-  /** For who only reads, and may be shown what is late: a server that takes no changes will do. */
+  /** Accepts a server that is read-only, whose data may be out of date. */
   readonly mayBeReadOnly?: boolean
-  /** What a store that has no clock of its own goes by: that of the process where none is given. */
+  /** The clock of a SQLite store; the clock of the process by default. */
   readonly clock?: Clock
-  /** For tests: the worker of a SQLite store waits here, before its first request, until another thread writes to it. */
+  /** For tests: the worker of a SQLite store waits here before its first request, until another thread notifies it. */
   readonly readerGate?: Int32Array<SharedArrayBuffer>
 }
 
-/** The database is sound, but not to be used like this; the message says what to do. */
+/** The database is intact but cannot be used like this. The message says what to do. */
 export class OpenRefused extends Error {
   override readonly name = 'OpenRefused'
 }
 
 /**
- * Whether the tables are to be made or brought up to date. `version` is theirs: 0 where the tables are not of this
- * program, `undefined` where there are none. Throws where they do not fit and may not be changed.
+ * Whether the tables have to be created or migrated. `version` is 0 if the tables are not of this program, and `undefined`
+ * if there are none. Throws if the tables do not fit and `mode` forbids changing them.
  */
 export function needsMigration(version: number | undefined, newest: number, mode: TablesMode): boolean {
   if (version === newest) return false
   if (version !== undefined && version > newest) {
     throw new OpenRefused(
-      `the database is of a newer version (${version}) than this program knows (${newest}); start the newer program`,
+      `the database has a newer version (${version}) than this program knows (${newest}); start the newer program`,
     )
   }
   if (mode === 'make' || (mode === 'make_if_none' && version === undefined)) return true
   throw new OpenRefused(
     version === undefined || version === 0
       ? 'the database has no tables of this program: run petstore migrate, or start petstore serve'
-      : `the database is of version ${version}, this program needs ${newest}: stop the service and run petstore migrate, or start petstore serve`,
+      : `the database has version ${version}, this program needs ${newest}: stop the service and run petstore migrate, or start petstore serve`,
   )
 }
 
@@ -53,18 +50,28 @@ export function needsMigration(version: number | undefined, newest: number, mode
 const MAX_NAMED = 3
 
 /**
- * Throws if tables or columns are missing that this program makes in `version`, or in its own newest version if the database
- * says it is of a later one: the number alone does not tell which program made the tables.
+ * Throws if columns are missing that this program creates by `version`, or by its own newest version if that is lower. The
+ * version number alone does not show which program created the tables.
  */
 export function requireOwnTables(version: number, newest: number, missing: readonly string[]): void {
   if (missing.length === 0) return
   const named = missing.slice(0, MAX_NAMED).join(', ')
   const rest = missing.length > MAX_NAMED ? ` and ${missing.length - MAX_NAMED} more` : ''
-  const makers =
+  const reason =
     version > newest
-      ? `version ${version} is not known to this program (${newest}), so a newer version, an early development version or another program made them`
+      ? `this program does not know version ${version} (its newest is ${newest}), so a newer version, an early development version or another program made them`
       : `no release made version ${version} like this, so an early development version or another program did, or somebody removed them`
   throw new OpenRefused(
-    `the tables are not those of this program, ${named}${rest} ${missing.length === 1 ? 'is' : 'are'} missing: ${makers}; start the program that made the tables, restore a backup, or choose another database`,
+    `the tables are not those of this program, ${named}${rest} ${missing.length === 1 ? 'is' : 'are'} missing: ${reason}; start the program that made the tables, restore a backup, or choose another database`,
   )
+}
+
+/** The address without its password, for messages. The address may be malformed. */
+export function withoutPassword(address: string): string {
+  if (address.startsWith('sqlite:')) return address
+  const scheme = /^(?:\w+:?\/\/|postgres(?:ql)?:)/.exec(address)?.[0] ?? ''
+  const colon = address.indexOf(':', scheme.length)
+  const at = address.lastIndexOf('@')
+  const shown = colon === -1 || colon > at ? address : `${address.slice(0, colon)}:***${address.slice(at)}`
+  return shown.replace(/([?&]password=)[^&#]*/gi, '$1***')
 }

@@ -2,8 +2,7 @@ import { type Order, type OrderState, orderAt } from '../core/orders/order.ts'
 import type { OrderFilter, OrderStore, OrderTotals } from '../core/orders/order-store.ts'
 import type { OrderChanges } from '../core/orders/orders-draft.ts'
 import { isExpiredSql, ORDER_FIELDS, type OrderRecord, toOrder } from './order-rows.ts'
-import type { SqlDatabase, SqlValue } from './sql.ts'
-import type { StoreClock } from './store-clock.ts'
+import type { SqlDatabase, SqlValue, StoreClock } from './sql.ts'
 
 const LOWEST_ID = -(2n ** 63n)
 const HIGHEST_ID = 2n ** 63n - 1n

@@ -2,31 +2,31 @@ import { IS_OF_PET } from './log-rows.ts'
 import type { OwnIds } from './sql.ts'
 
 /**
- * Callers and imports may bring any id; above this one they do not push up what is given to new ones. From here on as many
- * again fit a double, which is what most callers read ids as: whoever brings the highest leaves room.
+ * New rows get ids above the highest existing one, but callers and imports may choose any id. Ids above this limit do not
+ * count, so that generated ids stay in the range of a double, which most callers parse them as.
  */
 const MAX_OWN_ID = 2 ** 52
 
 /**
- * How many ids are left out after a failover, a recovery to a point in time or the restore of a backup, since ids may have
- * been given that this database does not know of. 100,000,000 orders are a day at 1,000 a second, and it can happen
+ * How many ids are skipped after a failover, a point-in-time recovery or the restore of a backup, because ids may have been
+ * generated that this database does not know. 100,000,000 orders are a day at 1,000 per second, and this can happen
  * 45,000,000 times before ids leave the range of a double.
  */
 export const ID_STEP = 100_000_000
 
 export const OWN_IDS: readonly OwnIds[] = ['orders', 'pets', 'categories']
 
-/** Of those in a column that push the ids of new ones up. */
+/** Whether an id in this column counts for generated ids. */
 export const isOwnId = (column: string) => `${column} BETWEEN 1 AND ${MAX_OWN_ID}`
 
-/** Of those that are there, and of pets that the log tells of: whoever got such an id would get that history with it. */
+/** The highest existing id. The pets of the log count too: a new pet with such an id would inherit their history. */
 export function highestId(table: OwnIds): string {
-  const there = `SELECT max(id) AS id FROM ${table} WHERE ${isOwnId('id')}`
-  const told = `SELECT max(pet_id) FROM log WHERE ${IS_OF_PET} AND ${isOwnId('pet_id')}`
-  return `SELECT max(id) AS highest FROM (${table === 'pets' ? `${there} UNION ALL ${told}` : there}) AS own`
+  const existing = `SELECT max(id) AS id FROM ${table} WHERE ${isOwnId('id')}`
+  const logged = `SELECT max(pet_id) FROM log WHERE ${IS_OF_PET} AND ${isOwnId('pet_id')}`
+  return `SELECT max(id) AS highest FROM (${table === 'pets' ? `${existing} UNION ALL ${logged}` : existing}) AS own`
 }
 
-/** The highest of these that pushes the ids of new ones up, where there is one. */
+/** The highest of these ids that counts for generated ids, if there is one. */
 export function highestOwn(ids: readonly bigint[]): [] | [highest: bigint] {
   const own = ids.filter((id) => id >= 1n && id <= BigInt(MAX_OWN_ID))
   return own.length === 0 ? [] : [own.reduce((most, id) => (id > most ? id : most))]

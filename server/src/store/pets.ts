@@ -12,7 +12,7 @@ import {
   toPet,
 } from './catalog-rows.ts'
 import { IS_OF_PET } from './log-rows.ts'
-import { THRESHOLD, tellCrossings } from './low-stock.ts'
+import { logThresholdCrossings, THRESHOLD } from './low-stock.ts'
 import { highestOwn } from './own-ids.ts'
 import { insertRows, type OwnIds, type SqlDatabase, type Statement, statement } from './sql.ts'
 
@@ -51,7 +51,7 @@ export function petVerbs(
         ...[...ids, by.at],
       ),
       statement(`UPDATE stock SET last_change = ${LATEST} WHERE ${added}`, ...ids),
-      ...tellCrossings(dialect, added, ids, by),
+      ...logThresholdCrossings(dialect, added, ids, by),
     ]
   }
 

@@ -1,25 +1,24 @@
-import type { CatalogStore, FoundPet } from '../core/catalog/catalog-store.ts'
+import type { CatalogStore } from '../core/catalog/catalog-store.ts'
 import { type IndexedPet, PetIndex } from '../core/catalog/pet-index.ts'
-import type { SearchPlace } from '../core/catalog/search.ts'
+import type { FoundPet, SearchPlace } from '../core/catalog/search.ts'
 import type { PetStatus } from '../core/stock/inventory.ts'
 import { ServiceError } from '../core/values/errors.ts'
 import { isExpiredSql } from './order-rows.ts'
-import type { Reader, SearchRequest } from './reader.ts'
-import type { Dialect, LongSession } from './sql.ts'
-import type { StoreClock } from './store-clock.ts'
+import type { Dialect, LongSession, StoreClock } from './sql.ts'
+import type { Reader, SearchRequest } from './workers.ts'
 
-/** The time a search may take once it has begun; 1,000,000 pets take a fiftieth of it. */
+/** The time limit of a search once it has started. A search of 1,000,000 pets takes a fiftieth of it. */
 const SEARCH_BUDGET_MS = 2_000
 
-/** A state of the database in which all reads see the same. */
+/** A snapshot of the database: all its reads see the same state. */
 export interface SearchSnapshot extends Pick<LongSession, 'rows' | 'batches' | 'close'> {
-  /** A cursor of this state. */
+  /** The cursor of this snapshot. */
   readonly cursor: () => Promise<string>
-  /** The pets that may be different since the cursor, as they are in this state. */
+  /** The pets that may have changed since the cursor, as they are in this snapshot. */
   readonly changedSince: (cursor: string) => Promise<readonly ChangedPet[] | 'too_many'>
 }
 
-/** A row of `IndexedPet`; everything but the id is null if the pet was removed. */
+/** The row of an `IndexedPet`. All columns but the id are null if the pet was removed. */
 export interface ChangedPet {
   readonly id: bigint
   readonly words: string | null
@@ -30,24 +29,24 @@ export interface ChangedPet {
   readonly is_low: bigint | boolean
 }
 
-export interface SearchSource {
+interface SearchSource {
   readonly dialect: Dialect
   readonly clock: Pick<StoreClock, 'sql'>
   readonly snapshot: () => Promise<SearchSnapshot>
 }
 
-/** With more changed pets than this, loading all of them again is not slower. */
+/** If more pets than this have changed, loading all pets again is not slower. */
 export const MAX_CHANGED_PETS = 50_000
 
-/** The columns of `ChangedPet`, of `stock JOIN pets`. */
+/** The columns of `ChangedPet`, from `stock JOIN pets`. */
 export const INDEXED_COLUMNS = 'pets.words, pets.category_id, status, quantity, reserved, is_low'
 const PETS_BY_ID = `
   SELECT stock.pet_id AS id, ${INDEXED_COLUMNS}
   FROM stock JOIN pets ON pets.id = stock.pet_id ORDER BY stock.pet_id`
-/** A walk along the index `pets_by_words`: sorting would keep the worker from answering anything else. */
+/** Reads along the index `pets_by_words`. Sorting would block the worker. */
 const IDS_BY_NAME = 'SELECT id FROM pets ORDER BY words, id'
 
-/** The verbs that the main thread offers: the work is done by the reader. */
+/** The methods of the main thread. The reader worker does the work. */
 export function searchVerbs(
   reader: Pick<Reader, 'ask'>,
   clock: StoreClock,
@@ -60,28 +59,28 @@ export function searchVerbs(
   }
 }
 
-/** After this time without a search the index no longer follows the log, which would cost every update. */
+/** After this time without a search the index stops following the log, which costs time for every update. */
 const FOLLOW_FOR_MS = 60_000
 
-/** How long searches wait for an index that is being loaded, from the beginning of the load. */
-const LOAD_PATIENCE_MS = 5_000
+/** How long after the start of a load searches wait for the index. */
+const LOAD_TIMEOUT_MS = 5_000
 
 /**
  * Searches the index of all pets. Before each search the index catches up with the log, so a search finds every change that
- * was committed before it began. The caller starts `search`, `follow` and `startPreparing` one after the other.
+ * was committed before it started. Calls of `search`, `follow` and `startPreparing` must not overlap.
  */
 export class PetSearch {
   readonly #source: SearchSource
-  readonly #loadPatienceMs: number
+  readonly #loadTimeoutMs: number
   readonly #rowsStatement: string
   #index: PetIndex | undefined
   #cursor = ''
   #lastSearchAt = Number.NEGATIVE_INFINITY
   #loading: { readonly done: Promise<void>; readonly deadline: number } | undefined
 
-  constructor(source: SearchSource, { loadPatienceMs = LOAD_PATIENCE_MS } = {}) {
+  constructor(source: SearchSource, { loadTimeoutMs = LOAD_TIMEOUT_MS } = {}) {
     this.#source = source
-    this.#loadPatienceMs = loadPatienceMs
+    this.#loadTimeoutMs = loadTimeoutMs
     this.#rowsStatement = rowsStatement(source)
   }
 
@@ -94,7 +93,7 @@ export class PetSearch {
     }
   }
 
-  /** Starts to load the index, or brings it up to date. */
+  /** Starts loading the index, or lets it catch up with the log. */
   async startPreparing(): Promise<void> {
     if (this.#loading !== undefined) return
     const ready = await this.#openIndex()
@@ -106,19 +105,14 @@ export class PetSearch {
     await this.#loading?.done
   }
 
-  /** Keeps the next search from finding many changes, while there are searches. */
+  /** Catches up with the log if there are searches, so that the next one finds few changes. */
   async follow(): Promise<void> {
     const isInUse = performance.now() - this.#lastSearchAt < FOLLOW_FOR_MS
     if (isInUse && this.#index !== undefined) await this.startPreparing()
   }
 
-  async #searchIndex({
-    search,
-    after,
-    limit,
-    now,
-    budgetMs,
-  }: SearchRequest): Promise<FoundPet[] | 'loading'> {
+  async #searchIndex(request: SearchRequest): Promise<FoundPet[] | 'loading'> {
+    const { search, after, limit, now, budgetMs } = request
     const ready = await this.#openIndex()
     if (ready === undefined) return 'loading'
     const { snapshot, index } = ready
@@ -132,7 +126,7 @@ export class PetSearch {
     }
   }
 
-  /** The index as of a snapshot, which the caller closes; `undefined` if the index must be loaded, which has begun then. */
+  /** The index and its snapshot, which the caller closes; `undefined` if loading the index had to be started. */
   async #openIndex(): Promise<{ snapshot: SearchSnapshot; index: PetIndex } | undefined> {
     const snapshot = await this.#source.snapshot()
     let isKept = false
@@ -162,7 +156,7 @@ export class PetSearch {
     return index
   }
 
-  /** Takes over the snapshot. */
+  /** Closes the snapshot when the index is loaded. */
   #startLoading(snapshot: SearchSnapshot): void {
     // Two indexes at once would take twice the memory.
     this.#index = undefined
@@ -176,8 +170,8 @@ export class PetSearch {
       }
     }
     const done = load()
-    this.#loading = { done, deadline: performance.now() + this.#loadPatienceMs }
-    // A load that nobody waits for fails again, and is reported, with the next search.
+    this.#loading = { done, deadline: performance.now() + this.#loadTimeoutMs }
+    // If nobody waits for this load, the next search starts another one and reports its failure.
     done.catch(() => {})
   }
 
@@ -208,7 +202,7 @@ async function loadIndex(snapshot: SearchSnapshot): Promise<PetIndex> {
   return index
 }
 
-/** Waits for the index, but not beyond the deadline of the load. */
+/** Waits for the index until the deadline of the load. */
 async function requireLoaded({ done, deadline }: { done: Promise<void>; deadline: number }): Promise<void> {
   const late = Promise.withResolvers<'late'>()
   const timer = setTimeout(() => late.resolve('late'), Math.max(0, deadline - performance.now()))
@@ -216,7 +210,7 @@ async function requireLoaded({ done, deadline }: { done: Promise<void>; deadline
   if (outcome === 'late') {
     throw new ServiceError(
       'service_unavailable',
-      'the search index is being loaded, which takes a few seconds after a start or an import; try again shortly',
+      'the search index is still loading, which takes a few seconds after a start or an import; try again shortly',
     )
   }
 }
@@ -257,7 +251,7 @@ interface FoundRecord {
   readonly expired: bigint
 }
 
-/** Reads the pets whose ids are in the JSON array $2; $1 is the time. */
+/** Reads the pets whose ids are in the JSON array $2. $1 is the time. */
 function rowsStatement({ dialect, clock }: SearchSource): string {
   return `
     SELECT wanted.id, name, category_id, status, quantity, reserved, barcode, low_at, low_stock_at AS own_low_at, (

@@ -1,76 +1,76 @@
 import type { ContentType } from '../core/transfer/store-contents.ts'
 
-/** What both databases take as a value. */
+/** A value that both databases accept as a parameter. */
 export type SqlValue = bigint | number | string | boolean | null
 
-/** SQL that both databases understand; `$1` stands for the first of the values. Numbers are whole. */
+/** SQL that both databases understand. `$1` is the first value. Numbers must be integers. */
 export interface Statement {
   readonly text: string
   readonly values: readonly SqlValue[]
 }
 
-/** What is forgettable is not waited for on disk: a crash of the machine may undo it, nobody sees it undone. */
+/** A forgettable commit does not wait for the disk: a crash of the machine may undo it, but never its callers' view of it. */
 export type Durability = 'durable' | 'forgettable'
 
-/** Each with its type, in their order. */
+/** Column names with their types, in order. */
 export type Columns = Readonly<Record<string, ContentType>>
 
-/** The few words in which the two differ, for statements that are the same otherwise. */
+/** The fragments of SQL that differ between the two databases. */
 export interface Dialect {
   readonly types: Readonly<Record<ContentType, string>>
-  /** The id of the next row of the log, for each row that is selected; not under FOR UPDATE. */
+  /** Generates the id of a new row of the log for each selected row. Not allowed with FOR UPDATE. */
   readonly nextLogId: string
-  /** Ends a SELECT whose rows stay as they are until the commit. */
+  /** At the end of a SELECT: locks the rows until the commit. */
   readonly forUpdate: string
-  /** Behind that: without those that somebody else has locked. */
+  /** After `forUpdate`: skips rows that another transaction has locked. */
   readonly skipLocked: string
-  /** Behind a table: by this index, where the database would not find that by itself. */
+  /** After a table: requires this index, if the planner would not choose it. */
   readonly indexedBy: (index: string) => string
-  /** Joins a row of a table to each row before it by an index, where the database might rather read all of the table. */
-  readonly lookUp: (table: string, which: string) => string
-  /** Selects the ids, as `id`, of a parameter that holds them as a JSON array. */
+  /** Joins a table by an index lookup for each row, even if the planner would rather scan the table. */
+  readonly lookUp: (table: string, condition: string) => string
+  /** Selects the elements of a parameter that holds a JSON array of ids, as `id`. */
   readonly listedIds: (parameter: string) => string
-  /** Lets what is made here get higher ids than $1. */
+  /** Makes generated ids start above $1. */
   readonly raiseIds: (table: OwnIds) => string
-  /** Come first in a commit that changes pets or categories: two that bring the same ones would wait crosswise. */
+  /** The first statements of a commit that changes many pets or categories. They prevent deadlocks. */
   readonly lockCatalog: readonly Statement[]
-  /** The function that makes JSON of names and values. */
+  /** The function that builds a JSON object from names and values. */
   readonly jsonObject: string
-  /** The column of `keys` that tells in which order they were added. */
+  /** The column of `keys` that holds the order of insertion. */
   readonly keyOrder: string
-  /** Give a database whose contents were replaced a log of its own, which no earlier cursor is of; new ids go on behind. */
+  /** Give a database with new contents a new identity, which invalidates all cursors, and ids above the existing ones. */
   readonly newIdentity: readonly string[]
-  /** Leave out ids that the original may have given since a backup was taken of it. */
+  /** Skip ids that the original database may have generated since the backup. */
   readonly skipIds: readonly string[]
 }
 
-/** Those whose rows get an id where the caller gives none. */
+/** The tables whose rows get a generated id if the caller chooses none. */
 export type OwnIds = 'orders' | 'pets' | 'categories'
 
-/** What the verbs that are written once for both databases need of each. Integers come as `bigint`. */
+/** The database for code that both adapters share. Integers are returned as `bigint`. */
 export interface SqlDatabase {
   readonly dialect: Dialect
-  /** A boolean comes as one, or as 0 or 1. */
+  /** Booleans are returned as booleans, or as 0 and 1. */
   rows<Row>(text: string, ...values: readonly SqlValue[]): Promise<Row[]>
-  /** Runs the statements in one transaction, and gives how many rows each has changed. */
+  /** Runs the statements in one transaction. Returns the number of rows that each has changed. */
   commit(statements: readonly Statement[], durability?: Durability): Promise<number[]>
   longSession(): Promise<LongSession>
 }
 
-/** A connection of the caller's own, until it is closed: its statements take the time they need, and others go on. */
+/** A connection for one caller until it is closed. Its statements may take long without blocking others. */
 export interface LongSession {
   rows<Row>(text: string, ...values: readonly SqlValue[]): Promise<Row[]>
-  /** Gives how many rows were changed. */
+  /** Returns the number of changed rows. */
   run(text: string, ...values: readonly SqlValue[]): Promise<number>
-  /** Adds many rows at once, their values in the order of the columns. */
+  /** Inserts many rows. The values are in the order of the columns. */
   insert(table: string, columns: Columns, rows: readonly (readonly SqlValue[])[]): Promise<void>
-  /** All that is read from here on is of one moment. */
+  /** Starts a transaction in which all reads see one snapshot. */
   beginRead(): Promise<void>
-  /** What `text` selects, batch by batch. After `beginRead`. */
+  /** The rows of a SELECT in batches. `beginRead` must have been called. */
   batches<Row>(text: string): AsyncIterable<Row[]>
-  /** Runs `work`, which pauses, in one transaction that is on disk when the promise resolves. */
+  /** Runs asynchronous work in one transaction, which is on disk when the promise resolves. */
   writeInSteps<T>(work: () => Promise<T>): Promise<T>
-  /** Lets a temporary table be read as what it holds by now. */
+  /** Updates the planner's statistics of a temporary table. */
   analyze(table: string): Promise<void>
   close(): Promise<void>
 }
@@ -91,21 +91,29 @@ export function statement(text: string, ...values: readonly SqlValue[]): Stateme
   return { text, values }
 }
 
-/** Rows that one statement takes. As many forms of it are prepared, at the most. */
-const ROWS_A_STATEMENT = 20
+/** A prepared statement exists for each number of rows up to this one. */
+const ROWS_PER_INSERT = 20
 
-/** Adds rows to the table and columns that `into` names, in as few statements as can be. */
+/** Inserts rows into the table and columns that `into` names, with few statements. */
 export function insertRows(
   into: string,
   rows: readonly (readonly SqlValue[])[],
   onConflict = '',
 ): Statement[] {
   const statements: Statement[] = []
-  for (let from = 0; from < rows.length; from += ROWS_A_STATEMENT) {
-    const some = rows.slice(from, from + ROWS_A_STATEMENT)
+  for (let from = 0; from < rows.length; from += ROWS_PER_INSERT) {
+    const batch = rows.slice(from, from + ROWS_PER_INSERT)
     let parameter = 0
-    const values = some.map((row) => `(${row.map(() => `$${++parameter}`).join()})`).join()
-    statements.push({ text: `INSERT INTO ${into} VALUES ${values} ${onConflict}`, values: some.flat() })
+    const values = batch.map((row) => `(${row.map(() => `$${++parameter}`).join()})`).join()
+    statements.push({ text: `INSERT INTO ${into} VALUES ${values} ${onConflict}`, values: batch.flat() })
   }
   return statements
+}
+
+/** The clock that all users of a store share, for use in SQL. */
+export interface StoreClock {
+  /** SQL for the time in milliseconds, evaluated once per statement. The parameter holds the value of `given`. */
+  readonly sql: (given: `$${number}`) => string
+  /** The time, or null to use the clock of the database. */
+  readonly given: () => number | null
 }

@@ -8,8 +8,8 @@ import type { Clock } from '../core/values/clock.ts'
 import type { DeliveryStore, WebhookStore } from '../core/webhooks/webhook-store.ts'
 
 /**
- * Everything the service keeps. Each verb is atomic on its own, and what it acknowledges is on disk.
- * A database that cannot answer throws `ServiceError('service_unavailable')`.
+ * All ports together. Each method is atomic, and a change that it acknowledges is on disk. Methods throw
+ * `ServiceError('service_unavailable')` if the database cannot answer.
  */
 export interface Store
   extends StockStore,
@@ -25,20 +25,20 @@ export interface Store
     TransferStore,
     ContentStore {
   /**
-   * The time by the clock that everybody who uses the store shares: PostgreSQL's own, or that of the one process that
-   * serves a SQLite file. Whatever is written to the store, or compared with what is in it, goes by this clock.
+   * The clock that all users of the store share: that of PostgreSQL, or that of the process that serves a SQLite file. All
+   * times in the store come from it.
    */
   readonly clock: Clock
 
-  /** Reads everything once and tells what is damaged: nothing, where all is well. */
+  /** Checks the whole database and describes each problem. */
   findDamage(): Promise<string[]>
-  /** The latest time that a change was recorded with. */
+  /** The time of the latest recorded change. */
   latestChangeAt(): Promise<number | undefined>
 
-  /** Tells what is set otherwise than the service needs it: nothing, where all is well. */
+  /** Describes each database setting that differs from what the service needs. */
   findWrongSettings(): Promise<string[]>
 
-  /** Resolves when the database answers, and takes changes. */
+  /** Resolves if the database answers and accepts changes. */
   ping(): Promise<void>
   close(): Promise<void>
 }

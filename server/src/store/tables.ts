@@ -1,29 +1,29 @@
 import type { Dialect } from './sql.ts'
 
-/** What the tables below are made of in each database. */
-interface Words extends Readonly<Dialect['types']> {
-  /** The type of a text that is compared byte by byte. */
+/** The fragments of SQL that differ between the databases. */
+interface Terms extends Readonly<Dialect['types']> {
+  /** The type of a text that is compared bytewise. */
   readonly id: string
-  /** A column that tells in which order the rows were added, where the database does not keep that by itself. */
+  /** A column for the order of insertion, if the database does not keep that order itself. */
   readonly number: string
   readonly serial: string
-  /** End a table: any, one that is found by its key alone, and one whose rows change with every request. */
+  /** The end of a table definition: of any table, of one that is read by its key only, of one whose rows change often. */
   readonly plain: string
   readonly byKey: string
   readonly hot: string
 }
 
-/** Those tables of the first release that both databases have alike. */
-export const sharedTables = ({ integer, text, boolean, id, number, serial, plain, byKey, hot }: Words) => `
-  -- Those of pets, without a foreign key: who changes the catalogue has locked it.
+/** The tables of the first release that are the same in both databases. */
+export const sharedTables = ({ integer, text, boolean, id, number, serial, plain, byKey, hot }: Terms) => `
+  -- No foreign key from pets: every change of the catalogue locks it.
   CREATE TABLE categories (
     id           ${integer} PRIMARY KEY,
     name         ${text} NOT NULL,
     low_stock_at ${integer}
   ) ${plain};
 
-  -- What is open is counted in stock.reserved, and only who has locked that row changes an order of its pet. Ids run
-  -- from 1 on; those of imports may be any. No foreign key: an order that is closed outlives the pet.
+  -- stock.reserved is the sum of the open orders. An order is only changed while the stock row of its pet is locked. Ids
+  -- start at 1; imports may bring any. No foreign key: a closed order outlives the pet.
   CREATE TABLE orders (
     id         ${integer} PRIMARY KEY,
     pet_id     ${integer} NOT NULL,
@@ -33,13 +33,13 @@ export const sharedTables = ({ integer, text, boolean, id, number, serial, plain
     expires_at ${integer},
     ship_date  ${integer}
   ) ${plain};
-  -- With the quantity, so that what is open is added up without a look at the orders.
+  -- Includes the quantity, so that open orders are summed from the index alone.
   CREATE INDEX orders_by_state ON orders (state, id, quantity);
   CREATE INDEX orders_by_pet ON orders (pet_id, state, id);
   CREATE INDEX orders_held ON orders (pet_id, expires_at) WHERE state = 'open' AND expires_at IS NOT NULL;
   CREATE INDEX orders_by_expiry ON orders (expires_at) WHERE state = 'open' AND expires_at IS NOT NULL;
 
-  -- A key outlives its secrets: rotating gives it a new one, and limits and history go on.
+  -- A key outlives its secrets: rotating replaces the secret and keeps limits and history.
   CREATE TABLE keys (
     ${number}
     id          ${id} PRIMARY KEY,
@@ -71,7 +71,7 @@ export const sharedTables = ({ integer, text, boolean, id, number, serial, plain
     detail ${text} NOT NULL
   ) ${plain};
 
-  -- Last used never: a row that is there only to be locked.
+  -- last_used_at is NULL in a row that exists only to be locked.
   CREATE TABLE limit_windows (
     key_id            ${id} PRIMARY KEY,
     minute_started_at ${integer} NOT NULL,
@@ -83,7 +83,7 @@ export const sharedTables = ({ integer, text, boolean, id, number, serial, plain
     last_used_at      ${integer}
   ) ${hot};
 
-  -- Numbered, since a clock that is set back moves their times.
+  -- Numbered, because their times move when the clock is set back.
   CREATE TABLE bans (
     key_id    ${id} NOT NULL,
     number    ${integer} NOT NULL,
@@ -93,7 +93,7 @@ export const sharedTables = ({ integer, text, boolean, id, number, serial, plain
     PRIMARY KEY (key_id, number)
   ) ${byKey};
 
-  -- Requests of one key on one day (UTC), for the usage report.
+  -- The requests of a key on a day (UTC), for the usage report.
   CREATE TABLE usage_days (
     key_id   ${id} NOT NULL,
     day      ${id} NOT NULL,
@@ -102,7 +102,7 @@ export const sharedTables = ({ integer, text, boolean, id, number, serial, plain
     PRIMARY KEY (key_id, day)
   ) ${hot};
 
-  -- What requests with an Idempotency-Key were answered with, remembered in the commit that decided them.
+  -- The answers to requests with an Idempotency-Key, written in the commit of the change.
   CREATE TABLE idempotency (
     key_id      ${id} NOT NULL,
     key         ${id} NOT NULL,
@@ -113,8 +113,8 @@ export const sharedTables = ({ integer, text, boolean, id, number, serial, plain
   ) ${hot};
   CREATE INDEX idempotency_by_age ON idempotency (at);
 
-  -- Who is told of what happens, how far they have been told, and which process tells them. The secret has to be readable:
-  -- it is what deliveries are signed with. Another revision with every change, and whenever another process takes it on.
+  -- The cursor is the last delivered event, and the lease names the process that delivers. The secret is stored readable
+  -- because deliveries are signed with it. The revision changes with every edit and with every new lease owner.
   CREATE TABLE webhooks (
     id               ${integer} PRIMARY KEY,
     url              ${text} NOT NULL,
@@ -136,7 +136,7 @@ export const sharedTables = ({ integer, text, boolean, id, number, serial, plain
     lease_until      ${integer} NOT NULL DEFAULT 0
   ) ${hot};
 
-  -- The latest of each webhook.
+  -- The latest attempts of each webhook.
   CREATE TABLE webhook_attempts (
     id           ${serial},
     webhook_id   ${integer} NOT NULL REFERENCES webhooks (id) ON DELETE CASCADE,

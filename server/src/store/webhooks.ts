@@ -11,8 +11,8 @@ import {
 } from '../core/webhooks/webhook-store.ts'
 import type { LockedWebhooks, WebhookChanges } from '../core/webhooks/webhooks-draft.ts'
 import { cursorAt, fromCursor, isCursorOf, type LogRange } from './cursor.ts'
+import type { StoreClock } from './sql.ts'
 import { insertRows, type SqlDatabase, type SqlValue, type Statement, statement } from './sql.ts'
-import type { StoreClock } from './store-clock.ts'
 
 export interface WebhookRow {
   readonly id: bigint

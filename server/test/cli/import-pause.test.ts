@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { applyWithinPause, watchPause } from '../../src/cli/import-pause.ts'
 import { Progress } from '../../src/cli/terminal.ts'
 import { ROWS_A_STEP } from '../../src/store/import-steps.ts'
+import { announcedSeconds, writePause } from '../../src/store/sqlite/database-files.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
-import { announcedSeconds, writePause } from '../../src/store/sqlite/write-pause.ts'
 import type { Store } from '../../src/store/store.ts'
 import { FaultyShop } from '../faults/faulty-shop.ts'
 import { lockedFile } from '../faults/spoilt-file.ts'
@@ -202,7 +202,7 @@ describe('a service that cannot write', () => {
       expect(seconds).toBeLessThanOrEqual(3_000)
       expect(answer.body).toMatchObject({
         code: 'service_unavailable',
-        message: `an import is being written, for about ${seconds} s more; only reads are answered until then`,
+        message: `an import is running for about ${seconds} s more; until then only reads are answered`,
       })
     } finally {
       importing.close()

@@ -64,7 +64,7 @@ test('petstore restore after a kill -9: refused while the service runs, then res
   const served = await petstore(['serve', '--database-url', 'sqlite:backup.db'], { cwd })
   expect([served.exitCode, served.stderr]).toEqual([
     1,
-    expect.stringContaining(`petstore restore ${join(cwd, 'backup.db')} makes a database of it`),
+    expect.stringContaining(`petstore restore ${join(cwd, 'backup.db')} restores it`),
   ])
   expect(readFileSync(join(cwd, 'backup.db')).equals(backup)).toBe(true)
   expect(readdirSync(cwd).sort()).toEqual(['backup.db', 'data', 'with-key.db'])
@@ -108,7 +108,7 @@ test('killed at any moment, a restore has changed nothing or is finished by the 
     program.kill('SIGKILL')
     await program.exited
     const found = await quantityIn().catch((error: Error) => error.message)
-    expect([4, 9, expect.stringContaining('.restoring finishes it')]).toContainEqual(found)
+    expect([4, 9, expect.stringContaining('finish it with petstore restore')]).toContainEqual(found)
     expect((await petstore(['restore', 'backup.db'], { cwd })).exitCode).toBe(0)
     expect(await quantityIn()).toBe(4)
   }

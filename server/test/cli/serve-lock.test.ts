@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { chownSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { lockForServing } from '../../src/store/sqlite/serve-lock.ts'
+import { lockForServing } from '../../src/store/sqlite/database-files.ts'
 import { petstore } from './petstore.ts'
 import { serve } from './running-petstore.ts'
 
@@ -23,7 +23,7 @@ async function expectRefused(database: string, pid: number, ...args: string[]) {
   expect(outcome).toEqual({
     exitCode: 1,
     stdout: '',
-    stderr: `petstore: cannot open the database ${join(cwd, database)}: another process serves it (pid ${pid}); stop that one, or give this one another DATABASE_URL\n`,
+    stderr: `petstore: cannot open the database ${join(cwd, database)}: another process serves it (pid ${pid}); stop that process, or give this one another DATABASE_URL\n`,
   })
 }
 

@@ -91,7 +91,7 @@ describe.each([
     await tables.run('ALTER TABLE stock RENAME COLUMN low_at TO threshold')
     await tables.run(tables.setVersion(99))
     await expectRefusal(
-      /stock\.low_at is missing: version 99 is not known .* a newer version, an early development version or another program .* start the program that made the tables, restore a backup/,
+      /stock\.low_at is missing: this program does not know version 99 .* a newer version, an early development version or another program .* start the program that made the tables, restore a backup/,
     )
   })
 
@@ -124,5 +124,5 @@ describe.each([
 test("on PostgreSQL, another program's migrations table is recognised", async () => {
   tables = await onPostgres()
   await tables.run('CREATE TABLE migrations (id serial, name text, batch integer)')
-  await expectRefusal(/belongs to another program, which has a table "migrations" of its own/)
+  await expectRefusal(/belongs to another program, which has its own table "migrations"/)
 })

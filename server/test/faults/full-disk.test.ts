@@ -41,7 +41,7 @@ describe('when nothing more can be written', () => {
       expect((await shop.update()).status).toBe(200)
       limitGrowth(shop.pid, shop.path, 20_000)
       await updateUntilRefused()
-      await shop.untilLogged(`see that it has room (${shop.folder} (`)
+      await shop.untilLogged(`check its free space (${shop.folder} (`)
       await expectRefusalsAndRecovery(() => limitFileSize(shop.pid, 'unlimited'))
     },
   )
@@ -56,14 +56,14 @@ describe('when nothing more can be written', () => {
       expect((await shop.update()).status).toBe(200)
       const filler = fillDisk(folder)
       await updateUntilRefused()
-      await shop.untilLogged(`the disk is full: make room on that of ${folder} (0.0 MB free)`)
+      await shop.untilLogged(`the disk is full: free some space in ${folder} (0.0 MB free)`)
       const env = { DATABASE_URL: shop.url }
       for (const args of [
         ['export', join(folder, 'pets.csv')],
         ['backup', join(folder, 'backup.db')],
       ]) {
         const { exitCode, stderr } = await petstore(args, { env })
-        expect([exitCode, stderr]).toEqual([1, expect.stringContaining(` of ${folder} `)])
+        expect([exitCode, stderr]).toEqual([1, expect.stringContaining(` ${folder} `)])
         expect(stderr).toMatch(/\(\d\.\d MB free\)/)
       }
       await shop.kill()

@@ -1,5 +1,4 @@
-import type { SearchRow } from '../../src/core/catalog/search.ts'
-import { searchPage } from '../../src/core/catalog/search-page.ts'
+import { type SearchRow, searchPage } from '../../src/core/catalog/search.ts'
 import type { StockEvent } from '../../src/core/stock/stock-event.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import type { Store } from '../../src/store/store.ts'

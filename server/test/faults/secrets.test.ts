@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createSecret } from '../../src/core/keys/api-key.ts'
-import { withoutPassword } from '../../src/store/database-url.ts'
+import { withoutPassword } from '../../src/store/opening.ts'
 import { petstore } from '../cli/petstore.ts'
 import { serve } from '../cli/running-petstore.ts'
 import { createDatabase, type TestDatabase } from '../support/postgres-databases.ts'

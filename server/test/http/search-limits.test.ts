@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import type { CatalogStore } from '../../src/core/catalog/catalog-store.ts'
 import { PetSearch } from '../../src/store/search.ts'
+import { ReadConnection } from '../../src/store/sqlite/connection.ts'
 import { DIALECT } from '../../src/store/sqlite/dialect.ts'
-import { ReadConnection } from '../../src/store/sqlite/reader.ts'
 import { TestService } from '../support/test-service.ts'
 import { until } from '../support/until.ts'
 
@@ -84,13 +84,13 @@ test('a search while the index is loaded gets 503 with Retry-After', async () =>
         }
       },
     },
-    { loadPatienceMs: 1 },
+    { loadTimeoutMs: 1 },
   )
   searchPets = () => (search, window) =>
     index.search({ search, ...window, now: service.now, budgetMs: 60_000 })
   const refused = await service.call('GET', PATH)
   expect([refused.status, refused.headers.get('Retry-After')]).toEqual([503, '1'])
-  expect(refused.error.message).toContain('the search index is being loaded')
+  expect(refused.error.message).toContain('the search index is still loading')
   gate.resolve()
   await index.whenLoaded()
   expect((await service.call('GET', PATH)).status).toBe(200)

@@ -92,7 +92,7 @@ describe('GET /inventory/search', () => {
     ['status=gone', 'the query parameter status must be one of'],
     ['categoryId=cats', 'the query parameter categoryId must be an integer'],
     ['q=', 'the query parameter q must be a string of 1 to 200 characters, got ""'],
-    ['q=+%20%09', 'q must be a text of 1 to 200 characters that is not blank'],
+    ['q=+%20%09', 'q must have 1 to 200 characters and must not be blank'],
     [`q=${'x'.repeat(201)}`, 'the query parameter q must be a string of 1 to 200 characters'],
     ['q=a+b+c+d+e+f+g+h+i+j+k', 'q must have at most 10 different words, got 11'],
     ['q=a&q=b', 'the query parameter q is given twice'],
@@ -122,7 +122,7 @@ describe('GET /inventory/search', () => {
     const cursor = /cursor=([\w-]+)/.exec(first.headers.get('Link') ?? '')?.[1]
     const { status, error } = await service.call('GET', `${PATH}?${query}&cursor=${cursor}`)
     expect([status, error.code]).toEqual([400, 'invalid_request'])
-    expect(error.message).toStartWith('cursor is of another search')
+    expect(error.message).toStartWith('cursor belongs to another search')
     expect(await found(`q=zebra&limit=2&cursor=${cursor}`)).toEqual(['702', '703'])
   })
 

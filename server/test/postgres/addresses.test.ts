@@ -2,8 +2,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import { connect, createServer, type Server } from 'node:net'
 import { join } from 'node:path'
 import { openStore } from '../../src/store/open-store.ts'
-import { hostText, readAddress } from '../../src/store/postgres/hosts.ts'
-import { sessionSettings } from '../../src/store/postgres/options.ts'
+import { hostText, readAddress, sessionSettings } from '../../src/store/postgres/connection-options.ts'
 import { DEFAULT_POSTGRES_SETTINGS } from '../../src/store/postgres/store.ts'
 import { petstore } from '../cli/petstore.ts'
 import { createReadyDatabase, type PostgresDatabase } from '../support/postgres-databases.ts'
@@ -41,7 +40,7 @@ describe('an address of PostgreSQL', () => {
     ['postgres://one,,two/shop', 'host 2 of 3 is empty'],
     ['postgres://one,two/shop?port=1,2,3', '2 hosts and 3 ports'],
     ['postgres://one:x,two/shop', 'the port of "one:x" must be a number from 1 to 65535'],
-    ['postgres://::1/shop', 'an IPv6 address stands in brackets'],
+    ['postgres://::1/shop', 'write an IPv6 address in brackets'],
     ['postgres://db/shop?target_session_attrs=any', 'must be read-write or primary'],
     ['mysql://db/shop', 'must be like postgres://'],
   ])('%s is rejected: %s', async (url, reason) => {
@@ -69,10 +68,10 @@ describe('an unreachable database', () => {
       '127.0.0.1:1: nothing listens there (the port is closed)',
     )
     expect(await failure('postgres://postgres@no-such-host.invalid/shop')).toMatch(
-      /no-such-host\.invalid:5432: (?:there is no host of that name|the name of the host cannot be looked up)/,
+      /no-such-host\.invalid:5432: (?:no host has that name|the host name cannot be resolved)/,
     )
     expect(await failure('postgres:///shop?host=/nowhere')).toContain(
-      '/nowhere/.s.PGSQL.5432: there is no such socket',
+      '/nowhere/.s.PGSQL.5432: the socket does not exist',
     )
     expect(await failure(database.url.replace(/[^/]+$/, 'other'))).toContain(
       'database "other" does not exist',

@@ -43,7 +43,7 @@ describe('an instance with tables of the next version', () => {
       expect.stringContaining('newer version'),
     ])
     expect((await service.fetch('GET', '/v1/inventory')).status).toBe(503)
-    expect(service.logText).toContain('the tables are of version 99, and this program works with ')
+    expect(service.logText).toContain('the tables have version 99, this program supports ')
     await service.run(
       'ALTER TABLE stock RENAME COLUMN amount TO quantity; DELETE FROM migrations WHERE number = 99',
     )

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { PetsLocked } from '../../src/core/stock/stock-store.ts'
 import { Connection } from '../../src/store/postgres/connection.ts'
-import { ReadinessCheck } from '../../src/store/postgres/readiness.ts'
+import { ReadinessCheck } from '../../src/store/postgres/health.ts'
 import { DEFAULT_POSTGRES_SETTINGS, openPostgresStore } from '../../src/store/postgres/store.ts'
 import { serve } from '../cli/running-petstore.ts'
 import { FreezingProxy } from '../support/freezing-proxy.ts'

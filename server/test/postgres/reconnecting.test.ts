@@ -1,11 +1,11 @@
 import { expect, test } from 'bun:test'
-import { firstToSucceed } from '../../src/store/postgres/reconnecting.ts'
+import { retryUntilSuccess } from '../../src/store/postgres/connection.ts'
 
 test('a hanging attempt does not block the next one, and its late end has no effect', async () => {
   const attempts: PromiseWithResolvers<string>[] = []
   const failures: unknown[] = []
   const discarded: string[] = []
-  const found = firstToSucceed({
+  const found = retryUntilSuccess({
     attempt: () => {
       const attempt = Promise.withResolvers<string>()
       attempts.push(attempt)
@@ -15,7 +15,7 @@ test('a hanging attempt does not block the next one, and its late end has no eff
     },
     onFailure: (error) => failures.push(error),
     discard: (late) => discarded.push(late),
-    isOver: () => false,
+    isCancelled: () => false,
   })
   expect(await found).toBe('the fourth')
   attempts[1]?.reject('too late')
@@ -25,15 +25,15 @@ test('a hanging attempt does not block the next one, and its late end has no eff
 })
 
 test('it ends without a result once nobody needs it', async () => {
-  let isOver = false
-  const found = firstToSucceed({
+  let isCancelled = false
+  const found = retryUntilSuccess({
     attempt: async () => {
-      isOver = true
+      isCancelled = true
       throw new Error('refused')
     },
     onFailure: () => {},
     discard: () => {},
-    isOver: () => isOver,
+    isCancelled: () => isCancelled,
   })
   expect(await found).toBeUndefined()
 })

@@ -3,8 +3,8 @@ import { needsMigration, type TablesMode } from '../../src/store/opening.ts'
 
 const NO_TABLES = 'the database has no tables of this program: run petstore migrate, or start petstore serve'
 const OLDER =
-  'the database is of version 1, this program needs 2: stop the service and run petstore migrate, or start petstore serve'
-const NEWER = 'the database is of a newer version (3) than this program knows (2); start the newer program'
+  'the database has version 1, this program needs 2: stop the service and run petstore migrate, or start petstore serve'
+const NEWER = 'the database has a newer version (3) than this program knows (2); start the newer program'
 
 test.each([
   ['make', undefined, true],

@@ -17,7 +17,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { restoreSqlite } from '../../src/store/sqlite/restore.ts'
+import { restoreSqlite } from '../../src/store/sqlite/backup.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { stockOf } from '../support/whole-store.ts'
 import { change, pet } from './plain-rows.ts'
@@ -167,7 +167,7 @@ describe('an interrupted restore', () => {
     'after step %i is finished by restoring %s; nobody opens a partial state',
     async (steps, _, file) => {
       breakOff(steps)
-      expect(() => openSqliteStore(path)).toThrow(`petstore restore ${path}.restoring finishes it`)
+      expect(() => openSqliteStore(path)).toThrow(`finish it with petstore restore ${path}.restoring`)
       const { replaced = '' } = restoreSqlite(file(), path)
       expect(await quantityIn(path)).toBe(BACKED_UP)
       const kept = join(folder, 'kept.db')
@@ -191,13 +191,13 @@ describe('a file that cannot be restored is refused before anything changes:', (
     return file
   }
   test.each<[string, () => string, string]>([
-    ['none', () => join(folder, 'none.db'), 'there is no /'],
+    ['none', () => join(folder, 'none.db'), 'none.db does not exist'],
     ['a folder', () => folder, 'is not a file'],
-    ['an empty file', () => changed((file) => truncateSync(file)), 'is no database of this program'],
+    ['an empty file', () => changed((file) => truncateSync(file)), 'is not a database of this program'],
     [
       'a text',
       () => changed((file) => writeFileSync(file, 'text '.repeat(999))),
-      'is damaged, or no database',
+      'is damaged or is not a database',
     ],
     [
       'a dump',
@@ -209,7 +209,7 @@ describe('a file that cannot be restored is refused before anything changes:', (
     [
       "another program's",
       () => made('CREATE TABLE notes (text); PRAGMA user_version = 1'),
-      'no database of this',
+      'not a database of this',
     ],
     ['a newer database', () => changed((file) => pragma(file, 'user_version = 99')), 'newer version (99)'],
     ['the database itself', () => path, 'is the database itself'],
@@ -249,14 +249,14 @@ describe('a backup', () => {
     copyFileSync(backup, file)
     const before = readFileSync(file)
     for (const options of [{ exclusive: true }, { tables: 'make' }, { tables: 'expect' }] as const) {
-      expect(() => openSqliteStore(file, options)).toThrow(`petstore restore ${file} makes a database of it`)
+      expect(() => openSqliteStore(file, options)).toThrow(`petstore restore ${file} restores it`)
     }
     expect([readdirSync(elsewhere), readFileSync(file).equals(before)]).toEqual([['backup.db'], true])
   })
 
   test('copied over the database by hand is restored without the other write-ahead log', async () => {
     copyFileSync(backup, path)
-    expect(() => openSqliteStore(path)).toThrow(`petstore restore ${path} makes a database of it`)
+    expect(() => openSqliteStore(path)).toThrow(`petstore restore ${path} restores it`)
     restoreSqlite(path, path)
     expect(await quantityIn(path)).toBe(BACKED_UP)
   })

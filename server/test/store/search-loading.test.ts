@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
 import { searchOf } from '../../src/core/catalog/search.ts'
 import { PetSearch } from '../../src/store/search.ts'
+import { ReadConnection } from '../../src/store/sqlite/connection.ts'
 import { DIALECT } from '../../src/store/sqlite/dialect.ts'
-import { ReadConnection } from '../../src/store/sqlite/reader.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { freshFile } from './fresh-file.ts'
 import { ALL } from './search-model.ts'
@@ -31,7 +31,7 @@ test('a search gets 503 if the index takes too long to load, and a result once i
         }
       },
     },
-    { loadPatienceMs: 1 },
+    { loadTimeoutMs: 1 },
   )
   const findRex = () =>
     search.search({
@@ -41,7 +41,7 @@ test('a search gets 503 if the index takes too long to load, and a result once i
       now: 1,
       budgetMs: Number.POSITIVE_INFINITY,
     })
-  const refused = { code: 'service_unavailable', message: expect.stringContaining('index is being loaded') }
+  const refused = { code: 'service_unavailable', message: expect.stringContaining('index is still loading') }
   await expect(findRex()).rejects.toMatchObject(refused)
   await search.follow()
   await search.startPreparing()

@@ -1,7 +1,11 @@
 import { nameWords } from '../../src/core/catalog/name-words.ts'
 import type { StockedPet } from '../../src/core/catalog/pet.ts'
-import { type InventorySearch, type SearchParameters, searchOf } from '../../src/core/catalog/search.ts'
-import { searchPage } from '../../src/core/catalog/search-page.ts'
+import {
+  type InventorySearch,
+  type SearchParameters,
+  searchOf,
+  searchPage,
+} from '../../src/core/catalog/search.ts'
 import type { Store } from '../../src/store/store.ts'
 
 /** A pet with its own threshold, and its reserved units. */

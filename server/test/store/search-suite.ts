@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { SEARCH_SORTS, type SearchParameters, searchOf } from '../../src/core/catalog/search.ts'
-import { searchPage } from '../../src/core/catalog/search-page.ts'
+import { SEARCH_SORTS, type SearchParameters, searchOf, searchPage } from '../../src/core/catalog/search.ts'
 import type { Command } from '../../src/core/stock/command.ts'
 import { PET_STATUSES } from '../../src/core/stock/inventory.ts'
 import type { Store } from '../../src/store/store.ts'

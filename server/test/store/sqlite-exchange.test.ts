@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { StockedPet } from '../../src/core/catalog/pet.ts'
-import { restoreSqlite } from '../../src/store/sqlite/restore.ts'
+import { restoreSqlite } from '../../src/store/sqlite/backup.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import type { Store } from '../../src/store/store.ts'
 import { removePet } from '../support/remove-pet.ts'

@@ -9,7 +9,7 @@ import {
 } from 'node:fs'
 import { dirname } from 'node:path'
 import { type Config, readConfig, SettingError } from '../../service/config.ts'
-import { withoutPassword } from '../../store/database-url.ts'
+import { withoutPassword } from '../../store/opening.ts'
 import type { ConfirmFlags, PetstoreCommand } from '../arguments.ts'
 import { requireConfirmation } from '../terminal.ts'
 import { serviceAddress } from './serve.ts'

@@ -11,8 +11,8 @@ import {
   SettingError,
 } from '../../service/config.ts'
 import { DEMO_LIMITS, DEMO_SECRETS, prepareDemo } from '../../service/demo.ts'
-import { withoutPassword } from '../../store/database-url.ts'
 import { canBeShared } from '../../store/open-store.ts'
+import { withoutPassword } from '../../store/opening.ts'
 import type { Store } from '../../store/store.ts'
 import { Logger } from '../../telemetry/logger.ts'
 import type { PetstoreCommand, SettingFlags } from '../arguments.ts'

@@ -1,6 +1,6 @@
 import type { Category } from './category.ts'
 import type { Pet, PetFilter, StockedPet } from './pet.ts'
-import type { InventorySearch, SearchPlace, SearchRow } from './search.ts'
+import type { FoundPet, InventorySearch, SearchWindow } from './search.ts'
 
 /** The pets and their categories. They are changed by `changeStock`. */
 export interface CatalogStore {
@@ -20,11 +20,3 @@ export interface CatalogStore {
   /** Adds pets with their stock, all or none, and the categories that are missing. */
   addPets(pets: readonly StockedPet[]): Promise<void>
 }
-
-export interface SearchWindow {
-  /** Only pets after this place in the order of the search. */
-  readonly after: SearchPlace | undefined
-  readonly limit: number
-}
-
-export type FoundPet = SearchRow & { readonly place: SearchPlace }

@@ -1,9 +1,8 @@
 import { PET_STATUSES, type PetStatus } from '../stock/inventory.ts'
 import { ServiceError } from '../values/errors.ts'
-import { BestSlots } from './best-slots.ts'
 import type { InventorySearch, SearchOrder, SearchPlace } from './search.ts'
 
-/** What a search filters and sorts by. */
+/** The fields that searches filter and sort by. */
 export interface IndexedPet {
   readonly id: bigint
   /** The words of the name, as `nameWords` returns them. */
@@ -15,7 +14,7 @@ export interface IndexedPet {
   readonly isLow: boolean
 }
 
-export interface IndexQuery {
+interface IndexQuery {
   readonly search: InventorySearch
   /** Only pets after this place in the order of the search. */
   readonly after: SearchPlace | undefined
@@ -27,25 +26,27 @@ export interface IndexQuery {
 }
 
 const INITIAL_CAPACITY = 64
-/** Pets examined between two looks at the clock: about 0.3 ms of work. */
+/** Pets examined between two checks of the deadline: about 0.3 ms of work. */
 const CLOCK_CHECK_INTERVAL = 32_768
-/** Pets examined in the order of their names before all are examined in the order in memory, which is faster for each. */
+/** After this many pets in the order of their names, a search examines all pets in memory order, which is faster per pet. */
 const EXAMINED_BY_NAME = 4_096
-/** A pet's facts in one number: two bits for its status, one for whether it is low, and its category. */
+/** `facts` packs the status (two bits), whether the pet is low (one bit) and the category into one number. */
 const STATUS_MASK = 3
 const LOW_FLAG = 4
 const CATEGORY_SHIFT = 3
 const HEAD_BYTES = 4
+/** Candidates beyond twice the page that are collected before the best are selected. */
+const SORT_AFTER = 64
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
 
 /**
- * Every pet in memory, in columns. A search by id or by name examines the pets in that order and stops when its page is
- * full. To sort by a quantity it examines all pets and keeps the best. One pet takes about 80 bytes.
+ * All pets in memory, as columns. A search by id or by name examines the pets in that order and stops when its page is
+ * full. A search by quantity examines all pets and keeps the best. One pet takes about 80 bytes.
  */
 export class PetIndex {
   #columns = columnsFor(INITIAL_CAPACITY)
-  /** All words of all pets in UTF-8; the new words of a renamed pet go behind them. */
+  /** The words of all pets in UTF-8. The new words of a renamed pet are appended. */
   #text = Buffer.alloc(INITIAL_CAPACITY)
   #textEnd = 0
   /** For each word: its first bytes, and its offset in the words of its pet. */
@@ -54,24 +55,20 @@ export class PetIndex {
   #tokenEnd = 0
   #unusedTokens = 0
   #count = 0
-  /** How many pets `appendName` was called for. */
-  #named = 0
+  /** How many pets `appendName` has added. */
+  #namedCount = 0
   #slotsUsed = 0
   readonly #freeSlots: number[] = []
-  /** Whether `nameRanks` says what `byName` says. */
-  #isRanked = true
+  /** Whether `nameRanks` agrees with `byName`. */
+  #areRanksCurrent = true
   readonly #categoryCodes = new Map<bigint, number>()
 
-  get count(): number {
-    return this.#count
-  }
-
-  /** Whether renamed and removed pets have left enough unused space that loading all pets again is worthwhile. */
+  /** Whether renamed and removed pets have left so much unused space that the index should be loaded again. */
   get isWasteful(): boolean {
     return this.#unusedTokens > 10_000 && this.#unusedTokens > this.#tokenEnd / 2
   }
 
-  /** Adds a pet with a higher id than all others. When all are added, `appendName` must be called for each. */
+  /** Adds a pet whose id is above all others. After the last one, `appendName` must be called for each pet. */
   append(pet: IndexedPet): void {
     const slot = this.#takeSlot()
     this.#writeNumbers(slot, pet)
@@ -79,13 +76,13 @@ export class PetIndex {
     this.#columns.byId[this.#count++] = slot
   }
 
-  /** Puts a pet behind the others in the order of the names. Ignores a pet that is not in the index. */
+  /** Appends a pet to the order of the names. Ignores a pet that is not in the index. */
   appendName(id: bigint): void {
     const slot = this.#slotOf(id)
     if (slot === undefined) return
-    this.#columns.byName[this.#named] = slot
-    this.#columns.nameRanks[slot] = this.#named
-    this.#named++
+    this.#columns.byName[this.#namedCount] = slot
+    this.#columns.nameRanks[slot] = this.#namedCount
+    this.#namedCount++
   }
 
   set(pet: IndexedPet): void {
@@ -106,7 +103,7 @@ export class PetIndex {
     byName.copyWithin(namePosition + 1, namePosition, this.#count)
     byName[namePosition] = slot
     this.#count++
-    this.#isRanked = false
+    this.#areRanksCurrent = false
   }
 
   remove(id: bigint): void {
@@ -120,7 +117,7 @@ export class PetIndex {
     this.#count--
     this.#unusedTokens += tokenCounts[slot] ?? 0
     this.#freeSlots.push(slot)
-    this.#isRanked = false
+    this.#areRanksCurrent = false
   }
 
   /** The places of the first `limit` pets that the search finds. */
@@ -147,7 +144,7 @@ export class PetIndex {
     return this.#best(query, matches, this.#nameRanks())
   }
 
-  /** The first pets that match, of the first `most` after the place of the query. */
+  /** The first matching pets, among the first `most` after the place of the query. */
   #first(
     { search: { order }, after, limit, deadline }: IndexQuery,
     matches: (slot: number) => boolean,
@@ -167,7 +164,7 @@ export class PetIndex {
     return found
   }
 
-  /** How many pets stand before the first one after a place, by id or by name, in the direction of the order. */
+  /** The ordinal of the first pet after a place, by id or by name, in the direction of the order. */
   #ordinalAfter({ by, isDescending }: SearchOrder, after: SearchPlace | undefined): number {
     if (after === undefined) return 0
     const { byId, byName, ids } = this.#columns
@@ -175,15 +172,15 @@ export class PetIndex {
     const position = words === undefined ? this.#idPosition(after.id) : this.#namePosition(words, after.id)
     if (isDescending) return this.#count - position
     const slot = (words === undefined ? byId : byName)[position]
-    const isThere =
+    const isPresent =
       position < this.#count &&
       slot !== undefined &&
       ids[slot] === after.id &&
       (words === undefined || Buffer.compare(this.#textAt(slot), words) === 0)
-    return isThere ? position + 1 : position
+    return isPresent ? position + 1 : position
   }
 
-  /** Of all pets that match, those with the best values. Pets with equal values are met in the order of their ids. */
+  /** The matching pets with the best values. Pets with equal values are examined in the order of their ids. */
   #best(
     { search: { order }, after, limit, deadline }: IndexQuery,
     matches: (slot: number) => boolean,
@@ -208,7 +205,7 @@ export class PetIndex {
       const slot = byId[isDescending ? count - 1 - ordinal : ordinal] ?? 0
       const key = sign * (values[slot] ?? 0)
       if (key >= best.worst || key < lowest || (key === lowest && ordinal < firstOrdinal)) continue
-      if (matches(slot)) best.add(key, ordinal, slot)
+      if (matches(slot)) best.add(key, slot)
     }
     return best.sorted()
   }
@@ -240,7 +237,7 @@ export class PetIndex {
     }
   }
 
-  /** Each prefix must begin a word of the name. */
+  /** Each prefix must match a word of the name. */
   #wordMatcher(prefixes: readonly Uint8Array[]): (slot: number) => boolean {
     if (prefixes.length === 0) return () => false
     const heads = Uint32Array.from(prefixes, (prefix) => headOf(prefix, 0, prefix.length))
@@ -264,7 +261,7 @@ export class PetIndex {
     }
   }
 
-  /** Whether a word that has the first bytes of the prefix has the others too. */
+  /** Whether a word that starts with the first bytes of the prefix continues with the others. */
   #continues(slot: number, token: number, prefix: Uint8Array | undefined): boolean {
     if (prefix === undefined || prefix.length <= HEAD_BYTES) return true
     const { textStarts, textLengths } = this.#columns
@@ -279,9 +276,9 @@ export class PetIndex {
 
   #nameRanks(): Uint32Array {
     const { byName, nameRanks } = this.#columns
-    if (!this.#isRanked) {
+    if (!this.#areRanksCurrent) {
       for (let rank = 0; rank < this.#count; rank++) nameRanks[byName[rank] ?? 0] = rank
-      this.#isRanked = true
+      this.#areRanksCurrent = true
     }
     return nameRanks
   }
@@ -294,21 +291,13 @@ export class PetIndex {
   }
 
   #reserve(slots: number): void {
-    const { ids } = this.#columns
-    if (slots <= ids.length) return
-    const larger = columnsFor(Math.max(slots, ids.length * 2))
-    larger.ids.set(ids)
-    larger.quantities.set(this.#columns.quantities)
-    larger.availables.set(this.#columns.availables)
-    larger.facts.set(this.#columns.facts)
-    larger.signatures.set(this.#columns.signatures)
-    larger.textStarts.set(this.#columns.textStarts)
-    larger.textLengths.set(this.#columns.textLengths)
-    larger.firstTokens.set(this.#columns.firstTokens)
-    larger.tokenCounts.set(this.#columns.tokenCounts)
-    larger.byId.set(this.#columns.byId)
-    larger.byName.set(this.#columns.byName)
-    larger.nameRanks.set(this.#columns.nameRanks)
+    const { length } = this.#columns.ids
+    if (slots <= length) return
+    const larger = columnsFor(Math.max(slots, length * 2))
+    const columns = Object.values(this.#columns)
+    for (const [index, copy] of Object.values(larger).entries()) {
+      new Uint8Array(copy.buffer).set(new Uint8Array(columns[index]?.buffer ?? []))
+    }
     this.#columns = larger
   }
 
@@ -403,17 +392,17 @@ export class PetIndex {
   }
 }
 
-/** A slot is the position of a pet in each of these, except in the two orders. */
+/** A slot is the index of a pet in each of these arrays, except in `byId` and `byName`. */
 function columnsFor(slots: number) {
   const ids = new BigInt64Array(slots)
   return {
     ids,
-    /** The same memory, the lower half of each id first. Comparing numbers is several times as fast as comparing bigints. */
+    /** The same memory, lower half of each id first. Comparing numbers is several times faster than comparing bigints. */
     idHalves: new Int32Array(ids.buffer),
     quantities: new Float64Array(slots),
     availables: new Float64Array(slots),
     facts: new Int32Array(slots),
-    /** Bits that rule out most pets that do not have a word: see `signatureOf`. */
+    /** Bits that exclude most pets without a word: see `signatureOf`. */
     signatures: new Uint32Array(slots),
     textStarts: new Uint32Array(slots),
     textLengths: new Uint16Array(slots),
@@ -436,7 +425,7 @@ function requireTime(deadline: number): void {
   )
 }
 
-/** The first four bytes of a word as a number, with zeros behind a shorter one. */
+/** The first four bytes of a word as a number, padded with zeros. */
 function headOf(bytes: Uint8Array, from: number, to: number): number {
   let head = 0
   for (let index = 0; index < HEAD_BYTES; index++) {
@@ -450,8 +439,8 @@ function headMask(length: number): number {
 }
 
 /**
- * One of 16 bits for the first byte of a word, and one of 16 others for its first two. A name has all bits of its words; a
- * prefix of one byte asks for the first kind only.
+ * One of 16 bits for the first byte of a word, and one of 16 other bits for its first two bytes. A name has the bits of all
+ * its words. A prefix of one byte has only the first bit.
  */
 function signatureOf(bytes: Uint8Array, from: number, to: number): number {
   const first = bytes[from] ?? 0
@@ -471,4 +460,32 @@ function lowerBound(count: number, isBefore: (position: number) => boolean): num
     else high = middle
   }
   return low
+}
+
+/** Keeps the slots with the lowest keys; of equal keys, those that were added first. */
+class BestSlots {
+  readonly #limit: number
+  #entries: { key: number; slot: number }[] = []
+  /** Only lower keys are worth adding. */
+  worst = Number.POSITIVE_INFINITY
+
+  constructor(limit: number) {
+    this.#limit = limit
+  }
+
+  add(key: number, slot: number): void {
+    this.#entries.push({ key, slot })
+    if (this.#entries.length > 2 * this.#limit + SORT_AFTER) this.#dropWorse()
+  }
+
+  sorted(): number[] {
+    this.#dropWorse()
+    return this.#entries.map(({ slot }) => slot)
+  }
+
+  /** Sorting is stable, so equal keys stay in the order in which they were added. */
+  #dropWorse(): void {
+    this.#entries = this.#entries.sort((a, b) => a.key - b.key).slice(0, this.#limit)
+    if (this.#entries.length === this.#limit) this.worst = this.#entries.at(-1)?.key ?? this.worst
+  }
 }

@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto'
 import type { PetStatus } from '../stock/inventory.ts'
 import { ServiceError } from '../values/errors.ts'
 import { parseInt64 } from '../values/int64.ts'
-import { unknownCursor } from '../values/page.ts'
+import { type Page, type PageRequest, readPage, unknownCursor } from '../values/page.ts'
 import { isBarcode } from './catalog-fields.ts'
 import { wordsOf } from './name-words.ts'
 
 export const MAX_TEXT_LENGTH = 200
-/** Different words in one search: each costs a look at every pet. */
+/** Different words in one search. Each of them is compared with every pet. */
 export const MAX_SEARCH_WORDS = 10
 const SORT_FIELDS = ['petId', 'name', 'quantity', 'available'] as const
 export const SEARCH_SORTS = SORT_FIELDS.flatMap((field) => [field, `-${field}`] as const)
@@ -15,38 +15,38 @@ export const SEARCH_SORTS = SORT_FIELDS.flatMap((field) => [field, `-${field}`] 
 export type SortField = (typeof SORT_FIELDS)[number]
 export type SearchSort = (typeof SEARCH_SORTS)[number]
 
-/** By what the pets that are found are sorted; those that are alike by id, in the same direction. */
+/** Pets with equal values are sorted by id, in the same direction. */
 export interface SearchOrder {
   readonly by: SortField
   readonly isDescending: boolean
 }
 
-/** Any of these finds a pet: all words begin words of its name, its id, its barcode. */
+/** A pet matches if every word is the prefix of a word of its name, or if it has the id, or the barcode. */
 export interface SearchText {
   readonly words: readonly string[]
   readonly id?: bigint
   readonly barcode?: string
 }
 
-/** All that is given must hold. */
+/** A pet must match all conditions that are set. */
 export interface InventorySearch {
   readonly text?: SearchText
   readonly status?: PetStatus
   readonly categoryId?: bigint
-  /** Only those that run low. */
+  /** Only pets that are low. */
   readonly isLow?: true
-  /** Only those with fewer available. */
+  /** Only pets with fewer available units. */
   readonly below?: number
   readonly order: SearchOrder
 }
 
-/** Where a pet stands among those that are sorted: what it is sorted by, unless that is its id, and its id. */
+/** The position of a pet in the order: the value that it is sorted by, unless that is the id, and the id. */
 export interface SearchPlace {
   readonly value?: string | number
   readonly id: bigint
 }
 
-/** A pet and its stock, as a search gives it. */
+/** A pet and its stock, as a search returns it. */
 export interface SearchRow {
   readonly petId: bigint
   readonly name: string
@@ -55,15 +55,22 @@ export interface SearchRow {
   readonly quantity: number
   readonly reserved: number
   readonly barcode?: string
-  /** The threshold that counts for it: its own or that of its category. */
+  /** The threshold that applies: its own or that of its category. */
   readonly lowStockAt?: number
-  /** Its own, where it has one. */
+  /** Its own threshold. */
   readonly ownLowStockAt?: number
-  /** When it crossed that, while it is low and as far as the log tells. */
+  /** When it became low, if it is low and the log still has that row. */
   readonly lowSince?: number
 }
 
-/** What a caller asks for. */
+export type FoundPet = SearchRow & { readonly place: SearchPlace }
+
+export interface SearchWindow {
+  /** Only pets after this place in the order of the search. */
+  readonly after: SearchPlace | undefined
+  readonly limit: number
+}
+
 export interface SearchParameters {
   readonly q: string | undefined
   readonly status: PetStatus | undefined
@@ -84,21 +91,21 @@ export function searchOf({ q, status, categoryId, low, below, sort }: SearchPara
   }
 }
 
-/** Any text is words, an id or a barcode: there is no syntax. */
+/** There is no query syntax: a text is words, an id or a barcode. */
 function searchText(q: string): SearchText {
   const text = q.trim()
   if (text === '' || [...q].length > MAX_TEXT_LENGTH) {
     throw new ServiceError(
       'invalid_request',
-      `q must be a text of 1 to ${MAX_TEXT_LENGTH} characters that is not blank, got ${text === '' ? 'nothing' : `${[...q].length} characters`}; leave it out to find all`,
+      `q must have 1 to ${MAX_TEXT_LENGTH} characters and must not be blank, got ${text === '' ? 'nothing' : `${[...q].length} characters`}; omit it to find all pets`,
     )
   }
   const id = parseInt64(text)
-  const words = withoutRepetition(wordsOf(text))
+  const words = withoutPrefixes(wordsOf(text))
   if (words.length > MAX_SEARCH_WORDS) {
     throw new ServiceError(
       'invalid_request',
-      `q must have at most ${MAX_SEARCH_WORDS} different words, got ${words.length}; leave some out`,
+      `q must have at most ${MAX_SEARCH_WORDS} different words, got ${words.length}`,
     )
   }
   return {
@@ -108,20 +115,20 @@ function searchText(q: string): SearchText {
   }
 }
 
-/** A word that begins another one asks for nothing more. */
-function withoutRepetition(words: readonly string[]): string[] {
-  const longest = [...new Set(words)]
-  return longest.filter((word) => !longest.some((other) => other !== word && other.startsWith(word)))
+/** A word that is the prefix of another word adds no condition. */
+function withoutPrefixes(words: readonly string[]): string[] {
+  const distinct = [...new Set(words)]
+  return distinct.filter((word) => !distinct.some((other) => other !== word && other.startsWith(word)))
 }
 
 function orderOf(sort: SearchSort): SearchOrder {
   const isDescending = sort.startsWith('-')
   const by = SORT_FIELDS.find((field) => field === (isDescending ? sort.slice(1) : sort))
-  if (by === undefined) throw new Error(`${sort} is none of ${SEARCH_SORTS.join(', ')}`)
+  if (by === undefined) throw new Error(`unknown sort ${sort}, expected one of ${SEARCH_SORTS.join(', ')}`)
   return { by, isDescending }
 }
 
-/** Goes on behind this place in the same search. */
+/** The cursor that continues the search after this place. */
 export function toCursor(search: InventorySearch, { id, value }: SearchPlace): string {
   const parts = [fingerprintOf(search), String(id), ...(value === undefined ? [] : [value])]
   return Buffer.from(JSON.stringify(parts)).toString('base64url')
@@ -134,7 +141,7 @@ export function fromCursor(search: InventorySearch, cursor: string): SearchPlace
   if (fingerprint !== fingerprintOf(search)) {
     throw new ServiceError(
       'invalid_request',
-      'cursor is of another search: q, status, categoryId, low, below and sort must be those that it was given for; leave it out to begin anew',
+      'cursor belongs to another search: q, status, categoryId, low, below and sort must be the same as for the first page; omit it to start again',
     )
   }
   const { by } = search.order
@@ -153,14 +160,28 @@ function partsOf(cursor: string): unknown[] {
   }
 }
 
-/** PostgreSQL takes neither U+0000 nor a lone surrogate. */
+/** PostgreSQL accepts neither U+0000 nor a lone surrogate. */
 function isStorable(text: string): boolean {
   return text.isWellFormed() && !text.includes('\0')
 }
 
 function fingerprintOf({ text, status, categoryId, isLow, below, order }: InventorySearch): string {
-  const asked = [text?.words, text?.id, text?.barcode, status, categoryId, isLow, below, order].map((part) =>
-    typeof part === 'bigint' ? String(part) : (part ?? null),
+  const conditions = [text?.words, text?.id, text?.barcode, status, categoryId, isLow, below, order].map(
+    (part) => (typeof part === 'bigint' ? String(part) : (part ?? null)),
   )
-  return createHash('sha256').update(JSON.stringify(asked)).digest('base64url').slice(0, 8)
+  return createHash('sha256').update(JSON.stringify(conditions)).digest('base64url').slice(0, 8)
+}
+
+/** A page of the found pets, and the cursor of the next page if there is one. */
+export async function searchPage(
+  store: { searchPets(search: InventorySearch, window: SearchWindow): Promise<readonly FoundPet[]> },
+  search: InventorySearch,
+  request: PageRequest,
+): Promise<Page<SearchRow>> {
+  const { rows, next } = await readPage(request, {
+    positionOf: (cursor) => fromCursor(search, cursor),
+    read: (limit, after) => store.searchPets(search, { after, limit }),
+    cursorOf: ({ place }) => toCursor(search, place),
+  })
+  return { rows: rows.map(({ place: _, ...row }) => row), next }
 }

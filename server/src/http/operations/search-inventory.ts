@@ -1,6 +1,11 @@
 import Type from 'typebox'
-import { MAX_SEARCH_WORDS, MAX_TEXT_LENGTH, SEARCH_SORTS, searchOf } from '../../core/catalog/search.ts'
-import { searchPage } from '../../core/catalog/search-page.ts'
+import {
+  MAX_SEARCH_WORDS,
+  MAX_TEXT_LENGTH,
+  SEARCH_SORTS,
+  searchOf,
+  searchPage,
+} from '../../core/catalog/search.ts'
 import { availableOf, PET_STATUSES } from '../../core/stock/inventory.ts'
 import { MAX_QUANTITY } from '../../core/values/field.ts'
 import { defineOperation } from '../operation.ts'

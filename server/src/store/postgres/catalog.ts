@@ -18,7 +18,7 @@ import { newThreshold } from '../low-stock.ts'
 import { highestOwn } from '../own-ids.ts'
 import type { OwnIds, SqlValue } from '../sql.ts'
 import { BARCODE_LOCK_CLASS, CATALOG_LOCK, DIALECT } from './dialect.ts'
-import { arrayOf, bound, quoted } from './parameters.ts'
+import { arrayOf, quoted, toParameter } from './parameters.ts'
 
 /** What a commit about the catalogue has read, and the latest rows in the log of the pets that are named. */
 export interface FoundCatalog {
@@ -144,7 +144,7 @@ export function writeCatalog(
       sql`SELECT 1 FROM stock WHERE pet_id IN (SELECT id FROM pets WHERE category_id = ${category.id} AND low_stock_at IS NULL)
         ORDER BY pet_id FOR NO KEY UPDATE`.execute(),
       ...newThreshold(DIALECT, category, by).map(({ text, values }) =>
-        sql.unsafe(text, values.map(bound)).execute(),
+        sql.unsafe(text, values.map(toParameter)).execute(),
       ),
     )
   }
@@ -228,7 +228,7 @@ function writeCategories(sql: SQL, categories: CatalogChanges['categories']): Pr
     writes.push(
       (category === undefined
         ? sql`DELETE FROM categories WHERE id = ${id}`
-        : sql.unsafe(PUT_CATEGORY, categoryValues(category).map(bound))
+        : sql.unsafe(PUT_CATEGORY, categoryValues(category).map(toParameter))
       ).execute(),
     )
   }

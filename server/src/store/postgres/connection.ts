@@ -1,47 +1,42 @@
 import { SQL } from 'bun'
 import { SECOND } from '../../core/values/clock.ts'
 import type { Durability, SqlDatabase, SqlValue, Statement } from '../sql.ts'
+import { type Host, optionsFrom, type PostgresSettings, readAddress } from './connection-options.ts'
 import { DIALECT } from './dialect.ts'
 import {
-  asServiceError,
-  Hung,
+  AnswerTimeout,
   hasState,
-  inTime,
-  isLost,
+  isConnectionLost,
   isOurFault,
   isReadOnly,
   isTaken,
   Overloaded,
   TOO_MANY_CONNECTIONS,
+  toServiceError,
   unavailable,
+  unusableHosts,
+  withTimeout,
 } from './failures.ts'
-import { type Host, readAddress } from './hosts.ts'
-import { optionsFrom, type PostgresSettings } from './options.ts'
-import { bound } from './parameters.ts'
-import { firstToSucceed } from './reconnecting.ts'
-import { PostgresSession } from './session.ts'
-import { checkTakesWrites } from './session-check.ts'
+import { toParameter } from './parameters.ts'
+import { checkTakesWrites, PostgresSession, runAll, transact, transactInTwoTrips } from './session.ts'
 import { type Session, SessionPool } from './session-pool.ts'
-import { runAll, transact, transactInTwoTrips } from './transactions.ts'
-import { unusableHosts } from './unreachable.ts'
 
-/** A database that takes longer to say that it is there counts as away meanwhile. */
-const PROMPT_MS = 300
-/** How much later than the server's own time-out we give up: only where its answer cannot reach us. */
-const LATER_MS = 2 * SECOND
-/** How long a caller waits for a session while none becomes free for anybody. */
+/** If the database does not answer a probe within this time, it counts as unavailable. */
+const PROBE_GRACE_MS = 300
+/** Added to the server's statement timeout, so that ours applies only if the server's answer does not arrive. */
+const TIMEOUT_MARGIN_MS = 2 * SECOND
+/** How long a caller waits while no session becomes free for any caller. */
 const MAX_STALL_MS = 2 * SECOND
-/** A process that lives is back with the next statement much sooner, on a busy machine too. */
+/** A live process sends its next statement much sooner, even on a busy machine. */
 const MAX_PAUSE_MS = 5 * SECOND
 const CLOSED = new Error('the store is closed')
 
-type TakeOptions = { readonly isUrgent?: boolean }
+type AcquireOptions = { readonly isUrgent?: boolean }
 type Explain = (database: Pick<SqlDatabase, 'rows'>) => Promise<unknown>
 
 /**
- * The pool of connections to one PostgreSQL that takes writes, and whether it can be reached. While it cannot, callers are
- * refused at once, and attempts again and again find out when it is back, or which of several hosts takes writes by then;
- * nobody waits for a connection that will not come.
+ * The session pool of the PostgreSQL host that accepts writes. While no host does, callers are refused at once, and probes
+ * find out when the host is back or which other host has been promoted.
  */
 export class Connection implements SqlDatabase {
   readonly dialect = DIALECT
@@ -50,21 +45,21 @@ export class Connection implements SqlDatabase {
   readonly #mayBeReadOnly: boolean
   readonly #explain: Explain
   readonly #statementMs: number
-  readonly #patienceMs: number
+  readonly #timeoutMs: number
   readonly #connectMs: number
   #check: (session: Session) => Promise<unknown> = checkTakesWrites
   #pool: SessionPool
-  #trouble: unknown
-  /** Why no host took writes when a read-only one was accepted instead. */
+  #problem: unknown
+  /** Why no host accepted writes, if a read-only one is used instead. */
   #readOnlyReason: unknown
-  #isAway = false
+  #isUnavailable = false
   #isProbing = false
   #isClosed = false
   #losses = 0
 
   /**
-   * Looks for the first of the hosts; `connect` for the one that takes writes. `explain` is asked whether something is wrong
-   * with the database when it refuses a statement.
+   * Starts with the first host; `connect` finds the one that accepts writes. `explain` returns the reason if the database
+   * refuses a statement because of its own state.
    */
   constructor(url: string, settings: PostgresSettings, explain: Explain = async () => undefined) {
     this.#explain = explain
@@ -73,13 +68,13 @@ export class Connection implements SqlDatabase {
     this.#mayBeReadOnly = settings.mayBeReadOnly === true
     this.#connectMs = settings.connectTimeoutSeconds * SECOND
     this.#statementMs = settings.statementTimeoutSeconds * SECOND
-    this.#patienceMs = this.#statementMs + LATER_MS
+    this.#timeoutMs = this.#statementMs + TIMEOUT_MARGIN_MS
     const [first] = this.#hosts
-    if (first === undefined) throw new Error('DATABASE_URL names no host')
+    if (first === undefined) throw new Error('DATABASE_URL does not name a host')
     this.#pool = this.#newPool(first)
   }
 
-  /** Finds the host that takes writes; for who only reads, another will do where there is none. */
+  /** Finds the host that accepts writes. If there is none and the settings allow it, uses a read-only one. */
   async connect(): Promise<void> {
     try {
       this.#use(await this.#findHost())
@@ -91,31 +86,27 @@ export class Connection implements SqlDatabase {
     }
   }
 
-  /** Another number after a connection was lost: then the server may have crashed. */
+  /** Changes when a connection was lost: the server may have crashed. */
   get losses(): number {
     return this.#losses
   }
 
-  get statementTimeoutMs(): number {
-    return this.#statementMs
-  }
-
-  /** How many sessions this process may have at once. */
+  /** The maximum number of sessions. */
   get poolSize(): number {
     return this.#pool.options.max ?? 1
   }
 
   /**
-   * Statements that go out together on one connection; on its own, each is a transaction. The time limit counts from the
-   * moment that there is a session: waiting for one has a limit of its own, and says nothing about the database.
+   * Runs statements on one session, each as its own transaction. The timeout starts when the session is available: waiting
+   * for a session has its own timeout and says nothing about the database.
    */
-  async run<T>(work: (session: Session) => Promise<T>, options: TakeOptions = {}): Promise<T> {
-    this.#refuseWhileAway()
+  async run<T>(work: (session: Session) => Promise<T>, options: AcquireOptions = {}): Promise<T> {
+    this.#requireAvailable()
     return this.guard(() => this.#onSession(this.#pool, work, options))
   }
 
   rows<Row>(text: string, ...values: readonly SqlValue[]): Promise<Row[]> {
-    return this.run((sql) => sql.unsafe<Row[]>(text, values.map(bound)))
+    return this.run((sql) => sql.unsafe<Row[]>(text, values.map(toParameter)))
   }
 
   commit(statements: readonly Statement[], durability: Durability = 'durable'): Promise<number[]> {
@@ -127,10 +118,7 @@ export class Connection implements SqlDatabase {
     return this.run((session) => transact(session, 'durable', work))
   }
 
-  /**
-   * A transaction of two trips. One that is forgettable is not waited for on disk: a crash of the server may forget it,
-   * nobody sees it undone. Without `maxLockWaitMs`, a lock is waited for until the statement times out.
-   */
+  /** A transaction of two round trips. Without `maxLockWaitMs`, it waits for locks until the statement timeout. */
   readThenWrite<Found>(
     durability: Durability,
     read: (session: Session) => Promise<Found>,
@@ -140,34 +128,34 @@ export class Connection implements SqlDatabase {
     return this.run((session) => transactInTwoTrips(session, durability, read, write, maxLockWaitMs))
   }
 
-  /** Throws while no host takes writes. */
+  /** Throws while no host accepts writes. */
   requireWritable(): void {
-    this.#refuseWhileAway()
+    this.#requireAvailable()
     if (this.#readOnlyReason !== undefined) throw unavailable(this.#readOnlyReason)
   }
 
-  async longSession(options: TakeOptions = {}): Promise<PostgresSession> {
-    this.#refuseWhileAway()
+  async longSession(options: AcquireOptions = {}): Promise<PostgresSession> {
+    this.#requireAvailable()
     const pool = this.#pool
-    const session = await this.guard(() => pool.take(options))
+    const session = await this.guard(() => pool.acquire(options))
     const close = async () => {
       const isSound = await session`ROLLBACK`.then(
         () => true,
         () => false,
       )
-      pool.giveBack(session, { isSound })
+      pool.release(session, { isSound })
     }
     return new PostgresSession({ session, close, guard: (work) => this.guard(work), maxPauseMs: 0 })
   }
 
   /**
-   * One beside the pool, which is gone once it is closed, and with it all that is set or made for it alone. What it writes is
-   * given up where this process stands still in the middle of it, before those give up who wait for it.
+   * A session outside the pool. Closing it ends the connection, with its settings and temporary tables. If this process is
+   * suspended while it writes, the server rolls back before other callers that wait for its locks time out.
    */
   async separateSession(): Promise<PostgresSession> {
     const pool = new SQL({ ...this.#pool.options, max: 1 })
     const close = () => pool.close({ timeout: 0 })
-    const session = await this.guard(() => inTime(pool.reserve(), this.#patienceMs)).catch(
+    const session = await this.guard(() => withTimeout(pool.reserve(), this.#timeoutMs)).catch(
       (error: unknown) => {
         close().catch(() => {})
         throw error
@@ -177,17 +165,17 @@ export class Connection implements SqlDatabase {
     return new PostgresSession({ session, close, guard: (work) => this.guard(work), maxPauseMs })
   }
 
-  /** Turns what a session of the caller's failed with into what callers understand. */
+  /** Runs work on a session and turns its errors into errors for callers. */
   async guard<T>(work: () => Promise<T>): Promise<T> {
     const pool = this.#pool
     try {
       return await work()
     } catch (error) {
-      // A pool that was given up since says nothing about the one in use, nor does a server that refuses one more connection.
+      // An abandoned pool says nothing about the current one, nor does a server that refuses one more connection.
       const isOneTooMany = hasState(error, TOO_MANY_CONNECTIONS) && pool.hasSessions
-      if (isLost(error) && pool === this.#pool && !isOneTooMany) this.#suspect(error)
+      if (isConnectionLost(error) && pool === this.#pool && !isOneTooMany) this.#startProbing(error)
       const explained = isOurFault(error) && !isTaken(error) ? await this.#explained(pool) : undefined
-      throw explained === undefined ? asServiceError(error) : unavailable(explained)
+      throw explained === undefined ? toServiceError(error) : unavailable(explained)
     }
   }
 
@@ -196,21 +184,21 @@ export class Connection implements SqlDatabase {
     await this.#pool.close(1, CLOSED)
   }
 
-  /** The trouble, where a statement was refused for what is no fault of this program. */
+  /** Why the database refused a statement, if that is not the fault of this program. */
   async #explained(pool: SessionPool): Promise<unknown> {
     const rows = <Row>(text: string, ...values: readonly SqlValue[]) =>
-      this.#onSession(pool, (session) => session.unsafe<Row[]>(text, values.map(bound)))
+      this.#onSession(pool, (session) => session.unsafe<Row[]>(text, values.map(toParameter)))
     return this.#explain({ rows }).catch(() => undefined)
   }
 
-  #refuseWhileAway(): void {
+  #requireAvailable(): void {
     if (this.#isClosed) throw unavailable(CLOSED)
-    if (this.#isAway) throw unavailable(this.#trouble)
+    if (this.#isUnavailable) throw unavailable(this.#problem)
   }
 
-  #suspect(trouble: unknown): void {
+  #startProbing(problem: unknown): void {
     if (this.#isProbing || this.#isClosed) return
-    this.#trouble = trouble
+    this.#problem = problem
     this.#isProbing = true
     void this.#probe().finally(() => {
       this.#isProbing = false
@@ -218,64 +206,64 @@ export class Connection implements SqlDatabase {
   }
 
   /**
-   * Ends when a database that takes writes answers. One lost connection of many is no reason to refuse anybody, nor to give up
-   * the others: they are asked first.
+   * Ends when a host that accepts writes answers. The current pool is probed first: one lost connection of many is no reason
+   * to refuse callers or to abandon the others.
    */
   async #probe(): Promise<void> {
     const pool = this.#pool
-    let mayKeep = !isReadOnly(this.#trouble)
-    this.#isAway = !mayKeep
-    if (!mayKeep) giveUp(pool, this.#trouble)
-    else if (this.#trouble instanceof Hung) pool.closeIdle()
-    const tooLate = setTimeout(() => {
-      this.#isAway = true
-      pool.refuseWaiting(this.#trouble)
-    }, PROMPT_MS)
-    const found = await firstToSucceed({
+    let mayKeep = !isReadOnly(this.#problem)
+    this.#isUnavailable = !mayKeep
+    if (!mayKeep) abandon(pool, this.#problem)
+    else if (this.#problem instanceof AnswerTimeout) pool.closeIdle()
+    const graceTimer = setTimeout(() => {
+      this.#isUnavailable = true
+      pool.refuseWaiting(this.#problem)
+    }, PROBE_GRACE_MS)
+    const found = await retryUntilSuccess({
       attempt: () => {
         if (!mayKeep) return this.#findHost()
         mayKeep = false
         return this.#reached(pool)
       },
       onFailure: (error) => {
-        this.#isAway = true
-        this.#trouble = error
+        this.#isUnavailable = true
+        this.#problem = error
       },
-      discard: (late) => giveUp(late, CLOSED),
-      isOver: () => this.#isClosed,
+      discard: (late) => abandon(late, CLOSED),
+      isCancelled: () => this.#isClosed,
     })
-    clearTimeout(tooLate)
+    clearTimeout(graceTimer)
     if (found === undefined) return
     this.#use(found)
-    this.#isAway = false
+    this.#isUnavailable = false
   }
 
-  /** Asks all hosts at once. Gives the pool of the first that takes writes; throws the problem of each if none does. */
+  /** Probes all hosts at once. Returns the pool of the first that accepts writes; throws the problems of all if none does. */
   async #findHost(): Promise<SessionPool> {
-    const asked = this.#hosts.map((options) => this.#newPool(options))
+    const pools = this.#hosts.map((options) => this.#newPool(options))
     let found: SessionPool | undefined
     try {
-      found = await Promise.any(asked.map((pool) => this.#reached(pool)))
+      found = await Promise.any(pools.map((pool) => this.#reached(pool)))
       return found
     } catch (error) {
       if (!(error instanceof AggregateError)) throw error
       throw await unusableHosts(this.#addresses, error.errors, this.#connectMs)
     } finally {
-      for (const pool of asked) if (pool !== found) giveUp(pool, CLOSED)
+      for (const pool of pools) if (pool !== found) abandon(pool, CLOSED)
     }
   }
 
   async #reached(pool: SessionPool): Promise<SessionPool> {
     try {
-      await inTime(
+      await withTimeout(
         this.#onSession(pool, (session) => session`SELECT 1`, { isUrgent: true }),
         this.#connectMs,
       )
       return pool
     } catch (error) {
-      // All sessions are in use, so the server is there; a statement that hangs reaches its own time limit.
+      // All sessions are in use, so the server is available. A statement that hangs has its own timeout.
       if (error instanceof Overloaded) return pool
-      giveUp(pool, error)
+      abandon(pool, error)
       throw error
     }
   }
@@ -283,26 +271,26 @@ export class Connection implements SqlDatabase {
   async #onSession<T>(
     pool: SessionPool,
     work: (session: Session) => Promise<T>,
-    options: TakeOptions = {},
+    options: AcquireOptions = {},
   ): Promise<T> {
-    const session = await pool.take(options)
+    const session = await pool.acquire(options)
     let isSound = false
     try {
-      const result = await inTime(work(session), this.#patienceMs)
+      const result = await withTimeout(work(session), this.#timeoutMs)
       isSound = true
       return result
     } catch (error) {
-      // The server may have been replaced by another one without a word.
-      if (error instanceof Hung && pool === this.#pool) this.#losses++
+      // The server may have been replaced by another one without closing the connection.
+      if (error instanceof AnswerTimeout && pool === this.#pool) this.#losses++
       throw error
     } finally {
-      pool.giveBack(session, { isSound })
+      pool.release(session, { isSound })
     }
   }
 
   #use(pool: SessionPool): void {
     if (pool === this.#pool) return
-    giveUp(this.#pool, this.#trouble ?? CLOSED)
+    abandon(this.#pool, this.#problem ?? CLOSED)
     this.#pool = pool
     this.#losses++
   }
@@ -316,13 +304,48 @@ export class Connection implements SqlDatabase {
       },
       maxStallMs: MAX_STALL_MS,
       maxWaitMs: this.#statementMs,
-      maxOpenMs: this.#patienceMs,
+      maxOpenMs: this.#timeoutMs,
     })
     return pool
   }
 }
 
-/** Connections that hang would be handed out again; what waits for them is refused. */
-function giveUp(pool: SessionPool, reason: unknown): void {
+/** Closes the pool at once and rejects its waiting callers, so that hanging connections are not reused. */
+function abandon(pool: SessionPool, reason: unknown): void {
   pool.close(0, reason).catch(() => {})
+}
+
+interface Attempts<T> {
+  readonly attempt: () => Promise<T>
+  readonly onFailure: (error: unknown) => void
+  /** Called with the result of an attempt that succeeds after another has. */
+  readonly discard: (late: T) => void
+  readonly isCancelled: () => boolean
+}
+
+/** The pause between attempts. */
+const RETRY_AFTER_MS = 100
+/** After this time the next attempt starts, because the server may never answer the first. */
+const ATTEMPT_TIMEOUT_MS = 400
+
+/** Returns the result of the first attempt that succeeds, or `undefined` if it is cancelled. The pauses do not grow. */
+export async function retryUntilSuccess<T>(attempts: Attempts<T>): Promise<T | undefined> {
+  const { attempt, onFailure, discard, isCancelled } = attempts
+  const found = Promise.withResolvers<void>()
+  let first: { readonly result: T } | undefined
+  const succeeded = (result: T) => {
+    if (first !== undefined || isCancelled()) return discard(result)
+    first = { result }
+    found.resolve()
+  }
+  // A failure after the first success says nothing about the host in use.
+  const failed = (error: unknown) => {
+    if (first === undefined) onFailure(error)
+  }
+  while (first === undefined && !isCancelled()) {
+    const answered = attempt().then(succeeded, failed)
+    await Promise.race([answered, found.promise, Bun.sleep(ATTEMPT_TIMEOUT_MS)])
+    if (first === undefined) await Promise.race([found.promise, Bun.sleep(RETRY_AFTER_MS)])
+  }
+  return first?.result
 }

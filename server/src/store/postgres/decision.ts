@@ -9,7 +9,7 @@ import {
 } from '../../core/stock/stock-draft.ts'
 import { detailOf, petIdOf } from '../log-rows.ts'
 import { writeCatalog } from './catalog.ts'
-import { idsFrom } from './log-ids.ts'
+import { idsFrom } from './dialect.ts'
 import { writeChangedOrders } from './orders.ts'
 import { arrayOf, quoted } from './parameters.ts'
 

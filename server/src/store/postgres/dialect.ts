@@ -1,12 +1,18 @@
+import type { SQL } from 'bun'
 import { highestId, OWN_IDS } from '../own-ids.ts'
 import { type Dialect, statement } from '../sql.ts'
-import { IDS_A_NUMBER } from './log-ids.ts'
 
-/** Any number that nobody else takes. Held together by those who change some pets, alone by those who change any. */
+/**
+ * One number of the sequence `log_ids` provides ids for this many rows of the log: as many as a commit without orders can
+ * write, because each of its 1,000 changes may cross a threshold.
+ */
+export const IDS_PER_NUMBER = 2_000
+
+/** An advisory lock: shared for changes of single pets, exclusive for changes of many. Any unique number will do. */
 export const CATALOG_LOCK = 0x696d706f7274n
-/** The words of a name as they are: no parser of the server has a say in what a word is. */
+/** Uses the stored words directly, without a text search parser of the server. */
 export const WORDS_VECTOR = `array_to_tsvector(string_to_array(words, ' '))`
-/** Likewise: before the number of one of the locks of barcodes. */
+/** The class of the advisory locks of barcodes. */
 export const BARCODE_LOCK_CLASS = 0x62617263
 const SEQUENCES = { orders: 'order_ids', pets: 'pet_ids', categories: 'category_ids' } as const
 
@@ -16,7 +22,8 @@ export const DIALECT = {
   forUpdate: 'FOR UPDATE',
   skipLocked: 'SKIP LOCKED',
   indexedBy: () => '',
-  lookUp: (table, which) => `CROSS JOIN LATERAL (SELECT * FROM ${table} WHERE ${which} OFFSET 0) AS ${table}`,
+  lookUp: (table, condition) =>
+    `CROSS JOIN LATERAL (SELECT * FROM ${table} WHERE ${condition} OFFSET 0) AS ${table}`,
   listedIds: (parameter) =>
     `SELECT CAST(value AS bigint) AS id FROM jsonb_array_elements_text(CAST(CAST(${parameter} AS text) AS jsonb)) AS listed (value)`,
   raiseIds: (table) =>
@@ -25,15 +32,47 @@ export const DIALECT = {
   jsonObject: 'json_build_object',
   keyOrder: 'number',
   newIdentity: [
-    // New rows of the log go on behind what was brought in.
-    `SELECT setval('log_ids', greatest((SELECT max(id) FROM log), 0) + ${IDS_A_NUMBER})`,
+    // New rows of the log get ids above the copied ones.
+    `SELECT setval('log_ids', greatest((SELECT max(id) FROM log), 0) + ${IDS_PER_NUMBER})`,
     `UPDATE log_state SET identity = gen_random_uuid(), prunings = prunings + 1, pruned_xid = pg_current_xact_id()`,
     "UPDATE log_numbering SET server = ''",
     ...OWN_IDS.map(
       (table) =>
-        `SELECT setval('${SEQUENCES[table]}', highest) FROM (${highestId(table)}) AS brought
+        `SELECT setval('${SEQUENCES[table]}', highest) FROM (${highestId(table)}) AS existing
         WHERE highest >= (SELECT last_value FROM ${SEQUENCES[table]})`,
     ),
   ],
   skipIds: ['SELECT skip_ids()'],
 } as const satisfies Dialect
+
+/** How many sequence numbers a commit needs for its log rows. */
+export function numbersFor(rows: number): number {
+  return Math.ceil(rows / IDS_PER_NUMBER)
+}
+
+/** Maps the index of a log row within its commit to its id. */
+export function idsFrom(numbers: readonly bigint[]): (index: number) => bigint {
+  return (index) => {
+    const number = numbers[Math.floor(index / IDS_PER_NUMBER)]
+    if (number === undefined)
+      throw new Error(`${numbers.length} sequence numbers are too few for log row ${index}`)
+    return number + BigInt(index % IDS_PER_NUMBER)
+  }
+}
+
+/** SQL that takes sequence numbers, as the text of an array. The pets must be locked. */
+export const takenLogNumbers = (count: string) =>
+  `ARRAY(SELECT nextval('log_ids') FROM generate_series(1, ${count}::bigint))::text`
+
+/** Takes the sequence numbers for the given number of log rows. */
+export async function takeLogNumbers(sql: SQL, rows: number): Promise<bigint[]> {
+  const [taken] = await sql.unsafe<{ numbers: string }[]>(`SELECT ${takenLogNumbers('$1')} AS numbers`, [
+    BigInt(numbersFor(rows)),
+  ])
+  return numbersIn(taken?.numbers ?? '{}')
+}
+
+/** Parses the text of an array. */
+export function numbersIn(text: string): bigint[] {
+  return text === '{}' ? [] : text.slice(1, -1).split(',').map(BigInt)
+}

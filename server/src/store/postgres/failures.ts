@@ -1,25 +1,19 @@
-import { SQL } from 'bun'
+import { connect, SQL } from 'bun'
+import { SECOND } from '../../core/values/clock.ts'
 import { ServiceError } from '../../core/values/errors.ts'
+import { type Host, hostText } from './connection-options.ts'
 
-/** The database gave no answer, not even that it took too long. */
-export class Hung extends Error {
-  override readonly name = 'Hung'
-
-  constructor(afterMs: number) {
-    super(`no answer within ${afterMs / 1_000} s`)
-  }
+/** The database did not answer at all, not even with a timeout of its own. */
+export class AnswerTimeout extends Error {
+  override readonly name = 'AnswerTimeout'
 }
 
-/** All sessions stayed in use by other callers. The database is there, so this is no outage. */
+/** All sessions stayed in use by other callers. The database is available, so this is not an outage. */
 export class Overloaded extends Error {
   override readonly name = 'Overloaded'
-
-  constructor(afterMs: number) {
-    super(`no database session became free within ${(afterMs / 1_000).toFixed(1)} s`)
-  }
 }
 
-/** The server takes no changes: a standby, or one that an operator has set so. What it shows may be late. */
+/** The server is a standby, or an operator has made it read-only. Its data may be stale. */
 export class ReadOnly extends Error {
   override readonly name = 'ReadOnly'
 
@@ -28,18 +22,12 @@ export class ReadOnly extends Error {
   }
 }
 
-/** Another version of this program has made the tables into what this one cannot work with. */
+/** A newer program has migrated the tables to a version that this one cannot use. */
 export class NewerTables extends Error {
   override readonly name = 'NewerTables'
-
-  constructor(found: number, known: number) {
-    super(
-      `the tables are of version ${found}, and this program works with ${known}; replace it by the newer program`,
-    )
-  }
 }
 
-/** None of the hosts of the address can be used; the message names each of them and its problem. */
+/** No host of the address can be used. The message names the problem of each host. */
 export class UnusableHosts extends Error {
   override readonly name = 'UnusableHosts'
   readonly errors: readonly unknown[]
@@ -50,9 +38,12 @@ export class UnusableHosts extends Error {
   }
 }
 
-export async function inTime<T>(work: Promise<T>, longestMs: number): Promise<T> {
+export async function withTimeout<T>(work: Promise<T>, timeoutMs: number): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>()
-  const timer = setTimeout(() => reject(new Hung(longestMs)), longestMs)
+  const timer = setTimeout(
+    () => reject(new AnswerTimeout(`no answer within ${timeoutMs / SECOND} s`)),
+    timeoutMs,
+  )
   try {
     return await Promise.race([work, promise])
   } finally {
@@ -61,15 +52,15 @@ export async function inTime<T>(work: Promise<T>, longestMs: number): Promise<T>
 }
 
 /**
- * SQLSTATEs that say our own SQL or data is wrong: bugs, not a database in trouble. A table that is missing
- * (42P01), or that may not be used (42501), is the operator's to mend, and so is trouble.
+ * SQLSTATEs caused by our own SQL or data. They are bugs, not database outages. A missing table (42P01) and a missing
+ * permission (42501) count as outages, because the operator has to fix them.
  */
 const OUR_FAULT = /^(21|22|23|2F|34|42(?!P01|501)|P0)/
-/** The server is going, coming, full or refuses the login: another connection may fare no better. */
+/** The server is stopping, starting, full or refuses the login, so other connections may fail as well. */
 const SERVER_GONE = /^(08|28|3D|53|57P0)/
 
 const READ_ONLY = '25006'
-/** The server has no connection left, or none for this role or database. */
+/** The server allows no more connections, or none for this role or database. */
 export const TOO_MANY_CONNECTIONS = '53300'
 /** A lock was not free within `lock_timeout`. */
 export const LOCK_TIMEOUT = '55P03'
@@ -81,7 +72,7 @@ export function isReadOnly(error: unknown): boolean {
   return error instanceof ReadOnly || stateOf(error) === READ_ONLY
 }
 
-/** Whether PostgreSQL reported this SQLSTATE, directly or as the cause of what callers see. */
+/** Whether PostgreSQL reported this SQLSTATE, directly or as the cause of a ServiceError. */
 export function hasState(error: unknown, state: string): boolean {
   return stateOf(error instanceof ServiceError ? error.cause : error) === state
 }
@@ -91,8 +82,8 @@ function stateOf(error: unknown): string | undefined {
 }
 
 /** Whether the connection, rather than the statement, has failed. */
-export function isLost(error: unknown): boolean {
-  if (error instanceof Hung || isReadOnly(error)) return true
+export function isConnectionLost(error: unknown): boolean {
+  if (error instanceof AnswerTimeout || isReadOnly(error)) return true
   if (!(error instanceof SQL.PostgresError)) return false
   return error.errno === undefined ? isConnectionCode(error.code) : SERVER_GONE.test(error.errno)
 }
@@ -105,31 +96,89 @@ export function unavailable(cause: unknown): ServiceError {
   if (cause instanceof Overloaded) {
     return new ServiceError('service_unavailable', 'the service is overloaded; try again shortly', { cause })
   }
-  const trouble = isReadOnly(cause)
+  const problem = isReadOnly(cause)
     ? 'is read-only'
     : cause instanceof NewerTables
-      ? 'is of a newer version than this program'
+      ? 'has a newer version than this program'
       : 'cannot answer'
-  return new ServiceError('service_unavailable', `the database ${trouble} at the moment; try again shortly`, {
+  return new ServiceError('service_unavailable', `the database ${problem} at the moment; try again shortly`, {
     cause,
   })
 }
 
 const UNIQUE = new Set(['orders_pkey', 'pets_pkey', 'pets_by_barcode', 'stock_pkey', 'categories_pkey'])
 
-/** Whether somebody else has just made what was to be made with the same id or barcode. */
+/** Whether another transaction has just inserted a row with the same id or barcode. */
 export function isTaken(error: unknown): boolean {
   return error instanceof SQL.PostgresError && error.errno === '23505' && UNIQUE.has(String(error.constraint))
 }
 
-/** Whether a statement of ours is wrong, or what it was given; on tables that we do not know, it may well be. */
+/** Whether our own statement or its values are wrong, which can also happen on tables of another version. */
 export function isOurFault(error: unknown): boolean {
   return OUR_FAULT.test(stateOf(error) ?? '')
 }
 
-/** If the server did not reject a statement with an SQLSTATE of ours, the result of its transaction is unknown. */
-export function asServiceError(error: unknown): unknown {
-  const isTrouble =
-    error instanceof Overloaded || isLost(error) || (error instanceof SQL.PostgresError && !isOurFault(error))
-  return isTrouble ? unavailable(error) : error
+/** Outages become a ServiceError, because the outcome of the transaction is unknown; our own bugs stay as they are. */
+export function toServiceError(error: unknown): unknown {
+  const isOutage =
+    error instanceof Overloaded ||
+    isConnectionLost(error) ||
+    (error instanceof SQL.PostgresError && !isOurFault(error))
+  return isOutage ? unavailable(error) : error
+}
+
+/** Explains the error codes of the operating system. */
+const NETWORK_PROBLEMS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'nothing listens there (the port is closed)',
+  ENOTFOUND: 'no host has that name',
+  EAI_AGAIN: 'the host name cannot be resolved',
+  EHOSTUNREACH: 'the host is unreachable',
+  ENETUNREACH: 'the network is unreachable',
+  ENOENT: 'the socket does not exist',
+  EACCES: 'this user may not use the socket',
+}
+
+/** Names each host and its problem. Bun itself reports only that it failed to connect. */
+export async function unusableHosts(
+  hosts: readonly Host[],
+  errors: readonly unknown[],
+  timeoutMs: number,
+): Promise<UnusableHosts> {
+  const problems = await Promise.all(
+    hosts.map(async (host, index) => {
+      const error = errors[index]
+      const reason = (await networkReason(host, error, timeoutMs)) ?? messageOf(error)
+      return hosts.length === 1 && hasAnswered(error) ? reason : `${hostText(host)}: ${reason}`
+    }),
+  )
+  return new UnusableHosts(problems.join('; '), errors)
+}
+
+/** Whether the server itself has refused the connection. */
+function hasAnswered(error: unknown): boolean {
+  return !(error instanceof SQL.PostgresError) || error.errno !== undefined
+}
+
+/** `undefined` if a connection succeeds now. */
+async function networkReason(host: Host, error: unknown, timeoutMs: number): Promise<string | undefined> {
+  if (hasAnswered(error)) return undefined
+  const failure = await withTimeout(tryToConnect(host), timeoutMs).catch((error: unknown) => error)
+  if (failure === undefined) return undefined
+  return NETWORK_PROBLEMS[codeOf(failure)] ?? messageOf(failure)
+}
+
+async function tryToConnect(host: Host): Promise<void> {
+  const socket = { data: () => {}, error: () => {}, connectError: () => {} }
+  const connection = await ('path' in host
+    ? connect({ unix: host.path, socket })
+    : connect({ ...host, socket }))
+  connection.end()
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : ''
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
 }

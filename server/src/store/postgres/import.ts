@@ -7,11 +7,10 @@ import { AdjustmentTables } from '../import-adjustment.ts'
 import { CategoryImport } from '../import-categories.ts'
 import { OrderImport } from '../import-orders.ts'
 import { PetImport } from '../import-pets.ts'
-import type { LongSession } from '../sql.ts'
-import type { StoreClock } from '../store-clock.ts'
+import type { LongSession, StoreClock } from '../sql.ts'
 import type { Connection } from './connection.ts'
 import { writeDecision } from './decision.ts'
-import { takeLogNumbers } from './log-ids.ts'
+import { takeLogNumbers } from './dialect.ts'
 import type { PostgresSession } from './session.ts'
 
 /**

@@ -4,8 +4,8 @@ import { type Clock, DAY, MINUTE } from '../../core/values/clock.ts'
 import { LIMIT_ROWS, type LimitRow, saveStatements, toStates } from '../limits.ts'
 import type { Connection } from './connection.ts'
 import { columnOf } from './parameters.ts'
+import { runAll } from './session.ts'
 import { storeTime } from './store-clock.ts'
-import { runAll } from './transactions.ts'
 
 /** Uses the clock of the database, unless a test passes its own. */
 export function sharedLimitStore(connection: Connection, clock: Clock | undefined): SharedLimitStore {

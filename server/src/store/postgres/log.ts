@@ -1,7 +1,5 @@
 import type { StockEvents } from '../../core/stock/stock-event.ts'
-import type { EventStore, HistoryStore } from '../../core/stock/stock-store.ts'
-import type { DeliveryStore } from '../../core/webhooks/webhook-store.ts'
-import { cursorAt, fromCursor, isCursorOf, type LogRange } from '../cursor.ts'
+import { cursorAt, fromCursor, isCursorOf, type LogRange, type LogVerbs } from '../cursor.ts'
 import { prunableIds } from '../history.ts'
 import { type LogRow, MAX_BEHIND, toEvent } from '../log-rows.ts'
 import { inLongSession } from '../sql.ts'
@@ -11,11 +9,11 @@ import type { Session } from './session-pool.ts'
 
 interface Numbering {
   readonly identity: string
-  /** Positions up to here have their rows. */
+  /** Positions up to this one have rows. */
   readonly last: bigint
-  /** Positions up to here are reserved for rows that are being numbered. */
+  /** Positions up to this one are reserved for rows that are being numbered. */
   readonly reserved: bigint
-  /** The last cursor of each earlier timeline, with blanks between them. */
+  /** The last cursor of each earlier timeline, separated by blanks. */
   readonly earlier: string
 }
 
@@ -25,17 +23,10 @@ interface PlaceRow extends Omit<LogRow, 'id'> {
   id: bigint | null
 }
 
-interface LogVerbs
-  extends Omit<EventStore, 'version'>,
-    Pick<HistoryStore, 'pruneHistory'>,
-    Pick<DeliveryStore, 'eventsAfter'> {
-  logRange(): Promise<LogRange>
-}
-
-/** An event's place in the log is its cursor. Places are given when somebody asks: see number_log. */
+/** The cursor of an event is its place in the log. Reading the log assigns places to new rows: see number_log. */
 export function logVerbs(connection: Connection): LogVerbs {
-  const patience = numberPatiently(connection)
-  const logRange = async () => rangeOf(await patience(() => connection.run(numberLog)))
+  const retryTimeout = retryAfterNumbering(connection)
+  const logRange = async () => rangeOf(await retryTimeout(() => connection.run(numberLog)))
   return {
     logRange,
 
@@ -44,11 +35,12 @@ export function logVerbs(connection: Connection): LogVerbs {
       return cursorAt(range, range.position)
     },
 
-    stockEventsAfter: (cursor, limit) => patience(() => eventsAfter(connection, cursor, limit, MAX_BEHIND)),
-    eventsAfter: (cursor, limit) => patience(() => eventsAfter(connection, cursor, limit, undefined)),
+    stockEventsAfter: (cursor, limit) =>
+      retryTimeout(() => eventsAfter(connection, cursor, limit, MAX_BEHIND)),
+    eventsAfter: (cursor, limit) => retryTimeout(() => eventsAfter(connection, cursor, limit, undefined)),
 
     pruneHistory: async (limit, batch) => {
-      // What has no place yet would be missing among the events.
+      // Rows without a place would never become events.
       await logRange()
       return connection.transaction(async (session) => {
         const [text, value] = prunableIds(limit, `LIMIT ${Math.floor(batch)}`)
@@ -68,10 +60,10 @@ export function logVerbs(connection: Connection): LogVerbs {
 }
 
 /**
- * Repeats work that ran into the statement timeout, after one call of number_log that has none. Counting the rows of a very
- * large transaction may take that long, and would begin again with every call.
+ * Retries work that ran into the statement timeout, after a call of number_log without a timeout. Counting the rows of a
+ * very large transaction may take longer than the timeout, and every call would start again.
  */
-function numberPatiently(connection: Connection): <T>(work: () => Promise<T>) => Promise<T> {
+function retryAfterNumbering(connection: Connection): <T>(work: () => Promise<T>) => Promise<T> {
   let numbering: Promise<unknown> | undefined
   const numberWithoutTimeout = () =>
     inLongSession(connection, async (session) => {
@@ -102,15 +94,15 @@ async function eventsAfter(
   const from = fromCursor(cursor)
   if (from === undefined) return 'unknown_cursor'
   const [numbering, found] = await connection.run((session) =>
-    // The second begins when the first is done, and so sees the places that it gave.
+    // The statements run in order, so the second sees the places that the first has assigned.
     Promise.all([numberLog(session), placesAfter(session, from.position, limit)]),
   )
   const range = rangeOf(numbering)
   if (!isCursorOf(range, from)) return 'too_far'
   if (maxBehind !== undefined && range.position - from.position > maxBehind) return 'too_far'
-  // A pooler may have sent the second statement to another server, with another identity beyond this place.
+  // A pooler may have sent the second statement to another server, whose later places belong to another identity.
   const rows = found.filter(({ place }) => place <= numbering.last)
-  // Places that are gone, or whose rows are, have been removed.
+  // A missing place, or a place without its row, has been pruned.
   if (numbering.last > from.position && rows[0]?.place !== from.position + 1n) return 'too_far'
   if (rows.some(({ log_id, id }) => log_id !== null && id === null)) return 'too_far'
   const events = rows.map(({ place, id, ...row }) => {
@@ -123,7 +115,7 @@ async function eventsAfter(
 export async function numberLog(session: Session): Promise<Numbering> {
   const [row] = await session<Numbering[]>`
     SELECT identity, last, coalesce(round_last, last) AS reserved, earlier FROM number_log(${MAX_BEHIND})`.execute()
-  if (row === undefined) throw new Error('the database did not number its log')
+  if (row === undefined) throw new Error('number_log returned no row')
   return row
 }
 

@@ -1,18 +1,15 @@
 import { needsMigration, OpenRefused, requireOwnTables, type TablesMode } from '../opening.ts'
 import { inLongSession, type SqlDatabase } from '../sql.ts'
 import type { Connection } from './connection.ts'
-import { FAILOVER_TABLES } from './failover-tables.ts'
 import { NewerTables } from './failures.ts'
-import { addedColumns } from './own-columns.ts'
-import { FIRST_TABLES } from './tables.ts'
+import { FAILOVER_TABLES, FIRST_TABLES } from './tables.ts'
 
 interface Migration {
   readonly number: number
   readonly sql: string
   /**
-   * Instances are replaced one after the other, so those of the version before go on beside the new tables: a migration adds.
-   * What they still need is taken away by one of a later version, which says here from which tables on a program can work
-   * beside it: docs/upgrading.md.
+   * The lowest table version of the programs that can use the migrated tables. Instances are replaced one by one, so a
+   * migration only adds; a later version removes what old instances needed: docs/upgrading.md.
    */
   readonly oldestProgram: number
 }
@@ -33,23 +30,23 @@ const MIGRATIONS: readonly Migration[] = [
 
 const NEWEST = MIGRATIONS.at(-1)?.number ?? 0
 
-/** Any number will do, if nobody else takes the same: the ASCII codes of "petstore". */
+/** An advisory lock. Any unique number will do: the ASCII codes of "petstore". */
 const MIGRATION_LOCK = 0x70657473746f7265n
 
-/** What the tables of a database are, and which is the oldest program that can work with them. */
+/** The version of the tables, and the oldest program that can use them. */
 interface Version {
   readonly number: number
   readonly oldestProgram: number
 }
 
-/** Through JSON, since the first databases had no column `oldest_program`: no older program works with their tables. */
+/** Reads `oldest_program` through JSON, because the first databases do not have that column. */
 const VERSION = `
   SELECT number, coalesce(CAST(to_jsonb(migrations) ->> 'oldest_program' AS integer), number) AS "oldestProgram"
   FROM migrations ORDER BY number DESC LIMIT 1`
 
 /**
- * Brings the database to the newest form, if `tables` allows it. Safe when several processes start
- * at once: one does it, the others wait. Newer tables that this program can work with are left as they are.
+ * Migrates the database to the newest version, if `tables` allows it. If several processes start at once, one migrates and
+ * the others wait. Newer tables that this program can use are not changed.
  */
 export async function migrate(connection: Connection, tables: TablesMode): Promise<void> {
   const isUpToDate = (version: Version | undefined) =>
@@ -87,13 +84,16 @@ export async function migrate(connection: Connection, tables: TablesMode): Promi
   )
 }
 
-/** Trouble, where a newer program has made the tables into what this one cannot work with. */
+/** The error to report if a newer program has migrated the tables to a version that this one cannot use. */
 export async function findNewerTables(database: Pick<SqlDatabase, 'rows'>): Promise<NewerTables | undefined> {
   const { number, oldestProgram } = await versionOf(database)
-  return number > NEWEST && oldestProgram > NEWEST ? new NewerTables(number, NEWEST) : undefined
+  if (number <= NEWEST || oldestProgram <= NEWEST) return undefined
+  return new NewerTables(
+    `the tables have version ${number}, this program supports ${NEWEST}; start the newer program`,
+  )
 }
 
-/** The columns that this program makes by `version`, or by its newest if that is later. */
+/** The columns that this program creates by `version`, or by its newest version if that is lower. */
 export function expectedColumns(version: number): string[] {
   return MIGRATIONS.filter(({ number }) => number <= version).flatMap(({ sql }) => addedColumns(sql))
 }
@@ -104,8 +104,8 @@ interface FoundTables extends Version {
 }
 
 /**
- * `undefined` if there are no tables at all. Not for the locked part: a connection that has once found no such table
- * may go on believing so.
+ * `undefined` if there are no tables. Not for use under the migration lock: a connection that has found no table once may
+ * cache that result.
  */
 async function findTables(connection: Connection): Promise<FoundTables | undefined> {
   const [found] = await connection.rows<{ hasMigrations: boolean; isOurs: boolean; isEmpty: boolean }>(`
@@ -120,13 +120,13 @@ async function findTables(connection: Connection): Promise<FoundTables | undefin
   if (found?.isOurs) return readTables(connection)
   if (found?.hasMigrations) {
     throw new OpenRefused(
-      'the database belongs to another program, which has a table "migrations" of its own: choose another database or schema',
+      'the database belongs to another program, which has its own table "migrations": choose another database or schema',
     )
   }
   return found?.isEmpty ? undefined : { number: 0, oldestProgram: 0, columns: [] }
 }
 
-/** In one statement, so that the version and the columns are of the same moment. */
+/** One statement, so that the version and the columns come from one snapshot. */
 async function readTables(connection: Connection): Promise<FoundTables> {
   const [row] = await connection.rows<{ columns: string } & Version>(`
     SELECT version.*, (
@@ -144,4 +144,19 @@ async function readTables(connection: Connection): Promise<FoundTables> {
 async function versionOf(database: Pick<SqlDatabase, 'rows'>): Promise<Version> {
   const [row] = await database.rows<Version>(VERSION)
   return row ?? { number: 0, oldestProgram: 0 }
+}
+
+/**
+ * The columns that a migration adds, such as `stock.quantity`. Parses CREATE TABLE with one column per line, and ALTER TABLE
+ * with ADD COLUMN. A test compares the result with the columns that PostgreSQL creates.
+ */
+function addedColumns(sql: string): string[] {
+  const created = [...sql.matchAll(/CREATE (?:UNLOGGED )?TABLE (\w+) \(\n(.*?)\n {2}\)/gs)].flatMap(
+    ([, table, body = '']) =>
+      [...body.matchAll(/^ {4}([a-z]\w*) /gm)].map(([, column]) => `${table}.${column}`),
+  )
+  const altered = [...sql.matchAll(/ALTER TABLE (\w+)([^;]*)/g)].flatMap(([, table, changes = '']) =>
+    [...changes.matchAll(/ADD COLUMN (\w+)/g)].map(([, column]) => `${table}.${column}`),
+  )
+  return [...created, ...altered]
 }

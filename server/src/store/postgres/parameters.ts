@@ -3,7 +3,7 @@ import type { SqlValue } from '../sql.ts'
 
 type ElementType = 'BIGINT' | 'TEXT' | 'BOOLEAN'
 
-/** Rows turned into one array for each column: a statement then takes any number of rows, prepared once. */
+/** One column of the rows as an array parameter: one prepared statement then takes any number of rows. */
 export function columnOf<Row>(
   sql: Pick<SQL, 'array'>,
   rows: readonly Row[],
@@ -16,12 +16,12 @@ export function columnOf<Row>(
   )
 }
 
-/** Of one type, whatever the value: a number that happens to be small would be another, and another plan. */
-export function bound(value: SqlValue): bigint | string | boolean | null {
+/** Always the same type: Bun would send a small number as another type, which needs another plan. */
+export function toParameter(value: SqlValue): bigint | string | boolean | null {
   return typeof value === 'number' ? BigInt(value) : value
 }
 
-/** In PostgreSQL's own words: what Bun makes of an array takes several times as long. */
+/** An array in PostgreSQL's text format. Bun's own arrays take several times as long. */
 export function arrayOf<Row>(
   rows: readonly Row[],
   pick: (row: Row) => bigint | number | string | null | undefined,

@@ -1,11 +1,16 @@
 import { workerData } from 'node:worker_threads'
-import { answerRequests } from '../reader-loop.ts'
-import { PetSearch } from '../search.ts'
+import {
+  type ChangedPet,
+  INDEXED_COLUMNS,
+  MAX_CHANGED_PETS,
+  PetSearch,
+  type SearchSnapshot,
+} from '../search.ts'
+import { answerRequests } from '../workers.ts'
 import { Connection } from './connection.ts'
+import type { PostgresSettings } from './connection-options.ts'
 import { DIALECT } from './dialect.ts'
 import { findNewerTables } from './migrations.ts'
-import type { PostgresSettings } from './options.ts'
-import { searchSnapshot } from './reader.ts'
 import { storeClock } from './store-clock.ts'
 
 export interface PostgresReaderStart {
@@ -13,7 +18,71 @@ export interface PostgresReaderStart {
   readonly settings: Omit<PostgresSettings, 'clock'>
 }
 
-// The store starts this worker with such data and with no other.
+interface SnapshotRow {
+  /** NULL if this run of the server is not registered yet. */
+  readonly server: string | null
+  readonly snapshot: string
+  readonly prunings: bigint
+}
+
+interface ChangedRow extends Omit<ChangedPet, 'id'> {
+  readonly id: bigint | null
+  readonly is_cut: boolean
+  readonly log_rows: bigint
+  readonly reads_all: boolean | null
+}
+
+const BEGIN = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY'
+const SNAPSHOT =
+  'SELECT server_token() AS server, pg_current_snapshot()::text AS snapshot, prunings FROM log_state'
+
+/** The pets that were changed since the snapshot $1. `stockVerbs` of this adapter does the same. */
+const CHANGED_PETS = `
+  WITH changed AS MATERIALIZED (SELECT pet_id, kind FROM log_since($1::pg_snapshot, ${MAX_CHANGED_PETS + 1})),
+    total AS (SELECT count(*) AS log_rows, bool_or(kind = 'relist') AS reads_all FROM changed)
+  SELECT log_rows, reads_all, each.pet_id AS id, ${INDEXED_COLUMNS},
+    prunings <> $2::bigint AND pruned_xid >= pg_snapshot_xmin($1::pg_snapshot) AS is_cut
+  FROM log_state CROSS JOIN total
+  LEFT JOIN (SELECT DISTINCT pet_id FROM changed WHERE pet_id IS NOT NULL) AS each ON log_rows <= ${MAX_CHANGED_PETS}
+  LEFT JOIN stock ON stock.pet_id = each.pet_id LEFT JOIN pets ON pets.id = each.pet_id`
+
+async function searchSnapshot(connection: Connection): Promise<SearchSnapshot> {
+  const session = await connection.longSession()
+  const close = () => session.close()
+  try {
+    const [, [now]] = await session.together((sql) =>
+      Promise.all([sql.unsafe(BEGIN).execute(), sql.unsafe<SnapshotRow[]>(SNAPSHOT).execute()]),
+    )
+    if (now === undefined) throw new Error('the database has no identity: log_state is empty')
+    return {
+      rows: (text, ...values) => session.rows(text, ...values),
+      batches: async function* <Row>(text: string) {
+        // Reading all pets takes longer than the statement timeout.
+        await session.run('SET LOCAL statement_timeout = 0; SET LOCAL enable_seqscan = on')
+        yield* session.batches<Row>(text)
+      },
+      // Losses are part of the cursor because a crashed server may reuse transaction ids.
+      cursor: async () => [now.snapshot, now.server, now.prunings, connection.losses].join('@'),
+      changedSince: async (cursor) => {
+        const [snapshot = '', server, prunings = '0', losses] = cursor.split('@')
+        // Two unregistered servers may be different ones.
+        if (now.server === null || server !== now.server || losses !== String(connection.losses))
+          return 'too_many'
+        const rows = await session.rows<ChangedRow>(CHANGED_PETS, snapshot, BigInt(prunings))
+        const [first] = rows
+        if (first === undefined || first.is_cut || first.reads_all === true) return 'too_many'
+        if (first.log_rows > BigInt(MAX_CHANGED_PETS)) return 'too_many'
+        return rows.flatMap(({ id, ...row }) => (id === null ? [] : [{ ...row, id }]))
+      },
+      close,
+    }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+// The store starts this worker with this data.
 const { url, settings } = workerData as PostgresReaderStart
 const connection = new Connection(url, settings, findNewerTables)
 let connected: Promise<void> | undefined

@@ -1,20 +1,21 @@
 import { type ReservedSQL, SQL } from 'bun'
-import { inTime, isReadOnly, Overloaded } from './failures.ts'
+import { SECOND } from '../../core/values/clock.ts'
+import { isReadOnly, Overloaded, withTimeout } from './failures.ts'
 
-/** What runs on one connection. */
+/** One connection to the server. */
 export type Session = ReservedSQL
 
 interface PoolParts {
   readonly options: SQL.PostgresOrMySQLOptions
-  /** Called when a connection that was in use, or could have been, is lost; before whoever uses it is told. */
+  /** Called when an open connection is lost, before its user gets the error. */
   readonly onLoss: () => void
-  /** Asked of each connection before it is used for the first time; one that it throws for is used by nobody. */
+  /** Checks each new connection. If it throws, the connection is not used. */
   readonly check: (session: Session) => Promise<unknown>
-  /** How long a caller waits for a session while none becomes free for anybody. */
+  /** How long a caller waits while no session becomes free for any caller. */
   readonly maxStallMs: number
-  /** How long a caller waits for a session at most, while others get theirs. */
+  /** How long a caller waits while other callers get sessions. */
   readonly maxWaitMs: number
-  /** How long opening a connection may take, with its check. */
+  /** How long opening and checking a connection may take. */
   readonly maxOpenMs: number
 }
 
@@ -24,25 +25,25 @@ interface Waiter {
   readonly reject: (reason: unknown) => void
 }
 
-/** Between one that the server did not give and the next attempt, while there are others. */
-const AGAIN_AFTER_MS = 100
+/** The pause after a failed attempt to open a connection, while others are open. */
+const REOPEN_AFTER_MS = 100
 
 /**
- * The connections of one process to one server, opened when they are needed. The one that was used last is used next: its
- * server process has plans and pages at hand. See docs/decisions/2026-11-16-postgres-sessions.md.
+ * The connections of one process to one server, opened on demand. The connection that was used last is used next, because
+ * its server process has warm plans and caches. See docs/decisions/2026-11-16-postgres-sessions.md.
  */
 export class SessionPool {
   readonly options: SQL.PostgresOrMySQLOptions
   readonly #parts: PoolParts
   readonly #max: number
   readonly #opening = new Set<SQL>()
-  /** Each is the only one of a pool of Bun's: what happens to it, or to an attempt to open one, concerns no other. */
+  /** Each session has a Bun pool of its own, so that a failure of one does not affect the others. */
   readonly #open = new Map<Session, SQL>()
   #idle: Session[] = []
   #waiting: Waiter[] = []
   #pausedUntil = 0
-  #lastHandedOn = 0
-  #closedFor: unknown
+  #lastHandedOver = 0
+  #closeReason: unknown
 
   constructor(parts: PoolParts) {
     this.options = parts.options
@@ -55,13 +56,11 @@ export class SessionPool {
     return this.#open.size > 0
   }
 
-  /**
-   * Fails with `Overloaded` when all sessions stay in use for too long. An urgent caller is served before all who wait.
-   */
-  async take({ isUrgent = false }: { readonly isUrgent?: boolean } = {}): Promise<Session> {
+  /** Throws `Overloaded` if all sessions stay in use for too long. An urgent caller goes to the front of the queue. */
+  async acquire({ isUrgent = false }: { readonly isUrgent?: boolean } = {}): Promise<Session> {
     const session = this.#idle.pop()
     if (session !== undefined) return session
-    if (this.#closedFor !== undefined) throw this.#closedFor
+    if (this.#closeReason !== undefined) throw this.#closeReason
     const { promise, resolve, reject } = Promise.withResolvers<Session>()
     const waiter = { since: performance.now(), resolve, reject }
     if (isUrgent) this.#waiting.unshift(waiter)
@@ -75,9 +74,9 @@ export class SessionPool {
     }
   }
 
-  /** A session that is not sound is closed. */
-  giveBack(session: Session, { isSound }: { readonly isSound: boolean }): void {
-    if (isSound && this.#closedFor === undefined && this.#open.has(session)) this.#handOn(session)
+  /** Closes the session if it is not sound. */
+  release(session: Session, { isSound }: { readonly isSound: boolean }): void {
+    if (isSound && this.#closeReason === undefined && this.#open.has(session)) this.#handOver(session)
     else {
       this.#end(session)
       this.#openForWaiting()
@@ -88,32 +87,33 @@ export class SessionPool {
     for (const { reject } of this.#waiting.splice(0)) reject(reason)
   }
 
-  /** After a session has hung, the unused ones may hang as well: the next callers get new ones. */
+  /** After a session has hung, the idle ones may hang as well, so the next callers get new ones. */
   closeIdle(): void {
     for (const session of this.#idle.splice(0)) this.#end(session)
   }
 
-  /** While no session is open, callers wait for the attempt to open one, which has a time limit of its own. */
+  /** While no session is open, callers wait for the attempt to open one, which has its own timeout. */
   #shedIfLate(waiter: Waiter): void {
     if (this.#open.size === 0) return
     const now = performance.now()
-    const isStalled = now - this.#lastHandedOn >= this.#parts.maxStallMs
+    const isStalled = now - this.#lastHandedOver >= this.#parts.maxStallMs
     if (!isStalled && now - waiter.since < this.#parts.maxWaitMs) return
     this.#waiting = this.#waiting.filter((other) => other !== waiter)
-    waiter.reject(new Overloaded(now - waiter.since))
+    const seconds = ((now - waiter.since) / SECOND).toFixed(1)
+    waiter.reject(new Overloaded(`no database session became free within ${seconds} s`))
   }
 
-  /** Whoever waits for a connection is refused with the reason, and so is whoever uses one for longer than the time-out. */
+  /** Rejects waiting callers with the reason at once, and callers that still use a session after the timeout. */
   async close(timeoutSeconds: number, reason: unknown): Promise<void> {
-    this.#closedFor ??= reason
+    this.#closeReason ??= reason
     this.refuseWaiting(reason)
     this.closeIdle()
     const left = [...this.#opening, ...this.#open.values()]
     await Promise.all(left.map((sql) => sql.close({ timeout: timeoutSeconds })))
   }
 
-  #handOn(session: Session): void {
-    this.#lastHandedOn = performance.now()
+  #handOver(session: Session): void {
+    this.#lastHandedOver = performance.now()
     const next = this.#waiting.shift()
     if (next === undefined) this.#idle.push(session)
     else next.resolve(session)
@@ -127,7 +127,7 @@ export class SessionPool {
 
   async #openOne(): Promise<void> {
     let session: Session | undefined
-    // Bun calls it for what was never open as well, and for what was closed here.
+    // Bun also calls this for connections that were never open, and for those that were closed here.
     const onclose = () => {
       if (session === undefined || !this.#open.delete(session)) return
       this.#idle = this.#idle.filter((other) => other !== session)
@@ -136,13 +136,13 @@ export class SessionPool {
     const sql = new SQL({ ...this.options, max: 1, onclose })
     this.#opening.add(sql)
     try {
-      const opened = await inTime(this.#openChecked(sql), this.#parts.maxOpenMs)
+      const opened = await withTimeout(this.#openChecked(sql), this.#parts.maxOpenMs)
       session = opened
       this.#open.set(opened, sql)
-      this.giveBack(opened, { isSound: true })
+      this.release(opened, { isSound: true })
     } catch (error) {
       sql.close({ timeout: 0 }).catch(() => {})
-      this.#goOnWithout(error)
+      this.#handleFailedOpening(error)
     } finally {
       this.#opening.delete(sql)
     }
@@ -154,9 +154,9 @@ export class SessionPool {
     return session
   }
 
-  /** Where the server gives no more of them, those wait for the next that is given back who wanted another. */
-  #goOnWithout(error: unknown): void {
-    this.#pausedUntil = performance.now() + AGAIN_AFTER_MS
+  /** If other sessions are open, the waiting callers wait for one of these. */
+  #handleFailedOpening(error: unknown): void {
+    this.#pausedUntil = performance.now() + REOPEN_AFTER_MS
     if (this.#open.size === 0 || isReadOnly(error)) this.refuseWaiting(error)
   }
 

@@ -1,12 +1,13 @@
-import type { Columns, LongSession, SqlValue } from '../sql.ts'
+import type { Columns, Durability, LongSession, SqlValue, Statement } from '../sql.ts'
 import { DIALECT } from './dialect.ts'
-import { bound, columnOf } from './parameters.ts'
+import { ReadOnly } from './failures.ts'
+import { columnOf, toParameter } from './parameters.ts'
 import type { Session } from './session-pool.ts'
 
-/** Rows that come in one piece. */
-const BATCH = 5_000
+/** Rows that are fetched at once. */
+const ROWS_PER_BATCH = 5_000
 
-/** Turns what a session failed with into what callers understand. */
+/** Turns errors of a session into errors for callers. */
 type Guard = <T>(work: () => Promise<T>) => Promise<T>
 
 interface SessionParts {
@@ -14,17 +15,17 @@ interface SessionParts {
   readonly guard: Guard
   readonly close: () => Promise<void>
   /**
-   * For how long a transaction that writes may stand still between two of its statements, in which others wait for what it has
-   * locked; then the server ends it, and undoes it. 0 stands for ever.
+   * How long a writing transaction may pause between two statements while others wait for its locks. Then the server rolls
+   * it back. 0 means no limit.
    */
   readonly maxPauseMs: number
 }
 
-/** For transactions that may take their time, and read whole tables. */
-const patient = (maxPauseMs: number) => `SET LOCAL statement_timeout = 0;
+/** For transactions that may take long and read whole tables. */
+const withoutTimeout = (maxPauseMs: number) => `SET LOCAL statement_timeout = 0;
   SET LOCAL idle_in_transaction_session_timeout = ${maxPauseMs}; SET LOCAL enable_seqscan = on`
 
-/** One connection, for work of many statements. What was not committed by its end is undone. */
+/** A connection for work of many statements. Closing it rolls back what was not committed. */
 export class PostgresSession implements LongSession {
   readonly #session: Session
   readonly #guard: Guard
@@ -40,18 +41,18 @@ export class PostgresSession implements LongSession {
   }
 
   rows<Row>(text: string, ...values: readonly SqlValue[]): Promise<Row[]> {
-    return this.#guard(() => this.#session.unsafe<Row[]>(text, values.map(bound)))
+    return this.#guard(() => this.#session.unsafe<Row[]>(text, values.map(toParameter)))
   }
 
   async run(text: string, ...values: readonly SqlValue[]): Promise<number> {
-    // Without values it may be several statements.
+    // Without values, the text may contain several statements.
     const query = () =>
-      values.length === 0 ? this.#session.unsafe(text) : this.#session.unsafe(text, values.map(bound))
+      values.length === 0 ? this.#session.unsafe(text) : this.#session.unsafe(text, values.map(toParameter))
     const { count } = await this.#guard(query)
     return count
   }
 
-  /** Statements that go out together, in the transaction that is under way. */
+  /** Runs statements in one round trip, in the current transaction. */
   together<T>(work: (session: Session) => Promise<T>): Promise<T> {
     return this.#guard(() => work(this.#session))
   }
@@ -67,21 +68,21 @@ export class PostgresSession implements LongSession {
   }
 
   async beginRead(): Promise<void> {
-    await this.run(`BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; ${patient(0)}`)
+    await this.run(`BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; ${withoutTimeout(0)}`)
   }
 
   async *batches<Row>(text: string): AsyncGenerator<Row[]> {
     const cursor = `batches_${++this.#cursors}`
     await this.run(`DECLARE ${cursor} NO SCROLL CURSOR FOR ${text}`)
     for (;;) {
-      const rows = await this.rows<Row>(`FETCH ${BATCH} FROM ${cursor}`)
+      const rows = await this.rows<Row>(`FETCH ${ROWS_PER_BATCH} FROM ${cursor}`)
       if (rows.length > 0) yield rows
-      if (rows.length < BATCH) return
+      if (rows.length < ROWS_PER_BATCH) return
     }
   }
 
   async writeInSteps<T>(work: () => Promise<T>): Promise<T> {
-    await this.run(`BEGIN; ${patient(this.#maxPauseMs)}`)
+    await this.run(`BEGIN; ${withoutTimeout(this.#maxPauseMs)}`)
     try {
       const result = await work()
       await this.run('COMMIT')
@@ -95,4 +96,65 @@ export class PostgresSession implements LongSession {
   async analyze(table: string): Promise<void> {
     await this.run(`ANALYZE ${table}`)
   }
+}
+
+const BEGIN: Readonly<Record<Durability, string>> = {
+  durable: 'BEGIN',
+  forgettable: 'BEGIN; SET LOCAL synchronous_commit = off',
+}
+
+/** Sends BEGIN together with the first statement, which saves a round trip. */
+export async function transact<T>(
+  session: Session,
+  durability: Durability,
+  work: (session: Session) => Promise<T>,
+): Promise<T> {
+  const begun = session.unsafe(BEGIN[durability]).execute()
+  try {
+    const result = await work(session)
+    await begun
+    await session`COMMIT`
+    return result
+  } catch (error) {
+    await session`ROLLBACK`.catch(() => {})
+    throw error
+  }
+}
+
+/** A transaction of two round trips: BEGIN with the statements of `read`, and those of `write` with COMMIT. */
+export async function transactInTwoTrips<Found>(
+  session: Session,
+  durability: Durability,
+  read: (session: Session) => Promise<Found>,
+  write: (session: Session, found: Found) => Promise<unknown> | undefined,
+  maxLockWaitMs?: number,
+): Promise<void> {
+  const lockTimeout = maxLockWaitMs === undefined ? '' : `; SET LOCAL lock_timeout = ${maxLockWaitMs}`
+  try {
+    const begun = session.unsafe(`${BEGIN[durability]}${lockTimeout}`).execute()
+    const [, found] = await Promise.all([begun, read(session)])
+    // Wait for both: the COMMIT of a failed transaction succeeds, and rolls it back.
+    await Promise.all([write(session, found), session`COMMIT`.execute()])
+  } catch (error) {
+    await session`ROLLBACK`.catch(() => {})
+    throw error
+  }
+}
+
+/** Runs the statements in order, in one round trip. Returns the number of rows that each has changed. */
+export async function runAll(session: Session, statements: readonly Statement[]): Promise<number[]> {
+  const results = await Promise.all(
+    statements.map(({ text, values }) => session.unsafe(text, values.map(toParameter)).execute()),
+  )
+  return results.map(({ count }) => count)
+}
+
+/**
+ * Throws if the server is read-only: a standby may return stale data. A server does not become a standby while a connection
+ * is open, so one check per connection is enough.
+ */
+export async function checkTakesWrites(session: Session): Promise<void> {
+  const [row] = await session<{ isReadOnly: boolean }[]>`
+    SELECT current_setting('transaction_read_only')::boolean AS "isReadOnly"`
+  if (row?.isReadOnly !== false) throw new ReadOnly()
 }

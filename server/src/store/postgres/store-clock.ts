@@ -1,11 +1,10 @@
 import { type Clock, SECOND } from '../../core/values/clock.ts'
-import type { SqlDatabase } from '../sql.ts'
-import type { StoreClock } from '../store-clock.ts'
+import type { SqlDatabase, StoreClock } from '../sql.ts'
 import type { Connection } from './connection.ts'
 
 /**
- * The time in milliseconds by the one clock that all instances share, as SQL: two instances whose own clocks differ by
- * an hour would empty each other's windows. `given` is the parameter with the time that tests have instead, or NULL.
+ * SQL for the time in milliseconds by the clock of the database. Instances with clocks of their own would reset each other's
+ * rate-limit windows. `given` is a parameter with the time of a test, or NULL.
  */
 export function storeTime(given: `$${number}`): string {
   return `coalesce(${given}::bigint, floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint)`
@@ -13,32 +12,32 @@ export function storeTime(given: `$${number}`): string {
 
 export async function readStoreTime(database: Pick<SqlDatabase, 'rows'>, clock?: Clock): Promise<number> {
   const [row] = await database.rows<{ now: bigint }>(`SELECT ${storeTime('$1')} AS now`, clock?.() ?? null)
-  if (row === undefined) throw new Error('the database did not tell the time')
+  if (row === undefined) throw new Error('the database did not return its time')
   return Number(row.now)
 }
 
-/** Within a subquery, which is asked once: the clock itself would be for each row, and no index could be used. */
+/** A subquery is evaluated once per statement. The clock alone would be read for each row and prevent the use of indexes. */
 export function storeClock(clock?: Clock): StoreClock {
   return { sql: (given) => `(SELECT ${storeTime(given)})`, given: () => clock?.() ?? null }
 }
 
-/** How often the clock is compared with the database's. Quartz drifts by less than a millisecond in that time. */
+/** Clocks drift by less than a millisecond in this time. */
 const COMPARE_EVERY_MS = 5 * SECOND
 
 /**
- * The database's clock, readable without a round trip. The process's own wall clock is never read: the monotonic clock
- * counts the milliseconds since the last comparison with the database. The error is at most one round trip.
+ * The clock of the database, readable without a round trip. It adds an offset to the process's monotonic clock; the wall
+ * clock is never read. The error is at most one round trip.
  */
 export class DatabaseClock {
   readonly #connection: Pick<Connection, 'run'>
-  /** What has to be added to the monotonic clock. */
+  /** The difference to the monotonic clock. */
   #offset: number | undefined
   #timer: Timer | undefined
 
   static async open(connection: Pick<Connection, 'run'>): Promise<DatabaseClock> {
     const clock = new DatabaseClock(connection)
     await clock.#compare()
-    // While the database is away, the clock keeps running.
+    // During an outage the clock keeps running.
     clock.#timer = setInterval(() => void clock.#compare().catch(() => {}), COMPARE_EVERY_MS)
     clock.#timer.unref()
     return clock

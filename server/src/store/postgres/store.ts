@@ -9,28 +9,25 @@ import { usageVerbs } from '../limits.ts'
 import type { TablesMode } from '../opening.ts'
 import { orderVerbs } from '../orders.ts'
 import { petVerbs } from '../pets.ts'
-import { Reader } from '../reader.ts'
 import { searchVerbs } from '../search.ts'
 import type { Store } from '../store.ts'
 import { webhookVerbs } from '../webhooks.ts'
-import { workerAddress } from '../worker-address.ts'
+import { Reader, workerAddress } from '../workers.ts'
 import { Connection } from './connection.ts'
+import { type PostgresSettings, sessionSettings } from './connection-options.ts'
+import { findDroppedSettings, inspectionVerbs, ReadinessCheck } from './health.ts'
 import { stageAdjustment, stageCategories, stageOrders, stagePets } from './import.ts'
-import { inspectionVerbs } from './inspection.ts'
 import { sharedLimitStore } from './limits.ts'
 import { logVerbs } from './log.ts'
 import { findNewerTables, migrate } from './migrations.ts'
-import { type PostgresSettings, sessionSettings } from './options.ts'
 import type { PostgresReaderStart } from './reader-worker.ts'
-import { ReadinessCheck } from './readiness.ts'
-import { findDroppedSettings } from './session-check.ts'
 import { stockVerbs } from './stock.ts'
 import { DatabaseClock, readStoreTime, storeClock } from './store-clock.ts'
 
-export type { PostgresSettings } from './options.ts'
+export type { PostgresSettings } from './connection-options.ts'
 
 const HOW_TO_BACK_UP =
-  'a PostgreSQL database is backed up with its own tools: pg_dump --format=custom --file=FILE "$DATABASE_URL"'
+  'back up PostgreSQL with its own tools: pg_dump --format=custom --file=FILE "$DATABASE_URL"'
 
 export const DEFAULT_POSTGRES_SETTINGS: PostgresSettings = {
   poolSize: 10,
@@ -38,7 +35,7 @@ export const DEFAULT_POSTGRES_SETTINGS: PostgresSettings = {
   statementTimeoutSeconds: 10,
 }
 
-/** Opens the database at `url`; its tables are brought up to date unless told otherwise. */
+/** Opens the database at `url` and migrates its tables unless `tables` forbids it. */
 export async function openPostgresStore(
   url: string,
   settings: PostgresSettings,

@@ -1,42 +1,42 @@
 import { IS_OF_PET } from '../log-rows.ts'
 import { CROSSINGS_INDEX } from '../low-stock.ts'
+import { ID_STEP } from '../own-ids.ts'
 import { sharedTables } from '../tables.ts'
-import { DIALECT, WORDS_VECTOR } from './dialect.ts'
-import { IDS_A_NUMBER } from './log-ids.ts'
+import { DIALECT, IDS_PER_NUMBER, WORDS_VECTOR } from './dialect.ts'
 
-/** Any number that nobody else takes: one caller at a time gives places in the log. */
-export const NUMBERING_LOCK = 0x6e756d626572
+/** An advisory lock: one caller at a time assigns places in the log. Any unique number will do. */
+const NUMBERING_LOCK = 0x6e756d626572
 
-/** So many places are given at once where somebody is owed all of them. */
-const MAX_OWED = 10_000_000
+/** How many places one call assigns if there are webhooks, which must get every event. */
+const MAX_PLACES = 10_000_000
 
-/** The tables as the first release makes them. */
+/** The tables of the first release. */
 export const FIRST_TABLES = `
   CREATE TABLE pets (
     id          bigint PRIMARY KEY,
     name        text NOT NULL,
-    -- Those of the name, as they are searched and sorted by: see core/catalog/name-words.ts.
+    -- The words of the name, for searching and sorting: see core/catalog/name-words.ts.
     words       text COLLATE "C" NOT NULL,
     category_id bigint NOT NULL,
     barcode     text COLLATE "C",
-    -- Of its own; its category's counts where there is none.
+    -- If it is NULL, the threshold of the category applies.
     low_stock_at bigint
   );
   CREATE UNIQUE INDEX pets_by_barcode ON pets (barcode) WHERE barcode IS NOT NULL;
   CREATE INDEX pets_by_category ON pets (category_id, id);
   CREATE INDEX pets_by_words ON pets (words, id);
-  -- What is new waits in a list that every search reads: a short one.
+  -- Every search reads the list of pending entries, so it is kept short.
   CREATE INDEX pet_words ON pets USING gin (${WORDS_VECTOR}) WITH (gin_pending_list_limit = 256);
 
-  -- What is on the shelf and what open orders reserve of it, right at every commit. The status stands here, not in pets, so that listing the stock reads
-  -- one narrow table. The room in each page lets a new quantity be written beside the old one, without a touch of the
-  -- index. The last change is the pet's latest row in the log, from which its earlier ones follow.
+  -- The units on the shelf and how many of them open orders reserve, correct at every commit. The status is here and not in
+  -- pets so that listing the stock reads one narrow table. Free space in each page lets updates avoid the index.
+  -- last_change is the pet's latest row in the log, which leads to its earlier rows.
   CREATE TABLE stock (
     pet_id      bigint PRIMARY KEY REFERENCES pets (id) ON DELETE CASCADE,
     quantity    bigint NOT NULL CHECK (quantity BETWEEN 0 AND 9007199254740991),
     status      text NOT NULL CHECK (status IN ('available', 'pending', 'sold')),
     reserved    bigint NOT NULL DEFAULT 0 CHECK (reserved >= 0),
-    -- The threshold that counts for the pet, and whether so few are available: who changes the stock has both in the row.
+    -- The threshold that applies to the pet, and whether it is low: a change of the stock needs no other row.
     low_at      bigint,
     is_low      boolean NOT NULL DEFAULT false,
     last_change bigint
@@ -44,13 +44,13 @@ export const FIRST_TABLES = `
   CREATE INDEX stock_by_status ON stock (status, pet_id);
   CREATE INDEX stock_low ON stock (pet_id) WHERE is_low;
 
-  -- A commit takes one number for its rows while their pets are locked: so ids tell the order of what happened to a pet.
-  CREATE SEQUENCE log_ids INCREMENT BY ${IDS_A_NUMBER};
+  -- A commit takes numbers while its pets are locked, so the ids of a pet's rows are in the order of its changes.
+  CREATE SEQUENCE log_ids INCREMENT BY ${IDS_PER_NUMBER};
 
-  -- What happened, and never what is: rows may be removed, oldest first. A change: of a quantity. A pet: it came or is
-  -- another one, with its state right after that. An order, low or recovered: beside that; the pet's rows do not lead to
-  -- it. Category and relist have no pet; relist: so many at once that the whole list is to be read again. No foreign key:
-  -- the log outlives the pet. The transaction that wrote a row tells who has seen it.
+  -- The log of everything that happened. Rows may be pruned, oldest first, because no state depends on them. change: of a
+  -- quantity. pet: created or edited, with its state afterwards. order, low, recovered: not linked by previous. category and
+  -- relist have no pet; relist: followers must read the whole list again, because too much changed at once. No foreign key:
+  -- the log outlives the pet. xid shows which snapshots include the row.
   CREATE TABLE log (
     id       bigint PRIMARY KEY,
     kind     text NOT NULL CHECK (
@@ -61,13 +61,13 @@ export const FIRST_TABLES = `
     status   text,
     at       bigint NOT NULL,
     key_id   text COLLATE "C" NOT NULL,
-    -- The pet's row before this one.
+    -- The previous row of the pet.
     previous bigint,
     xid      xid8 NOT NULL DEFAULT pg_current_xact_id(),
-    -- What it was made for.
+    -- Why the change was made, as the caller said.
     reason    text,
     reference text,
-    -- What happened to an order, a pet or a category, and how it was then.
+    -- The order, pet or category after the change, as JSON.
     detail    text
   );
   CREATE INDEX log_by_xid ON log (xid);
@@ -79,8 +79,7 @@ export const FIRST_TABLES = `
   CREATE TRIGGER log_is_not_edited BEFORE UPDATE OR TRUNCATE ON log
     FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
-  -- Made with the database. How often rows were removed, and the latest transaction of which some were: so that nobody
-  -- goes on from before that.
+  -- The number of prunings and the latest transaction whose rows were pruned, which invalidate earlier cursors.
   CREATE TABLE log_state (
     is_only    boolean PRIMARY KEY CHECK (is_only),
     identity   text NOT NULL,
@@ -97,13 +96,13 @@ export const FIRST_TABLES = `
   CREATE TRIGGER log_is_pruned AFTER DELETE ON log
     REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION note_pruning();
 
-  -- Snapshots can be compared as long as this is the same: another start of the server, or a table restored from a dump,
-  -- may number its transactions otherwise.
+  -- Snapshots are comparable while this value is the same: after a restart of the server or the restore of a dump,
+  -- transactions may have other numbers.
   CREATE FUNCTION log_server() RETURNS text LANGUAGE sql STABLE AS $$
     SELECT concat(extract(epoch FROM pg_postmaster_start_time()), '/', 'log'::regclass::oid)
   $$;
 
-  -- What a snapshot does not show and we see: written by a transaction that was under way then, or had not begun.
+  -- The rows that are visible now but not in the snapshot: their transactions were running then or had not started.
   CREATE FUNCTION log_since(seen pg_snapshot, most bigint)
   RETURNS TABLE (id bigint, pet_id bigint, kind text) LANGUAGE sql STABLE AS $$
     (SELECT id, pet_id, kind FROM log WHERE xid >= pg_snapshot_xmax(seen)
@@ -112,13 +111,14 @@ export const FIRST_TABLES = `
     (SELECT id, pet_id, kind FROM log WHERE xid = ANY (ARRAY(SELECT pg_snapshot_xip(seen))) ORDER BY xid LIMIT most)
   $$;
 
-  -- Places without gaps for those who follow the log, given after the commit. One without a row: read the list again.
+  -- Followers read the log by places, which have no gaps and are assigned after the commit. A place without a row means:
+  -- read the list again.
   CREATE TABLE log_places (
     place  bigint PRIMARY KEY,
     log_id bigint
   );
-  -- How far places have been given. The identity is that of cursors: a fail-over goes on in another timeline, a restored
-  -- dump in another table or server, where a place may be of something else. Rows up to the floor came with such a dump.
+  -- How far places have been assigned. The identity is part of each cursor: after a failover or the restore of a dump, a
+  -- place may belong to another row. Rows up to the floor came with a dump.
   CREATE TABLE log_numbering (
     is_only  boolean PRIMARY KEY CHECK (is_only),
     server   text NOT NULL,
@@ -130,10 +130,9 @@ export const FIRST_TABLES = `
   );
   INSERT INTO log_numbering VALUES (true, '', '', pg_current_snapshot(), 0, 0, 0);
 
-  -- Gives places to what has happened by now, one caller at a time. Where more came than is worth telling, or some of it
-  -- has been removed, or it is another database than before, all that can be said is to read the list again. The lock
-  -- takes no transaction number: the one that writes is younger than all that its snapshot counts as over, so once it is
-  -- on disk no crash gives one of those out again.
+  -- Assigns places to new rows, one caller at a time. If there are too many rows, if some were pruned, or if the server has
+  -- changed, it assigns one place without a row. The lock assigns no transaction id. The id of the transaction that writes is
+  -- above all that its snapshot counts as completed, so once it is on disk no crash assigns one of those again.
   CREATE FUNCTION number_log(most bigint) RETURNS log_numbering LANGUAGE plpgsql AS $$
   DECLARE
     state log_numbering;
@@ -142,15 +141,15 @@ export const FIRST_TABLES = `
     ours  text;
     cut   record;
   BEGIN
-    -- A webhook is owed everything.
-    IF EXISTS (SELECT FROM webhooks) THEN most := ${MAX_OWED}; END IF;
+    -- Webhooks must get every event.
+    IF EXISTS (SELECT FROM webhooks) THEN most := ${MAX_PLACES}; END IF;
     SELECT * INTO state FROM log_numbering;
     IF state.server = log_server() AND state.prunings = (SELECT prunings FROM log_state)
       AND NOT EXISTS (SELECT FROM log_since(state.snapshot, 1)) THEN
       RETURN state;
     END IF;
     PERFORM pg_advisory_xact_lock(${NUMBERING_LOCK});
-    -- One statement, hence one snapshot: what gets a place is what the next caller counts as seen.
+    -- One statement, hence one snapshot: the rows that get a place are those that the next caller skips.
     SELECT numbering.*, pg_current_snapshot() AS now, log_server() AS here, log_state.prunings AS cuts,
       log_state.prunings <> numbering.prunings AND pruned_xid >= pg_snapshot_xmin(snapshot) AS is_cut,
       ARRAY(SELECT id FROM log_since(snapshot, most + 1) WHERE id > floor AND kind <> 'category' ORDER BY id) AS fresh
@@ -185,4 +184,236 @@ export const FIRST_TABLES = `
     byKey: '',
     hot: 'WITH (fillfactor = 50)',
   })}
+`
+
+/** An advisory lock: one session at a time registers a server that has just started. Any unique number will do. */
+const SERVER_LOCK = 0x736572766572
+
+/** How many rows of the log one call of number_log examines, so that it stays far below the statement timeout. */
+const PORTION = 20_000
+
+/** The highest bigint, as a LIMIT. */
+const ALL = '9223372036854775807'
+
+/**
+ * The second migration detects crashes, promotions and restored dumps, and numbers the log in portions. The functions that
+ * it replaces keep their signatures, so that instances of the previous version keep working.
+ */
+export const FAILOVER_TABLES = `
+  SET LOCAL lock_timeout = '3s';
+
+  -- Identifies one run of the server. Crash recovery truncates an unlogged table, a standby has no rows in it when it is
+  -- promoted, and a restart changes the start time: in each case the row is missing or does not match, and register_server
+  -- writes another token. A dump restores the row, but log has another oid then.
+  CREATE UNLOGGED TABLE running_server (
+    is_only boolean PRIMARY KEY CHECK (is_only),
+    token   text NOT NULL,
+    started timestamptz NOT NULL,
+    log_oid oid NOT NULL
+  );
+
+  -- NULL if this run of the server has not been registered yet, and on a standby, which cannot read unlogged tables.
+  CREATE FUNCTION server_token() RETURNS text LANGUAGE plpgsql STABLE AS $$
+    DECLARE
+      registered text;
+    BEGIN
+      IF pg_is_in_recovery() THEN RETURN NULL; END IF;
+      SELECT token INTO registered FROM running_server
+        WHERE is_only AND started = pg_postmaster_start_time() AND log_oid = 'log'::regclass;
+      RETURN registered;
+    END $$;
+
+  CREATE OR REPLACE FUNCTION log_server() RETURNS text LANGUAGE sql STABLE AS $$
+    SELECT coalesce(server_token(), concat(extract(epoch FROM pg_postmaster_start_time()), '/', 'log'::regclass::oid))
+  $$;
+
+  -- Different after a dump was restored, on the same server or on another.
+  CREATE FUNCTION server_origin() RETURNS text LANGUAGE sql STABLE AS $$
+    SELECT concat_ws('/', (SELECT system_identifier FROM pg_control_system()), 'log'::regclass::oid)
+  $$;
+
+  -- Different after a promotion, and after a recovery to a point in time.
+  CREATE FUNCTION server_timeline() RETURNS text LANGUAGE sql STABLE AS $$
+    SELECT substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8)
+  $$;
+
+  -- The server that generated the last ids. If it is another one, it may have generated ids that this database does not know.
+  CREATE TABLE id_origin (
+    is_only  boolean PRIMARY KEY CHECK (is_only),
+    origin   text NOT NULL,
+    timeline text NOT NULL
+  );
+  INSERT INTO id_origin VALUES (true, server_origin(), server_timeline());
+
+  -- Skips more ids than can have been lost with commits, so that no id is used twice.
+  CREATE FUNCTION skip_ids() RETURNS void LANGUAGE sql AS $$
+    SELECT setval('order_ids', (SELECT last_value FROM order_ids) + ${ID_STEP});
+    SELECT setval('pet_ids', (SELECT last_value FROM pet_ids) + ${ID_STEP});
+    SELECT setval('category_ids', (SELECT last_value FROM category_ids) + ${ID_STEP});
+    SELECT setval('log_ids', (SELECT last_value FROM log_ids) + ${BigInt(ID_STEP) * BigInt(IDS_PER_NUMBER)});
+  $$;
+
+  CREATE FUNCTION register_server() RETURNS text LANGUAGE plpgsql AS $$
+    DECLARE
+      registered text := server_token();
+    BEGIN
+      IF registered IS NOT NULL THEN RETURN registered; END IF;
+      PERFORM pg_advisory_xact_lock(${SERVER_LOCK});
+      -- Another session may have registered the server meanwhile.
+      registered := server_token();
+      IF registered IS NOT NULL THEN RETURN registered; END IF;
+      UPDATE id_origin SET origin = server_origin(), timeline = server_timeline()
+        WHERE (origin, timeline) <> (server_origin(), server_timeline());
+      IF FOUND THEN PERFORM skip_ids(); END IF;
+      INSERT INTO running_server
+        VALUES (true, gen_random_uuid(), pg_postmaster_start_time(), 'log'::regclass)
+        ON CONFLICT (is_only) DO UPDATE
+          SET token = excluded.token, started = excluded.started, log_oid = excluded.log_oid
+        RETURNING token INTO registered;
+      RETURN registered;
+    END $$;
+
+  CREATE FUNCTION own_ids(sequence regclass, number bigint) RETURNS bigint[] LANGUAGE plpgsql AS $$
+    BEGIN
+      IF number > 0 THEN PERFORM register_server(); END IF;
+      RETURN ARRAY(SELECT nextval(sequence) FROM generate_series(1, number));
+    END $$;
+
+  -- earlier: the last valid cursors of earlier timelines, separated by blanks.
+  -- A round numbers more rows than fit into one portion. It assigns places up to round_last to all rows that its snapshot
+  -- shows, by id. Their ids end at round_last_id, and those up to round_id are done.
+  ALTER TABLE log_numbering
+    ADD COLUMN origin text NOT NULL DEFAULT '',
+    ADD COLUMN timeline text NOT NULL DEFAULT '',
+    ADD COLUMN earlier text NOT NULL DEFAULT '',
+    ADD COLUMN round_snapshot pg_snapshot,
+    ADD COLUMN round_id bigint,
+    ADD COLUMN round_last_id bigint,
+    ADD COLUMN round_last bigint;
+
+  CREATE FUNCTION numbering_origin() RETURNS text LANGUAGE sql STABLE AS $$
+    SELECT concat_ws('/', identity, server_origin()) FROM log_state
+  $$;
+
+  -- Cursors stay valid if this server issued them. The first version computed their identity like this.
+  UPDATE log_numbering SET origin = numbering_origin(), timeline = server_timeline()
+    WHERE identity = (SELECT to_hex(hashtextextended(concat_ws('/', identity,
+      (SELECT system_identifier FROM pg_control_system()), 'log'::regclass::oid, server_timeline()), 0)) FROM log_state);
+
+  -- Records in log_numbering that the log continues in this run of the server. The caller holds the lock of number_log.
+  CREATE FUNCTION adopt_numbering() RETURNS void LANGUAGE plpgsql AS $$
+    DECLARE
+      token   text := register_server();
+      another text := to_hex(hashtextextended(gen_random_uuid()::text, 0));
+      state   log_numbering;
+    BEGIN
+      SELECT * INTO state FROM log_numbering;
+      IF state.server = token THEN RETURN; END IF;
+      IF state.origin <> numbering_origin() THEN
+        -- A restored dump: issued cursors may name other rows, and the transaction ids are those of another server. Rows up
+        -- to the floor came with the dump.
+        state.last := coalesce(state.round_last, state.last) + 1;
+        INSERT INTO log_places VALUES (state.last, NULL);
+        UPDATE log_numbering SET identity = another, earlier = '', snapshot = now.snapshot, last = state.last,
+          round_snapshot = NULL, round_id = NULL, round_last_id = NULL, round_last = NULL,
+          prunings = (SELECT prunings FROM log_state),
+          floor = coalesce((SELECT max(id) FROM log WHERE xid >= pg_snapshot_xmax(now.snapshot)
+            OR xid = ANY (ARRAY(SELECT pg_snapshot_xip(now.snapshot)))), floor)
+          FROM (SELECT pg_current_snapshot() AS snapshot) AS now;
+      ELSIF state.timeline <> server_timeline() THEN
+        -- A promoted standby: it has all places up to here. The old primary may have assigned more, whose rows are lost.
+        UPDATE log_numbering SET identity = another, earlier = concat(earlier, ' ',
+          coalesce(state.round_last, state.last), '.', state.identity);
+      END IF;
+      UPDATE log_numbering SET server = token, origin = numbering_origin(), timeline = server_timeline();
+    END $$;
+
+  -- Assigns places to rows that have none, one caller at a time, and returns the state. A call does a bounded amount of
+  -- work, and the next call continues. If there is no webhook and too many rows for a stream, or if rows were pruned before
+  -- they had a place, it assigns a place without a row, which tells followers to read the list again.
+  CREATE OR REPLACE FUNCTION number_log(most bigint) RETURNS log_numbering LANGUAGE plpgsql AS $$
+    DECLARE
+      state   log_numbering;
+      found   record;
+      is_owed boolean := EXISTS (SELECT FROM webhooks);
+    BEGIN
+      -- Webhooks must get every event.
+      IF is_owed THEN most := ${PORTION}; END IF;
+      SELECT * INTO state FROM log_numbering;
+      IF state.server = server_token() AND state.round_snapshot IS NULL
+        AND state.prunings = (SELECT prunings FROM log_state)
+        AND NOT EXISTS (SELECT FROM log_since(state.snapshot, 1)) THEN
+        RETURN state;
+      END IF;
+      -- This lock assigns no transaction id. The id of the transaction that writes is above all that its snapshot counts as
+      -- completed, so once it is on disk no crash or promotion assigns one of those again.
+      PERFORM pg_advisory_xact_lock(${NUMBERING_LOCK});
+      PERFORM adopt_numbering();
+      SELECT * INTO state FROM log_numbering;
+      IF state.round_snapshot IS NOT NULL THEN RETURN number_portion(); END IF;
+      -- One statement, hence one snapshot: the rows that get a place are those that the next caller skips.
+      SELECT pg_current_snapshot() AS now, prunings,
+        prunings <> state.prunings AND pruned_xid >= pg_snapshot_xmin(state.snapshot) AS is_cut,
+        ARRAY(SELECT id FROM log_since(state.snapshot, most + 1)
+          WHERE id > state.floor AND kind <> 'category' ORDER BY id) AS fresh
+        INTO found FROM log_state;
+      IF is_owed AND NOT found.is_cut AND cardinality(found.fresh) > most THEN RETURN begin_round(); END IF;
+      IF found.is_cut OR cardinality(found.fresh) > most THEN found.fresh := ARRAY[NULL]::bigint[]; END IF;
+      INSERT INTO log_places
+        SELECT state.last + number, log_id FROM unnest(found.fresh) WITH ORDINALITY AS given (log_id, number);
+      UPDATE log_numbering
+        SET snapshot = found.now, prunings = found.prunings, last = state.last + cardinality(found.fresh)
+        RETURNING * INTO state;
+      RETURN state;
+    END $$;
+
+  -- Only counts the rows. From now on cursors up to the last place of the round are valid.
+  CREATE FUNCTION begin_round() RETURNS log_numbering LANGUAGE plpgsql AS $$
+    DECLARE
+      state log_numbering;
+    BEGIN
+      UPDATE log_numbering AS numbering SET round_snapshot = fresh.now, round_id = fresh.first_id - 1,
+        round_last_id = fresh.last_id, round_last = last + fresh.rows
+        FROM (
+          SELECT pg_current_snapshot() AS now, min(log.id) AS first_id, max(log.id) AS last_id,
+            count(*) FILTER (WHERE log.id > floor AND kind <> 'category') AS rows
+          FROM log_numbering, log_since(snapshot, ${ALL}) AS log
+        ) AS fresh
+        RETURNING numbering.* INTO state;
+      RETURN state;
+    END $$;
+
+  -- By id, so that the events of a pet stay in order.
+  CREATE FUNCTION number_portion() RETURNS log_numbering LANGUAGE plpgsql AS $$
+    DECLARE
+      state   log_numbering;
+      portion record;
+      removed record;
+    BEGIN
+      SELECT * INTO state FROM log_numbering;
+      SELECT prunings, prunings <> state.prunings AND pruned_xid >= pg_snapshot_xmin(state.snapshot) AS is_cut
+        INTO removed FROM log_state;
+      SELECT max(id) AS last_id, ARRAY(SELECT unnest(array_agg(id) FILTER (WHERE id > state.floor AND kind <> 'category'
+          AND pg_visible_in_snapshot(xid, state.round_snapshot) AND NOT pg_visible_in_snapshot(xid, state.snapshot)))
+          ORDER BY 1) AS fresh
+        INTO portion
+        FROM (SELECT id, kind, xid FROM log WHERE id > state.round_id AND id <= state.round_last_id
+          ORDER BY id LIMIT ${PORTION}) AS looked_at;
+      INSERT INTO log_places
+        SELECT state.last + number, log_id FROM unnest(portion.fresh) WITH ORDINALITY AS given (log_id, number);
+      state.last := state.last + cardinality(portion.fresh);
+      IF NOT removed.is_cut AND portion.last_id < state.round_last_id THEN
+        UPDATE log_numbering SET last = state.last, round_id = portion.last_id RETURNING * INTO state;
+        RETURN state;
+      END IF;
+      -- Rows that were pruned meanwhile leave a gap in the places. A follower that reaches the gap reads the list again.
+      IF removed.is_cut OR state.last <> state.round_last THEN
+        state.last := state.round_last + 1;
+        INSERT INTO log_places VALUES (state.last, NULL);
+      END IF;
+      UPDATE log_numbering SET last = state.last, snapshot = state.round_snapshot, prunings = removed.prunings,
+        round_snapshot = NULL, round_id = NULL, round_last_id = NULL, round_last = NULL
+        RETURNING * INTO state;
+      RETURN state;
+    END $$;
 `

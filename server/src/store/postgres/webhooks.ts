@@ -10,7 +10,7 @@ import {
   webhookIdsOf,
   webhookStatements,
 } from '../webhooks.ts'
-import { arrayOf, bound } from './parameters.ts'
+import { arrayOf, toParameter } from './parameters.ts'
 
 /** A number that no other lock uses: the ASCII codes of "webhooks". */
 const CREATION_LOCK = 0x776562686f6f6b73n
@@ -35,5 +35,7 @@ export async function lockWebhooks(sql: SQL, commands: readonly Command[]): Prom
 }
 
 export function writeWebhooks(sql: SQL, changes: WebhookChanges): Promise<unknown>[] {
-  return webhookStatements(changes).map(({ text, values }) => sql.unsafe(text, values.map(bound)).execute())
+  return webhookStatements(changes).map(({ text, values }) =>
+    sql.unsafe(text, values.map(toParameter)).execute(),
+  )
 }

@@ -19,8 +19,7 @@ import { IS_OF_PET } from '../log-rows.ts'
 import { newThreshold } from '../low-stock.ts'
 import { highestOwn } from '../own-ids.ts'
 import type { Columns, SqlValue } from '../sql.ts'
-import { DIALECT } from './dialect.ts'
-import { ownIds } from './own-ids.ts'
+import { DIALECT, ownIds } from './dialect.ts'
 
 /** For use inside a commit. */
 export function catalogTables(database: Database) {

@@ -13,14 +13,14 @@ self.onmessage = ({ data: path }: MessageEvent<string | undefined>) => {
       database.query('PRAGMA wal_checkpoint(PASSIVE)').get()
     }
   } catch {
-    // The next checkpoint copies what this one did not.
+    // The next checkpoint copies the rest.
   }
   self.postMessage(undefined)
 }
 
 function open(path: string): Database {
   const opened = new Database(path, { readwrite: true, create: false })
-  // A checkpoint flushes both the log and the database.
+  // With FULL, a checkpoint flushes both the log and the database.
   opened.run('PRAGMA synchronous = FULL')
   opened.run('PRAGMA busy_timeout = 1000')
   return opened

@@ -1,18 +1,15 @@
-import { workerAddress } from '../worker-address.ts'
+import { workerAddress } from '../workers.ts'
 
-/**
- * Rows changed between two checkpoints. Each changes a few pages of 2 KiB at most, so that the write-ahead log stays
- * below 100 MiB or so; a page that changed often is copied once.
- */
+/** Changed rows between two checkpoints. Each row changes a few pages of 2 KiB, so the log stays below about 100 MiB. */
 const CHANGES_BETWEEN = 32_000
-/** With fewer changes left than this, writes wait for the last step: it takes milliseconds. */
+/** With fewer changes left, the last step takes milliseconds, and writes wait for it. */
 const FEW_CHANGES = 2_000
 const MAX_STEPS = 5
 
 /**
- * Copies the write-ahead log into the database, in a worker with a connection of its own, so that the event loop waits
- * neither for the copying nor for the disk. The log starts again at its beginning once all of it has been copied, and
- * writes that keep coming would prevent that: they wait during the last step.
+ * Copies the write-ahead log into the database, in a worker with its own connection, so that the event loop does not
+ * wait for the disk. SQLite restarts the log at its beginning once all of it is copied. Continuous writes would prevent
+ * that, so they wait during the last step.
  */
 export class Checkpointer {
   readonly #path: string
@@ -28,12 +25,12 @@ export class Checkpointer {
     this.#changesBetween = changesBetween
   }
 
-  /** Writes wait for this; undefined if they need not. */
+  /** Writes wait for this promise; undefined if they need not wait. */
   get pause(): Promise<void> | undefined {
     return this.#lastStep
   }
 
-  /** To be called after each commit, with the number of rows that it changed. */
+  /** To be called after each commit, with the number of changed rows. */
   add(changes: number): void {
     this.#changes += changes
     if (this.#changes < this.#changesBetween || this.#isRunning) return
@@ -50,7 +47,7 @@ export class Checkpointer {
     this.#worker.terminate()
   }
 
-  /** A checkpoint that fails, such as on a full disk, is tried again after as many changes. Nothing is lost by it. */
+  /** A failed checkpoint, such as on a full disk, loses nothing. The next one comes after as many changes. */
   async #run(): Promise<void> {
     for (let step = 0; step < MAX_STEPS; step++) {
       this.#changes = 0
@@ -63,7 +60,7 @@ export class Checkpointer {
     this.#lastStep = undefined
   }
 
-  /** Has the worker do a checkpoint of the database at `path`, or close without one. */
+  /** Makes the worker checkpoint the database at `path`, or close it if there is no path. */
   #ask(path: string | undefined): Promise<void> {
     this.#worker ??= new Worker(workerAddress('store/sqlite/checkpoint-worker.ts'), { ref: false })
     const worker = this.#worker

@@ -2,37 +2,37 @@ import { Database, type SQLQueryBindings, type Statement as SqliteStatement } fr
 import { existsSync, mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { ServiceError } from '../../core/values/errors.ts'
+import { fromCursor, toCursor } from '../cursor.ts'
+import { type ChangedPet, INDEXED_COLUMNS, MAX_CHANGED_PETS, type SearchSnapshot } from '../search.ts'
 import type { Columns, Durability, LongSession, SqlDatabase, SqlValue, Statement } from '../sql.ts'
 import { Checkpointer } from './checkpointer.ts'
-import { DIALECT } from './dialect.ts'
-import { asServiceError, isLocked, troubleText } from './failures.ts'
-import { FlushQueue } from './flush-queue.ts'
-import { type LogEnd, readLogEnd } from './log-end.ts'
-import { createPrivateFile } from './private-file.ts'
-import { BATCH, bound, nextBatch } from './row-batches.ts'
-import { alignSideFiles } from './side-files.ts'
-import { WalFile } from './wal-file.ts'
-import { announcedSeconds } from './write-pause.ts'
+import { alignSideFiles, announcedSeconds, createPrivateFile } from './database-files.ts'
+import { DIALECT, LOG_END, type LogEnd, readLogEnd } from './dialect.ts'
+import { isLocked, problemText, toServiceError } from './failures.ts'
+import { FlushQueue, WalFile } from './wal-flush.ts'
 
-/** How long a write waits for another process, such as an import, before it is refused. */
-const LOCK_PATIENCE_MS = 5_000
+/** How long a statement waits for the lock of another process, such as an import. */
+const LOCK_TIMEOUT_MS = 5_000
 const LOCK_RETRY_MS = 5
+/** Writes that meet a lock within this time of each other wait for the same lock. */
+const SAME_LOCK_MS = 1_000
 
-/**
- * How long the write-ahead log grows before a command's commit does a checkpoint. The service has a Checkpointer
- * instead.
- */
+/** Commands checkpoint when the write-ahead log has this many pages. The service has a Checkpointer instead. */
 const CHECKPOINT_PAGES = 16_000
 const CACHE_PAGES = 4_000
-/** For a read that passes every page once. */
-const PASSING_CACHE_PAGES = 1_000
-/** A lock that nobody has met for so long is over, and the next one is another. */
-const LOCK_FORGOTTEN_MS = 1_000
+/** For long sessions, which read most pages only once. */
+const LONG_SESSION_CACHE_PAGES = 1_000
 
-/** Bound at once. */
-const ROWS_A_STATEMENT = 50
+const ROWS_PER_INSERT = 50
+/** Rows that are read before the event loop gets a turn. */
+const ROWS_PER_BATCH = 5_000
 
-/** What the connection of the service has in addition. */
+const CHANGED_PETS = `
+  SELECT changed.pet_id AS id, ${INDEXED_COLUMNS}
+  FROM (SELECT DISTINCT pet_id FROM log WHERE id > $1 AND pet_id IS NOT NULL) AS changed
+  LEFT JOIN stock ON stock.pet_id = changed.pet_id LEFT JOIN pets ON pets.id = changed.pet_id`
+
+/** The additional parts of the connection that serves requests. */
 interface Serving {
   readonly queue: FlushQueue
   readonly checkpointer: Checkpointer
@@ -41,14 +41,13 @@ interface Serving {
 }
 
 /**
- * One SQLite file. bun:sqlite works synchronously, so nothing here may wait inside SQLite: a lock held by
- * another process is waited for between tries, and other requests go on meanwhile.
+ * The connection of the main thread to a SQLite file. bun:sqlite is synchronous, so nothing here waits inside SQLite:
+ * if another process holds a lock, the statement is retried, and other requests run between the attempts.
  *
- * The service calls `flushInBackground`: its commits are then written at once, flushed off the event loop, and visible
- * before they are flushed. Therefore each answer that a read gave is held back until every commit that the read may
- * have seen is flushed; `readLog` shows flushed commits only, and need not wait. Any other connection flushes its
- * commits before anybody sees them (`synchronous = FULL`), and flushes what the service has written before it shows
- * that to its caller.
+ * The service calls `flushInBackground`. Its commits are then visible at once and flushed off the event loop, so the
+ * result of a read is held back until every commit that the read may have seen is flushed. `readLog` reads flushed
+ * commits only and does not wait. Every other connection flushes in its commits (`synchronous = FULL`), and flushes the
+ * commits of the service before it returns what it has read of them.
  */
 export class Connection implements SqlDatabase, LongSession {
   readonly dialect = DIALECT
@@ -58,26 +57,26 @@ export class Connection implements SqlDatabase, LongSession {
   readonly #begin
   readonly #commit
   readonly #rollback
-  readonly #statements = new Map<string, SqliteStatement<unknown, SQLQueryBindings[]>>()
+  readonly #statements
   #serving: Serving | undefined
-  /** Where this one is a long session of the service: what the service has written and not yet flushed. */
+  /** The queue of the service, if this connection is one of its long sessions. */
   #queueOfService: FlushQueue | undefined
   #wal: WalFile | undefined
   #flushedDataVersion: bigint | undefined
-  /** Resolves when commits of other processes can be shown without those of ours that are not flushed. */
-  #othersShowable: Promise<void> | undefined
+  /** Resolves when reading a commit of another process no longer shows an unflushed commit of this one. */
+  #ownCommitsFlushed: Promise<void> | undefined
   #seenDataVersion: bigint | undefined
-  #isChecked = false
-  /** Nobody has read since the last commit. */
-  #isAlone = true
+  #isVersionChecked = false
+  #hasReadSinceCommit = false
   #version = 0
-  /** Since when every write has met a lock, and when the last one did. */
+  /** Since when all writes have met a lock. */
   #lockedSince = 0
   #lockSeenAt = Number.NEGATIVE_INFINITY
 
   private constructor(database: Database, path: string) {
     this.database = database
     this.#path = path
+    this.#statements = new PreparedStatements(database)
     this.#dataVersion = database.query<{ data_version: bigint }, []>('PRAGMA data_version')
     this.#begin = database.query('BEGIN IMMEDIATE')
     this.#commit = database.query('COMMIT')
@@ -93,8 +92,8 @@ export class Connection implements SqlDatabase, LongSession {
       alignSideFiles(path)
     }
     const database = new Database(path, { create: true, strict: true, safeIntegers: true })
-    database.run(`PRAGMA busy_timeout = ${LOCK_PATIENCE_MS}`)
-    // For a new file: an update touches one row in a page, and the page goes into the log whole. Smaller is quicker.
+    database.run(`PRAGMA busy_timeout = ${LOCK_TIMEOUT_MS}`)
+    // Takes effect in a new file. An update changes one row and appends its whole page to the log, so small pages are faster.
     database.run('PRAGMA page_size = 2048')
     database.run('PRAGMA journal_mode = WAL')
     database.run(`PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`)
@@ -104,14 +103,14 @@ export class Connection implements SqlDatabase, LongSession {
     return new Connection(database, path)
   }
 
-  /** From here on a locked database is waited for outside SQLite. Called once the file is set up. */
+  /** After this call, statements no longer wait for locks inside SQLite. Called once the tables are migrated. */
   stopBlocking(): void {
     this.database.run('PRAGMA busy_timeout = 0')
   }
 
   /**
-   * Lets commits of this connection be flushed off the event loop. The caller must be the only process that serves the
-   * file. After a failed flush nothing can be read or written any more, and `onFailed` is called.
+   * Makes commits of this connection flush off the event loop. The caller must be the only process that serves the
+   * file. After a failed flush every read and write fails, and `onFailed` is called.
    */
   flushInBackground(onFailed: (error: Error) => void, checkpointAfterChanges?: number): void {
     this.#wal = WalFile.open(this.#path)
@@ -124,7 +123,7 @@ export class Connection implements SqlDatabase, LongSession {
       onFlushed: () => {
         this.#version++
       },
-      onFailed: (error) => onFailed(new Error(troubleText(error, this.#path), { cause: error })),
+      onFailed: (error) => onFailed(new Error(problemText(error, this.#path), { cause: error })),
     })
     const totalChanges = this.database.query<{ total: bigint }, []>('SELECT total_changes() AS total')
     this.#serving = {
@@ -135,12 +134,12 @@ export class Connection implements SqlDatabase, LongSession {
     }
   }
 
-  /** A process that was killed, or whose flush failed, has left commits that may not be on the disk. */
+  /** A process that was killed, or whose flush failed, may have left commits that are not on disk. */
   #flushLeftovers(wal: WalFile): void {
     try {
       this.#begin.run()
     } catch {
-      // Another process is writing, such as an import, whose commit flushes the whole file; or nobody may write to it.
+      // Another process is writing, such as an import, and its commit flushes the whole file; or the file is read-only.
       wal.flushNow()
       return
     }
@@ -152,16 +151,15 @@ export class Connection implements SqlDatabase, LongSession {
   }
 
   /**
-   * Another number after each `write`, and after each commit of another process. SQLite is asked (PRAGMA
-   * data_version) once for each turn of the event loop: a request that was sent after somebody else's commit
-   * is taken in by a later turn.
+   * Changes with each `write` and with each commit of another process. PRAGMA data_version is read once per turn of the
+   * event loop: a request that was sent after a commit of another process arrives in a later turn.
    */
   readonly version = (): number => {
-    this.#isAlone = false
-    if (!this.#isChecked) {
-      this.#isChecked = true
+    this.#hasReadSinceCommit = true
+    if (!this.#isVersionChecked) {
+      this.#isVersionChecked = true
       setImmediate(() => {
-        this.#isChecked = false
+        this.#isVersionChecked = false
       })
       this.#checkForOtherCommits()
     }
@@ -174,47 +172,47 @@ export class Connection implements SqlDatabase, LongSession {
       if (dataVersion === this.#seenDataVersion) return
       this.#version++
       this.#seenDataVersion = dataVersion
-      this.#othersShowable = this.#serving?.queue.flushed()
+      this.#ownCommitsFlushed = this.#serving?.queue.flushed()
     } catch {
-      // A file in trouble cannot tell: whoever wants to know has to read, and learns of the trouble there.
+      // The caller reads the file because of the new version, and that read reports the problem.
       this.#version++
     }
   }
 
-  /** A second connection to the same file: long work must not hold up this one. */
+  /** A second connection to the same file, so that long work does not block this one. */
   async longSession(): Promise<Connection> {
-    const session = Connection.open(this.#path, PASSING_CACHE_PAGES)
+    const session = Connection.open(this.#path, LONG_SESSION_CACHE_PAGES)
     session.stopBlocking()
     session.#queueOfService = this.#serving?.queue
     return session
   }
 
   async rows<Row>(text: string, ...values: readonly SqlValue[]): Promise<Row[]> {
-    return this.read(() => this.#prepared(text).all(...values.map(bound)) as Row[])
+    return this.read(() => this.#statements.get(text).all(...values.map(toBinding)) as Row[])
   }
 
-  /** Like `rows`, without waiting until what was read is flushed: for what nobody is shown. */
+  /** Like `rows`, without waiting for the flush of the commits that were read. Callers must not show the result to anybody. */
   rowsUnflushed<Row>(text: string, ...values: readonly SqlValue[]): Promise<Row[]> {
-    return this.#readWhenUnlocked(() => this.#prepared(text).all(...values.map(bound)) as Row[])
+    return this.#readWhenUnlocked(() => this.#statements.get(text).all(...values.map(toBinding)) as Row[])
   }
 
   run(text: string, ...values: readonly SqlValue[]): Promise<number> {
-    return this.read(() => this.#prepared(text).run(...values.map(bound)).changes)
+    return this.read(() => this.#statements.get(text).run(...values.map(toBinding)).changes)
   }
 
   insert(table: string, columns: Columns, rows: readonly (readonly SqlValue[])[]): Promise<void> {
     const names = Object.keys(columns)
     const row = `(${names.map(() => '?').join()})`
     const statement = (count: number) =>
-      this.#prepared(`INSERT INTO ${table} (${names}) VALUES ${Array(count).fill(row)}`)
+      this.#statements.get(`INSERT INTO ${table} (${names}) VALUES ${Array(count).fill(row)}`)
     const work = this.database.transaction(() => {
       let from = 0
-      for (; from + ROWS_A_STATEMENT <= rows.length; from += ROWS_A_STATEMENT) {
-        statement(ROWS_A_STATEMENT).run(
-          ...rows.slice(from, from + ROWS_A_STATEMENT).flatMap((values) => values.map(bound)),
+      for (; from + ROWS_PER_INSERT <= rows.length; from += ROWS_PER_INSERT) {
+        statement(ROWS_PER_INSERT).run(
+          ...rows.slice(from, from + ROWS_PER_INSERT).flatMap((values) => values.map(toBinding)),
         )
       }
-      for (const values of rows.slice(from)) statement(1).run(...values.map(bound))
+      for (const values of rows.slice(from)) statement(1).run(...values.map(toBinding))
     })
     return this.read(work)
   }
@@ -225,71 +223,55 @@ export class Connection implements SqlDatabase, LongSession {
 
   async *batches<Row>(text: string): AsyncGenerator<Row[]> {
     const rows = this.database.query<Row, []>(text).iterate()
-    // All batches show the same moment, so that the first one waits for the flush and the others need not.
+    // All batches are read from one snapshot, so only the first one waits for the flush.
     let batch = await this.read(() => nextBatch(rows))
     for (;;) {
       if (batch.length > 0) yield batch
-      if (batch.length < BATCH) return
+      if (batch.length < ROWS_PER_BATCH) return
       await new Promise((resume) => setImmediate(resume))
       batch = nextBatch(rows)
     }
   }
 
-  /** SQLite reads temporary tables well as they are. */
+  /** SQLite needs no statistics on temporary tables. */
   async analyze(): Promise<void> {}
 
   async commit(statements: readonly Statement[], durability: Durability = 'durable'): Promise<number[]> {
     const work = () =>
-      statements.map(({ text, values }) => this.#prepared(text).run(...values.map(bound)).changes)
+      statements.map(({ text, values }) => this.#statements.get(text).run(...values.map(toBinding)).changes)
     return durability === 'durable' ? this.write(work) : this.writeUnsynced(work)
   }
 
-  /** Kept here: bun:sqlite keeps no more than twenty. */
-  #prepared(text: string): SqliteStatement<unknown, SQLQueryBindings[]> {
-    let prepared = this.#statements.get(text)
-    if (prepared === undefined) {
-      prepared = this.database.prepare(text.replaceAll(/\$(\d+)/g, '?$1'))
-      this.#statements.set(text, prepared)
-    }
-    return prepared
-  }
-
-  /** Gives what `work` has read once all of that is flushed. */
+  /** Returns the result of `work` when every commit that it may have read is flushed. */
   async read<T>(work: () => T): Promise<T> {
-    this.#isAlone = false
+    this.#hasReadSinceCommit = true
     const result = await this.#readWhenUnlocked(work)
     await this.untilFlushed()
     return result
   }
 
-  /**
-   * Runs `work`, which reads the log of changes up to `end` and nothing else: up to there all is flushed. Without an
-   * `end` all of the log is.
-   */
+  /** Runs `work`, which reads nothing but the log up to `end`, the part that is flushed; `undefined` is the whole log. */
   async readLog<T>(work: (end: bigint | undefined) => T): Promise<T> {
     const serving = this.#serving
     if (serving === undefined) return this.read(() => work(undefined))
     serving.queue.requireUsable()
     this.#checkForOtherCommits()
-    if (this.#othersShowable !== undefined) {
-      await this.#othersShowable
-      this.#othersShowable = undefined
+    if (this.#ownCommitsFlushed !== undefined) {
+      await this.#ownCommitsFlushed
+      this.#ownCommitsFlushed = undefined
     }
     return this.#readWhenUnlocked(() => work(serving.queue.logStart))
   }
 
-  /**
-   * Resolves when everything that can be read of the file at this moment is flushed. What a worker with a connection
-   * of its own has read must wait for this before anybody is shown it.
-   */
+  /** Resolves when every commit that is visible now is flushed. The results of worker threads wait for this as well. */
   async untilFlushed(): Promise<void> {
     const queue = this.#serving?.queue ?? this.#queueOfService
     if (queue !== undefined) await queue.flushed()
-    else this.#flushOthersCommits()
+    else this.#flushCommitsOfService()
   }
 
-  /** Of the service, which makes them visible before they are flushed. */
-  #flushOthersCommits(): void {
+  /** The service makes its commits visible before they are flushed. */
+  #flushCommitsOfService(): void {
     if (this.#path === ':memory:') return
     const dataVersion = this.#dataVersion.get()?.data_version
     if (dataVersion === this.#flushedDataVersion) return
@@ -305,10 +287,7 @@ export class Connection implements SqlDatabase, LongSession {
     return result
   }
 
-  /**
-   * Like `write`, for work that pauses. Whatever else this connection did meanwhile would be part of the
-   * transaction: it must be the work's alone.
-   */
+  /** Like `write`, for asynchronous work. Nothing else may use this connection meanwhile: it would join the transaction. */
   async writeInSteps<T>(work: () => Promise<T>): Promise<T> {
     await this.#writeWhenUnlocked(() => this.#begin.run())
     try {
@@ -316,17 +295,14 @@ export class Connection implements SqlDatabase, LongSession {
       this.#commit.run()
       return result
     } catch (error) {
-      this.#giveUp()
-      throw asServiceError(error, this.#path)
+      this.#rollBackIfOpen()
+      throw toServiceError(error, this.#path)
     } finally {
       this.#version++
     }
   }
 
-  /**
-   * Like `write`, but without waiting for the disk: what it wrote survives the end of the process, not a
-   * power cut. For counters that are written many times a second.
-   */
+  /** Like `write`, without waiting for the disk: the commit survives the end of the process, but not a power cut. */
   async writeUnsynced<T>(work: () => T): Promise<T> {
     if (this.#serving !== undefined) return this.#writeInTurn(work, 'forgettable')
     return this.#writeWhenUnlocked(() => {
@@ -367,31 +343,30 @@ export class Connection implements SqlDatabase, LongSession {
       const changes = totalChanges() - before
       if (changes === 0) return result
       if (durability === 'durable') {
-        queue.add(logStart, this.#isAlone)
-        this.#isAlone = true
+        queue.add(logStart, !this.#hasReadSinceCommit)
+        this.#hasReadSinceCommit = false
       }
       checkpointer.add(changes)
       return result
     } catch (error) {
-      // A commit that failed may have been made for all that is known.
+      // A commit that reports an error may still have been made.
       this.#version++
       throw error
     }
   }
 
-  /** With statements left, SQLite would keep the file open, and the write-ahead log beside it. */
   async close(): Promise<void> {
     if (this.#serving !== undefined) {
       await this.#serving.checkpointer.close()
-      // After a failed flush the file stays as it is: closing would copy the log into the database.
+      // After a failed flush the file must not change: closing would copy the log into the database.
       if (!(await isFlushed(this.#serving.queue))) return
     }
-    for (const statement of this.#statements.values()) statement.finalize()
+    this.#statements.finalize()
     this.database.close()
     this.#wal?.close()
   }
 
-  /** Like `transaction` of bun:sqlite, which is made anew for each piece of work. */
+  /** bun:sqlite's own `transaction` would have to be created for each call. */
   #inTransaction<T>(work: () => T): T {
     this.#begin.run()
     try {
@@ -399,13 +374,13 @@ export class Connection implements SqlDatabase, LongSession {
       this.#commit.run()
       return result
     } catch (error) {
-      this.#giveUp()
+      this.#rollBackIfOpen()
       throw error
     }
   }
 
-  /** Some failures, such as a full disk, have ended the transaction already. */
-  #giveUp(): void {
+  /** After some failures, such as a full disk, SQLite has already rolled back. */
+  #rollBackIfOpen(): void {
     if (this.database.inTransaction) this.#rollback.run()
   }
 
@@ -414,27 +389,27 @@ export class Connection implements SqlDatabase, LongSession {
     return this.#whenUnlocked(work, () => began)
   }
 
-  /** `lockedSince` is asked each time that it finds a lock. */
+  /** Calls `lockedSince` each time that it meets a lock. */
   async #whenUnlocked<T>(work: () => T, lockedSince: () => number): Promise<T> {
     for (;;) {
       try {
         return work()
       } catch (error) {
-        if (!isLocked(error)) throw asServiceError(error, this.#path)
-        if (performance.now() >= lockedSince() + LOCK_PATIENCE_MS) throw lockedError(error, this.#path)
+        if (!isLocked(error)) throw toServiceError(error, this.#path)
+        if (performance.now() >= lockedSince() + LOCK_TIMEOUT_MS) throw lockedError(error, this.#path)
         await Bun.sleep(LOCK_RETRY_MS)
       }
     }
   }
 
   /**
-   * The patience with a lock is shared by all who meet it. Updates wait one batch behind the other, and with a
-   * patience of its own for each batch the last would wait for all of them, until its connection is closed.
+   * All writes that meet a lock share its timeout. Batches of updates wait in line: if each had its own timeout, the last
+   * one would wait for the sum of all.
    */
   async #writeWhenUnlocked<T>(work: () => T): Promise<T> {
     const result = await this.#whenUnlocked(work, () => {
       const now = performance.now()
-      if (now - this.#lockSeenAt > LOCK_FORGOTTEN_MS) this.#lockedSince = now
+      if (now - this.#lockSeenAt > SAME_LOCK_MS) this.#lockedSince = now
       this.#lockSeenAt = now
       return this.#lockedSince
     })
@@ -443,14 +418,14 @@ export class Connection implements SqlDatabase, LongSession {
   }
 }
 
-/** If an import holds the lock, the caller learns when it can write again. */
+/** If an import holds the lock, the error says when writes will work again. */
 function lockedError(error: unknown, path: string): unknown {
   const seconds = announcedSeconds(path)
-  const plain = asServiceError(error, path)
+  const plain = toServiceError(error, path)
   if (seconds === undefined || !(plain instanceof ServiceError)) return plain
   return new ServiceError(
     'service_unavailable',
-    `an import is being written, for about ${seconds} s more; only reads are answered until then`,
+    `an import is running for about ${seconds} s more; until then only reads are answered`,
     { cause: plain.cause, retryAfterSeconds: seconds },
   )
 }
@@ -462,4 +437,113 @@ async function isFlushed(queue: FlushQueue): Promise<boolean> {
   } catch {
     return false
   }
+}
+
+/** A read-only connection, for a worker thread. The main thread keeps the file and its write-ahead log open. */
+export class ReadConnection {
+  readonly #database: Database
+  readonly #path: string
+  readonly #statements
+
+  constructor(path: string) {
+    this.#path = path
+    this.#database = new Database(path, { readonly: true, strict: true, safeIntegers: true })
+    this.#statements = new PreparedStatements(this.#database)
+    // Waiting inside SQLite blocks nobody else: the thread is the worker's own.
+    this.#database.run(`PRAGMA busy_timeout = ${LOCK_TIMEOUT_MS}`)
+    this.#database.run(`PRAGMA cache_size = ${CACHE_PAGES}`)
+  }
+
+  async rows<Row>(text: string, ...values: readonly SqlValue[]): Promise<Row[]> {
+    // The statement decides what a row is.
+    return this.#guarded(() => this.#statements.get(text).all(...values.map(toBinding)) as Row[])
+  }
+
+  async *batches<Row>(text: string): AsyncGenerator<Row[]> {
+    const rows = this.#database.query<Row, []>(text).iterate()
+    for (;;) {
+      const batch = this.#guarded(() => nextBatch(rows))
+      if (batch.length > 0) yield batch
+      if (batch.length < ROWS_PER_BATCH) return
+      await new Promise((resume) => setImmediate(resume))
+    }
+  }
+
+  async snapshot(): Promise<SearchSnapshot> {
+    // A search that failed to roll back must not leave its snapshot to the next one.
+    if (this.#database.inTransaction) await this.rows('ROLLBACK')
+    await this.rows('BEGIN')
+    const [end] = await this.rows<LogEnd>(LOG_END)
+    if (end === undefined) throw new Error('the database has no identity: log_state is empty')
+    return {
+      rows: (text, ...values) => this.rows(text, ...values),
+      batches: (text) => this.batches(text),
+      cursor: async () => toCursor(end),
+      changedSince: (cursor) => this.#changedSince(end, cursor),
+      close: async () => void (await this.rows('ROLLBACK')),
+    }
+  }
+
+  close(): void {
+    this.#statements.finalize()
+    this.#database.close()
+  }
+
+  async #changedSince(end: LogEnd, cursor: string): Promise<ChangedPet[] | 'too_many'> {
+    const seen = fromCursor(cursor)
+    if (seen === undefined || seen.identity !== end.identity || seen.position < end.pruned) return 'too_many'
+    if (end.position - seen.position > BigInt(MAX_CHANGED_PETS)) return 'too_many'
+    const relists = await this.rows(
+      "SELECT 1 FROM log WHERE id > $1 AND kind = 'relist' LIMIT 1",
+      seen.position,
+    )
+    return relists.length > 0 ? 'too_many' : this.rows<ChangedPet>(CHANGED_PETS, seen.position)
+  }
+
+  #guarded<T>(work: () => T): T {
+    try {
+      return work()
+    } catch (error) {
+      throw toServiceError(error, this.#path)
+    }
+  }
+}
+
+/** bun:sqlite itself caches no more than twenty statements. */
+class PreparedStatements {
+  readonly #database: Database
+  readonly #byText = new Map<string, SqliteStatement<unknown, SQLQueryBindings[]>>()
+
+  constructor(database: Database) {
+    this.#database = database
+  }
+
+  get(text: string): SqliteStatement<unknown, SQLQueryBindings[]> {
+    let prepared = this.#byText.get(text)
+    if (prepared === undefined) {
+      prepared = this.#database.prepare(text.replaceAll(/\$(\d+)/g, '?$1'))
+      this.#byText.set(text, prepared)
+    }
+    return prepared
+  }
+
+  /** SQLite keeps a file open until all its statements are finalized. */
+  finalize(): void {
+    for (const statement of this.#byText.values()) statement.finalize()
+    this.#byText.clear()
+  }
+}
+
+function nextBatch<Row>(rows: Iterator<Row>): Row[] {
+  const batch: Row[] = []
+  while (batch.length < ROWS_PER_BATCH) {
+    const { value, done } = rows.next()
+    if (done === true) break
+    batch.push(value)
+  }
+  return batch
+}
+
+export function toBinding(value: SqlValue): SQLQueryBindings {
+  return typeof value === 'boolean' ? Number(value) : value
 }

@@ -4,7 +4,7 @@ import type { PetStatus } from '../../core/stock/inventory.ts'
 import { isPetRecord, type LogRecord, type PetRecord } from '../../core/stock/stock-draft.ts'
 import { detailOf, petIdOf } from '../log-rows.ts'
 import { catalogTables } from './catalog.ts'
-import { readLogEnd } from './log-end.ts'
+import { readLogEnd } from './dialect.ts'
 import { orderTable } from './orders.ts'
 
 /** Writes a decision inside a commit. `lastChangeOf` returns a pet's latest log row before the commit. */

@@ -1,17 +1,19 @@
+import type { Database } from 'bun:sqlite'
+import type { LogCursor } from '../cursor.ts'
 import { highestId, ID_STEP, OWN_IDS } from '../own-ids.ts'
-import type { Dialect } from '../sql.ts'
+import type { Dialect, OwnIds } from '../sql.ts'
 
-/** The id of the last row that the log had. Removed rows keep theirs: none is given twice. */
-export const LAST_LOG_ID = '(SELECT max(coalesce((SELECT max(id) FROM log), 0), pruned_up_to) FROM log_state)'
+/** The id of the last row ever written to the log. The ids of pruned rows are never reused. */
+const LAST_LOG_ID = '(SELECT max(coalesce((SELECT max(id) FROM log), 0), pruned_up_to) FROM log_state)'
 
 export const DIALECT: Dialect = {
   types: { integer: 'INTEGER', text: 'TEXT', boolean: 'INTEGER' },
   nextLogId: `${LAST_LOG_ID} + row_number() OVER ()`,
-  // A file has one writer at a time.
+  // A SQLite file has one writer at a time.
   forUpdate: '',
   skipLocked: '',
   indexedBy: (index) => `INDEXED BY ${index}`,
-  lookUp: (table, which) => `CROSS JOIN ${table} ON ${which}`,
+  lookUp: (table, condition) => `CROSS JOIN ${table} ON ${condition}`,
   listedIds: (parameter) => `SELECT value AS id FROM json_each(${parameter})`,
   raiseIds: (table) => `UPDATE last_ids SET ${table} = $1 WHERE ${table} < $1`,
   lockCatalog: [],
@@ -24,4 +26,50 @@ export const DIALECT: Dialect = {
     ),
   ],
   skipIds: OWN_IDS.map((table) => `UPDATE last_ids SET ${table} = ${table} + ${ID_STEP}`),
+}
+
+/** The last position of the log, and the position up to which it has been pruned. */
+export interface LogEnd extends LogCursor {
+  readonly pruned: bigint
+}
+
+/** Positions are ids, which follow the order of the commits, because there is one writer at a time. */
+export const LOG_END = `SELECT identity, ${LAST_LOG_ID} AS position, pruned_up_to AS pruned FROM log_state`
+
+export function readLogEnd(database: Database): () => LogEnd {
+  const query = database.query<LogEnd, []>(LOG_END)
+  return () => {
+    const end = query.get()
+    if (end === null) throw new Error('the database has no identity: log_state is empty')
+    return end
+  }
+}
+
+/** The end of the log for a reader that must not read beyond `position`. */
+export function upTo(position: bigint | undefined, end: LogEnd): LogEnd {
+  return position === undefined || position >= end.position ? end : { ...end, position }
+}
+
+/** Generates ids for new rows, inside a commit. */
+export function ownIds(database: Database, table: OwnIds) {
+  const last = database.query<{ last: bigint }, []>(`SELECT ${table} AS last FROM last_ids`)
+  const setLast = database.query<unknown, [bigint]>(`UPDATE last_ids SET ${table} = ?`)
+  const taken = database.query<unknown, [bigint, bigint]>(
+    `SELECT 1 FROM ${table} WHERE id BETWEEN ? AND ? LIMIT 1`,
+  )
+  return {
+    /** The next `count` unused ids. */
+    next: (count: number): bigint[] => {
+      const ids: bigint[] = []
+      if (count === 0) return ids
+      const first = (last.get()?.last ?? 0n) + 1n
+      // Almost always true: only ids chosen by callers or imports can be in the way.
+      const areFree = taken.get(first, first + BigInt(count - 1)) === null
+      for (let id = first; ids.length < count; id++) {
+        if (areFree || taken.get(id, id) === null) ids.push(id)
+      }
+      return ids
+    },
+    setLast: (id: bigint): void => void setLast.run(id),
+  }
 }

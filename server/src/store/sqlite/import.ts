@@ -7,11 +7,10 @@ import { AdjustmentTables } from '../import-adjustment.ts'
 import { CategoryImport } from '../import-categories.ts'
 import { OrderImport } from '../import-orders.ts'
 import { PetImport } from '../import-pets.ts'
-import type { LongSession } from '../sql.ts'
-import type { StoreClock } from '../store-clock.ts'
+import type { LongSession, StoreClock } from '../sql.ts'
 import type { Connection } from './connection.ts'
 import { decisionWriter } from './decision.ts'
-import { LOG_END } from './log-end.ts'
+import { LOG_END } from './dialect.ts'
 
 /**
  * What is staged is compared with the store without a lock. What differs is written in one transaction, which first

@@ -1,24 +1,15 @@
 import type { StockEvents } from '../../core/stock/stock-event.ts'
-import type { EventStore, HistoryStore } from '../../core/stock/stock-store.ts'
-import type { DeliveryStore } from '../../core/webhooks/webhook-store.ts'
-import { fromCursor, type LogRange, toCursor } from '../cursor.ts'
+import { fromCursor, type LogVerbs, toCursor } from '../cursor.ts'
 import { prunableIds } from '../history.ts'
 import { LOG_COLUMNS, type LogRow, MAX_BEHIND, toEvent } from '../log-rows.ts'
 import type { Connection } from './connection.ts'
-import { readLogEnd, upTo } from './log-end.ts'
+import { readLogEnd, upTo } from './dialect.ts'
 
-interface LogVerbs
-  extends Omit<EventStore, 'version'>,
-    Pick<HistoryStore, 'pruneHistory'>,
-    Pick<DeliveryStore, 'eventsAfter'> {
-  logRange(): Promise<LogRange>
-}
-
-/** Events are the rows of the log, and their ids the cursors. */
+/** The events are the rows of the log, and their ids are the cursors. */
 export function logVerbs(connection: Connection): LogVerbs {
   const { database } = connection
   const end = readLogEnd(database)
-  // What happens to a category is no event; what it does to pets is.
+  // A change of a category is not an event; its effects on pets are.
   const rowsAfter = database.query<LogRow, [bigint, bigint, number]>(`
     SELECT id, ${LOG_COLUMNS} FROM log
     WHERE id > ? AND id <= ? AND kind <> 'category' ORDER BY id LIMIT ?

@@ -10,7 +10,7 @@ import {
   orderReferencesOf,
   toOrder,
 } from '../order-rows.ts'
-import { ownIds } from './own-ids.ts'
+import { ownIds } from './dialect.ts'
 
 /** The orders inside a commit. */
 export function orderTable(database: Database) {

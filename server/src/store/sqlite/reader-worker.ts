@@ -1,8 +1,8 @@
 import { workerData } from 'node:worker_threads'
-import { answerRequests } from '../reader-loop.ts'
 import { PetSearch } from '../search.ts'
+import { answerRequests } from '../workers.ts'
+import { ReadConnection } from './connection.ts'
 import { DIALECT } from './dialect.ts'
-import { ReadConnection } from './reader.ts'
 
 export interface SqliteReaderStart {
   readonly path: string
@@ -10,7 +10,7 @@ export interface SqliteReaderStart {
   readonly gate?: Int32Array<SharedArrayBuffer>
 }
 
-// The store starts this worker with such data and with no other.
+// The store starts this worker with this data.
 const { path, gate } = workerData as SqliteReaderStart
 if (gate !== undefined) Atomics.wait(gate, 0, 0)
 const searches = new ReadConnection(path)

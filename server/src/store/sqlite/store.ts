@@ -11,26 +11,22 @@ import { ledgerStore, usageVerbs } from '../limits.ts'
 import type { OpenOptions } from '../opening.ts'
 import { orderVerbs } from '../orders.ts'
 import { petVerbs } from '../pets.ts'
-import { Reader } from '../reader.ts'
 import { searchVerbs } from '../search.ts'
 import type { SqlDatabase } from '../sql.ts'
 import type { Store } from '../store.ts'
 import { webhookVerbs } from '../webhooks.ts'
-import { workerAddress } from '../worker-address.ts'
-import { backUp } from './backup.ts'
+import { Reader, workerAddress } from '../workers.ts'
+import { backUp, requireUsable } from './backup.ts'
 import { Connection } from './connection.ts'
+import { lockForServing, writePause } from './database-files.ts'
+import { damageAtStart, inspectionVerbs, readinessCheck } from './health.ts'
 import { stageAdjustment, stageCategories, stageOrders, stagePets } from './import.ts'
-import { inspectionVerbs } from './inspection.ts'
 import { logVerbs } from './log.ts'
 import { migrate } from './migrations.ts'
 import type { SqliteReaderStart } from './reader-worker.ts'
-import { damageAtStart, readinessCheck } from './readiness.ts'
-import { requireUsable } from './restore.ts'
-import { lockForServing } from './serve-lock.ts'
 import { stockVerbs } from './stock.ts'
-import { writePause } from './write-pause.ts'
 
-/** Opens the file at `path`, and makes it if there is none; its tables are brought up to date unless told otherwise. */
+/** Opens the file at `path`, or creates it, and migrates its tables unless the options say otherwise. */
 export function openSqliteStore(path: string, options: Partial<OpenOptions> = {}): Store {
   const { clock: now = Date.now } = options
   const clock = { sql: (given: string) => given, given: now }
@@ -38,7 +34,7 @@ export function openSqliteStore(path: string, options: Partial<OpenOptions> = {}
   let lock: ReturnType<typeof lockForServing> | undefined
   let opened: Connection | undefined
   try {
-    // Before the file is touched: an older program may serve it, or a restore put another one in its place.
+    // Lock before the file is touched: another process may be serving or replacing it.
     if (options.exclusive === true && path !== ':memory:') {
       mkdirSync(dirname(path), { recursive: true })
       lock = lockForServing(path)
@@ -66,7 +62,7 @@ export function openSqliteStore(path: string, options: Partial<OpenOptions> = {}
           ...(options.readerGate === undefined ? {} : { gate: options.readerGate }),
         } satisfies SqliteReaderStart,
       }),
-    // The worker may have seen commits that are not on disk yet: what it read is a read of this connection too.
+    // The worker may have read commits that are not flushed yet, so its results wait like reads of this connection.
     (answer) => connection.read(() => answer),
   )
   return {
@@ -104,8 +100,8 @@ export function openSqliteStore(path: string, options: Partial<OpenOptions> = {}
 }
 
 /**
- * The database with unflushed commits. To admit a request by it is right: a new key is given to its owner once it is
- * flushed, and a key that was just revoked may be refused a moment too early. So no request waits for the disk here.
+ * Reads commits without waiting for their flush, so that looking up a key does not wait for the disk. A new key is
+ * returned to its owner after the flush, and refusing a revoked key a moment too early does no harm.
  */
 function unflushed(connection: Connection): SqlDatabase {
   return {

@@ -10,7 +10,7 @@ import {
   webhookIdsOf,
   webhookStatements,
 } from '../webhooks.ts'
-import { bound } from './row-batches.ts'
+import { toBinding } from './connection.ts'
 
 /** The webhooks inside a commit. */
 export function webhookTable(database: Database) {
@@ -24,7 +24,7 @@ export function webhookTable(database: Database) {
     write: (changes: WebhookChanges): void => {
       for (const { text, values } of webhookStatements(changes)) {
         const numbered = text.replaceAll(/\$(\d+)/g, '?$1')
-        database.query<unknown, SQLQueryBindings[]>(numbered).run(...values.map(bound))
+        database.query<unknown, SQLQueryBindings[]>(numbered).run(...values.map(toBinding))
       }
     },
   }

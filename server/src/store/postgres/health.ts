@@ -1,42 +1,42 @@
 import { SECOND } from '../../core/values/clock.ts'
 import { ServiceError } from '../../core/values/errors.ts'
+import { CHECKS, latestChangeAt } from '../inspection.ts'
+import { inLongSession, type SqlDatabase } from '../sql.ts'
+import type { Store } from '../store.ts'
 import type { Connection } from './connection.ts'
 import {
+  AnswerTimeout,
   CANCELLED,
-  Hung,
   hasState,
-  inTime,
   LOCK_TIMEOUT,
   Overloaded,
   ReadOnly,
   TOO_MANY_CONNECTIONS,
   UnusableHosts,
   unavailable,
+  withTimeout,
 } from './failures.ts'
 import { numberLog } from './log.ts'
 import { findNewerTables } from './migrations.ts'
-import type { PostgresSession } from './session.ts'
-import { checkTakesWrites } from './session-check.ts'
+import { checkTakesWrites, type PostgresSession } from './session.ts'
 
-/** A write that waits longer than this for a table counts as one that hangs. */
-const LOCK_MS = SECOND
-/** For the whole check. */
-const WITHIN_MS = 3 * SECOND
+/** A write that waits longer than this for a table counts as hanging. */
+const READINESS_LOCK_TIMEOUT_MS = SECOND
+const READINESS_TIMEOUT_MS = 3 * SECOND
 
-/** An SQLSTATE. */
 const DISK_FULL = '53100'
 
 const WRITTEN_TABLES = ['stock', 'log', 'orders', 'idempotency', 'log_places', 'log_numbering']
 const READ_TABLES = ['pets', 'categories', 'keys', 'key_secrets']
 
 /**
- * Does what every write does, and changes nothing: takes the locks, fills half a megabyte of the data directory's disk for
- * a moment (what does not fit into work_mem goes there), and flushes a commit of a few bytes, which waits for synchronous
- * standbys as well. In one message, so that no lock is held while this process pauses.
+ * Does what a write does without changing anything: takes the locks, fills half a megabyte of the data directory for a
+ * moment (sorting beyond work_mem spills there), and flushes a small commit, which waits for synchronous standbys as well.
+ * It is sent as one message, so that no lock is held while this process pauses.
  */
 const TRY_WRITE = `
   BEGIN;
-  SET LOCAL lock_timeout = ${LOCK_MS};
+  SET LOCAL lock_timeout = ${READINESS_LOCK_TIMEOUT_MS};
   SET LOCAL work_mem = '64kB';
   SET LOCAL temp_tablespaces = '';
   LOCK TABLE ${WRITTEN_TABLES} IN ROW EXCLUSIVE MODE;
@@ -57,18 +57,18 @@ class NotReady extends Error {
 }
 
 /**
- * Checks that a write would go through and that the log is being numbered. It has a connection of its own, so it does not
- * wait for a free one. If PostgreSQL has none left for it, it borrows one of the pool; if all of these stay in use, the
- * service counts as ready, because overload is not an outage.
+ * Checks that writes succeed and that the log is being numbered. It has its own connection, so it does not wait for a free
+ * one. If PostgreSQL refuses another connection, the check borrows one of the pool. If all of these stay in use, the service
+ * counts as ready, because overload is not an outage.
  */
 export class ReadinessCheck {
   readonly #connection: Connection
   #session: PostgresSession | undefined
-  /** A check that hangs is waited for again instead of starting another beside it. */
-  #underWay: Promise<void> | undefined
-  /** Whether the check waits until other callers give back a session of the pool. */
+  /** If the last check still hangs, `run` waits for it instead of starting another. */
+  #running: Promise<void> | undefined
+  /** Whether the check waits for a session of the pool. */
   #waitsForPool = false
-  /** The connection's losses when the session was opened: after another loss, it may be of another host. */
+  /** The connection's losses when the session was opened. After another loss, the session may be of the wrong host. */
   #losses = 0
 
   constructor(connection: Connection) {
@@ -79,12 +79,12 @@ export class ReadinessCheck {
   async run(): Promise<void> {
     try {
       this.#connection.requireWritable()
-      this.#underWay ??= this.#check().finally(() => {
-        this.#underWay = undefined
+      this.#running ??= this.#check().finally(() => {
+        this.#running = undefined
       })
-      await inTime(this.#underWay, WITHIN_MS)
+      await withTimeout(this.#running, READINESS_TIMEOUT_MS)
     } catch (error) {
-      const isQueued = this.#waitsForPool && error instanceof Hung
+      const isQueued = this.#waitsForPool && error instanceof AnswerTimeout
       if (isQueued || causeOf(error) instanceof Overloaded) return
       await this.close()
       throw withReason(error)
@@ -137,10 +137,12 @@ async function lockedTables(session: PostgresSession): Promise<Error> {
   )
 }
 
-/** A backlog that takes several rounds is fine, as long as each of them gets somewhere. */
+/** A backlog of several rounds is fine as long as each round makes progress. */
 async function checkNumbering(session: PostgresSession): Promise<void> {
   const before = await numberingState(session)
-  await session.run(`BEGIN; SET LOCAL lock_timeout = ${LOCK_MS}; SET LOCAL statement_timeout = ${LOCK_MS}`)
+  await session.run(
+    `BEGIN; SET LOCAL lock_timeout = ${READINESS_LOCK_TIMEOUT_MS}; SET LOCAL statement_timeout = ${READINESS_LOCK_TIMEOUT_MS}`,
+  )
   try {
     await session.together(numberLog)
     await session.run('COMMIT')
@@ -159,7 +161,7 @@ async function numberingState(session: PostgresSession): Promise<string | undefi
   return row?.state
 }
 
-/** What is known of the problem goes into the message; what PostgreSQL itself says goes into the log. */
+/** Puts known problems into the message. PostgreSQL's own message is the cause, which is logged. */
 function withReason(error: unknown): ServiceError {
   const cause = causeOf(error)
   const reason = reasonOf(cause)
@@ -174,8 +176,47 @@ function causeOf(error: unknown): unknown {
 }
 
 function reasonOf(cause: unknown): string | undefined {
-  if (cause instanceof Hung) return `a write has taken longer than ${WITHIN_MS / SECOND} s`
-  if (hasState(cause, DISK_FULL)) return 'its disk is full; make room on it'
+  if (cause instanceof AnswerTimeout)
+    return `a write has taken longer than ${READINESS_TIMEOUT_MS / SECOND} s`
+  if (hasState(cause, DISK_FULL)) return 'its disk is full; free some space'
   const isPlain = [NotReady, UnusableHosts, ReadOnly].some((type) => cause instanceof type)
   return isPlain && cause instanceof Error ? cause.message : undefined
+}
+
+const INSPECTION_LOCK_TIMEOUT_MS = 5 * SECOND
+
+export function inspectionVerbs(connection: Connection): Pick<Store, 'findDamage' | 'latestChangeAt'> {
+  return {
+    // PostgreSQL checks its pages itself (data checksums, amcheck), so only the contents are checked here.
+    findDamage: () =>
+      inLongSession(connection, async (session) => {
+        await session.beginRead()
+        await session.run(`SET LOCAL lock_timeout = ${INSPECTION_LOCK_TIMEOUT_MS}`)
+        const damage: string[] = []
+        for (const { text, describe } of CHECKS) {
+          const [row] = await session.rows<{ found: bigint }>(text)
+          if (row !== undefined && row.found > 0n) damage.push(describe(row.found))
+        }
+        return damage
+      }),
+
+    latestChangeAt: () => latestChangeAt(connection),
+  }
+}
+
+/** Describes session settings that are not in force although each connection asks for them. */
+export async function findDroppedSettings(
+  database: Pick<SqlDatabase, 'rows'>,
+  wanted: Readonly<Record<string, string | number>>,
+): Promise<string[]> {
+  const found = await database.rows<{ name: string; setting: string }>(
+    'SELECT name, setting FROM pg_settings',
+  )
+  const inForce = new Map(found.map(({ name, setting }) => [name, setting]))
+  const dropped = Object.entries(wanted).filter(([name, value]) => inForce.get(name) !== String(value))
+  if (dropped.length === 0) return []
+  const list = dropped.map(([name, value]) => `${name} is ${inForce.get(name)} instead of ${value}`)
+  return [
+    `session settings are not in force: ${list.join(', ')}. A pooler such as PgBouncer has dropped them: set them for the role (ALTER ROLE … SET), see Connections in docs/scaling.md`,
+  ]
 }

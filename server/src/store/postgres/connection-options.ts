@@ -1,0 +1,150 @@
+import type { SQL } from 'bun'
+import { type Clock, SECOND } from '../../core/values/clock.ts'
+
+/** A TCP port, or a socket in the file system, where PostgreSQL listens. */
+export type Host = { readonly hostname: string; readonly port: number } | { readonly path: string }
+
+/** The parts of DATABASE_URL. */
+export interface Address {
+  readonly hosts: readonly Host[]
+  readonly username: string
+  readonly password: string
+  readonly database: string
+  readonly parameters: URLSearchParams
+}
+
+const DEFAULT_PORT = '5432'
+/** A password may contain @: the last one separates it from the hosts. */
+const PARTS =
+  /^postgres(?:ql)?:\/\/(?:(?<user>.*)@)?(?<hosts>[^/?#]*)(?:\/(?<database>[^?#]*))?(?:\?(?<query>[^#]*))?$/s
+
+/**
+ * Parses an address like libpq: several hosts separated by commas, each with its own port, or one port for all. A folder
+ * instead of a host (%2Frun%2Fpostgresql, or ?host=/run/postgresql) contains the socket.
+ */
+export function readAddress(url: string): Address {
+  const parts = PARTS.exec(url)?.groups
+  if (parts === undefined) {
+    throw new Error('DATABASE_URL must be like postgres://USER:PASSWORD@HOST:PORT/DATABASE')
+  }
+  const parameters = new URLSearchParams(parts.query)
+  const [username = '', ...password] = (parts.user ?? '').split(':')
+  const attributes = parameters.get('target_session_attrs')
+  if (attributes !== null && attributes !== 'read-write' && attributes !== 'primary') {
+    throw new Error(`target_session_attrs in DATABASE_URL must be read-write or primary, got "${attributes}"`)
+  }
+  return {
+    hosts: readHosts(parts.hosts ?? '', parameters),
+    username: decodeURIComponent(username) || 'postgres',
+    password: decodeURIComponent(password.join(':')),
+    database: decodeURIComponent(parts.database ?? '') || 'postgres',
+    parameters,
+  }
+}
+
+export function hostText(host: Host): string {
+  if ('path' in host) return host.path
+  return host.hostname.includes(':') ? `[${host.hostname}]:${host.port}` : `${host.hostname}:${host.port}`
+}
+
+function readHosts(text: string, parameters: URLSearchParams): Host[] {
+  const given = parameters.get('host')
+  const names = given === null ? text.split(',') : given.split(',')
+  const ports = (parameters.get('port') ?? '').split(',')
+  if (ports.length > 1 && ports.length !== names.length) {
+    throw wrongList(
+      `${names.length} hosts and ${ports.length} ports; give one port for all hosts, or one for each`,
+    )
+  }
+  return names.map((name, index) => {
+    if (name === '' && names.length > 1) throw wrongList(`host ${index + 1} of ${names.length} is empty`)
+    return readHost(name, (ports.length === 1 ? ports[0] : ports[index]) || DEFAULT_PORT)
+  })
+}
+
+function readHost(text: string, defaultPort: string): Host {
+  const [, bracketed, plain = '', portText = defaultPort] =
+    /^(?:\[([^\]]*)\]|([^:]*))(?::([^:]*))?$/.exec(text) ??
+    refuse(`"${text}" is not a host; write an IPv6 address in brackets: [::1]:5432`)
+  const port = Number(portText || defaultPort)
+  if (!/^\d*$/.test(portText) || port < 1 || port > 65_535) {
+    throw wrongList(`the port of "${text}" must be a number from 1 to 65535, got "${portText}"`)
+  }
+  const hostname = bracketed ?? decodeURIComponent(plain)
+  if (hostname.startsWith('/')) return { path: `${hostname.replace(/\/+$/, '')}/.s.PGSQL.${port}` }
+  return { hostname: hostname || 'localhost', port }
+}
+
+function wrongList(reason: string): Error {
+  return new Error(`the list of hosts in DATABASE_URL is wrong: ${reason}`)
+}
+
+function refuse(reason: string): never {
+  throw wrongList(reason)
+}
+
+export interface PostgresSettings {
+  /** The number of connections of one process. */
+  readonly poolSize: number
+  readonly connectTimeoutSeconds: number
+  readonly statementTimeoutSeconds: number
+  /** For tests: replaces the clock of the database. */
+  readonly clock?: Clock
+  /** Accepts a standby, whose data may be stale, if no host accepts writes. */
+  readonly mayBeReadOnly?: boolean
+}
+
+/**
+ * Session settings that the statements rely on. PgBouncer drops them, so docs/scaling.md tells operators to set the same
+ * ones for the role.
+ */
+export function sessionSettings(settings: PostgresSettings): Readonly<Record<string, string | number>> {
+  return {
+    statement_timeout: settings.statementTimeoutSeconds * SECOND,
+    default_transaction_isolation: 'read committed',
+    // Plans every statement once per session: planning the live view's query takes longer than running it.
+    plan_cache_mode: 'force_generic_plan',
+    // A plan that was made for an empty table would scan the whole table even when it has a million rows.
+    enable_seqscan: 'off',
+    // Before PostgreSQL 18, enable_seqscan=off makes the scan of a one-row table look so expensive that the server compiles
+    // the statement with LLVM: 300 ms for a statement that takes 0.1 ms.
+    jit: 'off',
+    // A process that is suspended in a transaction must not keep its locks forever.
+    idle_in_transaction_session_timeout: settings.statementTimeoutSeconds * SECOND,
+  }
+}
+
+/** The options for each host. All of them are explicit, because Bun reads missing ones from the environment. */
+export function optionsFrom(url: string, settings: PostgresSettings): SQL.PostgresOrMySQLOptions[] {
+  const { hosts, username, password, database, parameters } = readAddress(url)
+  const mode = parameters.get('sslmode')
+  const common = {
+    adapter: 'postgres',
+    // Without a url Bun reads DATABASE_URL, cannot parse a list of hosts, and may take the sslmode of another database.
+    // The other options override its parts.
+    url: 'postgres://localhost',
+    username,
+    password,
+    database,
+    max: settings.poolSize,
+    bigint: true,
+    connectionTimeout: settings.connectTimeoutSeconds,
+    connection: {
+      application_name: parameters.get('application_name') ?? 'petstore',
+      ...sessionSettings(settings),
+    },
+  } as const
+  const tls = mode === null ? {} : { tls: sslMode(mode) }
+  // Unix sockets do not use TLS.
+  return hosts.map((host) => ('path' in host ? { ...common, ...host } : { ...common, ...host, ...tls }))
+}
+
+const SSL_MODES = ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full'] as const
+
+function sslMode(text: string): (typeof SSL_MODES)[number] {
+  const mode = SSL_MODES.find((known) => known === text)
+  if (mode === undefined) {
+    throw new Error(`sslmode in DATABASE_URL must be one of ${SSL_MODES.join(', ')}, got "${text}"`)
+  }
+  return mode
+}

@@ -1,0 +1,172 @@
+import { Database } from 'bun:sqlite'
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  fchmodSync,
+  fchownSync,
+  openSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import type { WritePause } from '../../core/transfer/transfer-store.ts'
+import { SECOND } from '../../core/values/clock.ts'
+import { OpenRefused } from '../opening.ts'
+import { isLocked } from './failures.ts'
+
+const PERMISSIONS = 0o777
+/** Of several processes that start at the same moment, one gets the lock within this time. */
+const LOCK_TIMEOUT_MS = 200
+/** The offset in a SQLite file of the number that PRAGMA user_version sets. */
+const USER_VERSION_OFFSET = 60
+/** An import that was killed leaves its announcement behind. It is ignored this long after the announced end. */
+const STALE_AFTER_MS = 60 * SECOND
+
+/** The path without symbolic links, as SQLite resolves it. The file need not exist. */
+export function realPathOf(path: string): string {
+  if (existsSync(path)) return realpathSync(path)
+  const folder = dirname(path)
+  return join(existsSync(folder) ? realpathSync(folder) : folder, basename(path))
+}
+
+/**
+ * Creates an empty file, which SQLite treats as a new database. Only the owner may read it from the first byte on, since
+ * it will hold key hashes and sales figures. SQLite gives the -wal and -shm files the same permissions. The file is
+ * handed to `owner` through its descriptor, so that nobody can put another file in its place.
+ */
+export function createPrivateFile(
+  path: string,
+  options: { readonly mustBeNew: boolean; readonly owner?: { uid: number; gid: number } | undefined },
+): void {
+  const { mustBeNew, owner } = options
+  const file = openSync(path, mustBeNew ? 'wx' : 'a', 0o600)
+  try {
+    // The umask could have removed permissions of the owner.
+    fchmodSync(file, 0o600)
+    if (owner !== undefined) fchownSync(file, owner.uid, owner.gid)
+  } finally {
+    closeSync(file)
+  }
+}
+
+/**
+ * SQLite creates the -wal and -shm files with the permissions of the database. If these were changed after a process was
+ * killed, the files that it left behind could stay unusable.
+ */
+export function alignSideFiles(path: string): void {
+  const permissions = statSync(path).mode & PERMISSIONS
+  for (const side of [`${path}-wal`, `${path}-shm`]) {
+    // Another process that closes the database may remove the file at any time.
+    const mode = statSync(side, { throwIfNoEntry: false })?.mode
+    if (mode === undefined || (mode & PERMISSIONS) === permissions) continue
+    try {
+      chmodSync(side, permissions)
+    } catch {
+      // The file belongs to another user. SQLite reports an error if it cannot be used.
+    }
+  }
+}
+
+/**
+ * Prevents a second process from serving the database at `path`, which would give each key its limits twice. The lock is
+ * SQLite's own, on a file next to the database, so it ends with the process and works wherever the database works. The
+ * file is never removed: that could remove the lock of a process that is just starting.
+ */
+export function lockForServing(
+  path: string,
+  advice = 'stop that process, or give this one another DATABASE_URL',
+): { close(): void } {
+  const lockPath = `${realPathOf(path)}-serving`
+  if (!existsSync(lockPath)) createLockFile(lockPath, path)
+  let lock: Database | undefined
+  try {
+    lock = new Database(lockPath)
+    lock.run(`PRAGMA busy_timeout = ${LOCK_TIMEOUT_MS}`)
+    // A killed process leaves no journal behind.
+    lock.run('PRAGMA journal_mode = MEMORY')
+    lock.run('BEGIN EXCLUSIVE')
+    // Keeps the lock after the commit, which lets others read the pid.
+    lock.run('PRAGMA locking_mode = EXCLUSIVE')
+    lock.run(`PRAGMA user_version = ${process.pid}`)
+    lock.run('COMMIT')
+    return lock
+  } catch (error) {
+    lock?.close()
+    if (!isLocked(error)) {
+      throw new OpenRefused(
+        `its lock file ${lockPath} cannot be used (${error instanceof Error ? error.message : error}); make it writable, or remove it while nothing serves the database`,
+        { cause: error },
+      )
+    }
+    throw new OpenRefused(`another process serves it${pidIn(lockPath)}; ${advice}`)
+  }
+}
+
+/** Whether a service runs on the database at `path`. */
+export function isServed(path: string): boolean {
+  if (!existsSync(`${realPathOf(path)}-serving`)) return false
+  try {
+    lockForServing(path).close()
+    return false
+  } catch (error) {
+    return error instanceof OpenRefused
+  }
+}
+
+/** The path of the missing write-ahead log of a served database. Opening the database would create another log. */
+export function deletedLogOf(path: string): string | undefined {
+  return isServed(path) && !existsSync(`${path}-wal`) ? `${path}-wal` : undefined
+}
+
+/** A lock file that root creates belongs to the owner of the database, who could not serve it otherwise. */
+function createLockFile(lockPath: string, path: string): void {
+  const owner = process.getuid?.() === 0 ? statSync(path, { throwIfNoEntry: false }) : undefined
+  try {
+    createPrivateFile(lockPath, { mustBeNew: true, owner })
+  } catch (error) {
+    // Another process may have created it in the meantime.
+    if (!existsSync(lockPath)) throw error
+  }
+}
+
+/** Reads the file directly, because SQLite would wait for the lock. */
+function pidIn(lockPath: string): string {
+  const bytes = readFileSync(lockPath)
+  return bytes.length < USER_VERSION_OFFSET + 4 ? '' : ` (pid ${bytes.readInt32BE(USER_VERSION_OFFSET)})`
+}
+
+/**
+ * An import announces its expected end in a file next to the database. A row would not do: other connections cannot see
+ * what the import has written before it commits.
+ */
+const announcementOf = (path: string) => `${realPathOf(path)}-importing`
+
+export function writePause(path: string): WritePause {
+  return {
+    isServed: () => isServed(path),
+    announce: (seconds) => {
+      const file = announcementOf(path)
+      // The rename is atomic, so the service never reads half of the file.
+      writeFileSync(`${file}.new`, JSON.stringify({ endsAt: Date.now() + seconds * SECOND }))
+      renameSync(`${file}.new`, file)
+    },
+    withdraw: () => rmSync(announcementOf(path), { force: true }),
+  }
+}
+
+/** How many seconds the announced import still takes, at least 1; undefined if no import is announced. */
+export function announcedSeconds(path: string): number | undefined {
+  try {
+    const { endsAt }: { endsAt?: unknown } = JSON.parse(readFileSync(announcementOf(path), 'utf8'))
+    if (typeof endsAt !== 'number') return undefined
+    const leftMs = endsAt - Date.now()
+    return leftMs < -STALE_AFTER_MS ? undefined : Math.max(1, Math.ceil(leftMs / SECOND))
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,143 @@
+import { Database } from 'bun:sqlite'
+import { statSync } from 'node:fs'
+import { SECOND } from '../../core/values/clock.ts'
+import { ServiceError } from '../../core/values/errors.ts'
+import { CHECKS, type Check, latestChangeAt } from '../inspection.ts'
+import type { Store } from '../store.ts'
+import type { Connection } from './connection.ts'
+import { isDamage, problemText } from './failures.ts'
+
+/** A write that takes longer than this counts as hanging. */
+const WRITE_TIMEOUT_MS = 2 * SECOND
+/** Checking a larger file would delay the start. petstore doctor checks it while the service runs. */
+const MAX_CHECKED_BYTES = 256 * 1024 * 1024
+
+/**
+ * Returns a check that throws a ServiceError, whose message names the problem, if the file cannot be written. The check
+ * writes the version number of the tables again, which changes nothing and appends one page to the write-ahead log.
+ */
+export function readinessCheck(
+  connection: Connection,
+  path: string,
+  damage: string | undefined,
+): () => Promise<void> {
+  const { database } = connection
+  const version =
+    database.query<{ user_version: bigint }, []>('PRAGMA user_version').get()?.user_version ?? 0n
+  const rewriteVersion = database.query(`PRAGMA user_version = ${version}`)
+  // Fails if the database has lost its tables.
+  const anyLogRow = database.query('SELECT 1 FROM log LIMIT 1')
+  const opened =
+    path === ':memory:' ? [] : [path, `${path}-wal`].map((name) => ({ name, inode: inodeOf(name) }))
+  let runningWrite: Promise<void> | undefined
+
+  const write = () =>
+    connection.write(() => {
+      anyLogRow.get()
+      rewriteVersion.run()
+    })
+
+  return async () => {
+    if (damage !== undefined) throw notReady(`the file was damaged when the service started: ${damage}`)
+    const replaced = opened.find(({ name, inode }) => inodeOf(name) !== inode)
+    if (replaced !== undefined) {
+      throw notReady(
+        `${replaced.name} was deleted or replaced while the service runs; stop the service with SIGTERM, which saves its changes, and do not kill it or open the database before that`,
+      )
+    }
+    // If the last write still hangs, wait for it instead of starting another.
+    runningWrite ??= write().finally(() => {
+      runningWrite = undefined
+    })
+    const finished = await Promise.race([
+      runningWrite.then(() => true, failWith(path)),
+      Bun.sleep(WRITE_TIMEOUT_MS),
+    ])
+    if (finished === true) return
+    throw notReady(
+      `a write has waited for more than ${WRITE_TIMEOUT_MS / SECOND} s: another process holds the write lock, or the disk does not answer`,
+    )
+  }
+}
+
+/** The first problem with the pages of a file that is small enough to be checked before it is served. */
+export function damageAtStart(path: string): string | undefined {
+  if (path === ':memory:' || statSync(path).size > MAX_CHECKED_BYTES) return undefined
+  // Uses its own connection: reading every page would replace the cache of the connection that serves.
+  const database = new Database(path)
+  try {
+    const found = database.query<{ quick_check: string }, []>('PRAGMA quick_check(1)').get()?.quick_check
+    return found === 'ok' ? undefined : found
+  } catch (error) {
+    return problemText(error, path)
+  } finally {
+    database.close()
+  }
+}
+
+function failWith(path: string) {
+  return (error: unknown): never => {
+    const cause = error instanceof ServiceError ? error.cause : error
+    // Other problems, such as a missing table, appear in the log only.
+    if (!(cause instanceof Error) || !/SQLITE_(FULL|IOERR|BUSY|READONLY|CORRUPT)/.test(codeOf(cause)))
+      throw error
+    throw notReady(cause.message || problemText(cause, path), cause)
+  }
+}
+
+function codeOf(error: Error): string {
+  const { cause } = error
+  return cause instanceof Error && 'code' in cause ? String(cause.code) : ''
+}
+
+function notReady(reason: string, cause?: Error): ServiceError {
+  return new ServiceError('service_unavailable', `the database cannot be written: ${reason}`, {
+    cause: cause ?? new Error(reason),
+  })
+}
+
+function inodeOf(path: string): number | undefined {
+  return statSync(path, { throwIfNoEntry: false })?.ino
+}
+
+const SQLITE_CHECKS: readonly Check[] = [
+  {
+    text: 'SELECT count(*) AS found FROM pragma_foreign_key_check',
+    describe: (rows) => `${rows} rows refer to rows that do not exist`,
+  },
+  ...CHECKS,
+]
+
+export function inspectionVerbs(connection: Connection): Pick<Store, 'findDamage' | 'latestChangeAt'> {
+  const { database } = connection
+  const integrity = database.query<{ integrity_check: string }, []>('PRAGMA integrity_check(20)')
+  const checks = SQLITE_CHECKS.map(({ text, describe }) => {
+    const count = database.query<{ found: bigint }, []>(text)
+    return () => {
+      const found = count.get()?.found ?? 0n
+      return found > 0n ? [describe(found)] : []
+    }
+  })
+
+  return {
+    findDamage: () =>
+      connection.read(() => {
+        const damage = [() => integrity.all().map((row) => row.integrity_check), ...checks].flatMap(
+          problemsOf,
+        )
+        return [...new Set(damage)].filter((line) => line !== 'ok')
+      }),
+
+    latestChangeAt: () => latestChangeAt(connection),
+  }
+}
+
+/** A check that fails because of damage has found it. The other checks still run. */
+function problemsOf(check: () => string[]): string[] {
+  try {
+    return check()
+  } catch (error) {
+    if (isDamage(error)) return ['part of the database is damaged and cannot be read']
+    throw error
+  }
+}

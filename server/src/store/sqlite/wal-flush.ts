@@ -1,0 +1,195 @@
+import {
+  closeSync,
+  existsSync,
+  fdatasync,
+  fdatasyncSync,
+  fstatSync,
+  openSync,
+  readSync,
+  writeSync,
+} from 'node:fs'
+import { ServiceError } from '../../core/values/errors.ts'
+
+const CHUNK_BYTES = 1024 * 1024
+
+/**
+ * Flushes the write-ahead log of an open database. SQLite uses the same file as long as this process has a connection
+ * open: after a checkpoint it starts again at the beginning, and only the last connection removes it. So the descriptor
+ * stays valid until the connection closes. SQLite does not lock this file, so closing the descriptor releases no lock.
+ */
+export class WalFile {
+  readonly #descriptor: number
+
+  /** The database must have been read or written before, because SQLite creates the file then. */
+  static open(databasePath: string): WalFile | undefined {
+    const path = `${databasePath}-wal`
+    if (!existsSync(path)) return undefined
+    try {
+      return new WalFile(openSync(path, 'r+'))
+    } catch {
+      // A read-only descriptor can be flushed as well.
+      return new WalFile(openSync(path, 'r'))
+    }
+  }
+
+  private constructor(descriptor: number) {
+    this.#descriptor = descriptor
+  }
+
+  /** Flushes off the event loop. */
+  flush(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      fdatasync(this.#descriptor, (error) => (error === null ? resolve() : reject(error)))
+    })
+  }
+
+  /** Flushes on the event loop. */
+  flushNow(): void {
+    fdatasyncSync(this.#descriptor)
+  }
+
+  /**
+   * Writes the same bytes again and flushes them. After a failed flush the kernel may count pages as written that never
+   * reached the disk, and another flush alone would skip them. Nothing else may write to the log meanwhile.
+   */
+  rewrite(): void {
+    const chunk = Buffer.alloc(CHUNK_BYTES)
+    const { size } = fstatSync(this.#descriptor)
+    for (let position = 0; position < size; ) {
+      const length = readSync(this.#descriptor, chunk, 0, CHUNK_BYTES, position)
+      if (length === 0) break
+      for (let written = 0; written < length; ) {
+        written += writeSync(this.#descriptor, chunk, written, length - written, position + written)
+      }
+      position += length
+    }
+    this.flushNow()
+  }
+
+  close(): void {
+    closeSync(this.#descriptor)
+  }
+}
+
+/** A flush of this duration may run on the event loop. */
+const SHORT_FLUSH_MS = 1
+/** The weight of the latest flush in the moving average. */
+const LATEST_WEIGHT = 0.1
+
+/** The commits that one flush covers. */
+interface Group {
+  /** The end of the log before the first of these commits. */
+  readonly logStart: bigint
+  readonly flushed: Promise<void>
+  resolve(): void
+  reject(error: unknown): void
+}
+
+interface FlushQueueParts {
+  readonly file: Pick<WalFile, 'flush' | 'flushNow'>
+  /** Called after each flush, before the callers that wait for it continue. */
+  readonly onFlushed: () => void
+  /** Called once; nothing is flushed after that. */
+  readonly onFailed: (error: unknown) => void
+}
+
+/**
+ * Flushes written commits. One flush runs at a time, and commits that are written meanwhile share the next one. No
+ * commit may be acknowledged or shown before it is flushed.
+ */
+export class FlushQueue {
+  readonly #parts: FlushQueueParts
+  #flushing: Group | undefined
+  #waiting: Group | undefined
+  #failure: ServiceError | undefined
+  #averageMs = SHORT_FLUSH_MS
+
+  constructor(parts: FlushQueueParts) {
+    this.#parts = parts
+  }
+
+  /**
+   * To be called right after each commit. `logStart` is the end of the log before it. If no other caller is waiting
+   * (`isAlone`), a flush that is known to be short runs at once, which saves a round trip to another thread.
+   */
+  add(logStart: bigint, isAlone: boolean): void {
+    if (isAlone && this.#flushing === undefined && this.#averageMs < SHORT_FLUSH_MS) {
+      this.#flushNow()
+      return
+    }
+    this.#waiting ??= newGroup(logStart)
+    if (this.#flushing === undefined) void this.#flushWaiting()
+  }
+
+  /** Resolves when every commit so far is flushed; undefined if they are. Rejects after a failed flush. */
+  flushed(): Promise<void> | undefined {
+    if (this.#failure !== undefined) return Promise.reject(this.#failure)
+    return (this.#waiting ?? this.#flushing)?.flushed
+  }
+
+  /** The end of the flushed part of the log; undefined if all of it is flushed. */
+  get logStart(): bigint | undefined {
+    return (this.#flushing ?? this.#waiting)?.logStart
+  }
+
+  /** After a failed flush it is unknown what is on disk. Only a restart, which reads it again, can tell. */
+  requireUsable(): void {
+    if (this.#failure !== undefined) throw this.#failure
+  }
+
+  #flushNow(): void {
+    const began = performance.now()
+    try {
+      this.#parts.file.flushNow()
+    } catch (error) {
+      this.#fail(error)
+      return
+    }
+    this.#measure(began)
+    this.#parts.onFlushed()
+  }
+
+  #measure(began: number): void {
+    this.#averageMs += (performance.now() - began - this.#averageMs) * LATEST_WEIGHT
+  }
+
+  async #flushWaiting(): Promise<void> {
+    for (;;) {
+      const group = this.#waiting
+      if (group === undefined || this.#failure !== undefined) return
+      this.#waiting = undefined
+      this.#flushing = group
+      const began = performance.now()
+      try {
+        await this.#parts.file.flush()
+      } catch (error) {
+        this.#fail(error)
+        return
+      }
+      this.#measure(began)
+      this.#flushing = undefined
+      this.#parts.onFlushed()
+      group.resolve()
+    }
+  }
+
+  #fail(error: unknown): void {
+    this.#failure = new ServiceError(
+      'service_unavailable',
+      'the disk failed while changes were being saved; changes in progress may or may not have been made: read the current state before you retry',
+      { cause: error },
+    )
+    const groups = [this.#flushing, this.#waiting]
+    this.#flushing = undefined
+    this.#waiting = undefined
+    for (const group of groups) group?.reject(this.#failure)
+    this.#parts.onFailed(error)
+  }
+}
+
+function newGroup(logStart: bigint): Group {
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  // A commit that nobody waits for, such as after a disconnect, must not end the process.
+  promise.catch(() => {})
+  return { logStart, flushed: promise, resolve, reject }
+}
