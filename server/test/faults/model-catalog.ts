@@ -1,5 +1,5 @@
 import type { Category } from '../../src/core/catalog/category.ts'
-import type { PetPatch } from '../../src/core/catalog/pet.ts'
+import { PET, type PetPatch } from '../../src/core/catalog/pet.ts'
 import { withUpdate } from '../../src/core/values/field.ts'
 import type { ChangedBy } from './model-outcome.ts'
 import type { ModelPet, ModelWorld } from './model-world.ts'
@@ -68,7 +68,7 @@ export class ModelCatalog {
     const categoryId = patch.categoryId ?? before?.categoryId
     if (categoryId !== undefined && !this.categories.has(categoryId)) return 'unknown_category'
     if (before === undefined) return 'not_found'
-    const { id: _, ...record } = withUpdate({ id, ...before }, patch)
+    const { id: _, ...record } = withUpdate(PET, { id, ...before }, patch)
     const pet = { ...record, quantity: before.quantity }
     if (this.#isTaken(pet.barcode, id)) return 'already_exists'
     if (!Bun.deepEquals(pet, before)) this.put(id, pet, by)
