@@ -4,7 +4,7 @@ import { audit } from '../scripts/audit.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 
-/** Has npm ask a registry of our own, which answers every question with this. */
+/** Runs npm against our own registry, which sends this response to every request. */
 async function auditAgainst(answer: () => Response) {
   const registry = Bun.serve({
     port: 0,
@@ -29,14 +29,14 @@ function advisory(severity: string) {
   }
 }
 
-describe('the audit of dependencies', () => {
-  test('tells what is high, and counts what is not', async () => {
+describe('the dependency audit', () => {
+  test('lists high vulnerabilities, and counts the others', async () => {
     const answer = { typebox: [advisory('high')], commander: [advisory('moderate')] }
     const outcome = await auditAgainst(() => Response.json(answer))
     expect(outcome).toEqual({ grave: [expect.stringMatching(/^typebox .*: high$/)], lesser: 1 })
   }, 120_000)
 
-  test('says when the registry does not tell, instead of calling it safe', async () => {
+  test('reports a registry failure instead of assuming safety', async () => {
     const outcome = await auditAgainst(() => new Response(null, { status: 405 }))
     expect(outcome).toEqual({ unreachable: expect.stringContaining('405') })
   }, 120_000)

@@ -4,7 +4,7 @@ import { browserTests, leftOutLine } from '../scripts/browser-tests.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 
-test('the tests that need Chromium are known: those of the pages and of the client in a browser, and no other', async () => {
+test('the tests that need Chromium are listed: those of the pages and of the client in a browser, and no others', async () => {
   const files = await browserTests(ROOT)
   expect(files).toContain('client/test/installed-client.test.ts')
   expect(files).toContain('web/test/stock-table.test.ts')
@@ -12,7 +12,7 @@ test('the tests that need Chromium are known: those of the pages and of the clie
   for (const path of files) expect(await Bun.file(ROOT + path).text()).toMatch(/useShop|chromiumPath/)
 })
 
-test('without Chromium one line says what is left out, and CI fails', () => {
+test('without Chromium one line names the skipped tests, and CI fails', () => {
   const missing = 'chromium is not installed: apt-get install chromium\nE: Unable to locate package'
   expect(leftOutLine(['a', 'b'], missing, false)).toBe(
     'SKIPPED: chromium is not installed: apt-get install chromium; without it the 2 test files of the pages and of the client in a browser are left out',

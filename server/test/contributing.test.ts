@@ -6,7 +6,7 @@ import { SETTING_NAMES, SETTINGS, variableOf } from '../src/service/config.ts'
 
 const ROOT = join(import.meta.dir, '..', '..')
 
-/** The folders of a map drawn as a tree, with what is said of each. Two spaces more are one level deeper. */
+/** The folders of a map drawn as a tree, with their descriptions. Two more spaces are one level deeper. */
 function foldersOf(map: string): Map<string, string> {
   const folders = new Map<string, string>()
   const above: string[] = []
@@ -20,12 +20,12 @@ function foldersOf(map: string): Map<string, string> {
   return folders
 }
 
-/** What differs between the map and the folders that there are. */
+/** The differences between the map and the existing folders. */
 function differences(map: ReadonlyMap<string, string>, folders: readonly string[]): string[] {
   return [
     ...folders.filter((folder) => !map.has(folder)).map((folder) => `${folder} is not in the map`),
     ...[...map.keys()].filter((name) => !folders.includes(name)).map((name) => `${name} is not there`),
-    // Where all is in the folders below it, they say what may live there.
+    // A folder without files of its own needs no description.
     ...[...map]
       .filter(([name, text]) => text === '' && holdsFiles(name))
       .map(([name]) => `${name}: what may live there?`),
@@ -37,7 +37,7 @@ function holdsFiles(folder: string): boolean {
   return existsSync(path) && readdirSync(path, { withFileTypes: true }).some((entry) => entry.isFile())
 }
 
-/** All folders with a file in or below them, but for what git ignores. */
+/** All folders with a file in or below them, except ignored ones. */
 function foldersIn(folder: string, ignored: readonly string[]): string[] {
   return readdirSync(join(ROOT, folder), { withFileTypes: true })
     .filter((entry) => entry.isDirectory() && entry.name !== '.git' && !ignored.includes(entry.name))
@@ -71,11 +71,11 @@ test('every setting is documented with its default', () => {
 })
 
 describe('CONTRIBUTING.md', () => {
-  test('names every folder of the repository and no other, and says what may live there', () => {
+  test('names every folder of the repository and no other, with a description', () => {
     expect(differences(map, foldersIn('', ignoredFolders))).toEqual([])
   })
 
-  test('names no file that is not there', () => {
+  test('names only existing files', () => {
     const paths = [...contributing.matchAll(/`([\w./-]+\/[\w.-]+\.(?:ts|json|md))`/g)].map(
       (match) => match[1] ?? '',
     )
@@ -92,26 +92,26 @@ describe('the map is wrong when', () => {
   const tree = 'server/src/\n  core/  the domain\n    values/  below all\n  http/  what callers see'
   const names = ['server/src', 'server/src/core', 'server/src/core/values', 'server/src/http']
 
-  test('a folder that exists is not in it', () => {
+  test('a folder is missing in it', () => {
     expect(differences(foldersOf(tree), names)).toEqual([])
     expect(differences(foldersOf(tree), [...names, 'server/src/new'])).toEqual([
       'server/src/new is not in the map',
     ])
   })
 
-  test('it names a folder that does not exist', () => {
+  test('it names an unknown folder', () => {
     expect(differences(foldersOf(`${tree}\n  gone/  what was`), names)).toEqual([
       'server/src/gone is not there',
     ])
   })
 
-  test('it does not say what may live in a folder with files', () => {
+  test('it does not describe a folder with files', () => {
     const silent = foldersOf(tree.replace('  what callers see', ''))
     expect(differences(silent, names)).toEqual(['server/src/http: what may live there?'])
   })
 })
 
-test('the program, both packages and the newest entry of the changes are of one version', () => {
+test('the program, both packages and the newest changelog entry have the same version', () => {
   const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')
   const versions = ['package.json', 'client/package.json'].map((path) => JSON.parse(read(path)).version)
   const newest = /^## (\d\S*)/m.exec(read('CHANGELOG.md'))?.[1]

@@ -3,7 +3,7 @@ import { circles, circleViolations, importsOf, readImports, violations } from '.
 
 const found = (path: string, source: string) => violations(path, importsOf(path, source))
 
-describe('the dependency rule fails when', () => {
+describe('the dependency rule fails if', () => {
   test.each([
     [
       'the wire imports the server',
@@ -17,7 +17,7 @@ describe('the dependency rule fails when', () => {
       "import { y } from '../../server/test/support/y.ts'",
     ],
     [
-      'a value imports a subject',
+      'core/values imports a subject',
       'server/src/core/values/x.ts',
       "import type { Pet } from '../catalog/pet.ts'",
     ],
@@ -31,7 +31,7 @@ describe('the dependency rule fails when', () => {
       'server/src/core/keys/x.ts',
       "import type { App } from '../../http/app.ts'",
     ],
-    ['the core imports a package', 'server/src/core/x.ts', "import Type from 'typebox'"],
+    ['the core imports a package', 'server/src/core/x.ts', "import { Command } from 'commander'"],
     ['the core reads files', 'server/src/core/x.ts', "import { readFileSync } from 'node:fs'"],
     [
       'the core takes all ports',
@@ -39,9 +39,9 @@ describe('the dependency rule fails when', () => {
       "import type { Store } from '../../store/store.ts'",
     ],
     ['an adapter imports the other', 'server/src/store/sqlite/x.ts', "import { y } from '../postgres/y.ts'"],
-    ['the other imports that one', 'server/src/store/postgres/x.ts', "import { y } from '../sqlite/y.ts'"],
+    ['the other imports the first', 'server/src/store/postgres/x.ts', "import { y } from '../sqlite/y.ts'"],
     ['an adapter imports http', 'server/src/store/sqlite/x.ts', "export { y } from '../../http/app.ts'"],
-    ['what adapters share knows one of them', 'server/src/store/x.ts', "import { y } from './sqlite/y.ts'"],
+    ['shared adapter code imports one of them', 'server/src/store/x.ts', "import { y } from './sqlite/y.ts'"],
     ['a store is opened by http', 'server/src/store/open-store.ts', "import { y } from '../http/y.ts'"],
     ['http imports an adapter', 'server/src/http/x.ts', "import { y } from '../store/sqlite/y.ts'"],
     ['http opens a store', 'server/src/http/x.ts', "import { openStore } from '../store/open-store.ts'"],
@@ -68,19 +68,19 @@ describe('the dependency rule fails when', () => {
     ['compose imports a command', 'server/src/service/compose.ts', "import { y } from '../cli/y.ts'"],
     ['compose knows an adapter', 'server/src/service/compose.ts', "import { y } from '../store/sqlite/y.ts'"],
     [
-      'another than compose knows the pages',
+      'a file other than compose imports the pages',
       'server/src/service/demo.ts',
       "const { FILES } = await import('../../../web/dist/pages.ts')",
     ],
     [
-      'a command goes past open-store',
+      'a command bypasses open-store',
       'server/src/cli/commands/x.ts',
       "import { y } from '../../store/sqlite/store.ts'",
     ],
     ['a command imports http', 'server/src/cli/commands/x.ts', "import { y } from '../../http/app.ts'"],
     ['the client imports a package', 'client/src/x.ts', "import { y } from 'undici'"],
     [
-      'the staff page goes past the client',
+      'the staff page bypasses the client',
       'web/src/stock-page/x.ts',
       "import type { Pet } from '../../../server/src/core/catalog/pet.ts'",
     ],
@@ -91,13 +91,13 @@ describe('the dependency rule fails when', () => {
     ],
     ['a page imports another package', 'web/src/docs-page/x.tsx', "import { marked } from 'marked'"],
     [
-      'an import goes over several lines',
+      'an import spans several lines',
       'server/src/core/x.ts',
       "import {\n  y,\n  z,\n} from '../http/app.ts'",
     ],
-    ['an import is made at run time', 'server/src/core/x.ts', "const y = await import('../http/app.ts')"],
-    ['an import is of a type in passing', 'server/src/core/x.ts', "let y: import('../http/app.ts').App"],
-    ['a file is on no floor', 'server/src/other/x.ts', ''],
+    ['a dynamic import is used', 'server/src/core/x.ts', "const y = await import('../http/app.ts')"],
+    ['an inline type import is used', 'server/src/core/x.ts', "let y: import('../http/app.ts').App"],
+    ['a file has no layer', 'server/src/other/x.ts', ''],
   ])('%s', (_, path, source) => {
     expect(found(path, source)).toHaveLength(1)
   })
@@ -117,7 +117,7 @@ describe('the dependency rule fails when', () => {
       'web/src/docs-page/x.tsx',
       "import { useState } from 'react'\nimport { PetstoreClient } from '@petstore/client'\nimport '../design/base.css'",
     ],
-  ])('and is content with what %s may import', (path, source) => {
+  ])('and accepts what %s may import', (path, source) => {
     expect(found(path, source)).toEqual([])
   })
 
@@ -133,7 +133,7 @@ describe('the dependency rule fails when', () => {
   })
 })
 
-describe('a circle of imports', () => {
+describe('an import cycle', () => {
   const filesOf = (sources: Record<string, string>) =>
     new Map(Object.entries(sources).map(([path, source]) => [path, importsOf(path, source)]))
   const three = filesOf({
@@ -150,7 +150,7 @@ describe('a circle of imports', () => {
     ])
   })
 
-  test('is found where it begins behind other files, and where there are two', () => {
+  test('is found behind other files, and so are two of them', () => {
     const several = filesOf({
       'a.ts': "import './m.ts'",
       'm.ts': "import './n.ts'\nimport './x.ts'",
@@ -160,7 +160,7 @@ describe('a circle of imports', () => {
     expect(circles(several)).toEqual(['m.ts → n.ts → m.ts', 'x.ts → x.ts'])
   })
 
-  test('is not seen where two ways lead to the same file', () => {
+  test('is not reported if two paths lead to the same file', () => {
     const diamond = filesOf({
       'a.ts': "import './b.ts'\nimport './c.ts'",
       'b.ts': "import './d.ts'",
@@ -170,7 +170,7 @@ describe('a circle of imports', () => {
     expect(circles(diamond)).toEqual([])
   })
 
-  test('may stand where it is known, and must leave the list when it is gone', () => {
+  test('is allowed if listed, and must be removed from the list when it is gone', () => {
     const known = { 'core/a.ts → core/b.ts → core/c.ts → core/a.ts': 'a reason' }
     expect(circleViolations(three, known)).toEqual([])
     expect(circleViolations(new Map(), known)).toEqual([
@@ -179,7 +179,7 @@ describe('a circle of imports', () => {
   })
 })
 
-describe('the rule is asked of', () => {
+describe('the rule covers', () => {
   test('every source file of the server, the wire, the client and the pages', async () => {
     const read = await readImports()
     expect(read.has('server/src/service/compose.ts')).toBe(true)
@@ -189,7 +189,7 @@ describe('the rule is asked of', () => {
     }
   })
 
-  test('nothing at all is a failure', async () => {
+  test('and fails if it finds no files', async () => {
     await expect(readImports(['server/gone'])).rejects.toThrow('server/gone has no source file')
   })
 })

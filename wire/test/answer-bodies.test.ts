@@ -48,9 +48,9 @@ describe('a body of text', () => {
     ['ASCII', 'pets'],
     ['characters of two bytes, one in memory', 'Zoë'],
     ['characters of two bytes', 'Мурка'],
-    ['characters of three and four', '猫 and 🐶'],
-    ['many of two', 'é'.repeat(20_000)],
-    ['one of four at the end', `${'x'.repeat(30_000)}🐶`],
+    ['characters of three and four bytes', '猫 and 🐶'],
+    ['many characters of two bytes', 'é'.repeat(20_000)],
+    ['a character of four bytes at the end', `${'x'.repeat(30_000)}🐶`],
   ])('arrives as UTF-8, with its length in bytes: %s', async (_, text) => {
     offer('/text', () => text)
     const socket = await HostileSocket.open(listener.port)
@@ -141,7 +141,7 @@ describe('a body in parts', () => {
   })
 
   test.each(['1.1', '1.0'])(
-    'is made as it is taken, and arrives whole at a reader of HTTP/%s who waits first',
+    'is produced as it is read, and arrives complete at an HTTP/%s reader that starts late',
     async (version) => {
       const whole = numbered(16 * MIB)
       let made = 0

@@ -29,7 +29,7 @@ async function answerTo(method: string, target: string) {
   return answer
 }
 
-describe('an answer', () => {
+describe('a response', () => {
   test.each([
     ['/text', '4'],
     ['/bytes', '100000'],
@@ -58,7 +58,7 @@ describe('an answer', () => {
     expect(answer?.headers.get('ETag')).toBe('"1"')
   })
 
-  test('has its own headers and the time', async () => {
+  test('has its own headers and the date', async () => {
     const headers = (await answerTo('GET', '/plain'))?.headers
     expect(headers?.get('X-Own')).toBe('kept')
     const date = headers?.get('Date') ?? ''

@@ -46,7 +46,7 @@ export class ByteReader {
     })
   }
 
-  /** The answer to a request with `Connection: close`; the body as it is on the wire, chunks and all. */
+  /** The response to a request with `Connection: close`; the body as on the wire, including chunk headers. */
   async lastAnswer(): Promise<ReceivedAnswer> {
     const bytes = await this.rest()
     const headEnd = bytes.indexOf('\r\n\r\n')

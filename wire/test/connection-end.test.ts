@@ -36,7 +36,7 @@ describe('the end of a connection', () => {
     ['HTTP/1.1 with Connection: close', 'GET / HTTP/1.1\r\nHost: a\r\nConnection: close'],
     ['close in capitals, in a list', 'GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade , CLOSE'],
     ['close in a second header', 'GET / HTTP/1.1\r\nHost: a\r\nConnection: te\r\nConnection: close'],
-  ])('comes after the answer, and the answer says so: %s', async (_, request) => {
+  ])('comes after the response, which announces it: %s', async (_, request) => {
     const socket = await send(request, NEXT)
     const answer = await socket.answer()
     expect(answer?.status).toBe(200)

@@ -23,7 +23,7 @@ const echoToKnownClient = async (request: HttpRequest): Promise<Answer> => ({
 const openAll = (count: number) =>
   Promise.all(Array.from({ length: count }, () => HostileSocket.open(listener.port)))
 
-describe('connections of one address beyond the limit', () => {
+describe('connections of one address above the limit', () => {
   test('get an answer and are closed; those within it stay open', async () => {
     listener = listenWith(echoToKnownClient, { maxConnectionsPerAddress: MAX })
     const within = await openAll(MAX)

@@ -13,7 +13,7 @@ export interface Echo {
   readonly body: string
 }
 
-/** The headers that are echoed. */
+/** The echoed headers. */
 const NAMES = ['host', 'x-one', 'x-two', 'content-type', 'content-length', 'connection']
 
 export async function echo(request: HttpRequest): Promise<Answer> {
@@ -47,7 +47,7 @@ const PROBLEM_STATUS = {
   too_many_connections: 503,
 } as const
 
-/** The kind of problem is the whole body. */
+/** The body is only the kind of problem. */
 export function problemAnswer(error: unknown): Answer {
   if (!(error instanceof RequestProblem)) throw error
   return answerOf(error.kind, PROBLEM_STATUS[error.kind])

@@ -68,7 +68,7 @@ describe('a client that expects 100 Continue', () => {
 
   test.each([
     ['the body has arrived', 'Content-Length: 4', 'pets'],
-    ['there is no body', 'Content-Length: 0', ''],
+    ['the request has no body', 'Content-Length: 0', ''],
   ])('does not get it if %s, and the connection stays open', async (_, framing, body) => {
     for (const target of ['/read', '/unread']) {
       const socket = await HostileSocket.open(listener.port)

@@ -81,8 +81,8 @@ export class HostileSocket {
   }
 
   /**
-   * The next answer whole, of a stream of events its head alone; `undefined` when the connection is closed before.
-   * `method` is that of the request, since an answer to HEAD has no body.
+   * The next complete response, for an event stream only its head; `undefined` if the connection is closed
+   * before. `method` is that of the request, because a response to HEAD has no body.
    */
   async answer(method = 'GET'): Promise<WireAnswer | undefined> {
     for (;;) {

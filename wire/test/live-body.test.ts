@@ -28,7 +28,7 @@ class ToldBody implements LiveBody {
 
 const given: ToldBody[] = []
 let isAsked = false
-/** A second of the listener. */
+/** The length of a second of the listener. */
 const SECOND_MS = 10
 const listener = listenWith(
   async ({ path }) => {

@@ -76,7 +76,7 @@ describe('synchronous and asynchronous handlers', () => {
   })
   afterAll(() => mixed.stop(0))
 
-  test('are answered in the order of the requests, one at a time', async () => {
+  test('are answered in request order, one at a time', async () => {
     const way = fc.constantFrom(...Object.keys(WAYS))
     await fc.assert(
       fc.asyncProperty(fc.array(way, { minLength: 2, maxLength: 12 }), async (ways) => {

@@ -29,7 +29,7 @@ describe('the head of a request', () => {
     ['http://petstore.test/v1/inventory', '/v1/inventory', ''],
     ['HTTPS://petstore.test:8443', '/', ''],
     ['http://petstore.test?a', '/', 'a'],
-  ])('has a path and a query, with or without an address: %s', async (target, path, query) => {
+  ])('has a path and a query, with or without a host: %s', async (target, path, query) => {
     expect(await echoTo(`GET ${target} HTTP/1.1\r\nHost: a\r\n\r\n`)).toMatchObject({
       method: 'GET',
       path,

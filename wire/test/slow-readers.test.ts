@@ -41,7 +41,7 @@ describe('a steady but slow client gets its whole answer', () => {
     ['TLS', 'at once', 'closed'],
     ['TLS', 'in parts', 'kept alive'],
     ['TLS', 'in parts', 'closed'],
-  ])('%s, made %s, the connection %s', async (wire, making, end) => {
+  ])('%s, produced %s, the connection %s', async (wire, making, end) => {
     const isTls = wire === 'TLS'
     const listener = listenWith(() => answerOf(making === 'at once' ? whole : parts), {
       secondMs,
@@ -98,9 +98,9 @@ describe('the pace of a client', () => {
   }
 
   test.each<[string, (second: number) => number, min: number, max: number]>([
-    ['a KiB a second is enough', () => 1024, 2_000, Number.POSITIVE_INFINITY],
+    ['1 KiB a second is enough', () => 1024, 2_000, Number.POSITIVE_INFINITY],
     [
-      'so are 20 in pieces, with a minute in between',
+      '20 KiB in pieces, a minute apart, are enough',
       (second) => (second % 60 === 0 ? 60 * 20 * 1024 : 0),
       2_000,
       Number.POSITIVE_INFINITY,
@@ -144,7 +144,7 @@ describe('the bytes kept for all slow clients', () => {
     ['at once', () => Buffer.alloc(20 * MIB)],
     ['in parts', () => Array.from({ length: 20 }, () => Buffer.alloc(MIB))],
     [
-      'of parts, one by one',
+      'from parts, one by one',
       () => {
         const madeOf = Array.from({ length: 20 }, () => Buffer.alloc(MIB))
         return { madeOf, [Symbol.iterator]: () => madeOf.values() }

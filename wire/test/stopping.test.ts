@@ -34,7 +34,7 @@ class CountedBody implements LiveBody {
   }
 }
 
-describe('the stop of a listener', () => {
+describe('stopping a listener', () => {
   test('closes idle connections, before and after a request, and accepts no new ones', async () => {
     const listener = listenWith(() => answerOf('at once'), { secondMs: 50 })
     const [fresh, used] = [await HostileSocket.open(listener.port), await HostileSocket.open(listener.port)]
@@ -147,7 +147,7 @@ describe('the stop of a listener', () => {
     await Bun.sleep(5)
   })
 
-  test('waits for a large answer that had begun, and for no longer', async () => {
+  test('waits for a large response in progress, and no longer', async () => {
     const bytes = Buffer.alloc(20 * 1024 * 1024)
     const listener = listenWith(() => answerOf(bytes))
     const reader = await ByteReader.open(listener.port)
@@ -161,7 +161,7 @@ describe('the stop of a listener', () => {
     expect(performance.now() - start).toBeLessThan(SOON_MS)
   })
 
-  test('waits for a live body that had begun, and for no longer', async () => {
+  test('waits for a live body in progress, and no longer', async () => {
     const body = new CountedBody()
     const listener = listenWith(() => answerOf(body))
     const socket = await HostileSocket.open(listener.port)

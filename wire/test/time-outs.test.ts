@@ -8,7 +8,7 @@ import { HostileSocket } from './hostile-socket.ts'
 import { CERTIFICATE, PRIVATE_KEY } from './test-certificate.ts'
 import { until } from './until.ts'
 
-/** A second of the listeners here. */
+/** The length of a second of these listeners. */
 const SECOND_MS = 10
 
 let listener: Listener
@@ -40,7 +40,7 @@ describe('an idle connection', () => {
   })
 
   test.each([
-    ['after an answer', REQUEST],
+    ['after a response', REQUEST],
     ['after an empty line', `${REQUEST}\r\n`],
   ])('is closed without an answer after the keep-alive time, %s', async (_, sent) => {
     listenFast(echo, { keepAliveSeconds: 30, requestTimeoutSeconds: 5 })
@@ -71,7 +71,7 @@ describe('an idle connection', () => {
   })
 
   test.each([
-    ['the last answer', 'GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n', null],
+    ['the last response', 'GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n', null],
     ['HTTP/1.0', 'GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n', 'timeout=75'],
   ])('is announced only if it applies: %s', async (_, request, promise) => {
     listenFast()
@@ -157,7 +157,7 @@ describe('a client that does not close after the server', () => {
     ['TLS', LAST],
     ['plain', 'nonsense\r\n\r\n'],
     ['TLS', 'nonsense\r\n\r\n'],
-  ])('is not waited for, and gets all that was sent: %s, %j', async (wire, sent) => {
+  ])('is not waited for, and gets all sent data: %s, %j', async (wire, sent) => {
     listenFast(() => answerOf(bytes), wire === 'TLS' ? TLS : {})
     const reader = await ByteReader.open(listener.port, wire === 'TLS' ? CERTIFICATE : undefined)
     reader.send(sent)

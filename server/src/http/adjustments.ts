@@ -75,6 +75,7 @@ export const adjustInventory = defineOperation({
 
 const parsePurpose = bodyParser(Type.Object(PURPOSE))
 const parseFields = bodyParser(Type.Object(ADJUSTMENT_CHANGE))
+const parsePetId = bodyParser(Type.Object({ petId: ADJUSTMENT_CHANGE.petId }))
 const PET_ID = codecOf('petId', ADJUSTMENT_CHANGE.petId)
 
 /** Throws a ServiceError whose details list every wrong change. */
@@ -106,11 +107,12 @@ function parseChanges(value: unknown): AdjustmentChange[] {
 
 function parseChange(sent: unknown, seen: Set<bigint>): AdjustmentChange {
   if (!isObject(sent)) throw invalid(`a change must be an object, got ${shown(sent)}`)
-  const problem = choiceProblem(sent.delta, sent.quantity)
-  if (problem !== undefined) throw invalid(problem)
-  const { petId, delta, quantity, expected } = parseFields(sent)
+  const { petId } = parsePetId(sent)
   if (seen.has(petId)) throw invalid(`petId ${petId} occurs twice; send one change for each pet`)
   seen.add(petId)
+  const problem = choiceProblem(sent.delta, sent.quantity)
+  if (problem !== undefined) throw invalid(problem)
+  const { delta, quantity, expected } = parseFields(sent)
   return delta === undefined ? { petId, quantity: quantity ?? 0, expected } : { petId, delta, expected }
 }
 

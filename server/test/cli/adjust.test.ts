@@ -26,7 +26,7 @@ describe.each(ON_BOTH)('petstore adjust on %s', (_, onPostgres) => {
     await shop.close()
   })
 
-  test('changes what the file says, and the history tells why and by whom', async () => {
+  test('applies the file, and the history shows reason and author', async () => {
     const { exitCode, stdout, stderr } = await shop.run(
       ...['adjust', ...RECEIVED, shop.file('petId,delta\n1,12\n3,+5\n9223372036854775807,-1\n')],
     )
@@ -47,7 +47,7 @@ describe.each(ON_BOTH)('petstore adjust on %s', (_, onPostgres) => {
     ])
   })
 
-  test('sets quantities, only if they are as expected, and reads standard input and JSON Lines', async () => {
+  test('sets quantities only if they are as expected, and reads standard input and JSON Lines', async () => {
     const counted = await shop.runWith(
       'expected,petId,quantity\r\n4,1,40\r\n,2,1\r\n',
       ...['adjust', '--reason', 'counted', '-'],
@@ -64,7 +64,7 @@ describe.each(ON_BOTH)('petstore adjust on %s', (_, onPostgres) => {
     expect(await shop.historyOf(2n)).toEqual([])
   })
 
-  test('tells every line that cannot be, what to do, and changes nothing', async () => {
+  test('prints every line that cannot be applied with advice, and changes nothing', async () => {
     const name = shop.file(
       `petId,delta,quantity,expected
 1,1,,
@@ -109,13 +109,13 @@ petstore: delivery.csv has 12 bad lines; nothing was changed. ${MEND}
     expect(await shop.historyOf(1n)).toEqual([])
   })
 
-  test('one line that cannot be read refuses the others, which could be made', async () => {
+  test('one unreadable line rejects the whole file', async () => {
     const { exitCode, stderr } = await shop.run('adjust', ...RECEIVED, shop.file('petId,delta\n1,1\n2,x\n'))
     expect([exitCode, stderr.split('\n')[0]]).toEqual([1, `  line 3: ${DELTA}, got "x"`])
     expect(await shop.quantities()).toEqual(BEFORE)
   })
 
-  test('unknown pets among known ones are told, though every line can be read', async () => {
+  test('unknown pets are reported even if every line is readable', async () => {
     const { exitCode, stderr } = await shop.run(
       'adjust',
       ...RECEIVED,
@@ -133,7 +133,7 @@ petstore: delivery.csv has 12 bad lines; nothing was changed. ${MEND}
     expect(await shop.quantities()).toEqual(BEFORE)
   })
 
-  test('--dry-run shows what would be done line by line, and does nothing', async () => {
+  test('--dry-run shows the changes line by line, and makes none', async () => {
     const name = shop.file('petId,delta,quantity\n1,12,\n2,,1\n404,1,\n3,-1,\n')
     const { exitCode, stdout, stderr } = await shop.run('adjust', ...RECEIVED, '--dry-run', name)
     expect(stdout).toBe(`Dry run of delivery.csv: nothing was changed.
@@ -158,7 +158,7 @@ Refused
     expect(await shop.quantities()).toEqual(BEFORE)
   })
 
-  test('a reference of 200 characters is taken, whatever they are', async () => {
+  test('a reference of any 200 characters is accepted', async () => {
     const reference = `"${'🐶'.repeat(195)}, \\'`
     const { exitCode } = await shop.run(
       ...['adjust', '--reason', 'lost', '--reference', reference, shop.file('petId,delta\n1,-1\n')],
@@ -168,18 +168,18 @@ Refused
 
   test.each([
     ['an empty file', '', `delivery.csv is empty; ${EXPECTED_FILE}`],
-    ['a header alone', 'petId,delta\n\n', 'delivery.csv has no line with a pet; nothing was changed'],
+    ['only a header', 'petId,delta\n\n', 'delivery.csv has no line with a pet; nothing was changed'],
     ['another header', 'name,status\n1,2\n', `delivery.csv begins with "name,status"; ${EXPECTED_FILE}`],
     [
       ...['a wrong column', 'petId;dleta\n1;2\n'],
       'delivery.csv is taken for an adjustment, and its header is wrong: dleta is not a column of an adjustment; did you mean delta?',
     ],
-  ])('%s is refused in one line', async (_, text, message) => {
+  ])('%s is rejected in one line', async (_, text, message) => {
     const { exitCode, stdout, stderr } = await shop.run('adjust', ...RECEIVED, shop.file(text))
     expect([exitCode, stdout, stderr]).toEqual([1, '', `petstore: ${message}\n`])
   })
 
-  test('is read with semicolons, tabs, empty rows and in any order of columns', async () => {
+  test('reads semicolons, tabs, empty rows and columns in any order', async () => {
     const semicolons = shop.file('\ufeffExpected;DELTA;petid\r\n4;12;1\r\n;;\r\n;-1;2\r\n')
     expect((await shop.run('adjust', ...RECEIVED, semicolons)).stderr).toBe('')
     expect(await shop.quantities()).toEqual([16, 0, 0, Number(MAX)])
@@ -188,7 +188,7 @@ Refused
     expect(await shop.quantities()).toEqual([16, 0, 5, Number(MAX)])
   })
 
-  test('a database that is not there is not made', async () => {
+  test('does not create a missing database', async () => {
     const missing = onPostgres ? shop.env.DATABASE_URL.replace(/[^/]+$/, 'none') : 'sqlite:none.db'
     const { exitCode, stderr } = await shop.run(
       ...['adjust', ...RECEIVED, shop.file('petId,delta\n1,1\n'), '--database-url', missing],
@@ -196,7 +196,7 @@ Refused
     expect([exitCode, stderr]).toEqual([1, expect.stringMatching(/no database at|cannot open the database/)])
   })
 
-  test('a running service lists the change at once, and its events tell it with the reason', async () => {
+  test('a running service lists the change at once, and its events have the reason', async () => {
     const limits = ['--per-minute', '999999', '--per-day', '999999']
     const made = await shop.run('keys', 'create', '--name', 'a', '--plan', 'enterprise', ...limits)
     const key = made.stdout.trim()
@@ -227,7 +227,7 @@ Refused
     }
   })
 
-  test('more pets than a request can have are one adjustment, and Ctrl-C in the middle leaves nothing', async () => {
+  test('more pets than a request allows are one adjustment, and Ctrl-C during it leaves nothing', async () => {
     const petIds = Array.from({ length: 30_000 }, (_, index) => index + 1)
     const pets = petIds.map((id) => `${id},Pet,1,available,5\n`)
     shop.file(`petId,name,categoryId,status,quantity\n${pets.join('')}`, 'pets.csv')
@@ -265,7 +265,7 @@ test.each([
   ],
   ['no file', ['--reason', 'lost'], "missing required argument 'file'"],
   ['--skip-bad', ['--reason', 'lost', '--skip-bad', 'x'], "unknown option '--skip-bad'"],
-])('%s is wrong use, told in one line', async (_, args, message) => {
+])('%s is wrong usage, reported in one line', async (_, args, message) => {
   const { exitCode, stdout, stderr } = await petstore(['adjust', ...args])
   expect([exitCode, stdout]).toEqual([2, ''])
   expect(stderr).toStartWith(`petstore: ${message}`)

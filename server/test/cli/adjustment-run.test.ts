@@ -6,13 +6,13 @@ import { ServiceError } from '../../src/core/values/errors.ts'
 import { openShop } from './shop.ts'
 
 test.each([
-  ['before all of it was written, and nothing was changed', 1, 'nothing was changed'],
+  ['before everything was written, with nothing changed,', 1, 'nothing was changed'],
   [
-    'in the moment of the commit, and it is not known whether it was made',
+    'during the commit, with an unknown outcome,',
     2,
     'it failed in the last moment, and the adjustment may have been made: see petstore history PETID before you give the file again',
   ],
-])('A database that is lost %s: so it is told', async (_, written, aftermath) => {
+])('A database connection lost %s is reported as such', async (_, written, aftermath) => {
   const shop = await openShop(false)
   const staged = await shop.store.stageAdjustment()
   const failing: StagedAdjustment = {

@@ -13,7 +13,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(cwd, { recursive: true, force: true }))
 
-describe('where the database is', () => {
+describe('the location of the database', () => {
   const here = (path: string) => `sqlite:${join(process.cwd(), path)}`
   const HOSTS = 'postgres://me@one:5433,two:5434/shop'
   test.each([
@@ -22,20 +22,20 @@ describe('where the database is', () => {
     ['an empty PETSTORE_DATA', {}, { PETSTORE_DATA: '' }, here('data/petstore.db')],
     ['--data', { data: 'shop' }, { PETSTORE_DATA: '/srv/pets' }, here('shop/petstore.db')],
     ['DATABASE_URL', {}, { PETSTORE_DATA: '/srv/pets', DATABASE_URL: 'sqlite:a.db' }, here('a.db')],
-    ['--data beside DATABASE_URL', { data: '/d' }, { DATABASE_URL: 'postgres://x' }, 'sqlite:/d/petstore.db'],
+    ['--data with DATABASE_URL', { data: '/d' }, { DATABASE_URL: 'postgres://x' }, 'sqlite:/d/petstore.db'],
     ['several hosts, each with its port', {}, { DATABASE_URL: HOSTS }, HOSTS],
     ['--database-url', { databaseUrl: 'sqlite:/a/../b.db' }, { PETSTORE_DATA: '/srv' }, 'sqlite:/b.db'],
-  ])('is what %s says', (_, flags, environment, expected) => {
+  ])('is set by %s', (_, flags, environment, expected) => {
     expect(readConfig(flags, environment).databaseUrl).toBe(expected)
   })
 
-  test('is not said twice, nor by an empty flag', () => {
+  test('is rejected if given twice or by an empty flag', () => {
     expect(() => readConfig({ data: 'a', databaseUrl: 'sqlite:b.db' }, {})).toThrow('use only one of them')
     expect(() => readConfig({ data: '' }, {})).toThrow('--data must be non-empty')
   })
 })
 
-test('import makes a database in the folder that is named, and says where; the others find it there', async () => {
+test('import creates a database in the named folder and prints its path; the other commands find it there', async () => {
   const shop = join(cwd, 'shop', 'petstore.db')
   const first = await petstore(['import', 'pets.csv', '--data', 'shop'], { cwd })
   expect(first).toMatchObject({ exitCode: 0, stderr: `petstore: created a new database, ${shop}\n` })

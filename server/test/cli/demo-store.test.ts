@@ -8,7 +8,7 @@ import { createTestDatabase } from '../support/test-database.ts'
 import { ON_BOTH } from './shop.ts'
 
 test.each(ON_BOTH)(
-  'the demo store on %s has named categories, valid barcodes, open orders, and a few pets that are low',
+  'the demo store on %s has named categories, valid barcodes, open orders, and a few low pets',
   async (_, onPostgres) => {
     const folder = mkdtempSync(join(tmpdir(), 'petstore-demo-'))
     const database = await createTestDatabase(folder, onPostgres)
@@ -45,7 +45,7 @@ test.each(ON_BOTH)(
   },
 )
 
-/** As GS1 has it: from the right, every second digit counts three times, and all of it is a multiple of ten. */
+/** The GS1 checksum: from the right, every second digit counts three times, and the sum is a multiple of ten. */
 function isEan13(text: string): boolean {
   const sum = [...text]
     .reverse()

@@ -31,7 +31,7 @@ function change(sql: string): void {
 }
 
 describe('petstore doctor', () => {
-  test('finds nothing wrong with a sound store', async () => {
+  test('reports no problem for a healthy store', async () => {
     await makeDatabase()
     const { exitCode, stdout } = await doctor()
     expect(stdout).not.toContain('✗')
@@ -39,7 +39,7 @@ describe('petstore doctor', () => {
     expect(exitCode).toBe(0)
   })
 
-  test('where there is no database it says where it looked, what makes one and how to name another place', async () => {
+  test('without a database it prints the path, how to create one and how to choose another', async () => {
     const { exitCode, stdout } = await doctor()
     expect([exitCode, stdout]).toEqual([1, expect.stringContaining(`✗ there is no database at ${path}\n`)])
     expect(stdout).toContain('create it with petstore serve, import or migrate')
@@ -47,12 +47,12 @@ describe('petstore doctor', () => {
     expect(existsSync(path)).toBe(false)
   })
 
-  test('a wrong setting is one line', async () => {
+  test('an invalid setting is one line', async () => {
     const { exitCode, stderr } = await doctor({ PORT: 'x' })
     expect([exitCode, stderr]).toEqual([1, expect.stringContaining('PORT must be')])
   })
 
-  test('--json tells machines the same, and a failing check is exit code 1', async () => {
+  test('--json has the same findings, and a failed check is exit code 1', async () => {
     await makeDatabase()
     const machine = async (env: Record<string, string> = {}) => {
       const { exitCode, stdout } = await petstore(['doctor', '--json'], { cwd, env })
@@ -82,14 +82,14 @@ describe('petstore doctor', () => {
     })
   })
 
-  test('a database that others can read', async () => {
+  test('finds a database that others can read', async () => {
     await makeDatabase()
     chmodSync(path, 0o644)
     const { exitCode, stdout } = await doctor()
     expect([exitCode, stdout]).toEqual([1, expect.stringContaining('chmod 600')])
   })
 
-  test('stock that its history contradicts, and pets without stock', async () => {
+  test('finds stock that contradicts its history, and pets without stock', async () => {
     await makeDatabase()
     change(`
       INSERT INTO categories (id, name) VALUES (1, 'Dogs');
@@ -104,7 +104,7 @@ describe('petstore doctor', () => {
     expect(stdout).toContain('1 pets have no stock entry')
   })
 
-  test('pets of no category, thresholds and marks of low stock that are not what they must be', async () => {
+  test('finds pets without a category, and wrong thresholds and low-stock marks', async () => {
     await makeDatabase()
     change(`
       INSERT INTO categories (id, name, low_stock_at) VALUES (1, 'Dogs', 5), (2, 'Cats', NULL);
@@ -130,7 +130,7 @@ describe('petstore doctor', () => {
     expect((await doctor()).stdout).toContain('2 pets have a category that does not exist')
   })
 
-  test('reserved units that the open orders do not add up to, and orders of pets that are not there', async () => {
+  test('finds reserved units that differ from the open orders, and orders of unknown pets', async () => {
     await makeDatabase()
     change(`
       INSERT INTO categories (id, name) VALUES (1, 'Dogs');
@@ -147,7 +147,7 @@ describe('petstore doctor', () => {
     expect(stdout).toContain('1 open orders are for pets that have no stock entry')
   })
 
-  test('what is left of holds that are over', async () => {
+  test('finds expired holds', async () => {
     await makeDatabase()
     change(`
       INSERT INTO categories (id, name) VALUES (1, 'Dogs');
@@ -163,7 +163,7 @@ describe('petstore doctor', () => {
     expect((await doctor()).stdout).toContain('✓ there are no expired holds')
   })
 
-  test('a clock that is behind what was recorded', async () => {
+  test('finds a clock that is behind the recorded times', async () => {
     await makeDatabase()
     change(`UPDATE audit SET at = ${Date.now() + 3_600_000}`)
     const { exitCode, stdout } = await doctor()

@@ -9,12 +9,12 @@ import { VERSION } from '../../src/core/values/version.ts'
 const root = fileURLToPath(new URL('../../..', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'petstore-executable-'))
 const executable = join(folder, 'petstore')
-/** Nothing is in it, and nothing is on the PATH. */
+/** An empty folder, and an empty PATH. */
 const cwd = join(folder, 'empty')
 
 beforeAll(async () => {
   mkdirSync(cwd)
-  // The command of `npm run build` itself, to another place.
+  // The command of `npm run build` itself, with another output.
   const [bun, ...args] = packageJson.scripts['build:executable']
     .replace('dist/petstore', executable)
     .split(' ')
@@ -36,13 +36,13 @@ async function run(...args: string[]) {
   return { exitCode: await program.exited, stdout, stderr }
 }
 
-describe('the executable of npm run build, with nothing around it', () => {
-  test('tells its version', async () => {
+describe('the executable of npm run build, without any other files', () => {
+  test('prints its version', async () => {
     expect(await run('--version')).toEqual({ exitCode: 0, stdout: `${VERSION}\n`, stderr: '' })
     expect(VERSION).toBe(packageJson.version)
   })
 
-  test('makes a key and serves with it', async () => {
+  test('creates a key and serves with it', async () => {
     await run('migrate')
     const made = await run('keys', 'create', '--name', 'Shop', '--plan', 'free')
     expect([made.exitCode, made.stdout]).toEqual([0, expect.stringMatching(/^pst_live_/)])
@@ -53,7 +53,7 @@ describe('the executable of npm run build, with nothing around it', () => {
     const headers = { Authorization: `Bearer ${made.stdout.trim()}` }
     const answer = await fetch(`${line.address}/v1/inventory`, { headers })
     expect([answer.status, await answer.json()]).toEqual([200, []])
-    // The worker that searches is part of the executable.
+    // The search worker is part of the executable.
     const found = await fetch(`${line.address}/v1/inventory/search?q=rex`, { headers })
     expect([found.status, await found.json()]).toEqual([200, []])
     expect((await fetch(line.metrics)).status).toBe(200)
@@ -62,7 +62,7 @@ describe('the executable of npm run build, with nothing around it', () => {
     expect(await program.exited).toBe(0)
   })
 
-  test('has the pages inside', async () => {
+  test('contains the pages', async () => {
     const program = start('serve', '--port', '0', '--metrics-port', 'off', '--log-format', 'json')
     const { address } = JSON.parse(new TextDecoder().decode((await program.stdout.getReader().read()).value))
     for (const path of ['/', '/docs']) {
@@ -81,7 +81,7 @@ describe('the executable of npm run build, with nothing around it', () => {
     expect(await program.exited).toBe(0)
   })
 
-  test('refuses wrong use in one line', async () => {
+  test('rejects wrong usage in one line', async () => {
     const { exitCode, stdout, stderr } = await run('serve', '--port', 'x')
     expect([exitCode, stdout]).toEqual([1, ''])
     expect(stderr.trimEnd().split('\n')).toHaveLength(1)

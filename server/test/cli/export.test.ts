@@ -71,9 +71,9 @@ describe('petstore export', () => {
     ['categories as JSON Lines', ['--categories', '--format', 'jsonl']],
     ['orders as CSV', ['--orders']],
     ['orders as JSON Lines', ['--orders', '--format', 'jsonl']],
-  ])('%s, brought into an empty database, is exported the same, byte for byte', async (_, flags) => {
+  ])('%s, imported into an empty database, is exported identically, byte for byte', async (_, flags) => {
     const empty = ['--database-url', 'sqlite:empty.db']
-    // Open orders reserve what is there.
+    // Open orders reserve existing stock.
     if (flags.includes('--orders')) {
       await run('export', 'pets')
       expect((await run('import', 'pets', ...empty)).exitCode).toBe(0)
@@ -86,7 +86,7 @@ describe('petstore export', () => {
     expect((await run('export', ...flags)).stdout).toBe(read('one').toString())
   })
 
-  test('a file of many rows has all of them and not a byte more', async () => {
+  test('a file of many rows has all of them and nothing more', async () => {
     const header = 'petId,name,categoryId,status,quantity,barcode,lowStockAt\n'
     const rows = Array.from(
       { length: 3_000 },
@@ -99,7 +99,7 @@ describe('petstore export', () => {
     expect(read('taken').equals(read('given'))).toBe(true)
   })
 
-  test('the same list is there after export and import, exact to the last digit', async () => {
+  test('export and import reproduce the list exactly', async () => {
     await run('export', 'pets.csv')
     await run('import', 'pets.csv', '--database-url', 'sqlite:empty.db')
     const stores = await Promise.all(
@@ -113,7 +113,7 @@ describe('petstore export', () => {
     expect(after).toHaveLength(PETS.length)
   })
 
-  test('an export goes through a pipe into an import', async () => {
+  test('an export can be piped into an import', async () => {
     const { stdout } = await run('export')
     const { exitCode } = await petstore(['import', '-', '--database-url', 'sqlite:empty.db'], {
       ...{ cwd, stdin: stdout },
@@ -122,13 +122,13 @@ describe('petstore export', () => {
     expect((await run('export', '--database-url', 'sqlite:empty.db')).stdout).toBe(stdout)
   })
 
-  test('a reader that has had enough, such as head, is no failure', async () => {
+  test('a reader that stops early, such as head, is not a failure', async () => {
     const program = startPetstore(['export'], { cwd })
     await program.stdout.cancel()
     expect([await program.exited, await new Response(program.stderr).text()]).toEqual([0, ''])
   })
 
-  test('a file that is there stays as it is, unless --force', async () => {
+  test('an existing file is not overwritten without --force', async () => {
     writeFileSync(join(cwd, 'pets.csv'), 'mine')
     const { exitCode, stderr } = await run('export', 'pets.csv')
     expect([exitCode, stderr]).toEqual([1, 'petstore: pets.csv already exists; --force writes over it\n'])
@@ -138,7 +138,7 @@ describe('petstore export', () => {
     expect(read('pets.csv').toString()).toStartWith('petId,name,')
   })
 
-  test('a failure leaves no half file', async () => {
+  test('a failure leaves no partial file', async () => {
     expect((await run('export', 'none/pets.csv')).exitCode).toBe(1)
     expect((await run('export', 'data', '--force')).stderr).toBe(
       'petstore: cannot write data: it is not a file\n',
@@ -146,7 +146,7 @@ describe('petstore export', () => {
     expect(readdirSync(cwd)).toEqual(['data'])
   })
 
-  test('a reader that has had enough is no failure to speak of', async () => {
+  test('a closed pipe is not reported as a failure', async () => {
     const program = startPetstore(['export'], { cwd })
     await program.stdout.cancel()
     expect(await new Response(program.stderr).text()).toBe('')
@@ -159,13 +159,8 @@ describe('petstore export', () => {
       "option '--orders' cannot be used with option '--categories'",
     ],
     ['another format', ['export', '--format', 'xml'], 2, '--format must be one of csv, jsonl, got "xml"'],
-    [
-      'a database that is not there',
-      ['export', '--database-url', 'sqlite:none.db'],
-      1,
-      'there is no database at',
-    ],
-  ])('%s is refused in one line', async (_, args, code, message) => {
+    ['a missing database', ['export', '--database-url', 'sqlite:none.db'], 1, 'there is no database at'],
+  ])('%s is rejected in one line', async (_, args, code, message) => {
     const { exitCode, stdout, stderr } = await run(...args)
     expect([exitCode, stdout]).toEqual([code, ''])
     expect(stderr).toStartWith(`petstore: ${message}`)

@@ -97,7 +97,7 @@ describe.each([
     expect([doctor.exitCode, doctor.stdout]).toEqual([0, expect.stringContaining('the database is intact')])
   })
 
-  test('removes what is older than a duration or a time, and says so where there is nothing', async () => {
+  test('removes changes older than a duration or a time, and says if there are none', async () => {
     const old = await prune('--before', '30d', '--yes')
     expect([old.exitCode, old.stdout]).toEqual([0, expect.stringContaining('There are no changes before')])
     expect(await historyOf('1')).toHaveLength(CHANGES)
@@ -111,7 +111,7 @@ describe.each([
   test.each([
     ['y\n', 0, 1],
     ['n\n', 1, CHANGES],
-  ])('on a terminal it asks, and the answer %j counts', async (answer, code, left) => {
+  ])('on a terminal it asks, and follows the answer %j', async (answer, code, left) => {
     const { exitCode, shown } = await petstoreInTerminal(
       ['history', 'prune', '--keep', '1', '--database-url', database.url],
       'permanently?',
@@ -121,7 +121,7 @@ describe.each([
     expect([exitCode, (await historyOf('1')).length]).toEqual([code, left])
   })
 
-  test('while the service runs: updates go on, and who follows from before what is left lists again', async () => {
+  test('while the service runs: updates continue, and followers of pruned changes list again', async () => {
     const key = await createKey()
     const service = await serve([], { cwd, env: env() })
     running = service
@@ -148,7 +148,7 @@ describe.each([
     expect(exitCode).toBe(0)
     await prune('--keep', '0', '--yes')
     await set(++quantity)
-    // One that was behind when the rest went is told to list again, like those who come later.
+    // A follower that was behind must list again, like those who come later.
     await follower.until(() => {
       const last = follower.events.at(-1)
       return last?.name === 'relist' || last?.data.includes(`"after":${quantity},`) === true
@@ -163,7 +163,7 @@ describe.each([
     expect(items.map((item) => item.quantity)).toEqual([CHANGES, quantity])
   })
 
-  test('all of it deleted by hand under a running service: every quantity stays, and the doctor is content', async () => {
+  test('after deleting all history by hand under a running service, every quantity stays, and doctor passes', async () => {
     const key = await createKey()
     const start = async () => {
       running = await serve([], { cwd, env: env() })
@@ -197,7 +197,7 @@ test.each([
   [['--before', 'soon'], '--before must be like 90d, 12h or 2027-01-31, got "soon"'],
   [['--before', '2127-01-31'], '--before must be in the past'],
   [['--keep', '1'], 'there is no terminal to ask for confirmation; --yes removes the changes without asking'],
-])('petstore history prune %j is wrong use: one line and exit code 2', async (args, message) => {
+])('petstore history prune %j is wrong usage: one line and exit code 2', async (args, message) => {
   const { exitCode, stdout, stderr } = await petstore(['history', 'prune', ...args])
   expect([exitCode, stdout, stderr]).toEqual([2, '', expect.stringContaining(message)])
   expect(stderr.trimEnd().split('\n')).toHaveLength(1)

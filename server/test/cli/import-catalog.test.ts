@@ -22,7 +22,7 @@ function file(content: string, name = 'pets.csv'): string {
 }
 
 describe('petstore import of the catalogue', () => {
-  test('takes barcodes and thresholds where the file has them, leaves them where not, and a blank takes them away', async () => {
+  test('sets barcodes and thresholds that the file has, keeps missing ones, and clears empty ones', async () => {
     await run('import', file(PETS))
     expect(await exported()).toBe(PETS)
     await run(
@@ -37,7 +37,7 @@ describe('petstore import of the catalogue', () => {
     ])
   })
 
-  test('brings in categories, says what it did, and pets keep the ones they are of', async () => {
+  test('imports categories, prints a summary, and pets keep their categories', async () => {
     await run('import', file(PETS))
     const categories = 'id,name,lowStockAt\n1,Dogs,2\n2,"Cats, all",\n'
     const { exitCode, stdout, stderr } = await run('import', file(categories, 'categories.csv'))

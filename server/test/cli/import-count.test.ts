@@ -35,7 +35,7 @@ describe.each(ON_BOTH)('petstore import of a count on %s', (_, onPostgres) => {
     expect(await shop.quantities()).toEqual([6, 7, 8, 0])
   })
 
-  test('refuses unknown pets with their lines, and with --skip-bad leaves them out', async () => {
+  test('rejects unknown pets with their lines, and skips them with --skip-bad', async () => {
     const name = shop.file(`${COUNT}4,404\n-1,3\n5,405\n`, 'count.csv')
     const told = [
       '  line 5: there is no pet 404',
@@ -65,7 +65,7 @@ describe.each(ON_BOTH)('petstore import of a count on %s', (_, onPostgres) => {
   })
 })
 
-test('a count of a store that is not there makes none', async () => {
+test('a count does not create a missing store', async () => {
   const shop = await openShop(false)
   const count = shop.file('petId,quantity\n1,1\n')
   const { exitCode, stderr } = await shop.run('import', count, '--database-url', 'sqlite:none.db')

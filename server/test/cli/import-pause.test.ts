@@ -14,7 +14,7 @@ import { petstore, petstoreInTerminal } from './petstore.ts'
 
 setDefaultTimeout(120_000)
 
-/** An import of this many pets has a second step, and so it is estimated after the first. */
+/** An import of this many pets has a second step, so its duration is estimated after the first. */
 const PETS = ROWS_A_STEP + 1
 
 let folder: string
@@ -54,7 +54,7 @@ async function quantitiesIn(store: Store): Promise<Set<number>> {
 describe('an import that would block a running service for longer than --max-pause', () => {
   const args = () => ['import', petsFile(), '--max-pause', '0', '--database-url', `sqlite:${path}`]
 
-  test('is refused without a terminal, changes nothing, and is made with --yes', async () => {
+  test('is refused without a terminal, changes nothing, and runs with --yes', async () => {
     await whileServed(async (store) => {
       const refused = await petstore(args())
       expect(refused.exitCode).toBe(1)
@@ -77,7 +77,7 @@ describe('an import that would block a running service for longer than --max-pau
     ['\x03', 130, 0],
     ['\x04', 1, 0],
     ['y\n', 0, PETS],
-  ])('asks in a terminal, and %j is obeyed', async (answer, exitCode, pets) => {
+  ])('asks in a terminal, and follows the answer %j', async (answer, exitCode, pets) => {
     await whileServed(async (store) => {
       const { shown, ...outcome } = await petstoreInTerminal(args(), 'Write now?', (program) =>
         program.type(answer),
@@ -89,12 +89,12 @@ describe('an import that would block a running service for longer than --max-pau
     })
   })
 
-  test('is made without a question while no service runs', async () => {
+  test('runs without a question if no service runs', async () => {
     const { exitCode, stdout } = await petstore(args())
     expect([exitCode, stdout]).toEqual([0, expect.stringContaining('20,001 pets added')])
   })
 
-  test('so is an adjustment, which changes nothing before it is accepted', async () => {
+  test('so does an adjustment, which changes nothing before it is confirmed', async () => {
     await petstore(['import', petsFile(), '--database-url', `sqlite:${path}`])
     const lines = Array.from({ length: PETS }, (_, index) => `${index + 1},1`)
     const file = join(folder, 'delivery.csv')
@@ -121,7 +121,7 @@ describe('an import that would block a running service for longer than --max-pau
   })
 })
 
-test('an import announces the time that is left after each step, and takes the announcement back', async () => {
+test('an import announces the remaining time after each step, and removes the announcement at the end', async () => {
   await whileServed(async (store) => {
     const staged = await store.stagePets()
     const seen: [number, number | undefined][] = []
@@ -183,14 +183,14 @@ describe('the estimate', () => {
     expect(estimate(28)).toEqual([26, 4])
   })
 
-  test('gives up a write that takes longer than it may, if a service runs', () => {
+  test('aborts a write that would exceed --max-pause, if a service runs', () => {
     expect(() => estimate(27)).toThrow('1000 rows in 28 s')
     expect(estimate(27, false)).toEqual([26, 4])
   })
 })
 
 describe('a service that cannot write', () => {
-  test('says how long the announced import takes, in its message and in Retry-After', async () => {
+  test('reports the announced duration of the import, in its message and in Retry-After', async () => {
     const shop = await FaultyShop.open()
     const importing = lockedFile(shop.path)
     try {

@@ -3,7 +3,7 @@ import { dryRunReport } from '../../src/cli/import-report.ts'
 import type { ImportedPet } from '../../src/core/catalog/pet.ts'
 import { PET_ROWS } from '../../src/core/transfer/exchange-rows.ts'
 
-test('A dry run tells what would be taken away, and nothing of what the file does not have', () => {
+test('A dry run shows cleared values, and omits fields that the file does not have', () => {
   const pet: ImportedPet = { id: 1n, name: 'Rex', categoryId: 1n, status: 'sold', quantity: 1 }
   const before = { ...pet, barcode: 'A1', lowStockAt: 3 }
   const report = dryRunReport<ImportedPet>(

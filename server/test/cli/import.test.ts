@@ -8,7 +8,7 @@ import { petstore, petstoreInterruptedAt, petstorePausedAt, startPetstore } from
 
 const HEADER = 'petId,name,categoryId,status,quantity'
 const PETS = `${HEADER}\n1,Biscuit,1,available,4\n2,"Mittens, ""the cat""",2,pending,1\n9223372036854775807,Last,9,sold,0\n`
-/** The same rows as an export has them: every column, and nothing in those that the file did without. */
+/** The same rows as in an export: every column, with empty values for columns missing in the file. */
 const asExported = (csv: string) =>
   csv.trimEnd().replaceAll(/\n|$/g, ',,$&').replace(',,', ',barcode,lowStockAt').concat('\n')
 
@@ -33,7 +33,7 @@ function manyPets(count: number): string {
 }
 
 describe('petstore import', () => {
-  test('brings in pets, says what it did, and changes nothing the second time', async () => {
+  test('imports pets, prints a summary, and changes nothing the second time', async () => {
     const first = await run('import', file(PETS))
     expect([first.exitCode, first.stderr]).toEqual([0, ''])
     expect(first.stdout).toStartWith('pets.csv: 3 pets added, 0 changed, 0 left alone (')
@@ -48,7 +48,7 @@ describe('petstore import', () => {
     expect((await run('history', '2')).stdout).toMatch(/ 1 +3 +\+2 +petstore import\n/)
   })
 
-  test('brings in orders, and JSON Lines, and reads standard input', async () => {
+  test('imports orders and JSON Lines, and reads standard input', async () => {
     const orders = 'id,petId,quantity,shipDate,complete\n1,2,3,2026-09-01T12:00:00+02:00,true\n'
     const made = await petstore(['import', '-'], { cwd, stdin: orders })
     expect([made.exitCode, made.stdout]).toEqual([0, expect.stringContaining('1 order added')])
@@ -61,7 +61,7 @@ describe('petstore import', () => {
     expect((await run('export', '--format', 'jsonl')).stdout).toBe(`${line}\n`)
   })
 
-  describe('of what Excel writes on a German machine', () => {
+  describe('of files that Excel writes on a German machine', () => {
     const ROWS = [
       'petId;Name;categoryId;status;quantity',
       '1;Müller;1;available;4',
@@ -71,17 +71,17 @@ describe('petstore import', () => {
     ]
     const EXPORTED = asExported(`${HEADER}\n1,Müller,1,available,4\n2,"a; b, €",2,sold,0\n`)
     const german = (rows: readonly string[]) => rows.join('\r\n')
-    /** As Excel's plain CSV. */
+    /** Excel's plain CSV. */
     const latin1 = (text: string) => Buffer.from(text.replaceAll('€', '\x80'), 'latin1')
 
-    test('as CSV UTF-8 brings in the pets', async () => {
+    test('as CSV UTF-8 imports the pets', async () => {
       const { exitCode, stdout, stderr } = await run('import', file(`\ufeff${german(ROWS)}`))
       expect([exitCode, stderr]).toEqual([0, ''])
       expect(stdout).toStartWith('pets.csv: 2 pets added, 0 changed, 0 left alone (')
       expect(await exported()).toBe(EXPORTED)
     })
 
-    test('as CSV says in one line what to do, changes nothing, and --encoding latin1 reads it', async () => {
+    test('as CSV prints one line of advice, changes nothing, and --encoding latin1 reads it', async () => {
       const name = file(latin1(german(ROWS)))
       const refused = await run('import', name, '--skip-bad')
       expect(refused).toEqual({
@@ -94,7 +94,7 @@ describe('petstore import', () => {
       expect(await exported()).toBe(EXPORTED)
     })
 
-    test('far into the file is refused as well, and nothing was changed', async () => {
+    test('with the invalid byte far into the file is rejected as well, and changes nothing', async () => {
       const name = file(latin1(`${manyPets(30_000)}30001,Müller,1,sold,1\n`))
       const { exitCode, stderr } = await run('import', name)
       expect([exitCode, stderr]).toEqual([
@@ -104,7 +104,7 @@ describe('petstore import', () => {
       expect(await exported()).toBe(asExported(HEADER))
     })
 
-    test('with thousands and decimals of its own is refused with the reason', async () => {
+    test('with German number formats is rejected with the reason', async () => {
       const name = file(german([...ROWS, '3;Rex;1;sold;1.000', '4;Tom;1;sold;1000,00']))
       const { exitCode, stderr } = await run('import', name)
       const reason = 'quantity must be an integer from 0 to 9007199254740991, got'
@@ -117,7 +117,7 @@ describe('petstore import', () => {
 
   const BAD = `${PETS}3,Goldie,1,sold,5x\n1,Again,1,sold,1\n4,Rex,1,sold,1\n`
 
-  test('one bad line refuses the whole file, and each is told with its line and reason', async () => {
+  test('one bad line rejects the whole file, and each is printed with its line and reason', async () => {
     const { exitCode, stdout, stderr } = await run('import', file(BAD))
     expect([exitCode, stdout]).toEqual([1, ''])
     expect(stderr.trimEnd().split('\n')).toEqual([
@@ -128,7 +128,7 @@ describe('petstore import', () => {
     expect(await exported()).toBe(asExported(HEADER))
   })
 
-  test('--skip-bad brings in the others', async () => {
+  test('--skip-bad imports the others', async () => {
     const { exitCode, stdout, stderr } = await run('import', file(BAD), '--skip-bad')
     expect([exitCode, stdout]).toEqual([
       0,
@@ -140,7 +140,7 @@ describe('petstore import', () => {
     )
   })
 
-  test('--dry-run shows what would be done line by line, and does nothing', async () => {
+  test('--dry-run shows the changes line by line, and makes none', async () => {
     await run('import', file(PETS))
     const changed = BAD.replace('1,Biscuit,1,available,4', '1,Biscuit,1,sold,6')
     const { exitCode, stdout, stderr } = await run('import', file(changed), '--dry-run')
@@ -166,7 +166,7 @@ Refused
     expect(await exported()).toBe(asExported(PETS))
   })
 
-  test('--show says how many lines are shown; the rest are counted', async () => {
+  test('--show limits the printed lines; the rest are counted', async () => {
     const bad = `${HEADER}\n${'x,x,x,x,x\n'.repeat(50)}`
     const { stderr } = await run('import', file(bad), '--show', '2')
     expect(stderr.trimEnd().split('\n')).toEqual([
@@ -194,7 +194,7 @@ Refused
     expect(await exported()).toBe(asExported(PETS))
   })
 
-  test('Ctrl-C is heard while it waits for more of standard input', async () => {
+  test('Ctrl-C works while it waits for standard input', async () => {
     const endless = new ReadableStream<Uint8Array>({
       start: (controller) => controller.enqueue(new TextEncoder().encode(PETS)),
     })
@@ -206,10 +206,10 @@ Refused
     expect(await exported()).toBe(asExported(HEADER))
   })
 
-  test('on a terminal it shows a bar with the rate, and takes it away', async () => {
+  test('on a terminal it shows a progress bar with the rate, and removes it at the end', async () => {
     const database = `sqlite:${join(cwd, 'data/petstore.db')}`
     file(manyPets(60_000))
-    // A rate is shown with the second batch of rows, unless it comes right after the first.
+    // The rate appears with the second batch of rows, unless that comes right after the first.
     const { exitCode, shown } = await petstorePausedAt(
       'reading',
       ['import', join(cwd, 'pets.csv'), '--database-url', database],
@@ -222,7 +222,7 @@ Refused
   })
 
   test.each([
-    ['a file that is not there', ['import', 'none.csv'], 1, 'cannot read none.csv: there is no such file'],
+    ['a missing file', ['import', 'none.csv'], 1, 'cannot read none.csv: there is no such file'],
     ['a folder', ['import', '.'], 1, 'cannot read .: it is a folder'],
     ['another header', ['import', 'odd.csv'], 1, 'odd.csv begins with "a,b"; expected CSV with the header'],
     [
@@ -234,10 +234,15 @@ Refused
       '--encoding must be one of utf8, latin1, got "ebcdic"',
     ],
     ['no file', ['import'], 2, "missing required argument 'file'"],
-    ['a wrong --show', ['import', 'odd.csv', '--show', 'all'], 2, '--show must be a whole number, got "all"'],
+    [
+      'an invalid --show',
+      ['import', 'odd.csv', '--show', 'all'],
+      2,
+      '--show must be a whole number, got "all"',
+    ],
     ['an unknown flag', ['import', 'odd.csv', '--fast'], 2, "unknown option '--fast'"],
     ['another database', ['import', 'odd.csv', '--database-url', 'mysql:x'], 1, 'odd.csv begins'],
-  ])('%s is refused in one line', async (_, args, code, message) => {
+  ])('%s is rejected in one line', async (_, args, code, message) => {
     file('a,b\n', 'odd.csv')
     file('petId,name,categoryId,status,quantitiy\n', 'typo.csv')
     const { exitCode, stdout, stderr } = await run(...args)
@@ -246,7 +251,7 @@ Refused
     expect(stderr.trimEnd().split('\n')).toHaveLength(1)
   })
 
-  test('a database that fails is told, and that nothing was changed', async () => {
+  test('a database failure is reported, and that nothing was changed', async () => {
     const broken = join(cwd, file('no database at all, but long enough to be one'.repeat(99), 'broken.db'))
     const { exitCode, stderr } = await run('import', file(PETS), '--database-url', 'sqlite:broken.db')
     expect([exitCode, stderr]).toEqual([1, expect.stringContaining(`cannot open the database ${broken}`)])
@@ -254,7 +259,7 @@ Refused
 })
 
 describe('petstore import, while the service runs', () => {
-  test('is seen by the next list, and updates go on', async () => {
+  test('is visible in the next list, and updates continue', async () => {
     const service = await TestService.start({ realTime: true })
     try {
       const database = ['--database-url', `sqlite:${service.databasePath}`]

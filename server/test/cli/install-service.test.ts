@@ -26,7 +26,7 @@ const commandsOf = (steps: readonly Step[]) =>
 const textOf = (steps: readonly Step[], path: string) =>
   steps.flatMap((step) => (step.type === 'write' && step.path.endsWith(path) ? [step.text] : [])).join()
 
-test('install-service --dry-run shows every file and command, and no password, and does nothing', async () => {
+test('install-service --dry-run shows every file and command but no password, and changes nothing', async () => {
   const { exitCode, stdout, stderr } = await petstore(['install-service', '--dry-run', '--port', '8085'], {
     env: { DATABASE_URL: 'postgres://shop:secret@db.example/petstore?sslmode=require&x=1' },
   })
@@ -44,7 +44,7 @@ test('install-service --dry-run shows every file and command, and no password, a
   expect(existsSync('/etc/systemd/system/petstore.service')).toBe(false)
 })
 
-test('it asks first, and names the database so that the service looks for it in the same place', async () => {
+test('it asks first, and configures the absolute path of the database', async () => {
   const unasked = await petstore(['install-service'])
   expect([unasked.exitCode, unasked.stderr]).toEqual([
     2,
@@ -56,7 +56,7 @@ test('it asks first, and names the database so that the service looks for it in 
   expect([quoted.exitCode, quoted.stderr]).toEqual([1, expect.stringContaining("must not contain '")])
 })
 
-test('what is there already is kept or moved, and nothing is started where systemd does not run', () => {
+test('existing files are kept or moved, and nothing is started without systemd', () => {
   expect(commandsOf(servicePlan(OPTIONS))[0]).toMatch(/^useradd --system .* petstore$/)
   expect(commandsOf(servicePlan({ ...OPTIONS, hasUser: true, hasSystemd: false }))).toEqual([
     'install -d -o petstore -g petstore -m 700 /var/lib/petstore',
@@ -74,7 +74,7 @@ test('what is there already is kept or moved, and nothing is started where syste
 })
 
 test.skipIf(Bun.which('systemd-analyze') === null)(
-  'systemd finds less than 3.0 to say against the unit',
+  'systemd rates the exposure of the unit below 3.0',
   async () => {
     for (const step of servicePlan(OPTIONS))
       if (step.type === 'write') await Bun.write(folder + step.path, step.text)
@@ -96,7 +96,7 @@ test.skipIf(Bun.which('systemd-analyze') === null)(
   },
 )
 
-test('petstore health tells whether the service is ready, and can wait for it', async () => {
+test('petstore health reports whether the service is ready, and can wait for it', async () => {
   const { address, stop } = await serve(['--demo'], { cwd: folder })
   const { port } = new URL(address)
   expect(await petstore(['health', '--port', port])).toEqual({ exitCode: 0, stdout: 'ready\n', stderr: '' })
@@ -112,7 +112,7 @@ test('petstore health tells whether the service is ready, and can wait for it', 
   await again.stop()
 })
 
-test('the pets to begin with can be brought in', async () => {
+test('the example pets can be imported', async () => {
   const file = join(import.meta.dir, '../../../examples/pets.csv')
   const { exitCode, stdout } = await petstore(['import', file], { cwd: folder })
   expect([exitCode, stdout]).toEqual([0, expect.stringContaining('17 pets added, 0 changed')])

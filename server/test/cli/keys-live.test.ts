@@ -13,7 +13,7 @@ const cli = (...args: string[]) => petstore([...args, '--database-url', `sqlite:
 const list = (key: string) => service.call('GET', '/inventory', { key })
 
 describe('keys, while the service runs', () => {
-  test('a created key works, a rotated one with both secrets, a revoked one no more', async () => {
+  test('a created key works, a rotated one with both secrets, a revoked one no longer', async () => {
     const made = await cli('keys', 'create', '--name', 'live', '--plan', 'free')
     const first = made.stdout.trim()
     await until(async () => (await list(first)).status === 200)
@@ -31,7 +31,7 @@ describe('keys, while the service runs', () => {
     expect((await list(third)).error.message).toContain('revoked')
   })
 
-  test('a key without permissions may look and its updates are 403, until it is changed', async () => {
+  test('a key without permissions can read and its updates are 403, until it is changed', async () => {
     const made = await cli('keys', 'create', '--name', 'viewer', '--plan', 'free', '--may', 'none')
     const key = made.stdout.trim()
     expect((await list(key)).status).toBe(200)
@@ -51,7 +51,7 @@ describe('keys, while the service runs', () => {
     await until(async () => (await list(key)).headers.get('X-RateLimit-Limit') === '300')
   })
 
-  test('a ban that is lifted ends within a second, and usage has shown it', async () => {
+  test('a lifted ban ends within a second, and usage has shown it', async () => {
     const args = ['--plan', 'enterprise', '--per-minute', '3', '--per-day', '1000']
     const key = (await cli('keys', 'create', '--name', 'eager', ...args)).stdout.trim()
     for (let sent = 0; sent < 8; sent++) await list(key)
@@ -73,7 +73,7 @@ describe('keys, while the service runs', () => {
     await until(async () => (await list(key)).error.code !== 'key_banned')
   })
 
-  test('the secret appears in no table and no output but the one that hands it over', async () => {
+  test('the secret appears in no table and no output except the one that prints it', async () => {
     const key = (await cli('keys', 'create', '--name', 'quiet', '--plan', 'free')).stdout.trim()
     await list(key)
     await Bun.sleep(100)

@@ -32,7 +32,7 @@ describe('petstore keys create', () => {
     ['free', { perMinute: 60, perDay: 1_000 }],
     ['pro', { perMinute: 300, perDay: 10_000 }],
     ['business', { perMinute: 1_000, perDay: 100_000 }],
-  ])('makes a %s key, shown once and kept as a hash alone', async (plan, limits) => {
+  ])('creates a %s key, printed once and stored only as a hash', async (plan, limits) => {
     const { exitCode, stdout, stderr } = await create('--name', 'My shop', '--plan', plan)
     expect(exitCode).toBe(0)
     const secret = stdout.trim()
@@ -43,7 +43,7 @@ describe('petstore keys create', () => {
     expect(readFileSync(database).includes(secret)).toBe(false)
   })
 
-  test('makes an enterprise key with limits of its own, for staging, without permissions, with an expiry', async () => {
+  test('creates an enterprise key with its own limits, for staging, without permissions, with an expiry', async () => {
     const { stdout } = await create(
       ...['--name', 'Chain', '--plan', 'enterprise', '--per-minute', '5000', '--per-day', '7000000'],
       ...['--environment', 'staging', '--expires', '2127-01-31', '--may', 'none'],
@@ -56,13 +56,13 @@ describe('petstore keys create', () => {
     })
   })
 
-  test('makes a key that may change what is named, and says so', async () => {
+  test('creates a key with the named permissions, and prints them', async () => {
     const { stdout, stderr } = await create('--name', 'a', '--plan', 'pro', '--may', 'orders, stock')
     expect(await find(stdout.trim())).toMatchObject({ permissions: ['stock', 'orders'] })
     expect(stderr).toContain('may stock,orders')
   })
 
-  test('a key that cannot be handed over is not made, and one that cannot be rotated so stays as it is', async () => {
+  test('if the secret cannot be printed, no key is created, and no key is rotated', async () => {
     const secret = (await create('--name', 'shop', '--plan', 'free')).stdout.trim()
     const onFullDisk = (...args: string[]) =>
       petstore(['keys', ...args, '--database-url', `sqlite:${database}`], {
@@ -81,7 +81,7 @@ describe('petstore keys create', () => {
     expect((await find(secret)).name).toBe('shop')
   })
 
-  test('takes an expiry as a duration', async () => {
+  test('accepts an expiry as a duration', async () => {
     const { stdout } = await create('--name', 'a', '--plan', 'free', '--expires', '90d')
     const { expiresAt = 0 } = await find(stdout.trim())
     expect(Math.abs(expiresAt - Date.now() - 90 * 86_400_000)).toBeLessThan(60_000)
@@ -91,17 +91,17 @@ describe('petstore keys create', () => {
     ['no name', ['--plan', 'free'], '--name'],
     ['an empty name', ['--name', ' ', '--plan', 'free'], '--name'],
     ['a name of two lines', ['--name', 'a\nb', '--plan', 'free'], 'without line ends'],
-    ['a name without end', ['--name', 'a'.repeat(201), '--plan', 'free'], '1 to 200 characters'],
+    ['a name that is too long', ['--name', 'a'.repeat(201), '--plan', 'free'], '1 to 200 characters'],
     ['no plan', ['--name', 'a'], '--plan'],
     ['an unknown plan', ['--name', 'a', '--plan', 'gold'], 'free, pro, business, enterprise'],
     ['enterprise without limits', ['--name', 'a', '--plan', 'enterprise', '--per-day', '5'], '--per-minute'],
     ['limits for another plan', ['--name', 'a', '--plan', 'pro', '--per-day', '5'], 'enterprise plan'],
     [
-      'a limit that is none',
+      'an invalid limit',
       ['--name', 'a', '--plan', 'enterprise', '--per-minute', '0', '--per-day', '5'],
       '1 or more',
     ],
-    ['a wrong expiry', ['--name', 'a', '--plan', 'pro', '--expires', 'soon'], '2027-01-31'],
+    ['an invalid expiry', ['--name', 'a', '--plan', 'pro', '--expires', 'soon'], '2027-01-31'],
     ['an expiry in the past', ['--name', 'a', '--plan', 'pro', '--expires', '2020-01-01'], 'in the future'],
     [
       'an unknown permission',
@@ -111,7 +111,7 @@ describe('petstore keys create', () => {
     ['an empty permission', ['--name', 'a', '--plan', 'pro', '--may', ''], '--may must be none'],
     ['none among others', ['--name', 'a', '--plan', 'pro', '--may', 'stock,none'], '--may must be none'],
     ['an unknown flag', ['--name', 'a', '--plan', 'pro', '--colour', 'red'], '--colour'],
-  ])('%s is wrong use: one line and exit code 2', async (_, args, message) => {
+  ])('%s is wrong usage: one line and exit code 2', async (_, args, message) => {
     const { exitCode, stdout, stderr } = await create(...args)
     expect([exitCode, stdout]).toEqual([2, ''])
     expect(stderr).toContain(message)
@@ -120,7 +120,7 @@ describe('petstore keys create', () => {
 })
 
 describe('petstore keys list and show', () => {
-  test('an empty store says how to make a key', async () => {
+  test('an empty store prints how to create a key', async () => {
     const { exitCode, stdout } = await keys('list')
     expect([exitCode, stdout]).toEqual([0, expect.stringContaining('petstore keys create')])
   })
@@ -146,7 +146,7 @@ describe('petstore keys list and show', () => {
     })
   })
 
-  test('show tells whose secret it is, read from standard input', async () => {
+  test('show finds the key of a secret from standard input', async () => {
     const secret = (await create('--name', 'My shop', '--plan', 'pro')).stdout.trim()
     const args = ['keys', 'show', '--key-stdin', '--database-url', `sqlite:${database}`]
     const found = await petstore(args, { cwd, stdin: `${secret}\n` })
@@ -155,7 +155,7 @@ describe('petstore keys list and show', () => {
     expect([unknown.exitCode, unknown.stderr]).toEqual([1, expect.not.stringContaining('pst_live_nothing')])
   })
 
-  test('a key is meant by its id, the beginning of it, or a name that is its own', async () => {
+  test('a key is found by its id, a unique prefix of it, or a unique name', async () => {
     await create('--name', 'twin', '--plan', 'free')
     await create('--name', 'twin', '--plan', 'free')
     const ambiguous = await keys('show', 'twin')
@@ -169,7 +169,7 @@ describe('petstore keys list and show', () => {
 })
 
 describe('petstore keys change', () => {
-  test('changes what is given and keeps the rest, tells before and after, and records it', async () => {
+  test('changes the given fields and keeps the rest, prints before and after, and records it', async () => {
     const secret = (await create('--name', 'shop', '--plan', 'free')).stdout.trim()
     const made = await find(secret)
     const { exitCode, stdout } = await keys('change', 'shop', '--may', 'orders', '--plan', 'pro')
@@ -188,7 +188,7 @@ describe('petstore keys change', () => {
     expect(shown).toContain(told.join('; '))
   })
 
-  test('gives a name, an expiry and the limits of enterprise, and takes the expiry away again', async () => {
+  test('sets a name, an expiry and enterprise limits, and removes the expiry again', async () => {
     const secret = (await create('--name', 'shop', '--plan', 'free', '--may', 'stock')).stdout.trim()
     const limits = ['--plan', 'enterprise', '--per-minute', '7', '--per-day', '70']
     await keys('change', 'shop', '--name', 'till', '--expires', '2127-01-31', ...limits)
@@ -203,7 +203,7 @@ describe('petstore keys change', () => {
 
   test.each([
     ['nothing', ['shop'], 2, 'keys change needs at least one of --name, --plan, --expires and --may'],
-    ['what it is already', ['shop', '--may', 'stock', '--plan', 'free'], 1, 'nothing was changed'],
+    ['to its current values', ['shop', '--may', 'stock', '--plan', 'free'], 1, 'nothing was changed'],
     ['an unknown key', ['nobody', '--may', 'none'], 1, 'there is no key'],
     ['to an empty name', ['shop', '--name', ''], 2, '--name must be 1 to 200 characters'],
     ['to an unknown plan', ['shop', '--plan', 'gold'], 2, 'free, pro, business, enterprise'],
@@ -212,7 +212,7 @@ describe('petstore keys change', () => {
     ['to limits of another plan', ['shop', '--plan', 'pro', '--per-day', '5'], 2, 'enterprise plan'],
     ['to an unknown permission', ['shop', '--may', 'all'], 2, 'stock,orders,pets,webhooks'],
     ['to an expiry in the past', ['shop', '--expires', '2020-01-01'], 2, 'in the future'],
-  ])('to change %s is refused in one line, and changes nothing', async (_, args, code, message) => {
+  ])('to change %s is rejected in one line, and changes nothing', async (_, args, code, message) => {
     const secret = (await create('--name', 'shop', '--plan', 'free', '--may', 'stock')).stdout.trim()
     const before = await find(secret)
     const { exitCode, stdout, stderr } = await keys('change', ...args)
@@ -224,7 +224,7 @@ describe('petstore keys change', () => {
 })
 
 describe('petstore keys rotate, revoke and unban', () => {
-  test('what was done is recorded, and shown with the key', async () => {
+  test('each command is recorded, and shown with the key', async () => {
     await create('--name', 'shop', '--plan', 'free')
     const rotated = await keys('rotate', 'shop', '--grace', '1h')
     expect(isWellFormedSecret(rotated.stdout.trim())).toBe(true)
@@ -238,10 +238,10 @@ describe('petstore keys rotate, revoke and unban', () => {
     ['rotate an unknown key', ['rotate', 'nobody'], 1, 'there is no key'],
     ['revoke an unknown key', ['revoke', 'nobody', '--yes'], 1, 'there is no key'],
     ['unban a key that is not banned', ['unban', 'shop'], 1, 'is not banned'],
-    ['rotate with a wrong grace', ['rotate', 'shop', '--grace', 'long'], 2, '--grace must be like'],
+    ['rotate with an invalid grace period', ['rotate', 'shop', '--grace', 'long'], 2, '--grace must be like'],
     ['revoke without a key', ['revoke'], 2, "missing required argument 'key'"],
-    ['do something unknown', ['forget'], 2, 'unknown command'],
-  ])('to %s is refused in one line', async (_, args, code, message) => {
+    ['run an unknown command', ['forget'], 2, 'unknown command'],
+  ])('to %s is rejected in one line', async (_, args, code, message) => {
     await create('--name', 'shop', '--plan', 'free')
     const { exitCode, stdout, stderr } = await keys(...args)
     expect([exitCode, stdout]).toEqual([code, ''])
@@ -249,7 +249,7 @@ describe('petstore keys rotate, revoke and unban', () => {
     expect(stderr.trimEnd().split('\n')).toHaveLength(1)
   })
 
-  test('what is no id, no name and too little of an id revokes nothing, however few keys there are', async () => {
+  test('an unknown name or a prefix that is too short revokes nothing, even with a single key', async () => {
     const { id } = await find((await create('--name', 'shop', '--plan', 'free')).stdout.trim())
     for (const reference of ['', 'k', 'key_', id.slice(0, 7), id.slice(4), 'sho']) {
       const { exitCode, stdout, stderr } = await keys('revoke', reference, '--yes')
@@ -261,7 +261,7 @@ describe('petstore keys rotate, revoke and unban', () => {
     )
   })
 
-  test('revoking asks on a terminal, and without one it needs --yes', async () => {
+  test('revoking asks on a terminal, and needs --yes without one', async () => {
     const secret = (await create('--name', 'shop', '--plan', 'free')).stdout.trim()
     const { id } = await find(secret)
     const unasked = await keys('revoke', id)
@@ -284,7 +284,7 @@ describe('petstore keys rotate, revoke and unban', () => {
     expect((await find(secret)).revokedAt).toBeNumber()
   })
 
-  test('a revoked key is neither revoked again nor rotated nor changed', async () => {
+  test('a revoked key cannot be revoked, rotated or changed', async () => {
     await create('--name', 'shop', '--plan', 'free')
     await keys('revoke', 'shop', '--yes')
     expect((await keys('revoke', 'shop', '--yes')).stderr).toContain('is already revoked')

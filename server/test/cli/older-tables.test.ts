@@ -8,7 +8,7 @@ import { petstore } from './petstore.ts'
 
 setDefaultTimeout(120_000)
 
-/** A database of this program whose tables, it says, are of the version before. */
+/** A database whose version number is that of the previous version. */
 interface OlderDatabase {
   readonly url: string
   version(): Promise<unknown>
@@ -74,7 +74,7 @@ describe.each([
     'copy --to sqlite:fresh.db',
     'copy --from sqlite:other.db',
     'doctor',
-  ])('petstore %s changes nothing and says what to do', async (command) => {
+  ])('petstore %s changes nothing and prints what to do', async (command) => {
     if (command.includes('other.db')) await run('sqlite:other.db', 'import', 'pets.csv')
     const before = await older.version()
     const { exitCode, stdout, stderr } = await run(older.url, ...command.split(' '))
@@ -89,7 +89,7 @@ describe.each([
 })
 
 describe('a PostgreSQL database without tables', () => {
-  test('gets them from petstore import, and not from commands that have nothing to do there', async () => {
+  test('gets them from petstore import, but not from other commands', async () => {
     const empty = await createDatabase()
     const tables = () => empty.run("SELECT FROM pg_class WHERE relnamespace = 'public'::regnamespace")
     for (const command of [['export'], ['history', '1'], ['keys', 'revoke', 'a', '--yes'], ['doctor']]) {
@@ -105,7 +105,7 @@ describe('a PostgreSQL database without tables', () => {
     await empty.drop()
   })
 
-  test('that holds tables of something else is left alone by petstore import', async () => {
+  test('with tables of another program is left alone by petstore import', async () => {
     const foreign = await createDatabase()
     await foreign.run('CREATE TABLE something (id integer)')
     const { exitCode, stderr } = await run(foreign.url, 'import', 'pets.csv')
@@ -114,7 +114,7 @@ describe('a PostgreSQL database without tables', () => {
   })
 })
 
-test('a SQLite file that holds tables of something else is left alone by petstore import', async () => {
+test('a SQLite file with tables of another program is left alone by petstore import', async () => {
   const database = new Database(join(cwd, 'notes.db'))
   database.run('CREATE TABLE notes (text TEXT)')
   const { exitCode, stderr } = await run('sqlite:notes.db', 'import', 'pets.csv')
@@ -123,7 +123,7 @@ test('a SQLite file that holds tables of something else is left alone by petstor
   database.close()
 })
 
-test('a SQLite file that is not there is made by serve, import and migrate alone; others say where they looked', async () => {
+test('a missing SQLite file is created only by serve, import and migrate; other commands print its path', async () => {
   const commands = [
     ...[
       'export',

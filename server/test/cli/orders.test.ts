@@ -40,7 +40,7 @@ afterEach(async () => {
 const run = (...args: string[]) => petstore(args, { cwd })
 
 describe('petstore orders', () => {
-  test('list shows open and complete ones, by id', async () => {
+  test('list shows open and complete orders, by id', async () => {
     expect(await run('orders', 'list')).toEqual({
       exitCode: 0,
       stdout: `ID  PET                  QUANTITY  STATE  CREATED           EXPIRES           SHIPS
@@ -52,7 +52,7 @@ describe('petstore orders', () => {
     })
   })
 
-  test('list takes a state, a pet and a limit, and says when there are more', async () => {
+  test('list accepts a state, a pet and a limit, and says if there are more', async () => {
     await run('orders', 'cancel', '3')
     const { stdout } = await run('orders', 'list', '--state', 'cancelled', '--json')
     expect(JSON.parse(stdout)).toEqual([
@@ -68,14 +68,14 @@ describe('petstore orders', () => {
     expect((await run('orders', 'list', '--state', 'expired')).stdout).toBe('There are no such orders.\n')
   })
 
-  test('show shows one, in whatever state', async () => {
+  test('show prints one order in any state', async () => {
     expect((await run('orders', 'show', '2')).stdout).toContain('Expires   2040-01-16 12:00')
     expect(JSON.parse((await run('orders', 'show', '1', '--json')).stdout)).toMatchObject({
       ...{ id: 1, shipDate: '2040-02-01T00:00:00.000Z' },
     })
   })
 
-  test('complete takes it out of the stock, and again changes nothing', async () => {
+  test('complete removes its units from the stock, and changes nothing the second time', async () => {
     for (const _ of [1, 2]) {
       const { exitCode, stdout } = await run('orders', 'complete', '1')
       expect([exitCode, stdout]).toEqual([0, `Order 1 of 4 of pet 1 is complete in ${path}.\n`])
@@ -91,7 +91,7 @@ describe('petstore orders', () => {
     ])
   })
 
-  test('cancel releases it; with less in stock than it takes, complete is refused', async () => {
+  test('cancel releases the units; complete is refused with too little stock', async () => {
     await store.changeStock([{ type: 'set_quantity', petId: 1n, quantity: 3, keyId: 'key_a', at: NOW }])
     const refused = await run('orders', 'complete', '1')
     expect([refused.exitCode, refused.stderr]).toEqual([
@@ -104,7 +104,7 @@ describe('petstore orders', () => {
     expect(await store.findAvailability(1n)).toMatchObject({ quantity: 3, reserved: 1 })
   })
 
-  test.each(['show', 'complete', 'cancel'])('%s of an order that is not there fails', async (verb) => {
+  test.each(['show', 'complete', 'cancel'])('%s of an unknown order fails', async (verb) => {
     const { exitCode, stderr } = await run('orders', verb, '404')
     expect([exitCode, stderr]).toEqual([1, expect.stringContaining('there is no order 404')])
     expect((await run('orders', verb, 'x')).exitCode).toBe(2)
@@ -123,7 +123,7 @@ describe('petstore import of orders', () => {
   const lines = (...rows: string[]) =>
     writeFileSync(join(cwd, 'orders.csv'), [HEADER, ...rows, ''].join('\n'))
 
-  test('an open one reserves; one that cannot is refused with its line, and nothing changes', async () => {
+  test('an open order reserves units; an impossible one is rejected with its line, and nothing changes', async () => {
     lines('11,1,4,,false', '12,1,2,,false', '13,404,1,,false', '1,2,4,,false', '14,404,1,,true')
     const { exitCode, stderr } = await run('import', 'orders.csv')
     expect(exitCode).toBe(1)
@@ -135,7 +135,7 @@ describe('petstore import of orders', () => {
     expect(await store.findAvailability(1n)).toMatchObject({ reserved: 5 })
   })
 
-  test('--skip-bad brings in the rest, --dry-run says what would be done', async () => {
+  test('--skip-bad imports the rest, --dry-run shows the changes', async () => {
     lines('11,1,4,,false', '12,1,2,,false', '1,1,4,2041-01-01T00:00:00Z,false', 'x,1,1,,true')
     const dry = await run('import', 'orders.csv', '--dry-run')
     expect(dry.exitCode).toBe(1)
@@ -152,7 +152,7 @@ describe('petstore import of orders', () => {
     expect(await store.findOrder(1n)).toMatchObject({ shipDate: Date.UTC(2041, 0) })
   })
 
-  test('an export has open and complete ones, and brought in again changes nothing', async () => {
+  test('an export has open and complete orders, and importing it changes nothing', async () => {
     await run('orders', 'complete', '1')
     await run('orders', 'cancel', '3')
     const { stdout } = await run('export', '--orders')

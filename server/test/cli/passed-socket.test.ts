@@ -8,7 +8,7 @@ import { startPetstore } from './petstore.ts'
 const cwd = mkdtempSync(join(tmpdir(), 'petstore-socket-'))
 afterAll(() => rmSync(cwd, { recursive: true, force: true }))
 
-/** What systemd does with a socket unit: listens, passes the socket on, and starts the service again when it ends. */
+/** Acts like a systemd socket unit: listens, passes the socket on, and restarts the service when it ends. */
 const HOLDER = `
 use POSIX; use Socket; $| = 1; $^F = 9;
 socket(my $s, PF_INET, SOCK_STREAM, 0) or die; bind($s, sockaddr_in(0, INADDR_LOOPBACK)) or die; listen($s, 1024) or die;
@@ -20,7 +20,7 @@ for (1, 2) {
   print "started $child\\n"; waitpid $child, 0; print "ended $?\\n";
 }`
 
-test('a restart behind a socket that systemd holds refuses no connection', async () => {
+test('a restart with socket activation refuses no connection', async () => {
   const args = ['serve', '--demo', '--port', '80', '--log-format', 'json']
   const program = startPetstore(args, { cwd, through: ['perl', '-e', HOLDER] })
   let output = ''
@@ -38,7 +38,7 @@ test('a restart behind a socket that systemd holds refuses no connection', async
   const port = await told(/port (\d+)\n/)
   const first = Number(await told(/started (\d+)\n/))
 
-  // Each over a connection of its own, from before the end of the first process until after the start of the second.
+  // Each over a new connection, from before the end of the first process until after the start of the second.
   const statuses: number[] = []
   let isOver = false
   const call = async () => {
@@ -68,7 +68,7 @@ test('a restart behind a socket that systemd holds refuses no connection', async
   expect(new Set(statuses)).toEqual(new Set([200]))
 }, 120_000)
 
-test('a socket counts as passed only where it is for this very process, and is one', () => {
+test('a socket counts as passed only if it is for this process and is a socket', () => {
   const LISTEN_PID = String(process.pid)
   expect(findPassedSocket({})).toBeUndefined()
   expect(findPassedSocket({ LISTEN_PID: '1', LISTEN_FDS: '1' })).toBeUndefined()

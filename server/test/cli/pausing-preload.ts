@@ -1,6 +1,6 @@
 /**
- * Preloaded into the program by `petstorePausedAt`. When the program shows PAUSE_AT on standard error, it stands
- * still until the FIFO at PAUSE_FIFO is opened for writing and closed again.
+ * Preloaded into the program by `petstorePausedAt`. When the program prints PAUSE_AT on standard error, it
+ * blocks until the FIFO at PAUSE_FIFO is opened for writing and closed again.
  */
 import { readFileSync, writeSync } from 'node:fs'
 

@@ -41,7 +41,7 @@ afterEach(async () => {
 const run = (...args: string[]) => petstore([...args, '--database-url', url], { cwd })
 
 describe('petstore history', () => {
-  test('shows each change with its time, its size and whose it was', async () => {
+  test('shows each change with its time, size and author', async () => {
     const { exitCode, stdout } = await run('history', String(BIG))
     expect([exitCode, stdout]).toEqual([
       0,
@@ -52,7 +52,7 @@ describe('petstore history', () => {
     ])
   })
 
-  test('--json gives the same to machines, ids in all their digits', async () => {
+  test('--json prints the same for machines, with exact ids', async () => {
     const { stdout } = await run('history', String(BIG), '--json')
     expect(stdout).toContain('"petId": 9223372036854775807')
     const entries: unknown = JSON.parse(stdout)
@@ -66,7 +66,7 @@ describe('petstore history', () => {
     expect((await run('history', '1', '--json')).stdout).toBe('[]\n')
   })
 
-  test('tells what an adjustment was made for', async () => {
+  test('shows the reason of an adjustment', async () => {
     const origin = { keyId: 'key_a', at: AT, reason: 'damaged', reference: 'note "7"' } as const
     await store.changeStock([{ type: 'adjust', ...origin, changes: [{ petId: BIG, delta: -1 }] }])
     const { stdout } = await run('history', String(BIG))
@@ -77,7 +77,7 @@ describe('petstore history', () => {
     expect(entries[0]).not.toContainKey('reason')
   })
 
-  test('shows all of it, oldest first, however long it is', async () => {
+  test('shows everything, oldest first, whatever the length', async () => {
     const quantities = Array.from({ length: 2_300 }, (_, index) => index + 10)
     await store.changeStock(
       quantities.map((quantity) => ({
@@ -92,7 +92,7 @@ describe('petstore history', () => {
     expect(entries.map(({ after }) => after)).toEqual(quantities)
   })
 
-  test('says so where nothing changed, and fails where there is no such pet', async () => {
+  test('says so if nothing changed, and fails for an unknown pet', async () => {
     expect((await run('history', '1')).stdout).toBe('The history has no stock changes of pet 1.\n')
     expect((await run('history', '-7')).exitCode).toBe(0)
     const { exitCode, stderr } = await run('history', '404')
@@ -123,7 +123,7 @@ describe('petstore pets remove', () => {
     ])
   })
 
-  test('a pet whose stock never changed has a history as well: that it was removed', async () => {
+  test('a pet without stock changes has its removal as history', async () => {
     await run('pets', 'remove', '1', '--yes')
     const { exitCode, stdout } = await run('history', '1')
     expect([exitCode, stdout.split('\n')]).toEqual([
@@ -143,7 +143,7 @@ describe('petstore pets remove', () => {
     ['y\n', 0, 2],
     ['n\n', 1, 3],
     ['\n', 1, 3],
-  ])('on a terminal it asks, and the answer %j counts', async (answer, code, left) => {
+  ])('on a terminal it asks, and follows the answer %j', async (answer, code, left) => {
     const { exitCode, shown } = await petstoreInTerminal(
       ['pets', 'remove', '1', '--database-url', url],
       'Remove pet 1 ("Biscuit", available) and its stock?',
@@ -153,7 +153,7 @@ describe('petstore pets remove', () => {
     expect([exitCode, await store.countPets()]).toEqual([code, left])
   })
 
-  test('without a terminal and without --yes it refuses', async () => {
+  test('without a terminal and --yes it refuses', async () => {
     const { exitCode, stderr } = await run('pets', 'remove', '1')
     expect([exitCode, stderr]).toEqual([
       2,
@@ -162,7 +162,7 @@ describe('petstore pets remove', () => {
     expect(await store.countPets()).toBe(3)
   })
 
-  test('a service that runs no longer lists the pet', async () => {
+  test('a running service no longer lists the pet', async () => {
     const service = await TestService.start({ realTime: true })
     try {
       const before = (await service.call('GET', '/inventory')).items.length
@@ -177,7 +177,7 @@ describe('petstore pets remove', () => {
 })
 
 describe('petstore backup', () => {
-  test('copies the database while a service writes, whole and for the owner alone', async () => {
+  test('copies the database while a service writes, complete and private to its owner', async () => {
     const service = await TestService.start({ realTime: true })
     try {
       let isOver = false
@@ -206,7 +206,7 @@ describe('petstore backup', () => {
     }
   })
 
-  test('does not write over a file, and leaves nothing behind when it fails', async () => {
+  test('does not overwrite a file, and leaves nothing behind on failure', async () => {
     expect((await run('backup', 'copy.db')).exitCode).toBe(0)
     const again = await run('backup', 'copy.db')
     expect([again.exitCode, again.stderr]).toEqual([
@@ -226,7 +226,7 @@ describe('petstore backup', () => {
 
 describe('Each of these commands', () => {
   test.each(['import', 'export', 'history', 'history prune', 'pets', 'pets remove', 'backup'])(
-    '%s explains itself with --help',
+    '%s has a --help text',
     async (command) => {
       const { exitCode, stdout, stderr } = await petstore([...command.split(' '), '--help'], { cwd })
       expect([exitCode, stderr]).toEqual([0, ''])
@@ -241,7 +241,7 @@ describe('Each of these commands', () => {
     [['pets', 'remove', '1.5', '--yes']],
     [['backup']],
     [['export', '--colour']],
-  ])('%j is wrong use: one line and exit code 2', async (args) => {
+  ])('%j is wrong usage: one line and exit code 2', async (args) => {
     const { exitCode, stdout, stderr } = await run(...args)
     expect([exitCode, stdout]).toEqual([2, ''])
     expect(stderr.trimEnd().split('\n')).toHaveLength(1)

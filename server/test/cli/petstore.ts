@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 
 const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
 const PAUSING_PRELOAD = fileURLToPath(new URL('./pausing-preload.ts', import.meta.url))
-/** `npm test` builds the executable once for all tests: it serves sooner than the sources do. */
+/** `npm test` builds the executable once for all tests, because it starts faster than the sources. */
 const BUILT = Bun.env.TEST_PETSTORE
 export const PROGRAM = BUILT === undefined ? [process.execPath, MAIN] : [BUILT]
 
@@ -20,20 +20,20 @@ interface RunOptions {
   readonly cwd?: string
   readonly env?: Readonly<Record<string, string>>
   readonly stdin?: string | ReadableStream<Uint8Array>
-  /** A command that starts it with other rights or limits. */
+  /** A command that starts it with other permissions or limits. */
   readonly through?: readonly string[]
-  /** Another version of it. */
+  /** The command of another version. */
   readonly program?: readonly string[]
 }
 
-/** Starts the real program in a process of its own. */
+/** Starts the real program in its own process. */
 export function startPetstore(
   args: readonly string[],
   { cwd, env = {}, stdin, through = [], program = PROGRAM }: RunOptions = {},
 ) {
   return Bun.spawn([...through, ...program, ...args], {
     ...(cwd === undefined ? {} : { cwd }),
-    // Tests run beside each other, and there is one port for metrics.
+    // Tests run in parallel, and the metrics port is fixed.
     env: { PATH: '/usr/bin:/bin', METRICS_PORT: 'off', ...env },
     stdin: stdin === undefined ? 'ignore' : typeof stdin === 'string' ? new Blob([stdin]) : stdin,
     stdout: 'pipe',
@@ -105,8 +105,8 @@ export async function petstoreInTerminal(
 }
 
 /**
- * Runs the program from its sources in a terminal and lets it stand still when it first shows `pauseAt`, until
- * `whilePaused` is over.
+ * Runs the program from its sources in a terminal and blocks it when it first shows `pauseAt`, until
+ * `whilePaused` has ended.
  */
 export async function petstorePausedAt(
   pauseAt: string,
@@ -134,7 +134,10 @@ export async function petstorePausedAt(
   }
 }
 
-/** Whatever the program does after it has shown `pauseAt`, it does after the signal arrived. SIGINT is typed as Ctrl-C. */
+/**
+ * Everything that the program does after it has shown `pauseAt` happens after the signal arrived. SIGINT is
+ * typed as Ctrl-C.
+ */
 export function petstoreInterruptedAt(
   pauseAt: string,
   signal: 'SIGINT' | 'SIGTERM',

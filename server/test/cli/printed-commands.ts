@@ -5,7 +5,7 @@ import { PROGRAM } from './petstore.ts'
 
 const PAGE = readFileSync(new URL('../../../docs/operating.md', import.meta.url), 'utf8')
 
-/** The blocks of commands in a section of docs/operating.md, as they are printed. */
+/** The command blocks in a section of docs/operating.md, exactly as printed. */
 export function printedBlocks(heading: string, language: 'sh' | 'cron'): string[] {
   const section = PAGE.split(/^### /m).find((text) => text.startsWith(heading)) ?? ''
   return [...section.matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\``, 'gms'))].map(
@@ -13,7 +13,7 @@ export function printedBlocks(heading: string, language: 'sh' | 'cron'): string[
   )
 }
 
-/** What cron hands to the shell: the lines that set variables, and the command of the one job. */
+/** The text that cron passes to the shell: the variables, and the command of the one job. */
 export function cronCommand(block: string): string {
   return block
     .replace(/^(\w+)=(.*)$/gm, "export $1='$2'")
@@ -21,7 +21,7 @@ export function cronCommand(block: string): string {
     .replaceAll('\\%', '%')
 }
 
-/** A machine for printed commands: `petstore` is on its path, and its /var is a folder of its own. */
+/** A machine for printed commands: `petstore` is on its path, and its /var is a temporary folder. */
 export function openMachine() {
   const root = mkdtempSync(join(tmpdir(), 'petstore-printed-'))
   mkdirSync(join(root, 'bin'))

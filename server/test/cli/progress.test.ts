@@ -16,7 +16,7 @@ function shownOn(output: { isTTY?: boolean; columns?: number }) {
 }
 
 describe('Progress', () => {
-  test('is a bar on a terminal, redrawn in place no more than ten times a second, and taken away', () => {
+  test('is a bar on a terminal, redrawn at most ten times a second, and removed at the end', () => {
     const { written, progress, at } = shownOn({ isTTY: true, columns: 100 })
     at(0).show('reading', 0, 0)
     at(50).show('reading', 10_000, 0.05)
@@ -38,7 +38,7 @@ describe('Progress', () => {
     expect(Bun.stringWidth(written[0] ?? '')).toBeLessThan(30)
   })
 
-  test('is a plain line every few seconds elsewhere, and nothing for what is quickly done', () => {
+  test('is a plain line every few seconds without a terminal, and nothing for quick work', () => {
     const { written, progress, at } = shownOn({})
     at(100).show('reading', 10, 0.1)
     at(2_900).show('writing', 10, 0.1)
@@ -49,7 +49,7 @@ describe('Progress', () => {
     expect(written).toEqual(['writing: 50%, 50 rows, 250 rows/s\n'])
   })
 
-  test('knows no share and no end of a pipe', () => {
+  test('shows neither percentage nor end for a pipe', () => {
     const { written, at } = shownOn({ isTTY: true, columns: 100 })
     at(0).show('reading', 0)
     at(2_000).show('reading', 1_000)

@@ -36,7 +36,7 @@ describe('history is removed in batches', () => {
     [{ before: 2_500 }, [1_000, 1_000, 500], [1_000, 2_000, 2_500]],
     [{ keep: 1_000 }, [1_000, 1_000, 1_000, 0], [1_000, 2_000, 3_000, 3_000]],
     [{ keep: 4_000 }, [0], [0]],
-  ])('%j: what the limit lets go, and nothing else', async (limit, batches, told) => {
+  ])('%j: only what the limit allows', async (limit, batches, told) => {
     const log = new Log(4_000)
     const outcome = await run(log, limit)
     expect([log.batches, outcome.told]).toEqual([batches, told])
@@ -44,7 +44,7 @@ describe('history is removed in batches', () => {
     expect(await log.countPrunable(limit)).toMatchObject({ prunable: 0 })
   })
 
-  test('after each of them others have their turn, for as long as it took', async () => {
+  test('with a pause after each batch, as long as the batch took', async () => {
     const log = new Log(3_000)
     let rested = 0
     let ended = performance.now()
@@ -63,7 +63,7 @@ describe('history is removed in batches', () => {
     expect(rested).toBeGreaterThanOrEqual(3 * 29)
   })
 
-  test('once it is told to stop, no further batch goes', async () => {
+  test('and stops after the current batch when told to', async () => {
     const log = new Log(5_000)
     const controller = new AbortController()
     const removing = removeInBatches(

@@ -42,7 +42,7 @@ async function quantityIn(databaseUrl = url): Promise<number | undefined> {
   }
 }
 
-test('petstore restore after a kill -9: refused while the service runs, then back to the backup, and followers list again', async () => {
+test('petstore restore after a kill -9: refused while the service runs, then restores the backup, and followers list again', async () => {
   const backup = readFileSync(join(cwd, 'backup.db'))
   const made = await petstore(['keys', 'create', '--name', 'a', '--plan', 'free'], { cwd })
   const key = made.stdout.trim()
@@ -84,7 +84,7 @@ test('petstore restore after a kill -9: refused while the service runs, then bac
   expect(await quantityIn(`sqlite:${join(cwd, 'look', 'petstore.db')}`)).toBe(9)
 })
 
-/** Of a stream, until it tells an id. */
+/** Reads a stream until it contains an id. */
 async function firstText(answer: Response): Promise<string> {
   const reader = answer.body?.getReader()
   const decoder = new TextDecoder()
@@ -98,7 +98,7 @@ async function firstText(answer: Response): Promise<string> {
   return text
 }
 
-test('killed at any moment, a restore has done nothing or is finished by the next one', async () => {
+test('killed at any moment, a restore has changed nothing or is finished by the next one', async () => {
   for (const after of [60, 100, 140, 200]) {
     const old = await openStore(url, { tables: 'expect' })
     await old.changeStock([{ type: 'set_quantity', petId: 1n, quantity: 9, keyId: 'key_a', at: 1 }])
@@ -118,13 +118,13 @@ test.each([
   [['restore'], 2, 'give either the file to restore or --new-identity'],
   [['restore', 'backup.db', '--new-identity'], 2, 'give either the file'],
   [['restore', 'data'], 1, 'is not a file. Nothing was changed'],
-])('petstore %j is refused in one line', async (args, code, message) => {
+])('petstore %j is rejected in one line', async (args, code, message) => {
   const { exitCode, stdout, stderr } = await petstore(args, { cwd })
   expect([exitCode, stdout, stderr]).toEqual([code, '', expect.stringContaining(message)])
   expect(stderr.trimEnd().split('\n')).toHaveLength(1)
 })
 
-test('petstore restore of a PostgreSQL database prints the lines of docs/operating.md', async () => {
+test('petstore restore of a PostgreSQL database prints the commands of docs/operating.md', async () => {
   const env = { DATABASE_URL: 'postgres://petstore:hidden@db/petstore' }
   const { exitCode, stdout, stderr } = await petstore(['restore', "it's.dump"], { cwd, env })
   expect([exitCode, stderr]).toEqual([
@@ -136,7 +136,7 @@ test('petstore restore of a PostgreSQL database prints the lines of docs/operati
   for (const line of lines.slice(0, 3)) expect(stdout).toContain(`${line}\n`)
 })
 
-test('docs/operating.md: backup by hand and from cron, and restore, as printed', async () => {
+test('docs/operating.md: backup by hand and from cron, and restore, exactly as printed', async () => {
   const machine = openMachine()
   try {
     const env = { PETSTORE_DATA: join(cwd, 'data') }
@@ -148,7 +148,7 @@ test('docs/operating.md: backup by hand and from cron, and restore, as printed',
     const [name = ''] = readdirSync(backups)
     expect(name).toMatch(/^petstore-\d{4}-\d\d-\d\d\.db$/)
 
-    // The database of the job is the one that the crontab names.
+    // The crontab names the database of the job.
     await machine.run('mkdir -p /var/lib/petstore && mv "$PETSTORE_DATA"/* /var/lib/petstore/', env)
     rmSync(join(backups, name))
     const old = join(backups, 'petstore-2026-01-01.db')

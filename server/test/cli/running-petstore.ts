@@ -7,7 +7,7 @@ interface ServeOptions {
   readonly program?: readonly string[]
 }
 
-/** Starts `petstore serve` on a free port, waits until it listens, and gives what a caller needs. */
+/** Starts `petstore serve` on a free port, waits until it listens, and returns what a caller needs. */
 export async function serve(args: readonly string[], options: ServeOptions) {
   const program = startPetstore(['serve', '--port', '0', ...args], options)
   const listening = Promise.withResolvers<void>()
@@ -28,16 +28,16 @@ export async function serve(args: readonly string[], options: ServeOptions) {
     banner: output,
     address,
     program,
-    /** Everything it has printed; whole once it has ended. */
+    /** Everything it has printed; complete once it has ended. */
     output: () => output,
-    /** Likewise on standard error; resolves once it has ended. */
+    /** The same for standard error; resolves once it has ended. */
     errors: () => errors,
     call: (path: string, key: string, init: RequestInit = {}) =>
       fetch(`${address}/v1${path}`, {
         ...init,
         headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
       }),
-    /** Gives the exit code. */
+    /** Returns the exit code. */
     stop: async (signal: 'SIGTERM' | 'SIGINT' = 'SIGTERM') => {
       program.kill(signal)
       await reading

@@ -28,7 +28,7 @@ async function expectRefused(database: string, pid: number, ...args: string[]) {
 }
 
 describe('a SQLite file is served by one process', () => {
-  test('a second one is refused in one line, also by another path, and also the demo', async () => {
+  test('a second one is refused in one line, also by another path and in demo mode', async () => {
     const first = await start('data/shop.db')
     symlinkSync('data/shop.db', join(cwd, 'link.db'))
     await expectRefused('data/shop.db', first.program.pid)
@@ -53,7 +53,7 @@ describe('a SQLite file is served by one process', () => {
     expect(await running[0]?.value.stop()).toBe(0)
   })
 
-  test('the next one starts at once where the first was killed', async () => {
+  test('the next one starts at once if the first was killed', async () => {
     const first = await start('shop.db')
     first.program.kill('SIGKILL')
     await first.program.exited
@@ -62,7 +62,7 @@ describe('a SQLite file is served by one process', () => {
     expect(await second.stop()).toBe(0)
   })
 
-  test('the other commands go on beside it', async () => {
+  test('the other commands work while it serves', async () => {
     const { stop } = await start('shop.db')
     writeFileSync(join(cwd, 'pets.csv'), 'petId,name,categoryId,status,quantity\n1,Biscuit,1,sold,4\n')
     for (const command of [
@@ -86,7 +86,7 @@ describe('a SQLite file is served by one process', () => {
     expect(await stop()).toBe(0)
   })
 
-  test('the lock file is for its owner alone, and one that is left over is no obstacle', async () => {
+  test('the lock file is private to its owner, and a leftover one does no harm', async () => {
     expect(await (await start('data/shop.db')).stop()).toBe(0)
     const left = statSync(join(cwd, 'data/shop.db-serving'))
     expect(left.mode & 0o777).toBe(0o600)
@@ -103,12 +103,12 @@ describe('a SQLite file is served by one process', () => {
     },
   )
 
-  test('one that cannot even be opened is named', () => {
+  test('a file that cannot be opened is named', () => {
     mkdirSync(join(cwd, 'shop.db-serving'))
     expect(() => lockForServing(join(cwd, 'shop.db'))).toThrow('shop.db-serving cannot be used (')
   })
 
-  test('a lock file that cannot be used is told in one line, with what to do', async () => {
+  test('an unusable lock file is reported in one line with advice', async () => {
     await petstore(['migrate', '--database-url', 'sqlite:shop.db'], { cwd })
     writeFileSync(
       join(cwd, 'shop.db-serving'),

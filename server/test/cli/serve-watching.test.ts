@@ -31,7 +31,7 @@ async function expectRefused(args: readonly string[], ...messages: string[]) {
 }
 
 describe('petstore serve: metrics', () => {
-  test('are served on the port that is asked for, which the banner shows', async () => {
+  test('are served on the requested port, which the banner shows', async () => {
     const { banner, stop } = await serve(['--metrics-port', '0'], { cwd })
     const address = /http:\S+\/metrics/.exec(banner)?.[0] ?? ''
     const families = parsePrometheusText(await (await fetch(address)).text())
@@ -39,7 +39,7 @@ describe('petstore serve: metrics', () => {
     expect(await stop()).toBe(0)
   })
 
-  test('are off when told so, and in the demo unless a port is given', async () => {
+  test('can be turned off, and are off in the demo unless a port is given', async () => {
     const off = await serve(['--metrics-port', 'off'], { cwd })
     const demo = await serve(['--demo'], { cwd, env: { METRICS_PORT: '' } })
     expect(off.banner).not.toContain('/metrics')
@@ -50,7 +50,7 @@ describe('petstore serve: metrics', () => {
     await demoWithPort.stop()
   })
 
-  test('on a port that is taken: one clear line that names the flag, and exit code 1', async () => {
+  test('on a used port: one line that names the flag, and exit code 1', async () => {
     const taken = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() })
     const port = String(taken.port)
     await expectRefused(['--metrics-port', port], `port ${port} on 127.0.0.1 is in use`, '--metrics-port')
@@ -82,7 +82,7 @@ describe('petstore serve: https', () => {
     ['SIGHUP', (program: { kill(signal: 'SIGHUP'): void }) => program.kill('SIGHUP')],
     ['by itself', () => {}],
   ])(
-    'new files are taken up without a restart, %s; connections stay, and so does what works',
+    'new files are loaded without a restart, %s; connections stay, and so does a working certificate',
     async (_, tell) => {
       const [cert, key] = [write('cert.pem', CERTIFICATE), write('key.pem', PRIVATE_KEY)]
       const files = ['--tls-cert', cert, '--tls-key', key]
@@ -112,7 +112,7 @@ describe('petstore serve: https', () => {
     expect(await stop()).toBe(0)
   })
 
-  test('with files that are missing, wrong or do not fit: one clear line and exit code 1', async () => {
+  test('with missing, invalid or mismatched files: one line and exit code 1', async () => {
     const [cert, key] = [write('cert.pem', CERTIFICATE), write('key.pem', PRIVATE_KEY)]
     const nonsense = write('nonsense.pem', 'nonsense')
     const other = write('other.pem', OTHER_PRIVATE_KEY)
@@ -126,7 +126,7 @@ describe('petstore serve: https', () => {
   })
 })
 
-/** Of the certificate that a new connection is shown. */
+/** The name in the certificate that a new connection gets. */
 function nameShown(address: string): Promise<string | undefined> {
   const { promise, resolve, reject } = Promise.withResolvers<string | undefined>()
   const { port, hostname: host } = new URL(address)
@@ -136,7 +136,7 @@ function nameShown(address: string): Promise<string | undefined> {
   return promise.finally(() => socket.destroy())
 }
 
-/** The headers of an answer, and the port that it was sent to. */
+/** The headers of a response, and the local port of its connection. */
 function getOver(agent: Agent, address: string) {
   type Heard = { headers: Readonly<Record<string, unknown>>; port: number | undefined }
   const { promise, resolve, reject } = Promise.withResolvers<Heard>()
@@ -149,7 +149,7 @@ function getOver(agent: Agent, address: string) {
 }
 
 describe('petstore serve: logs', () => {
-  test('with LOG_FORMAT=json every line of standard output is JSON, from the start to the stop', async () => {
+  test('with LOG_FORMAT=json every line of standard output is JSON, from start to stop', async () => {
     const env = { LOG_FORMAT: 'json', LOG_REQUESTS: 'all' }
     const { address, call, output, stop } = await serve(['--demo'], { cwd, env })
     await call('/inventory', 'pst_demo_free')
@@ -167,7 +167,7 @@ describe('petstore serve: logs', () => {
     expect(output()).not.toContain('pst_demo_free')
   })
 
-  test('without it the banner stays, and JSON lines follow where there is no terminal', async () => {
+  test('without it the banner stays, and JSON lines follow without a terminal', async () => {
     const { banner, call, output, stop } = await serve(['--demo', '--log-requests', 'errors'], { cwd })
     expect(banner).toContain('Petstore Inventory is running')
     await call('/inventory', 'pst_demo_free')
@@ -180,7 +180,7 @@ describe('petstore serve: logs', () => {
     expect(lines.map(({ message, status }) => status ?? message)).toEqual([404, 'stopping', 'stopped'])
   })
 
-  test('it serves on when the reader of its log goes away', async () => {
+  test('it keeps serving if the reader of its log goes away', async () => {
     const program = startPetstore(['serve', '--demo', '--port', '0', '--log-requests', 'all'], { cwd })
     let banner = ''
     for await (const chunk of program.stdout) {
@@ -203,7 +203,7 @@ test.each([
   ['LOG_FORMAT', 'xml'],
   ['LOG_REQUESTS', 'some'],
   ['STOP_GRACE_SECONDS', '-1'],
-])('%s=%s is refused with what would do', async (name, value) => {
+])('%s=%s is rejected with the valid values', async (name, value) => {
   const { exitCode, stderr } = await petstore(['serve'], { cwd, env: { [name]: value } })
   expect([exitCode, stderr]).toEqual([1, expect.stringContaining(`${name} must be `)])
 })

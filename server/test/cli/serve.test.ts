@@ -15,7 +15,7 @@ const serve = (args: readonly string[], env: Readonly<Record<string, string>> = 
   serveIn(args, { cwd, env })
 
 describe('petstore serve --demo', () => {
-  test('serves a demo store and shows the addresses, the keys and a curl line', async () => {
+  test('serves a demo store and prints the addresses, the keys and a curl command', async () => {
     const { banner, address, call, stop } = await serve(['--demo'])
     expect(address).toStartWith('http://127.0.0.1:')
     for (const plan of ['free', 'pro', 'business', 'enterprise']) {
@@ -65,7 +65,7 @@ describe('petstore serve --demo', () => {
     await real.stop()
   })
 
-  test('does not open a real store to keys that everybody knows', async () => {
+  test('does not open a real store to the public demo keys', async () => {
     expect((await petstore(['migrate'], { cwd })).exitCode).toBe(0)
     const { Database } = await import('bun:sqlite')
     const database = new Database(join(cwd, 'data/petstore.db'))
@@ -80,7 +80,7 @@ describe('petstore serve --demo', () => {
 })
 
 describe('petstore serve', () => {
-  test('takes the settings from the environment, and a flag wins', async () => {
+  test('reads the settings from the environment, and a flag overrides them', async () => {
     const { address, stop } = await serve([], {
       PORT: 'not read',
       HOST: '127.0.0.1',
@@ -99,13 +99,13 @@ describe('petstore serve', () => {
     expect(stderr.trimEnd().split('\n')).toHaveLength(1)
   }
 
-  test('a port that is taken: one clear line and exit code 1', async () => {
+  test('a used port: one line and exit code 1', async () => {
     const taken = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() })
     await expectRefused(['--port', String(taken.port)], `port ${taken.port} on 127.0.0.1 is in use`)
     await taken.stop()
   })
 
-  test('a database that cannot be opened: one clear line and exit code 1', async () => {
+  test('a database that cannot be opened: one line and exit code 1', async () => {
     writeFileSync(join(cwd, 'notes.txt'), 'not a database, but long enough to look like a file'.repeat(40))
     await expectRefused(
       ['--database-url', 'sqlite:notes.txt'],
@@ -115,7 +115,7 @@ describe('petstore serve', () => {
     await expectRefused(['--database-url', 'mysql://x'], '--database-url must be of the form sqlite:PATH')
   })
 
-  test('an unknown setting: one clear line and exit code 1', async () => {
+  test('an unknown setting: one line and exit code 1', async () => {
     await expectRefused(['--prot', '1'], "unknown option '--prot' (Did you mean --port?)")
   })
 
@@ -127,7 +127,7 @@ describe('petstore serve', () => {
     ['TRUST_PROXY', 'perhaps'],
     ['ANONYMOUS_PER_MINUTE', '0'],
     ['PET_SUNSET', 'soon'],
-  ])('%s=%s is refused with what would do', async (name, value) => {
+  ])('%s=%s is rejected with the valid values', async (name, value) => {
     await expectRefused([], `${name} must be `, { [name]: value })
   })
 

@@ -21,7 +21,7 @@ const run = (...command: string[]) => {
   return { exitCode, stdout: stdout.toString(), stderr: stderr.toString() }
 }
 
-/** What each shell offers behind a line, by its own machinery. */
+/** The completions that each shell offers for a line. */
 const COMPLETE: Readonly<Record<string, (line: string) => string[]>> = {
   bash: (line) => {
     const words = line.split(' ').map((word) => `'${word}'`)
@@ -41,23 +41,23 @@ function lines(text: string): string[] {
 const isThere = (program: string) => Bun.which(program) !== null
 
 describe.each(Object.entries(COMPLETE))('completion in %s', (shell, complete) => {
-  test.skipIf(!isThere(shell))('offers the commands, those below them, and the flags of each', () => {
+  test.skipIf(!isThere(shell))('offers the commands, their subcommands, and the flags of each', () => {
     expect(complete('petstore ')).toEqual(expect.arrayContaining(['serve', 'keys', 'import', 'completion']))
     expect(complete('petstore ser')).toEqual(['serve'])
     expect(complete('petstore keys ')).toEqual(expect.arrayContaining(['create', 'rotate', 'revoke']))
     expect(complete('petstore keys create --pl')).toEqual(['--plan'])
     expect(complete('petstore keys revoke --pl')).toEqual([])
     expect(complete('petstore serve --metrics-')).toEqual(['--metrics-host', '--metrics-port'])
-    // A value is whatever it is, and no command.
+    // A value can be anything, but is not a command.
     expect(complete('petstore keys create --name ')).not.toContain('rotate')
   })
 })
 
-test.skipIf(!isThere('zsh'))('zsh can read its completion', () => {
+test.skipIf(!isThere('zsh'))('zsh can parse its completion', () => {
   expect(run('zsh', '-n', script('zsh'))).toEqual({ exitCode: 0, stdout: '', stderr: '' })
 })
 
-test('what completes in zsh and fish names every command and setting', async () => {
+test('the completion of zsh and fish names every command and setting', async () => {
   for (const shell of ['zsh', 'fish']) {
     const text = await Bun.file(script(shell)).text()
     for (const word of ['/keys/create', '/history/prune']) expect(text).toContain(word)
@@ -67,13 +67,13 @@ test('what completes in zsh and fish names every command and setting', async () 
   }
 })
 
-test('another shell is wrong use', async () => {
+test('another shell is wrong usage', async () => {
   const { exitCode, stdout, stderr } = await petstore(['completion', 'tcsh'])
   expect([exitCode, stdout]).toEqual([2, ''])
   expect(stderr).toBe('petstore: the shell must be one of bash, zsh, fish, got "tcsh"\n')
 })
 
-test('the manual page names every command and setting, and roff has nothing to say against it', async () => {
+test('the manual page names every command and setting, and roff reports no problem', async () => {
   const { exitCode, stdout } = await petstore(['man'])
   expect(exitCode).toBe(0)
   for (const section of ['NAME', 'SYNOPSIS', 'COMMANDS', 'ENVIRONMENT', 'EXIT STATUS', 'EXAMPLES']) {

@@ -20,7 +20,7 @@ const PETS = new Map([
 /** The quantities of its pets 1, 2, 3 and 9223372036854775807. */
 export const BEFORE = [...PETS.values()]
 
-/** A folder and a database of their own with a few pets, and the real command line on them. */
+/** A temporary folder and database with a few pets, and the real command line on them. */
 export async function openShop(onPostgres: boolean) {
   const cwd = mkdtempSync(join(tmpdir(), 'petstore-shop-'))
   const database = await createTestDatabase(cwd, onPostgres)

@@ -17,7 +17,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(cwd, { recursive: true, force: true }))
 
-/** Sends a pet the quantities 1, 2, 3 … on one connection, until an answer says that it closes. */
+/** Sets a pet to the quantities 1, 2, 3 … on one connection, until a response closes it. */
 async function updateUntilClosed(address: string, petId: number, onAcknowledged: () => void) {
   const connection = await RawConnection.open(address)
   let sent = 0
@@ -36,7 +36,7 @@ async function updateUntilClosed(address: string, petId: number, onAcknowledged:
   }
 }
 
-/** Begins an update whose body is not whole yet, and returns once the service waits for the rest of the body. */
+/** Starts an update with an incomplete body, and returns once the service waits for the rest of the body. */
 async function beginUpdate(address: string, body: string, contentLength = body.length + 1) {
   const connection = await RawConnection.open(address)
   connection.send(
@@ -56,7 +56,7 @@ async function beginUpdate(address: string, body: string, contentLength = body.l
   return connection
 }
 
-/** Waits until the service accepts no new connections: it has handled the signal by then. */
+/** Waits until the service accepts no new connections: it has then handled the signal. */
 async function untilRefusing(address: string): Promise<void> {
   await until(() =>
     RawConnection.open(address).then(
@@ -74,9 +74,9 @@ async function timed<T>(work: Promise<T>): Promise<[T, number]> {
   return [await work, performance.now() - began]
 }
 
-describe('petstore serve, told to stop', () => {
+describe('petstore serve, when stopped', () => {
   test.each(['SIGTERM', 'SIGINT'] as const)(
-    '%s under load loses no acknowledged update and leaves no request without its whole answer',
+    '%s under load loses no acknowledged update and leaves no request without a complete response',
     async (signal) => {
       const { address, stop } = await serve(['--demo'], { cwd })
       let total = 0
@@ -102,7 +102,7 @@ describe('petstore serve, told to stop', () => {
     },
   )
 
-  test('what is under way is finished, new connections are refused, and the connection is closed', async () => {
+  test('finishes requests in progress, refuses new connections, and closes the connection', async () => {
     const patience = ['--stop-grace-seconds', '100', '--request-timeout-seconds', '100']
     const { address, program } = await serve(['--demo', ...patience], { cwd })
     const update = await beginUpdate(address, '{"quantity": 77')
@@ -116,7 +116,7 @@ describe('petstore serve, told to stop', () => {
     expect(await program.exited).toBe(0)
   })
 
-  test('connections without a request do not hold it up', async () => {
+  test('does not wait for connections without a request', async () => {
     const { address, stop } = await serve(['--demo', '--stop-grace-seconds', '100'], { cwd })
     const used = await RawConnection.open(address)
     used.sendRequest('GET', '/v1/inventory', KEY)
@@ -128,12 +128,12 @@ describe('petstore serve, told to stop', () => {
     expect(await used.answer()).toBeUndefined()
   })
 
-  test('a request that does not end is cut off after the grace time, and the limits are saved', async () => {
+  test('aborts an endless request after the grace period, and saves the limits', async () => {
     const patience = ['--stop-grace-seconds', '1', '--request-timeout-seconds', '600']
     const { address, stop, call } = await serve(['--demo', ...patience], { cwd })
     expect((await call('/inventory', 'pst_demo_free')).headers.get('X-RateLimit-Remaining')).toBe('59')
     await beginUpdate(address, '{"quan', 50)
-    // Without the grace time it would take longer than a test may.
+    // Without the grace period it would exceed the timeout of the test.
     const [exitCode, took] = await timed(stop())
     expect(exitCode).toBe(0)
     expect(took).toBeGreaterThan(900)
@@ -142,7 +142,7 @@ describe('petstore serve, told to stop', () => {
     await again.stop()
   })
 
-  test('nor is it longer where a receiver of webhooks does not answer either', async () => {
+  test('takes no longer if a webhook receiver does not respond either', async () => {
     const patience = ['--stop-grace-seconds', '10', '--request-timeout-seconds', '600']
     const args = ['--demo', ...patience, '--webhook-private-addresses', 'on']
     const { address, stop, call } = await serve(args, { cwd })
@@ -155,7 +155,7 @@ describe('petstore serve, told to stop', () => {
     await beginUpdate(address, '{"quan', 50)
     const [exitCode, took] = await timed(stop())
     expect(exitCode).toBe(0)
-    // One grace time after the other would be 20 s.
+    // Two grace periods in a row would be 20 s.
     expect(took).toBeLessThan(19_500)
     await receiver.stop()
   })
@@ -175,7 +175,7 @@ describe('petstore serve, told to stop', () => {
     expect(await program.exited).toBe(1)
   })
 
-  test('a signal that comes twice in one moment, as a Ctrl-C under npm does, is one signal', async () => {
+  test('two signals at once, as with Ctrl-C under npm, count as one', async () => {
     const { program } = await serve(['--demo'], { cwd })
     program.kill('SIGINT')
     program.kill('SIGINT')

@@ -11,7 +11,7 @@ setDefaultTimeout(120_000)
 interface Tables {
   readonly url: string
   run(sql: string): Promise<readonly unknown[]>
-  /** SQL that makes the database say that it is of this version. */
+  /** SQL that sets the version number of the database. */
   setVersion(version: number): string
   drop(): Promise<void>
 }
@@ -86,7 +86,7 @@ describe.each([
     await expectRefusal(/newer version \(99\) than this program knows \(\d\); start the newer program/)
   })
 
-  test('tables whose number is higher but which lack columns may be older: the message names both cases', async () => {
+  test('tables with a higher number but missing columns may be older: the message names both cases', async () => {
     await run('migrate')
     await tables.run('ALTER TABLE stock RENAME COLUMN low_at TO threshold')
     await tables.run(tables.setVersion(99))
@@ -95,7 +95,7 @@ describe.each([
     )
   })
 
-  test('tables of this version that lack columns are refused, and so are older ones', async () => {
+  test('tables of this version with missing columns are refused, and so are older ones', async () => {
     await run('migrate')
     await tables.run('ALTER TABLE stock RENAME COLUMN low_at TO threshold')
     await tables.run('ALTER TABLE orders RENAME COLUMN ship_date TO shipped')
@@ -106,7 +106,7 @@ describe.each([
     await expectRefusal(refusal)
   })
 
-  test('tables of another program are recognised although they say version 1', async () => {
+  test('tables of another program are recognised although their version is 1', async () => {
     await tables.run('CREATE TABLE notes (text text)')
     await tables.run(tables.setVersion(1))
     const before = await tables.run(tables.setVersion(1))
@@ -114,14 +114,14 @@ describe.each([
     expect(await tables.run(tables.setVersion(1))).toEqual(before)
   })
 
-  test('columns that somebody added are no reason to refuse', async () => {
+  test('additional columns are accepted', async () => {
     await run('migrate')
     await tables.run('ALTER TABLE stock ADD COLUMN shelf text')
     expect((await run('doctor')).exitCode).toBe(0)
   })
 })
 
-test("on PostgreSQL, another program's table of migrations is recognised", async () => {
+test("on PostgreSQL, another program's migrations table is recognised", async () => {
   tables = await onPostgres()
   await tables.run('CREATE TABLE migrations (id serial, name text, batch integer)')
   await expectRefusal(/belongs to another program, which has its own table "migrations"/)

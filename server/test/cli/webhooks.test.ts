@@ -31,10 +31,10 @@ async function caughtUp(): Promise<void> {
   }
 }
 
-describe('petstore webhooks, beside a service that runs', () => {
+describe('petstore webhooks, while a service runs', () => {
   let id = ''
 
-  test('create refuses an address that the service would refuse, and what is no kind', async () => {
+  test('create rejects an address that the service would reject, and an unknown kind', async () => {
     const refused = await run(['create', '--url', receiver.url, '--kinds', 'all'])
     expect([refused.exitCode, refused.stdout]).toEqual([2, ''])
     expect(refused.stderr).toBe('petstore: --url must begin with https://\n')
@@ -48,7 +48,7 @@ describe('petstore webhooks, beside a service that runs', () => {
     expect(await service.store.listWebhooks()).toEqual([])
   })
 
-  test('create makes none whose secret cannot be handed over', async () => {
+  test('create makes no webhook if its secret cannot be printed', async () => {
     const args = ['webhooks', 'create', '--url', receiver.url, '--kinds', 'all']
     const env = { DATABASE_URL: `sqlite:${service.databasePath}`, WEBHOOK_PRIVATE_ADDRESSES: 'on' }
     const through = ['/bin/sh', '-c', 'exec "$@" > /dev/full', 'sh']
@@ -60,7 +60,7 @@ describe('petstore webhooks, beside a service that runs', () => {
     expect(await service.store.listWebhooks()).toEqual([])
   })
 
-  test('create gives the secret that deliveries are signed with, alone on standard output', async () => {
+  test('create prints the signing secret, alone on standard output', async () => {
     const { exitCode, stdout, stderr } = await run(
       ['create', '--url', receiver.url, '--kinds', 'stock.changed,stock.low'],
       { WEBHOOK_PRIVATE_ADDRESSES: 'on' },
@@ -75,7 +75,7 @@ describe('petstore webhooks, beside a service that runs', () => {
     }
   })
 
-  test('list and deliveries show how it stands, and never the secret', async () => {
+  test('list and deliveries show the state, and never the secret', async () => {
     await caughtUp()
     const [webhook] = JSON.parse((await run(['list', '--json'])).stdout)
     expect(webhook).toEqual({
@@ -91,7 +91,7 @@ describe('petstore webhooks, beside a service that runs', () => {
     expect(deliveries.match(/ stock\.changed +1 {2}204 +\d+ {2}evt_\d+_[0-9a-f]+ {2}-\n/g)).toHaveLength(2)
   })
 
-  test('replay says how many are sent again, and they come with the ids that they had', async () => {
+  test('replay prints the number of events, which are sent with their original ids', async () => {
     const ids = receiver.taken.map(({ headers }) => headers.get('webhook-id'))
     const { exitCode, stdout } = await run(['replay', id, '--from', '1h'])
     expect([exitCode, stdout]).toEqual([
@@ -103,7 +103,7 @@ describe('petstore webhooks, beside a service that runs', () => {
     await caughtUp()
   })
 
-  test('pause keeps its place, replay does not skip what is due, resume goes on', async () => {
+  test('pause keeps its offset, replay does not skip due events, resume continues', async () => {
     expect((await run(['pause', id])).stdout).toContain(`Paused webhook ${id} in `)
     await service.setQuantity(1n, '{"quantity":8}')
     const skipping = await run(['replay', id, '--from', '0s'])
@@ -120,7 +120,7 @@ describe('petstore webhooks, beside a service that runs', () => {
     expect(JSON.parse((await receiver.atLeast(5))[4]?.body ?? '')).toMatchObject({ data: { after: 8 } })
   })
 
-  test('doctor names one that was turned off, and resume turns it on', async () => {
+  test('doctor names a webhook that was turned off, and resume turns it on', async () => {
     await caughtUp()
     receiver.status.now = 410
     await service.setQuantity(1n, '{"quantity":7}')
@@ -142,7 +142,7 @@ describe('petstore webhooks, beside a service that runs', () => {
     expect(JSON.parse((await receiver.atLeast(7))[6]?.body ?? '')).toMatchObject({ data: { after: 7 } })
   })
 
-  test('remove asks, or takes --yes; what is not there is said', async () => {
+  test('remove asks, or accepts --yes; an unknown webhook is reported', async () => {
     expect((await run(['remove', id])).exitCode).toBe(2)
     expect((await run(['remove', id, '--yes'])).stdout).toStartWith(
       `Removed webhook ${id} (${receiver.url}) from `,
@@ -152,7 +152,7 @@ describe('petstore webhooks, beside a service that runs', () => {
   })
 })
 
-describe('what doctor says of a webhook', () => {
+describe('what doctor reports about a webhook', () => {
   const NOW = Date.UTC(2026, 10, 16, 12)
   const trouble = (lag: Partial<WebhookLag>, progress: Partial<WebhookProgress> = {}, paused = false) =>
     findWebhookProblem(
@@ -173,7 +173,7 @@ describe('what doctor says of a webhook', () => {
     expect(trouble({ events: 1 })).toBeUndefined()
   })
 
-  test('how far it is behind, why, and what to do; never its whole address', () => {
+  test('how far it is behind, why, and what to do; never its full address', () => {
     expect(trouble({ events: 10_001, since: minutesAgo(1) })).toEqual({
       text: 'webhook 7 (shop.example) is 10,001 events behind, since 2026-11-16 11:59',
       advice: expect.stringContaining('start petstore serve'),

@@ -10,7 +10,7 @@ afterEach(() => {
   now = START
 })
 
-test('a flood of addresses is forgotten rather than kept without end', () => {
+test('a flood of addresses is forgotten instead of growing without limit', () => {
   const windows = new AddressWindows(2, () => now)
   for (let index = 0; index < MANY_ADDRESSES; index++) windows.admit(`address ${index}`)
   windows.admit('address 99999')
@@ -23,7 +23,7 @@ test('a flood of addresses is forgotten rather than kept without end', () => {
   expect(windows.status('one more').remaining).toBe(2)
 })
 
-test('one more address costs no look at the others, however many there are', () => {
+test('a new address never scans the others, however many there are', () => {
   const windows = new AddressWindows(2, () => now)
   for (let index = 0; index < MANY_ADDRESSES; index++) windows.admit(`address ${index}`)
   let steps = 0
@@ -44,7 +44,7 @@ test('one more address costs no look at the others, however many there are', () 
     looks.mockRestore()
   }
   expect(looks).not.toHaveBeenCalled()
-  // Two for each would be constant as well.
+  // Two steps per address are constant as well.
   expect(steps).toBeLessThanOrEqual(200)
 })
 
@@ -64,7 +64,7 @@ describe('an address is counted for a whole minute', () => {
     }
   })
 
-  test('wherever it falls in the minute of others', () => {
+  test('at any offset to the minute of others', () => {
     for (let offset = 0; offset < 120; offset += 7) {
       now = START
       const windows = new AddressWindows(1, () => now)
@@ -81,7 +81,7 @@ describe('an address is counted for a whole minute', () => {
     }
   })
 
-  test('where the clock goes back by an hour, it keeps what it used, for a minute at the most', () => {
+  test('if the clock goes back by an hour, it keeps its count, for a minute at most', () => {
     const windows = new AddressWindows(1, () => now)
     windows.admit('address')
     now -= 60 * MINUTE
@@ -91,7 +91,7 @@ describe('an address is counted for a whole minute', () => {
   })
 })
 
-test('when the clock goes back by an hour, refused requests do not keep an address out for that hour', () => {
+test('if the clock goes back by an hour, rejected requests do not block an address for that hour', () => {
   const windows = new AddressWindows(1, () => now)
   windows.admit('address')
   now -= 60 * MINUTE
@@ -105,7 +105,7 @@ test('when the clock goes back by an hour, refused requests do not keep an addre
   expect(windows.status('address').refused).toBeUndefined()
 })
 
-test('asking whether an address would be refused counts nothing', () => {
+test('checking whether an address would be rejected counts nothing', () => {
   const windows = new AddressWindows(2, () => now)
   expect(windows.status('address').refused).toBeUndefined()
   expect(windows.admit('address').remaining).toBe(1)

@@ -3,18 +3,18 @@ import { type ApiKey, createSecret, hashSecret, isWellFormedSecret } from '../..
 import { KeyRing } from '../../src/core/keys/key-ring.ts'
 
 describe('API keys', () => {
-  test('have a prefix for their environment, 30 random base62 characters and 6 of checksum', () => {
+  test('have a prefix for their environment, 30 random base62 characters and a checksum of 6', () => {
     expect(createSecret('production')).toMatch(/^pst_live_[0-9A-Za-z]{36}$/)
     expect(createSecret('staging')).toMatch(/^pst_test_[0-9A-Za-z]{36}$/)
   })
 
   test('the checksum is CRC-32', () => {
-    // Of what stands before it, as zlib has it, in base62.
+    // The CRC-32 of the preceding text, computed with zlib, in base62.
     expect(isWellFormedSecret('pst_live_0123456789ABCDEFGHIJKLMNOPQRST4BA66x')).toBe(true)
     expect(isWellFormedSecret('pst_live_0123456789ABCDEFGHIJKLMNOPQRST4BA66y')).toBe(false)
   })
 
-  test('a made key is well formed, and no single mistyped character is', () => {
+  test('a generated key is well formed, and no key with a single typo is', () => {
     const secret = createSecret('production')
     expect(isWellFormedSecret(secret)).toBe(true)
     for (let place = 'pst_live_'.length; place < secret.length; place++) {
@@ -28,7 +28,7 @@ describe('API keys', () => {
     (text) => expect(isWellFormedSecret(text)).toBe(false),
   )
 
-  test('every made key is another one', () => {
+  test('every generated key is unique', () => {
     const secrets = Array.from({ length: 1_000 }, () => createSecret('production'))
     expect(new Set(secrets).size).toBe(1_000)
   })
@@ -37,7 +37,7 @@ describe('API keys', () => {
     expect(hashSecret('abc')).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad')
   })
 
-  test('requests that arrive together share one lookup, until the key is to be looked up again', async () => {
+  test('concurrent requests share one lookup, until the key expires from the cache', async () => {
     const lookups: PromiseWithResolvers<ApiKey | undefined>[] = []
     let now = 0
     const keys = await KeyRing.open(

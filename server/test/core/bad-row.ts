@@ -1,6 +1,6 @@
 import { BadRow } from '../../src/core/transfer/exchange-rows.ts'
 
-/** Why a row is refused. */
+/** The reason why a row is rejected. */
 export function reasonOf(read: () => unknown): string {
   try {
     read()

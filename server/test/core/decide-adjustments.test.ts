@@ -30,12 +30,12 @@ const keyed = (key: string, fingerprint: string, request: Adjust): SubmittedComm
   },
 })
 
-/** What is asked for, and what comes of each change: its quantity where all are made, else the code it fails with. */
+/** The requested changes, and the result of each: its quantity if all succeed, otherwise the code of its failure. */
 const CASES: readonly [title: string, changes: readonly AdjustmentChange[], result: readonly unknown[]][] = [
   ['more', [{ petId: 1n, delta: 2 }], [5]],
-  ['less, down to nothing', [{ petId: 1n, delta: -3 }], [0]],
+  ['a reduction to zero', [{ petId: 1n, delta: -3 }], [0]],
   ['a count', [{ petId: 1n, quantity: 9 }], [9]],
-  ['what is expected', [{ petId: 1n, delta: 1, expected: 3 }], [4]],
+  ['the expected quantity', [{ petId: 1n, delta: 1, expected: 3 }], [4]],
   [
     'several',
     [
@@ -45,11 +45,11 @@ const CASES: readonly [title: string, changes: readonly AdjustmentChange[], resu
     [MAX_QUANTITY - 1, 0],
   ],
   ['below zero', [{ petId: 1n, delta: -4 }], ['insufficient_stock']],
-  ['above the bound', [{ petId: 2n, delta: 1 }], ['invalid_request']],
-  ['far above it', [{ petId: 2n, delta: MAX_QUANTITY }], ['invalid_request']],
-  ['a pet that is not there', [{ petId: 3n, delta: 1 }], ['not_found']],
-  ['not what is expected', [{ petId: 1n, quantity: 1, expected: 2 }], ['precondition_failed']],
-  ['neither expected nor enough', [{ petId: 1n, delta: -9, expected: 2 }], ['precondition_failed']],
+  ['above the maximum', [{ petId: 2n, delta: 1 }], ['invalid_request']],
+  ['far above the maximum', [{ petId: 2n, delta: MAX_QUANTITY }], ['invalid_request']],
+  ['an unknown pet', [{ petId: 3n, delta: 1 }], ['not_found']],
+  ['another quantity than expected', [{ petId: 1n, quantity: 1, expected: 2 }], ['precondition_failed']],
+  ['neither expected nor sufficient', [{ petId: 1n, delta: -9, expected: 2 }], ['precondition_failed']],
   [
     'one of several',
     [
@@ -60,7 +60,7 @@ const CASES: readonly [title: string, changes: readonly AdjustmentChange[], resu
   ],
 ]
 
-describe('what is decided on an adjustment', () => {
+describe('the decision on an adjustment', () => {
   test.each(CASES)('%s', (_, changes, result) => {
     const { results: outcomes, records } = decide([adjustment(...changes)], FOUND)
     const [outcome] = outcomes
@@ -77,7 +77,7 @@ describe('what is decided on an adjustment', () => {
     expect(records).toEqual([])
   })
 
-  test('what is made carries its reason and reference, and a quantity that stays is not made', () => {
+  test('changes carry reason and reference, and an unchanged quantity is not written', () => {
     const request = adjustment({ petId: 1n, quantity: 3 }, { petId: 2n, delta: -1 })
     const { records } = decide([request], FOUND)
     expect(records.filter(isQuantityRecord).map(({ petId, by }) => [petId, by.reason, by.reference])).toEqual(
@@ -85,7 +85,7 @@ describe('what is decided on an adjustment', () => {
     )
   })
 
-  test('one that is refused leaves what came before and after it', () => {
+  test('a rejected adjustment does not affect those before and after it', () => {
     const requests = [adjustment({ petId: 1n, delta: 1 }), adjustment({ petId: 1n, delta: -9 })]
     const { results: outcomes, records } = decide([...requests, adjustment({ petId: 1n, delta: -4 })], FOUND)
     expect(outcomes[2]).toEqual({ type: 'done', items: [item(1n, 0)] })
@@ -97,12 +97,12 @@ describe('what is decided on an adjustment', () => {
     ])
   })
 
-  test('a pet twice in one never comes so far', () => {
+  test('deciding on a duplicate pet in one adjustment throws', () => {
     const twice = adjustment({ petId: 1n, delta: 1 }, { petId: 1n, delta: 1 })
     expect(() => decide([twice], FOUND)).toThrow('twice')
   })
 
-  test('however they are mixed, the sum of what is made is the sum of what is answered, and nothing goes below zero', () => {
+  test('in any combination, the written changes add up to the responses, and nothing goes below zero', () => {
     const change = fc.record({ petId: fc.constantFrom(1n, 2n, 3n), delta: fc.integer({ min: -3, max: 3 }) })
     const several = fc.uniqueArray(change, { minLength: 1, selector: ({ petId }) => petId })
     fc.assert(
@@ -126,14 +126,14 @@ describe('what is decided on an adjustment', () => {
   })
 })
 
-describe('what is decided on a request with a key', () => {
+describe('the decision on a request with an idempotency key', () => {
   const one = adjustment({ petId: 1n, delta: 1 })
   const remembered = (at: number) => {
     const answer = { keyId: 'key_a', key: 'k', fingerprint: 'f', answer: 'as before', at }
     return new Map([[answerId(answer), answer]])
   }
 
-  test('the first is made and remembered, the same one again in the commit is not made', () => {
+  test('the first is made and stored, the same one in the same commit is a replay', () => {
     const {
       results: outcomes,
       records,
@@ -147,7 +147,7 @@ describe('what is decided on a request with a key', () => {
     expect(answers).toEqual([{ keyId: 'key_a', key: 'k', fingerprint: 'f', answer: '1 made', at: 7 }])
   })
 
-  test('one of an earlier commit is answered as then, another one under its key is not made', () => {
+  test('a request of an earlier commit is replayed, a different one under its key is not made', () => {
     const {
       results: outcomes,
       records,
@@ -162,7 +162,7 @@ describe('what is decided on a request with a key', () => {
     expect([records, answers]).toEqual([[], []])
   })
 
-  test('after a day it is another one', () => {
+  test('after a day it is a new request', () => {
     const request = keyed('k', 'g', { ...one, at: REMEMBERED_MS })
     expect(decide([request], FOUND, { answers: remembered(1) }).results).toEqual([{ type: 'key_reused' }])
     expect(decide([request], FOUND, { answers: remembered(0) }).answers).toMatchObject([
@@ -170,7 +170,7 @@ describe('what is decided on a request with a key', () => {
     ])
   })
 
-  test('what is refused by the state of the stock is remembered, what could never be right is not', () => {
+  test('rejections that depend on the stock are stored, invalid requests are not', () => {
     const less = keyed('a', 'f', adjustment({ petId: 1n, delta: -9 }))
     const tooMuch = keyed('b', 'f', adjustment({ petId: 2n, delta: 1 }))
     const { results: outcomes, answers } = decide([less, tooMuch], FOUND)
@@ -178,19 +178,19 @@ describe('what is decided on a request with a key', () => {
     expect(answers.map(({ key }) => key)).toEqual(['a'])
   })
 
-  test('the same key of somebody else is another one', () => {
+  test('the same key of another caller is independent', () => {
     const other = { ...keyed('k', 'g', one), keyId: 'key_b' }
     expect(decide([other], FOUND, { answers: remembered(7) }).records).toHaveLength(1)
   })
 
-  test('keys are named once each and in one order', () => {
+  test('each key is locked once, in a fixed order', () => {
     const requests = [keyed('b', 'f', one), one, keyed('a', 'f', one), keyed('b', 'g', one)]
     expect(keysOf(requests).map(({ key }) => key)).toEqual(['a', 'b'])
   })
 })
 
-describe('what a refused request is answered with', () => {
-  test('by the code that is checked first', () => {
+describe('the response to a rejected request', () => {
+  test('has the code of the first failed check', () => {
     const failure = (index: number, code: 'not_found' | 'insufficient_stock' | 'precondition_failed') => ({
       ...{ index, petId: 1n, code, message: code },
     })

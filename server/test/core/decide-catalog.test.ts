@@ -26,7 +26,7 @@ const patch = (petId: bigint, petPatch: PetPatch): Command => ({
 const remove = (removedPet: bigint): Command => ({ type: 'remove_pet' as const, ...BY, petId: removedPet })
 const set = (petId: bigint, quantity: number): Command => ({ type: 'set_quantity', ...BY, petId, quantity })
 
-/** Rex and Tom, of whom there are ten and two. */
+/** Rex and Tom, with ten and two units. */
 function decided(asked: readonly Command[], more: Partial<LockedCatalog> = {}, reserved = 0) {
   const stock = new Map<bigint, LockedEntry>([
     [1n, { quantity: 10, status: 'available', reserved, lowStockAt: null }],
@@ -61,25 +61,25 @@ const words = (asked: readonly Command[], more: Partial<LockedCatalog> = {}) =>
 describe('pets', () => {
   test.each<[string, Command[], unknown[]]>([
     ['get the next ids', [create(), create()], ['101 -', '102 -']],
-    ['get the ids that they choose', [create({ id: 7n }), create()], ['7 -', '101 -']],
+    ['get the ids that they request', [create({ id: 7n }), create()], ['7 -', '101 -']],
     [
-      'never get an id that another has just chosen',
+      'never get an id that another has just requested',
       [create({ id: 101n }), create(), create({ id: 103n }), create()],
       [...['101 -', '102 -', '103 -', '104 -']],
     ],
     [
-      'do not get a taken id',
+      'do not get a used id',
       [create({ id: 1n }), create({ id: 7n }), create({ id: 7n })],
       [...[exists(1n), '7 -', exists(7n)]],
     ],
-    ['may have the id of one that is gone', [remove(1n), create({ id: 1n })], [DONE, '1 -']],
+    ['may have the id of a removed pet', [remove(1n), create({ id: 1n })], [DONE, '1 -']],
     [
-      'do not get a taken barcode',
+      'do not get a used barcode',
       [create({ barcode: 'A' }), create({ barcode: 'C' }), create({ barcode: 'C' })],
       [...[taken('A', 1n), '102 C', taken('C', 102n)]],
     ],
     [
-      'are of a category that is there',
+      'must have an existing category',
       [create({ categoryId: 9n }), patch(1n, { categoryId: 9n })],
       [
         { type: 'invalid_category', categoryId: 9n },
@@ -87,17 +87,17 @@ describe('pets', () => {
       ],
     ],
     [
-      'hand on a barcode',
+      'pass a barcode on',
       [patch(1n, { barcode: null }), patch(2n, { barcode: 'A' }), patch(1n, { barcode: 'B' })],
       [...['1 -', '2 A', '1 B']],
     ],
     [
-      'do not swap barcodes by one request each',
+      'cannot swap barcodes by one request each',
       [patch(1n, { barcode: 'B' }), patch(2n, { barcode: 'A' })],
       [...[taken('B', 2n), taken('A', 1n)]],
     ],
     [
-      'swap them over a third',
+      'swap them through a third barcode',
       [patch(1n, { barcode: 'C' }), patch(2n, { barcode: 'A' }), patch(1n, { barcode: 'B' })],
       [...['1 C', '2 A', '1 B']],
     ],
@@ -107,12 +107,12 @@ describe('pets', () => {
       ['1 A', '1 A'],
     ],
     [
-      'leave their barcode when they go',
+      'release their barcode when removed',
       [remove(1n), create({ barcode: 'A' }), patch(2n, { barcode: 'A' })],
       [DONE, '101 A', taken('A', 101n)],
     ],
     [
-      'are made, changed and removed',
+      'are created, changed and removed',
       [
         ...[
           create({ id: 7n, barcode: 'C' }),
@@ -134,7 +134,7 @@ describe('pets', () => {
       ],
     ],
     [
-      'are not there until they are made',
+      'do not exist until they are created',
       [patch(7n, { name: 'X' }), create({ id: 7n })],
       [UNKNOWN_PET, '7 -'],
     ],
@@ -142,7 +142,7 @@ describe('pets', () => {
     expect(words(asked)).toEqual(expected)
   })
 
-  test('one that is refused leaves no trace', () => {
+  test('a rejected request has no effect', () => {
     const decision = decided([
       ...[
         create({ id: 1n }),
@@ -154,13 +154,13 @@ describe('pets', () => {
     expect([decision.records.length, decision.catalog?.pets.size]).toEqual([0, 0])
   })
 
-  test('what changes nothing is not written', () => {
+  test('unchanged values are not written', () => {
     const decision = decided([patch(1n, { name: 'Rex', barcode: 'A', status: 'available' })])
     expect(decision.results).toEqual([{ type: 'done', pet: { ...REX, quantity: 10 } }])
     expect([decision.records.length, decision.catalog?.pets.size]).toEqual([0, 0])
   })
 
-  test('what is written is what is there in the end, and the log has every step, each leading to the one before', () => {
+  test('the final state is written, and the log has every step, each linked to the previous one', () => {
     const { records, catalog } = decided([
       ...[
         set(1n, 9),
@@ -208,7 +208,7 @@ describe('pets', () => {
     ])
   })
 
-  test('one with open orders is not removed, and says how many are held', () => {
+  test('a pet with open orders is not removed, and the error names the reserved units', () => {
     expect(decided([remove(1n)], {}, 3).results).toEqual([{ type: 'pet_reserved', reserved: 3 }])
     const order: Command = { type: 'create_order', ...BY, draft: { petId: 2n, quantity: 2 } }
     const cancel: Command = { type: 'cancel_order', ...BY, orderId: 1n, petId: 2n }
@@ -218,7 +218,7 @@ describe('pets', () => {
     ])
   })
 
-  test('the quantity and what is reserved stay when anything else changes', () => {
+  test('quantity and reserved units stay when anything else changes', () => {
     const decision = decided([patch(1n, { name: 'Max', status: 'sold', lowStockAt: 1 })], {}, 4)
     expect(decision.catalog?.pets.get(1n)?.entry).toEqual({
       ...{ quantity: 10, reserved: 4, status: 'sold', lowStockAt: 1 },
@@ -245,13 +245,13 @@ describe('categories', () => {
   test.each<[string, Command, unknown, string[], bigint[]]>([
     ['gets the next id', make(), { type: 'done', category: { id: 51n, name: 'Birds' } }, ['created'], []],
     [
-      'gets the id that it chooses',
+      'gets the requested id',
       make({ id: 9n, lowStockAt: 0 }),
       { type: 'done', category: { id: 9n, name: 'Birds', lowStockAt: 0 } },
       ['created'],
       [],
     ],
-    ['does not get a taken one', make({ id: 1n }), { type: 'category_exists', categoryId: 1n }, [], []],
+    ['does not get a used id', make({ id: 1n }), { type: 'category_exists', categoryId: 1n }, [], []],
     [
       'is renamed',
       change(2n, { name: 'Kittens' }),
@@ -267,16 +267,22 @@ describe('categories', () => {
       [1n],
     ],
     [
-      'loses it',
+      'loses its threshold',
       change(2n, { lowStockAt: null }),
       { type: 'done', category: { id: 2n, name: 'Cats' } },
       ['changed'],
       [2n],
     ],
-    ['stays as it is', change(2n, { name: 'Cats', lowStockAt: 5 }), { type: 'done', category: CATS }, [], []],
-    ['is not there', change(9n, { name: 'X' }), { type: 'unknown_category' }, [], []],
+    [
+      'stays unchanged',
+      change(2n, { name: 'Cats', lowStockAt: 5 }),
+      { type: 'done', category: CATS },
+      [],
+      [],
+    ],
+    ['does not exist', change(9n, { name: 'X' }), { type: 'unknown_category' }, [], []],
     ['is in use', drop(1n), { type: 'category_has_pets' }, [], []],
-    ['cannot go twice', drop(9n), { type: 'unknown_category' }, [], []],
+    ['cannot be removed twice', drop(9n), { type: 'unknown_category' }, [], []],
   ])('one %s', (_, request, outcome, told, thresholds) => {
     const decision = decided([request])
     expect(decision.results).toEqual([outcome] as typeof decision.results)
@@ -284,7 +290,7 @@ describe('categories', () => {
     expect(decision.catalog?.newThresholds.map(({ id }) => id)).toEqual(thresholds)
   })
 
-  test('one that nobody uses goes', () => {
+  test('an unused category is removed', () => {
     const decision = decided([drop(2n)], { usedCategories: new Set([1n]) })
     expect(decision.results).toEqual([DONE])
     expect(decision.catalog?.categories).toEqual(new Map([[2n, undefined]]))

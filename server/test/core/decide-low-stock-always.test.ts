@@ -58,7 +58,7 @@ const request = fc.oneof(
 )
 const commits = fc.array(fc.array(request, { minLength: 1, maxLength: 6 }), { maxLength: 12 })
 
-/** What a store holds: it finds what is asked for, and takes over what is decided. */
+/** A simple store: it finds the requested rows and applies decisions. */
 class PlainStore {
   readonly entries = new Map<bigint, LockedEntry>()
   readonly pets = new Map<bigint, Pet>()
@@ -109,7 +109,7 @@ class PlainStore {
   }
 }
 
-/** As the log would tell it. */
+/** The record as the log returns it. */
 function toEvent(made: LogRecord): StockEvent {
   const rest = { ...BY, cursor: '' }
   switch (made.kind) {
@@ -156,7 +156,7 @@ function toEvent(made: LogRecord): StockEvent {
   }
 }
 
-test('whatever is asked, in whatever commits: each crossing is told once, right behind its cause, and barcodes stay unique', () => {
+test('for any requests in any commits: each crossing is logged once, right after its cause, and barcodes stay unique', () => {
   fc.assert(
     fc.property(commits, (all) => {
       const store = new PlainStore()

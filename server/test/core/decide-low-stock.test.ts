@@ -75,7 +75,7 @@ function decided({ from, orders = [], pet = { lowStockAt: 3 }, asked }: Case) {
   })
 }
 
-/** Each crossing with what is available from then on. */
+/** Each crossing with the available units after it. */
 function crossings(decision: ReturnType<typeof decide>): string[] {
   return decision.records.flatMap((made) =>
     made.kind === 'low' || made.kind === 'recovered'
@@ -99,11 +99,11 @@ describe('a pet is low', () => {
   })
 })
 
-describe('a crossing is told once, in the request that crosses', () => {
+describe('a crossing is logged once, in the request that causes it', () => {
   test.each<[string, Case, string[]]>([
     ['by a quantity', { asked: [set(3)] }, ['low 3']],
-    ['not by one above it', { asked: [set(4)] }, []],
-    ['not by one that stays below', { from: { quantity: 2 }, asked: [set(0)] }, []],
+    ['not by a quantity above the threshold', { asked: [set(4)] }, []],
+    ['not by a quantity that stays below', { from: { quantity: 2 }, asked: [set(0)] }, []],
     ['back by a quantity', { from: { quantity: 2 }, asked: [set(4)] }, ['recovered 4']],
     ['not by the same quantity again', { from: { quantity: 3 }, asked: [set(3)] }, []],
     [
@@ -112,7 +112,7 @@ describe('a crossing is told once, in the request that crosses', () => {
       ['low 2'],
     ],
     [
-      'not by an adjustment that is refused as a whole',
+      'not by a rejected adjustment',
       {
         asked: [
           {
@@ -133,38 +133,46 @@ describe('a crossing is told once, in the request that crosses', () => {
       [...['low 1', 'recovered 9', 'low 2', 'recovered 4']],
     ],
     ['by an order', { asked: [reserve(7)] }, ['low 3']],
-    ['not by an order that is refused', { asked: [reserve(11)] }, []],
+    ['not by a rejected order', { asked: [reserve(11)] }, []],
     ['by the second of two orders', { asked: [reserve(6), reserve(1)] }, ['low 3']],
     [
-      'back by an order that is cancelled',
+      'back by a cancelled order',
       { from: { reserved: 8 }, orders: [order(8)], asked: [update('cancel_order')] },
       ['recovered 10'],
     ],
     [
-      'not by one that is completed: both go down',
+      'not by a completed order, which reduces both',
       { from: { reserved: 6 }, orders: [order(6)], asked: [update('complete_order')] },
       [],
     ],
     [
-      'nor by one of a low pet',
+      'nor by a completed order of a low pet',
       { from: { reserved: 8 }, orders: [order(8)], asked: [update('complete_order')] },
       [],
     ],
     [
-      'back by a hold that is over',
+      'back by an expired hold',
       { from: { reserved: 8 }, orders: [order(8, { expiresAt: NOW })], asked: [set(10)] },
       ['recovered 10'],
     ],
     [
-      'by a hold that is over, and then by the request',
+      'by an expired hold, and then by the request',
       { from: { reserved: 8 }, orders: [order(8, { expiresAt: NOW })], asked: [set(2)] },
       ['recovered 10', 'low 2'],
     ],
-    ['by a threshold of its own', { asked: [patch({ lowStockAt: 10 })] }, ['low 10']],
-    ['back by a lower one', { from: { quantity: 3 }, asked: [patch({ lowStockAt: 2 })] }, ['recovered 3']],
-    ['back by none', { from: { quantity: 3 }, asked: [patch({ lowStockAt: null })] }, ['recovered 3']],
+    ['by its own threshold', { asked: [patch({ lowStockAt: 10 })] }, ['low 10']],
     [
-      'by its category, once it has none of its own',
+      'back by a lower threshold',
+      { from: { quantity: 3 }, asked: [patch({ lowStockAt: 2 })] },
+      ['recovered 3'],
+    ],
+    [
+      'back by no threshold',
+      { from: { quantity: 3 }, asked: [patch({ lowStockAt: null })] },
+      ['recovered 3'],
+    ],
+    [
+      'by its category, once it has no own threshold',
       { from: { quantity: 5 }, pet: { categoryId: 2n, lowStockAt: 3 }, asked: [patch({ lowStockAt: null })] },
       ['low 5'],
     ],
@@ -173,28 +181,36 @@ describe('a crossing is told once, in the request that crosses', () => {
       { from: { lowStockAt: 5 }, pet: { categoryId: 2n }, asked: [patch({ categoryId: 3n })] },
       ['low 10'],
     ],
-    ['not by another category where it has its own', { asked: [patch({ categoryId: 3n })] }, []],
+    ['not by another category if it has its own threshold', { asked: [patch({ categoryId: 3n })] }, []],
     [
       'by a category and back by another',
       { from: { lowStockAt: null }, pet: {}, asked: [patch({ categoryId: 3n }), patch({ categoryId: 2n })] },
       ['low 10', 'recovered 10'],
     ],
     ['not by another name', { from: { quantity: 1 }, asked: [patch({ name: 'Max' })] }, []],
-    ['by a pet that comes low', { from: null, asked: [create({ quantity: 3, lowStockAt: 3 })] }, ['low 3']],
-    ['not by one that does not', { from: null, asked: [create({ quantity: 4, lowStockAt: 3 })] }, []],
     [
-      'by a pet that comes low by its category',
+      'by a pet that is created low',
+      { from: null, asked: [create({ quantity: 3, lowStockAt: 3 })] },
+      ['low 3'],
+    ],
+    [
+      'not by a pet that is not created low',
+      { from: null, asked: [create({ quantity: 4, lowStockAt: 3 })] },
+      [],
+    ],
+    [
+      'by a pet that is created low by its category',
       { from: null, asked: [create({ quantity: 3, categoryId: 2n })] },
       ['low 3'],
     ],
-    ['not by a low pet that goes', { from: { quantity: 1 }, asked: [REMOVE] }, []],
+    ['not by removing a low pet', { from: { quantity: 1 }, asked: [REMOVE] }, []],
     [
-      'by a pet that comes back low, which is another one',
+      'by a removed pet that is created again as low',
       { from: { quantity: 1 }, asked: [REMOVE, create({ quantity: 2, lowStockAt: 3 })] },
       ['low 2'],
     ],
     [
-      'by a pet that comes low, recovers, goes and comes back',
+      'by a pet that is created low, recovers, is removed and created again',
       {
         from: null,
         asked: [
@@ -216,7 +232,7 @@ describe('a crossing is told once, in the request that crosses', () => {
   })
 })
 
-test('what a crossing tells is the entry right after it, and who did it', () => {
+test('a crossing contains the entry right after it, and its author', () => {
   const { records } = decided({ asked: [reserve(8), patch({ lowStockAt: 1 })] })
   expect(records.filter(({ kind }) => kind === 'low' || kind === 'recovered')).toEqual([
     { kind: 'low', petId: 1n, entry: entry({ reserved: 8 }), by: reserve(8) },
@@ -230,7 +246,7 @@ test('what a crossing tells is the entry right after it, and who did it', () => 
   expect(records.map(({ kind }) => kind)).toEqual(['order', 'low', 'pet', 'recovered'])
 })
 
-test('what holds that are over do is told of the store, not of who comes next', () => {
+test('crossings by expired holds name the store, not the next caller', () => {
   const { records } = decided({
     from: { reserved: 8 },
     orders: [order(8, { expiresAt: NOW })],
@@ -243,7 +259,7 @@ test('what holds that are over do is told of the store, not of who comes next', 
   ])
 })
 
-test('so many holds that the request is put off cross as well', () => {
+test('if too many expired holds delay the request, they cross as well', () => {
   const holds = Array.from({ length: MAX_EXPIRED_HOLDS }, (_, index) =>
     order(1, { id: BigInt(index + 1), expiresAt: NOW }),
   )
@@ -251,7 +267,7 @@ test('so many holds that the request is put off cross as well', () => {
   expect([decision.isPostponed, crossings(decision)]).toEqual([true, ['recovered 1003']])
 })
 
-test('a request that is a replay crosses nothing again', () => {
+test('a replayed request crosses nothing again', () => {
   const keyed = {
     type: 'set_quantity' as const,
     ...BY,
@@ -262,13 +278,13 @@ test('a request that is a replay crosses nothing again', () => {
   expect(crossings(decided({ asked }))).toEqual(['low 1', 'recovered 9'])
 })
 
-test('a low pet that goes and comes back otherwise in one commit is not taken for low', () => {
+test('a low pet that is removed and added with other values in one commit does not count as low', () => {
   const decision = decided({ from: { quantity: 1 }, asked: [REMOVE, create({ quantity: 9, lowStockAt: 3 })] })
   expect(crossings(decision)).toEqual([])
   expect(decision.low.get(1n)).toBe(false)
 })
 
-test('pets cross for themselves, in the order in which they were named', () => {
+test('pets cross independently, in the order in which they are named', () => {
   const found = new Map([1n, 2n, 3n].map((petId) => [petId, entry({ quantity: 5 })]))
   const changes = [3n, 1n, 2n].map((petId) => ({ petId, delta: petId === 1n ? -1 : -2 }))
   const { records, low } = decide([{ type: 'adjust', ...BY, changes }], found)

@@ -46,7 +46,7 @@ function heldOf(petId: bigint, some: Iterable<Order>): number {
   )
 }
 
-test('reserved is the sum of what is open, and nobody is given what another one has, whatever is asked', () => {
+test('for any requests, reserved is the sum of the open orders, and no unit is given out twice', () => {
   fc.assert(
     fc.property(orders, requests, fc.integer({ min: 0, max: 12 }), (all, asked, quantity) => {
       const found = new Map(all.map((one) => [one.id, one]))
@@ -72,7 +72,7 @@ test('reserved is the sum of what is open, and nobody is given what another one 
         },
       )
 
-      // What the log tells, played back: it comes to what is written, and enough was there for each that was made.
+      // Replaying the log gives the written state, and each order found enough units.
       const current = new Map(found)
       const shelf = new Map(PETS.map((petId) => [petId, quantity]))
       for (const row of decision.records) {

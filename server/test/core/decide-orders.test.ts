@@ -27,7 +27,7 @@ const update = (orderId: bigint, what: OrderUpdate, petId: bigint | undefined = 
 const heldBy = (orders: readonly Order[]) =>
   orders.reduce((sum, one) => sum + (one.state === 'open' ? one.quantity : 0), 0)
 
-/** Orders of one pet, by a clock that says NOW. */
+/** Orders of one pet, with the clock at NOW. */
 function found(orders: readonly Order[]): LockedOrders {
   return {
     now: NOW,
@@ -36,7 +36,7 @@ function found(orders: readonly Order[]): LockedOrders {
     newIds: [101n, 102n, 103n, 104n],
   }
 }
-/** Ten are on the shelf. */
+/** Ten units are on the shelf. */
 const stock = (reserved = 0) => new Map([[1n, entry(10, reserved)]])
 const decided = (requests: readonly SubmittedCommand[], orders: readonly Order[] = []) =>
   decide(requests, stock(heldBy(orders)), { orders: found(orders) })
@@ -52,7 +52,7 @@ const complete = update(1n, 'complete')
 const cancel = update(1n, 'cancel')
 const ship = update(1n, { shipDate: 9 })
 
-/** In a word: the state of the order, what is available, why it is closed. */
+/** A short form: the state of the order, the available units, or why it is closed. */
 function told(outcome: Result | undefined): unknown {
   if (outcome?.type === 'insufficient_stock') return `${outcome.available} available`
   if (outcome?.type === 'order_closed') return `closed: ${outcome.order.state}`
@@ -61,34 +61,34 @@ function told(outcome: Result | undefined): unknown {
 
 type Case = [title: string, Command, Order[], outcome: unknown, reserved?: number, left?: number]
 
-/** What is asked, of which orders; the outcome, what is then reserved, and how many of the ten are left on the shelf. */
+/** The requests and the existing orders; the outcome, the reserved units, and the remaining quantity of ten. */
 const CASES: readonly Case[] = [
-  ['all that is there', create({ quantity: 10 }), [], 'open', 10],
-  ['one more than is there', create({ quantity: 11 }), [], '10 available'],
-  ['the last that is not reserved', create({ quantity: 8 }), [order(1n)], 'open', 10],
-  ['one more than that', create({ quantity: 9 }), [order(1n)], '8 available'],
-  ['one where less is there than reserved', create(), [order(1n, { quantity: 12 })], '-2 available'],
-  ['of a pet that is not there', create({ petId: 9n }), [], { type: 'unknown_pet' }],
-  ['a hold that is not over keeps its part', create({ quantity: 9 }), [order(1n, HELD)], '8 available'],
-  ['one that is over does not', create({ quantity: 10 }), [order(1n, ENDED)], 'open', 10],
+  ['all available units', create({ quantity: 10 }), [], 'open', 10],
+  ['one more than available', create({ quantity: 11 }), [], '10 available'],
+  ['the last unreserved unit', create({ quantity: 8 }), [order(1n)], 'open', 10],
+  ['one more than unreserved', create({ quantity: 9 }), [order(1n)], '8 available'],
+  ['one with less stock than reserved', create(), [order(1n, { quantity: 12 })], '-2 available'],
+  ['of an unknown pet', create({ petId: 9n }), [], { type: 'unknown_pet' }],
+  ['an active hold keeps its units', create({ quantity: 9 }), [order(1n, HELD)], '8 available'],
+  ['an expired hold does not', create({ quantity: 10 }), [order(1n, ENDED)], 'open', 10],
   ['completed', complete, [order(1n)], 'complete', 0, 8],
   ['completed again', complete, [order(1n, COMPLETE)], 'complete'],
   ['completed, a cancelled one', complete, [order(1n, CANCELLED)], 'closed: cancelled'],
   ['completed, an expired one', complete, [order(1n, EXPIRED)], 'closed: expired'],
   ['completed, a hold', complete, [order(1n, HELD)], 'complete', 0, 8],
-  ['completed, a hold that is over', complete, [order(1n, ENDED)], 'closed: expired', 0],
-  ['completed with less on the shelf', complete, [order(1n, { quantity: 11 })], '10 available'],
+  ['completed, an expired hold', complete, [order(1n, ENDED)], 'closed: expired', 0],
+  ['completed with too little stock', complete, [order(1n, { quantity: 11 })], '10 available'],
   ['cancelled', cancel, [order(1n)], 'cancelled', 0],
   ['cancelled again', cancel, [order(1n, CANCELLED)], 'cancelled'],
   ['cancelled, a complete one', cancel, [order(1n, COMPLETE)], 'closed: complete'],
   ['cancelled, an expired one', cancel, [order(1n, EXPIRED)], 'expired'],
-  ['cancelled, a hold that is over', cancel, [order(1n, ENDED)], 'expired', 0],
+  ['cancelled, an expired hold', cancel, [order(1n, ENDED)], 'expired', 0],
   ['shipped later', ship, [order(1n)], 'open', 2],
   ['shipped later, a complete one', ship, [order(1n, COMPLETE)], 'closed: complete'],
   ['shipped later, a cancelled one', ship, [order(1n, CANCELLED)], 'closed: cancelled'],
-  ['shipped later, a hold that is over', ship, [order(1n, ENDED)], 'closed: expired', 0],
-  ['an order that is not there', update(404n, 'complete'), [order(1n)], { type: 'unknown_order' }],
-  ['one that was not there when it was looked up', UNSEEN, [order(1n)], { type: 'unknown_order' }],
+  ['shipped later, an expired hold', ship, [order(1n, ENDED)], 'closed: expired', 0],
+  ['an unknown order', update(404n, 'complete'), [order(1n)], { type: 'unknown_order' }],
+  ['an order that did not exist at its lookup', UNSEEN, [order(1n)], { type: 'unknown_order' }],
   [
     'a sweep',
     { type: 'release_holds', ...BY, petIds: [1n] },
@@ -98,7 +98,7 @@ const CASES: readonly Case[] = [
   ],
 ]
 
-describe('what is decided on an order', () => {
+describe('the decision on an order', () => {
   test.each(CASES.map((one) => ({ title: one[0], one })))('$title', ({ one }) => {
     const [, request, orders, outcome, reserved, left = 10] = one
     const decision = decided([request], orders)
@@ -107,7 +107,7 @@ describe('what is decided on an order', () => {
     expect(decision.records.filter(isQuantityRecord).at(-1)?.after ?? 10).toBe(left)
   })
 
-  test('a new one has the next id, its time by the store, and what it was asked with', () => {
+  test("a new order has the next id, the store's time, and the requested fields", () => {
     const [outcome] = decided([create({ quantity: 3, shipDate: 99, holdSeconds: 60 })]).results
     expect(outcome).toEqual({
       type: 'done',
@@ -118,7 +118,7 @@ describe('what is decided on an order', () => {
     })
   })
 
-  test('what is made is told in the order in which it was decided, a quantity before its order', () => {
+  test('log records follow the order of decisions, a quantity before its order', () => {
     const requests = [
       update(1n, 'complete'),
       { type: 'set_quantity' as const, ...BY, petId: 1n, quantity: 20 },
@@ -153,7 +153,7 @@ describe('what is decided on an order', () => {
     expect(records[0]?.by).toEqual({ keyId: 'petstore', at: NOW })
   })
 
-  test('what an order released, the next one in the commit can have', () => {
+  test('units that an order releases are available to the next one in the commit', () => {
     const requests = [create({ quantity: 10 }), update(1n, 'cancel'), create({ quantity: 10 }), create()]
     const { results: outcomes, orders } = decided(requests, [order(1n)])
     expect(outcomes).toMatchObject([
@@ -165,7 +165,7 @@ describe('what is decided on an order', () => {
     expect(orders).toMatchObject({ refused: 2, expired: 0, added: [{ id: 101n }], changed: [{ id: 1n }] })
   })
 
-  test('an order twice in a commit is as the first left it', () => {
+  test('two requests about one order in a commit build on each other', () => {
     const { results: outcomes, records } = decided(
       [update(1n, 'complete'), update(1n, 'cancel'), update(1n, 'complete')],
       [order(1n)],
@@ -178,7 +178,7 @@ describe('what is decided on an order', () => {
     expect(records).toHaveLength(2)
   })
 
-  test('a ship date that it has already changes nothing', () => {
+  test('setting the same ship date changes nothing', () => {
     const { results: outcomes, records } = decided(
       [update(1n, { shipDate: 9 })],
       [order(1n, { shipDate: 9 })],
@@ -187,7 +187,7 @@ describe('what is decided on an order', () => {
     expect(records).toEqual([])
   })
 
-  test('where as many holds are over as end in one commit, their end is all that is decided', () => {
+  test("if a commit's maximum of holds has expired, it decides only their expiry", () => {
     const over = Array.from({ length: MAX_EXPIRED_HOLDS }, (_, index) =>
       order(BigInt(index - 5_000), { ...ENDED, quantity: 1 }),
     )
@@ -201,14 +201,14 @@ describe('what is decided on an order', () => {
     expect(decided([create()], over.slice(1))).toMatchObject({ isPostponed: false, results: [{ order: {} }] })
   })
 
-  test('a request about orders without what there is of them is a bug, and so are orders that do not add up', () => {
+  test('a request about orders without the locked orders is a bug, and so are orders that do not add up', () => {
     expect(() => decide([create()], stock())).toThrow('did not read the orders')
     expect(() => decide([create()], stock(), { orders: { ...found([]), newIds: [] } })).toThrow('ids')
     expect(() => decide([update(1n, 'cancel')], stock(1), { orders: found([order(1n)]) })).toThrow(RangeError)
     expect(() => decided([update(1n, 'cancel', 2n)], [order(1n)])).toThrow('locked')
   })
 
-  test('with a key, it is remembered what came of it: made, too little, closed, not there', () => {
+  test('with an idempotency key, the outcome is stored: created, insufficient stock, closed, not found', () => {
     const keyed = (key: string, request: Command): SubmittedCommand => ({
       ...request,
       idempotency: { key, fingerprint: 'f', answer: ({ type }) => type },
@@ -233,7 +233,7 @@ describe('what is decided on an order', () => {
   })
 })
 
-describe('a hold at some time', () => {
+describe('a hold at a given time', () => {
   test.each([
     [NOW - 1, 'open'],
     [NOW, 'expired'],
@@ -242,7 +242,7 @@ describe('a hold at some time', () => {
     expect(orderAt(order(1n, { expiresAt: NOW }), now).state).toBe(state as 'open')
   })
 
-  test('one that is closed stays as it is, and so does an order that is no hold', () => {
+  test('a closed hold stays as it is, and so does an order without a hold', () => {
     expect(orderAt(order(1n, { expiresAt: NOW, state: 'complete' }), NOW).state).toBe('complete')
     expect(orderAt(order(1n), Number.MAX_SAFE_INTEGER).state).toBe('open')
   })

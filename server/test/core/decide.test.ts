@@ -35,7 +35,7 @@ const asFound = ([petId, entry]: readonly [bigint, EntryState]): [bigint, Locked
   { ...entry, reserved: 0, lowStockAt: null },
 ]
 
-/** What is asked for, what is found, what comes out, and which of them are made: index and quantity before. */
+/** The requests, the current state, the outcomes, and the written changes: index and previous quantity. */
 const CASES: readonly [
   title: string,
   changes: readonly SetQuantity[],
@@ -43,12 +43,12 @@ const CASES: readonly [
   outcomes: readonly OutcomeOf<SetQuantity>[],
   made: readonly [index: number, before: number][],
 ][] = [
-  ['nothing is asked for', [], [[1n, state(3)]], [], []],
+  ['no request', [], [[1n, state(3)]], [], []],
   ['a quantity is set', [set(1n, 5)], [[1n, state(3, 'sold')]], [item(1n, 5, 'sold')], [[0, 3]]],
   ['the same quantity changes nothing', [set(1n, 3)], [[1n, state(3)]], [item(1n, 3)], []],
-  ['a pet that is not there', [set(2n, 5)], [[1n, state(3)]], [UNKNOWN], []],
+  ['an unknown pet', [set(2n, 5)], [[1n, state(3)]], [UNKNOWN], []],
   [
-    'the lowest and the highest',
+    'the minimum and the maximum',
     [set(1n, 0), set(1n, MAX_QUANTITY)],
     [[1n, state(3)]],
     [item(1n, 0), item(1n, MAX_QUANTITY)],
@@ -58,7 +58,7 @@ const CASES: readonly [
     ],
   ],
   [
-    'twice the same pet: the second finds the first',
+    'the same pet twice: the second change sees the first',
     [set(1n, 5), set(1n, 6)],
     [[1n, state(3)]],
     [item(1n, 5), item(1n, 6)],
@@ -68,7 +68,7 @@ const CASES: readonly [
     ],
   ],
   [
-    'there and back again leaves both',
+    'there and back again keeps both changes',
     [set(1n, 5), set(1n, 3)],
     [[1n, state(3)]],
     [item(1n, 5), item(1n, 3)],
@@ -77,27 +77,21 @@ const CASES: readonly [
       [1, 5],
     ],
   ],
-  ['the state that is named', [set(1n, 5, [state(3)])], [[1n, state(3)]], [item(1n, 5)], [[0, 3]]],
-  [
-    'one of the states that are named',
-    [set(1n, 5, [state(9), state(3)])],
-    [[1n, state(3)]],
-    [item(1n, 5)],
-    [[0, 3]],
-  ],
+  ['the named state', [set(1n, 5, [state(3)])], [[1n, state(3)]], [item(1n, 5)], [[0, 3]]],
+  ['one of the named states', [set(1n, 5, [state(9), state(3)])], [[1n, state(3)]], [item(1n, 5)], [[0, 3]]],
   ['another quantity than named', [set(1n, 5, [state(4)])], [[1n, state(3)]], [conflict(1n, 3)], []],
   ['another status than named', [set(1n, 5, [state(3, 'sold')])], [[1n, state(3)]], [conflict(1n, 3)], []],
   ['no state at all is allowed', [set(1n, 3, [])], [[1n, state(3)]], [conflict(1n, 3)], []],
-  ['a condition on what is not there', [set(2n, 5, [state(3)])], [], [UNKNOWN], []],
+  ['a condition on an unknown pet', [set(2n, 5, [state(3)])], [], [UNKNOWN], []],
   [
-    'of two with the same condition one is made',
+    'of two with the same condition one succeeds',
     [set(1n, 5, [state(3)]), set(1n, 6, [state(3)])],
     [[1n, state(3)]],
     [item(1n, 5), conflict(1n, 5)],
     [[0, 3]],
   ],
   [
-    'a condition that the one before it brought about',
+    'a condition that the previous change fulfils',
     [set(1n, 5), set(1n, 6, [state(5)])],
     [[1n, state(3)]],
     [item(1n, 5), item(1n, 6)],
@@ -107,7 +101,7 @@ const CASES: readonly [
     ],
   ],
   [
-    'others are made beside one that is not',
+    'others succeed next to a failed one',
     [set(1n, 5, [state(9)]), set(2n, 4), set(3n, 1)],
     [
       [1n, state(3)],
@@ -118,7 +112,7 @@ const CASES: readonly [
   ],
 ]
 
-describe('what is decided in a commit', () => {
+describe('the decision of a commit', () => {
   test.each(CASES)('%s', (_, changes, found, outcomes, made) => {
     const decision = decide(changes, new Map(found.map(asFound)))
     const asked: readonly ChangeOrigin[] = changes
@@ -128,7 +122,7 @@ describe('what is decided in a commit', () => {
     ).toEqual(made.map((one) => [...one]))
   })
 
-  test('a change that is made names the one before it of the same pet, and the last of a pet is known', () => {
+  test('a change names the previous one of the same pet, and the last change of each pet is known', () => {
     const changes = [set(1n, 5), set(2n, 6), set(1n, 5), set(1n, 7), set(1n, 8, [state(0)])]
     const found = new Map([1n, 2n].map((petId) => asFound([petId, state(3)])))
     const records = decide(changes, found).records.filter(isQuantityRecord)
@@ -140,13 +134,13 @@ describe('what is decided in a commit', () => {
   })
 
   test.each([-1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, MAX_QUANTITY + 1])(
-    '%p is no quantity, and whoever lets it come so far is told',
+    '%p is not a quantity, and deciding on it throws',
     (quantity) => {
       expect(() => decide([set(1n, quantity)], new Map([asFound([1n, state(3)])]))).toThrow(RangeError)
     },
   )
 
-  test('it is what making one change after the other would come to, and leaves what it was given alone', () => {
+  test('equals applying one change after the other, and does not modify its input', () => {
     const pet = fc.constantFrom(1n, 2n, 3n, 2n ** 62n)
     const states = fc.record({
       quantity: fc.integer({ min: 0, max: 3 }),

@@ -20,7 +20,7 @@ class Sender {
   }
 }
 
-describe('the slots that all webhooks of a process share', () => {
+describe('the delivery slots shared by all webhooks of a process', () => {
   test('limit the requests that start in one turn of the event loop', async () => {
     const slots = new DeliverySlots()
     const senders = Array.from({ length: 4 }, () => new Sender(slots))

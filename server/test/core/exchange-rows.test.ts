@@ -63,20 +63,20 @@ describe('A pet in a file', () => {
     [6, '-1', `${LOW}, got "-1"`],
     [6, '9007199254740992', `${LOW}, got "9007199254740992"`],
     [1, 'x'.repeat(201), `${NAME}, got "${'x'.repeat(40)}…"`],
-  ])('with field %i as %j is refused with the reason', (index, text, reason) => {
+  ])('with field %i as %j is rejected with the reason', (index, text, reason) => {
     expect(reasonOf(() => PET_ROWS.read(withField(PET, index, text)))).toBe(reason)
   })
 
-  test('may have a name of 200 characters, whatever they are', () => {
+  test('may have a name of any 200 characters', () => {
     const name = '🐶'.repeat(200)
     expect(PET_ROWS.read(withField(PET, 1, name)).name).toBe(name)
   })
 })
 
-describe('What a row may do without', () => {
+describe('An optional field of a row', () => {
   const BOTH = [...PET, '4006381333931', '0']
 
-  test('is absent where it is not there, null where it is blank, and written so again', () => {
+  test('is undefined if missing, null if empty, and written the same way', () => {
     expect(PET_ROWS.read(BOTH)).toMatchObject({ barcode: '4006381333931', lowStockAt: 0 })
     expect(PET_ROWS.read([...PET, '', ''])).toMatchObject({ barcode: null, lowStockAt: null })
     expect(Object.keys(PET_ROWS.read(PET))).not.toContain('barcode')
@@ -91,7 +91,7 @@ describe('What a row may do without', () => {
     }
   })
 
-  test('is told in each line of JSON: what is missing is absent, null is blank', () => {
+  test('in JSON is decided per line: missing is undefined, null is empty', () => {
     const fields = (further: object) =>
       fieldsOfJson(
         JSON.stringify({ petId: 7, name: 'a', categoryId: 1, status: 'sold', quantity: 5, ...further }),
@@ -112,7 +112,7 @@ describe('A category in a file', () => {
     [['9', 'Dogs', '3'], { id: 9n, name: 'Dogs', lowStockAt: 3 }],
     [['-9223372036854775808', 'Cats', ''], { id: -9223372036854775808n, name: 'Cats', lowStockAt: null }],
     [['9', 'Fish', undefined], { id: 9n, name: 'Fish' }],
-  ])('%j is read as it is written', (fields, category) => {
+  ])('%j is read as written', (fields, category) => {
     expect(CATEGORY_ROWS.read(fields)).toStrictEqual(category)
     expect(CATEGORY_ROWS.write(category)).toEqual(fields)
   })
@@ -121,7 +121,7 @@ describe('A category in a file', () => {
     [['', 'Dogs', ''], 'id must be an integer'],
     [['9', ' ', ''], 'name must be 1 to 200 characters'],
     [['9', 'Dogs', '1.5'], 'lowStockAt must be an integer from 0 to 9007199254740991, got "1.5"'],
-  ])('%j is refused with the reason', (fields, reason) => {
+  ])('%j is rejected with the reason', (fields, reason) => {
     expect(reasonOf(() => CATEGORY_ROWS.read(fields))).toStartWith(reason)
   })
 })
@@ -147,13 +147,13 @@ describe('An order in a file', () => {
     '2026-09-01T10:60:00Z',
     '9999-12-31T23:59:59-01:00',
     'tomorrow',
-  ])('that ships %j is refused', (text) => {
+  ])('with ship date %j is rejected', (text) => {
     expect(reasonOf(() => ORDER_ROWS.read(withField(ORDER, 3, text)))).toStartWith(
       'shipDate must be a date and time with its zone such as 2026-09-01T10:00:00Z, got',
     )
   })
 
-  test.each(['yes', '1', 'True', ''])('that is complete %j is refused', (text) => {
+  test.each(['yes', '1', 'True', ''])('with complete %j is rejected', (text) => {
     expect(reasonOf(() => ORDER_ROWS.read(withField(ORDER, 4, text)))).toBe(
       `complete must be true or false, got "${text}"`,
     )
@@ -163,7 +163,7 @@ describe('An order in a file', () => {
 describe('A line of JSON', () => {
   const pet = (line: string) => fieldsOfJson(line, PET_ROWS.columns)
 
-  test('gives its fields in the order of the columns, with numbers as they were written', () => {
+  test('returns its fields in column order, with numbers as written', () => {
     const line =
       '{"quantity":9007199254740993,"petId":-9223372036854775808,"name":"a \\"b\\" 1.5e3","status":"sold","categoryId":1}'
     expect(pet(line).slice(0, 5)).toEqual([
@@ -201,11 +201,11 @@ describe('A line of JSON', () => {
       JSON.stringify({ ...GOOD, colour: 'red' }),
       '"colour" is not one of the names petId,name,categoryId,status,quantity,barcode,lowStockAt',
     ],
-  ])('%s is refused with the reason', (line, reason) => {
+  ])('%s is rejected with the reason', (line, reason) => {
     expect(reasonOf(() => pet(line))).toBe(reason)
   })
 
-  test('with a fraction or an exponent is no integer, even where a double would round to one', () => {
+  test('with a fraction or an exponent is not an integer, even if a double would round to one', () => {
     for (const written of ['1.00000000000000001', '5.0', '1e2']) {
       const line = `{"petId":1,"name":"a","categoryId":1,"status":"sold","quantity":${written}}`
       expect(reasonOf(() => PET_ROWS.read(pet(line)))).toEndWith(`got "${written}"`)

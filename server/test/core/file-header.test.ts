@@ -43,7 +43,7 @@ describe('A header', () => {
     ['id,name', 'categories', ','],
     ['lowStockAt;NAME; id ', 'categories', ';'],
     ['"id"\t"name"\t"lowStockAt"', 'categories', '\t'],
-  ] as const)('%j is of %s', (text, name, delimiter) => {
+  ] as const)('%j is a header of %s', (text, name, delimiter) => {
     expect(readHeader(text, 'the file', KINDS)).toMatchObject({ kind: name, delimiter })
   })
 
@@ -79,24 +79,24 @@ describe('A header', () => {
       ...['petId,quantity,a1,b1,c1,d1,e1,f1,g1', 'a count'],
       `${['a1', 'b1', 'c1', 'd1', 'e1'].map((name) => `${name} is not a column of a count; take it out`).join('. ')}. and 2 more`,
     ],
-  ])('%j is refused with the column that is wrong', (text, called, problem) => {
+  ])('%j is rejected with the wrong column', (text, called, problem) => {
     expect(() => readHeader(text, 'the file', KINDS)).toThrow(
       new Error(`the file is taken for ${called}, and its header is wrong: ${problem}`),
     )
   })
 
-  test.each(['a,b', 'Artikel;Menge', '', '"petId', 'petId,"name" x'])('%j is of no kind', (text) => {
+  test.each(['a,b', 'Artikel;Menge', '', '"petId', 'petId,"name" x'])('%j matches no kind', (text) => {
     expect(readHeader(text, 'the file', KINDS)).toBeUndefined()
   })
 
-  test('of a great length is looked through in no time', () => {
+  test('of great length is parsed quickly', () => {
     expect(() => readHeader(`petId,${'quantit'.repeat(500)}`, 'the file', KINDS)).toThrow(
       'is not a column of',
     )
   })
 })
 
-describe('JSON tells what it holds by its names', () => {
+describe('JSON declares its kind by its field names', () => {
   test.each([
     ['{"id":1,"name":"petId"}', 'categories'],
     ['{"name":"a","lowStockAt":null,"id":1}', 'categories'],
@@ -121,7 +121,7 @@ const blankOr = <Value>(values: ReturnType<typeof constant<Value>>) => option(va
 const barcode = string({ unit: constantFrom('0', '~', ',', ';', '"'), minLength: 1, maxLength: 48 })
 const further = { barcode: blankOr(barcode), lowStockAt: blankOr(quantity) }
 
-/** Of each kind: how its rows are read, and the fields of some good ones. */
+/** For each kind: how its rows are read, and the fields of some valid rows. */
 const tables = oneof(
   table(
     'pets',
@@ -162,7 +162,7 @@ function table<Value>(
   }))
 }
 
-test('Rows with any delimiter, quotes and order of columns are read as they were', async () => {
+test('Rows with any delimiter, quotes and column order are read correctly', async () => {
   await check(
     asyncProperty(
       tables.chain((one) => {
@@ -170,7 +170,7 @@ test('Rows with any delimiter, quotes and order of columns are read as they were
         return record({
           table: constant(one),
           order: shuffledSubarray(all, { minLength: all.length }),
-          // What a file may do without, this one does without.
+          // This file omits optional columns.
           left: shuffledSubarray(all.filter((index) => one.columns[index]?.isOptional)),
         })
       }),
@@ -212,7 +212,7 @@ test('Rows with any delimiter, quotes and order of columns are read as they were
   )
 })
 
-test('An adjustment is told by its own header, with any delimiter', () => {
+test('An adjustment is recognised by its own header, with any delimiter', () => {
   const kinds = [kind('adjustment', ADJUSTMENT_ROWS.columns)]
   expect(readHeader('expected;PetId;DELTA', 'the file', kinds)).toEqual({
     ...{ kind: 'adjustment', delimiter: ';', order: [1, 2, -1, 0] },

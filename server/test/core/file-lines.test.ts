@@ -15,7 +15,7 @@ async function linesIn(bytes: Uint8Array, chunkSize = 1_000, encoding: Encoding 
 const notUtf8 = (line: number) => new NotUtf8('the file', line)
 
 describe('Text that is UTF-8', () => {
-  test('is cut into its lines, with or without a byte order mark, however it arrives', async () => {
+  test('is split into lines, with or without a byte order mark, in any chunks', async () => {
     const text = string({ unit: constantFrom('a', 'é', '狗', '🐶', '\n', '\r\n', '\ufffd', '\ufeff') })
     await check(
       asyncProperty(
@@ -37,15 +37,15 @@ describe('Text that is not UTF-8', () => {
     ['in the last line', 'a\r\nb\r\nM\xfcller\r\n', 3],
     ['as the last byte', 'a\nb\n\xfc', 3],
     ['in two lines', 'a\n\xe4\nb\n\xf6', 2],
-    ['behind characters that are cut in two', 'aaaa\xc3\xa9\xf0\x9f\x90\xb6\n\xfc', 2],
-    ['where it could be the beginning of a character', 'a\n\xf0\n\n', 2],
-  ])('is refused with its line: %s', async (_, text, line) => {
+    ['after characters that are split', 'aaaa\xc3\xa9\xf0\x9f\x90\xb6\n\xfc', 2],
+    ['where it could start a character', 'a\n\xf0\n\n', 2],
+  ])('is rejected with its line: %s', async (_, text, line) => {
     for (const size of [1, 2, 3, 5, 1_000]) {
       await expect(linesIn(Buffer.from(text, 'latin1'), size)).rejects.toThrow(notUtf8(line))
     }
   })
 
-  test('is refused with the line of the first such byte, whatever stands before it and however it arrives', async () => {
+  test('is rejected with the line of the first invalid byte, at any position and in any chunks', async () => {
     const line = string({ unit: constantFrom('a', 'é', '狗', '🐶', '\ufffd') })
     const bad = constantFrom([0xfc], [0x80], [0xc3], [0xe2, 0x82], [0xf0, 0x9f, 0x90], [0xed, 0xa0, 0x80])
     const numbers = integer({ min: 1, max: 9 })
@@ -68,18 +68,18 @@ describe('Text that is not UTF-8', () => {
     )
   })
 
-  test('is said to be Latin-1', () => {
+  test('is suggested to be Latin-1', () => {
     expect(notUtf8(2).message).toBe('the file is not UTF-8 (line 2) but probably Latin-1 (Windows-1252)')
   })
 
-  test('is no text where it has zeros in it, as the workbook of a spreadsheet has', async () => {
+  test('is not text if it contains zeros, like a spreadsheet workbook', async () => {
     const workbook = Buffer.from('PK\x03\x04\x14\0\x06\0\b\0\0\0!\0A7\x82\xcf', 'latin1')
     await expect(linesIn(workbook)).rejects.toThrow(
       new Error('the file is not text; save it as CSV (in Excel: CSV UTF-8)'),
     )
   })
 
-  test('is read where it is said to be Latin-1, with what Windows-1252 has beyond it', async () => {
+  test('is read if declared as Latin-1, including the characters of Windows-1252', async () => {
     const text = 'M\xfcller\n\x80 \x84x\x93 \x99\n\xff'
     for (const size of [1, 4, 1_000]) {
       expect(await linesIn(Buffer.from(text, 'latin1'), size, 'latin1')).toEqual(['Müller', '€ „x“ ™', 'ÿ'])
@@ -87,16 +87,16 @@ describe('Text that is not UTF-8', () => {
   })
 
   test.each([
-    ['UTF-16, least byte first', [0xff, 0xfe, 0x70, 0], 'the file is UTF-16; save it as UTF-8'],
-    ['UTF-16, greatest byte first', [0xfe, 0xff, 0, 0x70], 'the file is UTF-16; save it as UTF-8'],
-  ])('is refused as %s, in either encoding', async (_, bytes, message) => {
+    ['UTF-16, little-endian', [0xff, 0xfe, 0x70, 0], 'the file is UTF-16; save it as UTF-8'],
+    ['UTF-16, big-endian', [0xfe, 0xff, 0, 0x70], 'the file is UTF-16; save it as UTF-8'],
+  ])('is rejected as %s, in either encoding', async (_, bytes, message) => {
     for (const encoding of ['utf8', 'latin1'] as const) {
       await expect(linesIn(new Uint8Array(bytes), 9, encoding)).rejects.toThrow(new Error(message))
     }
   })
 })
 
-test('UTF-8 that says so is not read as Latin-1', async () => {
+test('UTF-8 with a byte order mark is not read as Latin-1', async () => {
   await expect(linesIn(Buffer.from('\ufeffMüller'), 9, 'latin1')).rejects.toThrow(
     'the file is UTF-8, not Latin-1, as its byte order mark says',
   )

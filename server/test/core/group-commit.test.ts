@@ -73,7 +73,7 @@ function slowStore(
 const quantities = (changes: readonly SetQuantity[] | undefined) => changes?.map(({ quantity }) => quantity)
 
 describe('group commit', () => {
-  test('an update that is alone is committed at once, the next in the same turn with those that follow', async () => {
+  test('a single update is committed at once, the next in the same turn with those that follow', async () => {
     const { batches, set } = slowStore()
     const answers = Promise.all([set(change(1)), set(change(2, 7n)), set(change(3))])
     expect(batches.map(({ changes }) => quantities(changes))).toEqual([[1]])
@@ -83,7 +83,7 @@ describe('group commit', () => {
     expect(await answers).toEqual([outcome(change(1)), outcome(change(2, 7n)), outcome(change(3))])
   })
 
-  test('what arrives during a commit goes into the next one, and nothing is answered before its commit', async () => {
+  test('updates that arrive during a commit go into the next one, and no response comes before its commit', async () => {
     const { batches, set } = slowStore()
     const answered: number[] = []
     const send = (quantity: number) => set(change(quantity)).then(() => answered.push(quantity))
@@ -101,7 +101,7 @@ describe('group commit', () => {
     expect(answered).toEqual([1, 2, 3])
   })
 
-  test('observers are told of each commit that is on disk, and of no other', async () => {
+  test('observers are notified of each commit that is on disk, and of no other', async () => {
     const { batches, finished, set } = slowStore()
     const first = set(change(1))
     const others = Promise.allSettled([set(change(2)), set(change(3))])
@@ -118,7 +118,7 @@ describe('group commit', () => {
     expect(finished).toEqual([1, 1])
   })
 
-  test('while updates come together, none is committed alone', async () => {
+  test('while updates arrive together, none is committed alone', async () => {
     const { batches, set } = slowStore()
     for (let turn = 0; turn < 3; turn++) {
       const answers = Promise.all([set(change(1)), set(change(2)), set(change(3))])
@@ -131,7 +131,7 @@ describe('group commit', () => {
     expect(batches.map(({ changes }) => changes.length)).toEqual([1, 2, 3, 3])
   })
 
-  test('where many come together, and after that, the next turn is waited for as well', async () => {
+  test('under load, and right after it, the next turn is awaited as well', async () => {
     let work: (() => void)[] = []
     const endTurn = () => {
       const due = work
@@ -166,7 +166,7 @@ describe('group commit', () => {
     expect(await Promise.all(answers)).toHaveLength(17)
   })
 
-  test('a commit that fails fails its own updates alone', async () => {
+  test('a failed commit fails only its own updates', async () => {
     const { batches, set } = slowStore()
     const failing = set(change(1)).catch((error: Error) => error.message)
     await someTurns()
@@ -177,7 +177,7 @@ describe('group commit', () => {
     expect(await next).toEqual(outcome(change(2)))
   })
 
-  test('a flood is cut into commits of at most a thousand', async () => {
+  test('a flood is split into commits of at most a thousand', async () => {
     const { batches, set } = slowStore()
     const all = Promise.all(Array.from({ length: 2_500 }, (_, index) => set(change(index))))
     for (let batch = 0; batch < 4; batch++) {
@@ -204,7 +204,7 @@ describe('group commit', () => {
     const slots = () => slowStore((work) => setImmediate(work), { slots: 2 })
     const pets = (changes: readonly SetQuantity[] | undefined) => changes?.map(({ petId }) => petId)
 
-    test('commits of different pets are under way at once, no more than there are slots', async () => {
+    test('commits of different pets run concurrently, at most one per slot', async () => {
       const { batches, set } = slots()
       const all = [set(change(1, 1n))]
       await someTurns()
@@ -220,7 +220,7 @@ describe('group commit', () => {
       await Promise.all(all)
     })
 
-    test('an update waits for the commit under way of its pet, and so do those of other pets behind it only for a slot', async () => {
+    test('an update waits for the running commit of its pet; updates of other pets wait only for a slot', async () => {
       const { batches, set } = slots()
       const all = [set(change(1, 1n))]
       await someTurns()
@@ -234,7 +234,7 @@ describe('group commit', () => {
       await Promise.all(all)
     })
 
-    test('an adjustment waits for all of its pets, and those who name one of them wait behind it', async () => {
+    test('an adjustment waits for all of its pets, and requests for any of them wait behind it', async () => {
       const { batches, send } = slots()
       const sizes = () => batches.map(({ changes }) => changes.map(sizeOf))
       const all = [send(change(1, 1n))]
@@ -251,7 +251,7 @@ describe('group commit', () => {
       await Promise.all(all)
     })
 
-    test('requests about a locked pet wait for it without a slot, and all others go on', async () => {
+    test('requests for a locked pet wait without a slot, and all others continue', async () => {
       const { batches, set } = slowStore(undefined, { slots: 1, lockWaits: 1 })
       const shown = () => batches.map(({ changes, lockWait }) => [lockWait, ...petIdsOf(changes)])
       const first = set(change(1, 9n))

@@ -14,7 +14,7 @@ const known = (changes: Partial<Order> = {}): Order => ({
   ...changes,
 })
 
-/** Of a pet with ten on the shelf, of which three are reserved besides. */
+/** For a pet with ten units, three of them reserved by other orders. */
 function imported(wanted: OrderRow, order?: Order, quantity = 10) {
   const reserved = 3 + (order?.state === 'open' ? order.quantity : 0)
   const entry = { quantity, status: 'available', reserved, lowStockAt: null } as const
@@ -32,10 +32,10 @@ function imported(wanted: OrderRow, order?: Order, quantity = 10) {
 
 describe('an order in a file', () => {
   test.each<[string, OrderRow, Order | undefined, unknown[], Partial<Order>, number | undefined]>([
-    ['a new open one reserves', row(), undefined, ['created'], { state: 'open', createdAt: 99 }, 5],
-    ['as much as there is', row({ quantity: 7 }), undefined, ['created'], { quantity: 7 }, 10],
+    ['a new open order reserves units', row(), undefined, ['created'], { state: 'open', createdAt: 99 }, 5],
+    ['as many as available', row({ quantity: 7 }), undefined, ['created'], { quantity: 7 }, 10],
     [
-      'a new complete one takes nothing',
+      'a new complete order takes nothing',
       row({ complete: true }),
       undefined,
       ['completed'],
@@ -43,7 +43,7 @@ describe('an order in a file', () => {
       undefined,
     ],
     [
-      'also for a pet that is no more',
+      'also for a removed pet',
       row({ complete: true, petId: 9n }),
       undefined,
       ['completed'],
@@ -51,7 +51,7 @@ describe('an order in a file', () => {
       undefined,
     ],
     [
-      'one that is completed is sold',
+      'a completed order is sold',
       row({ complete: true }),
       known(),
       [[10, 8], 'completed'],
@@ -60,15 +60,15 @@ describe('an order in a file', () => {
     ],
     ['another ship date', row({ shipDate: 8 }), known(), ['changed'], { shipDate: 8 }, 5],
     [
-      'another ship date of a complete one',
+      'another ship date of a complete order',
       row({ complete: true, shipDate: 8 }),
       known({ state: 'complete' }),
       ['changed'],
       { shipDate: 8, state: 'complete' },
       undefined,
     ],
-    ['more of it', row({ quantity: 7 }), known(), ['changed'], { quantity: 7, createdAt: 3 }, 10],
-    ['less of it', row({ quantity: 1 }), known(), ['changed'], { quantity: 1 }, 4],
+    ['a larger quantity', row({ quantity: 7 }), known(), ['changed'], { quantity: 7, createdAt: 3 }, 10],
+    ['a smaller quantity', row({ quantity: 1 }), known(), ['changed'], { quantity: 1 }, 4],
     ['the same again', row(), known(), [], {}, undefined],
   ])('%s', (_, wanted, order, told, result, reserved) => {
     const outcome = imported(wanted, order)
@@ -78,31 +78,36 @@ describe('an order in a file', () => {
     if (reserved !== undefined) expect(outcome.reserved).toBe(reserved)
   })
 
-  test('without a ship date, the one that it had goes', () => {
+  test('without a ship date, the order loses the one it had', () => {
     expect(imported(row(), known({ shipDate: 4 })).order).toEqual(known())
   })
 
-  test('a hold stays one', () => {
+  test('a hold stays a hold', () => {
     expect(imported(row({ shipDate: 8 }), known({ expiresAt: 500 })).order).toMatchObject({ expiresAt: 500 })
   })
 
   test.each<[string, OrderRow, Order | undefined, string]>([
-    ['one more than is there', row({ quantity: 8 }), undefined, 'of pet 1 7 are available, 8 are needed'],
-    ['one more for one that is there', row({ quantity: 10 }), known(), '5 are available, 8 are needed'],
-    ['a pet that is not there', row({ petId: 9n }), undefined, 'there is no pet 9'],
+    ['one more than available', row({ quantity: 8 }), undefined, 'of pet 1 7 are available, 8 are needed'],
+    [
+      'an increase above the available units',
+      row({ quantity: 10 }),
+      known(),
+      '5 are available, 8 are needed',
+    ],
+    ['an unknown pet', row({ petId: 9n }), undefined, 'there is no pet 9'],
     ['none at all', row({ quantity: 0 }), undefined, '1 or more, got 0'],
     ['another pet', row({ petId: 2n }), known(), 'order 5 is for pet 1, which cannot change, got pet 2'],
-    ['a complete one opened', row(), known({ state: 'complete' }), 'cannot be opened again'],
+    ['reopening a complete order', row(), known({ state: 'complete' }), 'cannot be opened again'],
     [
-      'a complete one of another quantity',
+      'another quantity of a complete order',
       row({ complete: true, quantity: 3 }),
       known({ state: 'complete' }),
       'is of 2',
     ],
-    ['completed with another quantity', row({ complete: true, quantity: 3 }), known(), 'is of 2'],
-    ['a cancelled one', row(), known({ state: 'cancelled' }), 'order 5 is already cancelled'],
-    ['an expired one', row({ complete: true }), known({ state: 'expired' }), 'order 5 is already expired'],
-  ])('%s is refused, and nothing changes', (_, wanted, order, reason) => {
+    ['completing with another quantity', row({ complete: true, quantity: 3 }), known(), 'is of 2'],
+    ['a cancelled order', row(), known({ state: 'cancelled' }), 'order 5 is already cancelled'],
+    ['an expired order', row({ complete: true }), known({ state: 'expired' }), 'order 5 is already expired'],
+  ])('%s is rejected, and nothing changes', (_, wanted, order, reason) => {
     const outcome = imported(wanted, order)
     expect(outcome.reason).toContain(reason)
     expect(outcome.told).toEqual([])
@@ -110,7 +115,7 @@ describe('an order in a file', () => {
     expect(outcome.reserved).toBeUndefined()
   })
 
-  test('one that is completed with less on the shelf than it takes is refused', () => {
+  test('completing an order with too little stock is rejected', () => {
     const outcome = imported(row({ complete: true }), known(), 1)
     expect(outcome.reason).toBe('order 5 takes 2 of pet 1, and 1 are in stock')
     expect(outcome.told).toEqual([])

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { KeyQueue } from '../../src/core/limits/key-queue.ts'
 
-/** Work that begins when its turn comes and ends when the test says so. */
+/** Work that starts when its turn comes and ends when the test says so. */
 function heldWork() {
   const end = Promise.withResolvers<string>()
   let hasBegun = false
@@ -14,7 +14,7 @@ function heldWork() {
 
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 
-test('the second piece of work of a key waits for its first, and another key does not', async () => {
+test('the second task of a key waits for its first, and another key does not', async () => {
   const queue = new KeyQueue()
   const [first, second, other] = [heldWork(), heldWork(), heldWork()]
   const firstDone = queue.run('key_a', first.work)
@@ -33,7 +33,7 @@ test('the second piece of work of a key waits for its first, and another key doe
   expect(await secondDone).toBe('second')
 })
 
-test('a key that has too much waiting is refused, until some of it is done', async () => {
+test('a key with too many waiting tasks is rejected, until some are done', async () => {
   const queue = new KeyQueue(2)
   const held = [heldWork(), heldWork(), heldWork()]
   const done = held.map(({ work }) => queue.run('key_a', work))

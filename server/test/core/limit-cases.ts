@@ -2,21 +2,21 @@ import type { Limits } from '../../src/core/keys/api-key.ts'
 import type { LimitState, Refusal, Window } from '../../src/core/limits/limit-store.ts'
 import { newLimitState } from '../../src/core/limits/rate-windows.ts'
 
-/** The arrival of a request that was sent long after every answer, so its client has seen every 429. */
+/** A request that was sent long after every response, so its client has seen every 429. */
 export const LATER = { receivedAt: Number.POSITIVE_INFINITY }
 
-/** When the requests of every case come: on a whole second, where windows end. */
+/** The time of the requests in every case: on a whole second, where windows end. */
 export const CASE_TIME = 1_790_000_000_000
 
-/** Requests of one key that come together, and what the rule of the windows says of them. */
+/** Concurrent requests of one key, and the expected decisions. */
 export interface LimitCase {
   readonly name: string
   /** `undefined` for a key that was never used. */
   readonly before: LimitState | undefined
   readonly limits: Limits
-  /** What each of the requests is told. */
+  /** The outcome of each request. */
   readonly told: readonly ('accepted' | Refusal)[]
-  /** Whether they can be counted without a decision: nothing begins, ends or is refused. */
+  /** Whether they can be counted without a decision: no window begins or ends, and nothing is rejected. */
   readonly isPlain: boolean
 }
 
@@ -30,7 +30,7 @@ const window = (age: number, used: number, rejected = 0): Window => ({
   rejected,
 })
 
-/** A key in the middle of both windows, but for what is given. */
+/** A key in the middle of both windows, with the given changes. */
 function used(changes: Partial<LimitState> = {}): LimitState {
   return {
     minute: window(20 * SECOND, 7),
@@ -51,18 +51,18 @@ const ACCEPTED = ['accepted', 'accepted', 'accepted'] as const
 const PLAIN = { limits: LIMITS, told: ACCEPTED, isPlain: true } as const
 const NOT_PLAIN = { limits: LIMITS, told: ACCEPTED, isPlain: false } as const
 
-/** Both windows have 10 and 100, of which 7 and 70 are used; three requests come, unless a case says otherwise. */
+/** The windows allow 10 and 100, of which 7 and 70 are used. Three requests arrive, unless a case says otherwise. */
 export const LIMIT_CASES: readonly LimitCase[] = [
-  // Room.
+  // Remaining requests.
   { ...PLAIN, name: 'room in both windows', before: used({ minute: window(SECOND, 1) }) },
-  { ...PLAIN, name: 'room for exactly as many in the minute', before: used() },
+  { ...PLAIN, name: 'exactly enough room in the minute', before: used() },
   {
     ...NOT_PLAIN,
     name: 'room for one too few in the minute',
     before: used({ minute: window(SECOND, 8) }),
     told: ['accepted', 'accepted', 'rate_limit_exceeded'],
   },
-  { ...PLAIN, name: 'room for exactly as many in the day', before: used({ day: window(DAY / 2, 97) }) },
+  { ...PLAIN, name: 'exactly enough room in the day', before: used({ day: window(DAY / 2, 97) }) },
   {
     ...NOT_PLAIN,
     name: 'room for one too few in the day',
@@ -71,26 +71,26 @@ export const LIMIT_CASES: readonly LimitCase[] = [
   },
   {
     ...NOT_PLAIN,
-    name: 'no room in either, which is told of the day',
+    name: 'no room in either, which is reported for the day',
     before: used({ minute: window(SECOND, 10), day: window(DAY / 2, 100) }),
     told: ['rate_limit_exceeded', 'rate_limit_exceeded', 'rate_limit_exceeded'],
   },
   {
     ...NOT_PLAIN,
-    name: 'limits that have become smaller than what is used',
+    name: 'limits that were lowered below the usage',
     before: used(),
     limits: { perMinute: 5, perDay: 100 },
     told: ['rate_limit_exceeded', 'rate_limit_exceeded', 'rate_limit_exceeded'],
   },
   {
     ...NOT_PLAIN,
-    name: 'so many refusals that a ban begins',
+    name: 'enough rejections for a ban',
     before: used({ minute: window(SECOND, 10, 9) }),
     told: ['rate_limit_exceeded', 'key_banned', 'key_banned'],
   },
   // Windows that begin and end.
   { ...NOT_PLAIN, name: 'a key that was never used', before: undefined },
-  { ...NOT_PLAIN, name: 'a key with a row and nothing in it', before: newLimitState() },
+  { ...NOT_PLAIN, name: 'a key with an empty row', before: newLimitState() },
   {
     ...PLAIN,
     name: 'a minute in its last second',
@@ -101,37 +101,37 @@ export const LIMIT_CASES: readonly LimitCase[] = [
   { ...NOT_PLAIN, name: 'a day that ends now', before: used({ day: window(DAY, 1) }) },
   {
     ...NOT_PLAIN,
-    name: 'both windows used up and over',
+    name: 'both windows used up and expired',
     before: used({ minute: window(DAY, 10), day: window(DAY, 100) }),
   },
   {
     ...NOT_PLAIN,
-    name: 'a minute with refusals alone, which begins with the first request',
+    name: 'a minute with only rejections, which begins with the first request',
     before: used({ minute: window(SECOND, 0, 2), day: window(MINUTE, 40) }),
   },
   {
     ...NOT_PLAIN,
-    name: 'a day with refusals alone, which begins with the first request',
+    name: 'a day with only rejections, which begins with the first request',
     before: used({ day: window(SECOND, 0, 2) }),
   },
   // Bans.
   {
     ...NOT_PLAIN,
-    name: 'a ban that lasts for one more millisecond',
+    name: 'a ban with one more millisecond',
     before: used(banned(CASE_TIME + 1)),
     told: ['key_banned', 'key_banned', 'key_banned'],
   },
   { ...PLAIN, name: 'a ban that ends now', before: used(banned(CASE_TIME)) },
-  { ...PLAIN, name: 'a ban that was lifted', before: used({ bans: 1 }) },
+  { ...PLAIN, name: 'a lifted ban', before: used({ bans: 1 }) },
   {
     ...NOT_PLAIN,
-    name: 'a ban after one that was lifted',
+    name: 'a ban after a lifted one',
     before: used({ bans: 2, ban: { number: 2, beganAt: CASE_TIME - MINUTE, endsAt: CASE_TIME + MINUTE } }),
     told: ['key_banned', 'key_banned', 'key_banned'],
   },
   // The clock.
   { ...PLAIN, name: 'a clock that stands still', before: used({ lastUsedAt: CASE_TIME }) },
-  { ...NOT_PLAIN, name: 'a clock that trembles', before: used({ lastUsedAt: CASE_TIME + 1 }) },
+  { ...NOT_PLAIN, name: 'a clock that jitters', before: used({ lastUsedAt: CASE_TIME + 1 }) },
   {
     ...NOT_PLAIN,
     name: 'a clock that was set back by an hour',

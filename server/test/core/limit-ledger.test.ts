@@ -21,7 +21,7 @@ afterEach(() => connection.close())
 
 const liftBan = (keyId: string, at: number) => keyVerbs(connection).liftBan(keyId, { at, actor: 'anna' })
 
-test('a key that goes on after its ban was lifted is banned again, and for good', async () => {
+test('a key that continues after its ban was lifted is banned again, and stays banned', async () => {
   const ledger = await LimitLedger.open(store, () => NOW)
   const ask = () => ledger.admit('key_a', LIMITS, LATER).refused
   expect([ask(), ask()]).toEqual([undefined, undefined])
@@ -32,7 +32,7 @@ test('a key that goes on after its ban was lifted is banned again, and for good'
   await ledger.applyLiftedBans()
   expect([ask(), ask(), ask()]).toEqual(['rate_limit_exceeded', 'rate_limit_exceeded', 'key_banned'])
   await ledger.save()
-  // The lifted one would still last, but it is not the one that the key has now.
+  // The lifted ban has not expired, but it is not the key's current one.
   await ledger.applyLiftedBans()
   expect(ask()).toBe('key_banned')
   const bans = await usageVerbs(connection).listBans(0)
@@ -42,7 +42,7 @@ test('a key that goes on after its ban was lifted is banned again, and for good'
   ])
 })
 
-test('a lifted ban is told until it would have ended', async () => {
+test('a lifted ban is reported until it would have ended', async () => {
   await store.saveLimits([record('key_a', bannedState())])
   expect(await store.listLiftedBans(NOW + 1_000)).toEqual([])
   await liftBan('key_a', NOW + 1_000)
@@ -50,7 +50,7 @@ test('a lifted ban is told until it would have ended', async () => {
   expect(await store.listLiftedBans(NOW + 300_000)).toEqual([])
 })
 
-test('what could not be saved stays due', async () => {
+test('state that could not be saved stays pending', async () => {
   let isBroken = true
   const ledger = await LimitLedger.open(
     {
@@ -69,7 +69,7 @@ test('what could not be saved stays due', async () => {
   expect(await usageVerbs(connection).listUsage('2026-01-01')).toMatchObject([{ accepted: 2, rejected: 0 }])
 })
 
-test('what waits for decisions runs at the end of the turn, since all are decided by then', async () => {
+test('work that waits for decisions runs at the end of the turn, because all are decided by then', async () => {
   const ledger = await LimitLedger.open(store, () => NOW)
   const done: string[] = []
   ledger.afterDecisions(() => done.push('deferred'))

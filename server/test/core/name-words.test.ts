@@ -21,7 +21,7 @@ describe('the words of a name', () => {
     expect(nameWords(name)).toBe(words)
   })
 
-  test('are the same when they are taken for a name themselves', () => {
+  test('are stable: folding them again changes nothing', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: MAX_NAME_LENGTH }), (name) => {
         const words = nameWords(name)
@@ -32,7 +32,7 @@ describe('the words of a name', () => {
     )
   })
 
-  test('are bounded, though a letter may come apart into many', () => {
+  test('are bounded, though a letter may expand into many', () => {
     const longest = nameWords('\ufdfa'.repeat(MAX_NAME_LENGTH))
     expect(longest.length).toBeLessThanOrEqual(500)
     expect(wordsOf('𝒳y'.repeat(MAX_NAME_LENGTH))).toEqual(['xy'.repeat(32)])

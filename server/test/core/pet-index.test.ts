@@ -22,7 +22,7 @@ function indexOf(count: number): PetIndex {
 
 const window = { after: undefined, limit: 3, barcodeOwner: undefined, deadline: Number.POSITIVE_INFINITY }
 
-test('a search past its deadline is refused and says how to narrow it', () => {
+test('a search past its deadline is rejected with advice to narrow it', () => {
   const index = indexOf(10)
   for (const sort of SEARCH_SORTS) {
     const search = searchOf({ ...ALL, q: 'pet', sort })
@@ -32,7 +32,7 @@ test('a search past its deadline is refused and says how to narrow it', () => {
   }
 })
 
-test('names are found beyond those that are examined in their order', () => {
+test('names are found beyond the part that is examined in name order', () => {
   const index = indexOf(20_000)
   const find = (q: string, sort: 'name' | '-name', after?: bigint) =>
     index

@@ -6,11 +6,11 @@ const START = Date.UTC(2026, 10, 15, 12)
 const HOUR = 3_600_000
 const limits = { perMinute: 2, perDay: 100 }
 
-test.each(LIMIT_CASES)('the rule of the windows: $name', ({ before, limits: given, told, isPlain }) => {
+test.each(LIMIT_CASES)('the window rule: $name', ({ before, limits: given, told, isPlain }) => {
   const state = structuredClone(before ?? newLimitState())
   const admissions = told.map(() => admit(state, given, CASE_TIME))
   expect(admissions.map(({ refused }) => refused ?? 'accepted')).toEqual([...told])
-  // What is plain is a sum, which is all that the statement in SQL can do.
+  // A plain case is an addition, which is all that the SQL statement does.
   const sum = structuredClone(before ?? newLimitState())
   sum.minute.used += told.length
   sum.day.used += told.length
@@ -19,7 +19,7 @@ test.each(LIMIT_CASES)('the rule of the windows: $name', ({ before, limits: give
 })
 
 describe('when the clock jumps', () => {
-  test('back by an hour, a key is locked out for no longer than one window', () => {
+  test('back by an hour, a key is blocked for no longer than one window', () => {
     const state = newLimitState()
     admit(state, limits, START)
     admit(state, limits, START)
@@ -31,7 +31,7 @@ describe('when the clock jumps', () => {
     expect(admit(state, limits, back + 60_000).refused).toBeUndefined()
   })
 
-  test('back by an hour, a ban lasts no longer than it was meant to', () => {
+  test('back by an hour, a ban lasts no longer than intended', () => {
     const state = newLimitState()
     for (let sent = 0; sent < 5; sent++) admit(state, limits, START)
     const back = START - HOUR
@@ -39,7 +39,7 @@ describe('when the clock jumps', () => {
     expect(admit(state, limits, back + 300_000).refused).toBeUndefined()
   })
 
-  test('forward by an hour and back again, the count goes on', () => {
+  test('forward by an hour and back again, the count continues', () => {
     const state = newLimitState()
     admit(state, limits, START)
     admit(state, limits, START + HOUR)
@@ -48,7 +48,7 @@ describe('when the clock jumps', () => {
   })
 })
 
-test('between whole seconds, the reset is a whole second and no more than a window ahead', () => {
+test('between whole seconds, the reset is a whole second and at most one window ahead', () => {
   const { resetAt } = admit(newLimitState(), limits, START + 999)
   expect(resetAt).toBe(START + 60_000)
 })

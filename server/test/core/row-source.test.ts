@@ -27,7 +27,7 @@ async function readAll(
 const told = (rows: readonly RawRow[]) =>
   rows.map((row) => [row.line, 'fields' in row ? row.fields[1] : row.reason])
 
-describe('What a file holds', () => {
+describe('The kind of a file', () => {
   test.each([
     ['a header of pets', HEADER, 'pets'],
     ['a header of orders', 'id,petId,quantity,shipDate,complete\n', 'orders'],
@@ -37,16 +37,16 @@ describe('What a file holds', () => {
     ['JSON of an order', '\n  {"petId":1, "id" : 5}', 'orders'],
     ['a header of a count', 'quantity,petId\n', 'count'],
     ['JSON of a count', '{"petId":1,"quantity":5}', 'count'],
-    ['a header of orders without what they may do without', 'complete,quantity,petId,id\n', 'orders'],
-    ['a header in any case with blanks around', ' PETID, Name ,categoryid,STATUS,quantity\t\n', 'pets'],
+    ['a header of orders without optional columns', 'complete,quantity,petId,id\n', 'orders'],
+    ['a header in any case with spaces around', ' PETID, Name ,categoryid,STATUS,quantity\t\n', 'pets'],
     ['a header with semicolons', 'petId;name;categoryId;status;quantity\r\n', 'pets'],
-    ['a header after rows of blank fields', ';;;;\r\n; ;\r\n,,\npetId;quantity\r\n', 'count'],
+    ['a header after rows of empty fields', ';;;;\r\n; ;\r\n,,\npetId;quantity\r\n', 'count'],
     ['a header with tabs', 'petId\tquantity\n', 'count'],
     ['a header with semicolons in quotes', '"quantity";"petId"\n', 'count'],
     ['a header of pets with further columns', `lowStockAt,${HEADER.trim()},barcode\n`, 'pets'],
-    ['JSON of a pet that lacks some', '{"petId":1,"quantity":5,"status":"sold"}', 'pets'],
-    ['JSON of nothing in particular', '{"petId":1}', 'pets'],
-  ])('is told by %s', async (_, text, kind) => {
+    ['JSON of an incomplete pet', '{"petId":1,"quantity":5,"status":"sold"}', 'pets'],
+    ['JSON of an unknown kind', '{"petId":1}', 'pets'],
+  ])('is recognised by %s', async (_, text, kind) => {
     expect((await readAll(text, 3)).kind).toBe(kind)
   })
 
@@ -54,20 +54,20 @@ describe('What a file holds', () => {
     ['nothing', '', 'is empty'],
     ['blank lines', ' \n\n', 'is empty'],
     ['another header', 'Artikel;Menge\n', 'begins with "Artikel;Menge"; expected CSV with the header petId,'],
-    ['a quote that is not closed', '"petId,name\n', 'begins with'],
+    ['an unclosed quote', '"petId,name\n', 'begins with'],
     [
       ...['a column too few', 'petId;name\n'],
       'the file is taken for pets, and its header is wrong: categoryId, status, quantity are missing; add them',
     ],
-    ['a column twice', 'petId,petId,categoryId,status,quantity\n', 'petId is there twice'],
+    ['a duplicate column', 'petId,petId,categoryId,status,quantity\n', 'petId is there twice'],
     ['a column too many', `${HEADER.trim()},colour\n`, 'colour is not a column of pets; take it out'],
     ['UTF-16', new Uint8Array([0xff, 0xfe, 0x70, 0]), 'is UTF-16; save it as UTF-8'],
-  ])('is not told by %s', async (_, text, message) => {
+  ])('is not recognised by %s', async (_, text, message) => {
     await expect(readAll(text)).rejects.toThrow(message)
   })
 })
 
-describe('Columns that a file may do without', () => {
+describe('Optional columns', () => {
   const KINDS = [
     {
       name: 'adjustment',
@@ -87,7 +87,7 @@ describe('Columns that a file may do without', () => {
     ['petId,delta', '1,2', ['1', '2', undefined, undefined]],
     ['quantity,petId', '3,1', ['1', undefined, '3', undefined]],
     ['expected,quantity,delta,petId', '4,,2,1', ['1', '2', '', '4']],
-  ])('are not there, and not blank, where the header is %s', async (header, line, fields) => {
+  ])('are undefined, not empty, with the header %s', async (header, line, fields) => {
     expect(await rowsOf(`${header}\n${line}\n1,2,3,4,5\n`)).toEqual([
       { line: 2, fields },
       { line: 3, reason: `must have ${header.split(',').length} fields, got 5` },
@@ -104,7 +104,7 @@ describe('Columns that a file may do without', () => {
     )
   })
 
-  test('nothing in common is told with what is expected', async () => {
+  test('no common column is reported with the expected ones', async () => {
     await expect(rowsOf('name,status\n')).rejects.toThrow(
       'the file begins with "name,status"; expected CSV with the header petId,delta; or JSON Lines',
     )
@@ -112,7 +112,7 @@ describe('Columns that a file may do without', () => {
 })
 
 describe('CSV', () => {
-  test('fields go by the header, and lines are counted as an editor counts them', async () => {
+  test('fields follow the header, and lines are counted as in an editor', async () => {
     const text =
       'quantity,status,categoryId,name,petId\r\n\r\n5,sold,1,"two\nlines",7\r\n"6","sold",1,,8\n\n7,sold,1,last,9'
     expect((await readAll(text)).rows).toEqual([
@@ -122,7 +122,7 @@ describe('CSV', () => {
     ])
   })
 
-  test('rows of blank fields are passed over, however many, and lines go on being counted', async () => {
+  test('rows of empty fields are skipped, and lines are still counted', async () => {
     const text =
       'petId;name;categoryId;status;quantity\r\n;;;;\r\n1;"a;b, c";1;sold;5\r\n;;\r\n "";\r\n"";" ";;;\r\n2;d;1;sold;6;\r\n;;;;'
     expect(told((await readAll(text, 7)).rows)).toEqual([
@@ -132,7 +132,7 @@ describe('CSV', () => {
     ])
   })
 
-  test('a column that is not there is told apart from a blank in it', async () => {
+  test('a missing column differs from an empty field', async () => {
     const petOf = async (header: string, line: string) => {
       const [row] = (await readAll(`${header}\n${line}\n`)).rows
       return row !== undefined && 'fields' in row ? PET_ROWS.read(row.fields) : row
@@ -146,7 +146,7 @@ describe('CSV', () => {
     })
   })
 
-  test('a bad line costs itself alone: nothing after it goes missing', async () => {
+  test('a bad line affects only itself: nothing after it is lost', async () => {
     const text = `${HEADER}1,a "b" c,1,sold,1
 2,two,1,sold,1
 3,"a"b,1,sold,1
@@ -180,7 +180,7 @@ lines",1,sold,1
     }
   })
 
-  test('a line without an end and a quote without one are not kept in memory', async () => {
+  test('an endless line and an unclosed quote are not kept in memory', async () => {
     const long = 'x'.repeat(3_000_000)
     const { rows } = await readAll(`${HEADER}1,${long},1,sold,1\n2,"${'y\n'.repeat(20_000)}`, 65_536)
     expect(told(rows.slice(0, 2))).toEqual([
@@ -190,7 +190,7 @@ lines",1,sold,1
     expect(rows).toHaveLength(20_001)
   })
 
-  test('reads any fields as another reader does, however they are cut', async () => {
+  test('reads any fields like another reader, in any chunks', async () => {
     const field = string({ unit: constantFrom('a', ' ', ',', '"', '\n', '\r', '\r\n', 'é', '🐶') })
     const quoted = (text: string) => `"${text.replaceAll('"', '""')}"`
     await check(
@@ -212,7 +212,7 @@ lines",1,sold,1
 })
 
 describe('JSON Lines', () => {
-  test('each line is read on its own, blank ones passed over', async () => {
+  test('each line is read independently, empty ones are skipped', async () => {
     const good = (id: number) =>
       JSON.stringify({ petId: id, name: `n${id}`, categoryId: 1, status: 'sold', quantity: 1 })
     const text = `${good(1)}\r\n\n{"petId":\n${good(9007199254740991)}\n${'{"x":1}'.padEnd(9_000)}\n${good(3)}`
@@ -228,9 +228,9 @@ describe('JSON Lines', () => {
   })
 })
 
-describe('What is written', () => {
-  test.each(['csv', 'jsonl'] as const)('as %s is read as it was', async (format) => {
-    // U+FFFD stands for bytes that were not UTF-8, and is refused.
+describe('Written rows', () => {
+  test.each(['csv', 'jsonl'] as const)('as %s are read back unchanged', async (format) => {
+    // U+FFFD stands for bytes that were not UTF-8, and is rejected.
     const name = string({ unit: 'grapheme', minLength: 1, maxLength: 60 }).filter(
       (text) => !text.includes('\uFFFD'),
     )

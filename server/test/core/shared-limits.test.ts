@@ -6,7 +6,7 @@ import { LATER } from './limit-cases.ts'
 
 const LIMITS = { perMinute: 1_000, perDay: 1_000 }
 
-/** A store whose rounds end when the test says so. */
+/** A store whose batches end when the test says so. */
 function slowStore() {
   const rounds: { requests: number; end: () => Promise<void> }[] = []
   let used = 0
@@ -29,7 +29,7 @@ function slowStore() {
   return { rounds, limits: new SharedLimits({ countRequests, changeLimits }) }
 }
 
-test('those that come while a round is under way go into the next one together', async () => {
+test('requests that arrive during a batch go into the next one together', async () => {
   const { rounds, limits } = slowStore()
   const ask = () => limits.admit('key_a', LIMITS, LATER)
   const first = ask()
@@ -44,7 +44,7 @@ test('those that come while a round is under way go into the next one together',
   expect((await Promise.all(others)).map(({ remaining }) => remaining)).toEqual([998, 997, 996])
 })
 
-test('what is to be done after the round waits for the one under way, and not for the next', async () => {
+test('work after the batch waits for the current one, not for the next', async () => {
   const { rounds, limits } = slowStore()
   const done: string[] = []
   limits.afterDecisions(() => done.push('at once'))

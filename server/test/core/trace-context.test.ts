@@ -7,9 +7,9 @@ const SPAN = '00f067aa0ba902b7'
 test.each([
   [`00-${TRACE}-${SPAN}-01`, 1],
   [`00-${TRACE}-${SPAN}-00`, 0],
-  // Bits that are not known are left out.
+  // Unknown bits are dropped.
   [`00-${TRACE}-${SPAN}-ff`, 3],
-  // A later version is read as ours, whatever it has behind it.
+  // A later version is read like ours, whatever follows.
   [`01-${TRACE}-${SPAN}-01`, 1],
   [`cc-${TRACE}-${SPAN}-01-what-the-future-will-be-like`, 1],
 ])('%s is read', (text, flags) => {
@@ -17,10 +17,10 @@ test.each([
 })
 
 test.each([
-  ['an empty one', ''],
-  ['a version that is none', `ff-${TRACE}-${SPAN}-01`],
-  ['more behind a version of ours', `00-${TRACE}-${SPAN}-01-more`],
-  ['more behind a later one without a dash', `01-${TRACE}-${SPAN}-01more`],
+  ['an empty header', ''],
+  ['an invalid version', `ff-${TRACE}-${SPAN}-01`],
+  ['more text after our version', `00-${TRACE}-${SPAN}-01-more`],
+  ['more text after a later version without a dash', `01-${TRACE}-${SPAN}-01more`],
   ['capital letters', `00-${TRACE.toUpperCase()}-${SPAN}-01`],
   ['a trace id of zeros', `00-${'0'.repeat(32)}-${SPAN}-01`],
   ['a span id of zeros', `00-${TRACE}-${'0'.repeat(16)}-01`],
@@ -28,12 +28,12 @@ test.each([
   ['a long span id', `00-${TRACE}-${SPAN}0-01`],
   ['other characters', `00-${TRACE}-${SPAN}-0g`],
   ['no flags', `00-${TRACE}-${SPAN}`],
-  ['two of them, which a list becomes', `00-${TRACE}-${SPAN}-01, 00-${TRACE}-${SPAN}-01`],
+  ['two headers, joined as a list', `00-${TRACE}-${SPAN}-01, 00-${TRACE}-${SPAN}-01`],
 ])('%s is not read', (_, text) => {
   expect(parseTraceparent(text)).toBeUndefined()
 })
 
-test('a step of ours stays in the trace, with its flags, and is one of its own', () => {
+test('a new span stays in the trace, with its flags and its own id', () => {
   const parent = { traceId: TRACE, spanId: SPAN, flags: 1 }
   const child = childOf(parent)
   expect(child).toEqual({ ...parent, spanId: expect.stringMatching(/^[0-9a-f]{16}$/) })
@@ -41,7 +41,7 @@ test('a step of ours stays in the trace, with its flags, and is one of its own',
   expect(traceText(parent)).toBe(`00-${TRACE}-${SPAN}-01`)
 })
 
-test('a trace of our own is one that others can read', () => {
+test('a new trace is valid for other programs', () => {
   const [one, other] = [newTrace(), newTrace()]
   expect(parseTraceparent(traceText(one))).toEqual(one)
   expect(one.traceId).not.toBe(other.traceId)

@@ -86,7 +86,7 @@ function begin(log: Log, send: (url: string) => Promise<SendResult>): void {
   })
 }
 
-test('receivers that hang on all of their connections leave room for all others', async () => {
+test('receivers that hang on all their connections leave room for the others', async () => {
   const log = new Log(200)
   log.webhooks = Array.from({ length: MAX_WEBHOOKS }, (_, index) =>
     webhook(index + 1, { url: index < MAX_WEBHOOKS - 1 ? 'hangs' : 'good' }),

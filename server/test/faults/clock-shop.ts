@@ -22,20 +22,20 @@ const QUIET = { write: async () => {}, isTerminal: false, hasColours: false }
 
 export interface ShopOptions {
   readonly store: 'sqlite' | 'postgres'
-  /** By how much the clock of each instance differs from the shop's: an instance for each. */
+  /** The clock offset of each instance to the shop's clock; one instance per entry. */
   readonly skews?: readonly number[]
-  /** Limits by the clock that PostgreSQL really has, instead of the one that tests move. */
+  /** Limits use PostgreSQL's real clock instead of the clock of the test. */
   readonly databaseClock?: true
-  /** What is in stock; one pet by default. */
+  /** The stock; one pet by default. */
   readonly pets?: readonly StockedPet[]
   readonly settings?: Partial<Record<SettingName, string>>
 }
 
 const ONE_PET: StockedPet = { id: 1n, name: 'Biscuit', categoryId: 1n, status: 'available', quantity: 4 }
 
-/** One or more instances of the service on one database, each with a clock of its own. */
+/** One or more instances of the service on one database, each with its own clock. */
 export class ClockShop {
-  /** By the shop's clock, which PostgreSQL has too. */
+  /** The shop's clock, which PostgreSQL uses too. */
   now = START
   readonly #folder = mkdtempSync(join(tmpdir(), 'petstore-clock-'))
   readonly #options: ShopOptions
@@ -65,7 +65,7 @@ export class ClockShop {
     return this.#database?.url ?? `sqlite:${join(this.#folder, 'petstore.db')}`
   }
 
-  /** For files that go with the shop. */
+  /** For files that belong to the shop. */
   get folder(): string {
     return this.#folder
   }
@@ -124,7 +124,7 @@ export class ClockShop {
     return new Answer(response.status, response.headers, await response.text())
   }
 
-  /** Lists `count` times and gives the last answer. */
+  /** Lists `count` times and returns the last response. */
   async listOften(secret: string | undefined, count: number): Promise<Answer> {
     for (let sent = 1; sent < count; sent++) await this.list(secret)
     return this.list(secret)
@@ -148,7 +148,7 @@ export class ClockShop {
   }
 }
 
-/** The seconds that an answer asks its caller to wait. */
+/** The `Retry-After` seconds of a response. */
 export function waitOf(answer: Answer): number {
   return Number(answer.headers.get('Retry-After') ?? Number.NaN)
 }

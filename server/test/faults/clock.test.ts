@@ -24,7 +24,7 @@ describe.each(['sqlite', 'postgres'] as const)('when the clock jumps, on %s', (s
   })
   afterAll(() => shop.close())
 
-  test.each(JUMPS)('%s, a key over its minute waits for no longer than it was told', async (_, jump) => {
+  test.each(JUMPS)('%s, a key over its minute waits no longer than announced', async (_, jump) => {
     const { secret } = await shop.createKey({ perMinute: 5, perDay: 1_000 })
     expect(waitOf(await shop.listOften(secret, 6))).toBe(60)
     shop.now += 20 * SECOND
@@ -38,7 +38,7 @@ describe.each(['sqlite', 'postgres'] as const)('when the clock jumps, on %s', (s
     expect((await shop.list(secret)).status).toBe(200)
   })
 
-  test.each(JUMPS)('%s, a key over its day waits for no longer than it was told', async (_, jump) => {
+  test.each(JUMPS)('%s, a key over its day waits no longer than announced', async (_, jump) => {
     const { secret } = await shop.createKey(DAY_LIMIT)
     expect(waitOf(await shop.listOften(secret, 4))).toBe(DAY / SECOND)
     shop.now += 2 * HOUR
@@ -52,7 +52,7 @@ describe.each(['sqlite', 'postgres'] as const)('when the clock jumps, on %s', (s
     expect((await shop.list(secret)).status).toBe(200)
   })
 
-  test.each(JUMPS)('%s, a ban ends when it was meant to, over restarts too', async (_, jump) => {
+  test.each(JUMPS)('%s, a ban ends at its intended time, also across restarts', async (_, jump) => {
     const { id, secret } = await shop.createKey(MINUTE_LIMIT)
     expect(waitOf(await shop.listOften(secret, 7))).toBe(300)
     shop.now += MINUTE
@@ -74,14 +74,14 @@ describe.each(['sqlite', 'postgres'] as const)('when the clock jumps, on %s', (s
     expect(bans[0]?.endsAt).toBeLessThanOrEqual(shop.now)
   })
 
-  test.each(JUMPS)('%s, the next ban is the next one, and can be lifted', async (_, jump) => {
+  test.each(JUMPS)('%s, the next ban doubles, and can be lifted', async (_, jump) => {
     const { id, secret } = await shop.createKey(MINUTE_LIMIT)
     await shop.listOften(secret, 7)
     shop.now += 5 * MINUTE
     expect((await shop.list(secret)).status).toBe(200)
     shop.now += jump
     const again = await shop.listOften(secret, jump > 0 ? 7 : 6)
-    // A ban that ended a day ago is forgotten: the next one is a first one.
+    // A ban that ended a day ago is forgotten: the next one counts as the first.
     expect(waitOf(again)).toBe(jump === DAY ? 300 : 600)
     await shop.restart()
     expect((await shop.list(secret)).error.code).toBe('key_banned')
@@ -90,17 +90,17 @@ describe.each(['sqlite', 'postgres'] as const)('when the clock jumps, on %s', (s
     expect((await shop.list(secret)).error.code).not.toBe('key_banned')
   })
 
-  test.each(JUMPS)('%s, a minute allows no more than the plan does', async (_, jump) => {
+  test.each(JUMPS)('%s, a minute allows no more than the plan', async (_, jump) => {
     const { secret } = await shop.createKey(MINUTE_LIMIT)
     await shop.listOften(secret, 2)
     shop.now += jump
     const statuses: number[] = []
     for (let sent = 0; sent < 4; sent++) statuses.push((await shop.list(secret)).status)
-    // A clock that is set forward looks like time that has passed; set back, it takes nothing back.
+    // A clock that is set forward looks like time that has passed; set back, it restores nothing.
     expect(statuses.filter((status) => status === 200)).toHaveLength(jump > 0 ? 3 : 1)
   })
 
-  test.each(JUMPS)('%s, who has no key waits for no longer than a minute', async (_, jump) => {
+  test.each(JUMPS)('%s, a caller without a key waits no longer than a minute', async (_, jump) => {
     await shop.listOften(undefined, 4)
     shop.now += jump
     const answer = await shop.listOften(undefined, 4)
@@ -111,7 +111,7 @@ describe.each(['sqlite', 'postgres'] as const)('when the clock jumps, on %s', (s
     shop.now += MINUTE
   })
 
-  test('back by an hour, a key that was revoked or rotated before does not come back', async () => {
+  test('back by an hour, a key that was revoked or rotated before stays so', async () => {
     const [revoked, rotated] = [await shop.createKey(MINUTE_LIMIT), await shop.createKey(MINUTE_LIMIT)]
     const act = { at: shop.now, actor: 'test' }
     await shop.store.revokeKey(revoked.id, act)
@@ -123,7 +123,7 @@ describe.each(['sqlite', 'postgres'] as const)('when the clock jumps, on %s', (s
   })
 })
 
-test('on SQLite a key that kept quiet while the clock was set back waits no longer either', async () => {
+test('on SQLite a key that was idle while the clock was set back waits no longer either', async () => {
   const shop = await ClockShop.open({ store: 'sqlite' })
   const { secret } = await shop.createKey(DAY_LIMIT)
   const { secret: other } = await shop.createKey(MINUTE_LIMIT)
@@ -144,7 +144,7 @@ describe('two instances on PostgreSQL whose clocks differ by an hour', () => {
   })
   afterAll(() => shop.close())
 
-  test('together allow what the plan allows, and tell the same', async () => {
+  test('together allow what the plan allows, and report the same', async () => {
     const { secret } = await shop.createKey({ perMinute: 4, perDay: 1_000 })
     const statuses: number[] = []
     for (let sent = 0; sent < 6; sent++) {
@@ -161,7 +161,7 @@ describe('two instances on PostgreSQL whose clocks differ by an hour', () => {
   test.each([
     [0, 1],
     [1, 0],
-  ])('a ban that instance %i gave ends on both when it was meant to', async (first, second) => {
+  ])('a ban set by instance %i ends on both at its intended time', async (first, second) => {
     const { id, secret } = await shop.createKey({ perMinute: 1, perDay: 1_000 })
     for (let sent = 0; sent < 2; sent++) await shop.list(secret, first)
     expect(waitOf(await shop.list(secret, first))).toBe(300)
@@ -176,7 +176,7 @@ describe('two instances on PostgreSQL whose clocks differ by an hour', () => {
     expect((await shop.store.listBans(0)).filter(({ keyId }) => keyId === id)).toHaveLength(1)
   })
 
-  test('tell the time of the database, not their own', async () => {
+  test('report the time of the database, not their own', async () => {
     const real = await ClockShop.open({ store: 'postgres', skews: [-HOUR, HOUR], databaseClock: true })
     real.now = Date.now()
     const { secret } = await real.createKey({ perMinute: 2, perDay: 1_000 })

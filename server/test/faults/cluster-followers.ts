@@ -70,13 +70,13 @@ export class StreamFollower {
       reader.close()
       if (status !== 503) this.surprises.push(`an event stream was refused with status ${status}`)
     } catch {
-      // The instance does not answer; the next attempt comes soon.
+      // The instance does not respond; the next attempt comes soon.
     }
     return undefined
   }
 }
 
-/** What a follower received: quantities of each pet and changes of each order, in the order of their arrival. */
+/** What a follower received: quantities of each pet and changes of each order, in order of arrival. */
 interface Feed {
   readonly quantities: ReadonlyMap<number, readonly number[]>
   readonly orderChanges: ReadonlyMap<number, readonly string[]>
@@ -142,7 +142,7 @@ export interface FeedProblems {
   readonly violations: readonly string[]
 }
 
-/** Everything that the log has, by pet and by order. */
+/** All events of the log, by pet and by order. */
 export interface ExpectedEvents {
   readonly quantities: ReadonlyMap<number, readonly number[]>
   readonly orderChanges: ReadonlyMap<number, readonly string[]>
@@ -170,7 +170,7 @@ export async function expectedEvents(
   return { quantities, orderChanges }
 }
 
-/** Every change has to arrive at least once, and those of one pet in their order. */
+/** Every change must arrive at least once, and those of one pet in order. */
 export function problemsOf(name: string, feed: Feed, expected: ExpectedEvents): FeedProblems {
   let lost = 0
   let count = 0

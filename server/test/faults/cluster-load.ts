@@ -10,7 +10,7 @@ export const CLUSTER_PETS = [...UPDATED_PETS, ...ADJUSTED_PETS, ...ORDERED_PETS,
 
 const STOCK_FOR_ORDERS = 1_000_000
 const CALLERS = { updates: 4, adjustments: 2, orders: 2 }
-/** Between two requests of a caller: changes for hours of reading would show nothing more. */
+/** Between two requests of a caller: many more changes would take hours to read and show nothing more. */
 const MAX_PAUSE_MS = 60
 const ADJUSTMENT_REASON = 'received'
 const RETRY_MS = 50
@@ -36,11 +36,11 @@ interface Answer {
   readonly body: any
 }
 
-/** Callers that update, adjust and order through several instances, and remember every change that was acknowledged. */
+/** Callers that update, adjust and order through several instances, and record every acknowledged change. */
 export class ClusterLoad {
-  /** Updates have no Idempotency-Key: one that got no answer may have been made or not. */
+  /** Updates have no Idempotency-Key: one without a response may or may not have been made. */
   readonly ledger = new UpdateLedger(UPDATED_PETS.map(BigInt))
-  /** Adjustments and orders have a key and are sent until they are answered, so each of them was made once. */
+  /** Adjustments and orders have a key and are repeated until they are answered, so each was made once. */
   readonly orders = new Map<number, SentOrder>()
   readonly surprises: string[] = []
   repeats = 0
@@ -74,7 +74,7 @@ export class ClusterLoad {
     await this.send('PATCH', `/inventory/${LAST_PET}`, { quantity: 1 })
   }
 
-  /** Sends one update to one instance. Gives whether it was acknowledged. */
+  /** Sends one update to one instance. Returns whether it was acknowledged. */
   async update(address: string): Promise<boolean> {
     const petId = this.#pick(UPDATED_PETS)
     const quantity = this.ledger.nextQuantity()
@@ -87,7 +87,7 @@ export class ClusterLoad {
     return status === 200
   }
 
-  /** Sends a request to one instance after the other until it is answered with something else than 503. */
+  /** Sends a request to one instance after the other until the response is not 503. */
   async send(method: string, path: string, body?: object): Promise<Answer> {
     const idempotencyKey = method === 'GET' ? undefined : crypto.randomUUID()
     const deadline = performance.now() + PATIENCE_MS
@@ -101,7 +101,7 @@ export class ClusterLoad {
     }
   }
 
-  /** Compares what the instances show with what was acknowledged. Nobody may change anything meanwhile. */
+  /** Compares the instances with the acknowledged changes. Nobody may change anything meanwhile. */
   async violations(): Promise<string[]> {
     const { addresses, key } = this.#parts
     const found = [...this.surprises]

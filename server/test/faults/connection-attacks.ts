@@ -8,9 +8,9 @@ const FLOOD_CLIENT = join(import.meta.dir, '../../../wire/test/flood-client.ts')
 const FLOODING_CONNECTIONS = 8
 const WRITERS = 8
 const UPDATED_PETS = 25_000
-/** So that many changes lie between two of them, and they share little. */
+/** Many changes happen between two readers, so they share little. */
 const BETWEEN_READERS_MS = 75
-/** What the flood may do to others, and to the memory. */
+/** The limits for the effect of the flood on others and on memory. */
 export const MAX_HEALTH_P99_MS = 50
 export const MAX_FLOODED_BYTES = 200_000_000
 
@@ -19,7 +19,7 @@ export interface FloodFigures {
   readonly maxBytes: number
 }
 
-/** Sends requests without a key over eight connections, 4,000 at a time, and asks meanwhile how the service is. */
+/** Sends requests without a key over eight connections, 4,000 at a time, and measures `/healthz` meanwhile. */
 export async function pipelinedFlood(service: HostileService, seconds: number): Promise<FloodFigures> {
   const args = [String(service.port), String(FLOODING_CONNECTIONS), '/v1/inventory']
   const flood = Bun.spawn([process.execPath, FLOOD_CLIENT, ...args])
@@ -41,7 +41,7 @@ export async function pipelinedFlood(service: HostileService, seconds: number): 
   return { p99Ms, maxBytes }
 }
 
-/** The whole list as it goes over the wire, read at so many bytes a second; less where the connection is closed before. */
+/** The complete list as sent, read at this many bytes a second; shorter if the connection is closed early. */
 export async function readList(
   { port, key }: Target,
   { isTls, isKept }: { readonly isTls: boolean; readonly isKept: boolean },
@@ -53,7 +53,7 @@ export async function readList(
   return readSteadily(socket, bytesPerSecond, bodyLength)
 }
 
-/** Readers of the list that take next to nothing come one after the other while updates go on; gives the most memory. */
+/** Very slow readers of the list start one after the other during updates; returns the peak memory. */
 export async function slowReadersUnderUpdates(service: HostileService, readers: number): Promise<number> {
   const sockets: HostileSocket[] = []
   let maxBytes = 0

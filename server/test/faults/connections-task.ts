@@ -18,14 +18,14 @@ const FLOOD_SECONDS = 20
 const BYTES_PER_SECOND = 20 * 1024
 const BYTES_PER_SECOND_IN_SHORT = 400 * 1024
 const READERS = 400
-/** The default of MAX_UNSENT_MEBIBYTES, and as much again for what was not yet collected. */
+/** The default of MAX_UNSENT_MEBIBYTES, and as much again for garbage. */
 const MAX_BYTES_FOR_READERS = 2 * 256 * 1024 * 1024
 
 /** The long form of the floods and slow readers of hostile-clients.test.ts and wire/test. */
 export const connectionsTask: TortureTask = {
   name: 'connections',
   promise:
-    'Floods of requests and slow readers neither keep others waiting nor fill the memory, and who reads gets all.',
+    'Floods of requests and slow readers neither block others nor fill the memory, and every steady reader gets the whole response.',
   share: 3,
   run: async ({ isFull, say }) => {
     const folder = mkdtempSync(join(tmpdir(), 'petstore-connections-'))
@@ -69,7 +69,7 @@ export const connectionsTask: TortureTask = {
   },
 }
 
-/** Over plain connections and TLS, kept alive and closed; names those who did not get all. */
+/** Over plain connections and TLS, with keep-alive and without; names the readers that did not get everything. */
 async function readAllSlowly(services: readonly HostileService[], bytesPerSecond: number): Promise<string[]> {
   const readers = services.flatMap((service) =>
     [true, false].map(async (isKept) => {

@@ -25,7 +25,7 @@ type FaultName = (typeof FAULTS)[number]
 const WRITERS = 8
 const DISK_MEGABYTES = 256
 const BETWEEN = 40
-/** As little as one update takes, and as much as some dozen: so that it runs out at any place within a commit. */
+/** From the size of one update to some dozen, so that space runs out at any point of a commit. */
 const MAX_GROWTH = 60_000
 const REFUSALS = 20
 const LONGEST_LOCK_MS = 400
@@ -33,7 +33,7 @@ const KILL_CHANCE = 0.3
 const PATIENCE_MS = 60_000
 const TELL_EVERY = 10
 
-/** Takes away the room to write, or the right to, again and again under load, and now and then kills the service. */
+/** Repeatedly removes the free space or the write permission under load, and sometimes kills the service. */
 export async function spoilDisk({ seed, isOver, say }: DiskOptions): Promise<DiskReport> {
   const random = randomFrom(seed)
   const isMounted = canMount()
@@ -113,7 +113,7 @@ const LEAST_ROUNDS = 60
 export const diskTask: TortureTask = {
   name: 'disk',
   promise:
-    'Without room on the disk, or while another process locks the file, nothing is lost and nothing refused is made.',
+    'With a full disk, or while another process locks the file, nothing is lost and no rejected change is made.',
   share: 1,
   run: async (options) => {
     const isOver = untilOver(options, LEAST_ROUNDS)

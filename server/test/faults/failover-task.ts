@@ -5,7 +5,7 @@ import { PostgresPair } from '../support/postgres-pair.ts'
 import { crashViolations } from './linearizability.ts'
 
 const LEAST_KILLS = 20
-/** Fail-overs of one pair of servers, one after the other; then the next pair. */
+/** Failovers of one pair of servers in a row, before the next pair. */
 const KILLS_OF_A_PAIR = 5
 const MAX_BACK_MS = 3_000
 const MAX_APART_MS = 1_000
@@ -37,7 +37,7 @@ function violationsOf(report: OutageReport): string[] {
 export const failoverTask: TortureTask = {
   name: 'failover',
   promise:
-    'The primary is killed and its synchronous standby promoted under load: nothing acknowledged is lost, no read is late, limits are exact, and both instances are back within 3 s.',
+    'The primary is killed and its synchronous standby promoted under load: nothing acknowledged is lost, no read is stale, limits are exact, and both instances are back within 3 s.',
   share: 2,
   run: async (options) => {
     const isOver = untilOver(options, LEAST_KILLS)

@@ -1,12 +1,12 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { type Received, signed } from '../support/webhook-receiver.ts'
 
-/** How often each trouble comes, of all requests. */
+/** The share of requests with each fault. */
 const CHANCES = { error: 0.03, busy: 0.01, cut: 0.02, hang: 0.001 } as const
 
-/** A receiver that fails at random: says 500 or 429, cuts the connection before or after it has taken something, or hangs. */
+/** A receiver that fails at random: responds 500 or 429, cuts the connection before or after accepting, or hangs. */
 export class FaultyReceiver {
-  /** What was answered with 2xx, or may have been: in the order of arrival, repeats included. */
+  /** Deliveries that got 2xx, or may have: in order of arrival, including repeats. */
   readonly taken: Received[] = []
   readonly violations: string[] = []
   attempts = 0
@@ -48,7 +48,7 @@ export class FaultyReceiver {
     else if (happens('busy')) response.writeHead(429, { 'Retry-After': '1' }).end()
     else if (happens('hang')) return
     else {
-      // One that is cut has been taken: it will come again.
+      // A delivery that is cut off was accepted: it will be repeated.
       this.taken.push(received)
       if (happens('cut')) request.socket.destroy()
       else response.writeHead(204).end()

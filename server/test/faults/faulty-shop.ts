@@ -11,7 +11,7 @@ import { SCANT } from './update-load.ts'
 
 export const SHOP_IDS = PET_IDS.map(BigInt)
 
-/** What one update was answered. */
+/** The response to one update. */
 export interface UpdateAnswer {
   readonly status: number
   readonly retryAfter: string | null
@@ -19,7 +19,7 @@ export interface UpdateAnswer {
   readonly ms: number
 }
 
-/** What every refusal by a database in trouble looks like. */
+/** The form of every refusal while the database has a fault. */
 export const UNAVAILABLE = {
   status: 503,
   retryAfter: '1',
@@ -30,7 +30,7 @@ export const UNAVAILABLE = {
   },
 } as const
 
-/** All that can be read of the first pet and around it. */
+/** Every read of the first pet and related resources. */
 const READS = [
   '/inventory',
   '/inventory/1',
@@ -42,18 +42,18 @@ const READS = [
 
 const PATIENCE_MS = 60_000
 
-/** The real service on a SQLite file of its own, whose disk, lock or bytes a test spoils. */
+/** The real service on its own SQLite file, with disk, lock or data faults. */
 export class FaultyShop {
   readonly folder = mkdtempSync(join(tmpdir(), 'petstore-faults-'))
   path: string
   readonly ledger = new UpdateLedger(SHOP_IDS)
   key = ''
   scantKey = ''
-  /** A command that starts the service, such as one that gives it another disk. */
+  /** A command that starts the service, for example with another disk. */
   through: readonly string[] = []
   #running: Awaited<ReturnType<typeof serve>> | undefined
 
-  /** A stocked file, with nobody who serves it. `prepare` is given the folder before anything is in it. */
+  /** A stocked file without a service. `prepare` gets the folder before anything is in it. */
   static async closed(prepare: (folder: string) => void = () => {}): Promise<FaultyShop> {
     const shop = new FaultyShop()
     prepare(shop.folder)
@@ -89,7 +89,7 @@ export class FaultyShop {
     return this.#service.program.pid
   }
 
-  /** Resolves when the log, which is written in the background, says this. */
+  /** Resolves when the log, which is written in the background, contains this. */
   async untilLogged(text: string): Promise<void> {
     const deadline = performance.now() + PATIENCE_MS
     while (!this.#service.output().includes(text)) {
@@ -107,7 +107,7 @@ export class FaultyShop {
     this.#running = await serve([], { ...this.#settings, through })
   }
 
-  /** Begins a start that is not to come to its end. */
+  /** Starts it and kills it before the start has finished. */
   async killDuringStart(afterMs: number): Promise<void> {
     const starting = startPetstore(['serve', '--port', '0'], { ...this.#settings, through: this.through })
     await Bun.sleep(afterMs)
@@ -115,7 +115,7 @@ export class FaultyShop {
     await starting.exited
   }
 
-  /** Of the service, once it has ended by itself. */
+  /** The exit code of the service, once it has ended by itself. */
   exitCode(): Promise<number> {
     return this.#service.program.exited
   }
@@ -131,12 +131,12 @@ export class FaultyShop {
     }
   }
 
-  /** Runs a command of petstore on this file. */
+  /** Runs a petstore command on this file. */
   command(args: readonly string[], options: { readonly through?: readonly string[] } = {}): Promise<Outcome> {
     return petstore(args, { ...options, env: { DATABASE_URL: this.url } })
   }
 
-  /** Stops it as an operator would; gives the lines of its log. */
+  /** Stops it as an operator would; returns the lines of its log. */
   async stop(): Promise<string[]> {
     await this.#service.stop()
     return this.#service.output().split('\n')
@@ -147,7 +147,7 @@ export class FaultyShop {
     await this.#running?.program.exited
   }
 
-  /** Sets a pet to a quantity that no other update has, and notes what became of it. */
+  /** Sets a pet to a unique quantity, and records the outcome. */
   async update(petId = 1n): Promise<UpdateAnswer> {
     const quantity = this.ledger.nextQuantity()
     const began = performance.now()
@@ -162,14 +162,14 @@ export class FaultyShop {
     return { status: response.status, retryAfter, body: await response.json(), ms: ended - began }
   }
 
-  /** The statuses of everything that can be read. */
+  /** The status of every read. */
   async reads(): Promise<Readonly<Record<string, number>>> {
     const statuses: Record<string, number> = {}
     for (const path of READS) statuses[path] = (await this.#service.call(path, this.key)).status
     return statuses
   }
 
-  /** What is wrong with what the service shows now. */
+  /** All contradictions in what the service shows now. */
   async violations(): Promise<string[]> {
     const { address, key } = this
     return [...(await checkThroughApi(this.ledger, SHOP_IDS, { address, key })), ...checkFile(this.path)]

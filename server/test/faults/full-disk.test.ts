@@ -6,7 +6,7 @@ import { canMount, fillDisk, limitFileSize, limitGrowth, mountSmallDisk, unmount
 
 setDefaultTimeout(120_000)
 
-/** More than fits into what room is left. */
+/** More than fits into the remaining space. */
 const MAX_UPDATES = 500
 
 let shop: FaultyShop
@@ -17,7 +17,10 @@ async function updateUntilRefused(): Promise<void> {
   throw new Error('no update was refused')
 }
 
-/** Whatever the means: refused at once with the Error body, all reads go on, and with room again so do updates. */
+/**
+ * For any cause: updates are refused at once with the Error body, all reads continue, and with free space
+ * updates succeed again.
+ */
 async function expectRefusalsAndRecovery(makeRoom: () => void): Promise<void> {
   for (let sent = 0; sent < 20; sent++) expect(await shop.update()).toMatchObject(UNAVAILABLE)
   expect(await shop.reads()).toEqual(ALL_READ)
@@ -30,9 +33,9 @@ async function expectRefusalsAndRecovery(makeRoom: () => void): Promise<void> {
   expect(await shop.violations()).toEqual([])
 }
 
-describe('when no more can be written', () => {
+describe('when nothing more can be written', () => {
   test.skipIf(process.platform !== 'linux')(
-    'because files may not grow: updates are refused, reads go on, nothing is lost, and it recovers',
+    'because files may not grow: updates are refused, reads continue, nothing is lost, and it recovers',
     async () => {
       shop = await FaultyShop.open()
       expect((await shop.update()).status).toBe(200)
@@ -43,7 +46,7 @@ describe('when no more can be written', () => {
     },
   )
 
-  test.skipIf(!canMount())('because the disk is full: the same, and even a start finds its way', async () => {
+  test.skipIf(!canMount())('because the disk is full: the same, and even a start succeeds', async () => {
     let folder = ''
     shop = await FaultyShop.open((made) => {
       folder = made

@@ -6,25 +6,25 @@ import { join } from 'node:path'
 const CHUNK = new Uint8Array(4096)
 
 /**
- * From now on the process cannot make a file longer than so many bytes (RLIMIT_FSIZE). Its writes really fail, as on
- * a full disk, without any rights and on any Linux.
+ * Limits the size of files that the process writes (RLIMIT_FSIZE). Its writes really fail, as on a full disk,
+ * without special permissions and on any Linux.
  */
 export function limitFileSize(pid: number, bytes: number | 'unlimited'): void {
   execFileSync('prlimit', ['--pid', String(pid), `--fsize=${bytes}:unlimited`])
 }
 
-/** Lets the write-ahead log of a database grow by so many bytes and no more. */
+/** Lets the write-ahead log of a database grow by at most this many bytes. */
 export function limitGrowth(pid: number, path: string, bytes: number): void {
   limitFileSize(pid, Math.max(statSync(`${path}-wal`).size, statSync(path).size) + Math.round(bytes))
 }
 
-/** Puts a small file system under a folder. It takes rights that not every machine gives. */
+/** Mounts a small file system on a folder. This needs permissions that not every machine grants. */
 export function mountSmallDisk(folder: string, megabytes: number): void {
   execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m`, 'tmpfs', folder], { stdio: 'pipe' })
 }
 
 export function unmount(folder: string): void {
-  // Lazily, since a killed process may not have let go of it yet.
+  // Lazily, because a killed process may not have released it yet.
   execFileSync('umount', ['-l', folder], { stdio: 'pipe' })
 }
 
@@ -41,7 +41,7 @@ export function canMount(): boolean {
   }
 }
 
-/** Fills the disk of a folder to its last byte; `free` makes room again. */
+/** Fills the disk of a folder to the last byte; `free` makes room again. */
 export function fillDisk(folder: string): { free(): void } {
   const path = join(folder, 'filler')
   const file = openSync(path, 'w')

@@ -1,6 +1,6 @@
 import contract from '../../../openapi.json'
 
-/** As much of JSON Schema as the contract uses for what callers send. */
+/** The part of JSON Schema that the contract uses for requests. */
 export interface Schema {
   readonly type?: string
   readonly format?: string
@@ -8,7 +8,7 @@ export interface Schema {
   readonly maximum?: number
   readonly enum?: readonly string[]
   readonly const?: boolean
-  /** Which fields exclude each other. */
+  /** Mutually exclusive fields. */
   readonly oneOf?: readonly { readonly required: readonly string[] }[]
   /** A value, or null. */
   readonly anyOf?: readonly Schema[]
@@ -25,7 +25,7 @@ export interface Parameter {
   readonly schema: Schema
 }
 
-/** One operation as the contract tells it: nothing here is taken from the code of the service. */
+/** One operation as described by the contract: nothing here comes from the code of the service. */
 export interface ContractOperation {
   readonly operationId: string
   readonly method: string

@@ -18,37 +18,37 @@ export interface FuzzRequest {
   readonly method: string
   /** Relative to the base address, query included. */
   readonly path: string
-  /** The whole request, one character for each byte. */
+  /** The complete request, one character per byte. */
   readonly bytes: string
-  /** `valid`: an answer of 4xx would be wrong; `invalid`: an answer below 400 would be. */
+  /** `valid`: a 4xx response would be wrong; `invalid`: a response below 400 would be. */
   readonly intent: Intent
-  /** Whether the path leads where it seems to: one that climbs out of itself does not. */
+  /** Whether the path leads where it seems to, which is false with `..` segments. */
   readonly isRouted: boolean
-  /** As it was sent, where there is one. */
+  /** As sent, if there is one. */
   readonly body: string | undefined
-  /** What the answer to an update that is taken has to say, where that is known. */
+  /** The expected response of a successful update, if known. */
   readonly update: { readonly petId: bigint; readonly quantity: number } | undefined
 }
 
 export interface Ingredients {
   readonly random: Random
   readonly key: string
-  /** The pets that this sender alone changes. */
+  /** The pets that only this sender changes. */
   readonly pets: readonly bigint[]
-  /** The orders that it has made of them. */
+  /** The orders that it has created for them. */
   readonly orders: readonly bigint[]
-  /** Pets that it has made, and may remove; nobody orders them. */
+  /** Pets that it has created, and may remove; nobody orders them. */
   readonly madePets: readonly bigint[]
-  /** Cursors that the service gave out. */
+  /** Cursors returned by the service. */
   readonly cursors: readonly string[]
 }
 
-/** What can change something is tried more often. */
+/** Operations that change something are tried more often. */
 const OPERATIONS = CONTRACT_OPERATIONS.flatMap((operation) =>
   Array<ContractOperation>(operation.body === undefined ? 3 : 5).fill(operation),
 )
 
-/** Thinks up one request out of the contract: most of them almost right. */
+/** Generates one request from the contract: most of them almost valid. */
 export function nextRequest(ingredients: Ingredients): FuzzRequest {
   const { random } = ingredients
   return chance(random, 0.06) ? strayRequest(ingredients) : operationRequest(ingredients)
@@ -58,7 +58,7 @@ function operationRequest({ random, key, pets, orders, madePets, cursors }: Ingr
   const operation = oneOf(random, OPERATIONS)
   const intents: Intent[] = []
   const { path, petId } = fillPath(operation, random, { pets, orders, madePets }, intents)
-  // Whether there is enough, and whether an order is there and open, is another question.
+  // The outcome also depends on the stock, and on whether the order exists and is open.
   if (isAboutOneOrder(operation) || dependsOnWhatIsThere(operation)) intents.push('either')
   const query = fillQuery(operation, random, cursors, intents)
   const method = chooseMethod(operation, random, intents)
@@ -69,7 +69,7 @@ function operationRequest({ random, key, pets, orders, madePets, cursors }: Ingr
     intents.push(text.intent)
     lines.push(...mediaType(random, intents))
   } else if (method === 'GET' && chance(random, 0.03)) {
-    // A body that nobody asked for is read and forgotten.
+    // An unexpected body is read and ignored.
     return assemble(method, path + query, [...lines, ...neutralHeaders(random)], '{"quantity":1}', intents)
   }
   lines.push(...neutralHeaders(random))
@@ -79,7 +79,7 @@ function operationRequest({ random, key, pets, orders, madePets, cursors }: Ingr
   return { ...request, update }
 }
 
-/** A request for what is not there, or by a way that does not lead anywhere. */
+/** A request for an unknown resource, or with a wrong path. */
 function strayRequest({ random, key }: Ingredients): FuzzRequest {
   const path = oneOf(random, [
     ...[
@@ -112,7 +112,7 @@ function isAboutOneOrder({ operationId, path }: ContractOperation): boolean {
   return operationId === 'createOrder' || path.includes('{orderId}')
 }
 
-/** Whether an id or a barcode is taken, a category or a webhook is there, or something is in use, is another question. */
+/** Whether the outcome depends on existing ids, barcodes, categories, webhooks or references. */
 function dependsOnWhatIsThere({ method, path }: ContractOperation): boolean {
   if (path.startsWith('/webhooks')) return path !== '/webhooks' || method !== 'GET'
   return method !== 'GET' && /^\/(?:pets|categories)/.test(path)
@@ -199,7 +199,7 @@ function authorization(random: Random, key: string, intents: Intent[]): string[]
   ])
 }
 
-/** Headers that the contract names; what they hold may refuse the request, or turn it into a 304 or 412. */
+/** Headers of the contract; their values may cause a rejection, a 304 or a 412. */
 function contractHeaders({ parameters }: ContractOperation, random: Random, intents: Intent[]): string[] {
   return parameters
     .filter((one) => one.in === 'header' && chance(random, 0.25))
@@ -228,7 +228,7 @@ function mediaType(random: Random, intents: Intent[]): string[] {
   ])
 }
 
-/** What must not make a difference. */
+/** Headers that must have no effect. */
 function neutralHeaders(random: Random): string[] {
   const lines = [
     'Range: bytes=0-1',
@@ -273,7 +273,7 @@ function assemble(
   }
 }
 
-/** JSON.parse has the last word on what a text means that is valid. */
+/** JSON.parse defines the meaning of a valid text. */
 function quantityOf(text: string): number | undefined {
   const { quantity } = JSON.parse(text) as { quantity?: number }
   return quantity

@@ -1,14 +1,14 @@
 import { type TortureTask, untilOver } from '../../scripts/torture-task.ts'
 import { type FuzzOutcome, fuzz } from './fuzz.ts'
 
-/** What a full run must reach, on both databases together. */
+/** The minimum of a full run, on both databases together. */
 const LEAST_REQUESTS = 100_000
 
 /** The long form of fuzz.test.ts. */
 export const fuzzTask: TortureTask = {
   name: 'fuzz',
   promise:
-    'No request made out of the contract, valid or invalid, is answered in a way the contract does not say.',
+    'Every request generated from the contract, valid or invalid, gets a response that the contract documents.',
   share: 2,
   run: async (options) => {
     const { seed, say } = options

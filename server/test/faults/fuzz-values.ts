@@ -2,7 +2,7 @@ import { resolved, type Schema } from './fuzz-contract.ts'
 
 export type Random = () => number
 
-/** What a part of a request is meant to be: taken, refused, or whatever the service makes of it. */
+/** The intended outcome of a part of a request: accepted, rejected, or either. */
 export type Intent = 'valid' | 'invalid' | 'either'
 
 export interface Value {
@@ -22,7 +22,7 @@ export function integerFrom(random: Random, least: number, most: number): number
   return least + Math.floor(random() * (most - least + 1))
 }
 
-/** Percent-encoded rubbish: cut off, overlong, not UTF-8, control characters, an encoded slash. */
+/** Invalid percent-encoding: truncated, overlong, not UTF-8, control characters, an encoded slash. */
 export const ODD_SEGMENTS = [
   ...['%', '%zz', '%0', '%00', '%0d%0a', '%ff%fe', '%c0%af', '%E0%A4%A', '%u0031', '1%2F2'],
   ...[
@@ -64,12 +64,12 @@ export function pathInteger(random: Random, known: readonly bigint[]): Value {
   const kind = random()
   if (kind < 0.7) return { text: String(oneOf(random, known)), intent: 'valid' }
   if (kind < 0.75) {
-    // An int64, but nobody's: some of them where a double would be rounded to one that is known.
+    // An unknown int64: some of them equal a known one as a double.
     const near = oneOf(random, known) + BigInt(integerFrom(random, 1_000, 2_000_000))
     return { text: String(BigInt.asIntN(64, near)), intent: 'either' }
   }
   if (kind < 0.8) {
-    // A digit that is percent-encoded is the same digit.
+    // A percent-encoded digit is the same digit.
     const text = String(oneOf(random, known))
     const first = text.charCodeAt(0).toString(16)
     return { text: `%${first}${text.slice(1)}`, intent: 'either' }
@@ -77,7 +77,7 @@ export function pathInteger(random: Random, known: readonly bigint[]): Value {
   return { text: oneOf(random, [...WRONG_INTEGERS, ...ODD_SEGMENTS]), intent: 'invalid' }
 }
 
-/** `seen` are cursors that the service gave out: whole they are taken, and with a scratch they may be anything. */
+/** `seen` are cursors returned by the service: unmodified they are valid, and modified they may be either. */
 export function queryValue(random: Random, schema: Schema, seen: readonly string[]): Value {
   const { type, format, minimum = 0, maximum = Number.MAX_SAFE_INTEGER, enum: values } = schema
   if (format === 'int64') return pathInteger(random, [0n, 1n, -1n, 9223372036854775807n])
@@ -108,7 +108,7 @@ function scratched(random: Random, text: string): string {
   return oneOf(random, [text, text.slice(0, at) + other + text.slice(at + 1), text.slice(0, at), text + text])
 }
 
-/** What might once have been a cursor. */
+/** A modified cursor. */
 export function garbled(random: Random): string {
   return oneOf(random, [
     ...ODD_SEGMENTS,
@@ -159,12 +159,12 @@ const ODD_TAGS = [
   ...[`"${'a'.repeat(4_000)}"`, '"a",'.repeat(500), ' '.repeat(3_000), '5-06abad0313733720cbf8a165f75a8160'],
 ] as const
 
-/** A value for a header that the contract names. */
+/** A value for a header of the contract. */
 export function headerValue(random: Random, name: string): string {
   return /match/i.test(name) ? oneOf(random, ODD_TAGS) : garbled(random)
 }
 
-/** A JSON text for the schema of a body. Of what it changes, it names only these pets. */
+/** A JSON text for the schema of a body. It changes only these pets. */
 export function bodyText(random: Random, schema: Schema, pets: readonly bigint[]): Value {
   const { properties = {}, required = [], oneOf: branches = [] } = resolved(schema)
   const chosen = branches.length === 0 ? [] : oneOf(random, branches).required
@@ -179,7 +179,7 @@ export function bodyText(random: Random, schema: Schema, pets: readonly bigint[]
       right,
       ` \r\n\t${right} `,
       `{"x":[{"y":null}],${members.join(',')},"status":"sold"}`,
-      // The last of two is the one that counts.
+      // The last duplicate counts.
       `{${entries.map(([name]) => `${JSON.stringify(name)}:1.5`).join(',')},${members.join(',')}}`,
       `{${entries.map(([name, value]) => `"\\u${name.charCodeAt(0).toString(16).padStart(4, '0')}${name.slice(1)}":${value}`).join(',')}}`,
       `{"__proto__":{"a":1},"constructor":1,${members.join(',')}}`,
@@ -203,9 +203,9 @@ export function bodyText(random: Random, schema: Schema, pets: readonly bigint[]
   return { text: oneOf(random, spoiled), intent: 'invalid' }
 }
 
-/** Of categories that are there, may be made, and are not. */
+/** Ids of categories that exist, may be created, and do not exist. */
 export const CATEGORY_IDS = [1n, 2n, 3n, 404n]
-/** Of pets and categories that are made: nobody else has them. */
+/** Ids of created pets and categories: nobody else has them. */
 const NEW_IDS = 1_000_000_000
 
 function idText(random: Random, name: string): string | undefined {
@@ -216,7 +216,7 @@ function idText(random: Random, name: string): string | undefined {
     : String(integerFrom(random, 1_000, NEW_IDS))
 }
 
-/** What a field holds where it does not hold null. */
+/** The schema of a field without null. */
 function nonNull(schema: Schema): Schema {
   return resolved(schema.anyOf?.find(({ type }) => type !== 'null') ?? schema)
 }

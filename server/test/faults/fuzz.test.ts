@@ -13,8 +13,8 @@ const SEED = 20_261_115
 describe.each([
   ['SQLite', false],
   ['PostgreSQL', true],
-])('4,000 requests made out of the contract, valid and invalid, on %s', (_, onPostgres) => {
-  test(`are all answered as the contract says, and change nothing when refused (seed ${SEED})`, async () => {
+])('4,000 requests generated from the contract, valid and invalid, on %s', (_, onPostgres) => {
+  test(`all get the response of the contract, and change nothing when rejected (seed ${SEED})`, async () => {
     const outcome = await fuzz({
       seed: SEED,
       onPostgres,
@@ -22,7 +22,7 @@ describe.each([
     })
     expect(outcome.violations).toEqual([])
     expect(outcome.updates).toBeGreaterThan(20)
-    // All kinds of answers came about: a generator that is refused at the door would show nothing.
+    // All kinds of responses occurred: a generator that is always rejected would show nothing.
     const statuses = Object.keys(outcome.statuses).map(Number)
     expect(statuses).toEqual(expect.arrayContaining([200, 201, 204, 304, 400, 401, 404, 405, 409, 412, 413]))
   })
@@ -34,7 +34,7 @@ describe('the fuzzing catches', () => {
     return (await fuzz({ seed: SEED, onPostgres: false, isOver, wrapStore })).violations.join('\n')
   }
 
-  test('an update that is acknowledged and never made', async () => {
+  test('an update that is acknowledged but not made', async () => {
     let updates = 0
     const found = await violationsWith((store) => ({
       ...store,
@@ -54,7 +54,7 @@ describe('the fuzzing catches', () => {
     expect(found).toContain('the stock is not what the answers said')
   })
 
-  test('a query that only a strange parameter brings to fail', async () => {
+  test('a query that only an unusual parameter makes fail', async () => {
     const found = await violationsWith((store) => ({
       ...store,
       listPets: (filter, limit) => {
@@ -66,7 +66,7 @@ describe('the fuzzing catches', () => {
   })
 })
 
-test('the generator knows every operation of the contract', () => {
+test('the generator covers every operation of the contract', () => {
   expect(CONTRACT_OPERATIONS.length).toBeGreaterThanOrEqual(8)
   expect(CONTRACT_OPERATIONS.filter(({ body }) => body !== undefined).length).toBeGreaterThan(0)
 })

@@ -7,30 +7,30 @@ import { TestService } from '../support/test-service.ts'
 import { type FuzzRequest, nextRequest } from './fuzz-requests.ts'
 import type { Random } from './fuzz-values.ts'
 
-/** Each has pets of its own, so that what the stock has to be is known though they send at the same time. */
+/** Each lane has its own pets, so that the expected stock is known despite concurrent requests. */
 const LANES = 8
 const PETS_A_LANE = 5
-/** After so many requests of each lane, the whole stock is compared. */
+/** After this many requests per lane, the whole stock is compared. */
 const COMPARE_EVERY = 250
 
 export interface FuzzOptions {
   readonly seed: number
   readonly onPostgres: boolean
-  /** Whether to stop, asked between rounds with the number of requests made. */
+  /** Whether to stop, called between rounds with the number of requests. */
   readonly isOver: (requests: number) => boolean
-  /** Plants a fault. */
+  /** Injects a fault. */
   readonly wrapStore?: (store: Store) => Store
 }
 
 export interface FuzzOutcome {
   readonly requests: number
-  /** Answers by status. */
+  /** The number of responses by status. */
   readonly statuses: Readonly<Record<number, number>>
   readonly updates: number
   readonly violations: readonly string[]
 }
 
-/** Sends requests made out of the contract to a real service, and tells every answer that should not have been. */
+/** Sends requests generated from the contract to a real service, and returns every wrong response. */
 export async function fuzz({ seed, onPostgres, isOver, wrapStore }: FuzzOptions): Promise<FuzzOutcome> {
   const pets = stock()
   const service = await TestService.start({
@@ -56,16 +56,16 @@ class FuzzRun implements FuzzOutcome {
   readonly statuses: Record<number, number> = {}
   readonly violations: string[] = []
   readonly #service: TestService
-  /** Of each lane, so that what each one sends does not depend on how fast the others are answered. */
+  /** One per lane, so that its requests do not depend on the speed of the others. */
   readonly #randoms: readonly Random[]
   readonly #lanes: bigint[][]
   readonly #expected: Map<bigint, { quantity: number; status: string }>
-  /** Made by each lane, and whose goods were taken out of the stock. */
+  /** Orders created by each lane, and all completed ones. */
   readonly #orders: bigint[][] = Array.from({ length: LANES }, () => [])
   readonly #completed = new Set<string>()
-  /** Made by each lane, and still there. */
+  /** Pets created by each lane that still exist. */
   readonly #made: bigint[][] = Array.from({ length: LANES }, () => [])
-  /** The last ones that each lane was given. */
+  /** The last cursors that each lane received. */
   readonly #cursors: string[][] = Array.from({ length: LANES }, () => [])
   readonly #sockets: (HostileSocket | undefined)[] = []
 
@@ -120,7 +120,7 @@ class FuzzRun implements FuzzOutcome {
     const cursor = /[?&]cursor=([^&>]+)[^>]*>; rel="next"/.exec(answer.headers.get('Link') ?? '')?.[1]
     if (cursor !== undefined)
       this.#cursors[lane]?.splice(0, 8, cursor, ...(this.#cursors[lane] ?? []).slice(0, 8))
-    // Of a stream, the head is enough.
+    // The head of a stream is enough.
     const isOver =
       answer.headers.get('Content-Type') === 'text/event-stream' ||
       answer.headers.get('Connection') === 'close'
@@ -136,7 +136,7 @@ class FuzzRun implements FuzzOutcome {
     }
     if (request.intent === 'valid' && status >= 400 && status !== 429) return 'a valid request was refused'
     try {
-      // A path that leads elsewhere is held against the form of errors alone.
+      // A path that leads elsewhere is only checked against the form of errors.
       const path = request.isRouted ? request.path : '/nowhere'
       checkAgainstContract(request.method, path, answer)
     } catch (error) {
@@ -161,7 +161,7 @@ class FuzzRun implements FuzzOutcome {
     return undefined
   }
 
-  /** What was ordered is there to be completed, once. */
+  /** An acknowledged order can be completed once. */
   #acknowledgeOrder(lane: number, { status, text, headers }: WireAnswer): string | undefined {
     const [, id, petId = '', quantity, state] =
       /^\{"id":(-?\d+),"petId":(-?\d+),"quantity":(\d+),.*"state":"(\w+)"/.exec(text) ?? []
@@ -175,7 +175,7 @@ class FuzzRun implements FuzzOutcome {
     return undefined
   }
 
-  /** A pet that is made, changed or removed is so in the stock. */
+  /** Applies an acknowledged creation, change or removal of a pet to the expected stock. */
   #acknowledgePet(lane: number, { method, path, body }: FuzzRequest, answer: WireAnswer): string | undefined {
     const { status, text, headers } = answer
     const made = this.#made[lane] ?? []
@@ -220,7 +220,7 @@ class FuzzRun implements FuzzOutcome {
   }
 }
 
-/** Ids where doubles, signs and the ends of int64 would show. */
+/** Ids that reveal rounding to doubles, lost signs and overflow at the ends of int64. */
 function stock(): StockedPet[] {
   const special = [
     0n,

@@ -8,12 +8,12 @@ export interface Target {
   readonly key: string
 }
 
-/** How many connections are opened at a time: more would wait for each other in the listener's queue. */
+/** How many connections are opened at a time: more would exceed the listener's queue. */
 const BATCH = 100
 const DRIP_MS = 250
 const MEBIBYTE = 1024 * 1024
 
-/** How many answers had which status; 0 stands for a connection that was closed without one. */
+/** The number of responses by status; 0 stands for a connection closed without one. */
 export type Statuses = Readonly<Record<number, number>>
 
 async function openAll(port: number, count: number): Promise<HostileSocket[]> {
@@ -25,7 +25,7 @@ async function openAll(port: number, count: number): Promise<HostileSocket[]> {
   return sockets
 }
 
-/** Connections that go on for as long as the service lets them. */
+/** Connections that stay open for as long as the service allows. */
 export interface Held {
   readonly count: number
   /** Resolves when the service has closed them all. */
@@ -33,7 +33,7 @@ export interface Held {
   end(): void
 }
 
-/** Begins with `opening` on each of so many connections, then sends `drip` again and again, never to an end. */
+/** Sends `opening` on each of several connections, then `drip` repeatedly and without end. */
 export async function hold(port: number, count: number, opening: string, drip: string): Promise<Held> {
   const sockets = await openAll(port, count)
   for (const socket of sockets) socket.send(opening)
@@ -63,7 +63,7 @@ export function slowBodies({ port, key }: Target, count: number): Promise<Held> 
   return hold(port, count, updateHead(key, 'Content-Length: 60000'), ' ')
 }
 
-/** Asks for the whole list and reads nothing of it. */
+/** Requests the whole list and reads nothing of it. */
 export async function slowReaders({ port, key }: Target, count: number): Promise<Held> {
   const sockets = await openAll(port, count)
   for (const socket of sockets) {
@@ -74,7 +74,7 @@ export async function slowReaders({ port, key }: Target, count: number): Promise
   }
   return {
     count,
-    // One who does not read does not see the end either.
+    // A client that does not read does not see the end either.
     allClosed: Promise.resolve(),
     end: () => {
       for (const socket of sockets) socket.end()
@@ -82,7 +82,7 @@ export async function slowReaders({ port, key }: Target, count: number): Promise
   }
 }
 
-/** Connects again and again with what is no request, and waits each time until it is thrown out. */
+/** Connects repeatedly with invalid requests, and waits each time until it is disconnected. */
 export async function malformedFlood({ port, key }: Target, count: number, random: Random): Promise<void> {
   const requests = [...malformedRequests(key), ...conflictingRequests(key)]
   for (let sent = 0; sent < count; sent += BATCH) {
@@ -92,7 +92,7 @@ export async function malformedFlood({ port, key }: Target, count: number, rando
   }
 }
 
-/** Sends header after header, up to a mebibyte, or until it is thrown out. */
+/** Sends headers without end, up to a mebibyte, or until it is disconnected. */
 export async function headerFlood({ port }: Target, connections: number): Promise<void> {
   const headers = Buffer.from(`X-Flood: ${'a'.repeat(1_000)}\r\n`.repeat(16))
   const sockets = await openAll(port, connections)
@@ -105,7 +105,7 @@ export async function headerFlood({ port }: Target, connections: number): Promis
   )
 }
 
-/** Bodies of so many mebibytes: declared, declared twice, in chunks, in one chunk, with a valid key and without. */
+/** Large bodies: declared, declared twice, in chunks, in one chunk, with a valid key and without. */
 export async function bodyFlood(
   { port, key }: Target,
   connections: number,
@@ -139,7 +139,7 @@ export async function bodyFlood(
   return tally(answers)
 }
 
-/** Tries one key after the other, as somebody who guesses would: half of them look like keys. */
+/** Tries one key after the other, as a guesser would: half of them look like keys. */
 export async function wrongKeys({ port }: Target, count: number, connections: number): Promise<Statuses> {
   const sockets = await openAll(port, connections)
   const statuses = await Promise.all(

@@ -17,25 +17,25 @@ import { PoliteClient } from './hostile-polite.ts'
 import { type HostileService, startHostileService } from './hostile-service.ts'
 
 const SEED = 20_261_115
-/** What all attacks of this file together may add to the memory. The slow readers alone ask for more than twice this. */
+/** The memory that all attacks of this file together may add. The slow readers alone request more than twice this. */
 const MAX_ADDED_BYTES = 160 * 1024 * 1024
 const PETS = 25_000
 const SLOW_READERS = 300
 const IDLE = 2_000
-/** Half of the time that the service gives a client that sends or reads nothing: waiting for one takes longer. */
+/** Half of the time that the service gives a silent client: waiting for one would take longer. */
 const LONG_MS = 5_000
 
 let service: HostileService
 let polite: PoliteClient
 let quietFiles: number
 let quietBytes: number
-/** They are let go by the service itself, and the last test waits for that. */
+/** The service itself disconnects them, and the last test waits for that. */
 let lingering: readonly Held[]
 
 beforeAll(async () => {
   service = await startHostileService()
   quietFiles = await service.metric('process_open_fds')
-  // Begun first, since the service gives them their time.
+  // Started first, because the service waits for them.
   lingering = [await slowHeaders(service, 200), await slowBodies(service, 200)]
   await service.stock(PETS)
   polite = new PoliteClient(service.address, service.key)
@@ -47,16 +47,16 @@ afterAll(async () => {
   await service.stop()
 })
 
-/** While the attack went on, and right after it. */
+/** During the attack, and right after it. */
 async function expectOthersAreServed(): Promise<void> {
   const { failed, medianMs } = await polite.figures(50)
   expect(failed).toEqual([])
-  // How much later is measured where nothing else runs: `npm run torture -- --only hostile`.
+  // `npm run torture -- --only hostile` measures the delay on an idle machine.
   expect(medianMs).toBeLessThan(LONG_MS)
   expect(await service.metric('process_resident_memory_bytes')).toBeLessThan(quietBytes + MAX_ADDED_BYTES)
 }
 
-describe(`others are answered as usual, and the memory stays bounded, under (seed ${SEED})`, () => {
+describe(`others are served as usual, and memory stays bounded, under (seed ${SEED})`, () => {
   test('2,000 idle connections, which the metrics show', async () => {
     const held = await idleConnections(service, IDLE)
     lingering = [...lingering, held]
@@ -64,7 +64,7 @@ describe(`others are answered as usual, and the memory stays bounded, under (see
     await expectOthersAreServed()
   }, 120_000)
 
-  test('many who ask for the whole list and do not read it', async () => {
+  test('many clients that request the whole list and do not read it', async () => {
     const held = await slowReaders(service, SLOW_READERS)
     const asked = { operation: 'listInventory', status: '200' }
     await until(async () => (await service.metric('petstore_requests_total', asked)) >= SLOW_READERS)
@@ -72,25 +72,25 @@ describe(`others are answered as usual, and the memory stays bounded, under (see
     held.end()
   }, 120_000)
 
-  test('a flood of bodies, each refused without being kept', async () => {
+  test('a flood of bodies, each rejected without being kept in memory', async () => {
     const statuses = await bodyFlood(service, 14, 8)
     expect(statuses).toEqual({ 200: 2, 400: 2, 401: 4, 413: 6 })
     await expectOthersAreServed()
   }, 120_000)
 
-  test('3,000 wrong keys from one address, which is then refused, and the metrics show', async () => {
+  test('3,000 wrong keys from one address, which is then refused, and the metrics show it', async () => {
     const statuses = await wrongKeys(service, 3_000, 20)
     expect(Object.keys(statuses)).toEqual(['401', '429'])
     expect(statuses[401]).toBeLessThanOrEqual(300)
     expect(
       await service.metric('petstore_rate_limited_total', { reason: 'anonymous' }),
     ).toBeGreaterThanOrEqual(2_700)
-    // The polite client comes from the same address, with a valid key.
+    // The polite client has the same address, with a valid key.
     await expectOthersAreServed()
   }, 120_000)
 
-  // From here on the address has used up what strangers may send: most of it is refused for that.
-  test('a flood of what is no request', async () => {
+  // The address has now used up its anonymous requests: most of the following are refused for that reason.
+  test('a flood of invalid requests', async () => {
     await malformedFlood(service, 400, randomFrom(SEED))
     await expectOthersAreServed()
   }, 120_000)
@@ -106,7 +106,7 @@ describe(`others are answered as usual, and the memory stays bounded, under (see
     expect((await flood).maxBytes).toBeLessThan(quietBytes + MAX_ADDED_BYTES)
   }, 120_000)
 
-  test('slow senders of headers and of bodies, who are cut off like the idle ones', async () => {
+  test('slow senders of headers and of bodies, which are disconnected like the idle ones', async () => {
     await Promise.all(lingering.map(({ allClosed }) => allClosed))
     await until(async () => (await service.metric('process_open_fds')) <= quietFiles + 5)
     await expectOthersAreServed()

@@ -1,4 +1,4 @@
-// A well-behaved client on a thread of its own, so that what it measures is the service and not the attacker beside it.
+// A well-behaved client on its own thread, so that it measures the service and not the attacker.
 import type { PoliteOrder, PoliteSample } from './hostile-polite.ts'
 
 declare const self: Worker

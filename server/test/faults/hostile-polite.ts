@@ -1,24 +1,24 @@
 export interface PoliteSample {
-  /** 0 where there was no answer. */
+  /** 0 if there was no response. */
   readonly status: number
   readonly ms: number
 }
 
-/** Where to begin to send, or to tell what was measured. */
+/** The address to send to, or the command to report the measurements. */
 export type PoliteOrder = { readonly address: string; readonly key: string } | 'tell'
 
 export interface PoliteFigures {
   readonly requests: number
   readonly medianMs: number
   readonly slowestMs: number
-  /** What was not answered with 200. */
+  /** Statuses other than 200. */
   readonly failed: readonly number[]
 }
 
-/** How many times slower than on the quiet service a well-behaved client may be answered in the middle of an attack. */
+/** How many times slower than on the idle service a well-behaved client may be served during an attack. */
 export const MAX_TIMES_SLOWER = 40
 
-/** Reads and updates one pet all the time, and measures how long that takes. */
+/** Constantly reads and updates one pet, and measures the time. */
 export class PoliteClient {
   readonly #worker = new Worker(new URL('./hostile-polite-worker.ts', import.meta.url).href)
 
@@ -26,7 +26,7 @@ export class PoliteClient {
     this.#order({ address, key })
   }
 
-  /** What it saw since the last time, at least so many requests: it is waited for them. */
+  /** The measurements since the last call; waits for at least this many requests. */
   async figures(least: number): Promise<PoliteFigures> {
     const samples: PoliteSample[] = []
     for (;;) {

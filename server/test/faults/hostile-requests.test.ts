@@ -15,7 +15,7 @@ beforeAll(async () => {
 })
 afterAll(() => service.stop())
 
-/** Names alone: the texts hold a key, which is there only once the service runs. */
+/** Only names: the texts contain a key, which exists only once the service runs. */
 const names = (make: (key: string) => readonly { readonly name: string }[]) =>
   make('').map(({ name }) => name)
 
@@ -26,7 +26,7 @@ function textOf(
   return make(service.key).find((one) => one.name === name)?.text ?? ''
 }
 
-/** One answer of 400 with the Error body and the headers of every response, then the end of the connection. */
+/** Expects one 400 with the Error body and the headers of every response, then a closed connection. */
 async function expectRefusal(text: string): Promise<void> {
   const socket = await HostileSocket.open(service.port)
   socket.send(text)
@@ -42,19 +42,19 @@ async function expectRefusal(text: string): Promise<void> {
   expect(await service.contents()).toEqual(before)
 }
 
-describe('a request whose end can be read in two ways is refused, and what follows is not taken for a request', () => {
+describe('a request with an ambiguous end is rejected, and what follows is not treated as a request', () => {
   test.each(names(conflictingRequests))('%s', async (name) => {
     await expectRefusal(textOf(conflictingRequests, name))
   })
 })
 
-describe('what is not a request is refused, and the connection closed', () => {
+describe('an invalid request is rejected, and the connection closed', () => {
   test.each(names(malformedRequests))('%s', async (name) => {
     await expectRefusal(textOf(malformedRequests, name))
   })
 })
 
-describe('a body that nobody reads is passed over whole, and the next request is the next one', () => {
+describe('an unread body is skipped completely, and the next request is the next one', () => {
   test.each(requestsWithUnreadBodies('').map(({ name, method }) => [name, method]))(
     '%s',
     async (name, method) => {
@@ -69,18 +69,18 @@ describe('a body that nobody reads is passed over whole, and the next request is
   )
 })
 
-describe('an update whose body does not come whole', () => {
+describe('an update with an incomplete body', () => {
   const head = (framing: string) =>
     `PATCH /v1/inventory/1 HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${service.key}\r\nContent-Type: application/json\r\n${framing}\r\n\r\n`
 
   test.each([
-    ['is broken off', 'Content-Length: 17', '{"quantity":666}'],
-    ['is broken off between chunks', 'Transfer-Encoding: chunked', '10\r\n{"quantity":666}\r\n'],
+    ['is truncated', 'Content-Length: 17', '{"quantity":666}'],
+    ['is truncated between chunks', 'Transfer-Encoding: chunked', '10\r\n{"quantity":666}\r\n'],
   ])('changes nothing and is no failure of the service: it %s', async (_, framing, body) => {
     const told = (await service.logged()).length
     const socket = await HostileSocket.open(service.port)
     socket.send(head(framing) + body)
-    // The service has begun to read it once it shows up as under way.
+    // The service reads it once it counts as in progress.
     await until(async () => (await metric('petstore_open_requests')) > 0)
     socket.end()
     await until(async () => (await service.logged()).length > told)
@@ -88,7 +88,7 @@ describe('an update whose body does not come whole', () => {
     expect(await service.contents()).toEqual(before)
   })
 
-  test('a length that is given twice does not let a large body in', async () => {
+  test('a duplicate length does not admit a large body', async () => {
     const socket = await HostileSocket.open(service.port)
     const length = 300_000
     socket.send(head(`Content-Length: ${length}\r\nContent-Length: ${length}`) + ' '.repeat(length))
@@ -96,7 +96,7 @@ describe('an update whose body does not come whole', () => {
     socket.end()
   })
 
-  test('no request of this file was a failure', async () => {
+  test('no request of this file caused a failure', async () => {
     const text = await (await fetch(service.metricsAddress)).text()
     expect(text).toContain('petstore_requests_total{operation="updateInventory",status="400"}')
     expect(text).not.toMatch(/status="5/)

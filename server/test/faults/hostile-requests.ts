@@ -1,4 +1,4 @@
-/** A request that a strict parser must not let through; `text` is one character for each byte. */
+/** A request that a strict parser must reject; `text` has one character per byte. */
 export interface MalformedRequest {
   readonly name: string
   readonly text: string
@@ -6,7 +6,7 @@ export interface MalformedRequest {
 
 const HOST = 'Host: petstore.test\r\n'
 
-/** What would change the stock, if it were ever taken for a request. */
+/** A request that would change the stock if it were ever parsed. */
 export function smuggledUpdate(key: string): string {
   return [
     'PATCH /v1/inventory/1 HTTP/1.1',
@@ -19,7 +19,7 @@ export function smuggledUpdate(key: string): string {
   ].join('\r\n')
 }
 
-/** Requests whose end two readers could see in two places, with a smuggled one where it would be found. */
+/** Requests whose end two parsers could see at two places, with a smuggled request where it would be found. */
 export function conflictingRequests(key: string): readonly MalformedRequest[] {
   const smuggled = smuggledUpdate(key)
   const update = (lines: readonly string[], body: string) =>
@@ -77,7 +77,7 @@ export function conflictingRequests(key: string): readonly MalformedRequest[] {
   ]
 }
 
-/** What is no HTTP/1.1 request at all, or too much of one. */
+/** Texts that are not HTTP/1.1 requests, or are too large. */
 export function malformedRequests(key: string): readonly MalformedRequest[] {
   const headed = (name: string, lines: string) => ({
     name,
@@ -115,7 +115,7 @@ export function malformedRequests(key: string): readonly MalformedRequest[] {
   ]
 }
 
-/** Requests that are answered before their body has come, or that have no use for one: it holds a smuggled request. */
+/** Requests that are answered before their body arrives, or ignore it: it contains a smuggled request. */
 export function requestsWithUnreadBodies(key: string): readonly (MalformedRequest & { method: string })[] {
   const smuggled = smuggledUpdate(key)
   const large = `${' '.repeat(100_000)}${smuggled}`

@@ -6,10 +6,10 @@ import { serve } from '../cli/running-petstore.ts'
 import { parsePrometheusText } from '../support/prometheus-text.ts'
 import type { Target } from './hostile-attacks.ts'
 
-/** The real program in a process of its own, so that its memory and its connections can be counted. */
+/** The real program in its own process, so that its memory and connections can be measured. */
 export interface HostileService extends Target {
   readonly address: string
-  /** Brings so many pets in while it runs. */
+  /** Imports this many pets while it runs. */
   stock(pets: number): Promise<void>
   metric(name: string, labels?: Readonly<Record<string, string>>): Promise<number>
   stop(): Promise<void>
@@ -27,7 +27,7 @@ export async function startHostileService(
   const env = {
     METRICS_PORT: '0',
     LOG_FORMAT: 'json',
-    // All attackers come from one address, and tests wait for the end of the silent ones.
+    // All attackers have one address, and tests wait for the end of the silent ones.
     MAX_CONNECTIONS_PER_ADDRESS: '10000',
     // Long enough to open all silent connections first, short enough for a test to wait for their end.
     FIRST_BYTE_TIMEOUT_SECONDS: '60',

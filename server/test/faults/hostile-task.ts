@@ -18,12 +18,12 @@ import { type HostileService, startHostileService } from './hostile-service.ts'
 const PETS = 100_000
 const LEAST_ROUNDS = 5
 const MAX_ADDED_BYTES = 400 * 1024 * 1024
-/** The service lets a silent connection go after some 10 s, and one that takes nothing of its answer after a minute. */
+/** The service closes a silent connection after some 10 s, and one that reads nothing after a minute. */
 const LONGEST_HOLD_MS = 80_000
 
 interface Attack {
   readonly name: string
-  /** Gives how many connections, requests or keys it was. */
+  /** Returns the number of connections, requests or keys. */
   readonly run: (target: Target, random: Random, held: Held[]) => Promise<number>
 }
 
@@ -41,7 +41,7 @@ const ATTACKS: readonly Attack[] = [
 /** The long form of hostile-clients.test.ts: all attacks in random order and size, while the stock changes. */
 export const hostileTask: TortureTask = {
   name: 'hostile',
-  promise: 'Hostile clients neither slow others down for long, nor fill the memory, nor stay.',
+  promise: 'Hostile clients do not slow others down for long, do not fill the memory, and are disconnected.',
   share: 2,
   run: async (options) => {
     const random = randomFrom(options.seed)
@@ -86,7 +86,7 @@ class Siege {
     this.#random = random
   }
 
-  /** How the quiet service fares. */
+  /** Measures the idle service. */
   async lookAround(): Promise<void> {
     await this.#polite.figures(200)
     const { medianMs } = await this.#polite.figures(500)
@@ -141,7 +141,7 @@ class Siege {
     }
   }
 
-  /** Nobody ends them but the service. */
+  /** Only the service ends them. */
   async #seeThemOff(held: readonly Held[]): Promise<void> {
     const deadline = performance.now() + LONGEST_HOLD_MS
     for (;;) {

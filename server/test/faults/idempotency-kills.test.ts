@@ -16,7 +16,7 @@ afterEach(async () => {
   for (const close of closing.splice(0).toReversed()) await close()
 })
 
-/** Instances of the real program on one database, which are killed and started again together. */
+/** Instances of the real program on one database, which are killed and restarted together. */
 class Instances {
   readonly url: string
   readonly #count: number
@@ -45,7 +45,7 @@ class Instances {
     await Promise.all(this.#running.map(({ program }) => program.exited))
   }
 
-  /** The answer to one and the same change, from one of the instances; `undefined` where none came. */
+  /** The response of one instance to the same change; `undefined` if there was none. */
   async ask(index: number, idempotencyKey: string): Promise<string | undefined> {
     const { address } = this.#running[index % this.#count] ?? {}
     try {
@@ -87,7 +87,7 @@ async function onTwoInstances(): Promise<Instances> {
   return Instances.start(database.url, 2)
 }
 
-/** The answer to the n-th such change. */
+/** The response to the n-th change. */
 const made = (count: number) =>
   `200 {"items":[{"petId":1,"quantity":${count},"status":"available"},{"petId":2,"quantity":${3 * count},"status":"available"}]}`
 
@@ -95,7 +95,7 @@ describe.each([
   ['SQLite', onSqlite],
   ['two instances on PostgreSQL', onTwoInstances],
 ])('an Idempotency-Key sent 100 times at once to %s', (_, open) => {
-  test('makes one change with 100 equal answers, and after a kill -9 and a restart the same answer again', async () => {
+  test('makes one change with 100 equal responses, and after a kill -9 and a restart the same response again', async () => {
     const instances = await open()
     expect(new Set(await Promise.all(instances.askAtOnce('same')))).toEqual(new Set([made(1)]))
     await instances.kill()
@@ -104,7 +104,7 @@ describe.each([
     expect(await instances.changesMade()).toEqual([1, 1])
   })
 
-  test('makes one change though a kill -9 comes amid them, whatever was answered by then', async () => {
+  test('makes one change despite a kill -9 during the requests', async () => {
     const instances = await open()
     const untilKilled = [
       (asked: readonly Promise<unknown>[]) => Promise.race(asked),

@@ -1,7 +1,7 @@
 import type { TestDatabase } from '../support/postgres-databases.ts'
 import { startNamed, untilDisconnected } from './kills-postgres.ts'
 
-/** Callers that go on until they are told to end. */
+/** Callers that continue until they are stopped. */
 interface PairLoad {
   run(addresses: readonly string[], isOver: () => boolean): Promise<unknown>
   untilAnswered(count: number): Promise<void>
@@ -12,11 +12,14 @@ interface PairKills {
   readonly random: () => number
   readonly maxAnswers: number
   readonly isOver: (kills: number) => boolean
-  /** With the callers at rest, and all that the one that was killed had under way over. */
+  /** Called while the callers are idle and all work of the killed instance has ended. */
   readonly afterKill: (kills: number, address: string) => Promise<void>
 }
 
-/** Kills one of two instances on PostgreSQL under load, while the other goes on; gives how often. Drops the database. */
+/**
+ * Kills one of two instances on PostgreSQL under load, while the other continues; returns the number of kills.
+ * Drops the database.
+ */
 export async function killPairMember(
   database: TestDatabase,
   { load, random, maxAnswers, isOver, afterKill }: PairKills,

@@ -1,9 +1,9 @@
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { change } from '../store/plain-rows.ts'
 
-/** Changes the stock without end, and prints each change once it is acknowledged. */
+/** Changes the stock without end, and prints each acknowledged change. */
 const [path = '', pets = '', first = ''] = process.argv.slice(2)
-// As the service has it open, with many checkpoints.
+// Opened like the service does, with many checkpoints.
 const store = openSqliteStore(path, { exclusive: true, checkpointAfterChanges: 50 })
 await store.loadStock(() => {})
 for (let quantity = Number(first); ; quantity++) {

@@ -6,7 +6,7 @@ setDefaultTimeout(120_000)
 const SEED = 20_261_115
 
 describe('one of two instances on PostgreSQL, killed (kill -9) under load twice', () => {
-  test('the other goes on, and nothing acknowledged is lost on either', async () => {
+  test('the other continues, and nothing acknowledged is lost on either', async () => {
     console.log(`seed ${SEED}`)
     const report = await killOneOfTwo({ seed: SEED, isOver: (kills) => kills >= 2 })
     expect(report.violations).toEqual([])

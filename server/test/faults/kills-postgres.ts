@@ -7,7 +7,7 @@ import { checkThroughApi, checkWithCommands } from './shown-stock.ts'
 import { UpdateLedger } from './update-ledger.ts'
 import { SCANT, UpdateLoad } from './update-load.ts'
 
-/** What the instance that was left alone did until the other one was back. */
+/** What the remaining instance did until the other one was back. */
 export interface PairReport extends KillCounts {
   readonly acknowledgedAlone: number
 }
@@ -15,12 +15,12 @@ export interface PairReport extends KillCounts {
 const IDS = PET_IDS.map(BigInt)
 const WRITERS = 8
 const MAX_UPDATES = 150
-/** So many updates the one that is left has to acknowledge after each kill. */
+/** Updates that the remaining instance must acknowledge after each kill. */
 const ALONE = 20
 const FAREWELL_MS = 60_000
 const TELL_EVERY = 10
 
-/** Kills one of two instances under load, at random, again and again; the other one has to go on. */
+/** Repeatedly kills one of two instances under load, at random; the other one must continue. */
 export async function killOneOfTwo({ seed, isOver, say }: KillOptions): Promise<PairReport> {
   const random = randomFrom(seed)
   const database = await createDatabase()
@@ -80,7 +80,7 @@ export async function startNamed(databaseUrl: string, name: string) {
   return { name, ...(await serve([], { cwd: '/', env })) }
 }
 
-/** PostgreSQL may still be at work on what a dead instance sent; afterwards nothing can come of it any more. */
+/** Waits until PostgreSQL has finished everything that a dead instance sent; nothing can come of it afterwards. */
 export async function untilDisconnected(database: TestDatabase, name: string): Promise<void> {
   const deadline = performance.now() + FAREWELL_MS
   for (;;) {
@@ -95,7 +95,8 @@ const LEAST_KILLS = 50
 
 export const killsPostgresTask: TortureTask = {
   name: 'kills-postgres',
-  promise: 'With one of two instances killed, the other goes on, and nothing acknowledged is lost on either.',
+  promise:
+    'If one of two instances is killed, the other continues, and nothing acknowledged is lost on either.',
   share: 2,
   run: async (options) => {
     const isOver = untilOver(options, LEAST_KILLS)

@@ -12,9 +12,9 @@ describe('petstore serve on SQLite, killed (kill -9) under load five times', () 
     expect(report.violations).toEqual([])
     expect(report.kills).toBeGreaterThanOrEqual(5)
     expect(report.ledger.counts.acknowledged).toBeGreaterThan(200)
-    // Without updates under way at the kill, and without refusals of each kind, it would show little.
+    // Without updates in progress at the kill, and without rejections of each kind, it would prove little.
     expect(report.ledger.counts.unsure).toBeGreaterThan(0)
-    // Nor without requests that are first answered after the kill.
+    // The same holds without requests that are first answered after the kill.
     expect(Math.min(...Object.values(report.keyed.counts))).toBeGreaterThan(0)
     for (const status of [200, 400, 401, 404, 412, 429]) {
       expect([status, report.load.statuses.get(status)]).not.toEqual([status, undefined])

@@ -21,22 +21,22 @@ export interface KillOptions {
   readonly seed: number
   readonly isOver: (kills: number) => boolean
   readonly say?: (progress: string) => void
-  /** Each kill is a power cut: what was not flushed is lost. */
+  /** Each kill is a power cut: unflushed data is lost. */
   readonly losesPower?: boolean
 }
 
-/** What every run with kills tells. */
+/** The counts of every run with kills. */
 export interface KillCounts {
   readonly kills: number
   readonly load: UpdateLoad
-  /** Adjustments and updates with an Idempotency-Key, which were repeated after each kill. */
+  /** Adjustments and updates with an Idempotency-Key, which are repeated after each kill. */
   readonly keyed: KeyedLoad
   readonly ledger: UpdateLedger
   readonly violations: readonly string[]
 }
 
 export interface KillReport extends KillCounts {
-  /** Of these, the kills before it even listened, while it brought the file back in order. */
+  /** Kills before the service listened, during the recovery of the file. */
   readonly killsAtStart: number
   /** How often the write-ahead log was restarted under load. */
   readonly restartedLogs: number
@@ -44,21 +44,21 @@ export interface KillReport extends KillCounts {
 
 const WRITERS = 8
 const KEYED_CALLERS = 4
-/** A kill comes after up to so many updates. */
+/** A kill comes after at most this many updates. */
 const MAX_UPDATES = 200
 const LONGEST_START_MS = 250
 const START_KILL_CHANCE = 0.15
-/** Else at any time. */
+/** Otherwise at any time. */
 const IN_COMMIT_CHANCE = 0.6
 const LONGEST_WAIT_FOR_COMMIT_MS = 50
-/** A commit writes for a while, waits for the disk, and is answered. */
+/** A commit writes for a while, waits for the disk, and is acknowledged. */
 const LONGEST_COMMIT_MS = 1
-/** The service itself lets its log grow for longer than a round goes on. */
+/** The service itself lets its log grow for longer than a round. */
 const RESTART_LOG_CHANCE = 0.3
-/** The command line reads everything, so not after every kill. */
+/** The commands read everything, so not after every kill. */
 const COMMANDS_EVERY = 20
 
-/** Kills the service under load again and again, and looks after each start whether anything is wrong. */
+/** Repeatedly kills the service under load, and checks for violations after each start. */
 export async function killAgainAndAgain(options: KillOptions): Promise<KillReport> {
   const { seed, isOver, say, losesPower = false } = options
   const random = randomFrom(seed)
@@ -77,7 +77,7 @@ export async function killAgainAndAgain(options: KillOptions): Promise<KillRepor
   const check = async () => {
     await keyed.settle([shop.address])
     violations.push(...(await shop.violations()))
-    // The one who could have made what had no answer is dead.
+    // The process that could have made the unanswered updates is dead.
     ledger.settle()
     if (++rounds % COMMANDS_EVERY !== 0 && !isOver(kills)) return
     violations.push(...(await checkWithCommands(ledger, SHOP_IDS.slice(0, 2), shop.url)))
@@ -125,7 +125,7 @@ export async function killAgainAndAgain(options: KillOptions): Promise<KillRepor
   }
 }
 
-/** What it makes is in the ledger as soon as it is answered; what was under way at a kill, once it was repeated. */
+/** Records its changes in the ledger when they are answered; those in progress at a kill, once they were repeated. */
 export function keyedLoad(ledger: UpdateLedger, key: string, random: () => number): KeyedLoad {
   const onMade = ({ changes, began, ended }: MadeRequest) => {
     for (const { petId, before, after } of changes) {
@@ -139,7 +139,7 @@ export function keyedLoad(ledger: UpdateLedger, key: string, random: () => numbe
   return new KeyedLoad({ key, petIds: PET_IDS, callers: KEYED_CALLERS, nextValue, random, onMade })
 }
 
-/** What is wrong with the answers of both loads. */
+/** The violations in the responses of both loads. */
 export function loadViolations(load: UpdateLoad, keyed: KeyedLoad): string[] {
   const initial = new Map(PET_IDS.map((petId) => [petId, 0]))
   return [
@@ -149,7 +149,7 @@ export function loadViolations(load: UpdateLoad, keyed: KeyedLoad): string[] {
   ]
 }
 
-/** Until so long after the write-ahead log has grown: a kill falls into a commit, or between it and what comes after it. */
+/** Waits until this time after the write-ahead log has grown: a kill then hits a commit, or the moment after it. */
 export function waitForCommit(path: string, afterMs: number): void {
   const log = `${path}-wal`
   const { size } = statSync(log)
@@ -159,7 +159,10 @@ export function waitForCommit(path: string, afterMs: number): void {
   while (performance.now() < until);
 }
 
-/** Brings all that is in the log into the file, so that the next update begins it anew, over what it holds. */
+/**
+ * Copies the whole log into the file, so that the next update restarts the log at its beginning, over the old
+ * content.
+ */
 async function restartLog(path: string, through: readonly string[]): Promise<void> {
   const script = join(import.meta.dir, 'restart-log.ts')
   const program = Bun.spawn([...through, process.execPath, script, path], { stderr: 'inherit' })
@@ -186,7 +189,7 @@ const LEAST_KILLS = 500
 
 export const killsTask: TortureTask = {
   name: 'kills',
-  promise: 'After a kill -9 every acknowledged update is there, and nothing that was refused.',
+  promise: 'After a kill -9 every acknowledged update exists, and no rejected one.',
   share: 3,
   run: async (options: TortureOptions) => {
     const isOver = untilOver(options, LEAST_KILLS)

@@ -17,7 +17,7 @@ import { TestService } from '../support/test-service.ts'
 const PET_IDS = [1, 2, 3]
 const SEED = 20_261_115
 const REQUESTS = 400
-/** Few, so that hardly anything happens at once: then only one order is possible, and a fault cannot hide. */
+/** Few, so that little happens concurrently: then only one order is possible, and a fault cannot hide. */
 const WORKERS = 3
 
 async function withFault<T>(
@@ -42,7 +42,7 @@ function loadOf({ key }: TestService) {
   }
 }
 
-/** What the check finds in the answers of a service with this fault between it and its store. */
+/** The findings of the check with this fault between the service and its store. */
 function findingsWith(fault: (store: Store) => Store): Promise<string[]> {
   return withFault(fault, async (service, initial) => {
     const { operations, statuses } = await record([service], loadOf(service))
@@ -54,7 +54,7 @@ function findingsWith(fault: (store: Store) => Store): Promise<string[]> {
   })
 }
 
-/** The same with adjustments and with requests that come again. */
+/** The same with adjustments and repeated requests. */
 function findingsOfBothWith(fault: (store: Store) => Store): Promise<string[]> {
   return withFault(fault, async (service, initial) => {
     const both = await recordBoth([service], { ...loadOf(service), keyedCallers: WORKERS })
@@ -64,8 +64,8 @@ function findingsOfBothWith(fault: (store: Store) => Store): Promise<string[]> {
   })
 }
 
-describe('the check of what a live service answered', () => {
-  test('finds nothing in a sound one', async () => {
+describe('the check of the responses of a live service', () => {
+  test('finds nothing in a correct one', async () => {
     expect(await findingsWith((store) => store)).toEqual([])
   })
 
@@ -95,7 +95,7 @@ describe('the check of what a live service answered', () => {
         updates++
         return store.changeStock(changes)
       },
-      // Says that nothing has changed until the tenth update.
+      // Reports no change until the tenth update.
       version: () => (updates === 0 ? store.version() : Math.floor(updates / 10)),
     })
     expect(await findingsWith(lagging)).not.toEqual([])
@@ -105,7 +105,7 @@ describe('the check of what a live service answered', () => {
 type Make = (request: Command) => Promise<Outcome>
 type Change = (request: SubmittedCommand) => Promise<Result>
 
-/** Requests one by one: what comes of each is up to the fault, which is given a way to really make it, without its key. */
+/** Handles requests one by one: the fault decides the outcome, and can make the change without its key. */
 function oneByOne(fault: (make: Make) => Change): (store: Store) => Store {
   return (store) => {
     const change = fault(async (request) => {
@@ -121,7 +121,7 @@ function oneByOne(fault: (make: Make) => Change): (store: Store) => Store {
   }
 }
 
-/** Keys as they should be, though in memory. `remember` may do it otherwise. */
+/** Correct idempotency keys, in memory. `remember` may change how. */
 function withKeys(make: Make, remember = (write: () => void) => write(), hasFingerprints = true): Change {
   const known = new Map<string, { readonly fingerprint: string; readonly answer: string }>()
   return async (request) => {
@@ -139,7 +139,7 @@ function withKeys(make: Make, remember = (write: () => void) => write(), hasFing
   }
 }
 
-/** Each change in a commit of its own. */
+/** Each change in its own commit. */
 function torn(make: Make): Make {
   return async (request) => {
     if (request.type !== 'adjust') return make(request)
@@ -154,7 +154,7 @@ function torn(make: Make): Make {
   }
 }
 
-/** Those changes that can be made, whatever becomes of the others. */
+/** Makes the possible changes, whatever happens to the others. */
 function partial(make: Make): Make {
   return async (request) => {
     const outcome = await make(request)
@@ -173,26 +173,30 @@ function unconditional(make: Make): Make {
       : make(request)
 }
 
-describe('the check of adjustments and of requests that come again', () => {
+describe('the check of adjustments and of repeated requests', () => {
   test.each([
-    ['a sound service', (store: Store) => store],
-    ['one that makes requests one by one', oneByOne((make) => withKeys(make))],
+    ['a correct service', (store: Store) => store],
+    ['a service that handles requests one by one', oneByOne((make) => withKeys(make))],
   ])('finds nothing in %s', async (_, fault) => {
     expect(await findingsOfBothWith(fault)).toEqual([])
   })
 
   test.each([
     ['adjustments that are made in several commits', (make: Make) => withKeys(torn(make)), 'a list shows'],
-    ['adjustments of which a part is made', (make: Make) => withKeys(partial(make)), 'never answered'],
-    ['changes to what was not expected', (make: Make) => withKeys(unconditional(make)), 'answered as if on'],
+    ['adjustments that are made in part', (make: Make) => withKeys(partial(make)), 'never answered'],
     [
-      'keys that are remembered after the commit',
+      'changes despite another expected quantity',
+      (make: Make) => withKeys(unconditional(make)),
+      'answered as if on',
+    ],
+    [
+      'keys that are stored after the commit',
       (make: Make) => withKeys(make, (write) => setTimeout(write, 5)),
       'was decided twice',
     ],
-    ['keys that are not remembered', (make: Make) => withKeys(make, () => {}), 'was decided twice'],
+    ['keys that are not stored', (make: Make) => withKeys(make, () => {}), 'was decided twice'],
     [
-      'keys that stand for any request',
+      'keys that match any request',
       (make: Make) => withKeys(make, (write) => write(), false),
       'a key of another request was answered 200',
     ],

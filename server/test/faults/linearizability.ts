@@ -16,7 +16,7 @@ const INSTANCES = 4
 const WORKERS = 48
 const KEYED_CALLERS = 16
 
-/** Drives four instances on one PostgreSQL at once, and checks what they answered. */
+/** Sends requests to four instances on one PostgreSQL at once, and checks the responses. */
 export async function driveInstances(
   seed: number,
   isOver: (requests: number) => boolean,
@@ -56,7 +56,7 @@ export function driveViolations({ contradictions: found, deadlocks, recorded }: 
   ]
 }
 
-/** The same while PostgreSQL crashes so many times. */
+/** The same while PostgreSQL crashes several times. */
 export async function driveThroughCrashes(times: number): Promise<OutageReport> {
   const server = await PostgresServer.start()
   try {
@@ -71,7 +71,7 @@ export function crashViolations({ contradictions: found, statuses }: OutageRepor
   return [...found, ...unexpected.map((status) => `while PostgreSQL was away, an answer was ${status}`)]
 }
 
-/** What is refused is so at once, and what is back is used soon. */
+/** Refusals must be immediate, and recovery fast. */
 function lateViolations({ longestRefusalMs, recoveriesMs }: OutageReport): string[] {
   const back = Math.max(...recoveriesMs)
   return [
@@ -89,7 +89,7 @@ const CRASHES = 5
 export const linearizabilityTask: TortureTask = {
   name: 'linearizability',
   promise:
-    'Four instances answer like one register for each pet, make adjustments whole and requests with a key once, and PostgreSQL may crash meanwhile.',
+    'Four instances behave like one register per pet, and make adjustments atomically and requests with a key once, even if PostgreSQL crashes.',
   share: 2,
   run: async (options) => {
     const { seed, isFull, say } = options

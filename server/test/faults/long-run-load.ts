@@ -1,19 +1,19 @@
 /**
- * The load generator of a long run, a process of its own: told over its channel how fast to send, it tells what it has
- * done whenever it is asked.
+ * The load generator of a long run, in its own process: it gets its rate over its channel, and reports on
+ * request.
  */
 import { randomFrom } from '../../scripts/torture-task.ts'
 import { KINDS, type KindName, type LoadTarget, RequestMaker } from './long-run-requests.ts'
 import { WireConnection } from './long-run-wire.ts'
 
-/** `rate` in requests a second; without one, as fast as the answers come. */
+/** `rate` in requests a second; without one, as fast as responses arrive. */
 export type LoadOrder =
   | { readonly kind: 'begin'; readonly target: LoadTarget; readonly seed: number }
   | { readonly kind: 'pace'; readonly rate?: number }
   | { readonly kind: 'tell' }
   | { readonly kind: 'end' }
 
-/** Since it was last asked. */
+/** Since the last report. */
 export interface LoadReport {
   readonly requests: number
   readonly seconds: number
@@ -21,16 +21,16 @@ export interface LoadReport {
   readonly p99Ms: number
   readonly streams: number
   readonly slowReads: number
-  /** Answers that a request should not have got, by what they were. */
+  /** Unexpected responses, by description. */
   readonly surprises: Readonly<Record<string, number>>
-  /** Part of one core that this process used. */
+  /** The share of one core that this process used. */
   readonly cpu: number
 }
 
 const CONNECTIONS = 32
 const STREAMS = 4
 const SLOW_READERS = 2
-/** More than the buffers of the sockets hold, so that the service has to wait for who reads them. */
+/** More than the socket buffers hold, so that the service must wait for the reader. */
 const LISTS_OF_SLOW_READER = 60
 const TICK_MS = 5
 const STREAM_LASTS_MS = 3_000
@@ -96,7 +96,7 @@ function sendWhatIsDue(): void {
     for (const caller of idle.splice(0)) caller.sendNext()
     return
   }
-  // What cannot be sent in time is not made up for later: the throughput shows it.
+  // Requests that cannot be sent in time are not made up for later: the throughput shows it.
   owed = Math.min(owed + (rate * TICK_MS) / 1_000, (rate * 50) / 1_000)
   while (owed >= 1) {
     const caller = idle.shift()
@@ -106,7 +106,7 @@ function sendWhatIsDue(): void {
   }
 }
 
-/** Follows the events for a while, hangs up, and begins anew. */
+/** Follows the events for a while, disconnects, and starts again. */
 async function followEvents(): Promise<void> {
   while (!isEnded) {
     const stream = await WireConnection.open(port, ({ status }) => surprise(`events answered ${status}`))
@@ -117,7 +117,7 @@ async function followEvents(): Promise<void> {
   }
 }
 
-/** Asks for many lists and takes its time; every other time it hangs up in the middle. */
+/** Requests many lists and reads slowly; every other time it disconnects halfway. */
 async function readSlowly(): Promise<void> {
   for (let round = 0; !isEnded; round++) {
     const isOver = Promise.withResolvers<void>()
@@ -186,5 +186,5 @@ process.on('message', (order: LoadOrder) => {
       process.exit(0)
   }
 })
-// Whoever started it is gone.
+// The parent process is gone.
 process.on('disconnect', () => process.exit(0))

@@ -7,7 +7,7 @@ const PANEL = 170
 const GAP = 50
 const TOP = 50
 
-/** Colours for a light page and for a dark one; the page that shows the picture decides. */
+/** Colours for light and dark mode; the page that shows the picture decides. */
 const STYLE = `
   text { font: 12px system-ui, -apple-system, 'Segoe UI', sans-serif; fill: #333 }
   .title { font-size: 16px; font-weight: 600 }
@@ -37,7 +37,7 @@ interface Panel {
   }[]
 }
 
-/** Throughput and memory over time, from zero: a leak is a line that climbs, not one that looks steep. */
+/** Throughput and memory over time, from zero: a leak is a rising line, not one that looks steep. */
 export function toSvg(results: LongRunResults): string {
   const { slices } = results
   const title = titleOf(results)

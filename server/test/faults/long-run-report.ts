@@ -18,15 +18,14 @@ export function toMarkdown(results: LongRunResults, name: string, command: strin
   }, 0)
   return [
     `# ${titleOf(results)}`,
-    `${pets.toLocaleString('en-US')} pets, begun ${began}, seed ${seed}. ` +
-      `Made again with \`${command}\`.`,
+    `${pets.toLocaleString('en-US')} pets, begun ${began}, seed ${seed}. ` + `Repeat with \`${command}\`.`,
     `Two of three slices of 10 s are sent at a fixed rate of ${count(offeredPerSecond)} requests a second, which is ` +
-      '60 % of what the service did at the beginning; the third as fast as the answers come. The fixed rate makes ' +
-      'memory comparable, the other shows whether the service has become slower. Beside the requests, four event ' +
-      'streams are opened and closed and two readers take long lists slowly or hang up in the middle.',
+      '60 % of the throughput at the beginning; the third as fast as responses arrive. The fixed rate makes ' +
+      'memory comparable, the other shows whether the service has become slower. In addition, four event ' +
+      'streams are opened and closed, and two readers read long lists slowly or disconnect halfway.',
     `![requests a second and memory over time](${name}.svg)`,
     '## What is promised',
-    `The first ${Math.round(warmUpSeconds(results))} s are for warming up. Of the rest, the median of the first ` +
+    `The first ${Math.round(warmUpSeconds(results))} s are warm-up. Of the rest, the median of the first ` +
       'quarter is compared with that of the last.',
     table(
       ['', 'after warm-up', 'at the end', 'wanted', 'met'],
@@ -57,7 +56,7 @@ export function toMarkdown(results: LongRunResults, name: string, command: strin
   ].join('\n\n')
 }
 
-/** Where the generator is the busier one, it is not the service that is measured. */
+/** If the generator is busier than the service, the run measures the generator. */
 function cpuOf({ slices }: LongRunResults, pick: (slice: (typeof slices)[number]) => number): string {
   const flatOut = slices.filter(({ pace }) => pace === 'flat-out')
   return `${Math.round(median(flatOut.map(pick)) * 100)} % of a core`

@@ -1,17 +1,17 @@
-/** What a run needs to know to send requests. */
+/** The data that a run needs to send requests. */
 export interface LoadTarget {
   readonly port: number
   readonly key: string
   readonly pets: number
 }
 
-/** One kind of request: how often of a hundred, and what it may be answered with. */
+/** One kind of request: its share in percent, and the allowed responses. */
 interface Kind {
   readonly share: number
   readonly statuses: readonly number[]
 }
 
-/** A shop's day: mostly single pets, some lists, and those who should not be there. */
+/** A shop's day: mostly single pets, some lists, and some unauthorised callers. */
 export const KINDS = {
   read: { share: 36, statuses: [200] },
   update: { share: 24, statuses: [200] },
@@ -21,7 +21,7 @@ export const KINDS = {
   list: { share: 4, statuses: [200] },
   pets: { share: 4, statuses: [200] },
   unknownPet: { share: 3, statuses: [404] },
-  // Above the limit for strangers, as those who guess keys are.
+  // Above the anonymous limit, like callers who guess keys.
   wrongKey: { share: 3, statuses: [401, 429] },
   staleUpdate: { share: 2, statuses: [412] },
 } as const satisfies Record<string, Kind>
@@ -30,12 +30,12 @@ export type KindName = keyof typeof KINDS
 const NAMES = Object.keys(KINDS) as KindName[]
 const WHEEL: readonly KindName[] = NAMES.flatMap((name) => Array<KindName>(KINDS[name].share).fill(name))
 
-/** Makes requests, ready to be sent. */
+/** Builds requests, ready to send. */
 export class RequestMaker {
   readonly #target: LoadTarget
   readonly #random: () => number
   #quantity = 0
-  /** The tag of the list that was seen last. */
+  /** The latest tag of the list. */
   listTag = '"none"'
 
   constructor(target: LoadTarget, random: () => number) {
@@ -82,7 +82,7 @@ export class RequestMaker {
     return `GET /v1${path} HTTP/1.1\r\nHost: shop\r\nAuthorization: Bearer ${this.#target.key}\r\n${headers}\r\n`
   }
 
-  /** Each quantity is another one: an update that changes nothing would write nothing. */
+  /** Each quantity is different: an update without a change would write nothing. */
   #patch(petId: number, headers: string): string {
     this.#quantity = (this.#quantity + 1) % 1_000_000
     const body = `{"quantity":${this.#quantity}}`

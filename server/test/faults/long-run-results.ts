@@ -1,6 +1,6 @@
-/** What was seen in one slice of a long run. */
+/** The measurements of one slice of a long run. */
 export interface Slice {
-  /** Since the load began, at the end of the slice. */
+  /** Since the start of the load, at the end of the slice. */
   readonly atSeconds: number
   readonly pace: 'steady' | 'flat-out'
   readonly requestsPerSecond: number
@@ -8,7 +8,7 @@ export interface Slice {
   readonly p99Ms: number
   readonly residentBytes: number
   readonly handles: number
-  /** Parts of one core. */
+  /** Shares of one core. */
   readonly serverCpu: number
   readonly loadCpu: number
   readonly streams: number
@@ -24,14 +24,14 @@ export interface LongRunResults {
   readonly began: string
   readonly environment: Readonly<Record<string, string>>
   readonly slices: readonly Slice[]
-  /** Before the load, and after it when everybody has hung up. */
+  /** Before the load, and after all clients have disconnected. */
   readonly handlesBefore: number
   readonly handlesAfter: number
   readonly updatesStored: number
   readonly surprises: Readonly<Record<string, number>>
 }
 
-/** One promise, kept or not. */
+/** One guarantee, met or not. */
 export interface Check {
   readonly what: string
   readonly atBeginning: string
@@ -40,11 +40,11 @@ export interface Check {
   readonly isMet: boolean
 }
 
-/** The first fifth is for warming up; of the rest, the first quarter is compared with the last. */
+/** The first fifth is warm-up; of the rest, the first quarter is compared with the last. */
 const WARM_UP = 1 / 5
 const COMPARED = 1 / 4
 const MAX_CHANGE = 0.1
-/** Streams and slow readers come and go: a few handles more at one moment are no leak. */
+/** Streams and slow readers come and go: a few more handles at one moment are no leak. */
 const HANDLES_TO_AND_FRO = 4
 
 export function warmUpSeconds({ minutes }: Pick<LongRunResults, 'minutes'>): number {

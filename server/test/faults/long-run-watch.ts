@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** What Linux knows of a process at one moment. */
+/** The data of Linux about a process at one moment. */
 export interface ProcessSample {
   readonly residentBytes: number
   readonly handles: number
@@ -13,7 +13,7 @@ const TICKS_A_SECOND = 100
 export function watch(pid: number): ProcessSample {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8')
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-  // Behind the name, which may hold anything: user and system time are the 12th and 13th.
+  // After the name, which may contain anything, user and system time are the 12th and 13th field.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   return {
     residentBytes: Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1] ?? 0) * 1_024,

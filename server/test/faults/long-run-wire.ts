@@ -1,6 +1,6 @@
 import type { Socket } from 'bun'
 
-/** One answer, as far as a load generator cares. */
+/** The parts of a response that matter to a load generator. */
 export interface WireAnswer {
   readonly status: number
   readonly tag: string | undefined
@@ -11,8 +11,8 @@ const HEAD_END = Buffer.from('\r\n\r\n')
 const NOTHING = Buffer.alloc(0)
 
 /**
- * One keep-alive connection that sends ready bytes and reads answers without looking at their bodies. fetch would cost
- * the generator more than the answer costs the service, and then it would be the generator that is measured.
+ * One keep-alive connection that sends prepared bytes and reads responses without parsing their bodies. fetch
+ * would cost the generator more than the response costs the service, and the run would measure the generator.
  */
 export class WireConnection {
   readonly #port: number
@@ -41,7 +41,10 @@ export class WireConnection {
     this.#onLost = onLost
   }
 
-  /** Requests are small: they go out whole, or the service is so far behind that the connection is of no use. */
+  /**
+   * Requests are small: they are sent in one write, or the service is so far behind that the connection is
+   * useless.
+   */
   send(request: string): void {
     this.#sentAt.push(performance.now())
     const written = this.#socket?.write(request) ?? 0
@@ -100,7 +103,7 @@ export class WireConnection {
   #readHead(head: string): void {
     this.#status = Number(head.slice(9, 12))
     this.#tag = /\r\netag: ([^\r]+)/i.exec(head)?.[1]
-    // What follows is thrown away for as long as the stream lasts.
+    // The rest of the stream is discarded.
     if (/\r\ncontent-type: text\/event-stream/i.test(head)) this.#bodyLeft = Number.POSITIVE_INFINITY
     else this.#bodyLeft = this.#status === 304 ? 0 : Number(/\r\ncontent-length: (\d+)/i.exec(head)?.[1] ?? 0)
   }

@@ -6,7 +6,7 @@ import { checksOf, type LongRunResults, type Slice } from './long-run-results.ts
 
 setDefaultTimeout(120_000)
 
-/** A run of 20 minutes in which nothing changes, but what `change` makes of a slice; `part` goes from 0 to 1. */
+/** A steady run of 20 minutes, except for what `change` does to a slice; `part` goes from 0 to 1. */
 function steadyRun(
   change: (part: number) => Partial<Slice> = () => ({}),
   facts: Partial<LongRunResults> = {},
@@ -30,31 +30,31 @@ function steadyRun(
 const unmet = (results: LongRunResults) =>
   checksOf(results).flatMap(({ what, isMet }) => (isMet ? [] : [what.split(',')[0]]))
 
-describe('a long run is not good', () => {
+describe('a long run fails', () => {
   test.each<[string, LongRunResults, readonly string[]]>([
     [
-      'when memory climbs',
+      'if memory grows',
       steadyRun((part) => ({ residentBytes: 1e8 * (1 + 0.2 * part) })),
       ['resident memory'],
     ],
     [
-      'when it slows down',
+      'if it slows down',
       steadyRun((part) => ({ requestsPerSecond: 10_000 - 2_500 * part })),
       ['requests a second', 'requests for each second of processor time', 'requests a second'],
     ],
     [
-      'when handles are not given back',
+      'if handles are not released',
       steadyRun((part) => ({ handles: Math.round(47 + 10 * part) }), { handlesAfter: 22 }),
       ['open handles under load', 'open handles before and after the load'],
     ],
     [
-      'when an answer is a wrong one',
+      'if a response is wrong',
       steadyRun(undefined, { surprises: { 'read answered 500': 1 } }),
       ['answers that a request should not have got'],
     ],
-    ['unless everything stays as it was after the warm-up', steadyRun(), []],
+    ['unless everything stays constant after the warm-up', steadyRun(), []],
     [
-      'unless it changed in the warm-up alone',
+      'unless it only changed during the warm-up',
       steadyRun((part) => (part < 0.2 ? { residentBytes: 5e7, requestsPerSecond: 20_000 } : {})),
       [],
     ],
@@ -63,7 +63,7 @@ describe('a long run is not good', () => {
   })
 })
 
-test('a run of seconds, on the real service, sees no wrong answer and gets every handle back', async () => {
+test('a run of seconds, on the real service, sees no wrong response and releases every handle', async () => {
   const seed = 20_261_115
   const results = await runLong({ minutes: 0.03, sliceSeconds: 0.3, seed, onPostgres: false, say: () => {} })
   console.log(`long run: seed ${seed}`)
@@ -71,7 +71,7 @@ test('a run of seconds, on the real service, sees no wrong answer and gets every
   expect(unmet(results).filter((what) => faults.includes(what ?? ''))).toEqual([])
   expect(results.surprises).toEqual({})
   expect(results.slices).toHaveLength(6)
-  // One of a second may be without a request where other tests have the machine.
+  // A slice of one second may have no request if other tests use the machine.
   expect(Math.max(...results.slices.map(({ requestsPerSecond }) => requestsPerSecond))).toBeGreaterThan(0)
   for (const { residentBytes } of results.slices) expect(residentBytes).toBeGreaterThan(0)
   expect(results.updatesStored).toBeGreaterThan(0)

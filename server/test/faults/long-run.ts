@@ -15,23 +15,23 @@ export interface LongRunOptions {
   readonly seed: number
   readonly onPostgres: boolean
   readonly say: (progress: string) => void
-  /** Another length of a slice than 10 s, for a run that only shows that all works. */
+  /** A slice length other than 10 s, for a run that only shows that everything works. */
   readonly sliceSeconds?: number
 }
 
 const LOAD = fileURLToPath(new URL('long-run-load.ts', import.meta.url))
 const PETS = 3_000
 const SLICE_SECONDS = 10
-/** Every third slice is as fast as it can be. */
+/** Every third slice runs at full speed. */
 const FLAT_OUT_EVERY = 3
 const STEADY_PART = 0.6
-/** The service hears of a connection that was hung up at its next turn; Bun closes idle ones after 10 s. */
+/** The service notices a disconnect at its next turn; Bun closes idle connections after 10 s. */
 const HANG_UP_MS = 60_000
 /** Bun ends the service with this process, however this one ends. */
 const ENDS_WITH_US = { BUN_FEATURE_FLAG_NO_ORPHANS: '1' }
 const ROOMY = { perMinute: 1_000_000_000, perDay: 1_000_000_000 }
 
-/** Mixed load on the real service in a process of its own, for as long as is asked; gives what was seen. */
+/** Mixed load on the real service in its own process, for the given time; returns the measurements. */
 export async function runLong(options: LongRunOptions): Promise<LongRunResults> {
   const folder = mkdtempSync(join(tmpdir(), 'petstore-long-run-'))
   const database = options.onPostgres ? await createDatabase() : undefined
@@ -91,14 +91,17 @@ async function runOn(
   }
 }
 
-/** Everybody has hung up: gives what is open when nothing more is closed, or as soon as it is what it was. */
+/**
+ * Called after all clients have disconnected: returns the open handles once they stop decreasing, or reach the
+ * initial number.
+ */
 async function handlesOnceQuiet(pid: number, before: number): Promise<number> {
   const deadline = performance.now() + HANG_UP_MS
   while (watch(pid).handles > before && performance.now() < deadline) await Bun.sleep(100)
   return watch(pid).handles
 }
 
-/** What it can do, once it has run for a moment. */
+/** The throughput after a short warm-up. */
 async function calibrate(load: LoadProcess, sliceSeconds: number): Promise<number> {
   load.send({ kind: 'pace' })
   await Bun.sleep(sliceSeconds * 500)
@@ -203,13 +206,16 @@ async function countChanges(url: string): Promise<number> {
   return log
 }
 
-/** A core each, so that what the generator needs is not taken from the service; left alone where that cannot be. */
+/**
+ * Gives each process its own core, so that the generator takes none from the service; does nothing if that is
+ * impossible.
+ */
 function pin(pid: number, core: number): void {
   if (cpus().length < 2 || Bun.which('taskset') === null) return
   Bun.spawnSync(['taskset', '-acp', String(core), String(pid)])
 }
 
-/** The generator, in a process of its own. */
+/** The generator, in its own process. */
 class LoadProcess {
   readonly #child: Bun.Subprocess
   #told = Promise.withResolvers<LoadReport>()

@@ -13,7 +13,7 @@ import { checkFile } from './shown-stock.ts'
 export interface LowStockKillReport {
   readonly kills: number
   readonly changes: number
-  /** Changes without an answer, which may have been made or not. */
+  /** Changes without a response, which may or may not have been made. */
   readonly unsure: number
   readonly events: number
   readonly crossings: number
@@ -24,14 +24,14 @@ export type LowStockKillOptions = KillOptions & { readonly movesCategory: boolea
 
 const CALLERS = 8
 const MAX_ANSWERS = 200
-/** Else at any time. */
+/** Otherwise at any time. */
 const IN_COMMIT_CHANCE = 0.7
 const LONGEST_COMMIT_MS = 1
 const TELL_EVERY = 20
-/** What a change can come to; the store refuses what cannot be. */
+/** The allowed statuses of a change; the store rejects impossible ones. */
 const ANSWERS = [200, 201, 204, 404, 409]
 
-/** Kills the service among changes around thresholds, and holds what it tells from then on against the model. */
+/** Kills the service during changes around thresholds, and compares its later events with the model. */
 export async function killAmongThresholds(options: LowStockKillOptions): Promise<LowStockKillReport> {
   const random = randomFrom(options.seed)
   const shop = await FaultyShop.closed()
@@ -57,7 +57,7 @@ export async function killAmongThresholds(options: LowStockKillOptions): Promise
   return load.report(kills, violations)
 }
 
-/** Likewise with two instances on PostgreSQL, of which one is killed each time while the other goes on. */
+/** The same with two instances on PostgreSQL, of which one is killed each time while the other continues. */
 export async function killOneOfTwoAmongThresholds(options: LowStockKillOptions): Promise<LowStockKillReport> {
   const random = randomFrom(options.seed)
   const database = await createDatabase()
@@ -85,7 +85,7 @@ class ThresholdLoad {
   #unsure = 0
   #isRunning = false
 
-  /** Begins with the pets of the requests alone. */
+  /** Starts with only the pets of the requests. */
   static async prepare(url: string, key: string, random: () => number, movesCategory: boolean) {
     const requests = new ThresholdRequests(random, movesCategory)
     const by = { keyId: 'key_a', at: Date.now() }
@@ -107,13 +107,13 @@ class ThresholdLoad {
     this.proof = proof
   }
 
-  /** Or nobody answers any more. */
+  /** Or until no instance responds. */
   async untilAnswered(more: number): Promise<void> {
     const wanted = this.#answers + more
     while (this.#answers < wanted && this.#isRunning) await Bun.sleep(1)
   }
 
-  /** Until it is over, or nobody answers at any of the addresses. */
+  /** Until `isOver`, or until no address responds. */
   async run(addresses: readonly string[], isOver: () => boolean): Promise<void> {
     const alive = [...addresses]
     const caller = async () => {
@@ -165,7 +165,7 @@ interface HttpChange {
   readonly body?: object
 }
 
-/** The same as a caller sends it. Holds end by themselves. */
+/** The same change as an HTTP request. Holds expire by themselves. */
 function asHttp(command: Command): HttpChange {
   switch (command.type) {
     case 'adjust': {

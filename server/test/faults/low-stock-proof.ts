@@ -12,8 +12,8 @@ const EVERYTHING = { order: { by: 'petId', isDescending: false } } as const
 type QuantityEvent = Extract<StockEvent, { kind: 'change' }>
 
 /**
- * Plays back all events since the beginning, and holds what they come to against the stock, the thresholds and the histories
- * that a store opened anew has.
+ * Replays all events from the beginning, and compares the result with the stock, thresholds and histories of a
+ * newly opened store.
  */
 export class LowStockProof {
   events = 0
@@ -36,11 +36,11 @@ export class LowStockProof {
     return this.#model.finish()
   }
 
-  /** What is wrong now. Nobody may change anything meanwhile but the service, which ends holds. */
+  /** The current violations. Only the service may change anything meanwhile, by expiring holds. */
   async violations(): Promise<string[]> {
     const store = await openStore(this.#url, { tables: 'expect' })
     try {
-      // Those that are over end first, so that none does between two looks.
+      // Expired holds are released first, so that none expires between two reads.
       while (
         (await store.listOrders({ state: 'open' }, 1_000)).some(({ expiresAt }) => expiresAt !== undefined)
       )
@@ -61,7 +61,7 @@ export class LowStockProof {
     this.#model.play(events)
   }
 
-  /** Where the stock is not what the events come to: how many, the threshold that counts, whether it is low. */
+  /** The differences between the stock and the replayed events: quantity, effective threshold, low or not. */
   #unlike(rows: readonly SearchRow[]): string[] {
     const told = this.#model.pets
     const found = rows.flatMap((row) => {
@@ -78,7 +78,7 @@ export class LowStockProof {
     return isSame ? found : [...found, `there are ${rows.length} pets, and by the events ${told.size}`]
   }
 
-  /** A history has the quantities that were told, in the same order. */
+  /** A history has the quantities of the events, in the same order. */
   async #histories(store: Store): Promise<string[]> {
     const changes = Map.groupBy(this.#changes, ({ petId }) => petId)
     const found: string[] = []

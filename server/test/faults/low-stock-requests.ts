@@ -1,9 +1,9 @@
 import type { Order } from '../../src/core/orders/order.ts'
 import type { Command } from '../../src/core/stock/command.ts'
 
-/** Few, and thresholds where the quantities are, so that almost everything crosses. */
+/** Few pets, with thresholds close to the quantities, so that almost everything crosses. */
 export const PET_IDS = Array.from({ length: 10 }, (_, index) => BigInt(index + 1))
-/** Has none; the other one's is fixed, or changes as well. */
+/** Has no threshold; that of the other category is fixed, or changes as well. */
 export const PLAIN_CATEGORY = 1n
 export const CATEGORY = 2n
 export const THRESHOLD = 4
@@ -14,7 +14,7 @@ const BY = { keyId: 'key_a', at: 1_790_000_000_000 }
 export class ThresholdRequests {
   readonly #random: () => number
   readonly #movesCategory: boolean
-  /** The pets of orders that are open. */
+  /** The pets of open orders. */
   readonly #open = new Map<bigint, bigint>()
 
   constructor(random: () => number, movesCategory: boolean) {
@@ -22,12 +22,12 @@ export class ThresholdRequests {
     this.#movesCategory = movesCategory
   }
 
-  /** What all others are about. */
+  /** The requests that create everything the others need. */
   first(): Command[] {
     return PET_IDS.map((id) => this.#creation(id))
   }
 
-  /** An order that can be completed or cancelled from then on. */
+  /** Adds an order that can be completed or cancelled from now on. */
   opened({ id, petId }: Pick<Order, 'id' | 'petId'>): void {
     this.#open.set(id, petId)
   }
@@ -97,7 +97,7 @@ export function categoryRequest(id: bigint): Command {
   return { type: 'create_category', ...BY, draft: { id, name: `Category ${id}`, ...threshold } }
 }
 
-/** What is known of the thresholds of categories by who is told of pets alone. */
+/** The knowledge of category thresholds of a reader that only gets events of pets. */
 export function categoryThresholds(movesCategory: boolean) {
   return (categoryId: bigint): number | null | 'unknown' => {
     if (categoryId === PLAIN_CATEGORY) return null

@@ -11,7 +11,7 @@ test.each([
   ['SQLite', onSqlite, 4_000],
   ['PostgreSQL', onPostgres, 4_000],
 ])(
-  '%s: changes around thresholds by 8 callers on two instances: crossings alternate, and are what a plain model says',
+  '%s: changes around thresholds by 8 callers on two instances: crossings alternate, and match a simple model',
   async (_, create, changes) => {
     for (const movesCategory of [false, true]) {
       const { open, discard } = await create()
@@ -32,11 +32,11 @@ test.each([
   ['SQLite', killAmongThresholds],
   ['one of two instances on PostgreSQL', killOneOfTwoAmongThresholds],
 ])(
-  '%s, killed (kill -9) among such changes: no crossing is lost or told twice, and they fit the stock and its history',
+  '%s, killed (kill -9) during such changes: no crossing is lost or logged twice, and they match the stock and its history',
   async (_, kill) => {
     const report = await kill({ seed: SEED, movesCategory: false, isOver: (kills) => kills >= 2 })
     expect(report.violations).toEqual([])
-    // It would prove little where these did not happen.
+    // Without these events the test would prove little.
     expect(Math.min(report.crossings, report.unsure)).toBeGreaterThan(0)
   },
 )

@@ -15,15 +15,18 @@ import {
 
 const START = 1_790_000_000_000
 const CALLERS = 8
-/** After so many changes both instances are closed and opened anew. */
+/** After this many changes both instances are closed and reopened. */
 const CHANGES_A_ROUND = 500
 
 export interface LowStockRun {
   readonly seed: number
-  /** Of one and the same store, each time. */
+  /** Opens the same store each time. */
   readonly open: (clock: Clock) => Promise<Store>
   readonly isOver: (changes: number) => boolean
-  /** Whether a category gets other thresholds meanwhile: then only alternation and what each event says are checked. */
+  /**
+   * Whether category thresholds change meanwhile: then only alternation and the content of each event are
+   * checked.
+   */
   readonly movesCategory: boolean
 }
 
@@ -34,7 +37,7 @@ export interface LowStockReport {
   readonly violations: readonly string[]
 }
 
-/** Random changes around thresholds by callers on two instances, whose events are held against a plain model. */
+/** Random changes around thresholds by callers on two instances, whose events are compared with a simple model. */
 export async function crossThresholds(run: LowStockRun): Promise<LowStockReport> {
   const random = randomFrom(run.seed)
   let now = START
@@ -82,7 +85,7 @@ export async function crossThresholds(run: LowStockRun): Promise<LowStockReport>
   return { changes, events, crossings: model.crossings, violations: [...violations, ...model.finish()] }
 }
 
-/** A task of `npm run torture`, on the database that `create` makes; half of its time goes to kills. */
+/** A task of `npm run torture`, on the database that `create` makes; half of its time is for kills. */
 export function lowStockTask(
   name: string,
   where: string,
@@ -91,7 +94,7 @@ export function lowStockTask(
 ): TortureTask {
   return {
     name,
-    promise: `${where}, by 8 callers on two instances, over restarts and kill -9: each crossing of a threshold is told once, and none else.`,
+    promise: `${where}, with 8 callers on two instances, across restarts and kill -9: each threshold crossing is logged once, and no other.`,
     share: 1,
     run: async (options) => {
       const reports: LowStockReport[] = []

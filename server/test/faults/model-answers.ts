@@ -9,7 +9,7 @@ import { ODD_REQUESTS } from './model-requests.ts'
 import type { Call, ChangeCall, LookCall } from './model-steps.ts'
 import { type ModelWorld, SUNSET } from './model-world.ts'
 
-/** What a request is, and what comes of it. Only those that change something heed an Idempotency-Key. */
+/** The plan of a request: what is sent and its expected outcome. Only changes use an Idempotency-Key. */
 export function planFor(call: Call, setting: Setting): Plan {
   if (isChange(call)) return changePlan(call, setting) ?? planFor({ kind: 'orders' }, setting)
   const plan = lookFor(call, setting)
@@ -130,7 +130,7 @@ function history(
   )
 }
 
-/** The filters are those of the path; a page that follows has them in its own. */
+/** The path has the filters; the following pages have them in their links. */
 function orderPage(setting: Setting, path: string, last?: number | bigint): Plan {
   const query = new URL(`http://any${path}`).searchParams
   const [state, pet, limit] = [query.get('state'), query.get('petId'), Number(query.get('limit') ?? 100)]

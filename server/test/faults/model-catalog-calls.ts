@@ -134,7 +134,7 @@ function fieldsOf({ name, categoryId, status, barcode, lowStockAt }: PetFields):
   return { name, categoryId, status, barcode, lowStockAt }
 }
 
-/** What is sent, and what it is refused with if it is bad. Ids are digits that no number of JavaScript has. */
+/** What is sent, and the rejection if it is invalid. Ids are digits beyond a JavaScript number. */
 function sent(bad: string | undefined, fields: object): Pick<Intent, 'headers' | 'body' | 'refusal'> {
   const parts = Object.entries(fields)
     .filter(([, value]) => value !== undefined)

@@ -11,7 +11,7 @@ import type { ModelPet, ModelWorld } from './model-world.ts'
 const SEARCH = '/inventory/search'
 const NEXT_SEARCH = /^<\/v1\/inventory\/search\?[^>]*cursor=[^>]+>; rel="next"$/
 
-/** Where a page ends: what its last pet is sorted by, unless that is its id, and its id. */
+/** The end of a page: the sort value of its last pet, unless that is the id, and its id. */
 interface Place {
   readonly value: string | number | undefined
   readonly id: bigint
@@ -39,7 +39,7 @@ export function searchPlan(setting: Setting, call: SearchCall): Plan {
   return look(setting, path, path, body, {}, facts)
 }
 
-/** A cursor is of its own search alone. */
+/** A cursor belongs to its own search only. */
 function strayed(path: string): Plan {
   const url = new URL(`http://any${path}`)
   url.searchParams.set('below', '12345')
@@ -63,7 +63,7 @@ function parametersOf(query: URLSearchParams): SearchParameters {
   }
 }
 
-/** With the threshold that counts for it. */
+/** With its effective threshold. */
 function searchable(world: ModelWorld, id: bigint, pet: ModelPet) {
   const { lowStockAt: _, ...rest } = pet
   const threshold = world.catalog.thresholdOf(pet)

@@ -1,17 +1,17 @@
-/** Few of each, so that pets want what others have, and searches find what was made. */
+/** Few of each, so that pets compete for them, and searches find created pets. */
 export const NAMES = ['Biscuit', 'Biscuit the Second', 'Мурка, the "Great"', 'Zoë 🐶', '1030 A-1'] as const
 export const CATEGORY_NAMES = ['Dogs', 'Cats & Kittens', 'x'.repeat(200)] as const
-/** Some are ids as well, and some words. */
+/** Some are also ids, and some are words. */
 export const BARCODES = ['4006381333931', 'A-1', '1', '1030', `"';--%`] as const
-/** Around the quantities that pets have, and the most that there can be. */
+/** Around the quantities of pets, and the maximum. */
 export const THRESHOLDS = [0, 1, 2, 3, 30, Number.MAX_SAFE_INTEGER] as const
-/** Where pets may belong; some of these are there from the beginning, and never without pets. */
+/** Categories for pets; some exist from the beginning, and always have pets. */
 export const CATEGORY_IDS = [
   ...[1n, 2n, 0n, 3n, 4n, 9007199254740993n],
   ...[-9223372036854775808n, 9223372036854775807n],
 ] as const
 
-/** What is looked for: words, their beginnings, ids, barcodes, and what nothing is called. */
+/** Search texts: words, their prefixes, ids, barcodes, and texts without a match. */
 export const TEXTS = [
   ...['biscuit', 'BISC sec', 'second bis', 'мур', 'zoe', 'pet', 'pet 1', 'pet pe', 'a-1', 'A-1', '1', '1030'],
   ...['4006381333931', '-1', '9223372036854775807', '🐶', `"';--%`, 'no such name'],
@@ -19,7 +19,7 @@ export const TEXTS = [
 
 const pet = (more: string) => `{"name":"Rex","categoryId":1,${more}}`
 
-/** Pets that are none. */
+/** Invalid pets. */
 export const BAD_PETS: readonly string[] = [
   ...['', '[]', '{}', '{"name":"Rex"}', '{"categoryId":1}', '{"name":"Rex","categoryId":"1"}'],
   ...['{"name":"","categoryId":1}', '{"name":" \\t","categoryId":1}', '{"name":"a\\nb","categoryId":1}'],

@@ -14,7 +14,7 @@ import {
 } from './model-catalog-requests.ts'
 import { follows, limit, pet } from './model-order-steps.ts'
 
-/** What a request says of a pet. Where one of these is undefined, nothing; null takes away what there is. */
+/** The fields of a pet in a request: undefined omits the field, null clears it. */
 export interface PetFields {
   readonly name: string | undefined
   readonly categoryId: bigint | undefined
@@ -25,9 +25,9 @@ export interface PetFields {
 
 export interface NewPetCall extends PetFields {
   readonly kind: 'new-pet'
-  /** Which of the pets that are none; others stand for this one. Likewise below. */
+  /** Index of an invalid body; other numbers stand for the valid one. Likewise below. */
   readonly body: number
-  /** Which id it is to have; the service chooses one where there is none. */
+  /** Index of the id; without one, the service chooses. */
   readonly pet: number | undefined
   readonly name: string
   readonly categoryId: bigint
@@ -77,7 +77,7 @@ export interface SearchCall {
     readonly sort: string | undefined
     readonly limit: number
   }
-  /** The next page of the search before, or with its cursor a page of another search. */
+  /** The next page of the previous search, or a page of another search with its cursor. */
   readonly follows: 'not' | 'on' | 'astray'
 }
 
@@ -85,19 +85,19 @@ export type CatalogLookCall =
   | SearchCall
   | { readonly kind: 'categories' | 'catalog'; readonly limit: number; readonly follows: boolean }
 
-/** Half of the time, or else in all but one of so many. */
+/** Half of the time, or otherwise in all but one of `freq` cases. */
 const maybe = <Value>(arbitrary: fc.Arbitrary<Value>, freq = 2) =>
   fc.option(arbitrary, { nil: undefined, freq })
-/** So that what is asked for together still finds something. */
+/** Rare, so that combined filters still find something. */
 const seldom = <Value>(arbitrary: fc.Arbitrary<Value>) =>
   fc.oneof({ weight: 3, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary })
 const name = fc.constantFrom(...NAMES)
 const categoryName = fc.constantFrom(...CATEGORY_NAMES)
 const status = fc.constantFrom('available', 'pending', 'sold')
-/** Most of the time one that a pet has from the beginning. */
+/** Mostly one that a pet has from the beginning. */
 const barcode = fc.constantFrom(...BARCODES, ...BARCODES.slice(0, 2), ...BARCODES.slice(0, 2))
 const threshold = fc.constantFrom(...THRESHOLDS, 1, 2)
-/** Most of the time one that has pets. */
+/** Mostly one that has pets. */
 const category = fc.oneof(
   { weight: 3, arbitrary: fc.constantFrom(...CATEGORY_IDS.slice(0, 3)) },
   { weight: 2, arbitrary: fc.constantFrom(...CATEGORY_IDS) },

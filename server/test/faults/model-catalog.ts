@@ -1,21 +1,21 @@
 import type { Category } from '../../src/core/catalog/category.ts'
-import type { PetPatch } from '../../src/core/catalog/pet.ts'
+import { PET, type PetPatch } from '../../src/core/catalog/pet.ts'
 import { withUpdate } from '../../src/core/values/field.ts'
 import type { ChangedBy } from './model-outcome.ts'
 import type { ModelPet, ModelWorld } from './model-world.ts'
 
 export type ModelCategory = Omit<Category, 'id'>
 
-/** Why a change of the catalogue cannot be. */
+/** Why a change of the catalogue is impossible. */
 export type CatalogRefusal = 'unknown_category' | 'not_found' | 'already_exists' | 'in_use'
 
 /** The catalogue of the model, and which pets are low. */
 export class ModelCatalog {
   readonly categories = new Map<bigint, ModelCategory>()
-  /** Those that are low, and since when. */
+  /** The low pets, and since when. */
   readonly low = new Map<bigint, number>()
   readonly #world: ModelWorld
-  /** Every id that a pet or a category ever had: none of them is given to another. */
+  /** Every id that a pet or category ever had: none is assigned again. */
   readonly #petIds = new Set<bigint>()
   readonly #categoryIds = new Set<bigint>()
 
@@ -27,7 +27,7 @@ export class ModelCatalog {
     }
   }
 
-  /** As an import does: one that is missing is made. */
+  /** Creates a missing category, as an import does. */
   requireCategory(id: bigint): void {
     this.#categoryIds.add(id)
     if (!this.categories.has(id)) this.categories.set(id, { name: `Category ${id}` })
@@ -45,7 +45,7 @@ export class ModelCatalog {
     return lowStockAt ?? this.categories.get(categoryId)?.lowStockAt
   }
 
-  /** Why there cannot be such a pet; under this id, where it is given. */
+  /** Why such a pet cannot exist; under this id, if given. */
   obstacle(
     id: bigint | undefined,
     pet: Pick<ModelPet, 'categoryId' | 'barcode'>,
@@ -55,7 +55,7 @@ export class ModelCatalog {
     return this.#isTaken(pet.barcode, id) ? 'already_exists' : undefined
   }
 
-  /** A pet comes, or is another one than before in anything but its quantity. */
+  /** Adds a pet, or changes anything but its quantity. */
   put(id: bigint, pet: ModelPet, by: ChangedBy): void {
     const change = this.#world.pets.has(id) ? 'changed' : 'created'
     this.#petIds.add(id)
@@ -68,7 +68,7 @@ export class ModelCatalog {
     const categoryId = patch.categoryId ?? before?.categoryId
     if (categoryId !== undefined && !this.categories.has(categoryId)) return 'unknown_category'
     if (before === undefined) return 'not_found'
-    const { id: _, ...record } = withUpdate({ id, ...before }, patch)
+    const { id: _, ...record } = withUpdate(PET, { id, ...before }, patch)
     const pet = { ...record, quantity: before.quantity }
     if (this.#isTaken(pet.barcode, id)) return 'already_exists'
     if (!Bun.deepEquals(pet, before)) this.put(id, pet, by)
@@ -96,7 +96,7 @@ export class ModelCatalog {
     return undefined
   }
 
-  /** What one request has done as a whole is what crosses a threshold. */
+  /** A request crosses a threshold by its combined effect. */
   tellCrossings(by: ChangedBy): void {
     for (const [petId, pet] of this.#world.pets) {
       const lowStockAt = this.thresholdOf(pet)
@@ -118,7 +118,7 @@ export class ModelCatalog {
   }
 }
 
-/** As the wire has it: without what is not set, and numbers as digits. */
+/** As in the response: without unset fields, and numbers as digits. */
 export function numbersOf(fields: object): Record<string, unknown> {
   const set = Object.entries(fields).filter(([, value]) => value !== undefined)
   return Object.fromEntries(
@@ -126,7 +126,7 @@ export function numbersOf(fields: object): Record<string, unknown> {
   )
 }
 
-/** A pet as callers see it. */
+/** A pet in a response. */
 export function petBody(id: bigint, { name, categoryId, status, barcode, lowStockAt }: ModelPet) {
   return numbersOf({ id, name, categoryId, status, barcode, lowStockAt })
 }

@@ -10,7 +10,7 @@ import { DAY, type ModelWorld } from './model-world.ts'
 const MAX_QUANTITY = Number.MAX_SAFE_INTEGER
 const MAX_REPEATABLE = 20
 
-/** `undefined` where there is nothing to repeat. */
+/** `undefined` if there is nothing to repeat. */
 export function changePlan(call: ChangeCall, setting: Setting): Plan | undefined {
   const { world, sender, idempotencyKey } = setting
   if (call.kind === 'again') {
@@ -20,7 +20,7 @@ export function changePlan(call: ChangeCall, setting: Setting): Plan | undefined
   }
   const intent = intentOf(setting, call)
   if (idempotencyOf(setting).name !== undefined) {
-    // Tags have changed by then: it is repeated without.
+    // Tags have changed by then: it is repeated without them.
     const again = call.kind === 'update' ? update({ ...setting, tags: 'none' }, call) : intent
     world.repeatable.push({ intent: again, sender, idempotencyKey })
   }
@@ -45,7 +45,7 @@ function intentOf(setting: Setting, call: Exclude<ChangeCall, { kind: 'again' }>
   }
 }
 
-/** What is sent as Idempotency-Key; one that is well-formed has a name by which it is remembered. */
+/** The Idempotency-Key to send; a well-formed one has a name under which its response is stored. */
 export function idempotencyOf({ world, idempotencyKey: number, now }: Setting) {
   if (number === undefined) return { headers: {} }
   const bad = BAD_KEYS[number]
@@ -54,7 +54,7 @@ export function idempotencyOf({ world, idempotencyKey: number, now }: Setting) {
   return { headers: { 'Idempotency-Key': name }, name }
 }
 
-/** Decided once for each key of each API key: the method, the path and the body make a request the same, and no header does. */
+/** Decided once per API key and Idempotency-Key: method, path and body identify the request, headers do not. */
 function once(setting: Setting, intent: Intent): Plan {
   const { world, now } = setting
   const { method, path, headers, body, refusal, decide } = intent
@@ -110,7 +110,7 @@ function update({ world, tags }: Setting, call: UpdateCall): Intent {
     method: 'PATCH',
     path: `/inventory/${petId}`,
     headers: {
-      // Said in so many words: fetch would name a type of its own.
+      // Explicit, because fetch would add a type of its own.
       'Content-Type': type ?? 'application/octet-stream',
       ...given('If-Match', condition),
     },
@@ -126,7 +126,7 @@ function update({ world, tags }: Setting, call: UpdateCall): Intent {
   }
 }
 
-/** A change as it is sent, and what it asks for; without that it is not as it must be. */
+/** A change as it is sent, and its parsed form; invalid changes have none. */
 interface Wish {
   readonly petId: bigint
   readonly text: string
@@ -181,7 +181,7 @@ function adjustment(world: ModelWorld, call: AdjustCall): Intent {
   }
 }
 
-/** In the order in which they are looked for. */
+/** In the order of the checks. */
 const STATUSES = [
   ['invalid_request', 400],
   ['not_found', 404],

@@ -7,7 +7,7 @@ export interface ModelEvent {
   readonly data: Readonly<Record<string, unknown>>
 }
 
-/** What must be told to those who follow the stock: of each pet in this order. What was compared is forgotten. */
+/** The expected events of each pet, in order. Compared events are removed. */
 export class ModelEvents {
   #byPet = new Map<bigint, ModelEvent[]>()
   crossings = 0
@@ -23,7 +23,7 @@ export class ModelEvents {
     return this.#byPet.values().reduce((sum, { length }) => sum + length, 0)
   }
 
-  /** What is wrong with all that was told since this was last asked. */
+  /** The differences to all events since the last call. */
   compare(told: readonly ModelEvent[]): string[] {
     const toldByPet = Map.groupBy(told, petOf)
     const petIds = new Set([...toldByPet.keys(), ...this.#byPet.keys()])
@@ -46,8 +46,8 @@ function petOf({ data }: ModelEvent): bigint {
 }
 
 /**
- * When the end of a hold is written down is the service's to choose, within a second of a clock that is not the test's:
- * one by one or together, and so at one time or another it is no longer low. That it is, and between what, is not.
+ * The service chooses when it records the expiry of a hold, within a second of a real clock: one by one or
+ * together. So the time at which a pet recovers by it is open, but not that it does, and between which events.
  */
 function comparable(events: readonly ModelEvent[]): ModelEvent[] {
   const all: ModelEvent[] = []

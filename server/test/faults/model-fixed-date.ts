@@ -1,3 +1,3 @@
-/** Loaded before the command line by the model-based test: its commands happen at the time that the test has got to. */
+/** Preloaded into the command line by the model-based test: its commands run at the time of the test. */
 const at = Number(Bun.env.PETSTORE_TEST_NOW)
 Date.now = () => at

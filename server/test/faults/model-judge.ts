@@ -6,7 +6,7 @@ import type { Plan } from './model-plan.ts'
 import type { Sender, Step } from './model-steps.ts'
 import type { ModelKey, ModelWorld } from './model-world.ts'
 
-/** An answer as it came. */
+/** A response as received. */
 export interface Told {
   readonly status: number
   readonly headers: Headers
@@ -16,7 +16,7 @@ export interface Told {
 export interface Judgement {
   readonly plan: Plan
   readonly authorization: string | undefined
-  /** Gives all that is not as the model has it. */
+  /** Returns all differences from the model. */
   check(told: Told): string[]
 }
 
@@ -24,7 +24,7 @@ const UNKNOWN_SECRET = createSecret('production')
 const DEPRECATED_SINCE = `@${Date.UTC(2026, 10, 1) / 1_000}`
 const DEPRECATION_LINKS = ['rel="deprecation"', 'rel="sunset"', '</v1/pets>; rel="successor-version"']
 
-/** What the model says to one request; it has happened to the model when this returns. */
+/** The model's verdict on one request, which it has applied when this returns. */
 export function judge(
   world: ModelWorld,
   step: Extract<Step, { kind: 'request' }>,
@@ -81,7 +81,7 @@ export function keyOf(world: ModelWorld, number: number): ModelKey {
   return key
 }
 
-/** The key first, then its limit, then the request. */
+/** The key is checked first, then its limit, then the request. */
 function outcomeOf(plan: Plan, { refusal }: Verdict, key: ModelKey | undefined): Outcome {
   if (refusal !== undefined) return { status: 429, code: refusal.code }
   return key === undefined ? { status: 401, code: 'unauthorized' } : plan.answer(key)
@@ -145,7 +145,7 @@ function wrongBody(world: ModelWorld, told: Told, outcome: Outcome, plan: Plan):
   return wrong
 }
 
-/** The same to the last byte. */
+/** Identical to the last byte. */
 function wrongReplay(told: Told, { told: first }: ModelAnswer): string[] {
   if (first === undefined) return ['the first answer is not known']
   const again = [told.status, told.text, told.headers.get('ETag')]
@@ -196,7 +196,7 @@ function wrongContent(world: ModelWorld, body: unknown, { body: wanted, shown }:
   return wrong
 }
 
-/** Under the id that was asked for, or one that none ever had. */
+/** Checks the id: the requested one, or one that nothing ever had. */
 function wrongThing(
   told: Told,
   body: unknown,
@@ -214,7 +214,7 @@ function wrongThing(
   return wrong
 }
 
-/** What is answered again to the same key; and where the next page is, for a step that follows. */
+/** Stores the response for replays, and the position of the next page for following steps. */
 function remember(world: ModelWorld, told: Told, { next, remembers }: Outcome, plan: Plan): void {
   const { headers } = told
   if (remembers !== undefined) {
@@ -228,7 +228,7 @@ function remember(world: ModelWorld, told: Told, { next, remembers }: Outcome, p
   world.nextPages.set(name, { path, limit: Number(query.get('limit')), status, last, value })
 }
 
-/** Every number of ours is an integer, and compared to its last digit. */
+/** All our numbers are integers, and compared to the last digit. */
 export function exactJson(text: string): unknown {
   return JSON.parse(text, (_key, value: unknown, context?: { source?: string }) =>
     typeof value === 'number' ? BigInt(context?.source ?? value) : value,

@@ -1,4 +1,4 @@
-/** What the headers of an answer must tell, and why the request goes no further, if it does not. */
+/** The expected rate-limit headers, and the rejection, if any. */
 export interface Verdict {
   readonly limit: number
   readonly remaining: number
@@ -20,7 +20,7 @@ const LONGEST_BAN = 60 * MINUTE
 
 const secondOf = (time: number) => time - (time % SECOND)
 
-/** Begins with the second of its first request, and is over when its length is. */
+/** Begins at the second of its first request, and ends after its length. */
 class Span {
   readonly #length: number
   #opened = 0
@@ -46,15 +46,15 @@ class Span {
     this.served += 1
   }
 
-  /** For who has no time of his own: a clock that was set back begins the span anew, with what was served. */
+  /** For a caller without a stored time: a clock that was set back restarts the span, with its count. */
   reopen(time: number): void {
     if (time < this.#opened) this.#opened = secondOf(time)
   }
 }
 
 /**
- * The limits of one key, after SPEC.md and the decisions on limits and clocks. It lives in a time of its own, which never
- * goes back: where the clock does, the key is ahead of it from then on, by whole seconds.
+ * The limits of one key, by SPEC.md and the decisions on limits and clocks. It has its own time, which never
+ * goes back: if the clock does, the key is ahead of it from then on, by whole seconds.
  */
 export class KeyMeter {
   readonly #minute = new Span(MINUTE)
@@ -89,7 +89,7 @@ export class KeyMeter {
       : { limit: perMinute, remaining: inMinute, reset: this.#onTheClock(this.#minute.closes) }
   }
 
-  /** When the ban ends by the clock, while there is one. The key has not asked: that it would be ahead by then is not kept. */
+  /** When the ban ends by the clock, if there is one. This is not a request, so the key's time does not move. */
   banEnd(now: number): number | undefined {
     const behind = this.#latest - (now + this.#ahead)
     const ahead = this.#ahead + (behind >= SECOND ? secondOf(behind) : 0)
@@ -136,7 +136,7 @@ export class KeyMeter {
   }
 }
 
-/** Requests without a valid key from one address: a minute's window, and no ban. */
+/** Requests without a valid key from one address: a minute window, and no ban. */
 export class StrangerMeter {
   readonly #minute = new Span(MINUTE)
   readonly #limit: number

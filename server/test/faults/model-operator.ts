@@ -15,11 +15,11 @@ import { IMPORT_KEY, type ModelKey } from './model-world.ts'
 const FIXED_DATE = fileURLToPath(new URL('model-fixed-date.ts', import.meta.url))
 const SECOND = 1_000
 const HOUR = 3_600 * SECOND
-/** A lifted ban is heard of within half a second, what was counted is saved within 50 ms; a busy machine takes longer. */
+/** A lifted ban takes effect within half a second, counts are saved within 50 ms; a busy machine takes longer. */
 const PATIENCE_MS = 60_000
 const MAX_KEYS = 10
 
-/** Does what an operator does, with the real command line at the time of the test, and to the model. */
+/** Does what an operator does, with the real command line at the time of the test, and in the model. */
 export async function runCommand(run: ModelRun, command: Command): Promise<void> {
   switch (command.kind) {
     case 'import':
@@ -41,7 +41,7 @@ export async function runCommand(run: ModelRun, command: Command): Promise<void>
   }
 }
 
-/** Gives the standard output; throws where the exit code is another one. */
+/** Returns the standard output; throws on another exit code. */
 async function cli(run: ModelRun, exitCode: number, args: readonly string[], stdin = ''): Promise<Outcome> {
   const outcome = await petstore(args, {
     env: {
@@ -72,7 +72,7 @@ function csvLine({ pet, name, categoryId, status, quantity }: PetRow): string {
 }
 
 async function remove(run: ModelRun, petId: bigint): Promise<void> {
-  // Until a hold is written down as over, which is soon, its pet stays.
+  // The pet stays until the expiry of its holds is recorded, which is soon.
   await run.endHolds()
   const by = { at: run.world.now, id: STORE_KEY_ID, name: STORE_KEY_ID }
   const isRemoved = run.world.catalog.remove(petId, by) === undefined
@@ -84,7 +84,7 @@ async function order(run: ModelRun, command: Extract<Command, { kind: 'order' }>
   const petId = petIdOf(command.pet)
   const shipDate = run.world.now
   const isTaken = run.world.orders.bringIn(id, { petId, quantity: 2, shipDate, complete })
-  // PostgreSQL has a clock of its own, which a command in another process cannot be told to ignore.
+  // PostgreSQL has its own clock, which a command in another process cannot override.
   if (run.store === 'postgres') {
     const staged = await run.shop.store.stageOrders()
     await staged.add([{ line: 1, value: { id, petId, quantity: 2, shipDate, complete } }])
@@ -118,7 +118,7 @@ async function create(run: ModelRun, command: Extract<Command, { kind: 'create' 
   world.addKey({ id, name, secret: stdout.trim(), permissions, ...expiry }, limits)
 }
 
-/** Not the first key, which the test itself goes by; nor is that revoked. */
+/** Never the first key, which the test itself uses; that key is not revoked either. */
 async function rotate(run: ModelRun, command: Extract<Command, { kind: 'rotate' }>): Promise<void> {
   const key = keyOf(run.world, command.key)
   if (key === run.world.keys[0]) return
@@ -141,9 +141,9 @@ async function revoke(run: ModelRun, key: ModelKey): Promise<void> {
 async function unban(run: ModelRun, number: number): Promise<void> {
   const { world, shop, store } = run
   const key = keyOf(world, number)
-  // It is only heard of a key that asks, and seen by others once it is saved.
+  // The service only learns of it when the key is used, and others once it is saved.
   await askAs(run, number)
-  // It did not get to ask, for what its address has used.
+  // It was refused because of its address.
   if (!world.hasSeen(0, key.secrets[0])) return
   const endsAt = key.meter.banEnd(world.now)
   if (endsAt !== undefined) {
@@ -152,7 +152,7 @@ async function unban(run: ModelRun, number: number): Promise<void> {
       return bans.some((ban) => ban.endsAt === endsAt && ban.liftedAt === undefined)
     }, `the ban of ${key.id} until ${endsAt} is not stored`)
   }
-  // PostgreSQL has a clock of its own, which a command in another process cannot be told to ignore.
+  // PostgreSQL has its own clock, which a command in another process cannot override.
   if (store === 'postgres') {
     const isLifted = await shop.store.liftBan(key.id, { at: shop.now, actor: 'test' })
     if (isLifted !== (endsAt !== undefined))
@@ -164,7 +164,7 @@ async function unban(run: ModelRun, number: number): Promise<void> {
       headers: { Authorization: `Bearer ${key.secrets[0]?.text}` },
     })
     const isBanned = response.status === 429 && (await response.text()).includes('key_banned')
-    // The model has to see what the service has counted.
+    // The model must see what the service has counted.
     if (!isBanned) {
       key.meter.pardon()
       key.meter.ask(world.now)
@@ -178,7 +178,7 @@ async function askAs(run: ModelRun, key: number): Promise<void> {
   await run.send({ kind: 'request', sender, ...PLAINLY, call: { kind: 'orders' } })
 }
 
-/** A copy of SQLite's file holds what there is. PostgreSQL has tools of its own. */
+/** A copy of the SQLite file contains everything. PostgreSQL has its own tools. */
 async function backUp(run: ModelRun): Promise<void> {
   if (run.store === 'postgres') return
   const file = join(run.shop.folder, `backup-${crypto.randomUUID()}.db`)

@@ -8,13 +8,13 @@ import type { ModelWorld } from './model-world.ts'
 const UNKNOWN_ORDER = 404_404_404n
 const SECOND = 1_000
 
-/** An order that there is, by number; one more than there are stands for one that there never was. */
+/** The id of an existing order, by number; the next number stands for an unknown order. */
 export function orderIdOf(world: ModelWorld, number: number): bigint {
   const orders = world.orders.sorted()
   return orders[number % (orders.length + 1)]?.[0] ?? UNKNOWN_ORDER
 }
 
-/** The id is the store's to choose: the model learns it from the answer. */
+/** The store chooses the id: the model reads it from the response. */
 export function creation(world: ModelWorld, call: OrderCall): Intent {
   const petId = petIdOf(call.pet)
   const shipDate = SHIP_DATES[call.shipDate % SHIP_DATES.length]

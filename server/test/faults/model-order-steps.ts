@@ -3,7 +3,7 @@ import { BAD_ORDER_UPDATES, BAD_ORDERS } from './model-requests.ts'
 
 export interface OrderCall {
   readonly kind: 'order'
-  /** Which of the orders that are none; others stand for this one. */
+  /** Index of an invalid body; other numbers stand for the valid one. */
   readonly body: number
   readonly pet: number
   readonly quantity: number
@@ -11,7 +11,7 @@ export interface OrderCall {
   readonly shipDate: number
 }
 
-/** To a ship date, or to complete where there is none. */
+/** Sets a ship date, or completes the order without one. */
 export interface OrderUpdateCall {
   readonly kind: 'order-update'
   readonly body: number
@@ -32,7 +32,7 @@ export interface OrderPageCall {
   readonly follows: boolean
 }
 
-/** Some more than others, so that requests meet what earlier ones have left. */
+/** Some more often than others, so that requests meet the results of earlier ones. */
 export const pet = fc.oneof(
   { weight: 2, arbitrary: fc.nat({ max: 2 }) },
   { weight: 1, arbitrary: fc.nat({ max: 11 }) },

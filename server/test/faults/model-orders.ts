@@ -4,7 +4,7 @@ import { IMPORT_KEY, type ModelWorld } from './model-world.ts'
 
 export type OrderState = 'open' | 'complete' | 'cancelled' | 'expired'
 
-/** What becomes of an order that is to be closed or changed, where that cannot be. */
+/** Why an order cannot be closed or changed. */
 export type OrderRefusal = 'not_found' | 'order_closed' | 'insufficient_stock'
 
 export interface ModelOrder {
@@ -16,12 +16,12 @@ export interface ModelOrder {
   readonly shipDate?: number
 }
 
-/** An order as a file has it. */
+/** An order in a file. */
 export type ImportedOrder = Required<Pick<ModelOrder, 'petId' | 'quantity' | 'shipDate'>> & {
   readonly complete: boolean
 }
 
-/** The orders of the model. A hold is over by the clock of the store, which all instances share. */
+/** The orders of the model. A hold expires by the clock of the store, which all instances share. */
 export class ModelOrders {
   readonly #world: ModelWorld
   readonly #orders = new Map<bigint, ModelOrder>()
@@ -42,25 +42,25 @@ export class ModelOrders {
     return ids.map((id) => [id, this.#known(id)])
   }
 
-  /** An order is new, or another one than before; what happened to it is told. */
+  /** Adds or changes an order, and records the event. */
   put(id: bigint, order: ModelOrder, change: string, by: ChangedBy): ModelOrder {
     this.#orders.set(id, order)
     this.#world.events.tell(order.petId, 'order', { change, order: orderBody(id, order) }, by)
     return order
   }
 
-  /** Whether any is a hold: of those that are over, when that is written down is not known. */
+  /** Whether there is any hold: the time at which an expiry is recorded is unknown. */
   get hasHolds(): boolean {
     return this.#orders.values().some(({ expiresAt }) => expiresAt !== undefined)
   }
 
-  /** What open orders hold of a pet. */
+  /** The units of a pet that open orders reserve. */
   reservedOf(petId: bigint): number {
     const open = this.sorted().filter(([, order]) => order.petId === petId && order.state === 'open')
     return open.reduce((sum, [, { quantity }]) => sum + quantity, 0)
   }
 
-  /** How many of a pet can be ordered; `undefined` where there is no such pet. */
+  /** The units of a pet that can be ordered; `undefined` for an unknown pet. */
   availableOf(petId: bigint): number | undefined {
     const pet = this.#world.pets.get(petId)
     return pet === undefined ? undefined : pet.quantity - this.reservedOf(petId)
@@ -92,7 +92,7 @@ export class ModelOrders {
     return order.shipDate === shipDate ? order : this.put(id, { ...order, shipDate }, 'changed', by)
   }
 
-  /** Holds that are over by now are so whatever the clock says later. */
+  /** Holds that have expired stay so, whatever the clock says later. */
   endHolds(): void {
     const by = { at: this.#world.now, id: STORE_KEY_ID, name: STORE_KEY_ID }
     for (const [id, order] of this.sorted()) {
@@ -101,7 +101,7 @@ export class ModelOrders {
     this.#world.catalog.tellCrossings(by)
   }
 
-  /** Brings an order in; whether that can be. A new one that is complete takes nothing from the shelf. */
+  /** Imports an order; returns whether that is possible. A new complete one takes nothing from the stock. */
   bringIn(id: bigint, wanted: ImportedOrder): boolean {
     const { petId, quantity, complete, shipDate } = wanted
     this.endHolds()
@@ -137,7 +137,7 @@ export class ModelOrders {
   }
 }
 
-/** An order as callers see it. */
+/** An order in a response. */
 export function orderBody(id: bigint, order: ModelOrder) {
   const { petId, quantity, state, createdAt, expiresAt, shipDate } = order
   return {

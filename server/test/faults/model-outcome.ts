@@ -1,39 +1,39 @@
-/** What must come back, limits aside. */
+/** The expected response, without limits. */
 export interface Outcome {
   readonly status: number
   readonly code?: string
-  /** Numbers are `bigint`. Of a history without ids, which only the service knows. */
+  /** Numbers are `bigint`. A history has no ids, because only the service knows them. */
   readonly body?: unknown
   readonly allows?: readonly string[]
   readonly isDeprecated?: boolean
-  /** What the ETag stands for. */
+  /** What the ETag identifies. */
   readonly tagged?: { readonly resource: string; readonly content: string }
-  /** Where there is another page: under which name it is remembered, and its beginning. */
+  /** If there is another page: the name under which it is stored, and its start. */
   readonly next?: {
     readonly name: string
     readonly last: number | bigint
-    /** What the last one was sorted by, where that is not its place or id. */
+    /** The sort value of the last entry, if it is not its position or id. */
     readonly value?: string | number | undefined
     readonly pattern: RegExp
   }
-  /** Which changes of an adjustment cannot be made, or why an order cannot be. */
+  /** Which changes of an adjustment are impossible, or why an order is. */
   readonly details?: readonly Detail[]
-  /** What is remembered of it under its Idempotency-Key; and what is answered again, to the last byte. */
+  /** What is stored under its Idempotency-Key, and replayed to the last byte. */
   readonly remembers?: ModelAnswer
   readonly replays?: ModelAnswer
-  /** What is new by it; the body is that of the thing. */
+  /** The created resource; the body describes it. */
   readonly made?: MadeThing
-  /** Indexes in the history of the entries that are shown. */
+  /** Indexes of the shown entries in the history. */
   readonly shown?: { readonly petId: bigint; readonly places: readonly number[] }
 }
 
-/** An order, a pet or a category: it gets its id from the service where none was asked for, and the answer tells it. */
+/** An order, pet or category: the service assigns its id unless one was requested, and the response has it. */
 export interface MadeThing {
   readonly id?: bigint | undefined
   readonly path: string
   isTaken(id: bigint): boolean
   bodyOf(id: bigint): object
-  /** It has happened to the model after this. */
+  /** Applies it to the model. */
   keep(id: bigint): void
 }
 
@@ -41,13 +41,13 @@ export interface Detail {
   readonly index: number
   readonly petId?: bigint
   readonly code: string
-  /** How many there are for it, where that is too little. */
+  /** The available units, if they are too few. */
   readonly available?: number
-  /** What an order is that is closed. */
+  /** The state of a closed order. */
   readonly state?: string
 }
 
-/** Who changes something, when and what for. */
+/** Who changes something, when and why. */
 export interface ChangedBy {
   readonly at: number
   readonly id: string
@@ -56,13 +56,13 @@ export interface ChangedBy {
   readonly reference?: string
 }
 
-/** What is remembered under an Idempotency-Key. */
+/** The stored response of an Idempotency-Key. */
 export interface ModelAnswer {
   readonly fingerprint: string
   readonly at: number
-  /** As it came. */
+  /** As received. */
   told?: { readonly status: number; readonly text: string; readonly tag: string | null }
-  /** By the clock of one of the instances it was over once, and may have been removed: nobody can tell when. */
+  /** By the clock of one instance it expired once, and may have been removed: the exact time is unknown. */
   mayBeGone: boolean
 }
 
@@ -72,9 +72,9 @@ export interface Intent {
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
-  /** What it is refused with, whatever there is in stock. */
+  /** The rejection, regardless of the stock. */
   readonly refusal?: Outcome | undefined
-  /** What the commit comes to. */
+  /** The outcome of the commit. */
   decide(by: ChangedBy): Outcome
 }
 
@@ -95,7 +95,7 @@ export function failure(status: number, facts: Partial<Outcome> = {}): Outcome {
   return { status, ...(code === undefined ? {} : { code }), ...facts }
 }
 
-/** Ids and counts are digits on the wire, and compared as such. */
+/** Ids and counts are digits in JSON, and compared as such. */
 export function asText(value: unknown): string {
   return JSON.stringify(value, (_, part: unknown) => (typeof part === 'bigint' ? `${part}n` : part))
 }

@@ -3,13 +3,13 @@ import type { Sender, TagChoice } from './model-steps.ts'
 import type { Condition } from './model-tags.ts'
 import { type ModelKey, type ModelWorld, PET_IDS } from './model-world.ts'
 
-/** A request, and what the model makes of it once it is let in. */
+/** A request, and what the model does with it once it is admitted. */
 export interface Plan {
   readonly method: string
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string
-  /** Where it is another one than the step names. */
+  /** If it differs from that of the step. */
   readonly sender?: Sender
   answer(key: ModelKey): Outcome
 }
@@ -19,9 +19,9 @@ export interface Setting {
   readonly sender: Sender
   readonly tags: TagChoice
   readonly isHead: boolean
-  /** The number of an Idempotency-Key, where one is sent. */
+  /** The number of an Idempotency-Key, if one is sent. */
   readonly idempotencyKey: number | undefined
-  /** The time at the instance that is asked. */
+  /** The time of the requested instance. */
   readonly now: number
 }
 
@@ -33,7 +33,7 @@ export function given(name: string, { header }: Condition): Readonly<Record<stri
   return header === undefined ? {} : { [name]: header }
 }
 
-/** Reading something that is there or not, unless the caller has it already. */
+/** Reads a resource that may exist or not, or be unchanged for the caller. */
 export function look(
   { world, tags, isHead }: Setting,
   path: string,

@@ -1,4 +1,4 @@
-/** Bodies of an update: what they set the quantity to, or what is answered. `quantity` stands for a small number. */
+/** Bodies of an update: the quantity they set, or the expected response. `quantity` stands for a small number. */
 export interface BodySample {
   readonly text: (quantity: number) => string
   readonly type?: string | null
@@ -17,7 +17,7 @@ const bad = (text: string, type?: string | null): BodySample => ({
   status: 400,
 })
 
-/** More of the plain one, since it is what shops send. */
+/** More of the plain one, because shops send it most. */
 export const BODIES: readonly BodySample[] = [
   ...Array.from({ length: 40 }, () => sets((quantity) => `{"quantity": ${quantity}}`)),
   sets((quantity) => `{"quantity": ${quantity}.0}`),
@@ -58,7 +58,7 @@ const badAdjustment = (text: string, status: 400 | 413 = 400, type = 'applicatio
   type,
 })
 
-/** Adjustments that are none. */
+/** Invalid adjustments. */
 export const BAD_ADJUSTMENTS: readonly {
   readonly text: string
   readonly status: number
@@ -80,7 +80,7 @@ export const BAD_ADJUSTMENTS: readonly {
   badAdjustment(`{"reason":"sold",${ONE_CHANGE}}`, 400, 'text/plain'),
 ]
 
-/** What an order can be told of when it ships; the first is nothing. Far from any time of the test. */
+/** Ship dates of orders; the first is none. Far from any time of the test. */
 export const SHIP_DATES = [
   undefined,
   { text: '2027-01-31T10:00:00Z', time: Date.UTC(2027, 0, 31, 10) },
@@ -89,7 +89,7 @@ export const SHIP_DATES = [
 
 const order = (more: string) => `{"petId":1,${more}}`
 
-/** Orders that are none. */
+/** Invalid orders. */
 export const BAD_ORDERS: readonly string[] = [
   ...[
     '',
@@ -111,7 +111,7 @@ export const BAD_ORDER_UPDATES: readonly string[] = [
   '{"complete":true,"shipDate":"2027-01-31T10:00:00Z"}',
 ]
 
-/** By the number of the key; other numbers stand for keys that may be used. */
+/** By the number of the key; other numbers stand for valid keys. */
 export const BAD_KEYS: Readonly<Record<number, string>> = {
   6: '',
   7: 'x'.repeat(256),
@@ -119,7 +119,7 @@ export const BAD_KEYS: Readonly<Record<number, string>> = {
   9: 'cl\u00e9',
 }
 
-/** A request that nobody should send, and what it is answered with, whatever is in stock. */
+/** An unusual request, and its response, regardless of the stock. */
 export interface OddRequest {
   readonly method: string
   readonly path: string

@@ -16,19 +16,19 @@ export interface ModelRun {
   readonly world: ModelWorld
   readonly store: StoreKind
   readonly counts: ModelCounts
-  /** Writes down which holds are over, as each instance does once a second, though nobody can tell when. */
+  /** Records expired holds, as each instance does once a second at an unknown time. */
   endHolds(): Promise<void>
-  /** Sends one request and holds the answer against the model. */
+  /** Sends one request and compares the response with the model. */
   send(step: Extract<Step, { kind: 'request' }>): Promise<Told>
 }
 
-/** What was done, and what was answered, by status and code. */
+/** What was done, and the responses, by status and code. */
 export class ModelCounts {
   requests = 0
   clockMoves = 0
   restarts = 0
   commands = 0
-  /** Events that were told, and of those that had to be, the crossings of thresholds. */
+  /** The received events, and the expected threshold crossings. */
   events = 0
   crossings = 0
   readonly answers = new Map<string, number>()
@@ -45,11 +45,14 @@ export class ModelCounts {
 }
 
 const HOUR = 3_600_000
-/** What is low counts a hold until its end is written down; those that end the holds of their pets themselves are not here. */
+/**
+ * Low stock counts a hold until its expiry is recorded; calls that expire the holds of their pets themselves
+ * are not listed here.
+ */
 const SEEN_LATE: readonly Call['kind'][] = [
   ...(['search', 'update', 'adjust', 'pet-update', 'category-update', 'again'] as const),
 ]
-/** A request as simple as it can be. */
+/** The simplest request. */
 export const PLAINLY = {
   tags: 'none',
   isHead: false,
@@ -57,12 +60,12 @@ export const PLAINLY = {
   instance: 0,
   times: 1,
 } as const
-/** Within this time of the service's clock a key is taken for what it was. */
+/** A key is trusted for this time of the service's clock. */
 const KEYS_TRUSTED_MS = 250
 const ROOMY = { perMinute: 1_000_000, perDay: 1_000_000_000 }
 
 /**
- * Does the steps to a service that really listens and to the model, and throws at the first answer that differs. On
+ * Applies the steps to a listening service and to the model, and throws at the first different response. On
  * PostgreSQL two instances with clocks an hour apart share the work.
  */
 export async function runSteps(steps: readonly Step[], store: StoreKind, counts: ModelCounts): Promise<void> {
@@ -145,7 +148,7 @@ async function runStep(run: ModelRun, step: Step, stream: ModelStream): Promise<
   }
 }
 
-/** The service has to look at its clock, or it could not tell a move there and back from none. */
+/** The service must read its clock, or it could not notice a move there and back. */
 async function moveClock(run: ModelRun, by: number): Promise<void> {
   if (by < 0) await run.endHolds()
   run.shop.now += by
@@ -161,7 +164,10 @@ async function endHolds({ shop, world }: ModelRun): Promise<void> {
   world.orders.endHolds()
 }
 
-/** By a request of the first key, which is seen from the beginning and so never refused for its address. */
+/**
+ * Sends a request of the first key, which is known from the beginning and so never refused because of its
+ * address.
+ */
 async function lookAtClock(run: ModelRun): Promise<void> {
   const sender: Sender = { kind: 'key', key: 0, secret: 0 }
   const look = { kind: 'request', sender, ...PLAINLY, call: { kind: 'list', coding: 'identity' } } as const

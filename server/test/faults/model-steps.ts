@@ -13,12 +13,12 @@ import {
 } from './model-order-steps.ts'
 import { BAD_ADJUSTMENTS, FLAWS } from './model-requests.ts'
 
-/** Who sends a request: one of the keys, by number, with one of its secrets; or somebody without a valid one. */
+/** The sender of a request: one of the keys, by number, with one of its secrets; or somebody without a valid one. */
 export type Sender =
   | { readonly kind: 'key'; readonly key: number; readonly secret: number }
   | { readonly kind: 'none' | 'basic' | 'mistyped' | 'unknown' }
 
-/** Which tags a condition names, in relation to what was answered so far. */
+/** Which tags a condition names, in relation to earlier responses. */
 export const TAG_CHOICES = [
   'none',
   'current',
@@ -40,7 +40,7 @@ export interface UpdateCall {
 
 export interface AdjustCall {
   readonly kind: 'adjust'
-  /** Which of the adjustments that are none; others stand for one of these changes. */
+  /** Index of an invalid adjustment; other numbers stand for one of these changes. */
   readonly body: number
   readonly reason: number
   readonly reference: number
@@ -52,11 +52,11 @@ export interface ChangeOfCall {
   readonly by: 'delta' | 'quantity'
   readonly amount: number
   readonly expects: 'none' | 'current' | 'another'
-  /** What it has instead of what it should. */
+  /** What it has instead of a valid value. */
   readonly flaw: string | undefined
 }
 
-/** Those that change something, and heed an Idempotency-Key. */
+/** Calls that change something, and use an Idempotency-Key. */
 export type ChangeCall =
   | UpdateCall
   | AdjustCall
@@ -64,7 +64,7 @@ export type ChangeCall =
   | OrderUpdateCall
   | CancelCall
   | CatalogChangeCall
-  /** A change that was sent some changes ago, once more, with its Idempotency-Key; by the same sender or by another. */
+  /** Repeats an earlier change with its Idempotency-Key; by the same sender or by another. */
   | { readonly kind: 'again'; readonly back: number; readonly bySame: boolean }
 
 export type LookCall =
@@ -119,12 +119,12 @@ export type Step =
       /** The number of an Idempotency-Key. */
       readonly idempotencyKey: number | undefined
       readonly instance: number
-      /** How often it is sent in a row: limits are reached by those who insist. */
+      /** How often it is sent in a row, to reach limits. */
       readonly times: number
     }
   | { readonly kind: 'clock'; readonly by: number }
   | { readonly kind: 'restart' }
-  /** Reads at one of the instances all events since this was last done. */
+  /** Reads at one of the instances all events since the last time. */
   | { readonly kind: 'events'; readonly instance: number }
   | { readonly kind: 'command'; readonly command: Command }
 
@@ -133,7 +133,7 @@ const HOUR = 3_600 * SECOND
 const DAY = 24 * HOUR
 const MOVES = [1, 250, 999, SECOND, 30 * SECOND, 59_999, 60 * SECOND, 300 * SECOND, HOUR, DAY]
 
-/** Half of the time the one that no limit stops. */
+/** Half of the time the key without a limit. */
 const key = fc.oneof({ weight: 4, arbitrary: fc.constant(0) }, { weight: 5, arbitrary: fc.nat({ max: 9 }) })
 const status = fc.constantFrom('available', 'pending', 'sold')
 const bySame = fc.constantFrom(true, true, true, false)
@@ -253,7 +253,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       kind: fc.constant('clock'),
       by: fc.oneof(
         { weight: 3, arbitrary: fc.constantFrom(...MOVES) },
-        // What is remembered is over then.
+        // Stored responses have then expired.
         { weight: 1, arbitrary: fc.constantFrom(DAY - 1, DAY) },
         { weight: 1, arbitrary: fc.constantFrom(...MOVES).map((by) => -by) },
       ),
@@ -264,7 +264,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('command'), command }) },
 )
 
-/** A day in the life of the service, of at most so many steps; short ones are no likelier than long ones. */
+/** A day of the service, of at most this many steps; short ones are no likelier than long ones. */
 export function stepsOf(most: number): fc.Arbitrary<Step[]> {
   return fc.noBias(fc.array(step, { maxLength: most, size: 'max' }))
 }

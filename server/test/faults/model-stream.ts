@@ -3,10 +3,10 @@ import type { ModelEvent } from './model-events.ts'
 import { exactJson } from './model-judge.ts'
 import { type ModelRun, PLAINLY } from './model-run.ts'
 
-/** A busy machine takes longer than the tenths of a second that it should take. */
+/** A busy machine takes longer than the expected tenths of a second. */
 const PATIENCE_MS = 60_000
 
-/** Follows the stock as a caller does who comes back every now and then, at one instance or another, over restarts. */
+/** Follows the stock like a caller that comes back from time to time, at one instance or another, across restarts. */
 export class ModelStream {
   #cursor: string
 
@@ -21,7 +21,7 @@ export class ModelStream {
     this.#cursor = cursor
   }
 
-  /** Holds all that was told since the last time against the model. */
+  /** Compares all events since the last time with the model. */
   async compare(run: ModelRun, instance: number): Promise<void> {
     await run.endHolds()
     const { events } = run.world
@@ -37,7 +37,7 @@ export class ModelStream {
     if (wrong.length > 0) throw new Error(wrong.join('; '))
   }
 
-  /** Behind what is made by this comes nothing: one event too many would be in its place. */
+  /** Makes a last change, after which nothing may come: an extra event would appear before it. */
   async finish(run: ModelRun): Promise<void> {
     const nothing = { status: undefined, barcode: undefined, lowStockAt: undefined, quantity: undefined }
     const last = { kind: 'new-pet', body: Number.NaN, pet: undefined, name: 'Last', categoryId: 1n } as const
@@ -47,7 +47,7 @@ export class ModelStream {
   }
 }
 
-/** With the first key, which no limit stops; at the first instance where the other one does not know it yet. */
+/** With the first key, which has no limit; at the first instance if the other one does not know it yet. */
 async function open(
   { shop, world, store }: ModelRun,
   instance: number,

@@ -7,18 +7,18 @@ interface Issued {
 
 const FOREIGN = '"no-such-state"'
 
-/** What a condition in a request says, and whether it holds for what there is. */
+/** A condition of a request, and whether it holds for the current content. */
 export interface Condition {
   readonly header?: string
   readonly holds: boolean
   readonly isMalformed?: true
 }
 
-/** The tags that were answered with, by what they were the tags of: the same for the same content, never for another. */
+/** The tags of all responses, by resource and content: equal for the same content, different otherwise. */
 export class TagBook {
   readonly #issued = new Map<string, Issued[]>()
 
-  /** Gives what is wrong with a tag, if anything. `form` is how the content was coded. */
+  /** Returns what is wrong with a tag, if anything. `form` is the encoding of the content. */
   record(resource: string, content: string, form: string, tag: string | null): string | undefined {
     if (tag === null) return 'there is no ETag'
     if (!/^"[^"]+"$/.test(tag)) return `the ETag ${tag} is not a strong one`
@@ -38,7 +38,7 @@ export class TagBook {
     return undefined
   }
 
-  /** A tag of a 304: of this content, in whatever form. */
+  /** Checks the tag of a 304: it must belong to this content, in any encoding. */
   check(resource: string, content: string, tag: string | null): string | undefined {
     const known = this.#of(resource).find((one) => one.tag === tag)
     if (tag === null) return 'there is no ETag'
@@ -47,7 +47,7 @@ export class TagBook {
       : `the ETag ${tag} is that of another content`
   }
 
-  /** `content` is what there is now; a weak tag counts for If-None-Match and not for If-Match. */
+  /** `content` is the current one; a weak tag counts for If-None-Match and not for If-Match. */
   condition(choice: TagChoice, resource: string, content: string, isWeakEqual: boolean): Condition {
     const issued = this.#of(resource)
     const current = issued.find((one) => one.content.endsWith(` ${content}`))?.tag

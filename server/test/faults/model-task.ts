@@ -8,16 +8,16 @@ import {
 import { ModelCounts, runSteps, type StoreKind } from './model-run.ts'
 import { type Step, stepsOf } from './model-steps.ts'
 
-/** Longer ones than in `npm test`: some things only go wrong late in the day. */
+/** Longer than in `npm test`: some faults only appear late. */
 const MAX_STEPS = 250
 const RUNS_AT_ONCE = 4
 /** In a full run. */
 const LEAST_REQUESTS: Readonly<Record<StoreKind, number>> = { sqlite: 50_000, postgres: 20_000 }
-/** Finding a shorter way to the same failure helps, but somebody waits for it. */
+/** Shrinking a failure helps, but somebody waits for it. */
 const LONGEST_SHRINKING_MS = 5 * 60_000
 
 const promise = (where: string) =>
-  `random sequences of requests, restarts, clock moves and commands are answered as a simple model says, ${where}`
+  `random sequences of requests, restarts, clock moves and commands get the responses of a simple model, ${where}`
 
 export const modelTask: TortureTask = {
   name: 'model',

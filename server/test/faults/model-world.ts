@@ -15,11 +15,11 @@ export const STRANGERS_PER_MINUTE = 6
 export const SUNSET = Date.UTC(2026, 10, 17)
 export const IMPORT_KEY = 'petstore-import'
 
-/** Those that steps name; some are in stock from the beginning, others come and go. */
+/** The pets of the steps; some exist from the beginning, others are added and removed. */
 export const PET_IDS = [
   ...[1n, 2n, 3n, 5n, 9007199254740993n, 9223372036854775807n],
   ...[0n, -9223372036854775808n, 77n, -1n],
-  // Those that the service gives first to pets that are made without one.
+  // The first ids that the service assigns.
   ...[1030n, 1031n],
 ]
 
@@ -34,7 +34,7 @@ export const FIRST_PETS: readonly StockedPet[] = [
   status: (['available', 'pending', 'sold'] as const)[index % 3] ?? 'sold',
   quantity: index,
   ...(index === 0 || index === 6 ? { barcode: BARCODES[index === 0 ? 0 : 1] } : {}),
-  // Not yet low, and so by the next best update.
+  // Almost low, and so by nearly any update.
   ...(index === 1 || index === 2 ? { lowStockAt: index - 1 } : {}),
 }))
 
@@ -48,7 +48,7 @@ export interface ModelChange {
   readonly keyName: string
   readonly reason?: string
   readonly reference?: string
-  /** Opaque: known once it has been answered. */
+  /** Opaque: known once a response had it. */
   id?: string
 }
 
@@ -73,22 +73,22 @@ export interface Repeatable {
   readonly idempotencyKey: number | undefined
 }
 
-/** Where the next page of something begins. */
+/** The start of the next page of a list. */
 export interface NextPage {
   readonly path: string
   readonly limit: number
   readonly status: string | undefined
-  /** The last one that was shown: its index in the history, or its id. */
+  /** The last entry: its index in the history, or its id. */
   readonly last: number | bigint
-  /** What it was sorted by, where that is something else. */
+  /** Its sort value, if that is something else. */
   readonly value: string | number | undefined
 }
 
-/** What there is, by the documents: the simple thing that the service has to look like. */
+/** The expected state, by the documents: a simple model of the service. */
 export class ModelWorld {
   now = START
   readonly pets = new Map<bigint, ModelPet>(FIRST_PETS.map(({ id, ...pet }) => [id, pet]))
-  /** Oldest first. They stay when the pet is gone. */
+  /** Oldest first. They remain after the pet is removed. */
   readonly histories = new Map<bigint, ModelChange[]>()
   readonly orders = new ModelOrders(this)
   readonly catalog = new ModelCatalog(this)
@@ -98,16 +98,16 @@ export class ModelWorld {
   readonly nextPages = new Map<string, NextPage>()
   /** By API key and Idempotency-Key. */
   readonly answers = new Map<string, ModelAnswer>()
-  /** What a step can send again: by whom it was sent, and with the Idempotency-Key of which number. */
+  /** The requests that a step can repeat: the sender, and the number of its Idempotency-Key. */
   readonly repeatable: Repeatable[] = []
-  /** How often the Idempotency-Key of a number was given up for another. */
+  /** How often the Idempotency-Key of a number was replaced by another. */
   readonly #abandoned = new Map<number, number>()
   /** By how much the clock of each instance is ahead. */
   readonly #skews: readonly number[]
   /** Whether one process sees every move of the clock at once, for all keys. */
   readonly #hasLedger: boolean
   #strangers: StrangerMeter[] = []
-  /** The secrets that each instance has found in the store: these it looks up whatever their address has used. */
+  /** The secrets that each instance has found in the store: it looks them up whatever the count of their address. */
   #seen: Set<string>[] = []
 
   constructor(skews: readonly number[], hasLedger: boolean) {
@@ -116,13 +116,13 @@ export class ModelWorld {
     this.restart()
   }
 
-  /** The time at one of the instances. */
+  /** The time of one of the instances. */
   at(instance: number): number {
     return this.now + (this.#skews[instance] ?? 0)
   }
 
   moveClock(by: number): void {
-    // Back there, a hold that was over is so for good.
+    // An expired hold stays so even if the clock goes back.
     if (by < 0) this.orders.endHolds()
     this.now += by
     const latest = Math.max(...this.#skews.map((_, instance) => this.at(instance)))
@@ -130,7 +130,7 @@ export class ModelWorld {
     if (this.#hasLedger) for (const { meter } of this.keys) meter.clockWentBack(-by)
   }
 
-  /** One of which everybody knows whether it is remembered. */
+  /** An Idempotency-Key for which it is certain whether a response is stored. */
   idempotencyKey(number: number, now: number): string {
     for (;;) {
       const abandoned = this.#abandoned.get(number) ?? 0
@@ -141,7 +141,7 @@ export class ModelWorld {
     }
   }
 
-  /** Keys and what they used are remembered; addresses and which keys were seen are not. */
+  /** Keys and their counts survive; addresses and known keys do not. */
   restart(): void {
     this.#seen = this.#skews.map(() => new Set())
     this.#strangers = this.#skews.map(() => new StrangerMeter(STRANGERS_PER_MINUTE))
@@ -155,7 +155,7 @@ export class ModelWorld {
     return secret !== undefined && this.#seen[instance]?.has(secret.text) === true
   }
 
-  /** Whether an instance looks a secret up in the store; if it does, it remembers whether that has it. */
+  /** Whether an instance looks a secret up in the store; if so, it records whether the store has it. */
   looksUp(instance: number, secret: ModelSecret): boolean {
     const isGone = secret.endsAt === Number.NEGATIVE_INFINITY
     const isOver = this.#strangersAt(instance).isOver(this.at(instance))
@@ -194,7 +194,7 @@ export class ModelWorld {
     return changes
   }
 
-  /** Who changed it is remembered only where there was something to change. */
+  /** The author is only recorded if something changed. */
   setQuantity(petId: bigint, quantity: number, by: ChangedBy): void {
     const pet = this.pets.get(petId)
     if (pet === undefined || pet.quantity === quantity) return
@@ -204,10 +204,10 @@ export class ModelWorld {
 
   bringIn(petId: bigint, wanted: ModelPet): void {
     const by = { at: this.now, id: IMPORT_KEY, name: IMPORT_KEY }
-    // Of a pet that comes back nothing stood before: that is an entry, and no change.
+    // A pet that is added again had no quantity before: that is an entry, not a change.
     const before = this.pets.get(petId)
     this.catalog.requireCategory(wanted.categoryId)
-    // What the file has no column for stays.
+    // Columns that the file does not have keep their values.
     const { barcode, lowStockAt } = before ?? {}
     const kept = {
       ...(barcode === undefined ? {} : { barcode }),

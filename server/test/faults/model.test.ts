@@ -5,11 +5,14 @@ import { stepsOf } from './model-steps.ts'
 
 setDefaultTimeout(120_000)
 
-/** `MODEL_SEED=7 bun test server/test/faults/model.test.ts` tries other ones; a failure tells the seed and the path. */
+/**
+ * `MODEL_SEED=7 bun test server/test/faults/model.test.ts` runs other cases; a failure prints the seed and the
+ * path.
+ */
 const SEED = Number(Bun.env.MODEL_SEED ?? 20_261_131)
 const PATH = Bun.env.MODEL_PATH
 const RUNS = Number(Bun.env.MODEL_RUNS ?? 8)
-/** A failure is made shorter until shortly before the test would be over. */
+/** A failure is shrunk until shortly before the timeout of the test. */
 const LONGEST_MS = 110_000
 const EVERY_ANSWER = [
   ...['200', '304', '400 invalid_request', '401 unauthorized', '403 forbidden', '404 not_found'],
@@ -33,13 +36,13 @@ function tell(store: string, counts: ModelCounts): void {
   console.log(`model on ${store}: seed ${SEED}, ${done}`)
 }
 
-test('whatever is done to it, the service answers as the model does', async () => {
+test('for any steps, the service responds like the model', async () => {
   const counts = new ModelCounts()
   const property = fc.asyncProperty(stepsOf(260), (steps) => runSteps(steps, 'sqlite', counts))
   await fc.assert(property, { ...again, numRuns: RUNS })
   tell('SQLite', counts)
   if (Bun.env.MODEL_SEED !== undefined) return
-  // It would prove nothing where these did not happen.
+  // Without these the test would prove nothing.
   const { clockMoves, restarts, commands, events, crossings } = counts
   expect(Math.min(clockMoves, restarts, commands, events, crossings)).toBeGreaterThan(0)
   expect([...counts.answers.keys()]).toEqual(expect.arrayContaining(EVERY_ANSWER))

@@ -7,16 +7,16 @@ const SEED = 20_261_116
 
 function expectProof({ load, proof, violations }: OrderKillReport): void {
   expect(violations).toEqual([])
-  // It would prove little where these did not happen.
+  // Without these the test would prove little.
   const { orders, refused, completed, cancelled } = load.counts
   expect(Math.min(orders, refused, completed, cancelled)).toBeGreaterThan(0)
   expect(proof.events).toBeGreaterThan(100)
 }
 
-test('killed (kill -9) while callers order, complete and cancel: what was answered is kept, and nothing is sold twice', async () => {
+test('killed (kill -9) while callers order, complete and cancel: acknowledged changes are kept, and nothing is sold twice', async () => {
   expectProof(await killAmongOrders({ seed: SEED, isOver: (kills) => kills >= 4 }))
 })
 
-test('nor with one of two instances on PostgreSQL killed while the other goes on', async () => {
+test('the same with one of two instances on PostgreSQL killed while the other continues', async () => {
   expectProof(await killOneOfTwoAmongOrders({ seed: SEED, isOver: (kills) => kills >= 2 }))
 })

@@ -15,19 +15,22 @@ export interface OrderKillReport {
   readonly violations: readonly string[]
 }
 
-/** Few, so that callers want the same ones; two are left for nobody to order. */
+/** Few, so that callers compete for them; nobody orders the other two. */
 const ORDERED = PET_IDS.slice(0, 3)
 const CALLERS = 12
 const MAX_ANSWERS = 250
-/** Else at any time. */
+/** Otherwise at any time. */
 const IN_COMMIT_CHANCE = 0.7
 const LONGEST_COMMIT_MS = 1
 const START_KILL_CHANCE = 0.1
 const LONGEST_START_MS = 250
-/** Whole histories are read from the first change on, so not after every kill. */
+/** Histories are read from the first change, so not after every kill. */
 const HISTORIES_EVERY = 20
 
-/** Kills the service while callers order, complete and cancel, and proves after each start that nothing was sold twice. */
+/**
+ * Kills the service while callers order, complete and cancel, and proves after each start that nothing was sold
+ * twice.
+ */
 export async function killAmongOrders({ seed, isOver, say }: KillOptions): Promise<OrderKillReport> {
   const random = randomFrom(seed)
   const shop = await FaultyShop.closed()
@@ -60,7 +63,7 @@ export async function killAmongOrders({ seed, isOver, say }: KillOptions): Promi
   return { kills, load, proof, violations: [...violations, ...lastWords(load, proof)] }
 }
 
-/** Likewise with two instances on PostgreSQL, of which one is killed each time while the other goes on. */
+/** The same with two instances on PostgreSQL, of which one is killed each time while the other continues. */
 export async function killOneOfTwoAmongOrders({ seed, isOver, say }: KillOptions): Promise<OrderKillReport> {
   const random = randomFrom(seed)
   const database = await createDatabase()
@@ -91,7 +94,7 @@ function lastWords(load: OrderLoad, proof: OrderProof): string[] {
 const LEAST_KILLS = 200
 
 const promise = (where: string) =>
-  `${where}, whatever is killed: an order that was answered is kept, and at no moment is more sold and reserved than was there.`
+  `${where}, despite kills: acknowledged orders are kept, and the units sold and reserved never exceed the stock.`
 
 export const ordersTask: TortureTask = {
   name: 'orders',

@@ -1,4 +1,4 @@
-/** What was asked for, of which the sender knows no answer or this one. */
+/** A requested order, with its response if the sender has one. */
 export interface MadeOrder {
   readonly petId: number
   readonly quantity: number
@@ -10,7 +10,7 @@ export interface Delivery {
   readonly fate: 'acknowledged' | 'unsure'
 }
 
-/** What was asked of an order last, as far as it was answered: what its state may be from then on. */
+/** The last acknowledged request to close an order: the states that it may have from then on. */
 export type Closing = 'complete' | 'released'
 
 interface OrderLoadParts {
@@ -20,7 +20,7 @@ interface OrderLoadParts {
   readonly callers: number
 }
 
-/** How often each is sent. Holds are of a second, so that some run out while others go on. */
+/** The share of each kind. Holds last a second, so that some expire during the load. */
 const KINDS = { order: 40, hold: 14, complete: 18, cancel: 8, deliver: 10, look: 10 }
 type Kind = keyof typeof KINDS
 const TOTAL_WEIGHT = Object.values(KINDS).reduce((sum, weight) => sum + weight, 0)
@@ -43,13 +43,13 @@ interface Answer {
   readonly body: { readonly id?: number; readonly code?: string }
 }
 
-/** One that was sent with an Idempotency-Key and had no answer: it can be sent again. */
+/** A request with an Idempotency-Key and without a response: it can be repeated. */
 interface Repeatable extends MadeOrder {
   readonly key: string
   readonly body: string
 }
 
-/** Callers who order the same few pets, complete and cancel each other's orders, and remember what they were answered. */
+/** Callers that order the same few pets, complete and cancel each other's orders, and record the responses. */
 export class OrderLoad {
   readonly made = new Map<bigint, MadeOrder>()
   readonly closings = new Map<bigint, Set<Closing>>()
@@ -64,9 +64,9 @@ export class OrderLoad {
     delivered: 0,
     repeated: 0,
   }
-  /** Orders that may have been made, of which nobody can be asked. */
+  /** Orders that may have been made, and cannot be queried. */
   unsure = 0
-  /** Answers that none of the requests should have got. */
+  /** Unexpected responses. */
   readonly surprises: string[] = []
   readonly #parts: OrderLoadParts
   #open: bigint[] = []
@@ -78,7 +78,7 @@ export class OrderLoad {
     this.#parts = parts
   }
 
-  /** Sends until it is over, each caller to one of the addresses; a caller that gets no answer ends. */
+  /** Sends until `isOver`, each caller to one of the addresses; a caller without a response ends. */
   async run(addresses: readonly string[], isOver: () => boolean): Promise<void> {
     const caller = async (address: string) => {
       while (!isOver() && (await this.#step(address)) !== NO_ANSWER) this.#answers++
@@ -98,7 +98,7 @@ export class OrderLoad {
     }
   }
 
-  /** Sends again what had a key and no answer: it is made once, now or then. */
+  /** Repeats requests with a key and without a response: each is made once. */
   async settle(address: string): Promise<void> {
     for (const one of this.#repeatable.splice(0)) {
       this.counts.repeated++
@@ -108,7 +108,7 @@ export class OrderLoad {
     }
   }
 
-  /** An order that was made without an answer: from now on it can be completed and cancelled like any other. */
+  /** Adds an order that was made without a response: from now on it can be completed and cancelled like any other. */
   adopt(orderId: bigint, order: MadeOrder): void {
     this.made.set(orderId, order)
     this.#open.push(orderId)

@@ -11,8 +11,8 @@ type QuantityEvent = Extract<StockEvent, { kind: 'change' }>
 const PAGE = 1_000
 
 /**
- * Holds what a store tells against what callers were answered: the events, played back from the first one on, the
- * histories, the orders and what is available. No stock but what a load brought may have been there at the beginning.
+ * Compares a store with the responses that callers got: the events, replayed from the first one, the histories,
+ * the orders and the available units. All stock must come from the load.
  */
 export class OrderProof {
   readonly #url: string
@@ -40,7 +40,10 @@ export class OrderProof {
     return this.#playback.orders
   }
 
-  /** What is wrong now. Nobody may order meanwhile; holds may end. The store is opened anew, as after any crash. */
+  /**
+   * The current violations. Nobody may order meanwhile; holds may expire. The store is reopened, as after a
+   * crash.
+   */
   async violations(load: OrderLoad, { readsHistories }: { readsHistories: boolean }): Promise<string[]> {
     const store = await openStore(this.#url, { tables: 'make' })
     try {
@@ -66,7 +69,10 @@ export class OrderProof {
     else changes.push(event)
   }
 
-  /** Where answers and events differ. An order that had no answer and was made is one of the load's from then on. */
+  /**
+   * The differences between responses and events. An order that was made without a response becomes one of the
+   * load's.
+   */
   #unanswered(load: OrderLoad): string[] {
     const { orders } = this.#playback
     const found: string[] = []
@@ -93,7 +99,7 @@ export class OrderProof {
     return found
   }
 
-  /** Holds may have run out since the events were read, and reserve nothing from that moment on. */
+  /** Holds may have expired since the events were read, and reserve nothing from then on. */
   async #unlike(store: Store, petId: bigint): Promise<string[]> {
     const open = [...this.orders.values()].filter((order) => order.petId === petId && order.state === 'open')
     const heldAt = (now: number) =>
@@ -113,7 +119,7 @@ export class OrderProof {
     ]
   }
 
-  /** The history of a pet is what its events were, each change once. */
+  /** The history of a pet has the same changes as its events, each once. */
   async #history(store: Store, petId: bigint): Promise<string[]> {
     const entries: HistoryEntry[] = []
     for (let cursor: string | undefined; ; ) {
@@ -131,7 +137,7 @@ export class OrderProof {
         ]
   }
 
-  /** Every delivery that was acknowledged was made, and each was made once at the most. */
+  /** Every acknowledged delivery was made, and each at most once. */
   wrongDeliveries({ deliveries }: OrderLoad): string[] {
     const changes = [...this.#changes.values()].flat().filter(({ reason }) => reason === 'received')
     const made = Map.groupBy(changes, ({ reference }) => reference ?? '')

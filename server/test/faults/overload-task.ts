@@ -11,7 +11,7 @@ const DELAY_MS = 40
 const MAX_REFUSED = 25
 const MAX_SECONDS = 5
 
-/** A burst of orders that is much more than the sessions of a distant database can take at once. */
+/** A burst of orders that far exceeds the sessions of a distant database. */
 export const overloadTask: TortureTask = {
   name: 'overload',
   promise: `${ORDERS} orders at once through ${POOL_SIZE} sessions and ${DELAY_MS} ms to the database: nearly all succeed, the others are shed early, and /readyz stays 200.`,

@@ -20,7 +20,7 @@ const SERVERS = 3
 const ROUNDS = 20
 const ROUNDS_IN_SHORT = 2
 const UPDATES_BEFORE_EACH = 40
-/** How long a killed server stays away after the failover. */
+/** How long a killed server stays down after the failover. */
 const AWAY_MS = 1_000
 const DRAIN_MS = 120_000
 const WEBHOOK_KINDS = ['stock.changed', 'order.created', 'order.completed', 'order.cancelled']
@@ -33,7 +33,7 @@ export interface ClusterReport {
   readonly streams: readonly FeedProblems[]
   readonly streamConnections: number
   readonly reusedOrderIds: number
-  /** How often the API or the metric did not show how far a webhook is behind. */
+  /** How often the API or the metric did not show the backlog of a webhook. */
   readonly missingBacklogs: number
   readonly violations: readonly string[]
 }
@@ -73,7 +73,7 @@ interface Scene {
   readonly addresses: readonly string[]
   readonly key: string
   readonly receiver: WebhookReceiver
-  /** Of the webhook that is paused while the cluster changes its primary. */
+  /** The receiver of the webhook that is paused while the cluster changes its primary. */
   readonly pausedReceiver: WebhookReceiver
   readonly metrics: string
 }
@@ -119,7 +119,7 @@ async function runRounds(scene: Scene, options: ClusterOptions): Promise<Cluster
       await pause(true)
       for (let number = 0; number < options[kind]; number++) await round(kind, number)
       await pause(false)
-      // Changes go on, so that a few events are always on their way.
+      // Changes continue, so a few events are always in flight.
       violations.push(...(await drain(load, paused, 20)))
     }
   } finally {
@@ -156,7 +156,7 @@ async function runRounds(scene: Scene, options: ClusterOptions): Promise<Cluster
   }
 }
 
-/** Gives what restarts a killed server. */
+/** Returns a function that restarts the killed server. */
 async function changePrimary(
   cluster: PatroniCluster,
   kind: 'switchovers' | 'failovers',
@@ -166,7 +166,7 @@ async function changePrimary(
   return () => {}
 }
 
-/** The backlog of a webhook is shown for as long as the webhook exists, by the API and by its metric. */
+/** The backlog of a webhook is visible for as long as it exists, in the API and in its metric. */
 async function countMissingBacklogs(
   load: ClusterLoad,
   metrics: string,
@@ -182,7 +182,7 @@ async function countMissingBacklogs(
   return missing
 }
 
-/** Waits until no more events than these wait for delivery. */
+/** Waits until at most this many events wait for delivery. */
 async function drain(load: ClusterLoad, webhookId: string, mostWaiting: number): Promise<string[]> {
   const deadline = performance.now() + DRAIN_MS
   for (;;) {
@@ -195,7 +195,7 @@ async function drain(load: ClusterLoad, webhookId: string, mostWaiting: number):
   }
 }
 
-/** Waits for the event of the last change; without it, what is missing is found by comparison. */
+/** Waits for the event of the last change; if it is missing, the comparison finds it. */
 async function untilLastChange(stream: StreamFollower): Promise<void> {
   const deadline = performance.now() + DRAIN_MS
   await until(() => performance.now() > deadline || hasLastChange(feedOfStream(stream.events)))

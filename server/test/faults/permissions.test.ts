@@ -19,17 +19,17 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }))
 const env = { DATABASE_URL: 'sqlite:petstore.db' }
 const modeOf = (file: string) => (statSync(file).mode & 0o777).toString(8)
 
-/** Every file of the database, with its mode. */
+/** All files of the database, with their modes. */
 function modes(): Record<string, string> {
   return Object.fromEntries(readdirSync(folder).map((name) => [name, modeOf(join(folder, name))]))
 }
 
-describe('a database is for its owner alone', () => {
+describe('a database is private to its owner', () => {
   test.each([
     ['lets everybody read', 0o000],
     ['lets the group write', 0o002],
-    ['takes rights even from the owner', 0o377],
-  ])('from its first byte, where the umask %s', async (_, mask) => {
+    ['removes permissions even from the owner', 0o377],
+  ])('from its first byte, if the umask %s', async (_, mask) => {
     const before = process.umask(mask)
     try {
       const store = await openStore(`sqlite:${path}`, { tables: 'make' })
@@ -43,7 +43,7 @@ describe('a database is for its owner alone', () => {
     }
   })
 
-  test('where a link leads to it', async () => {
+  test('behind a symbolic link', async () => {
     symlinkSync(join(folder, 'elsewhere.db'), path)
     const before = process.umask(0)
     const store = await openStore(`sqlite:${path}`, { tables: 'make' })
@@ -52,7 +52,7 @@ describe('a database is for its owner alone', () => {
     await store.close()
   })
 
-  test('a database that is there keeps the rights that its owner gave it', async () => {
+  test('an existing database keeps the permissions that its owner gave it', async () => {
     await (await openStore(`sqlite:${path}`, { tables: 'make' })).close()
     chmodSync(path, 0o640)
     await (await openStore(`sqlite:${path}`, { tables: 'make' })).close()
@@ -66,7 +66,7 @@ describe('a database that others can read', () => {
     chmodSync(path, 0o644)
   }
 
-  test('is told by serve at its start, which goes on', async () => {
+  test('is reported by serve at its start, which continues', async () => {
     await exposed()
     const running = await serve([], { cwd: folder, env })
     expect((await fetch(`${running.address}/healthz`)).status).toBe(200)
@@ -76,7 +76,7 @@ describe('a database that others can read', () => {
     expect(told).toContain(`chmod 600 ${path}`)
   })
 
-  test('is told by the doctor, the files beside it too', async () => {
+  test('is reported by doctor, including the files next to it', async () => {
     await exposed()
     const store = await openStore(`sqlite:${path}`, { tables: 'make' })
     await store.ping()
@@ -88,7 +88,7 @@ describe('a database that others can read', () => {
     expect(stdout).toContain(`chmod 600 ${path}-wal ${path}-shm`)
   })
 
-  test('is not told where all is well', async () => {
+  test('is not reported if the permissions are right', async () => {
     await petstore(['migrate'], { cwd: folder, env })
     const running = await serve([], { cwd: folder, env })
     await running.stop()

@@ -9,11 +9,11 @@ const KILLS_IN_SHORT = 6
 const PET_IDS = [1, 2, 3, 4, 5, 6]
 /** How long the callers change and read before each kill. */
 const LOAD_MS = 700
-/** How long an instance that had no request during the crash gets until the next one. */
+/** How long an instance without requests during the crash stays idle. */
 const QUIET_MS = 1_300
 /** Updates after each kill. Both instances read each of them. */
 const UPDATES_AFTER = 12
-/** A read that is stale is repeated after this time, to see whether it lasts. */
+/** A stale read is repeated after this time, to see whether it persists. */
 const LASTING_MS = 1_000
 
 export interface BackendKillOptions {
@@ -29,13 +29,14 @@ export interface BackendKillReport {
   readonly reads: number
   readonly refused: number
   readonly staleReads: readonly string[]
-  /** Of the stale reads, those that were still stale a second later. */
+  /** Stale reads that were still stale a second later. */
   readonly lasting: number
 }
 
 /**
- * Kills PostgreSQL backends behind PgBouncer in transaction mode. PostgreSQL then restarts and forgets transactions whose
- * commits were asynchronous, but connections to PgBouncer that have no transaction stay open, so an instance may not notice.
+ * Kills PostgreSQL backends behind PgBouncer in transaction mode. PostgreSQL then restarts and loses
+ * asynchronously committed transactions, but connections to PgBouncer without a transaction stay open, so an
+ * instance may not notice.
  */
 export async function killBackends(
   command: readonly string[],
@@ -57,7 +58,7 @@ export async function killBackends(
   try {
     for (let kill = 1; kill <= kills; kill++) {
       const before = shop.staleReads.length
-      // In every second round, no request is under way during the crash.
+      // In every second round, no request is in progress during the crash.
       const isQuiet = kill % 2 === 1
       let isOver = false
       const load = Promise.all(PET_IDS.map((petId) => shop.changeAndRead(petId, random, () => isOver)))
@@ -85,7 +86,7 @@ export async function killBackends(
   return { kills, killsWithStaleReads, acknowledged, reads, refused, staleReads, lasting }
 }
 
-/** Kills a backend that serves a client, chosen at random, and resolves when PostgreSQL takes connections again. */
+/** Kills a random backend that serves a client, and resolves when PostgreSQL accepts connections again. */
 async function killOneBackend(server: PostgresServer, random: () => number): Promise<void> {
   const query = async <T>(text: string): Promise<T[]> => {
     const sql = new Bun.SQL({ adapter: 'postgres', url: server.url(), max: 1 })
@@ -109,7 +110,7 @@ async function killOneBackend(server: PostgresServer, random: () => number): Pro
   )
 }
 
-/** One caller for each pet, so that the quantity of every acknowledged update has to be shown until the next one. */
+/** One caller per pet, so that the quantity of every acknowledged update must be shown until the next one. */
 class WatchedShop {
   readonly staleReads: string[] = []
   acknowledged = 0
@@ -132,7 +133,7 @@ class WatchedShop {
     }
   }
 
-  /** Updates through one instance until that is acknowledged, then reads on all of them. */
+  /** Updates through one instance until the update is acknowledged, then reads on all of them. */
   async changeAndReadOnce(petId: number, random: () => number): Promise<void> {
     let quantity = 0
     await until(async () => {
@@ -162,7 +163,7 @@ class WatchedShop {
     return shown ?? Number.NaN
   }
 
-  /** The quantity in the answer; undefined if the request was refused with 503. */
+  /** The quantity in the response; undefined if the request got 503. */
   async #ask(address: string, petId: number, quantity?: number): Promise<number | undefined> {
     const response = await fetch(`${address}/v1/inventory/${petId}`, {
       headers: { Authorization: `Bearer ${this.#key}`, 'Content-Type': 'application/json' },

@@ -11,7 +11,10 @@ import { canMount, fillDisk, mountSmallDisk, unmount } from './full-disk.ts'
 
 setDefaultTimeout(120_000)
 
-/** Enough for a new data directory, and for the programs, which are copied beside it if their folder is closed to others. */
+/**
+ * Enough for a new data directory, and for the programs, which are copied next to it if their folder is not
+ * accessible to others.
+ */
 const DISK_MB = 220
 
 let folder = ''
@@ -27,7 +30,7 @@ afterEach(async () => {
 })
 
 test.skipIf(!canMount())(
-  "/readyz is 503 and names the disk while PostgreSQL's disk is full, and is 200 again once there is room",
+  "/readyz is 503 and names the disk while PostgreSQL's disk is full, and is 200 again once there is space",
   async () => {
     folder = mkdtempSync(join(tmpdir(), 'petstore-full-'))
     mountSmallDisk(folder, DISK_MB)

@@ -6,7 +6,7 @@ const READS = 500
 const WARM_UP_READS = 50
 const MAX_MEDIAN_MS = 5
 
-/** How long a read of one entry takes on each release, for a caller who reads and updates in turn. */
+/** The time of a read of one entry on each release, for a caller that reads and updates in turn. */
 export const postgresReadsTask: TortureTask = {
   name: 'postgres-reads',
   promise: `GET of one entry takes less than ${MAX_MEDIAN_MS} ms (median) on PostgreSQL with default settings, with and without JIT compilation.`,

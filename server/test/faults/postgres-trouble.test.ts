@@ -8,12 +8,12 @@ import { createDatabase, type TestDatabase } from '../support/postgres-databases
 import { until } from '../support/until.ts'
 import { UNAVAILABLE } from './faulty-shop.ts'
 
-// A crash, connections that are cut or hang, and locks: test/postgres/{outages,lost-connections}.test.ts.
+// A crash, cut or hanging connections, and locks: test/postgres/{outages,lost-connections}.test.ts.
 setDefaultTimeout(120_000)
 
 const ROLE = `shop_${crypto.randomUUID().slice(0, 8)}`
 const HOUR_MS = 60 * 60 * 1_000
-/** Time enough for every statement on a busy machine, and little enough to wait for. */
+/** Enough time for every statement on a busy machine, but short enough to wait for. */
 const TIMEOUT_SECONDS = '5'
 const initial = new Map(PET_IDS.map((petId) => [petId, 0]))
 
@@ -22,7 +22,7 @@ let proxy: FreezingProxy
 let key: string
 let service: Awaited<ReturnType<typeof serve>>
 let value = 0
-/** Everything that was sent, so that each test looks at what those before it left. */
+/** All requests, so that each test also checks the results of the previous ones. */
 const operations: Awaited<ReturnType<typeof record>>['operations'][number][] = []
 
 beforeAll(async () => {
@@ -54,7 +54,7 @@ afterAll(async () => {
   expect(exitCode).toBe(0)
 })
 
-/** So many updates and reads by several callers at once; gives the statuses. */
+/** Sends updates and reads by several concurrent callers; returns the statuses. */
 async function send(requests: number): Promise<readonly number[]> {
   const recorded = await record([service], {
     ...{ key, petIds: PET_IDS, workers: 8, nextValue: () => ++value },
@@ -68,7 +68,7 @@ async function untilUpdatesAreTaken(): Promise<void> {
   while ((await send(8)).includes(503));
 }
 
-/** An update that will not be acknowledged, and may have been made all the same. */
+/** An update that will not be acknowledged, but may have been made. */
 async function refusedUpdate() {
   const quantity = ++value
   const began = performance.now()
@@ -85,7 +85,7 @@ async function untilLogged(text: string): Promise<void> {
   while (!service.output().includes(text)) await refusedUpdate()
 }
 
-/** Ends all connections of the service, and lets it have so many new ones. */
+/** Ends all connections of the service, and allows it this many new ones. */
 async function allowConnections(count: number): Promise<void> {
   await database.run(`ALTER ROLE ${ROLE} CONNECTION LIMIT 0`)
   const own = `FROM pg_stat_activity WHERE usename = '${ROLE}'`
@@ -93,8 +93,8 @@ async function allowConnections(count: number): Promise<void> {
   await database.run(`ALTER ROLE ${ROLE} CONNECTION LIMIT ${count}`)
 }
 
-describe('when PostgreSQL gives no more connections', () => {
-  test('none: everything is refused at once with the Error body, and comes back by itself', async () => {
+describe('when PostgreSQL grants no more connections', () => {
+  test('none: everything is refused at once with the Error body, and recovers by itself', async () => {
     await allowConnections(0)
     await send(50)
     expect(await refusedUpdate()).toMatchObject(UNAVAILABLE)
@@ -105,7 +105,7 @@ describe('when PostgreSQL gives no more connections', () => {
     expect(contradictions(operations, initial)).toEqual([])
   })
 
-  test('fewer than the pool wants: it goes on with those it gets', async () => {
+  test('fewer than the pool wants: it continues with those it gets', async () => {
     await allowConnections(2)
     await untilUpdatesAreTaken()
     await send(200)
@@ -123,8 +123,8 @@ describe('when PostgreSQL is slow', () => {
     expect(contradictions(operations, initial)).toEqual([])
   })
 
-  test('slower than the time-outs: refused in time, and once it is quick again it goes on', async () => {
-    // Without the timeouts the update would wait for longer than a test may.
+  test('slower than the timeouts: requests are refused in time, and it recovers once PostgreSQL is fast again', async () => {
+    // Without the timeouts the update would exceed the timeout of the test.
     proxy.slowDown(HOUR_MS)
     expect(await refusedUpdate()).toMatchObject(UNAVAILABLE)
     proxy.slowDown(0)

@@ -2,24 +2,24 @@ import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSyn
 import { basename, dirname, join } from 'node:path'
 import { throughDisk } from '../support/disk-shim.ts'
 
-/** What a disk writes whole. */
+/** The unit that a disk writes atomically. */
 const BLOCK_BYTES = 512
-/** Long enough that reads meet commits that are not flushed. */
+/** Long enough that reads meet unflushed commits. */
 const FLUSH_MS = '3'
 const FILES = ['', '-wal'] as const
-/** Else everything that was not flushed is lost. */
+/** Otherwise everything unflushed is lost. */
 const SOME_WRITTEN_CHANCE = 0.5
 
 /**
- * The disk under a database whose power can be cut. After a kill -9 alone the kernel still writes everything, so that
- * a flush that is missing never shows. Here each file is what it was at its last flush; or some blocks that were
- * written later have reached the disk and others have not.
+ * The disk of a database whose power can be cut. After a kill -9 alone the kernel still writes everything, so a
+ * missing flush never shows. Here each file is as of its last flush, or with some of the blocks that were
+ * written later.
  */
 export class PowerLossDisk {
   readonly #path: string
   readonly #copies: string
 
-  /** Nothing may have the database open. */
+  /** No process may have the database open. */
   constructor(path: string) {
     this.#path = path
     this.#copies = join(dirname(path), 'flushed')
@@ -56,7 +56,7 @@ export class PowerLossDisk {
   }
 }
 
-/** As long as both; blocks that neither has are zeros. */
+/** As long as the longer one; blocks that neither has are zeros. */
 function mixed(flushed: Buffer, written: Buffer, isWritten: () => boolean): Buffer {
   const length = isWritten() ? Math.max(flushed.length, written.length) : flushed.length
   const result = Buffer.alloc(length)

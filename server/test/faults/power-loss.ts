@@ -5,7 +5,7 @@ const LEAST_CUTS = 100
 
 export const powerLossTask: TortureTask = {
   name: 'power-loss',
-  promise: 'After a power cut every acknowledged update and everything that a read showed is there.',
+  promise: 'After a power cut every acknowledged update and everything that a read returned still exists.',
   share: 2,
   run: async (options: TortureOptions) => {
     const isOver = untilOver(options, LEAST_CUTS)

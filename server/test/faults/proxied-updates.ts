@@ -52,7 +52,7 @@ async function updateAndRetry(agent: Agent, petId: number, quantity: number): Pr
   return outcome
 }
 
-/** With a pause of some length between two updates. */
+/** Pauses between two updates. */
 async function caller(index: number): Promise<void> {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   const pause = () => Number(minGapMs) + Math.random() * (Number(maxGapMs) - Number(minGapMs))
@@ -67,7 +67,7 @@ async function caller(index: number): Promise<void> {
 }
 
 const callers = Promise.all(Array.from({ length: Number(connections) }, (_, index) => caller(index)))
-// Told to end by the end of standard input; those who pause are not waited for.
+// The end of standard input stops it; it does not wait for pausing callers.
 await Bun.stdin.text()
 isOver = true
 await Promise.race([callers, Bun.sleep(5_000)])

@@ -10,10 +10,10 @@ const SPARSE = { connections: 200, gapMs: [9_000, 12_000] } as const
 const SPARSE_SECONDS = 165
 const SPARSE_SECONDS_IN_SHORT = 40
 const DELAY_MS = 10
-/** Without an answer after this time, a request went to the hung instance. */
+/** Without a response after this time, a request went to the hung instance. */
 const UNANSWERED_MS = 2_000
 const MAX_HUNG_MS = 5_000
-/** If all requests of this long were answered, the instance is out. */
+/** If all requests of this period were answered, the proxy no longer uses the instance. */
 const SURELY_OUT_MS = 8_000
 
 /** The long form of proxies.test.ts. */
@@ -52,7 +52,7 @@ export const proxiesTask: TortureTask = {
   },
 }
 
-/** How long after an instance was stopped with SIGSTOP the last request was sent to it, in milliseconds. */
+/** The time between the SIGSTOP of an instance and the last request sent to it, in milliseconds. */
 async function requestsToHungInstance(): Promise<number> {
   const shop = await openShop('haproxy')
   try {

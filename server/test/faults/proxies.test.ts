@@ -9,7 +9,7 @@ setDefaultTimeout(120_000)
  * An instance that stops closes its idle connections when no request has arrived for a second. A busy machine can pause a
  * proxy for longer, so these updates are retried as the client does. `npm run torture -- --only proxies` does not retry.
  */
-describe('two instances behind a proxy, which is configured as docs/scaling.md says', () => {
+describe('two instances behind a proxy configured as in docs/scaling.md', () => {
   test.concurrent.each([...PROXIES])('lose no update in a rolling restart: %s', async (name) => {
     const missing = await missingPackage(name)
     if (missing !== undefined) {
@@ -33,7 +33,7 @@ describe('two instances behind a proxy, which is configured as docs/scaling.md s
     }
   })
 
-  test.concurrent('HAProxy takes a hung instance out, and has our Error body when all hang', async () => {
+  test.concurrent('HAProxy takes a hung instance out, and returns our Error body when all hang', async () => {
     const missing = await missingPackage('haproxy')
     if (missing !== undefined) {
       console.warn(`skipped: ${missing}`)
@@ -42,7 +42,7 @@ describe('two instances behind a proxy, which is configured as docs/scaling.md s
     const shop = await openShop('haproxy')
     try {
       shop.freeze(0)
-      // The instance that hangs gets some of these. They end with an error, and the others succeed.
+      // The hung instance gets some of these. They end with an error, and the others succeed.
       const during = await Promise.all(Array.from({ length: 4 }, () => answerTo(shop.address)))
       const statuses = during.map(({ status }) => status)
       expect(statuses).toContain(200)
@@ -85,7 +85,7 @@ interface Answer {
   readonly body: unknown
 }
 
-/** On a connection of its own: one that was used before may be closed without an answer, so that its owner retries. */
+/** On a new connection: a used one may be closed without a response, so that its owner retries. */
 async function answerTo(address: string): Promise<Answer> {
   const response = await fetch(`${address}/v1/inventory/1`, {
     method: 'PATCH',

@@ -12,12 +12,12 @@ export type ProxyName = (typeof PROXIES)[number]
 
 const DOCS = join(import.meta.dir, '../../../docs/scaling.md')
 const PATH = '/usr/sbin:/usr/bin:/sbin:/bin'
-/** Until a proxy that asks once a second has seen that an instance is back. */
+/** The time until a proxy that checks once a second has seen that an instance is back. */
 const SEEN_AGAIN_MS = 1_000
-/** As the configurations name them: the proxy, and both instances behind it. */
+/** The ports in the configurations: the proxy, and both instances behind it. */
 const PRINTED_PORTS = ['8080', '8081', '8082'] as const
 
-/** The configuration of docs/scaling.md as it is printed, but for the ports. */
+/** The configuration of docs/scaling.md as printed, with other ports. */
 export function printedConfiguration(name: ProxyName, ports: readonly number[]): string {
   const text = readFileSync(DOCS, 'utf8')
   const printed = new RegExp(`\`\`\`${name}\n(.*?)\`\`\``, 's').exec(text)?.[1]
@@ -26,17 +26,17 @@ export function printedConfiguration(name: ProxyName, ports: readonly number[]):
 }
 
 export interface Shop {
-  /** Of the proxy. */
+  /** The address of the proxy. */
   readonly address: string
-  /** Stops one after the other and starts it again, each when the one before was seen to be back. */
+  /** Restarts one instance after the other, each once the proxy has seen that the previous one is back. */
   restartAll(): Promise<void>
-  /** Stops the process without ending it: it keeps its connections and answers nothing. */
+  /** Stops the process without ending it: it keeps its connections and responds to nothing. */
   freeze(index: number): void
   thaw(index: number): void
   stop(): Promise<void>
 }
 
-/** Two instances behind a proxy; each byte between them and it is late by so much. */
+/** Two instances behind a proxy; `delayMs` delays each byte between them. */
 export async function openShop(name: ProxyName, delayMs = 0): Promise<Shop> {
   const folder = mkdtempSync(join(tmpdir(), `petstore-${name}-`))
   const front = freePort()
@@ -92,7 +92,7 @@ async function startProxy(
     nginx: ['nginx', '-p', folder, '-e', join(folder, 'error.log'), '-c', file],
     haproxy: ['haproxy', '-db', '-f', file],
   }
-  // What the main file of a machine says, which includes the printed one.
+  // The main configuration of a machine, which includes the printed one.
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
     .map((kind) => `${kind}_temp_path ${folder}/${kind};`)
     .join(' ')
@@ -105,7 +105,7 @@ async function startProxy(
   return Bun.spawn(commands[name], { env: { PATH }, stdout: 'ignore', stderr: 'pipe' })
 }
 
-/** Passes on what comes, and the end of it, after so long. */
+/** Forwards all data, and its end, after a delay. */
 function relay(port: number, to: number, delayMs: number): { close(): void } {
   const server = createServer({ allowHalfOpen: true, noDelay: true }, (client) => {
     const upstream = connect({ port: to, host: '127.0.0.1', allowHalfOpen: true, noDelay: true })
@@ -128,7 +128,7 @@ interface UpdateOptions {
   readonly mode?: 'once' | 'retry'
 }
 
-/** Sends updates through it while the work goes on. */
+/** Sends updates through the proxy during the work. */
 export async function updatesDuring(
   address: string,
   { connections, gapMs = [0, 0], mode = 'once' }: UpdateOptions,

@@ -1,4 +1,4 @@
-/** How long requests took, and how they were answered. */
+/** The duration of a request, and its response. */
 export interface Sample {
   readonly name: string
   readonly ms: number
@@ -10,7 +10,7 @@ export interface Answered extends Sample {
   readonly count: number
 }
 
-/** Sends one request and reads the whole answer. `count` is the length of the array in it. */
+/** Sends one request and reads the whole response. `count` is the length of the array in it. */
 export async function timed(
   name: string,
   address: string,
@@ -62,7 +62,7 @@ export function slowest(samples: readonly Sample[], count: number): string {
     .join(', ')
 }
 
-/** A violation for each kind of answer that is not among the expected ones. */
+/** A violation for each kind of unexpected response. */
 export function unexpected(samples: readonly Sample[], expected: readonly number[]): string[] {
   const counts = new Map<string, number>()
   for (const { name, status } of samples) {

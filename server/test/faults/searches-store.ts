@@ -27,7 +27,7 @@ const LOG_DAYS = 320
 export const RARE_KEY = 'key_rare'
 export const COMMON_KEY = 'key_3'
 
-/** The values of each parameter of a search; `undefined` leaves the parameter out. */
+/** The values of each parameter of a search; `undefined` omits the parameter. */
 export const SEARCH_PARAMETERS = {
   q: [undefined, 'pet', 'unicorn', 'pet bea 7', 'dragon'],
   status: [undefined, 'pending'],
@@ -36,7 +36,7 @@ export const SEARCH_PARAMETERS = {
   below: [undefined, '5'],
 } as const
 
-/** Fills a store with `count` pets through the import of the real program. It logs the pets that run low, at this time. */
+/** Fills a store with `count` pets through the import of the real program, which logs the low ones at this time. */
 export async function importPets(count: number, folder: string, databaseUrl: string): Promise<void> {
   const path = join(folder, 'pets.csv')
   const file = Bun.file(path).writer()
@@ -64,8 +64,8 @@ async function run(args: readonly string[], cwd: string, databaseUrl: string): P
 }
 
 /**
- * Writes `rows` changes into the log, evenly over most of a year. Each pet's changes are linked as the service links
- * them. One key made ten changes, near the beginning; the reason "damaged" occurs there only.
+ * Writes `rows` changes into the log, evenly over most of a year. Each pet's changes are linked as the service
+ * links them. One key made ten changes, near the beginning; the reason "damaged" only occurs there.
  */
 const changesFrom = (numbers: string, rows: number, pets: number) => `
   INSERT INTO log (id, kind, pet_id, before, after, at, key_id, previous, reason)
@@ -76,7 +76,7 @@ const changesFrom = (numbers: string, rows: number, pets: number) => `
     CASE WHEN n BETWEEN 1000 AND 1009 THEN 'damaged' ELSE 'sold' END
   FROM ${numbers} CROSS JOIN (SELECT coalesce(max(id), 0) + 1 AS id FROM log) AS first`
 
-/** Links each pet to the latest of its changes, which were written before the pets were imported. */
+/** Links each pet to its latest change; the changes were written before the pets were imported. */
 const linkStock = (rows: number, pets: number) => `
   UPDATE stock SET last_change = latest.id
   FROM (SELECT id, pet_id FROM log WHERE kind = 'change' ORDER BY id DESC LIMIT ${Math.min(rows, pets)}) AS latest

@@ -40,7 +40,7 @@ const POLITE_SECONDS = { full: 60, short: 10 }
 const MAX_SEARCH_MS = { sqlite: 50, postgres: 100 }
 const MAX_POLITE_MS = 20
 const MAX_HISTORY_MS = 50
-/** Of each filter of the history; a rare key has one page for each 100,000 rows. */
+/** For each filter of the history; a rare key has one page per 100,000 rows. */
 const MAX_PAGES = 300
 const ROOMY = { perMinute: 1_000_000_000, perDay: 1_000_000_000 }
 
@@ -160,14 +160,14 @@ function limit(violations: string[], what: string, samples: readonly Sample[], m
 
 const searchPath = (query: URLSearchParams) => `/v1/inventory/search?${query}`
 
-/** A search that comes while the index is loaded waits for it, or gets 503 and is sent again. */
+/** A search during the loading of the index waits for it, or gets 503 and is repeated. */
 async function untilSearchable({ address, key }: Shop): Promise<void> {
   await until(
     async () => (await timed('first', `${address}/v1/inventory/search?limit=1`, key)).status === 200,
   )
 }
 
-/** Every combination of sort, direction and filters: its first page and the page after it. */
+/** Every combination of sort, direction and filters: its first two pages. */
 async function searchEverything({ address, key }: Shop): Promise<Sample[]> {
   const samples: Sample[] = []
   for (const query of combinations()) {
@@ -190,7 +190,7 @@ function combinations(): URLSearchParams[] {
   return queries
 }
 
-/** Reads an entry, asks whether the list has changed, and updates the entry, in turn. */
+/** Reads an entry, checks whether the list has changed, and updates the entry, in turn. */
 async function bePolite({ address, key }: Shop, forSeconds: number): Promise<Sample[]> {
   const samples: Sample[] = []
   const list = `${address}/v1/inventory`
@@ -198,7 +198,7 @@ async function bePolite({ address, key }: Shop, forSeconds: number): Promise<Sam
   const deadline = performance.now() + forSeconds * 1_000
   for (let quantity = 0; performance.now() < deadline; quantity++) {
     samples.push(await timed('GET-entry', entry, key))
-    // The list itself is large: the tag is asked for first.
+    // The list itself is large, so only its tag is read first.
     const tag = (await timed('HEAD-list', list, key, { method: 'HEAD' })).headers.get('ETag') ?? ''
     samples.push(await timed('GET-list', list, key, { headers: { 'If-None-Match': tag } }))
     samples.push(
@@ -213,7 +213,7 @@ async function bePolite({ address, key }: Shop, forSeconds: number): Promise<Sam
   return samples
 }
 
-/** Searches that examine all pets, sent whether or not the one before is answered. */
+/** Searches that examine all pets, sent without waiting for the previous response. */
 const HOSTILE_QUERIES = [
   'q=pet&sort=-available&limit=1',
   'q=p+e+t+b+7&sort=-quantity&limit=1000',

@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** The command lines of a process and of all its descendants, as everybody on the machine can read them. */
+/** The command lines of a process and its descendants, as every user of the machine can read them. */
 export function commandLinesOf(pid: number): string[] {
   const parents = new Map<number, number>()
   for (const name of readdirSync('/proc').filter((entry) => /^\d+$/.test(entry))) {
     const stat = read(`/proc/${name}/stat`)
-    // The name of the program stands in brackets, and may hold blanks and brackets itself.
+    // The name of the program is in brackets, and may itself contain spaces and brackets.
     const parent = stat?.slice(stat.lastIndexOf(')') + 2).split(' ')[1]
     if (parent !== undefined) parents.set(Number(name), Number(parent))
   }

@@ -5,11 +5,11 @@ import { TestService } from '../support/test-service.ts'
 setDefaultTimeout(120_000)
 
 /**
- * A comparison that stops at the first difference tells by its time how much of a guess was right. Here a guess is
- * hashed first, and only hashes are compared: how far two of them agree says nothing about the guess, so there is
- * nothing to learn step by step. These tests hold that property; a stopwatch over a network would only hide it in noise.
+ * The time of a comparison that stops at the first difference reveals how much of a guess was right. Here a
+ * guess is hashed first, and only hashes are compared: how far two of them agree reveals nothing about the
+ * guess. These tests check that property; measuring times over a network would only hide it in noise.
  */
-describe('a key that is almost right', () => {
+describe('an almost correct key', () => {
   let service: TestService
   const asked: unknown[] = []
   beforeAll(async () => {
@@ -25,30 +25,30 @@ describe('a key that is almost right', () => {
   })
   afterAll(() => service.stop())
 
-  /** How many hexadecimal digits two hashes begin with alike. */
+  /** The length of the common prefix of two hashes, in hexadecimal digits. */
   function agreement(one: string, other: string): number {
     let length = 0
     while (length < one.length && one[length] === other[length]) length++
     return length
   }
 
-  test('has a hash that is as far from that of the right one as any other', () => {
+  test('has a hash as different from that of the correct key as any other', () => {
     const right = createSecret('production')
     const hash = hashSecret(right)
     const guesses = Array.from({ length: 20_000 }, (_, index) => {
-      // All but one character are right, and the wrong one comes ever later.
+      // All but one character are right, and the wrong one moves towards the end.
       const at = 9 + (index % 36)
       return right.slice(0, at) + String.fromCharCode(33 + (index % 90)) + right.slice(at + 1)
     }).filter((guess) => guess !== right)
     const strangers = guesses.map(() => createSecret('production'))
     const mean = (secrets: readonly string[]) =>
       secrets.reduce((sum, secret) => sum + agreement(hashSecret(secret), hash), 0) / secrets.length
-    // By chance it is 1/15 of a digit; a prefix that leaked through would be many digits.
+    // By chance it is 1/15 of a digit; a leaked prefix would be many digits.
     expect(mean(guesses)).toBeWithin(0, 0.2)
     expect(mean(strangers)).toBeWithin(0, 0.2)
   })
 
-  test('reaches the store as a hash alone, and is answered like any other unknown key', async () => {
+  test('reaches the store only as a hash, and gets the response of any other unknown key', async () => {
     const { secret } = await service.createKey('pro')
     const unknown = createSecret('production')
     asked.length = 0

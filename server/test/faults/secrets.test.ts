@@ -13,7 +13,7 @@ setDefaultTimeout(120_000)
 
 const PASSWORD = 'swordfish-7391-nobody-may-see'
 
-/** Everything that somebody else than the owner of a secret could come to see, by where it was found. */
+/** Everything that others than the owner of a secret can see, by where it was found. */
 class Traces {
   readonly #found: (readonly [where: string, text: string])[] = []
 
@@ -21,7 +21,7 @@ class Traces {
     this.#found.push([where, text])
   }
 
-  /** Where the secret stands, in the clear, percent-encoded or in base64. */
+  /** Where the secret occurs, in clear text, percent-encoded or in base64. */
   placesOf(secret: string): string[] {
     const forms = [secret, encodeURIComponent(secret), Buffer.from(secret).toString('base64')]
     return this.#found.filter(([, text]) => forms.some((form) => text.includes(form))).map(([where]) => where)
@@ -32,7 +32,7 @@ class Traces {
   }
 }
 
-describe.each([['SQLite'], ['PostgreSQL']])('no secret is told by a service on %s', (kind) => {
+describe.each([['SQLite'], ['PostgreSQL']])('a service on %s reveals no secret', (kind) => {
   const traces = new Traces()
   const secrets: string[] = []
   let folder: string
@@ -59,7 +59,7 @@ describe.each([['SQLite'], ['PostgreSQL']])('no secret is told by a service on %
     rmSync(folder, { recursive: true, force: true })
   })
 
-  /** `handsOver`: what stands on standard output is the secret itself. */
+  /** `handsOver`: standard output is the secret itself. */
   async function run(
     args: readonly string[],
     { stdin = '', handsOver = false, address = '' } = {},
@@ -75,7 +75,7 @@ describe.each([['SQLite'], ['PostgreSQL']])('no secret is told by a service on %
     await run(['import', 'pets.csv'])
     const first = await run(['keys', 'create', '--name', 'Till', '--plan', 'pro'], { handsOver: true })
     await run(['keys', 'rotate', 'Till', '--grace', '1h'], { handsOver: true })
-    // The commands have one way to a store, whichever it is: what follows tells the same on both.
+    // All commands access stores in the same way, so the rest would show the same on both.
     if (kind === 'PostgreSQL') {
       await run(['doctor'])
       return
@@ -83,7 +83,7 @@ describe.each([['SQLite'], ['PostgreSQL']])('no secret is told by a service on %
     await Promise.all([
       run(['keys', 'show', 'Till', '--json']),
       run(['keys', 'show', '--key-stdin'], { stdin: first }),
-      // What somebody types who takes the secret for the name of a key.
+      // A user may mistake the secret for the name of a key.
       run(['keys', 'revoke', first, '--yes']),
       run(['keys', 'change', first, '--may', 'none']),
       run(['usage', '--json']),
@@ -145,27 +145,27 @@ describe.each([['SQLite'], ['PostgreSQL']])('no secret is told by a service on %
     const lines = commandLinesOf(running.program.pid)
     expect(lines.length).toBe(kind === 'PostgreSQL' ? 3 : 1)
     for (const line of lines) traces.add('the list of processes', line)
-    // The files that SQLite keeps beside the database are gone once it has stopped.
+    // The files that SQLite keeps next to the database are gone once it has stopped.
     for (const name of readdirSync(folder))
       traces.add(`the file ${name}, live`, readFileSync(join(folder, name), 'latin1'))
     await running.stop()
     traces.add('the log', running.output() + (await running.errors()))
   }
 
-  test('not a key: in no log, message, metric, list of processes or file', () => {
+  test('no key: in no log, message, metric, process list or file', () => {
     expect(secrets).toHaveLength(3)
     for (const secret of secrets) {
-      // The last characters are shown to recognise a key by.
+      // The last characters are shown to recognise a key.
       expect(traces.placesOf(secret.slice(9, 25))).toEqual([])
       expect(traces.placesOf(secret)).toEqual([])
     }
   })
 
-  test('not the password of the database', () => {
+  test('no password of the database', () => {
     expect(traces.placesOf(PASSWORD)).toEqual([])
   })
 
-  test('though all of it was there to be told', () => {
+  test('although all of them were in use', () => {
     expect(traces.size).toBeGreaterThan(15_000)
     expect(traces.placesOf('pst_live_[hidden]')).toContain('the log')
     expect(traces.placesOf('Biscuit').length).toBeGreaterThan(1)
@@ -174,7 +174,7 @@ describe.each([['SQLite'], ['PostgreSQL']])('no secret is told by a service on %
   })
 })
 
-test('a password among the arguments is warned of, since everybody on the machine can read those', async () => {
+test('a password in the arguments causes a warning, because every user of the machine can read arguments', async () => {
   const { stderr } = await petstore(['doctor', '--database-url', `postgres://user:${PASSWORD}@127.0.0.1:1/x`])
   expect(stderr).toContain('set DATABASE_URL instead')
   expect(stderr).not.toContain(PASSWORD)

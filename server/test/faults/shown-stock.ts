@@ -13,7 +13,7 @@ interface Item {
   readonly quantity: number
 }
 
-/** What the service shows of each pet, held against what was sent: lists, single entries and histories. */
+/** Compares what the service shows of each pet with what was sent: lists, single entries and histories. */
 export async function checkThroughApi(
   ledger: UpdateLedger,
   petIds: readonly bigint[],
@@ -74,7 +74,7 @@ async function get(
   return { body, next }
 }
 
-/** The same with the command line, which reads the database past the service: the doctor, and whole histories. */
+/** The same with the command line, which reads the database without the service: doctor, and whole histories. */
 export async function checkWithCommands(
   ledger: UpdateLedger,
   petIds: readonly bigint[],
@@ -98,7 +98,7 @@ export async function checkWithCommands(
   return found
 }
 
-/** What SQLite itself finds, on a connection of its own. */
+/** The findings of SQLite itself, on a separate connection. */
 export function checkFile(path: string): string[] {
   const database = new Database(path, { readonly: true })
   try {

@@ -16,23 +16,23 @@ import { BOUND_BY_RIGHTS, damageTable, lockedFile, overwrite } from './spoilt-fi
 
 setDefaultTimeout(120_000)
 
-/** What the product promises: nobody waits longer for a lock. */
+/** The promised maximum wait for a lock. */
 const LOCK_PATIENCE_MS = 5_000
 
-/** The patience with a lock takes its time, so it goes on beside the other tests. */
+/** Waiting for a lock takes time, so this runs alongside the other tests. */
 let lockedShop: FaultyShop
 let lockedOut: Promise<{ updates: UpdateAnswer[]; late: UpdateAnswer; reads: unknown }>
 beforeAll(async () => {
   lockedShop = await FaultyShop.open()
   lockedOut = lockOut(lockedShop)
-  // Told by the test that awaits it.
+  // The test that awaits it reports the failure.
   lockedOut.catch(() => {})
 })
 afterAll(() => lockedShop.close())
 
 async function lockOut(shop: FaultyShop) {
   const other = lockedFile(shop.path)
-  // One after the other: each would go into a commit of its own.
+  // One after the other, so that each has its own commit.
   const waiting: Promise<UpdateAnswer>[] = []
   for (const petId of [...SHOP_IDS, ...SHOP_IDS]) {
     waiting.push(shop.update(petId))
@@ -40,7 +40,7 @@ async function lockOut(shop: FaultyShop) {
   }
   const reads = await shop.reads()
   const updates = await Promise.all(waiting)
-  // A lock that nobody has met for a second is waited for once more, which happens when the machine stands still.
+  // If nobody has met the lock for a second, which happens on a stalled machine, the next write waits again.
   let late = await shop.update()
   while (late.ms >= LOCK_PATIENCE_MS - 500) late = await shop.update()
   other.close()
@@ -57,7 +57,7 @@ describe('a file', () => {
   const doctor = (through: readonly string[] = []) =>
     petstore(['doctor'], { env: { DATABASE_URL: shop.url }, through })
 
-  test('that may not be written: reads go on, updates are refused, and the doctor says what to do', async () => {
+  test('that is not writable: reads continue, updates are refused, and doctor says what to do', async () => {
     chmodSync(shop.path, 0o400)
     await shop.start(BOUND_BY_RIGHTS)
     expect(await shop.update()).toMatchObject(UNAVAILABLE)
@@ -75,9 +75,9 @@ describe('a file', () => {
     expect(await shop.violations()).toEqual([])
   })
 
-  test('that is damaged in one place while it is served: the rest goes on, and the doctor finds it', async () => {
+  test('that is damaged in one place while it is served: the rest continues, and doctor finds it', async () => {
     await shop.start()
-    // By its index the list would see that the table is empty, without a look at it.
+    // Otherwise the list would see in the index that the table is empty, without reading it.
     for (const part of ['orders', 'orders_by_state']) damageTable(shop.path, part)
     expect(await shop.reads()).toEqual({ ...ALL_READ, '/store/orders': 503 })
     expect((await shop.update()).status).toBe(200)
@@ -87,7 +87,7 @@ describe('a file', () => {
     expect(stdout).toContain('restore the last backup: petstore restore BACKUP')
   })
 
-  test('that is damaged in its stock or its beginning: the start is refused, and with the backup restored it serves', async () => {
+  test('that is damaged in its stock or its header: the start fails, and it serves after a restore', async () => {
     const backup = join(shop.folder, 'backup.db')
     const env = { DATABASE_URL: shop.url }
     expect((await petstore(['backup', backup], { env })).exitCode).toBe(0)
@@ -112,7 +112,7 @@ describe('a file', () => {
 })
 
 describe('a file that another process holds locked', () => {
-  test('updates are refused in time, later ones at once, reads go on, and with the lock gone so do updates', async () => {
+  test('updates are refused in time, later ones at once, reads continue, and updates succeed once the lock is gone', async () => {
     const { updates, late, reads } = await lockedOut
     for (const answer of updates) {
       expect(answer).toMatchObject(UNAVAILABLE)

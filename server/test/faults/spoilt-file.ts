@@ -4,7 +4,7 @@ import { userInfo } from 'node:os'
 
 const GARBAGE = 0xa5
 
-/** Holds the lock of a database, as a process that writes for long does, until it is closed. */
+/** Holds the lock of a database until it is closed, like a process with a long write. */
 export function lockedFile(path: string): Database {
   const database = new Database(path)
   database.run('PRAGMA busy_timeout = 5000')
@@ -12,7 +12,7 @@ export function lockedFile(path: string): Database {
   return database
 }
 
-/** Overwrites the first page of a table, as a failing disk does. */
+/** Overwrites the first page of a table, like a failing disk. */
 export function damageTable(path: string, table: string): void {
   const database = new Database(path, { readonly: true })
   const root = database
@@ -30,6 +30,6 @@ export function overwrite(path: string, from: number, length: number): void {
   closeSync(file)
 }
 
-/** How to start a program that the rights of a file bind: root is above them, unless it gives that up. */
+/** Starts a program that respects file permissions: root ignores them, unless it drops that capability. */
 export const BOUND_BY_RIGHTS: readonly string[] =
   userInfo().uid === 0 ? ['setpriv', '--bounding-set=-dac_override,-dac_read_search'] : []

@@ -7,7 +7,7 @@ import { FaultyShop } from './faulty-shop.ts'
 
 setDefaultTimeout(120_000)
 
-/** Reads of the database: they see the change that is not flushed, and may not show it. */
+/** Reads of the database: they see the unflushed change, and must not return it. */
 const READS = [
   '/inventory/1/history',
   '/inventory/history',
@@ -46,7 +46,7 @@ async function call(path: string, init: RequestInit = {}): Promise<{ status: num
 const setTo = (quantity: number, petId = 1) =>
   call(`/inventory/${petId}`, { method: 'PATCH', body: JSON.stringify({ quantity }) })
 
-/** Opens a shop whose next commit is flushed off the event loop: a read since the last commit makes sure of that. */
+/** Opens a shop whose next commit is flushed outside the event loop, which a read since the last commit ensures. */
 async function openWithReader(): Promise<void> {
   await open()
   // The first commit of a write-ahead log flushes its header.
@@ -59,7 +59,7 @@ async function quantityOf(petId: number): Promise<number | undefined> {
   return list.find((item) => item.petId === petId)?.quantity
 }
 
-/** The names of those that have been answered by now. */
+/** The names of the calls that have been answered by now. */
 function answered(calls: Readonly<Record<string, Promise<unknown>>>): string[] {
   const names: string[] = []
   for (const [name, promise] of Object.entries(calls)) {
@@ -72,11 +72,11 @@ function answered(calls: Readonly<Record<string, Promise<unknown>>>): string[] {
 }
 
 describe.skipIf(missing !== undefined)('while a commit is being flushed', () => {
-  test('lists and entries are answered as before it, and nothing else shows it', async () => {
+  test('lists and entries return the state before it, and no other response shows it', async () => {
     await openWithReader()
     stop('hold')
     const update = setTo(77)
-    // Another one is gathered meanwhile, and replays wait as well.
+    // Another commit is collected meanwhile, and replays wait as well.
     const next = setTo(78, 2)
     const adjustment = { reason: 'received', changes: [{ petId: 3, delta: 1 }] }
     const repeated = call('/inventory/adjustments', { method: 'POST', body: JSON.stringify(adjustment) })
@@ -111,7 +111,7 @@ describe.skipIf(missing !== undefined)('while a commit is being flushed', () => 
 })
 
 describe.skipIf(missing !== undefined)('when a flush fails', () => {
-  test('nothing unflushed is acknowledged, the service ends, and a new start finds out what was made', async () => {
+  test('nothing unflushed is acknowledged, the service ends, and the next start determines what was made', async () => {
     await openWithReader()
     stop('hold')
     const update = setTo(77)

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { type Fate, type Link, UpdateLedger } from './update-ledger.ts'
 
-/** 1, 2 and 3 were sent one after the other to pet 7, and this became of them. */
+/** 1, 2 and 3 were sent one after the other to pet 7, with these outcomes. */
 function ledgerOf(...fates: readonly Fate[]): UpdateLedger {
   const ledger = new UpdateLedger([7n])
   for (const [index, fate] of fates.entries()) {
@@ -17,7 +17,7 @@ const findings = (ledger: UpdateLedger, links: readonly Link[], stock = links.at
   ledger.violations(7n, { links, quantities: { 'the list': stock } })
 
 describe('the ledger of sent updates', () => {
-  test('is content with what was acknowledged, and with either fate of what had no answer', () => {
+  test('accepts acknowledged updates, and either outcome of unanswered ones', () => {
     expect(findings(ledgerOf('acknowledged', 'refused', 'acknowledged'), chain(1, 3))).toEqual([])
     expect(findings(ledgerOf('acknowledged', 'unsure'), chain(1))).toEqual([])
     expect(findings(ledgerOf('acknowledged', 'unsure'), chain(1, 2))).toEqual([])
@@ -26,31 +26,36 @@ describe('the ledger of sent updates', () => {
 
   test.each([
     ['an acknowledged update that is lost', ['acknowledged', 'acknowledged'], chain(1), 1],
-    ['one that is lost in the middle', ['acknowledged', 'acknowledged', 'acknowledged'], chain(1, 3), 3],
+    [
+      'an update that is lost in the middle',
+      ['acknowledged', 'acknowledged', 'acknowledged'],
+      chain(1, 3),
+      3,
+    ],
     ['a refused update that was made', ['acknowledged', 'refused'], chain(1, 2), 2],
     ['an update that nobody sent', ['acknowledged'], chain(1, 9), 9],
     ['an update that was made twice', ['acknowledged', 'acknowledged'], chain(1, 2, 1), 1],
-    ['another order than that of the answers', ['acknowledged', 'acknowledged'], chain(2, 1), 1],
-    ['a stock that is not what the history says', ['acknowledged'], chain(1), 0],
+    ['another order than that of the responses', ['acknowledged', 'acknowledged'], chain(2, 1), 1],
+    ['a stock that differs from the history', ['acknowledged'], chain(1), 0],
     ['a gap in the history', ['acknowledged'], [{ id: '0', before: 4, after: 1 }], 1],
   ] as const)('finds %s', (_, fates, links, stock) => {
     expect(findings(ledgerOf(...fates), links, stock)).not.toEqual([])
   })
 
-  test('finds a history that was there once and is gone', () => {
+  test('finds a history that has disappeared', () => {
     const ledger = ledgerOf('acknowledged', 'acknowledged')
     expect(findings(ledger, chain(1, 2))).toEqual([])
     expect(findings(ledger, chain(1))).not.toEqual([])
   })
 
-  test('finds an update without an answer that was gone after a crash and comes back', () => {
+  test('finds an unanswered update that was missing after a crash and reappears', () => {
     const ledger = ledgerOf('acknowledged', 'unsure')
     expect(findings(ledger, chain(1))).toEqual([])
     ledger.settle()
     expect(findings(ledger, chain(1, 2))).not.toEqual([])
   })
 
-  test('finds an update that was made on top of another state than its If-Match named', () => {
+  test('finds an update that was made on another state than its If-Match named', () => {
     const ledger = ledgerOf('acknowledged')
     const sent = { petId: 7n, quantity: ledger.nextQuantity(), began: 10, ended: 15 }
     ledger.note({ ...sent, fate: 'acknowledged', onlyAfter: 0 })

@@ -1,9 +1,9 @@
-/** What became of an update, as far as its sender knows. Without an answer it may have been made or not. */
+/** The outcome of an update, as far as its sender knows. Without a response it may or may not have been made. */
 export type Fate = 'acknowledged' | 'refused' | 'unsure'
 
 export interface SentUpdate {
   readonly petId: bigint
-  /** No two updates have the same one, so that a quantity tells which update it came from. */
+  /** Unique, so that a quantity identifies its update. */
   readonly quantity: number
   readonly began: number
   readonly ended: number
@@ -23,24 +23,24 @@ export interface Link {
 export interface Shown {
   /** The whole history, or its newest part back to `latestId`, oldest first. */
   readonly links: readonly Link[]
-  /** The quantity in each place that shows it, by the name of the place. */
+  /** The quantity in each response that has it, by its name. */
   readonly quantities: Readonly<Record<string, number>>
 }
 
-/** One pet's updates, and what its history has shown so far. */
+/** One pet's updates, and its history so far. */
 interface Account {
   readonly sent: Map<number, SentUpdate>
-  /** Acknowledged, and not yet looked for in the history. */
+  /** Acknowledged, and not yet found in the history. */
   readonly owed: Set<number>
   readonly unsure: Set<number>
-  /** Found missing after a crash that nothing can come back from. */
+  /** Missing after a crash, so they can never appear. */
   readonly gone: Set<number>
   readonly links: Link[]
 }
 
 const PATIENCE_MS = 60_000
 
-/** Remembers every update that was sent to pets of quantity 0, and holds what the store shows against it. */
+/** Records every update of pets that start with quantity 0, and compares the store with it. */
 export class UpdateLedger {
   readonly counts: Record<Fate, number> = { acknowledged: 0, refused: 0, unsure: 0 }
   readonly #accounts: ReadonlyMap<bigint, Account>
@@ -59,7 +59,7 @@ export class UpdateLedger {
     return ++this.#quantity
   }
 
-  /** Notes what an update was answered. One to a pet that does not exist cannot show up anywhere. */
+  /** Records the response to an update. An update of an unknown pet cannot appear anywhere. */
   note(update: SentUpdate): void {
     this.counts[update.fate]++
     const account = this.#accounts.get(update.petId)
@@ -68,7 +68,7 @@ export class UpdateLedger {
     if (update.fate === 'unsure') account?.unsure.add(update.quantity)
   }
 
-  /** Resolves when so many more have been acknowledged. */
+  /** Resolves when this many more have been acknowledged. */
   async untilAcknowledged(more: number): Promise<void> {
     const enough = this.counts.acknowledged + more
     const deadline = performance.now() + PATIENCE_MS
@@ -83,12 +83,12 @@ export class UpdateLedger {
     return this.#accounts.get(petId)?.links.at(-1)?.id
   }
 
-  /** The history as it has been checked, oldest first. */
+  /** The checked history, oldest first. */
   history(petId: bigint): readonly Link[] {
     return this.#accounts.get(petId)?.links ?? []
   }
 
-  /** What is wrong with what the service shows of a pet. Nobody may update it meanwhile. */
+  /** The violations in what the service shows of a pet. Nobody may update it meanwhile. */
   violations(petId: bigint, { links, quantities }: Shown): string[] {
     const account = this.#accounts.get(petId)
     if (account === undefined) return [`pet ${petId} is not known here`]
@@ -110,7 +110,7 @@ export class UpdateLedger {
     return found.map((text) => `pet ${petId}: ${text}`)
   }
 
-  /** From here on, what had no answer and is not there must never be there: nothing is left that could make it. */
+  /** From here on, an unanswered update that is missing must never appear: nothing is left that could make it. */
   settle(): void {
     for (const { unsure, gone } of this.#accounts.values()) {
       for (const quantity of unsure) gone.add(quantity)
@@ -119,7 +119,7 @@ export class UpdateLedger {
   }
 }
 
-/** Takes a row into the account. */
+/** Adds a row to the account. */
 function linkViolations(account: Account, { id, before, after }: Link): string[] {
   const found: string[] = []
   const expected = account.links.at(-1)?.after ?? 0

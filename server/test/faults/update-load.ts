@@ -4,20 +4,20 @@ import type { UpdateLedger } from './update-ledger.ts'
 export interface LoadParts {
   readonly ledger: UpdateLedger
   readonly petIds: readonly bigint[]
-  /** A key without a limit, and one whose limit is soon reached. */
+  /** A key without a limit, and one whose limit is reached soon. */
   readonly key: string
   readonly scantKey: string
   readonly random: () => number
   readonly writers: number
 }
 
-/** A kind of request, how often it is sent, and what it may be answered. */
+/** A kind of request, its share, and the allowed responses. */
 interface Kind {
   readonly weight: number
   readonly statuses: readonly number[]
 }
 
-/** Those that are always refused are there to show that a refusal changes nothing, whatever happens meanwhile. */
+/** The kinds that are always rejected show that a rejection never changes anything. */
 const KINDS = {
   update: { weight: 60, statuses: [200] },
   conditional: { weight: 10, statuses: [200, 412] },
@@ -30,14 +30,14 @@ const KINDS = {
 } as const satisfies Record<string, Kind>
 type KindName = keyof typeof KINDS
 
-/** The limits of the scant key: so little that it is refused, and then banned, in every run. */
+/** The limits of the scant key: low enough that it is rejected, and then banned, in every run. */
 export const SCANT = { perMinute: 3, perDay: 1_000_000 }
 
 const TOTAL_WEIGHT = Object.values(KINDS).reduce((sum, { weight }) => sum + weight, 0)
 const UNKNOWN_PET = 404n
 const NO_ANSWER = 0
 const UNAVAILABLE = 503
-/** Longer than anything here may take; then it is told as an answer that did not come. */
+/** Longer than anything here may take; after it a response counts as missing. */
 const PATIENCE_MS = 60_000
 
 interface Answer {
@@ -46,14 +46,14 @@ interface Answer {
   readonly quantity: number
 }
 
-/** Callers that update and read the same few pets at once, and remember what they were answered. */
+/** Callers that concurrently update and read the same few pets, and record the responses. */
 export class UpdateLoad {
-  /** For the check of the register: what was written and seen, when. */
+  /** For the register check: the written and read values, with their times. */
   readonly operations: Operation[] = []
   readonly statuses = new Map<number, number>()
-  /** Answers that none of the requests should have got. */
+  /** Unexpected responses. */
   readonly surprises: string[] = []
-  /** A fault is under way: what would be answered from the database may be refused with 503. */
+  /** During a fault, responses that need the database may be 503. */
   isExcused = false
   requests = 0
   longestMs = 0
@@ -63,7 +63,7 @@ export class UpdateLoad {
     this.#parts = parts
   }
 
-  /** Sends until it is over, each request to one of the addresses; a caller that gets no answer ends. */
+  /** Sends until `isOver`, each request to one of the addresses; a caller without a response ends. */
   async run(addresses: readonly string[], isOver: () => boolean): Promise<void> {
     const writer = async (address: string) => {
       while (!isOver() && (await this.#step(address, this.#pickKind())) !== NO_ANSWER);

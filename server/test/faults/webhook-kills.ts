@@ -8,7 +8,7 @@ import { FaultyReceiver } from './faulty-receiver.ts'
 export interface WebhookKillOptions {
   readonly seed: number
   readonly changes: number
-  /** How often the instance that delivers is killed, and PostgreSQL is stopped as if it had crashed. */
+  /** How often the delivering instance is killed, and PostgreSQL is stopped as in a crash. */
   readonly kills: number
   readonly outages: number
   readonly say?: ((progress: string) => void) | undefined
@@ -17,7 +17,7 @@ export interface WebhookKillOptions {
 export interface WebhookKillReport {
   readonly changes: number
   readonly arrived: number
-  /** Of what was taken. */
+  /** Repeated deliveries among the accepted ones. */
   readonly repeats: number
   readonly attempts: number
   readonly violations: readonly string[]
@@ -26,12 +26,12 @@ export interface WebhookKillReport {
 const PET_IDS = Array.from({ length: 50 }, (_, index) => index + 1)
 const CALLERS = 16
 const AWAY_MS = 500
-/** So soon that the trouble is over before the run is. */
+/** Short retries, so that all deliveries finish within the run. */
 const ENV = { WEBHOOK_PRIVATE_ADDRESSES: 'on', WEBHOOK_RETRY_SECONDS: '0,1', LOG_REQUESTS: 'none' }
 
 type Instance = Awaited<ReturnType<typeof serve>>
 
-/** Changes stock on two instances while the one that delivers is killed, PostgreSQL crashes and the receiver fails. */
+/** Changes stock on two instances while the delivering one is killed, PostgreSQL crashes and the receiver fails. */
 export async function deliverThroughKills(options: WebhookKillOptions): Promise<WebhookKillReport> {
   const { changes, kills, outages, say } = options
   const random = randomFrom(options.seed)
@@ -52,7 +52,7 @@ export async function deliverThroughKills(options: WebhookKillOptions): Promise<
     const made = await (await call(pair[0].address, 'POST', '/webhooks', wanted)).json()
     receiver.secret = made.secret
     let acknowledged = 0
-    /** So that all of the trouble comes while changes are made. */
+    /** Distributes the faults over the changes. */
     let planned = changes / (kills + outages + 1)
     let value = 0
     const caller = async () => {
@@ -108,7 +108,7 @@ export async function deliverThroughKills(options: WebhookKillOptions): Promise<
   }
 }
 
-/** Which of the two has taken the webhook on; whoever takes it on has told its process. */
+/** Which of the two holds the lease of the webhook, which names its process. */
 async function delivering(databaseUrl: string, pair: readonly [Instance, Instance]): Promise<0 | 1> {
   const database = new Bun.SQL(databaseUrl)
   try {
@@ -125,7 +125,7 @@ async function delivering(databaseUrl: string, pair: readonly [Instance, Instanc
   }
 }
 
-/** What each pet's quantity became, in order: every value was given once. */
+/** The quantities of each pet, in order: every value is unique. */
 async function historiesOf(address: string, key: string): Promise<Map<number, number[]>> {
   const histories = new Map<number, number[]>()
   for (const petId of PET_IDS) {
@@ -141,7 +141,7 @@ async function historiesOf(address: string, key: string): Promise<Map<number, nu
   return histories
 }
 
-/** Each change arrived, and of each pet in the order of its history: what comes a second time is looked at once. */
+/** Each change arrived, and for each pet in the order of its history; repeats are ignored. */
 function misfits(histories: ReadonlyMap<number, readonly number[]>, { taken }: FaultyReceiver): string[] {
   const seen = new Set<string>()
   const firsts = taken.filter(({ id }) => !seen.has(id) && seen.add(id))
@@ -159,8 +159,7 @@ function misfits(histories: ReadonlyMap<number, readonly number[]>, { taken }: F
 
 export const webhooksTask: TortureTask = {
   name: 'webhooks',
-  promise:
-    'Every change arrives at least once and in order for each pet, whoever is killed and whatever fails.',
+  promise: 'Every change arrives at least once and in order for each pet, despite kills and failures.',
   share: 2,
   run: async ({ seed, say }) => {
     const { changes, arrived, repeats, attempts, violations } = await deliverThroughKills({

@@ -8,13 +8,13 @@ import { historyOf, stockOf } from '../support/whole-store.ts'
 
 const PETS = 300
 const KILLS = 10
-/** Each has made so many at least before it is killed. */
+/** Each process makes at least this many before it is killed. */
 const MIN_CHANGES = 30
 const LONGEST_MS = 100
-/** Updates of one process take at most so many quantities. */
+/** The range of quantities of one process. */
 const ROUND = 1_000_000
 
-test('whoever is killed while it writes has lost nothing that it acknowledged, and stock and log agree', async () => {
+test('a process killed while it writes has lost nothing that it acknowledged, and stock and log agree', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'petstore-killed-'))
   const path = join(folder, 'petstore.db')
   const first = openSqliteStore(path)
@@ -31,7 +31,7 @@ test('whoever is killed while it writes has lost nothing that it acknowledged, a
     const wrong: string[] = []
     for (const { petId, quantity } of await stockOf(store)) {
       const history = await historyOf(store, petId)
-      // What was not acknowledged any more may have been made.
+      // Unacknowledged changes may have been made.
       if (quantity < (acknowledged.get(petId) ?? 0)) wrong.push(`pet ${petId} has lost a change`)
       if (quantity !== (history.at(-1)?.after ?? 0)) wrong.push(`pet ${petId} is not as in its history`)
       if (history.some(({ before }, index) => before !== (history[index - 1]?.after ?? 0)))

@@ -5,7 +5,7 @@ import { START, TestService } from '../support/test-service.ts'
 
 const PER_MINUTE = 3
 const MINUTE = 60_000
-/** After this time a key is asked for once more. */
+/** After this time a key is looked up again. */
 const TRUSTED_FOR_MS = 250
 
 let service: TestService
@@ -37,8 +37,8 @@ async function useUpAddress(): Promise<void> {
   for (let sent = 0; sent < PER_MINUTE; sent++) expect((await list(null)).status).toBe(401)
 }
 
-describe('from an address that has used up what requests without a valid key may', () => {
-  test('an unknown key is refused without a look-up', async () => {
+describe('from an address that has used up its anonymous requests', () => {
+  test('an unknown key is rejected without a lookup', async () => {
     for (let sent = 0; sent < PER_MINUTE; sent++) {
       expect((await list(createSecret('production'))).status).toBe(401)
     }
@@ -55,7 +55,7 @@ describe('from an address that has used up what requests without a valid key may
     expect(lookUps).toBe(PER_MINUTE + 1)
   })
 
-  test('a key that was seen is let in, also when it has to be asked for once more', async () => {
+  test('a known key is admitted, even if it must be looked up again', async () => {
     expect((await list(service.key)).status).toBe(200)
     await useUpAddress()
     for (let asked = 2; asked < 10; asked++) {
@@ -66,7 +66,7 @@ describe('from an address that has used up what requests without a valid key may
     expect((await list(null)).status).toBe(429)
   })
 
-  test('a key that was never seen is let in, also if it was created a moment ago or before a restart', async () => {
+  test('an unseen valid key is admitted, even if it was created a moment ago or before a restart', async () => {
     const old = await service.createKey('pro')
     await useUpAddress()
     expect((await list(old.secret)).status).toBe(200)
@@ -102,13 +102,13 @@ describe('from an address that has used up what requests without a valid key may
     refreshes = 0
     const began = performance.now()
     for (let round = 0; round < 10; round++) expect((await list(createSecret('production'))).status).toBe(429)
-    // Each of the ten was sent after the refresh before had ended.
+    // Each of the ten was sent after the previous refresh had ended.
     expect(refreshes).toBeGreaterThanOrEqual(10)
     expect(refreshes).toBeLessThanOrEqual((performance.now() - began) / 50 + 1)
     expect(lookUps).toBe(0)
   })
 
-  test('a secret that was taken away is looked up once more, and then no longer', async () => {
+  test('a removed secret is looked up once more, then no longer', async () => {
     const { id, secret } = await service.createKey('pro')
     expect((await list(secret)).status).toBe(200)
     await useUpAddress()
@@ -120,7 +120,7 @@ describe('from an address that has used up what requests without a valid key may
     expect(lookUps).toBe(2)
   })
 
-  test('a revoked key costs no more look-ups than one in use', async () => {
+  test('a revoked key causes no more lookups than an active one', async () => {
     const { id, secret } = await service.createKey('pro')
     expect((await list(secret)).status).toBe(200)
     await service.store.revokeKey(id, { at: service.now, actor: 'test' })

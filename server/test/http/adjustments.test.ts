@@ -27,7 +27,7 @@ const received = (...changes: readonly unknown[]) => ({ reason: 'received', chan
 const quantities = async () => (await service.call('GET', '/inventory')).items.map(({ quantity }) => quantity)
 
 describe('POST /inventory/adjustments', () => {
-  test('makes every change in one request, and answers with the entries in the order sent', async () => {
+  test('makes every change in one request, and returns the entries in request order', async () => {
     const { status, json } = await adjust({
       reason: 'received',
       reference: 'PO-1043',
@@ -50,7 +50,7 @@ describe('POST /inventory/adjustments', () => {
     expect((await quantities()).slice(0, 3)).toEqual([16, 30, 0])
   })
 
-  test('history and recent changes tell what it was for, and of other changes nothing', async () => {
+  test('history and recent changes show its reason and reference; other changes have none', async () => {
     await service.setQuantity(1n, '{"quantity": 20}')
     const history = (await service.call('GET', '/inventory/1/history')).json
     expect(history).toMatchObject([{ after: 20 }, { after: 16, reason: 'received', reference: 'PO-1043' }])
@@ -63,7 +63,7 @@ describe('POST /inventory/adjustments', () => {
     expect(latest).not.toContainKey('reference')
   })
 
-  test('followers are told what it was for', async () => {
+  test('events carry its reason and reference', async () => {
     const before = await service.store.latestEventCursor()
     await adjust({ reason: 'damaged', reference: 'shelf "3" \\ ключ 🐶', changes: [{ petId: 1, delta: -2 }] })
     const { text } = await service.call('GET', `/inventory/events?lastEventId=${before}`)
@@ -71,7 +71,7 @@ describe('POST /inventory/adjustments', () => {
     expect(data).toMatchObject({ petId: 1, reason: 'damaged', reference: 'shelf "3" \\ ключ 🐶' })
   })
 
-  test('ids beyond a double are taken exactly', async () => {
+  test('ids beyond a double stay exact', async () => {
     const { status, text } = await adjust(
       `{"reason":"counted","changes":[{"petId":9007199254740993,"delta":1},{"petId":9223372036854775807,"delta":-8}]}`,
     )
@@ -81,7 +81,7 @@ describe('POST /inventory/adjustments', () => {
     )
   })
 
-  test('1,000 changes in more than 64 KiB are taken', async () => {
+  test('1,000 changes in more than 64 KiB are accepted', async () => {
     const pets = Array.from({ length: 1_000 }, (_, index) => ({
       ...{ id: BigInt(index + 100), name: 'Many', categoryId: 1n, status: 'available' as const, quantity: 1 },
     }))
@@ -94,7 +94,7 @@ describe('POST /inventory/adjustments', () => {
   })
 })
 
-describe('an adjustment that cannot be made says why and changes nothing', () => {
+describe('an adjustment that cannot be made explains why and changes nothing', () => {
   let before: unknown
   beforeEach(async () => {
     await service.setQuantity(1n, '{"quantity": 4}')
@@ -127,15 +127,19 @@ describe('an adjustment that cannot be made says why and changes nothing', () =>
       'without control characters',
     ],
     [
-      'half a character in it',
+      'half a surrogate pair in it',
       { ...received({ petId: 1, delta: 1 }), reference: '\ud800' },
       'reference must be',
     ],
-    ['a reference that is no text', { ...received({ petId: 1, delta: 1 }), reference: null }, 'got null'],
+    ['a reference that is not a text', { ...received({ petId: 1, delta: 1 }), reference: null }, 'got null'],
     ['no changes', { reason: 'received' }, 'changes must be an array of 1 to 1000 changes, got nothing'],
     ['empty changes', received(), 'got 0 of them'],
     ['1,001 changes', received(...many(1_001)), 'got 1001 of them'],
-    ['changes that are no array', { reason: 'received', changes: { petId: 1, delta: 1 } }, 'got an object'],
+    [
+      'changes that are not an array',
+      { reason: 'received', changes: { petId: 1, delta: 1 } },
+      'got an object',
+    ],
     ['an array', [1], 'must be a JSON object'],
   ])('%s is 400', async (_, body, message) => {
     const [status, error] = await refused(body)
@@ -152,14 +156,14 @@ describe('an adjustment that cannot be made says why and changes nothing', () =>
     ['delta above 2^53-1', '{"petId": 1, "delta": 9007199254740992}', 'got 9007199254740992'],
     ['delta below it', '{"petId": 1, "delta": -9007199254740993}', 'got -9007199254740993'],
     [
-      'both of delta and quantity',
+      'both delta and quantity',
       '{"petId": 1, "delta": 1, "quantity": 5}',
       'exactly one of delta and quantity, got both',
     ],
-    ['neither of them', '{"petId": 1}', 'got neither'],
+    ['neither delta nor quantity', '{"petId": 1}', 'got neither'],
     ['a negative quantity', '{"petId": 1, "quantity": -1}', 'quantity must be an integer from 0 to'],
     [
-      'expected that is none',
+      'an invalid expected',
       '{"petId": 1, "delta": 1, "expected": "4"}',
       'expected must be an integer from 0 to',
     ],
@@ -172,7 +176,7 @@ describe('an adjustment that cannot be made says why and changes nothing', () =>
     expect(error.details?.[0]?.message).toContain(message)
   })
 
-  test('a pet twice, and changes that name none, are 400, and details name each', async () => {
+  test('a duplicate pet, and a change without a pet, are 400, and details name each', async () => {
     const [status, error] = await refused(
       received(
         { petId: 1, delta: 1 },
@@ -205,14 +209,14 @@ describe('an adjustment that cannot be made says why and changes nothing', () =>
     ])
   })
 
-  test('below zero is 409', async () => {
+  test('a result below zero is 409', async () => {
     const [status, error] = await refused(received({ petId: 1, delta: -5 }))
     expect([status, error.code]).toEqual([409, 'insufficient_stock'])
     expect(error.details).toMatchObject([{ index: 0, petId: 1, code: 'insufficient_stock', available: 4 }])
     expect(error.details?.[0]?.message).toContain('the quantity of petId 1 is 4, so 5 cannot be taken away')
   })
 
-  test('another quantity than expected is 412', async () => {
+  test('a quantity other than expected is 412', async () => {
     const [status, error] = await refused(received({ petId: 1, delta: -1, expected: 5 }))
     expect([status, error.code]).toEqual([412, 'precondition_failed'])
     expect(error.details).toMatchObject([{ index: 0, petId: 1, code: 'precondition_failed' }])
@@ -224,7 +228,7 @@ describe('an adjustment that cannot be made says why and changes nothing', () =>
     expect(error.details).toMatchObject([{ index: 0, petId: 2, code: 'invalid_request' }])
   })
 
-  test('where changes fail for different reasons, each is named and the first check decides', async () => {
+  test('if changes fail for different reasons, each is named and the first check decides the status', async () => {
     const failing = [
       { petId: 1, delta: -1, expected: 9 },
       { petId: 3, delta: -9 },
@@ -248,14 +252,14 @@ describe('an adjustment that cannot be made says why and changes nothing', () =>
     expect(answer.error.message).toContain('262144')
   })
 
-  test('a key that may change orders alone is 403', async () => {
+  test('a key with only the orders permission gets 403', async () => {
     const { secret } = await service.createKey('pro', { permissions: ['orders'] })
     const answer = await adjust(received({ petId: 1, delta: 1 }), { key: secret })
     expect([answer.status, answer.error.code]).toEqual([403, 'forbidden'])
     expect(await service.contents()).toEqual(before)
   })
 
-  test('it is one request of the limit', async () => {
+  test('counts as one request', async () => {
     const { secret } = await service.createKey('free')
     const { headers } = await adjust(received({ petId: 3, delta: 1 }, { petId: 1, delta: 1 }), {
       key: secret,

@@ -8,7 +8,7 @@ beforeAll(async () => {
 })
 afterAll(() => service.stop())
 beforeEach(async () => {
-  // All that a test before has held is over.
+  // All holds of the previous test have expired.
   service.now += 3_600 * SECOND
   await service.setQuantity(1n, '{"quantity": 10}')
 })
@@ -27,7 +27,7 @@ const available = async (petId: number | string = 1) =>
   (await service.call('GET', `/inventory/${petId}/availability`)).json
 
 describe('a hold', () => {
-  test('keeps its part until its last second is over, and nothing from then on', async () => {
+  test('reserves its units until its last second, and nothing afterwards', async () => {
     const { id } = await made(10, 1)
     service.now += 0.9 * SECOND
     expect((await order({ petId: 1, quantity: 1 })).status).toBe(409)
@@ -38,7 +38,7 @@ describe('a hold', () => {
     expect((await order({ petId: 1, quantity: 10, holdSeconds: 60 })).status).toBe(201)
   })
 
-  test('is swept and told within a second or two, though nobody asks for it', async () => {
+  test('is swept and reported within a second or two without any request', async () => {
     const { id } = await made(10, 1)
     const cursor = await service.store.latestEventCursor()
     service.now += SECOND
@@ -50,7 +50,7 @@ describe('a hold', () => {
 })
 
 describe('GET /inventory/{petId}/availability', () => {
-  test('is negative where the stock was set below what is reserved', async () => {
+  test('is negative if the stock was set below the reserved units', async () => {
     await made(8)
     await service.setQuantity(1n, '{"quantity": 5}')
     expect(await available()).toEqual({ petId: 1, quantity: 5, reserved: 8, available: -3 })
@@ -60,7 +60,7 @@ describe('GET /inventory/{petId}/availability', () => {
     })
   })
 
-  test('has an ETag, and is 304 with it', async () => {
+  test('has an ETag, and is 304 for it', async () => {
     const { headers } = await service.call('GET', '/inventory/1/availability')
     const condition = { headers: { 'If-None-Match': headers.get('ETag') ?? '' } }
     expect((await service.call('GET', '/inventory/1/availability', condition)).status).toBe(304)
@@ -68,7 +68,7 @@ describe('GET /inventory/{petId}/availability', () => {
     expect((await service.call('GET', '/inventory/1/availability', condition)).status).toBe(200)
   })
 
-  test('of a pet that is not there is 404, of a petId that is none 400', async () => {
+  test('is 404 for an unknown pet and 400 for an invalid petId', async () => {
     expect((await service.call('GET', '/inventory/404/availability')).error.code).toBe('not_found')
     expect((await service.call('GET', '/inventory/abc/availability')).error.code).toBe('invalid_request')
   })

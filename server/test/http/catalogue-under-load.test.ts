@@ -6,10 +6,10 @@ import { type Answer, TestService } from '../support/test-service.ts'
 setDefaultTimeout(120_000)
 
 const CONNECTIONS = 64
-/** Each has one of the first pets, which it alone changes, to ever higher quantities. */
+/** Each worker owns one of the first pets and raises its quantity. */
 const WRITERS = 24
 const LIVES = 30
-/** Those that are made, ordered, renamed and removed have ids from here on. */
+/** Pets that are created, ordered, renamed and removed have ids from here on. */
 const FIRST_ID = 1_000
 
 let service: TestService
@@ -28,9 +28,9 @@ beforeAll(async () => {
 })
 afterAll(() => service.stop())
 
-/** What is known for sure of a pet: numbers of those acknowledged, and of those sent. */
+/** The certain facts about a pet: numbers of acknowledged and of sent requests. */
 interface Known {
-  /** It is in every list that begins from then on, until it is to be removed. */
+  /** A pet that is `there` is in every list that begins from then on, until its removal is requested. */
   state: 'absent' | 'appearing' | 'there' | 'vanishing'
   acknowledged: number
   sent: number
@@ -43,7 +43,7 @@ const sent = (method: string, path: string, body?: unknown): Promise<Answer> =>
     headers: { 'Content-Type': 'application/json' },
   })
 
-/** Every way to find a pet: each has to find it from the moment that it is acknowledged, and no longer once it is gone. */
+/** Every way to find a pet. Each must find it once it is acknowledged, and not after its removal. */
 const LOOKUPS: readonly Lookup[] = [
   async (id) => {
     const answer = await sent('GET', `/pets/${id}`)
@@ -51,7 +51,7 @@ const LOOKUPS: readonly Lookup[] = [
   },
   async (id) => oneOf(await searched(`${id}`)),
   async (id) => oneOf(await searched(`code-${id}`)),
-  // Under its first name or its second, and never under both.
+  // It has its first or its second name, never both.
   async (id) => oneOf([...(await searched(`born ${id}`)), ...(await searched(`named ${id}`))]),
 ]
 
@@ -65,7 +65,7 @@ function oneOf<Row>(rows: readonly Row[]): Row | undefined {
   return rows[0]
 }
 
-test('pets come, are ordered, renamed and go while 64 connections list and update: no answer contradicts the log', async () => {
+test('pets are created, ordered, renamed and removed while 64 connections list and update: no response contradicts the log', async () => {
   const begin = await service.store.latestEventCursor()
   const known = new Map<number, Known>()
   for (let id = 1; id <= WRITERS; id++) known.set(id, { state: 'there', acknowledged: 0, sent: 0 })

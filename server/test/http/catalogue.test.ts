@@ -23,7 +23,7 @@ const pets = async () => (await service.call('GET', '/pets?limit=100')).text
 const categories = async () => (await service.call('GET', '/categories?limit=1000')).text
 
 describe('POST /pets', () => {
-  test('makes a pet, and its entry with it', async () => {
+  test('creates a pet together with its inventory entry', async () => {
     const body = { name: 'Rex', categoryId: 1, quantity: 4, barcode: '4006381333931', lowStockAt: 2 }
     const answer = await sent('POST', '/pets', body)
     const id = idOf(answer)
@@ -37,19 +37,19 @@ describe('POST /pets', () => {
     expect((await service.call('GET', `/pets/${id}`)).json).toEqual(answer.json)
   })
 
-  test('one with a name and a category is available, and there is none of it', async () => {
+  test('a pet with only a name and a category is available with quantity 0', async () => {
     const id = idOf(await sent('POST', '/pets', { name: 'Plain', categoryId: 2 }))
     expect(await listed(id)).toEqual(entryOf(id, 0))
   })
 
-  test('with an id of its own, it has that one; those that get one go on behind it', async () => {
+  test('accepts a chosen id, and later generated ids follow it', async () => {
     expect(idOf(await sent('POST', '/pets', { id: 5_000, name: 'Chosen', categoryId: 1 }))).toBe(5_000)
     const text = await sent('POST', '/pets', '{"id": -9223372036854775808, "name": "First", "categoryId": 1}')
     expect([text.status, text.text.includes('"id":-9223372036854775808')]).toEqual([201, true])
     expect(idOf(await sent('POST', '/pets', { name: 'Next', categoryId: 1 }))).toBe(5_001)
   })
 
-  test('sent twice with an Idempotency-Key, it is made once', async () => {
+  test('sent twice with an Idempotency-Key, the pet is created once', async () => {
     const headers = { 'Idempotency-Key': 'one-pet' }
     const first = await sent('POST', '/pets', { name: 'Once', categoryId: 1 }, { headers })
     const again = await sent('POST', '/pets', { name: 'Once', categoryId: 1 }, { headers })
@@ -79,7 +79,7 @@ describe('POST /pets', () => {
       409,
       'barcode 4006381333931 is already used by pet',
     ],
-  ])('%j is refused with %i, and nothing changes', async (body, status, message) => {
+  ])('%j is rejected with %i, and nothing changes', async (body, status, message) => {
     const before = await pets()
     const answer = await sent('POST', '/pets', body)
     expect([answer.status, answer.error.message]).toEqual([status, expect.stringContaining(message)])
@@ -89,7 +89,7 @@ describe('POST /pets', () => {
 })
 
 describe('PATCH /pets/{petId}', () => {
-  test('changes what the body names, and nothing else', async () => {
+  test('changes only the fields in the body', async () => {
     const body = { name: 'Before', categoryId: 1, quantity: 3, barcode: 'A-1', lowStockAt: 1 }
     const id = idOf(await sent('POST', '/pets', body))
     const renamed = await sent('PATCH', `/pets/${id}`, { name: 'After', status: 'sold', quantity: 99 })
@@ -112,14 +112,14 @@ describe('PATCH /pets/{petId}', () => {
     ['404', { categoryId: 404 }, 400, 'there is no category 404'],
     ['404', { categoryId: 1 }, 404, 'there is no pet with petId 404'],
     ['abc', { name: 'Rex' }, 400, 'petId must be'],
-  ])('of pet %s to %j is refused with %i', async (petId, body, status, message) => {
+  ])('of pet %s to %j is rejected with %i', async (petId, body, status, message) => {
     const before = await pets()
     const answer = await sent('PATCH', `/pets/${petId}`, body)
     expect([answer.status, answer.error.message]).toEqual([status, expect.stringContaining(message)])
     expect(await pets()).toBe(before)
   })
 
-  test('after the sunset of GET it goes on', async () => {
+  test('still works after the sunset of GET', async () => {
     const now = service.now
     service.now = Date.UTC(2040, 0)
     const { secret } = await service.createKey('enterprise')
@@ -130,7 +130,7 @@ describe('PATCH /pets/{petId}', () => {
 })
 
 describe('DELETE /pets/{petId}', () => {
-  test('removes a pet and its entry, not its history; again it is 404', async () => {
+  test('removes a pet and its entry but keeps its history; a second time it is 404', async () => {
     const id = idOf(await sent('POST', '/pets', { name: 'Short', categoryId: 1, quantity: 1 }))
     await service.setQuantity(BigInt(id), '{"quantity": 2}')
     expect((await sent('DELETE', `/pets/${id}`)).status).toBe(204)
@@ -141,7 +141,7 @@ describe('DELETE /pets/{petId}', () => {
     expect(history).toMatchObject([{ before: 1, after: 2 }])
   })
 
-  test('with an open order it is 409 in_use until that is closed; a hold that is over is no obstacle', async () => {
+  test('is 409 in_use while an order is open; an expired hold does not block it', async () => {
     const id = idOf(await sent('POST', '/pets', { name: 'Wanted', categoryId: 1, quantity: 2 }))
     const order = idOf(await sent('POST', '/store/orders', { petId: id, quantity: 1 }))
     await sent('POST', '/store/orders', { petId: id, quantity: 1, holdSeconds: 1 })
@@ -155,7 +155,7 @@ describe('DELETE /pets/{petId}', () => {
 })
 
 describe('/categories', () => {
-  test('are made, listed in pages by id, changed and removed', async () => {
+  test('are created, listed in pages by id, changed and removed', async () => {
     const made = await sent('POST', '/categories', { id: 900, name: 'Dogs', lowStockAt: 3 })
     expect([made.status, made.headers.get('Location')]).toEqual([201, '/v1/categories/900'])
     const { id } = (await sent('POST', '/categories', { name: 'Cats' })).json as { id: number }
@@ -180,7 +180,7 @@ describe('/categories', () => {
     ['PATCH', '/404', { name: 'Dogs' }, 404, 'there is no category 404'],
     ['DELETE', '/1', undefined, 409, 'category 1 has pets'],
     ['DELETE', '/404', undefined, 404, 'there is no category 404'],
-  ])('%s /categories%s with %j is refused with %i', async (method, path, body, status, message) => {
+  ])('%s /categories%s with %j is rejected with %i', async (method, path, body, status, message) => {
     const before = await categories()
     const answer = await sent(method, `/categories${path}`, body)
     expect([answer.status, answer.error.message]).toEqual([status, expect.stringContaining(message)])

@@ -17,16 +17,22 @@ test.each([
   ['an empty header: the socket counts', '10.0.0.1', ' ', 1, '10.0.0.1'],
   ['IPv4 inside IPv6 is IPv4', '::ffff:192.0.2.1', null, 0, '192.0.2.1'],
   ['an IPv6 address counts as its /64', '2001:DB8:1:2:3:4:5:6', null, 0, '2001:db8:1:2::/64'],
-  ['with zeros left out', '2001:db8::1', null, 0, '2001:db8:0:0::/64'],
-  ['the loopback of IPv6', '::1', null, 0, '0:0:0:0::/64'],
-  ['the port beside an IPv4 address does not count', '10.0.0.1', '203.0.113.7:51234', 1, '203.0.113.7'],
-  ['nor that beside an IPv6 address', '10.0.0.1', '[2001:db8:1:2::1]:443', 1, '2001:db8:1:2::/64'],
+  ['a shortened IPv6 address', '2001:db8::1', null, 0, '2001:db8:0:0::/64'],
+  ['the IPv6 loopback address', '::1', null, 0, '0:0:0:0::/64'],
+  ['the port of an IPv4 address does not count', '10.0.0.1', '203.0.113.7:51234', 1, '203.0.113.7'],
+  ['nor does the port of an IPv6 address', '10.0.0.1', '[2001:db8:1:2::1]:443', 1, '2001:db8:1:2::/64'],
   ['an IPv6 address in brackets', '10.0.0.1', '[2001:db8:1:2:3::]', 1, '2001:db8:1:2::/64'],
-  ['one without, whose end looks like a port', '10.0.0.1', '2001:db8:1:2::443', 1, '2001:db8:1:2::/64'],
-  ['with zeros that need not be there', '10.0.0.1', '2001:0DB8:0001:0002::1', 1, '2001:db8:1:2::/64'],
+  [
+    'an IPv6 address without brackets, whose end looks like a port',
+    '10.0.0.1',
+    '2001:db8:1:2::443',
+    1,
+    '2001:db8:1:2::/64',
+  ],
+  ['an IPv6 address with redundant zeros', '10.0.0.1', '2001:0DB8:0001:0002::1', 1, '2001:db8:1:2::/64'],
   ['IPv4 inside IPv6 with a port', '10.0.0.1', '[::ffff:192.0.2.1]:80', 1, '192.0.2.1'],
   [
-    'what is no address stays, cut off',
+    'an invalid address stays, truncated',
     '10.0.0.1',
     `unknown${'x'.repeat(90)}`,
     1,
@@ -36,7 +42,7 @@ test.each([
   expect(clientAddress(socket, forwarded, proxies)).toBe(expected)
 })
 
-test('with TRUST_PROXY, each port of an address and each address of a /64 share one count', async () => {
+test('with TRUST_PROXY, all ports of an address and all addresses of a /64 share one count', async () => {
   const service = await TestService.start({ settings: { trustProxy: 'on', anonymousPerMinute: '2' } })
   const knock = async (forwarded: string) => {
     const headers = { 'X-Forwarded-For': forwarded }

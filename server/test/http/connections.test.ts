@@ -11,7 +11,7 @@ async function start(settings: NonNullable<Parameters<typeof TestService.start>[
   return service
 }
 
-/** The answer and the end of its connection, in the words of the contract. */
+/** Checks that the response is an Error and closes its connection; returns its code and status. */
 async function refusalOf(connection: RawConnection) {
   const answer = await connection.answer()
   expect(answer?.head).toContain('Connection: close')
@@ -22,9 +22,9 @@ async function refusalOf(connection: RawConnection) {
   return { code, status }
 }
 
-describe('a connection that is waited for', () => {
-  test('gets 408 for a head or a body that does not come, nothing between requests, and all is as the settings say', async () => {
-    // Its default timeouts are counted in the same process, so they cannot be over before those of one second.
+describe('a connection that keeps the service waiting', () => {
+  test('gets 408 for a late head or body, nothing between requests, and follows the timeout settings', async () => {
+    // The default timeouts run in the same process, so they cannot end before those of one second.
     const patient = await TestService.start()
     const unfinished = await RawConnection.open(patient.address)
     unfinished.send('GET /v1/inventory HTTP/1.1\r\nHost: petstore.te')
@@ -62,7 +62,7 @@ describe('a connection that is waited for', () => {
     )
   })
 
-  test('is waited for 75 s between requests by default, as every answer says', async () => {
+  test('stays open for 75 s between requests by default, as every response says', async () => {
     await start()
     const answer = await service.call('GET', '/inventory')
     expect(answer.headers.get('Keep-Alive')).toBe('timeout=75')
@@ -70,8 +70,8 @@ describe('a connection that is waited for', () => {
   })
 })
 
-describe('what is no request', () => {
-  test('is logged with its reason, whichever requests are logged', async () => {
+describe('an invalid request', () => {
+  test('is logged with its reason at every LOG_REQUESTS level but none', async () => {
     await start()
     const connection = await RawConnection.open(service.address)
     connection.send('GET /v1/inventory HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n')
@@ -81,7 +81,7 @@ describe('what is no request', () => {
     ])
   })
 
-  test('is told of a hundred times a second at the most', async () => {
+  test('is logged at most a hundred times a second', async () => {
     await start()
     for (let sent = 0; sent < 5; sent++) {
       const connection = await RawConnection.open(service.address)
@@ -94,7 +94,7 @@ describe('what is no request', () => {
 })
 
 describe('connections of one address', () => {
-  test('beyond MAX_CONNECTIONS_PER_ADDRESS get 503 with the Error body, until others are closed', async () => {
+  test('above MAX_CONNECTIONS_PER_ADDRESS get 503 with the Error body, until others close', async () => {
     await start({ maxConnectionsPerAddress: '2' })
     const first = await RawConnection.open(service.address)
     const second = await RawConnection.open(service.address)
@@ -104,7 +104,7 @@ describe('connections of one address', () => {
         expect((await connection.answer())?.status).toBe(200)
       }
     }
-    // Connections over which a valid key was sent are not closed to make room.
+    // Connections that carried a valid key are not closed to make room.
     await useBoth()
     const third = await RawConnection.open(service.address)
     expect(await refusalOf(third)).toEqual({ code: 'service_unavailable', status: 503 })

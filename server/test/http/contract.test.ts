@@ -5,14 +5,14 @@ import { addWebhook } from '../support/add-webhook.ts'
 import { documentedResponses } from '../support/contract-check.ts'
 import { type Answer, type CallOptions, TestService } from '../support/test-service.ts'
 
-/** A key that the broken service fails to look up: the way to fail an operation that needs nothing of the store. */
+/** A key whose lookup fails in the broken service: this fails operations that need nothing else from the store. */
 const UNLUCKY = createSecret('production')
 
-/** How to bring about each status; `call` holds every answer against the contract. */
+/** How to cause each status; `call` checks every response against the contract. */
 interface Situation {
   readonly service: TestService
   readonly send: (options?: CallOptions) => Promise<Answer>
-  /** What differs from the good request, where the status does not say that by itself. */
+  /** The difference from the valid request, if the status does not imply it. */
   readonly otherwise: ((options?: CallOptions) => Promise<Answer>) | undefined
   readonly isAboutOrders: boolean
 }
@@ -23,7 +23,7 @@ interface GoodRequest {
   readonly body?: string
 }
 
-/** Where nobody listens. */
+/** An address without a listener. */
 const NOWHERE = 'http://127.0.0.1:1111/'
 const NEW_WEBHOOK = `{"url": "${NOWHERE}", "kinds": ["stock.changed"]}`
 
@@ -67,12 +67,12 @@ const REQUESTS: Readonly<Record<string, GoodRequest>> = {
   getLimits: { method: 'GET', path: '/limits' },
 }
 
-/** A body that is right for an adjustment and, with these fields, for an update. */
+/** A valid body for an adjustment and, because of these fields, for an update. */
 function adjustment(change: string, fields = ''): string {
   return `{${fields} "reason": "lost", "changes": [${change}]}`
 }
 
-/** Where it is not the path that makes the difference: what brings about a status, by operation. */
+/** How to cause a status of an operation, if the path alone does not. */
 const OTHERWISE: Readonly<Record<string, Pick<GoodRequest, 'path' | 'body'>>> = {
   'adjustInventory 400': { body: '{}' },
   'adjustInventory 404': { body: adjustment('{"petId": 404, "delta": 1}') },
@@ -115,7 +115,7 @@ const SITUATIONS: Readonly<Record<number, (situation: Situation) => Promise<Answ
     const { secret } = await service.createKey('pro', { permissions: [] })
     return send({ key: secret })
   },
-  // One that never ends.
+  // This request never ends.
   408: ({ send }) => send({ body: new ReadableStream({ start: (body) => body.enqueue(Buffer.from('{')) }) }),
   410: ({ service, send }) => {
     service.now = Date.UTC(2040, 0)
@@ -150,7 +150,7 @@ const SITUATIONS: Readonly<Record<number, (situation: Situation) => Promise<Answ
   },
   503: async ({ service, send }) => {
     await service.run('ALTER TABLE keys RENAME TO away')
-    // Past the moment for which a key is taken for granted.
+    // After the time for which a key is trusted.
     service.now += 1_000
     const answer = await send()
     await service.run('ALTER TABLE away RENAME TO keys')
@@ -200,7 +200,7 @@ describe('the contract', () => {
   })
   afterAll(() => Promise.all([service.stop(), broken.stop()]))
 
-  test.each([...documentedResponses])('%s happens as documented', async (response) => {
+  test.each([...documentedResponses])('%s occurs as documented', async (response) => {
     const [operationId = '', documented = ''] = response.split(' ')
     const status = Number(documented)
     const { method = '', path = '', body } = REQUESTS[operationId] ?? {}
@@ -230,7 +230,7 @@ describe('the contract', () => {
     expect(answer?.status).toBe(status)
   })
 
-  test('passes the recommended rules of a public OpenAPI linter without an error', async () => {
+  test('passes the recommended rules of a public OpenAPI linter', async () => {
     const config = await createConfig({ extends: ['recommended'] })
     const problems = await lint({ ref: new URL('../../../openapi.json', import.meta.url).pathname, config })
     const errors = problems.filter(({ severity }) => severity === 'error')

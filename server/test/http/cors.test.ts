@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => service.stop())
 
 let addresses = 0
-/** Each from an address of its own, unless one is given. */
+/** Sends each request from a new address, unless one is given. */
 function preflight(path: string, method: string, origin = SHOP, address = `192.0.2.${++addresses}`) {
   return service.fetch('OPTIONS', path, {
     key: null,
@@ -30,7 +30,7 @@ function preflight(path: string, method: string, origin = SHOP, address = `192.0
 
 const listOf = (text: string | null) => (text ?? '').toLowerCase().split(', ')
 
-test('a preflight is answered without a key, with the methods of its path', async () => {
+test('a preflight needs no key and returns the methods of its path', async () => {
   const item = await preflight('/v1/inventory/1', 'PATCH')
   expect([item.status, item.text]).toEqual([204, ''])
   expect(item.headers.get('Access-Control-Allow-Origin')).toBe(SHOP)
@@ -53,7 +53,7 @@ test('a preflight is answered without a key, with the methods of its path', asyn
   expect([nowhere.status, nowhere.headers.get('Access-Control-Allow-Methods')]).toEqual([204, null])
 })
 
-test('a preflight counts by its address, as all that comes without a key, and against no plan', async () => {
+test('a preflight counts against its address and no plan', async () => {
   const { secret } = await service.createKey('free')
   const statuses = []
   for (let sent = 0; sent < 4; sent++) {
@@ -70,7 +70,7 @@ test('a preflight counts by its address, as all that comes without a key, and ag
   expect(headers.get('X-RateLimit-Remaining')).toBe('59')
 })
 
-test('every answer of the interface may be read by a page of that origin, errors and events too', async () => {
+test('a page of an allowed origin may read every response, including errors and events', async () => {
   const from = (address: string) => ({ Origin: SHOP, 'X-Forwarded-For': address })
   const answers = [
     await service.call('GET', '/inventory', { headers: from('203.0.113.1') }),
@@ -99,7 +99,7 @@ test('every answer of the interface may be read by a page of that origin, errors
   }
 })
 
-test('no page of another origin may read anything, nor our own pages be read by any', async () => {
+test('a page of another origin may read nothing, and no origin may read our own pages', async () => {
   const refused = await preflight('/v1/inventory', 'GET', ELSEWHERE)
   const list = await service.call('GET', '/inventory', { headers: { Origin: ELSEWHERE } })
   const same = await service.call('GET', '/inventory')
@@ -109,11 +109,11 @@ test('no page of another origin may read anything, nor our own pages be read by 
     expect(headers.get('Access-Control-Allow-Origin')).toBeNull()
     expect(headers.get('Access-Control-Allow-Methods')).toBeNull()
   }
-  // A cache may have it for pages of either origin.
+  // A cache may store it for pages of either origin.
   for (const { headers } of [refused, list, same]) expect(listOf(headers.get('Vary'))).toContain('origin')
 })
 
-test('without CORS_ORIGINS nothing is said of origins; with * every one may call', async () => {
+test('without CORS_ORIGINS responses have no CORS headers; with * every origin may call', async () => {
   const silent = await TestService.start()
   const open = await TestService.start({ settings: { corsOrigins: '*' } })
   const headers = { Origin: ELSEWHERE, 'Access-Control-Request-Method': 'GET' }
@@ -142,11 +142,11 @@ test.each([
   'https://shop.example,',
   'https://shop.example, *',
   'null',
-])('CORS_ORIGINS=%s is refused', (text) => {
+])('CORS_ORIGINS=%s is rejected', (text) => {
   expect(() => readConfig({ corsOrigins: text }, {})).toThrow(/--cors-origins must be origins without a path/)
 })
 
-test('CORS_ORIGINS takes ports, addresses and the schemes of apps', () => {
+test('CORS_ORIGINS accepts ports, addresses and app schemes', () => {
   const { corsOrigins } = readConfig({ corsOrigins: 'http://[::1]:3000,capacitor://localhost' }, {})
   expect([...(corsOrigins ?? [])]).toEqual(['http://[::1]:3000', 'capacitor://localhost'])
 })

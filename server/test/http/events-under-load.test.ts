@@ -21,11 +21,11 @@ async function openRequests(): Promise<number> {
   return Number(/^petstore_open_requests (\d+)$/m.exec(text)?.[1])
 }
 
-/** Reads and is cut, again and again, until it has seen as many events as wanted. */
+/** Reads and is disconnected repeatedly, until it has seen the wanted number of events. */
 class CutReader {
   readonly events: ReceivedEvent[] = []
   cuts = 0
-  /** Events are received from then on. */
+  /** True once the first events have arrived. */
   hasBegun = false
 
   async read(wanted: number): Promise<void> {
@@ -42,7 +42,7 @@ class CutReader {
     await reader.until(() => reader.events.length > 0)
     this.hasBegun = true
     await Bun.sleep(Math.random() * 60)
-    // Wherever it is: in the middle of an event, or while it still catches up.
+    // At any point: within an event, or while it is catching up.
     reader.close()
     this.cuts++
     this.events.push(...reader.events.filter(({ name }) => name !== 'ready'))
@@ -51,13 +51,16 @@ class CutReader {
 }
 
 describe('events under load', () => {
-  test('a reader that is cut at random during 5,000 changes gets each once, in order for each pet', async () => {
+  test('a reader that is disconnected at random during 5,000 changes gets each once, in order for each pet', async () => {
     const steady = await EventReader.open(address(), service.key)
     await steady.until(() => steady.events.length === 1)
     const cutReaders = [new CutReader(), new CutReader()]
     const reading = Promise.all(cutReaders.map((reader) => reader.read(CHANGES)))
     await until(() => cutReaders.every(({ hasBegun }) => hasBegun))
-    /** The changes do not get ahead of the cuts: the last ones are made when each reader was cut often enough. */
+    /**
+     * Keeps the changes from getting ahead: the last ones are made after each reader was disconnected often
+     * enough.
+     */
     const isDue = (quantity: number) => {
       const fewestCuts = Math.min(...cutReaders.map(({ cuts }) => cuts))
       return fewestCuts >= Math.floor(((quantity - 1_000) / CHANGES) * (LEAST_CUTS + 1))
@@ -94,7 +97,7 @@ describe('events under load', () => {
     steady.close()
   }, 120_000)
 
-  test('a reader that does not read is cut off, others are not, and it can resume', async () => {
+  test('a reader that does not read is disconnected, others are not, and it can resume', async () => {
     const { promise: begun, resolve: onBegun } = Promise.withResolvers<string>()
     await Bun.connect({
       hostname: '127.0.0.1',
@@ -125,7 +128,7 @@ describe('events under load', () => {
       keyId: 'k'.repeat(1_000),
       at: Date.now(),
     })
-    // What the kernel buffers for a connection can be some megabytes.
+    // The kernel may buffer some megabytes per connection.
     for (let told = 1; told < 20_000; ) {
       await service.store.changeStock(Array.from({ length: 500 }, change))
       await service.setQuantity(1n, `{"quantity": ${++quantity}}`)
@@ -142,7 +145,7 @@ describe('events under load', () => {
     resumed.close()
   }, 120_000)
 
-  test('one that catches up is given what it missed at its own pace', async () => {
+  test('a reader that catches up gets its backlog at its own pace', async () => {
     const from = await service.store.latestEventCursor()
     let quantity = 500_000
     const change = () => ({
@@ -152,7 +155,7 @@ describe('events under load', () => {
       keyId: 'key_a',
       at: Date.now(),
     })
-    // Some 1.2 MB as they are sent, far more than may be unsent at a time.
+    // About 1.2 MB, far more than may be unsent at a time.
     for (let round = 0; round < 9; round++) {
       await service.store.changeStock(Array.from({ length: 1_000 }, change))
     }

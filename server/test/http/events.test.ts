@@ -134,7 +134,7 @@ describe('GET /inventory/events', () => {
     expect(afterOf(reader)).toEqual([7_000])
   })
 
-  test('counts as one request, and HEAD opens nothing', async () => {
+  test('counts as one request, and HEAD opens no stream', async () => {
     const { secret } = await service.createKey('free')
     const reader = await followFromNow({ key: secret })
     expect(reader.response.headers.get('X-RateLimit-Remaining')).toBe('59')

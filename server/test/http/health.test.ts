@@ -25,13 +25,13 @@ describe('health pages', () => {
     await service.stop()
   })
 
-  test('are not counted against anybody', async () => {
+  test('count against no limit', async () => {
     const service = await TestService.start({ settings: { anonymousPerMinute: '1' } })
     for (let asked = 0; asked < 5; asked++) expect((await ask(service, '/readyz')).status).toBe(200)
     await service.stop()
   })
 
-  test('/readyz is 503 with an Error body while the database does not answer; /healthz stays 200', async () => {
+  test('/readyz is 503 with an Error body while the database does not respond; /healthz stays 200', async () => {
     const service = await TestService.start()
     await service.run('ALTER TABLE log RENAME TO away')
     const answer = await ask(service, '/readyz')
@@ -47,7 +47,7 @@ describe('health pages', () => {
     await service.stop()
   })
 
-  test('/readyz is 503 too when the check itself has a bug', async () => {
+  test('/readyz is 503 too if the check itself has a bug', async () => {
     const service = await TestService.start({
       wrapStore: (store) => ({ ...store, ping: () => Promise.reject(new TypeError('the secret detail')) }),
     })
@@ -85,7 +85,7 @@ describe('health pages', () => {
     await service.stop()
   })
 
-  test('/readyz asks the database once a second at the most, however often it is asked', async () => {
+  test('/readyz queries the database at most once a second, however often it is called', async () => {
     let pings = 0
     const service = await TestService.start({
       wrapStore: (store) => ({
@@ -103,7 +103,7 @@ describe('health pages', () => {
     await service.stop()
   })
 
-  test('/readyz is 503 while the service stops, and every answer then closes its connection', async () => {
+  test('/readyz is 503 while the service stops, and every response then closes its connection', async () => {
     const service = await TestService.start({ settings: { stopGraceSeconds: '10' } })
     const connections = await Promise.all([
       RawConnection.open(service.address),
@@ -128,7 +128,7 @@ describe('health pages', () => {
     await stopped
   })
 
-  test('a stop goes on serving, new connections too, for STOP_DELAY_SECONDS while /readyz says 503', async () => {
+  test('a stopping service keeps serving, also new connections, for STOP_DELAY_SECONDS while /readyz is 503', async () => {
     const service = await TestService.start({ settings: { stopDelaySeconds: '1' } })
     const began = performance.now()
     const stopped = service.stop()
@@ -139,7 +139,7 @@ describe('health pages', () => {
         service.fetch('GET', '/v1/inventory', { headers: { Connection: 'close' } }),
       ])
     while (!isDelayOver()) {
-      // What is answered or refused after the delay shows nothing.
+      // Responses and refusals after the delay prove nothing.
       const [ready, list] = await answers().catch((error: unknown) => {
         if (!isDelayOver()) throw error
         return []

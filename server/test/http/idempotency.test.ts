@@ -38,21 +38,21 @@ function expectReplay(first: Answer, again: Answer): void {
 }
 
 describe('Idempotency-Key', () => {
-  test('an adjustment that is sent again is answered as before and changes nothing', async () => {
+  test('a repeated adjustment gets the same response and changes nothing', async () => {
     const first = await adjust(3)
     await service.setQuantity(1n, '{"quantity": 50}')
     expectReplay(first, await adjust(3))
     expect(await quantity()).toBe(50)
   })
 
-  test('so is an update, with its ETag', async () => {
+  test('so does an update, with its ETag', async () => {
     const first = await set(9)
     await service.setQuantity(1n, '{"quantity": 50}')
     expectReplay(first, await set(9))
     expect([first.status, await quantity()]).toEqual([200, 50])
   })
 
-  test('what the commit refused is remembered: 404, 409, 412', async () => {
+  test('rejections decided in the commit are stored: 404, 409, 412', async () => {
     const first = await adjust(-5)
     expect(first.status).toBe(409)
     await service.setQuantity(1n, '{"quantity": 50}')
@@ -71,22 +71,25 @@ describe('Idempotency-Key', () => {
   test.each([
     ['DELETE', undefined],
     ['PATCH', '{"lowStockAt":3}'],
-  ])('so is the 404 of %s on a category: one that is made meanwhile stays as it is', async (method, body) => {
-    const id = 9_000 + tests
-    const headers = { 'Content-Type': 'application/json' }
-    const sent = () =>
-      service.call(method, `/categories/${id}`, {
-        ...(body === undefined ? {} : { body }),
-        headers: { ...headers, 'Idempotency-Key': key },
-      })
-    const first = await sent()
-    expect(first.status).toBe(404)
-    await service.call('POST', '/categories', { body: `{"id":${id},"name":"New"}`, headers })
-    expectReplay(first, await sent())
-    expect((await service.call('GET', '/categories?limit=1000')).json).toContainEqual({ id, name: 'New' })
-  })
+  ])(
+    'so is the 404 of %s on a category: a category created meanwhile is not changed',
+    async (method, body) => {
+      const id = 9_000 + tests
+      const headers = { 'Content-Type': 'application/json' }
+      const sent = () =>
+        service.call(method, `/categories/${id}`, {
+          ...(body === undefined ? {} : { body }),
+          headers: { ...headers, 'Idempotency-Key': key },
+        })
+      const first = await sent()
+      expect(first.status).toBe(404)
+      await service.call('POST', '/categories', { body: `{"id":${id},"name":"New"}`, headers })
+      expectReplay(first, await sent())
+      expect((await service.call('GET', '/categories?limit=1000')).json).toContainEqual({ id, name: 'New' })
+    },
+  )
 
-  test('what was refused before it is not: 400, 429', async () => {
+  test('rejections before the commit are not stored: 400, 429', async () => {
     expect((await service.setQuantity(1n, '{}', { headers: { 'Idempotency-Key': key } })).status).toBe(400)
     await service.setQuantity(1n, '{"quantity": 9007199254740991}')
     expect((await adjust(1)).status).toBe(400)
@@ -109,7 +112,7 @@ describe('Idempotency-Key', () => {
     expect(await service.contents()).toEqual(before)
   })
 
-  test('the same key of another API key is another one', async () => {
+  test('the same Idempotency-Key of another API key is independent', async () => {
     const { secret } = await service.createKey('pro')
     await adjust(3)
     const other = await adjust(3, 1, secret)
@@ -125,7 +128,7 @@ describe('Idempotency-Key', () => {
     ['256 characters', 'x'.repeat(256)],
     ['a space inside', 'a b'],
     ['not ASCII', Buffer.from('ключ').toString('latin1')],
-  ])('one that is %s is 400, and nothing changes', async (_, wrong) => {
+  ])('a key that is %s is 400, and nothing changes', async (_, wrong) => {
     const headers = { 'Idempotency-Key': wrong, 'Content-Type': 'application/json' }
     const update = await service.setQuantity(1n, '{"quantity": 9}', { headers })
     const body = '{"reason":"received","changes":[{"petId":1,"delta":1}]}'
@@ -137,19 +140,19 @@ describe('Idempotency-Key', () => {
     expect(await service.contents()).toEqual(before)
   })
 
-  test('255 visible characters are taken', async () => {
+  test('255 visible characters are accepted', async () => {
     key = '!~'.repeat(127).padEnd(255, 'x')
     expectReplay(await adjust(1), await adjust(1))
   })
 
-  test('a hundred at once make one change and get the same answer', async () => {
+  test('a hundred concurrent requests make one change and get the same response', async () => {
     const answers = await Promise.all(Array.from({ length: 100 }, () => adjust(1)))
     expect(new Set(answers.map(({ status, text }) => `${status} ${text}`)).size).toBe(1)
     expect(answers.filter(({ headers }) => headers.has('Idempotency-Replayed'))).toHaveLength(99)
     expect(await quantity()).toBe(5)
   })
 
-  test('it is remembered over a restart, and for 24 hours', async () => {
+  test('it is stored across a restart, and for 24 hours', async () => {
     const first = await adjust(3)
     await service.restart()
     service.now += DAY - 1
@@ -160,7 +163,7 @@ describe('Idempotency-Key', () => {
     expectReplay(anew, await adjust(3))
   })
 
-  test('what is over is removed, in batches, and nothing else', async () => {
+  test('only expired keys are removed, in batches', async () => {
     await adjust(3)
     const { now } = service
     while ((await service.store.forgetAnswers(now, 2)) > 0) await null

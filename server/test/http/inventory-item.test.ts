@@ -24,13 +24,13 @@ describe('GET /inventory/{petId}', () => {
     expect(last.text).toBe('{"petId":9223372036854775807,"quantity":8,"status":"available"}')
   })
 
-  test('a pet that is not there is 404, a petId that is none is 400', async () => {
+  test('an unknown pet is 404, an invalid petId is 400', async () => {
     expect((await service.call('GET', '/inventory/404')).error.code).toBe('not_found')
     expect((await service.call('GET', '/inventory/abc')).error.code).toBe('invalid_request')
     expect((await service.call('GET', '/inventory/-9223372036854775808')).status).toBe(404)
   })
 
-  test('is 304 for the one who has it, and 200 again after a change, by another process too', async () => {
+  test('is 304 for a current tag, and 200 after a change, also by another process', async () => {
     const headers = { 'If-None-Match': '"x", W/"1-pending"' }
     const same = await service.call('GET', '/inventory/2', { headers })
     expect([same.status, same.text, same.headers.get('ETag')]).toEqual([304, '', '"1-pending"'])
@@ -42,12 +42,12 @@ describe('GET /inventory/{petId}', () => {
     expect(changed.headers.get('ETag')).toBe('"3-pending"')
   })
 
-  test('HEAD answers without the body', async () => {
+  test('HEAD responds without the body', async () => {
     const { status, text, headers } = await service.call('HEAD', '/inventory/1')
     expect([status, text, headers.get('ETag')]).toEqual([200, '', '"4-available"'])
   })
 
-  test('sees a removed pet as gone', async () => {
+  test('is 404 for a removed pet', async () => {
     expect((await service.call('GET', '/inventory/3')).status).toBe(200)
     await removePet(service.store, 3n)
     expect((await service.call('GET', '/inventory/3')).status).toBe(404)
@@ -55,7 +55,7 @@ describe('GET /inventory/{petId}', () => {
 })
 
 describe('PATCH with If-Match', () => {
-  test('answers with the tag of the new state, which the next update can name', async () => {
+  test('returns the tag of the new state for the next update', async () => {
     const first = await update(1n, 10)
     expect(first.headers.get('ETag')).toBe('"10-available"')
     const second = await update(1n, 11, first.headers.get('ETag') ?? '')
@@ -63,7 +63,7 @@ describe('PATCH with If-Match', () => {
     expect((await service.call('GET', '/inventory/1')).headers.get('ETag')).toBe('"11-available"')
   })
 
-  test('is 412 where the entry is in another state, tells the quantity, and changes nothing', async () => {
+  test('is 412 if the entry is in another state, returns the quantity, and changes nothing', async () => {
     await update(1n, 20)
     const before = await service.contents()
     const answer = await update(1n, 21, '"19-available"')
@@ -105,7 +105,7 @@ describe('PATCH with If-Match', () => {
     expect((await update(404n, 1, '"1-sold"')).status).toBe(404)
   })
 
-  test('of many callers with the same tag exactly one wins, round after round', async () => {
+  test('of many callers with the same tag exactly one succeeds, round after round', async () => {
     let current = 0
     await update(1n, current)
     for (let round = 0; round < 10; round++) {

@@ -13,7 +13,7 @@ afterAll(() => service.stop())
 const limitsOf = async (key: string) => (await service.call('GET', '/limits', { key })).json
 
 describe('GET /limits', () => {
-  test('tells the plan, the key, what it may change and both windows, this request counted', async () => {
+  test('returns the plan, the key, its permissions and both windows, including this request', async () => {
     const { id, secret } = await service.createKey('free', {
       name: 'The till',
       permissions: ['stock', 'pets'],
@@ -29,12 +29,12 @@ describe('GET /limits', () => {
     expect(await limitsOf(secret)).toMatchObject({ minute: { remaining: 57 }, day: { remaining: 997 } })
   })
 
-  test('tells of a key that may change nothing', async () => {
+  test('shows a key without permissions as read-only', async () => {
     const { secret } = await service.createKey('free', { permissions: [] })
     expect(await limitsOf(secret)).toMatchObject({ permissions: [] })
   })
 
-  test('agrees with the headers, whichever window is the tighter one', async () => {
+  test('agrees with the headers, whichever window is tighter', async () => {
     const loose = { limits: { perMinute: 100, perDay: 5 } }
     for (const [overrides, window] of [
       [{}, 'minute'],
@@ -46,7 +46,7 @@ describe('GET /limits', () => {
     }
   })
 
-  test('a minute later the minute is new and the day goes on', async () => {
+  test('a minute later the minute window is new and the day window continues', async () => {
     const { secret } = await service.createKey('business')
     for (let sent = 0; sent < 3; sent++) await limitsOf(secret)
     service.now = START + 60_000
@@ -57,14 +57,14 @@ describe('GET /limits', () => {
     service.now = START
   })
 
-  test('tells what is left after a restart', async () => {
+  test('returns the remaining requests after a restart', async () => {
     const { secret } = await service.createKey('pro')
     await limitsOf(secret)
     await service.restart()
     expect(await limitsOf(secret)).toMatchObject({ minute: { remaining: 298 }, day: { remaining: 9_998 } })
   })
 
-  test('the last request that is allowed tells that none is left; the next is refused', async () => {
+  test('the last allowed request reports none left; the next is rejected', async () => {
     const { secret } = await service.createKey('enterprise', { limits: { perMinute: 1, perDay: 9 } })
     expect(await limitsOf(secret)).toMatchObject({ plan: 'enterprise', minute: { limit: 1, remaining: 0 } })
     expect((await service.call('GET', '/limits', { key: secret })).status).toBe(429)

@@ -15,7 +15,7 @@ const send = (method: string, path: string, body?: object) =>
   })
 const order = (more: object = {}) => send('POST', '/store/orders', { petId: 1, quantity: 1, ...more })
 
-test('200 callers order one of a hundred at once: 100 get it, 100 are told that there is none', async () => {
+test('200 callers order one of a hundred units at once: 100 succeed, 100 are refused', async () => {
   await service.setQuantity(1n, '{"quantity": 100}')
   const answers = await Promise.all(Array.from({ length: 200 }, () => order()))
   const statuses = answers.map(({ status }) => status)
@@ -27,7 +27,7 @@ test('200 callers order one of a hundred at once: 100 get it, 100 are told that 
   expect(await service.store.findDamage()).toEqual([])
 })
 
-test('with completes, cancels, holds that run out and stock that changes in between, nothing is ever sold twice', async () => {
+test('with completions, cancellations, expiring holds and stock changes, nothing is sold twice', async () => {
   for (const { id } of await service.store.listOrders({ state: 'open', petId: 1n }, 1_000)) {
     await send('DELETE', `/store/orders/${id}`)
   }
@@ -60,7 +60,7 @@ test('with completes, cancels, holds that run out and stock that changes in betw
   expect(await service.store.findDamage()).toEqual([])
 })
 
-test('what proves it would tell: of an order for what another one has, and of stock that is sold without one', () => {
+test('the proof detects an order for reserved units, and stock sold without an order', () => {
   const first = { id: 1n, petId: 1n, quantity: 1, state: 'open', createdAt: 1 } as const
   const told = (
     change: 'created' | 'completed',

@@ -15,7 +15,7 @@ const pets = (count: number): StockedPet[] =>
     quantity: index % 97,
   }))
 
-/** Fetches without decoding, so that the bytes on the wire can be looked at. */
+/** Fetches without decoding, to inspect the bytes on the wire. */
 async function raw(service: TestService, headers: Record<string, string>) {
   const response = await fetch(`${service.address}/v1/inventory`, {
     headers: { Authorization: `Bearer ${service.key}`, ...headers },
@@ -41,7 +41,7 @@ describe.each([
   })
   afterAll(() => service.stop())
 
-  test.each(codings)('arrives whole as %s, before and after a change', async (coding) => {
+  test.each(codings)('arrives complete as %s, before and after a change', async (coding) => {
     for (const quantity of [1_000, 2_000]) {
       const { response, bytes } = await raw(service, { 'Accept-Encoding': coding })
       expect(response.status).toBe(200)
@@ -53,7 +53,7 @@ describe.each([
     }
   })
 
-  test('each coding has a tag of its own, and any of them is answered 304 while the content stands', async () => {
+  test('each encoding has its own tag, and any of them gets 304 while the content is unchanged', async () => {
     const tags = new Set<string>()
     for (const coding of codings) {
       const { response } = await raw(service, { 'Accept-Encoding': coding })
@@ -74,14 +74,14 @@ describe.each([
     }
   })
 
-  test('HEAD tells the same as GET', async () => {
+  test('HEAD has the same headers as GET', async () => {
     const head = await service.call('HEAD', '/inventory', { headers: { 'Accept-Encoding': 'identity' } })
     const get = await service.call('GET', '/inventory', { headers: { 'Accept-Encoding': 'identity' } })
     expect([head.status, head.text]).toEqual([200, ''])
     expect(head.headers.get('ETag')).toBe(get.headers.get('ETag'))
   })
 
-  test('many readers while updates go on: each gets one moment of the list, whole, with its own tag', async () => {
+  test('concurrent readers during updates each get one complete snapshot of the list, with its tag', async () => {
     const lists = Array.from({ length: 12 }, () => service.call('GET', '/inventory'))
     const updates = Array.from({ length: 30 }, (_, index) =>
       service.setQuantity(BigInt((index * 997) % count) + 1n, JSON.stringify({ quantity: 5_000 + index })),
@@ -107,7 +107,7 @@ test('the tag is the same after a restart', async () => {
   await service.stop()
 })
 
-test('a list that is streamed is not compressed for one who takes gzip alone', async () => {
+test('a streamed list is not compressed for a client that accepts only gzip', async () => {
   const service = await TestService.start({ pets: pets(30_000) })
   const { response, bytes } = await raw(service, { 'Accept-Encoding': 'gzip' })
   expect([response.headers.get('Content-Encoding'), response.headers.get('Vary')]).toEqual([
@@ -120,7 +120,7 @@ test('a list that is streamed is not compressed for one who takes gzip alone', a
   await service.stop()
 })
 
-test('a small list is not compressed: it would not save a packet', async () => {
+test('a small list is not compressed, because it would not save a packet', async () => {
   const service = await TestService.start()
   const { response } = await raw(service, { 'Accept-Encoding': 'gzip, zstd' })
   expect(response.headers.get('Content-Encoding')).toBeNull()

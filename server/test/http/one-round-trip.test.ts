@@ -7,17 +7,17 @@ import { until } from '../support/until.ts'
 
 interface Faults {
   readonly failing: readonly Question[]
-  /** The store answers nothing before this. */
+  /** The store responds to nothing before this resolves. */
   readonly gate: Promise<void>
 }
 
 const NO_FAULTS: Faults = { failing: [], gate: Promise.resolve() }
 
-/** What requests may ask the store for. */
+/** The calls of the store that requests may make. */
 const QUESTIONS = [...(['findKey', 'admit', 'stockChangesSince', 'loadStock', 'changeStock'] as const)]
 type Question = (typeof QUESTIONS)[number]
 
-/** The same store, which records what it is asked and answers when the test allows it. */
+/** The same store, recording its calls and responding when the test allows it. */
 class WatchedStore {
   readonly asked: Question[] = []
   faults: Faults = NO_FAULTS
@@ -63,7 +63,7 @@ const noteUnhandled = (error: unknown) => void unhandled.push(error)
 let service: TestService
 beforeAll(async () => {
   process.on('unhandledRejection', noteUnhandled)
-  // Where limits are counted in the store: that is what a read need not wait for.
+  // For limits counted in the store: a read need not wait for them.
   service = await TestService.start({ onPostgres: true, wrapStore: (store) => watched.wrap(store) })
 })
 afterAll(async () => {
@@ -74,14 +74,14 @@ afterEach(() => {
   watched.faults = NO_FAULTS
 })
 
-/** A key that has been used, so that it is in memory and its windows are running. */
+/** A used key, so that it is in memory and its windows are running. */
 async function usedKey(perMinute: number): Promise<string> {
   const { secret } = await service.createKey('enterprise', { limits: { perMinute, perDay: 1_000 } })
   expect((await service.call('GET', '/inventory', { key: secret })).status).toBe(200)
   return secret
 }
 
-describe('a read asks for what changed while its limits are counted', () => {
+describe('a read asks for changes while its limits are counted', () => {
   test.each(['/inventory', '/inventory/1'])('GET %s takes one round trip, not two', async (path) => {
     const key = await usedKey(100)
     watched.asked.length = 0
@@ -89,13 +89,13 @@ describe('a read asks for what changed while its limits are counted', () => {
     watched.faults = { ...NO_FAULTS, gate }
     const answer = service.call('GET', path, { key })
     const both = new Set<Question>(['admit', 'stockChangesSince'])
-    // Both are asked before either is answered.
+    // Both calls are made before either gets a response.
     await until(() => both.isSubsetOf(new Set(watched.asked)))
     open()
     expect([(await answer).status, new Set(watched.asked)]).toEqual([200, both])
   })
 
-  test('it still sees every change that was acknowledged before it', async () => {
+  test('it still sees every change acknowledged before it', async () => {
     const key = await usedKey(100)
     for (const quantity of [71, 72, 73]) {
       await service.setQuantity(2n, JSON.stringify({ quantity }))
@@ -103,13 +103,13 @@ describe('a read asks for what changed while its limits are counted', () => {
     }
   })
 
-  test('a petId that is none is 400, after its limit: over that it is 429', async () => {
+  test('an invalid petId is 400, but 429 above the limit', async () => {
     const key = await usedKey(2)
     expect((await service.call('GET', '/inventory/abc', { key })).status).toBe(400)
     expect((await service.call('GET', '/inventory/abc', { key })).status).toBe(429)
   })
 
-  test('an update asks for nothing beside its limits and its commit', async () => {
+  test('an update makes no calls other than its limits and its commit', async () => {
     const key = await usedKey(100)
     watched.asked.length = 0
     expect((await service.setQuantity(1n, '{"quantity": 5}', { key })).status).toBe(200)
@@ -117,7 +117,7 @@ describe('a read asks for what changed while its limits are counted', () => {
   })
 })
 
-describe('a request without a valid key asks the store for nothing more than who it is', () => {
+describe('a request without a valid key makes no call other than the key lookup', () => {
   test.each([
     ['no key', null, []],
     ['a mistyped key', 'pst_live_mistyped', []],
@@ -136,11 +136,11 @@ describe('a request without a valid key asks the store for nothing more than who
   })
 })
 
-describe('what was asked for in vain fails nobody else', () => {
+describe('a failed unused call affects nobody else', () => {
   test.each([
-    ['is refused', [], 429],
-    ['fails in its limits', ['admit'], 500],
-  ] as const)('where the request %s', async (_, failing, status) => {
+    ['is rejected', [], 429],
+    ['fails while its limits are counted', ['admit'], 500],
+  ] as const)('if the request %s', async (_, failing, status) => {
     const key = await usedKey(status === 429 ? 1 : 100)
     watched.asked.length = 0
     watched.faults = { ...NO_FAULTS, failing: [...failing, 'stockChangesSince'] }
@@ -148,14 +148,14 @@ describe('what was asked for in vain fails nobody else', () => {
       expect((await service.call('GET', path, { key })).status).toBe(status)
     }
     expect(watched.asked).toContain('stockChangesSince')
-    // An unhandled rejection is told at the end of a turn.
+    // An unhandled rejection is reported at the end of a turn.
     await Bun.sleep(10)
     expect(unhandled).toEqual([])
     watched.faults = NO_FAULTS
     expect((await service.call('GET', '/inventory')).status).toBe(200)
   })
 
-  test('where the request is admitted, the failure is its own', async () => {
+  test('if the request is admitted, the failure is its own', async () => {
     const key = await usedKey(100)
     watched.faults = { ...NO_FAULTS, failing: ['stockChangesSince'] }
     expect((await service.call('GET', '/inventory', { key })).status).toBe(500)

@@ -3,7 +3,7 @@ import { START, TestService } from '../support/test-service.ts'
 
 const LAST = '9007199254740993'
 let service: TestService
-/** By id: open, complete, cancelled, expired, open; the first of pet 2, the others of pet 1. */
+/** By id: open, complete, cancelled, expired, open; the first is for pet 2, the others for pet 1. */
 let ids: number[]
 beforeAll(async () => {
   service = await TestService.start()
@@ -26,7 +26,7 @@ function sent(method: string, path: string, body?: unknown, headers: Record<stri
   })
 }
 
-/** Their ids, as they stand in the text: some are beyond a double. */
+/** Their ids as text, because some exceed a double. */
 async function listed(query: string): Promise<string[]> {
   const { status, text } = await service.call('GET', `/store/orders${query}`)
   expect(status).toBe(200)
@@ -35,7 +35,7 @@ async function listed(query: string): Promise<string[]> {
 const named = (...indexes: number[]) => indexes.map((index) => String(ids[index]))
 
 describe('GET /store/orders', () => {
-  test('lists open and complete ones by id', async () => {
+  test('lists open and complete orders by id', async () => {
     expect(await listed('')).toEqual(['1', ...named(0, 1, 4), LAST])
   })
 
@@ -44,12 +44,12 @@ describe('GET /store/orders', () => {
     ['complete', [1], undefined],
     ['cancelled', [2], undefined],
     ['expired', [3], undefined],
-  ] as const)('of state %s', async (state, indexes, last) => {
+  ] as const)('with state %s', async (state, indexes, last) => {
     const expected = [...named(...indexes), ...(last === undefined ? [] : [last])]
     expect((await listed(`?state=${state}`)).filter((id) => id !== '1')).toEqual(expected)
   })
 
-  test('of one pet, in one state or in those that are listed', async () => {
+  test('filters by pet and by state', async () => {
     expect(await listed('?petId=2')).toEqual(named(0))
     expect(await listed('?petId=1')).toEqual(['1', ...named(1, 4)])
     expect(await listed('?petId=1&state=cancelled')).toEqual(named(2))
@@ -57,7 +57,7 @@ describe('GET /store/orders', () => {
     expect(await listed('?petId=404')).toEqual([])
   })
 
-  test('page by page, each once, with the filters in the address of the next one', async () => {
+  test('returns each order once across pages, with the filters in the next link', async () => {
     const seen: string[] = []
     let path = '/store/orders?limit=2'
     for (let pages = 0; pages < 3; pages++) {
@@ -76,7 +76,7 @@ describe('GET /store/orders', () => {
     )
   })
 
-  test('100 to a page where nothing is said, 1,000 at the most', async () => {
+  test('has 100 orders per page by default, 1,000 at most', async () => {
     const pet = { id: 50n, name: 'Many', categoryId: 1n, status: 'available', quantity: 1_500 } as const
     await service.store.addPets([pet])
     const by = { keyId: 'key_a', at: 1 }
@@ -106,14 +106,14 @@ describe('GET /store/orders', () => {
     expect(error.message).toContain(message)
   })
 
-  test('has an ETag, and is 304 with it', async () => {
+  test('has an ETag, and is 304 for it', async () => {
     const { headers } = await service.call('GET', '/store/orders')
     const condition = { headers: { 'If-None-Match': headers.get('ETag') ?? '' } }
     expect((await service.call('GET', '/store/orders', condition)).status).toBe(304)
   })
 })
 
-describe('followers are told', () => {
+describe('event streams', () => {
   async function eventsAfter(cursor: string): Promise<[kind: string, data: Record<string, unknown>][]> {
     const found = await service.store.stockEventsAfter(cursor, 100)
     if (typeof found === 'string') throw new Error(found)
@@ -128,8 +128,8 @@ describe('followers are told', () => {
     return all
   }
 
-  test('of each thing that happens to an order, with its record, right behind what it did to the quantity', async () => {
-    // What is over already is told before.
+  test('report each change of an order with its record, right after the change of quantity', async () => {
+    // Earlier expiries are reported before.
     await service.store.changeStock([{ type: 'release_holds', keyId: 'key_a', at: 1, petIds: [1n] }])
     const cursor = await service.store.latestEventCursor()
     const created = (await sent('POST', '/store/orders', { petId: 1, quantity: 2 })).json as { id: number }
@@ -159,7 +159,7 @@ describe('followers are told', () => {
 })
 
 describe('with an Idempotency-Key', () => {
-  test('an order that is sent again is the same one, with its Location; nothing more is reserved', async () => {
+  test('a repeated order is the same one, with its Location, and reserves nothing more', async () => {
     const once = { 'Idempotency-Key': 'order-once' }
     const body = { petId: 2, quantity: 1 }
     await service.setQuantity(2n, '{"quantity": 5}')
@@ -172,7 +172,7 @@ describe('with an Idempotency-Key', () => {
     expect((await sent('POST', '/store/orders', { ...body, quantity: 2 }, once)).status).toBe(422)
   })
 
-  test('what was refused stays refused: 409, 404 of an order that comes later', async () => {
+  test('a rejection stays: 409, and 404 of an order created later', async () => {
     const tooMany = { 'Idempotency-Key': 'too-many' }
     const body = { petId: 3, quantity: 1 }
     expect((await sent('POST', '/store/orders', body, tooMany)).status).toBe(409)
@@ -188,7 +188,7 @@ describe('with an Idempotency-Key', () => {
     expect([again.status, again.headers.get('Idempotency-Replayed')]).toEqual([404, 'true'])
   })
 
-  test('completing and cancelling are answered as they were, though the order is another by then', async () => {
+  test('completing and cancelling return the stored response, though the order has changed since', async () => {
     const { id } = (await sent('POST', '/store/orders', { petId: 3, quantity: 1 })).json as { id: number }
     const path = `/store/orders/${id}`
     const first = { 'Idempotency-Key': 'ship' }

@@ -25,7 +25,7 @@ interface WireOrder {
   readonly expiresAt?: string
 }
 
-/** Cancels what tests have left open of the first two pets. */
+/** Cancels the open orders of the first two pets. */
 async function empty(): Promise<void> {
   for (const petId of [1n, 2n]) {
     for (const { id } of await service.store.listOrders({ petId, state: 'open' }, 1_000)) await cancel(id)
@@ -52,7 +52,7 @@ const made = async (quantity = 1, more: object = {}) => {
 const available = async (petId: number | string = 1) =>
   (await service.call('GET', `/inventory/${petId}/availability`)).json
 describe('POST /store/orders', () => {
-  test('makes an order, which reserves; quantity stays what is on the shelf', async () => {
+  test('creates an order that reserves units; quantity stays the shelf quantity', async () => {
     const answer = await order({ petId: 1, quantity: 3, shipDate: '2026-12-24T18:00:00+01:00' })
     const { id } = wire(answer)
     expect(answer.status).toBe(201)
@@ -65,13 +65,13 @@ describe('POST /store/orders', () => {
     expect((await service.call('GET', '/inventory/1')).item.quantity).toBe(10)
   })
 
-  test('without a ship date and a hold there is none; a hold says when it ends', async () => {
+  test('ship date and hold are optional; a hold has an expiry', async () => {
     expect(Object.keys(await made())).toEqual(['id', 'petId', 'quantity', 'complete', 'state', 'createdAt'])
     const hold = await made(1, { holdSeconds: 2_592_000 })
     expect(Date.parse(hold.expiresAt ?? '') - Date.parse(hold.createdAt)).toBe(2_592_000 * SECOND)
   })
 
-  test('more than is available is 409, and the message says what is', async () => {
+  test('more than available is 409, and the message states what is available', async () => {
     await made(4)
     const before = await service.contents()
     const answer = await order({ petId: 1, quantity: 7 })
@@ -86,7 +86,7 @@ describe('POST /store/orders', () => {
     expect((await order({ petId: 1, quantity: 1 })).error.message).toContain('0 of petId 1 are available')
   })
 
-  test('a pet that is not there is 404', async () => {
+  test('an unknown pet is 404', async () => {
     const answer = await order({ petId: 404, quantity: 1 })
     expect([answer.status, answer.error.code]).toEqual([404, 'not_found'])
   })
@@ -145,7 +145,7 @@ describe('POST /store/orders', () => {
 })
 
 describe('PATCH /store/orders/{orderId}', () => {
-  test('complete takes it out of both, and the history says what for; again it is 200 and changes nothing', async () => {
+  test('completing reduces quantity and reserved, and the history has the reason; repeating it is 200 and changes nothing', async () => {
     const { id } = await made(4)
     await made(1)
     const first = await patch(id, { complete: true })
@@ -159,7 +159,7 @@ describe('PATCH /store/orders/{orderId}', () => {
     expect(await service.contents()).toEqual(before)
   })
 
-  test('another ship date while it is open', async () => {
+  test('changes the ship date while the order is open', async () => {
     const { id } = await made(1, { shipDate: '2026-12-01T10:00:00Z' })
     const answer = await patch(id, { shipDate: '2027-01-01T00:00:00.5Z' })
     expect([answer.status, wire(answer).shipDate]).toEqual([200, '2027-01-01T00:00:00.500Z'])
@@ -168,7 +168,7 @@ describe('PATCH /store/orders/{orderId}', () => {
     expect((await patch(id, { shipDate: '2027-01-02T00:00:00Z' })).error.code).toBe('order_closed')
   })
 
-  test('of a cancelled one, both are 409 order_closed, and nothing changes', async () => {
+  test('for a cancelled order both are 409 order_closed, and nothing changes', async () => {
     const { id } = await made()
     await cancel(id)
     const before = await service.contents()
@@ -183,7 +183,7 @@ describe('PATCH /store/orders/{orderId}', () => {
     expect(await service.contents()).toEqual(before)
   })
 
-  test('of an expired one too', async () => {
+  test('so are they for an expired order', async () => {
     const { id } = await made(1, { holdSeconds: 1 })
     service.now += SECOND
     for (const body of [{ complete: true }, { shipDate: '2027-01-01T00:00:00Z' }]) {
@@ -195,7 +195,7 @@ describe('PATCH /store/orders/{orderId}', () => {
     expect(await available()).toMatchObject({ quantity: 10, reserved: 0 })
   })
 
-  test('with less on the shelf than it takes it is 409 insufficient_stock', async () => {
+  test('completing with too little stock is 409 insufficient_stock', async () => {
     const { id } = await made(5)
     await service.setQuantity(1n, '{"quantity": 4}')
     const answer = await patch(id, { complete: true })
@@ -224,7 +224,7 @@ describe('PATCH /store/orders/{orderId}', () => {
 })
 
 describe('DELETE /store/orders/{orderId}', () => {
-  test('releases what it reserved with 204, and again 204', async () => {
+  test('releases the reserved units with 204, and is 204 again', async () => {
     const { id } = await made(10)
     for (const _ of [1, 2]) {
       const answer = await cancel(id)
@@ -234,7 +234,7 @@ describe('DELETE /store/orders/{orderId}', () => {
     expect(wire(await service.call('GET', `/store/orders/${id}`)).state).toBe('cancelled')
   })
 
-  test('of a complete one is 409 order_closed, of an expired one 204, and neither changes anything', async () => {
+  test('is 409 order_closed for a complete order, 204 for an expired one, and changes neither', async () => {
     const { id } = await made(2)
     await patch(id, { complete: true })
     const hold = await made(1, { holdSeconds: 1 })
@@ -250,7 +250,7 @@ describe('DELETE /store/orders/{orderId}', () => {
   })
 })
 
-describe('an order that is not there', () => {
+describe('an unknown order', () => {
   test.each(['404', '-1', '9223372036854775807'])('%s is 404', async (id) => {
     for (const answer of [
       await service.call('GET', `/store/orders/${id}`),

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { TestService } from '../support/test-service.ts'
 import { until } from '../support/until.ts'
 
-test('an expired hold whose pet has no stock row is left alone, and other holds still expire', async () => {
+test('an expired hold whose pet has no stock row is ignored, and other holds still expire', async () => {
   const swept: bigint[] = []
   const service = await TestService.start({
     wrapStore: (store) => ({

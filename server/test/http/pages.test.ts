@@ -33,7 +33,7 @@ function nextOf({ headers }: Answer): string | undefined {
   return address
 }
 
-/** Every page, from the first on, as the links say. */
+/** All pages from the first on, following the links. */
 async function follow(path: string): Promise<Answer[]> {
   const pages: Answer[] = []
   for (let next: string | undefined = path; next !== undefined; ) {
@@ -49,7 +49,7 @@ const each = <Field extends string>(pages: readonly Answer[], field: Field) =>
   pages.flatMap(({ json }) => (json as Record<Field, unknown>[]).map((row) => row[field]))
 
 describe('GET /pets', () => {
-  test('gives 20 pets by id, and links to the next page until there is none', async () => {
+  test('returns 20 pets by id, and links to the next page until there is none', async () => {
     const pages = await follow('/pets')
     expect(pages.map(({ json }) => (json as unknown[]).length)).toEqual([20, 20, 5])
     expect(each(pages, 'id')).toEqual(Array.from({ length: 45 }, (_, index) => index + 1))
@@ -63,7 +63,7 @@ describe('GET /pets', () => {
     expect((await service.call('GET', '/pets?status=pending')).text).toBe('[]')
   })
 
-  test('a page that is exactly full links to nothing where nothing follows', async () => {
+  test('a full last page has no next link', async () => {
     expect(await follow('/pets?limit=45')).toHaveLength(1)
     expect(await follow('/pets?limit=44')).toHaveLength(2)
   })
@@ -89,13 +89,13 @@ describe('GET /pets', () => {
     ['cursor=', 'cursor must be a string that is not empty'],
     ['cursor=abc', 'cursor must come from the Link header'],
     ['cursor=9223372036854775808', 'cursor must come from the Link header'],
-  ])('?%s is 400 and says why', async (query, message) => {
+  ])('?%s is 400 and explains why', async (query, message) => {
     const answer = await service.call('GET', `/pets?${query}`)
     expect([answer.status, answer.error.code]).toEqual([400, 'invalid_request'])
     expect(answer.error.message).toContain(message)
   })
 
-  test('a page is 304 for the one who has it, until another one follows it', async () => {
+  test('a page is 304 for its tag, until another page follows it', async () => {
     const last = await service.call('GET', '/pets?cursor=40')
     const headers = { 'If-None-Match': last.headers.get('ETag') ?? '' }
     expect((await service.call('GET', '/pets?cursor=40', { headers })).status).toBe(304)
@@ -109,7 +109,7 @@ describe('GET /pets', () => {
 })
 
 describe('GET /inventory/{petId}/history', () => {
-  test('gives the changes newest first, page by page', async () => {
+  test('returns the changes newest first, page by page', async () => {
     const pages = await follow('/inventory/1/history')
     expect(pages.map(({ json }) => (json as unknown[]).length)).toEqual([20, 20, 5])
     expect(each(pages, 'after')).toEqual(Array.from({ length: 45 }, (_, index) => 45 - index))
@@ -126,7 +126,7 @@ describe('GET /inventory/{petId}/history', () => {
     ])
   })
 
-  test('shows an import by its id, where there is no such key', async () => {
+  test('names an import by its id, because it has no key', async () => {
     await service.store.changeStock([
       { type: 'set_quantity', petId: 2n, quantity: 5, keyId: 'petstore-import', at: START },
     ])
@@ -134,14 +134,14 @@ describe('GET /inventory/{petId}/history', () => {
     expect(json).toMatchObject([{ keyId: 'petstore-import', keyName: 'petstore-import' }])
   })
 
-  test('is empty for a pet whose stock has not changed, and 404 for one that never was', async () => {
+  test('is empty for a pet without changes, and 404 for a pet that never existed', async () => {
     expect((await service.call('GET', '/inventory/3/history')).text).toBe('[]')
     const unknown = await service.call('GET', '/inventory/404/history')
     expect([unknown.status, unknown.error.code]).toEqual([404, 'not_found'])
     expect((await service.call('GET', '/inventory/404/history?cursor=5')).status).toBe(404)
   })
 
-  test('stays when the pet is removed, up to its end', async () => {
+  test('remains after the pet is removed, including the removal', async () => {
     await service.store.changeStock([
       { type: 'set_quantity', petId: 4n, quantity: 5, keyId: 'key_a', at: START },
     ])
@@ -163,7 +163,7 @@ describe('GET /inventory/{petId}/history', () => {
 })
 
 describe('GET /inventory/history', () => {
-  test('gives the changes of all pets newest first, page by page, each once', async () => {
+  test('returns the changes of all pets newest first, page by page, each once', async () => {
     await service.store.changeStock([
       { type: 'set_quantity', petId: 5n, quantity: 3, keyId, at: START + 100 },
       { type: 'set_quantity', petId: 6n, quantity: 7, keyId: 'petstore-import', at: START + 100 },
@@ -191,7 +191,7 @@ describe('GET /inventory/history', () => {
     expect(new Set(each(pages, 'id')).size).toBe(all)
   })
 
-  test('tells of a change the same as the history of its pet', async () => {
+  test('shows a change like the history of its pet', async () => {
     const [{ petId, ...newest }] = (await service.call('GET', '/inventory/history?limit=1')).json as [
       Record<string, unknown>,
     ]
@@ -199,7 +199,7 @@ describe('GET /inventory/history', () => {
     expect(json).toEqual([newest])
   })
 
-  test('gives those alone that fit the filter, and keeps it from page to page', async () => {
+  test('returns only matching changes, and keeps the filter from page to page', async () => {
     await service.call('POST', '/inventory/adjustments', {
       body: '{"reason": "damaged", "changes": [{"petId": 7, "delta": 2}]}',
       headers: { 'Content-Type': 'application/json' },
@@ -224,7 +224,7 @@ describe('GET /inventory/history', () => {
 })
 
 describe('GET /catalog', () => {
-  test('gives name and category of every pet by petId, barcode and threshold where it has them, as many to a page as are asked for', async () => {
+  test('returns name and category of every pet by petId, barcode and threshold if set, with the requested page size', async () => {
     const pages = await follow('/catalog?limit=20')
     const pets = await service.store.listPets({}, 100)
     expect(pages.map(({ json }) => (json as unknown[]).length)).toEqual([20, 20, pets.length - 40])
@@ -234,7 +234,7 @@ describe('GET /catalog', () => {
     expect((await service.call('GET', '/catalog?limit=10000')).status).toBe(200)
   })
 
-  test('a large page is whole, in order, and knows whether another follows', async () => {
+  test('a large page is complete, ordered, and knows whether another follows', async () => {
     const large = await TestService.start({
       pets: Array.from({ length: 2_500 }, (_, index) => ({
         ...(PETS[0] as StockedPet),
@@ -255,7 +255,7 @@ describe('GET /catalog', () => {
     await large.stop()
   })
 
-  test('keeps ids whole and names and barcodes as they are', async () => {
+  test('keeps ids exact and names and barcodes unchanged', async () => {
     const name = 'Söße "Line\n</script>" \u2028 🐈'
     const pet = { name, categoryId: -9223372036854775808n, status: 'sold', quantity: 0 } as const
     await service.store.addPets([
@@ -270,7 +270,7 @@ describe('GET /catalog', () => {
     for (const id of [9223372036854775806n, 9223372036854775807n]) await removePet(service.store, id)
   })
 
-  test('a page is 304 for the one who has it', async () => {
+  test('a page is 304 for its tag', async () => {
     const first = await service.call('GET', '/catalog')
     const headers = { 'If-None-Match': first.headers.get('ETag') ?? '' }
     expect((await service.call('GET', '/catalog', { headers })).status).toBe(304)
@@ -280,7 +280,7 @@ describe('GET /catalog', () => {
     ['limit=0', 'limit must be an integer from 1 to 10000, got "0"'],
     ['limit=10001', 'limit must be an integer from 1 to 10000'],
     ['cursor=abc', 'cursor must come from the Link header'],
-  ])('?%s is 400 and says why', async (query, message) => {
+  ])('?%s is 400 and explains why', async (query, message) => {
     const answer = await service.call('GET', `/catalog?${query}`)
     expect([answer.status, answer.error.code]).toEqual([400, 'invalid_request'])
     expect(answer.error.message).toContain(message)

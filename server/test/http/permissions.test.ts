@@ -32,7 +32,7 @@ function described({ path, method }: { readonly path: string; readonly method: s
 }
 
 describe('permissions', () => {
-  test('what changes the stock needs stock, what changes orders needs orders, and what reads needs none but of webhooks', () => {
+  test('stock changes need stock, order changes need orders, and reads need no permission, except those of webhooks', () => {
     const needs = Object.fromEntries(OPERATIONS.map((operation) => [operation.operationId, operation.needs]))
     expect(needs).toMatchObject({
       ...{ updateInventory: 'stock', adjustInventory: 'stock' },
@@ -46,7 +46,7 @@ describe('permissions', () => {
   })
 
   test.each(OPERATIONS.map((operation) => [operation.operationId, operation] as const))(
-    'the contract tells what %s needs, in an extension, in words and by its 403',
+    'the contract documents the permission of %s in an extension, in text and by its 403',
     (_, operation) => {
       const { description, responses, 'x-permission': told } = described(operation)
       expect(told).toBe(operation.needs)
@@ -56,7 +56,7 @@ describe('permissions', () => {
     },
   )
 
-  test('an operation that changes something and names no permission cannot be defined', () => {
+  test('a changing operation without a permission cannot be defined', () => {
     const define = () =>
       defineOperation({
         ...{ operationId: 'dropAll', method: 'DELETE', path: '/all', tag: 'inventory', stability: 'beta' },
@@ -67,7 +67,7 @@ describe('permissions', () => {
     expect(define).toThrow('dropAll changes something, but does not name the permission that it needs')
   })
 
-  test('the refusal names what is missing and the command that adds it to what there is', async () => {
+  test('the rejection names the missing permission and the command that adds it to the existing ones', async () => {
     const { id, secret } = await service.createKey('pro', { permissions: ['stock', 'webhooks'] })
     const { error } = await order(secret)
     expect(error.message).toBe(
@@ -75,7 +75,7 @@ describe('permissions', () => {
     )
   })
 
-  test('what was made with a permission that is gone is not replayed', async () => {
+  test('a response is not replayed after its permission was removed', async () => {
     const { id, secret } = await service.createKey('pro', { permissions: ['orders'] })
     const once = { 'Idempotency-Key': 'before-and-after' }
     await service.setQuantity(1n, '{"quantity": 100}')

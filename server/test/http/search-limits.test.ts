@@ -9,7 +9,7 @@ import { until } from '../support/until.ts'
 setDefaultTimeout(120_000)
 
 const PATH = '/inventory/search?q=biscuit'
-/** What a search does before the store is asked; replaced by each test. */
+/** What a search does before it reaches the store; each test replaces it. */
 let searchPets: (original: CatalogStore['searchPets']) => CatalogStore['searchPets'] = (original) => original
 let service: TestService
 
@@ -24,7 +24,7 @@ beforeAll(async () => {
 })
 afterAll(() => service.stop())
 
-test('the second search of a key waits for its first, and one of another key does not', async () => {
+test('the second search of a key waits for its first, and a search of another key does not', async () => {
   const other = await service.createKey('enterprise')
   const gate = Promise.withResolvers<void>()
   let isFirst = true
@@ -44,7 +44,7 @@ test('the second search of a key waits for its first, and one of another key doe
   const first = send('first', service.key)
   await until(() => begun === 1)
   const second = send('second', service.key)
-  // The searches of the other key are sent later and answered sooner.
+  // The searches of the other key are sent later and answered earlier.
   for (const name of ['third', 'fourth', 'fifth']) await send(name, other.secret)
   expect([begun, answered]).toEqual([4, ['third 200', 'fourth 200', 'fifth 200']])
   gate.resolve()
@@ -52,7 +52,7 @@ test('the second search of a key waits for its first, and one of another key doe
   expect([begun, answered.slice(3)]).toEqual([5, ['first 200', 'second 200']])
 })
 
-test('a search beyond its time budget gets 400 with advice', async () => {
+test('a search that exceeds its time budget gets 400 with advice', async () => {
   const connection = new ReadConnection(service.databasePath)
   const index = new PetSearch({
     dialect: DIALECT,

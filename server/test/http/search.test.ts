@@ -30,7 +30,7 @@ async function found(query: string): Promise<string[]> {
 }
 
 describe('GET /inventory/search', () => {
-  test('gives the record, the stock and what is available of each pet', async () => {
+  test('returns the record, the stock and the available units of each pet', async () => {
     const { json } = await service.call('GET', `${PATH}?q=zebra&low=true`)
     expect(json).toEqual([
       {
@@ -62,7 +62,7 @@ describe('GET /inventory/search', () => {
     expect(await found(query)).toEqual(ids)
   })
 
-  test('page by page, with all that was asked for in the address of the next one', async () => {
+  test('returns pages with the whole query in the next link', async () => {
     const first = await service.call('GET', `${PATH}?q=zebra&sort=-quantity&limit=3&categoryId=7`)
     const next = /^<\/v1(.*)>; rel="next"$/.exec(first.headers.get('Link') ?? '')?.[1] ?? ''
     expect(next).toStartWith(`${PATH}?q=zebra&categoryId=7&sort=-quantity&limit=3&cursor=`)
@@ -72,7 +72,7 @@ describe('GET /inventory/search', () => {
     expect(second.headers.has('Link')).toBe(false)
   })
 
-  test('304 where nothing has changed', async () => {
+  test('is 304 if nothing has changed', async () => {
     const { headers } = await service.call('GET', `${PATH}?q=zebra`)
     const again = await service.call('GET', `${PATH}?q=zebra`, {
       headers: { 'If-None-Match': headers.get('ETag') ?? '' },
@@ -98,13 +98,13 @@ describe('GET /inventory/search', () => {
     ['q=a&q=b', 'the query parameter q is given twice'],
     ['cursor=xyz', 'cursor must come from the Link header of a page'],
     ['cursor=W10', 'cursor must come from the Link header of a page'],
-  ])('%s is 400 and says why', async (query, message) => {
+  ])('%s is 400 and explains why', async (query, message) => {
     const { status, error } = await service.call('GET', `${PATH}?${query}`)
     expect([status, error.code]).toEqual([400, 'invalid_request'])
     expect(error.message).toStartWith(message)
   })
 
-  test('the longest text is taken, in characters', async () => {
+  test('the longest text is accepted, counted in characters', async () => {
     expect(await found(`q=${encodeURIComponent('𝒳'.repeat(200))}`)).toEqual([])
     expect(await found(`q=${'x%20'.repeat(99)}`)).toEqual([])
     expect(await found('q=a+b+c+d+e+f+g+h+i+j')).toEqual([])
@@ -117,7 +117,7 @@ describe('GET /inventory/search', () => {
     'q=zebra&below=9',
     'q=zebra&categoryId=7',
     '',
-  ])('a cursor of another search is refused with %p', async (query) => {
+  ])('a cursor of another search is rejected with %p', async (query) => {
     const first = await service.call('GET', `${PATH}?q=zebra&limit=1`)
     const cursor = /cursor=([\w-]+)/.exec(first.headers.get('Link') ?? '')?.[1]
     const { status, error } = await service.call('GET', `${PATH}?${query}&cursor=${cursor}`)
@@ -126,7 +126,7 @@ describe('GET /inventory/search', () => {
     expect(await found(`q=zebra&limit=2&cursor=${cursor}`)).toEqual(['702', '703'])
   })
 
-  test('a cursor that was tampered with is refused, not a failure', async () => {
+  test('a manipulated cursor is rejected and is not a failure', async () => {
     const first = await service.call('GET', `${PATH}?limit=1&sort=name`)
     const cursor = /cursor=([\w-]+)/.exec(first.headers.get('Link') ?? '')?.[1] ?? ''
     const [fingerprint] = JSON.parse(Buffer.from(cursor, 'base64url').toString())

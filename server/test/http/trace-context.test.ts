@@ -5,7 +5,7 @@ const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736'
 const SPAN = '00f067aa0ba902b7'
 const STEP_OF_OURS = new RegExp(`^00-${TRACE}-(?!${SPAN})[0-9a-f]{16}-01$`)
 
-test('a request that is part of a trace is answered and logged as part of it, whatever comes of it', async () => {
+test('a traced request is answered and logged as part of its trace, whatever its outcome', async () => {
   const service = await TestService.start({ settings: { logRequests: 'all' } })
   const traceparent = `00-${TRACE}-${SPAN}-01`
   const answers = [

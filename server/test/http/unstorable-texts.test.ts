@@ -5,7 +5,7 @@ import { TestService } from '../support/test-service.ts'
 
 setDefaultTimeout(120_000)
 
-/** PostgreSQL stores neither of them in a text. */
+/** PostgreSQL cannot store either of them in a text. */
 const UNSTORABLE = ['a\0b', 'a\ud800b']
 
 let service: TestService
@@ -17,7 +17,7 @@ afterAll(() => service.stop())
 
 const pathOf = (path: string) => path.replace(/\{[^}]+\}/, '1')
 
-/** A good body with a bad text in the place of one of its fields. */
+/** A valid body with a bad text in one of its fields. */
 function badBodies(schema: object): object[] {
   const { examples = [], properties = {} } = schema as {
     examples?: readonly object[]
@@ -45,14 +45,17 @@ describe('a text that a database cannot store', () => {
   const withQuery = OPERATIONS.flatMap(({ operationId, path, query }) =>
     query === undefined ? [] : [{ operationId, path, names: Object.keys(query) }],
   )
-  test.each(withQuery)('fails no query parameter of $operationId', async ({ path, names }) => {
-    for (const name of names) {
-      for (const text of ['a%00b', 'a%ED%A0%80b']) {
-        const { status } = await service.call('GET', `${pathOf(path)}?${name}=${text}`)
-        expect([name, text, status]).toEqual([name, text, status < 500 ? status : 400])
+  test.each(withQuery)(
+    'causes no failure in any query parameter of $operationId',
+    async ({ path, names }) => {
+      for (const name of names) {
+        for (const text of ['a%00b', 'a%ED%A0%80b']) {
+          const { status } = await service.call('GET', `${pathOf(path)}?${name}=${text}`)
+          expect([name, text, status]).toEqual([name, text, status < 500 ? status : 400])
+        }
       }
-    }
-  })
+    },
+  )
 
   test('is 400 in an Idempotency-Key', async () => {
     const answer = await service.setQuantity(1n, '{"quantity": 1}', {

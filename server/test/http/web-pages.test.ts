@@ -30,14 +30,14 @@ function linked(html: string, pattern: RegExp): string {
 }
 
 describe.each(['/', '/docs', '/docs/'])('the page %s', (path) => {
-  test('is shown without a key, and asked about each time it is shown again', async () => {
+  test('needs no key, and is revalidated each time', async () => {
     const answer = await get(path)
     expect([answer.status, answer.headers.get('Content-Type')]).toEqual([200, 'text/html;charset=utf-8'])
     expect(answer.headers.get('Cache-Control')).toBe('no-cache')
     expect(await answer.text()).toStartWith('<!doctype html>')
   })
 
-  test('is made of nothing but files of the service, which are there and never change', async () => {
+  test('loads only files of the service, which exist and are immutable', async () => {
     const html = await (await get(path)).text()
     const addresses = [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map((match) => match[1] ?? '')
     expect(addresses.length).toBeGreaterThanOrEqual(4)
@@ -49,14 +49,14 @@ describe.each(['/', '/docs', '/docs/'])('the page %s', (path) => {
     }
   })
 
-  test('has no script and no style inside, which its policy would not let run', async () => {
+  test('has no inline script or style, which its policy would block', async () => {
     const html = await (await get(path)).text()
     expect(html).not.toMatch(/<script(?![^>]* src=)|<style|\son\w+=|\sstyle=|javascript:/i)
   })
 })
 
-describe('pages and what they are made of', () => {
-  test('let nothing foreign in', async () => {
+describe('pages and their files', () => {
+  test('load nothing from other hosts', async () => {
     for (const path of ['/', '/docs', script]) {
       const { headers } = await get(path)
       expect(headers.get('Content-Security-Policy')).toBe(POLICY)
@@ -68,7 +68,7 @@ describe('pages and what they are made of', () => {
     }
   })
 
-  test('have the type that a browser insists on', async () => {
+  test('have the media type that browsers require', async () => {
     const html = await (await get('/')).text()
     const typeOf = async (pattern: RegExp) => (await get(linked(html, pattern))).headers.get('Content-Type')
     expect(await typeOf(/<script[^>]* src="([^"]+)"/)).toBe('text/javascript;charset=utf-8')
@@ -77,12 +77,12 @@ describe('pages and what they are made of', () => {
     expect(await typeOf(/rel="manifest"[^>]* href="([^"]+)"/)).toBe('application/manifest+json')
   })
 
-  test('are not counted against anybody', async () => {
+  test('count against no limit', async () => {
     for (let asked = 0; asked < 5; asked++) expect((await get('/')).status).toBe(200)
     expect((await get('/')).headers.get('X-RateLimit-Limit')).toBeNull()
   })
 
-  test('come compressed as the browser likes it, and are the same file each time', async () => {
+  test('are compressed as the browser accepts, with the same content', async () => {
     const plain = await get(script)
     const bytes = await plain.bytes()
     expect([plain.headers.get('Vary'), plain.headers.get('Content-Encoding')]).toEqual([
@@ -105,7 +105,7 @@ describe('pages and what they are made of', () => {
     expect(new Set([plain, brotli, gzip].map(({ headers }) => headers.get('ETag'))).size).toBe(3)
   })
 
-  test.each(['/', '/docs', 'the script'])('%s is 304 for the one who has it', async (given) => {
+  test.each(['/', '/docs', 'the script'])('%s is 304 for its tag', async (given) => {
     const path = given === 'the script' ? script : given
     const accepted = { 'Accept-Encoding': 'br' }
     const first = await get(path, accepted)
@@ -135,7 +135,7 @@ describe('pages and what they are made of', () => {
     }
   })
 
-  test('are logged and counted under three names, however many there are', async () => {
+  test('are logged and counted under three operation names', async () => {
     const watched = await TestService.start({ settings: { logRequests: 'all' } })
     for (const path of ['/', '/docs', '/docs/', script]) await watched.fetch('GET', path, { key: null })
     const names = (await watched.logged()).map(({ operation }) => operation)
@@ -144,7 +144,7 @@ describe('pages and what they are made of', () => {
   })
 })
 
-test('a file that is none of ours is as unknown as any other path', async () => {
+test('an unknown file is 404 like any other path', async () => {
   const answer = await service.fetch('GET', '/assets/none-12345678.js')
   expect([answer.status, answer.error.code]).toEqual([404, 'not_found'])
   expect((await service.fetch('GET', '/assets/', { key: null })).status).toBe(401)

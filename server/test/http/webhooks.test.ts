@@ -68,7 +68,7 @@ describe('a webhook', () => {
     expect((await desk.service.call('GET', '/webhooks')).json).toEqual([])
   })
 
-  test('is stored with its url in normal form', async () => {
+  test('is stored with its URL in normal form', async () => {
     const { url } = await create({ url: 'HTTP://127.0.0.1:80/a/../b c%20ü?q=ü'.replace(' ', '') })
     expect(url).toBe('http://127.0.0.1/bc%20%C3%BC?q=%C3%BC')
   })

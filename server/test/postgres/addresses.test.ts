@@ -27,7 +27,7 @@ describe('an address of PostgreSQL', () => {
     expect(hostsOf(url)).toEqual(hosts)
   })
 
-  test('gives the rest as it stands, decoded', () => {
+  test('has its other parts decoded', () => {
     expect(readAddress('postgres://a%20b:p:@@one,two/my%20shop?sslmode=require')).toMatchObject({
       ...{ username: 'a b', password: 'p:@', database: 'my shop' },
     })
@@ -43,13 +43,13 @@ describe('an address of PostgreSQL', () => {
     ['postgres://::1/shop', 'write an IPv6 address in brackets'],
     ['postgres://db/shop?target_session_attrs=any', 'must be read-write or primary'],
     ['mysql://db/shop', 'must be like postgres://'],
-  ])('%s is refused: %s', async (url, reason) => {
+  ])('%s is rejected: %s', async (url, reason) => {
     expect(() => readAddress(url)).toThrow(reason)
     await expect(openStore(url, { tables: 'expect' })).rejects.toThrow(reason)
   })
 })
 
-describe('a database that cannot be reached', () => {
+describe('an unreachable database', () => {
   let database: PostgresDatabase
   let address: URL
   beforeAll(async () => {
@@ -63,7 +63,7 @@ describe('a database that cannot be reached', () => {
     return outcome instanceof Error ? outcome.message : 'it was opened'
   }
 
-  test('is told apart: a closed port, an unknown host, no socket, another database', async () => {
+  test('is reported with the reason: a closed port, an unknown host, no socket, another database', async () => {
     expect(await failure('postgres://postgres@127.0.0.1:1/shop')).toContain(
       '127.0.0.1:1: nothing listens there (the port is closed)',
     )
@@ -81,7 +81,7 @@ describe('a database that cannot be reached', () => {
     expect(both).toContain(`${address.host}: database "other" does not exist`)
   })
 
-  test('is found where another host of the list can be', async () => {
+  test('is found if another host of the list is reachable', async () => {
     const store = await openStore(database.url.replace(address.host, `127.0.0.1:1,${address.host}`), {
       tables: 'expect',
     })
@@ -90,13 +90,13 @@ describe('a database that cannot be reached', () => {
     await store.close()
   })
 
-  test('is found by the program too, which has the list in its environment', async () => {
+  test('is found by the program too, with the list in its environment', async () => {
     const list = database.url.replace(address.host, `127.0.0.1:1,${address.host}`)
     const { exitCode, stderr } = await petstore(['keys', 'list'], { env: { DATABASE_URL: list } })
     expect([exitCode, stderr]).toEqual([0, ''])
   })
 
-  test('is reached as its own address says, whatever that in the environment wants', async () => {
+  test('is reached as its own address says, whatever the environment says', async () => {
     const env = { DATABASE_URL: 'postgres://elsewhere/shop?sslmode=require' }
     const { exitCode, stderr } = await petstore(['keys', 'list', '--database-url', database.url], { env })
     expect([exitCode, stderr]).toEqual([0, ''])
@@ -112,7 +112,7 @@ describe('a database that cannot be reached', () => {
     await pooled.close()
   })
 
-  test('the role settings of docs/scaling.md stand in for all that a pooler drops', async () => {
+  test('the role settings of docs/scaling.md replace everything that a pooler drops', async () => {
     const guide = await Bun.file(join(import.meta.dir, '../../../docs/scaling.md')).text()
     const role = `petstore_${crypto.randomUUID().replaceAll('-', '')}`
     const settings = guide.match(/^ALTER ROLE petstore SET .*$/gm) ?? []
@@ -145,7 +145,10 @@ async function throughPooler(databaseUrl: string) {
   }
 }
 
-/** Passes everything on but what a client asks for beside its name and its database: PgBouncer drops it where it is told to ignore it. */
+/**
+ * Forwards everything except the startup settings of a client other than its name and database, like PgBouncer
+ * with ignored parameters.
+ */
 async function forgetfulProxy(target: number): Promise<Server> {
   const server = createServer((near) => {
     const far = connect(target, '127.0.0.1')
@@ -160,7 +163,7 @@ async function forgetfulProxy(target: number): Promise<Server> {
   return server
 }
 
-/** The message without what is not needed: its length, the version of the protocol, then names and values. */
+/** The startup message without the settings: its length, the protocol version, then names and values. */
 function startupOf(message: Buffer): Buffer {
   const words = message.subarray(8).toString().split('\0')
   const kept = ['user', 'database'].flatMap((name) => [name, words[words.indexOf(name) + 1] ?? ''])

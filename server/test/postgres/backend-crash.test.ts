@@ -19,7 +19,7 @@ if (typeof pgbouncer === 'string') console.log(pgbouncer)
 test.skipIf(typeof pgbouncer === 'string')(
   'behind PgBouncer, a change after the crash of a backend is seen, although transaction ids are assigned again',
   async () => {
-    // The ids of transactions that are not waited for on disk are lost in a crash within this time.
+    // A crash loses the ids of asynchronously committed transactions within this time.
     const server = await PostgresServer.start({ wal_writer_delay: '10s' })
     await stockUp(server.url())
     const pooler = await PgBouncer.start([...pgbouncer], server.port)
@@ -52,7 +52,7 @@ test.skipIf(typeof pgbouncer === 'string')(
           writer.changeStock([{ type: 'set_quantity', petId: 1n, quantity, keyId: 'key_a', at: 1 }]),
         ),
       )
-      // The connection of the reader has not been lost: only the database can say that it crashed.
+      // The connection of the reader has not been lost: only the database can report its crash.
       const seen = await reader.stockChangesSince(cursor)
       if (seen !== 'too_many') expect(seen.set).toMatchObject([{ petId: 1n, quantity }])
       await victim.close({ timeout: 0 }).catch(() => {})

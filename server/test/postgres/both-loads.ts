@@ -11,10 +11,13 @@ export interface BothLoads {
   readonly keyed: KeyedLoad
 }
 
-/** Whatever the machine does meanwhile: with fewer, some kinds of them might not come at all. */
+/** The minimum even on a slow machine: with fewer, some kinds might not occur at all. */
 const LEAST_KEYED = 100
 
-/** Plain updates and reads, and beside them adjustments and updates that are repeated with their keys, on the same pets. */
+/**
+ * Plain updates and reads, together with adjustments and updates that are repeated with their keys, on the same
+ * pets.
+ */
 export async function recordBoth(
   instances: readonly Instance[],
   options: WorkloadOptions & { readonly keyedCallers: number },
@@ -33,7 +36,7 @@ export async function recordBoth(
   return { recorded, keyed }
 }
 
-/** All that is wrong with what both were answered, beside what the store holds of it. */
+/** All contradictions between the responses of both loads and the content of the store. */
 export async function violationsOf(
   { recorded, keyed }: BothLoads,
   store: Pick<Store, 'listHistoryPage'>,
@@ -54,7 +57,7 @@ export async function violationsOf(
   ]
 }
 
-/** What was done with keys. */
+/** The figures of the requests with keys. */
 export function keyedFigures({ counts }: KeyedLoad): TortureSummary['figures'] {
   return [
     ['adjustments and updates with a key made', String(counts.made)],

@@ -32,12 +32,12 @@ async function run(...args: string[]): Promise<string> {
 }
 
 describe('the command line on PostgreSQL', () => {
-  test('makes the tables, and says so again', async () => {
+  test('creates the tables, and says so again', async () => {
     expect(await run('migrate')).toContain('up to date')
     expect(await run('migrate')).toContain('up to date')
   })
 
-  test('imports, exports the same bytes, tells the history and removes', async () => {
+  test('imports, exports the same bytes, prints the history and removes', async () => {
     expect(await run('import', 'pets.csv')).toContain('3 pets added')
     expect(await run('import', 'pets.csv')).toContain('3 left alone')
     expect(await run('export')).toBe(CSV)
@@ -49,7 +49,7 @@ describe('the command line on PostgreSQL', () => {
     expect(await run('export')).not.toContain('Biscuit')
   })
 
-  test('makes, lists, changes, rotates and revokes keys, and shows what they use', async () => {
+  test('creates, lists, changes, rotates and revokes keys, and shows their usage', async () => {
     const secret = (await run('keys', 'create', '--name', 'Till', '--plan', 'free')).trim()
     expect(secret).toStartWith('pst_live_')
     expect(await run('keys', 'list')).toContain('Till')
@@ -63,7 +63,7 @@ describe('the command line on PostgreSQL', () => {
     expect(await run('keys', 'show', 'Till')).toContain('revoked')
   })
 
-  test('examines it, and tells where it cannot be reached', async () => {
+  test('checks the database, and reports why it cannot be reached', async () => {
     expect(await run('doctor')).toContain('the database is intact')
     const away = database.url.replace(/:\d+\//, ':1/')
     const outcome = await petstore(['doctor', '--database-url', away])
@@ -71,7 +71,7 @@ describe('the command line on PostgreSQL', () => {
     expect(outcome.stdout).toContain('cannot open the database')
   })
 
-  test('leaves the backup to pg_dump', async () => {
+  test('refers to pg_dump for backups', async () => {
     const outcome = await petstore(['backup', 'copy.db'], { cwd, env: { DATABASE_URL: database.url } })
     expect(outcome.exitCode).toBe(1)
     expect(outcome.stderr).toContain('pg_dump')
@@ -96,7 +96,7 @@ describe('the command line on PostgreSQL', () => {
     await again.drop()
   })
 
-  test('serves from one process on SQLite, and says why', async () => {
+  test('refuses several processes on SQLite, and says why', async () => {
     const outcome = await petstore(['serve', '--processes', '2', '--host', '203.0.113.1'], { cwd })
     expect(outcome.stderr).toContain('serving from one process')
   })

@@ -44,20 +44,20 @@ const send = (instance: typeof right, method: string, path: string, body: object
     body: JSON.stringify(body),
   })
 
-test('an instance whose clock is a day ahead replays what another one answered, and forgets none of it', async () => {
+test("an instance whose clock is a day ahead replays another instance's responses, and removes none", async () => {
   const sell = (instance: typeof right) =>
     send(instance, 'PATCH', '/inventory/1', { quantity: 7 }, 'same-request')
   expect((await sell(right)).status).toBe(200)
   const again = await sell(ahead)
   expect([again.status, again.headers.get('Idempotency-Replayed')]).toEqual([200, 'true'])
-  // Once this old answer is gone, the instance has looked for answers to forget.
+  // Once this old response is gone, the instance has looked for expired ones.
   await database.run(`INSERT INTO idempotency (key_id, key, fingerprint, answer, at)
     VALUES ('key_old', 'old', '', '{}', ${NOW} - 25 * 3600000)`)
   await until(async () => (await database.run("SELECT FROM idempotency WHERE key = 'old'")).length === 0)
   expect(await database.run("SELECT key FROM idempotency WHERE key = 'same-request'")).toHaveLength(1)
 })
 
-test('the times that it writes are those of the database', async () => {
+test('its stored times are those of the database', async () => {
   expect((await send(ahead, 'PATCH', '/inventory/2', { quantity: 3 }, 'a')).status).toBe(200)
   const order = { petId: 2, quantity: 1, holdSeconds: 3_600 }
   expect((await send(ahead, 'POST', '/store/orders', order, 'b')).status).toBe(201)
@@ -74,7 +74,7 @@ test('the times that it writes are those of the database', async () => {
   for (const { gap } of gaps) expect(Number(gap)).toBeLessThan(10 * MINUTE)
 })
 
-test('doctor on a machine whose clock is a day ahead says so', async () => {
+test('doctor on a machine whose clock is a day ahead reports it', async () => {
   const env = { DATABASE_URL: database.url }
   const { stdout } = await petstore(['doctor'], { env, program: DAY_AHEAD })
   expect(stdout).toMatch(

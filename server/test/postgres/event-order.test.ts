@@ -8,7 +8,7 @@ import { PET_IDS, stockUp } from './shop.ts'
 
 setDefaultTimeout(120_000)
 
-/** Reads on from the cursor, a few at a time, until as many changes have come as there will be. */
+/** Reads from the cursor, a few at a time, until the expected number of changes has arrived. */
 async function follow(store: Store, cursor: string, changes: () => number): Promise<StockEvent[]> {
   const events: StockEvent[] = []
   while (events.length < changes()) {
@@ -20,8 +20,8 @@ async function follow(store: Store, cursor: string, changes: () => number): Prom
   return events
 }
 
-describe('events of two instances that write at once', () => {
-  test('come to every reader once, in one order, which for each pet is that of its changes', async () => {
+describe('events of two instances that write concurrently', () => {
+  test('reach every reader once, in one order, which for each pet is that of its changes', async () => {
     const database = await createDatabase()
     await stockUp(database.url)
     const stores = await Promise.all([

@@ -16,7 +16,7 @@ beforeAll(async () => {
 })
 afterAll(() => pair.end())
 
-test('a socket in the file system will do as an address', async () => {
+test('a socket in the file system works as an address', async () => {
   const store = await openStore(`postgres:///postgres?host=${SOCKETS}&port=${pair.primary.port}`, {
     tables: 'make',
   })
@@ -25,7 +25,7 @@ test('a socket in the file system will do as an address', async () => {
 })
 
 describe('when the primary is killed under load and its synchronous standby promoted', () => {
-  test('nothing acknowledged is lost, no read is late, limits are exact, and both instances come back', async () => {
+  test('nothing acknowledged is lost, no read is stale, limits are exact, and both instances recover', async () => {
     const report = await runOutages(failOversOf(pair, 1), 1)
     console.log(
       `back after ${report.recoveriesMs.map(Math.round)} ms, ${report.apartMs.map(Math.round)} apart`,
@@ -33,14 +33,14 @@ describe('when the primary is killed under load and its synchronous standby prom
     expect(report.contradictions).toEqual([])
     expect(report.statuses).toEqual([200, 503])
     expect(report.unreadyStatuses).toEqual([503, 503])
-    // They were sent to the standby while it was one.
+    // They were sent to the standby before its promotion.
     for (const reason of report.reasons) expect(reason).toContain(READ_ONLY)
     expect(report.requests).toBeGreaterThan(50)
     expect(report.keyed.counts.made).toBeGreaterThan(5)
   })
 })
 
-describe('an instance that gets a server that takes no changes', () => {
+describe('an instance connected to a read-only server', () => {
   let key: string
   let env: { DATABASE_URL: string }
   let service: Awaited<ReturnType<typeof serve>>
@@ -67,7 +67,7 @@ describe('an instance that gets a server that takes no changes', () => {
     await until(async () => (await ready()).startsWith('200'))
   }
 
-  test('a standby: it says so and shows nothing late, and is back once the address is that of the primary', async () => {
+  test('a standby: it reports it, shows nothing stale, and recovers once the address leads to the primary', async () => {
     expect(await update(1)).toBe(200)
     await pair.showStandby()
     await until(async () => (await ready()).includes('read-only'))
@@ -82,7 +82,7 @@ describe('an instance that gets a server that takes no changes', () => {
     expect((await petstore(['export'], { env })).stdout).toContain('Pet 1')
     const start = await petstore(['serve', '--port', '0'], { env })
     expect([start.exitCode, start.stderr]).toEqual([1, expect.stringContaining('read-only')])
-    // Its connections to the standby are not cut by anybody.
+    // Nobody cuts its connections to the standby.
     pair.proxy.switchTo(pair.primary.port)
     await whenBack()
   })
@@ -101,7 +101,7 @@ describe('an instance that gets a server that takes no changes', () => {
   })
 })
 
-test('of several hosts the one that takes writes is found, also after a fail-over', async () => {
+test('with several hosts, the one that accepts writes is found, also after a failover', async () => {
   const [primary, standby] = [pair.primary.port, pair.standby.port]
   const store = await openStore(
     `postgres://postgres@127.0.0.1:1,127.0.0.1:${standby},127.0.0.1:${primary}/other`,

@@ -5,14 +5,14 @@ import { addKey } from './shop.ts'
 
 export const READ_ONLY = 'read-only'
 const ROOMY = 1_000_000_000
-/** Between two updates with the key whose day is short. */
+/** Between two updates with the key whose day limit is low. */
 const PAUSE_MS = 20
-/** So many of them a fail-over has room for, with what comes between. */
+/** A failover has room for this many of them, including the time between. */
 const UPDATES_A_ROUND = 100
 
 /**
- * The primary is killed, the standby promoted, and the proxy switched to it; every second time before the standby is
- * promoted, so that the instances meet it while it is read-only.
+ * The primary is killed, the standby promoted, and the proxy switched to it; every second time before the
+ * promotion, so that the instances find it read-only.
  */
 export function failOversOf(pair: PostgresPair, times: number): Outage {
   const perDay = UPDATES_A_ROUND * (times + 1)
@@ -43,8 +43,8 @@ export function isMetReadOnly(round: number): boolean {
 }
 
 /**
- * Uses up the day of a key. All that was made is counted: it was before the commit of the update, which the standby has. What
- * was refused with 503 may be counted or not, and nothing is counted twice.
+ * Uses up the day of a key. All updates that were made are counted: the count comes before the commit, which
+ * the standby has. Updates refused with 503 may be counted or not, and nothing is counted twice.
  */
 async function watchLimit({ instances, update, isOver }: OutageScene, key: string, perDay: number) {
   const counts = { made: 0, unsure: 0, other: 0 }
@@ -64,7 +64,7 @@ async function watchLimit({ instances, update, isOver }: OutageScene, key: strin
   return isExact ? [] : [`${told}, and ${other} answered otherwise`]
 }
 
-/** The standby has everything, so a stream goes on after each failover without a relist. */
+/** The standby has everything, so a stream continues after each failover without a relist. */
 async function watchEvents({ instances }: OutageScene, key: string) {
   const { address } = instances[0] ?? { address: '' }
   const reader = await EventReader.open(`${address}/v1/inventory/events`, key)

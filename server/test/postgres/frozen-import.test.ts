@@ -12,13 +12,13 @@ test.each([
   ['import', ['import', '-'], 'petId,name,categoryId,status,quantity', ',Pet,1,available,7'],
   ['adjustment', ['adjust', '-', '--reason', 'received'], 'petId,delta', ',7'],
 ] as const)(
-  'an %s that stands still while it holds pets lets them go, and changes nothing',
+  'an %s that is suspended while it holds locks releases them, and changes nothing',
   async (_, args, head, rest) => {
     const database = await createReadyDatabase()
     await stockUp(database.url)
     const store = await openStore(database.url, { tables: 'expect' })
     const [other] = await Promise.all([database.connect()])
-    // Pets are locked in the order of their ids: it has the others when it waits for the last one.
+    // Pets are locked in id order: it holds the others when it waits for the last one.
     await other.unsafe(`BEGIN; SELECT 1 FROM stock WHERE pet_id = ${PET_IDS.at(-1)} FOR UPDATE`)
     const importing = startPetstore([...args], {
       env: { DATABASE_URL: database.url, PG_STATEMENT_TIMEOUT_SECONDS: '2' },

@@ -1,6 +1,6 @@
 import type { Operation } from './register-check.ts'
 
-/** A request that was answered with 200: what it did to each pet, and within which time. */
+/** A request that got 200: its effect on each pet, and its time. */
 export interface MadeRequest {
   readonly changes: readonly MadeChange[]
   readonly began: number
@@ -9,7 +9,7 @@ export interface MadeRequest {
 
 export interface MadeChange {
   readonly petId: number
-  /** Where the request says what stood before: a difference does, and so does what it expects. */
+  /** Known if the request has a delta or `expected`. */
   readonly before?: number
   readonly after: number
 }
@@ -18,17 +18,17 @@ export interface KeyedLoadOptions {
   readonly key: string
   readonly petIds: readonly number[]
   readonly callers: number
-  /** Which values below `DOWN` are free: each is written once. */
+  /** The next unused value below `DOWN`: each is written once. */
   readonly nextValue: () => number
-  /** From 0 up to 1; what it gives decides what is sent. */
+  /** From 0 up to 1; decides what is sent. */
   readonly random: () => number
-  /** Is told of each request that was made, before its caller goes on. */
+  /** Called for each successful request, before its caller continues. */
   readonly onMade?: (made: MadeRequest) => void
 }
 
 /**
- * No pet has the same quantity twice, so that a quantity tells where it came from: values are below `DOWN`, and from one
- * on come and go so many ups and fewer downs than would make up for one of them.
+ * No pet has the same quantity twice, so a quantity identifies its origin: set values are below `DOWN`; deltas
+ * then add `UP` or subtract `DOWN`, and there are too few subtractions to cancel out one `UP`.
  */
 export const UP = 10_000_000_000
 export const DOWN = 10_000_000
@@ -36,9 +36,9 @@ const UNKNOWN_PET = 987_654
 /** Longer than anything here may take. */
 const PATIENCE_MS = 60_000
 const RETRY_MS = 10
-/** An answer that is not waited for: some of these come in time, some find the change made, some not. */
+/** Time until a response is abandoned: some arrive earlier, some later, and some changes are made without one. */
 const IMPATIENCE_MS = 4
-/** How many of those that were answered last are asked about again after a crash. */
+/** How many of the latest answered requests are repeated after a crash. */
 const MAX_KEPT = 40
 
 /** One change of an adjustment, as it is sent. */
@@ -54,7 +54,7 @@ interface Told {
   readonly ended: number
 }
 
-/** A request that is sent as often as it takes, always with the same key. */
+/** A request that is sent repeatedly, always with the same key. */
 interface Sent {
   readonly id: string
   readonly method: string
@@ -63,23 +63,24 @@ interface Sent {
   readonly wishes: readonly Wish[]
   readonly began: number
   copies: number
-  /** Of these one may be no replay. */
+  /** At most one of these is not a replay. */
   readonly answers: Told[]
 }
 
 /**
- * Callers that adjust several pets at once, and update one, each time with an Idempotency-Key; and that send it again:
- * twice at once, after an answer that they did not wait for or did not get, long after it was answered, and with another body.
+ * Callers that adjust several pets at once, and update one, each time with an Idempotency-Key. They repeat
+ * requests: twice at once, after an abandoned or missing response, long after the response, and with another
+ * body.
  */
 export class KeyedLoad {
-  /** For the check of the register: a change tells what stood before, and what stands. */
+  /** For the register check: a change has the quantities before and after it. */
   readonly operations: Operation[] = []
   readonly made: MadeRequest[] = []
-  /** Answers that should not have come. */
+  /** Unexpected responses. */
   readonly surprises: string[] = []
   readonly counts = { made: 0, refused: 0, repeated: 0, reused: 0, unanswered: 0 }
   readonly #options: KeyedLoadOptions
-  /** Without an answer until now. */
+  /** Requests without a response so far. */
   readonly #open = new Set<Sent>()
   #answered: Sent[] = []
 
@@ -87,7 +88,7 @@ export class KeyedLoad {
     this.#options = options
   }
 
-  /** Each request goes to one of the addresses, or to two. What has no answer when it is over waits for `settle`. */
+  /** Each request goes to one or two of the addresses. Requests without a response at the end wait for `settle`. */
   async run(addresses: readonly string[], isOver: () => boolean): Promise<void> {
     const caller = async () => {
       while (!isOver()) await this.#step(addresses, isOver)
@@ -95,7 +96,7 @@ export class KeyedLoad {
     await Promise.all(Array.from({ length: this.#options.callers }, caller))
   }
 
-  /** Repeats what had no answer until it has one, and what had one, which must be the same. */
+  /** Repeats requests without a response until they have one, and answered ones, whose response must be the same. */
   async settle(addresses: readonly string[]): Promise<void> {
     const deadline = performance.now() + PATIENCE_MS
     this.counts.unanswered += this.#open.size
@@ -183,7 +184,7 @@ export class KeyedLoad {
     const { method, path, body } = sent
     if (sent.copies++ > 0) this.counts.repeated++
     const told = await this.#fetch(address, path, { method, body }, sent.id, patienceMs)
-    // A 503 does not tell whether it was made.
+    // A 503 does not say whether it was made.
     if (told === undefined || told.status === 503) return
     const [first] = sent.answers
     sent.answers.push(told)
@@ -198,7 +199,7 @@ export class KeyedLoad {
     }
   }
 
-  /** Another request with the same key is refused, whoever takes it. */
+  /** Another request with the same key is rejected by every instance. */
   async #reuse({ id, method, path, wishes }: Sent, address: string): Promise<void> {
     const [petId, quantity] = [wishes[0]?.petId, this.#options.nextValue()]
     const other = method === 'PATCH' ? { quantity } : { reason: 'lost', changes: [{ petId, quantity }] }
@@ -235,7 +236,7 @@ export class KeyedLoad {
     this.#options.onMade?.({ changes, ...during })
   }
 
-  /** Each detail names the quantity that it was refused for: that one stood, and is reason enough. */
+  /** Each detail names the quantity that caused its rejection: the pet had it, and it justifies the rejection. */
   #judgeRefusal(
     { body, wishes }: Sent,
     status: number,

@@ -13,7 +13,7 @@ const update = (
 ): MadeRequest => ({
   ...{ changes: [before === undefined ? { petId, after } : { petId, before, after }], began, ended },
 })
-/** Of both pets, to the same quantity. */
+/** Changes both pets to the same quantity. */
 const both = (after: number, began: number, ended: number): MadeRequest => ({
   ...{ changes: [1, 2].map((petId) => ({ petId, after })), began, ended },
 })
@@ -36,7 +36,7 @@ const findings = (
     })),
   })
 
-describe('the check of what was made, by the log', () => {
+describe('the check of requests against the log', () => {
   test.each([
     ['nothing', findings([[], []], [], [[0, 0]])],
     [
@@ -63,16 +63,16 @@ describe('the check of what was made, by the log', () => {
       ),
     ],
     [
-      'what was sent at once, in whichever order',
+      'concurrent requests, in any order',
       findings([chain(4, 3), chain(4, 3)], [both(3, 1, 9), both(4, 2, 8)], [[4, 4]]),
     ],
     [
-      'a difference that tells what stood before',
+      'a delta, which implies the quantity before',
       findings([chain(3, 8), []], [update(1, 3, 1, 2), update(1, 8, 3, 4, 3)]),
     ],
-    ['either fate of what had no answer', findings([chain(3), []], [], [], [3, 4])],
+    ['either outcome of an unanswered request', findings([chain(3), []], [], [], [3, 4])],
     [
-      'a list that was read while both were changed one by one',
+      'a list that was read during separate changes of both',
       findings(
         [chain(3), chain(4)],
         [update(1, 3, 1, 9), update(2, 4, 2, 8)],
@@ -82,38 +82,41 @@ describe('the check of what was made, by the log', () => {
         ],
       ),
     ],
-  ])('is content with %s', (_, found) => {
+  ])('accepts %s', (_, found) => {
     expect(found).toEqual([])
   })
 
   test.each([
     ['a list with half of an adjustment', findings([chain(3), chain(3)], [both(3, 1, 2)], [[3, 0]])],
     [
-      'a list with half of a later one',
+      'a list with half of a later adjustment',
       findings([chain(3, 4), chain(3, 4)], [both(3, 1, 2), both(4, 3, 4)], [[4, 3]]),
     ],
     [
-      'adjustments in another order at the other pet',
+      'adjustments in another order for the other pet',
       findings([chain(3, 4), chain(4, 3)], [both(3, 1, 9), both(4, 2, 8)]),
     ],
     ['half of an adjustment in the log', findings([chain(3), []], [both(3, 1, 2)])],
-    ['what was made twice', findings([chain(3, 4, 3), []], [update(1, 3, 1, 9), update(1, 4, 2, 8)])],
     [
-      'a difference that was made twice',
+      'an update that was made twice',
+      findings([chain(3, 4, 3), []], [update(1, 3, 1, 9), update(1, 4, 2, 8)]),
+    ],
+    [
+      'a delta that was made twice',
       findings([chain(3, 8, 13), []], [update(1, 3, 1, 2), update(1, 8, 3, 4, 3)]),
     ],
     [
-      'what was made on something else',
+      'a change on another state',
       findings([chain(3, 4, 8), []], [update(1, 3, 1, 2), update(1, 4, 1, 9), update(1, 8, 3, 4, 3)]),
     ],
-    ['what nobody was answered', findings([chain(3), []], [])],
+    ['a change without a request', findings([chain(3), []], [])],
     ['a gap', findings([[{ before: 2, after: 3 }], []], [update(1, 3, 1, 2)])],
     [
-      'another order than that of the answers',
+      'another order than that of the responses',
       findings([chain(4, 3), []], [update(1, 3, 1, 2), update(1, 4, 3, 4)]),
     ],
     [
-      'a list that never stood',
+      'a list that never existed',
       findings([chain(3), chain(4)], [update(1, 3, 1, 2), update(2, 4, 3, 4)], [[0, 4]]),
     ],
   ])('finds %s', (_, found) => {

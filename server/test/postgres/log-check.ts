@@ -7,7 +7,7 @@ export interface LogRow {
   readonly after: number
 }
 
-/** All quantities that one list showed. */
+/** All quantities in one list. */
 export interface Listing {
   readonly quantities: ReadonlyMap<number, number>
 }
@@ -17,15 +17,15 @@ export interface Witnessed {
   readonly logs: ReadonlyMap<number, readonly LogRow[]>
   readonly initial: ReadonlyMap<number, number>
   readonly made: readonly MadeRequest[]
-  /** By pet: what was sent without an answer, so that it may have been made or not. */
+  /** By pet: requests without a response, which may or may not have been made. */
   readonly unsure: ReadonlyMap<number, ReadonlySet<number>>
   readonly listings: readonly Listing[]
 }
 
 /**
- * What contradicts that every request was made once and whole, at one moment within its time, and that every list is of
- * one moment: by the order in which the logs have it. `contradictions` asks for one register for each pet; this is about
- * what goes on between them.
+ * Contradictions to these guarantees, by the order of the logs: every request was made once and completely, at
+ * one moment within its time, and every list is one snapshot. `contradictions` checks each pet as a register;
+ * this checks relations between pets.
  */
 export function logContradictions(witnessed: Witnessed): string[] {
   const pets = new Map([...witnessed.logs].map(([petId, rows]) => [petId, new PetLog(petId, rows)]))
@@ -45,7 +45,7 @@ export function logContradictions(witnessed: Witnessed): string[] {
   return found
 }
 
-/** One pet's log, and which request made which row. */
+/** One pet's log, and which request wrote which row. */
 class PetLog {
   readonly petId: number
   readonly rows: readonly LogRow[]
@@ -102,7 +102,7 @@ function pairsOf(pets: readonly PetLog[]): Pair[] {
   return pets.flatMap((one, index) => pets.slice(index + 1).map((other): Pair => [one, other]))
 }
 
-/** Requests that changed both pets did so in the same order, and a list shows as many of them at the one as at the other. */
+/** Requests that changed both pets did so in the same order, and a list shows the same number of them for both. */
 function torn([one, other]: Pair, { made, listings }: Witnessed): string[] {
   const found: string[] = []
   const common = made
@@ -151,7 +151,10 @@ function countsUpTo(length: number, indexes: readonly number[]): number[] {
   return counts
 }
 
-/** There was no moment for a list if something that it shows was sent after something that it does not show was answered. */
+/**
+ * A list is not a snapshot if it shows a change that was sent after a change that it does not show was
+ * acknowledged.
+ */
 function notOfOneMoment({ quantities }: Listing, pets: ReadonlyMap<number, PetLog>): string[] {
   let latestBegin = Number.NEGATIVE_INFINITY
   let earliestEnd = Number.POSITIVE_INFINITY
@@ -167,7 +170,7 @@ function notOfOneMoment({ quantities }: Listing, pets: ReadonlyMap<number, PetLo
     : []
 }
 
-/** Writes that were recorded one by one, as requests; and those among them that nobody can tell of. */
+/** Individually recorded writes as requests, and those whose outcome is unknown. */
 export function fromOperations(operations: readonly Operation[]): Pick<Witnessed, 'made' | 'unsure'> {
   const made: MadeRequest[] = []
   const unsure = new Map<number, Set<number>>()

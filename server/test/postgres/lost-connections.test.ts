@@ -44,7 +44,7 @@ function failureOf(work: Promise<unknown>): Promise<unknown> {
 }
 
 describe('connections to PostgreSQL', () => {
-  test('that are all cut at once are made anew, without a restart', async () => {
+  test('that are all cut at once are reopened without a restart', async () => {
     const service = await serve([], { cwd: '/', env: { DATABASE_URL: database.url } })
     expect((await service.call('/inventory/1', key, change(1))).status).toBe(200)
     for (let round = 0; round < 3; round++) {
@@ -60,7 +60,7 @@ describe('connections to PostgreSQL', () => {
     expect(await service.stop()).toBe(0)
   })
 
-  test('into a network that swallows everything fail in time, then at once, and come back', async () => {
+  test('in a network that drops packets fail after a timeout, then at once, and recover', async () => {
     const proxy = await FreezingProxy.open(Number(new URL(database.url).port))
     const url = new URL(database.url)
     url.port = String(proxy.port)
@@ -75,9 +75,9 @@ describe('connections to PostgreSQL', () => {
       const response = await service.call('/inventory/1', key, change(quantity))
       return { status: response.status, ms: performance.now() - began }
     }
-    // Without a timeout of ours it would wait for as long as the network is frozen.
+    // Without our timeout it would wait for as long as the network is frozen.
     expect((await timed(21)).status).toBe(503)
-    // From then on nobody waits for the timeout.
+    // From then on no request waits for the timeout.
     await until(async () => {
       const { status, ms } = await timed(22)
       expect(status).toBe(503)
@@ -90,7 +90,7 @@ describe('connections to PostgreSQL', () => {
     proxy.close()
   })
 
-  test('that are lost, and do not come again: who waits for one is refused long before the time-outs', async () => {
+  test('that are lost and not restored: waiting requests are refused long before the timeouts', async () => {
     const { connection, proxy } = await connectThroughProxy({ poolSize: 2 })
     const [own] = await connection.rows<{ pid: number }>('SELECT pg_backend_pid() AS pid')
     const underWay = failureOf(connection.rows('SELECT pg_sleep(3600)'))
@@ -105,7 +105,7 @@ describe('connections to PostgreSQL', () => {
     proxy.close()
   })
 
-  test('that the server does not give are not lost: it goes on with those that there are', async () => {
+  test('that the server does not grant do not count as lost: the service continues with the others', async () => {
     const { connection, proxy } = await connectThroughProxy({ poolSize: 3 })
     const { losses } = connection
     proxy.switchTo(1)
@@ -117,7 +117,7 @@ describe('connections to PostgreSQL', () => {
     proxy.close()
   })
 
-  test('an update waits for another of its pet that is being written, and reads and other pets do not', async () => {
+  test('an update waits for another update of its pet, and reads and other pets do not', async () => {
     // The row is locked for as long as the test needs.
     const env = { DATABASE_URL: database.url, PG_STATEMENT_TIMEOUT_SECONDS: '60' }
     const service = await serve([], { cwd: '/', env })
@@ -133,7 +133,7 @@ describe('connections to PostgreSQL', () => {
     expect(await service.stop()).toBe(0)
   })
 
-  test('a database that is not there is told at the start, without a hang', async () => {
+  test('an unreachable database is reported at the start, without a hang', async () => {
     const began = performance.now()
     await expect(openStore('postgres://postgres@127.0.0.1:1/none', { tables: 'make' })).rejects.toThrow(
       /cannot open the database postgres:\/\/postgres@127\.0\.0\.1:1\/none: .+; check DATABASE_URL/,

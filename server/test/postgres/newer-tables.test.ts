@@ -18,8 +18,8 @@ const update = (quantity: number) =>
   })
 const ready = () => service.fetch('GET', '/readyz', { key: null })
 
-describe('an instance beside tables of the version after its own', () => {
-  test('goes on where these only add to its own, and another of its version can start', async () => {
+describe('an instance with tables of the next version', () => {
+  test('continues if they only add to its own, and another of its version can start', async () => {
     const newest = () => service.run('SELECT max(number) AS number FROM migrations')
     await service.run(`
       ALTER TABLE stock ADD COLUMN shelf text;
@@ -32,7 +32,7 @@ describe('an instance beside tables of the version after its own', () => {
     expect(await newest()).toEqual(made)
   })
 
-  test('answers 503, and says why, where it cannot work with them', async () => {
+  test('responds 503 with the reason if it is not compatible with them', async () => {
     await service.run(`
       ALTER TABLE stock RENAME COLUMN quantity TO amount;
       INSERT INTO migrations (number, oldest_program) VALUES (99, 99)`)

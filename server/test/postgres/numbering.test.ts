@@ -13,7 +13,7 @@ setDefaultTimeout(120_000)
 const PORTION = 20_000
 const ROWS = 3 * PORTION + 10
 
-/** Changes of the five pets in turn, as an import in one transaction records them. */
+/** Changes of the five pets in turn, as an import records them in one transaction. */
 const insertChanges = (count: number, keyId: string) => `
   INSERT INTO log (id, kind, pet_id, before, after, status, at, key_id)
   SELECT nextval('log_ids'), 'change', 1 + number % 5, number - 1, number, 'available', 1, '${keyId}'
@@ -26,7 +26,7 @@ beforeEach(async () => {
   database = await createReadyDatabase()
   await stockUp(database.url)
   store = await openStore(database.url, { tables: 'expect' })
-  // A webhook is owed every event.
+  // A webhook must get every event.
   const { progress } = await addWebhook(store, { id: 1n, url: 'http://127.0.0.1:9/' })
   start = progress.cursor
 })
@@ -48,7 +48,7 @@ async function eventsFrom(cursor: string, count: number): Promise<StockEvent[]> 
   return events
 }
 
-describe('more rows of the log than are numbered at once', () => {
+describe('more log rows than one round numbers', () => {
   test('are numbered in portions, each of which is committed', async () => {
     await database.run(insertChanges(ROWS, 'import'))
     const counts = [await countPlaces()]
@@ -67,7 +67,7 @@ describe('more rows of the log than are numbered at once', () => {
     expect(events.at(-1)?.cursor).toBe(end)
   })
 
-  test('come before what is committed while they are numbered, whatever its ids', async () => {
+  test('come before rows that are committed meanwhile, whatever their ids', async () => {
     const open = database.connect()
     await open.unsafe('BEGIN')
     await open.unsafe(insertChanges(3, 'lower'))
@@ -76,7 +76,7 @@ describe('more rows of the log than are numbered at once', () => {
     await open.unsafe('COMMIT')
     await open.close()
     await store.changeStock([{ type: 'set_quantity', petId: 1n, quantity: 9, keyId: 'later', at: 1 }])
-    // Nothing is missed from the end of the portions on, nor given before they are numbered.
+    // Nothing is skipped after the portions, and nothing is returned before they are numbered.
     expect(await store.eventsAfter(reserved, 10)).toEqual({ events: [], cursor: reserved })
     const events = await eventsFrom(start, ROWS + 4)
     const keys = events.map((event) => event.kind === 'change' && event.keyId)
@@ -85,7 +85,7 @@ describe('more rows of the log than are numbered at once', () => {
     expect(await eventsFrom(reserved, 4)).toEqual(events.slice(ROWS))
   })
 
-  test('are numbered although counting them takes longer than a statement may', async () => {
+  test('are numbered although counting them exceeds the statement timeout', async () => {
     const hasty = await openPostgresStore(database.url, {
       ...DEFAULT_POSTGRES_SETTINGS,
       statementTimeoutSeconds: 1,
@@ -95,7 +95,7 @@ describe('more rows of the log than are numbered at once', () => {
     await other.unsafe('BEGIN')
     await other.unsafe('LOCK TABLE log_numbering IN ACCESS EXCLUSIVE MODE')
     const end = hasty.latestEventCursor()
-    // The first attempt has run into the timeout, and the next one has none.
+    // The first attempt has timed out, and the next one has no timeout.
     const patient =
       "SELECT FROM pg_stat_activity WHERE query LIKE 'SELECT number_log%' AND wait_event_type = 'Lock'"
     await until(async () => (await database.run(patient)).length > 0)

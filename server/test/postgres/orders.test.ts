@@ -40,7 +40,7 @@ function order(index: number, body: object): Promise<Response> {
 }
 
 describe('orders on two instances on one PostgreSQL', () => {
-  test('200 callers order one of a hundred at once: 100 get it, 100 are told that there is none', async () => {
+  test('200 callers order one of a hundred units at once: 100 succeed, 100 are refused', async () => {
     await set(1n, 100)
     const answers = await Promise.all(
       Array.from({ length: 200 }, (_, index) => order(index, { petId: 1, quantity: 1 })),
@@ -51,7 +51,7 @@ describe('orders on two instances on one PostgreSQL', () => {
     expect(await stores[0].findAvailability(1n)).toEqual({ petId: 1n, quantity: 100, reserved: 100 })
   })
 
-  test('a hold of a second on one is over on the other by the clock of the database', async () => {
+  test("a hold of a second on one instance expires on the other by the database's clock", async () => {
     await set(2n, 1)
     const hold = (await (await order(0, { petId: 2, quantity: 1, holdSeconds: 1 })).json()) as Record<
       string,
@@ -62,13 +62,13 @@ describe('orders on two instances on one PostgreSQL', () => {
     while (answer.status === 409)
     const made = (await answer.json()) as Record<string, string>
     expect(answer.status).toBe(201)
-    // Neither later nor earlier than that can have been.
+    // Neither later nor earlier is possible.
     expect(Date.parse(made.createdAt ?? '')).toBeGreaterThanOrEqual(Date.parse(hold.expiresAt ?? ''))
     const shown = await instances[1]?.call(`/store/orders/${hold.id}`, key)
     expect(await shown?.json()).toMatchObject({ state: 'expired' })
   })
 
-  test('commits that cross in their keys, their pets and their orders do not deadlock, and nothing is sold twice', async () => {
+  test('commits with crossing keys, pets and orders do not deadlock, and nothing is sold twice', async () => {
     const pets = PET_IDS.slice(2).map(BigInt)
     for (const petId of pets) await set(petId, 30)
     const cursor = await stores[0].latestEventCursor()
@@ -114,7 +114,7 @@ describe('orders on two instances on one PostgreSQL', () => {
     expect(row).toEqual({ deadlocks: 0 })
   })
 
-  test('an id that an import has taken meanwhile is passed over', async () => {
+  test('an id that an import has taken meanwhile is skipped', async () => {
     const petId = 3n
     await set(petId, 100)
     const draft = { type: 'create_order' as const, ...BY, draft: { petId, quantity: 1 } }
@@ -122,7 +122,7 @@ describe('orders on two instances on one PostgreSQL', () => {
     if (last.type !== 'done') throw new Error('no order')
     const next = last.order.id + 1n
     await addOrders(stores[1], [{ id: next, petId, quantity: 1, complete: true }])
-    // As if the import had come in the moment after its id was taken.
+    // As if the import had come right after the id was taken.
     await database.run(`SELECT setval('order_ids', ${last.order.id})`)
     expect(await stores[0].changeStock([draft])).toMatchObject([{ order: { id: next + 1n } }])
   })

@@ -4,7 +4,7 @@ import { crashesOf, runOutages } from './outages.ts'
 
 setDefaultTimeout(120_000)
 
-// One of its own, since it is stopped: the others go on with theirs.
+// A separate server, because it is stopped while other tests use theirs.
 let server: PostgresServer
 beforeAll(async () => {
   server = await PostgresServer.start()
@@ -12,8 +12,8 @@ beforeAll(async () => {
 afterAll(() => server.end())
 
 describe('when PostgreSQL crashes under load, twice', () => {
-  // How soon is measured where nothing else runs: `npm run torture -- --only linearizability`.
-  test('only 503s, nothing acknowledged is lost, and it is back', async () => {
+  // `npm run torture -- --only linearizability` measures the times on an idle machine.
+  test('only 503s, nothing acknowledged is lost, and it recovers', async () => {
     const report = await runOutages(crashesOf(server), 2)
     expect(report.contradictions).toEqual([])
     expect(report.statuses).toEqual([200, 503])

@@ -6,29 +6,32 @@ import type { Operation } from './register-check.ts'
 import { PET_IDS, startInstances, stockUp } from './shop.ts'
 import { type Instance, record } from './workload.ts'
 
-/** What becomes of the database, again and again. */
+/** Repeated faults of the database. */
 export interface Outage {
   readonly url: string
-  /** Ends what it does, amid it. */
+  /** Stops the database during the load. */
   crash(round: number): Promise<void>
-  /** What /readyz has to say of it before long. */
+  /** The reason that /readyz must report. */
   unreadyReason?(round: number): string
-  /** Resolves when it takes updates again. */
+  /** Resolves when it accepts updates again. */
   comeBack(): Promise<void>
-  /** Before the next. */
+  /** Runs before the next outage. */
   settle?(): Promise<void>
-  /** Begins what goes on beside the load; what it gives then waits for its end, and tells what should not have happened. */
+  /**
+   * Starts a check that runs alongside the load; the returned function waits for its end and returns the
+   * violations.
+   */
   watch?(scene: OutageScene): Promise<() => Promise<string[]>>
 }
 
 export interface OutageScene {
   readonly instances: readonly Instance[]
-  /** Sends an update that is recorded like those of the load, and gives its status. */
+  /** Sends an update that is recorded like those of the load, and returns its status. */
   readonly update: (address: string, key?: string) => Promise<number>
   readonly isOver: () => boolean
 }
 
-/** It stops as in a crash, and is started again. */
+/** The server stops as in a crash, and is started again. */
 export function crashesOf(server: PostgresServer): Outage {
   return {
     url: server.url(),
@@ -39,30 +42,30 @@ export function crashesOf(server: PostgresServer): Outage {
 
 export interface OutageReport {
   readonly requests: number
-  /** Every status that was answered with; 0 stands for no answer at all. */
+  /** All statuses of responses; 0 stands for no response. */
   readonly statuses: readonly number[]
   readonly contradictions: readonly string[]
-  /** What was sent with keys, and repeated until it was answered. */
+  /** Requests with keys, repeated until they are answered. */
   readonly keyed: KeyedLoad
-  /** From the moment that PostgreSQL took updates again to the first one that each instance acknowledged, of the last of them. */
+  /** The time from PostgreSQL accepting updates until the last instance acknowledged its first update. */
   readonly recoveriesMs: readonly number[]
-  /** How much later than the first that was. */
+  /** The time between the first and the last instance. */
   readonly apartMs: readonly number[]
-  /** How long a request took at most while PostgreSQL was away. */
+  /** The longest request while PostgreSQL was unavailable. */
   readonly longestRefusalMs: number
   readonly unreadyStatuses: readonly number[]
-  /** What /readyz said meanwhile. */
+  /** The messages of /readyz meanwhile. */
   readonly reasons: readonly string[]
 }
 
 const AWAY_MS = 400
 const BETWEEN_MS = 400
-/** By then /readyz has to say what is wrong. */
+/** By then /readyz must report the problem. */
 const TOLD_MS = 60_000
-/** The load goes on until it has sent this many requests, even on a slow machine. */
+/** The load continues until it has sent this many requests, even on a slow machine. */
 const LEAST_REQUESTS = 100
 
-/** So many outages while two instances are under load. */
+/** Runs several outages while two instances are under load. */
 export async function runOutages(
   outage: Outage,
   times: number,
@@ -133,7 +136,7 @@ export async function runOutages(
   isOver = true
   const { recorded, keyed } = await load
   const watched = (await watching?.()) ?? []
-  // A look at the end, so that an update that was lost cannot go unseen.
+  // Reads at the end, so that a lost update cannot go unnoticed.
   const last = await record(instances, { ...parts, workers: 2, isOver: (count) => count >= 40 })
   for (const instance of instances) await instance.stop()
   const store = await openStore(url, { tables: 'make' })
@@ -155,7 +158,7 @@ export async function runOutages(
   }
 }
 
-/** What /readyz says once it names the reason; what it says at last, where it does not. */
+/** The response of /readyz once it names the reason, or the last one if it does not. */
 async function readiness(address: string, reason: string): Promise<{ status: number; text: string }> {
   const deadline = performance.now() + TOLD_MS
   for (;;) {

@@ -28,7 +28,7 @@ function failureOf(work: Promise<unknown>): Promise<unknown> {
   )
 }
 
-describe('the readiness check of a role that has no connection left for it', () => {
+describe('the readiness check of a role without a free connection', () => {
   const role = `petstore_${crypto.randomUUID().replaceAll('-', '')}`
   let connection: Connection
   beforeAll(async () => {
@@ -50,7 +50,7 @@ describe('the readiness check of a role that has no connection left for it', () 
     await database.run(`DROP ROLE ${role}`)
   })
 
-  test('borrows a session of the pool and gives it back', async () => {
+  test('borrows a session of the pool and returns it', async () => {
     const check = new ReadinessCheck(connection)
     await check.run()
     expect(await connection.rows('SELECT 1 AS one')).toHaveLength(1)
@@ -76,7 +76,7 @@ describe('the readiness check of a role that has no connection left for it', () 
 })
 
 describe('when all sessions are in use', () => {
-  test('a caller who finds none free is refused, and nobody else notices', async () => {
+  test('a caller that finds none is refused, and nobody else notices', async () => {
     const connection = new Connection(database.url, { ...DEFAULT_POSTGRES_SETTINGS, poolSize: 1 })
     await connection.connect()
     const { losses } = connection
@@ -96,7 +96,7 @@ describe('when all sessions are in use', () => {
     await connection.close()
   })
 
-  test('a session that hangs is given up alone', async () => {
+  test('only the session that hangs is discarded', async () => {
     const url = new URL(database.url)
     const proxy = await FreezingProxy.open(Number(url.port))
     url.port = String(proxy.port)
@@ -104,7 +104,7 @@ describe('when all sessions are in use', () => {
     const connection = new Connection(url.href, settings)
     await connection.connect()
     const released = Promise.withResolvers<void>()
-    // It hangs on our side, as if the answer were lost.
+    // It hangs on our side, as if the response were lost.
     const hanging = failureOf(connection.run(() => released.promise))
     const other = connection.longSession()
     expect(await hanging).toMatchObject({ code: 'service_unavailable' })
@@ -117,7 +117,7 @@ describe('when all sessions are in use', () => {
   })
 })
 
-describe('a pet that another process keeps locked', () => {
+describe('a pet locked by another process', () => {
   test('delays no caller of another pet, however many want it', async () => {
     const service = await serve([], {
       cwd: '/',

@@ -4,7 +4,7 @@ import { createReadyDatabase } from '../support/postgres-databases.ts'
 
 setDefaultTimeout(120_000)
 
-test('the columns read from the migrations are those that PostgreSQL has', async () => {
+test('the columns read from the migrations are those of PostgreSQL', async () => {
   const database = await createReadyDatabase()
   const rows = await database.run(`
     SELECT concat(table_name, '.', column_name) AS name FROM information_schema.columns

@@ -12,7 +12,7 @@ const PETS = 1_000
 const ITS_SESSIONS = `SELECT 1 FROM pg_stat_activity
   WHERE datname = current_database() AND application_name = 'petstore'`
 
-/** Every way to read orders that callers have, and the sweep. */
+/** Every read of orders that callers can cause, and the sweep. */
 async function readOrders(store: Store): Promise<number> {
   let found = 0
   for (const state of [undefined, ...ORDER_STATES])
@@ -30,18 +30,18 @@ async function tuplesReadAsAWhole(database: TestDatabase): Promise<number> {
   return Number(rows[0]?.seq_tup_read)
 }
 
-test('a session that planned while there were no orders does not read all of them once there are thousands', async () => {
+test('a session that planned without orders does not scan all of them once there are thousands', async () => {
   const database = await createReadyDatabase()
   try {
     const store = await openPostgresStore(database.url, { ...DEFAULT_POSTGRES_SETTINGS, poolSize: 1 })
-    // As vacuumdb leaves it: before, PostgreSQL takes an empty table for one of some pages.
+    // As vacuumdb leaves it: before, PostgreSQL assumes that an empty table has some pages.
     await database.run('VACUUM ANALYZE orders')
     expect(await readOrders(store)).toBe(0)
     await database.run(`INSERT INTO orders (id, pet_id, quantity, state, created_at)
       SELECT id, id % ${PETS}, 1, (ARRAY['${ORDER_STATES.join("','")}'])[1 + id / ${PETS} % 4], 1
       FROM generate_series(1, ${ORDERS}) AS id`)
     expect(await readOrders(store)).toBe(23)
-    // A session tells what it has read at the latest when it ends.
+    // A session reports its reads at the latest when it ends.
     await store.close()
     await until(async () => (await database.run(ITS_SESSIONS)).length === 0)
     expect(await tuplesReadAsAWhole(database)).toBe(0)

@@ -20,13 +20,13 @@ const childrenOf = (pid: number): number[] =>
   readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean).map(Number)
 
 describe('petstore serve --processes', () => {
-  test('serves from that many, starts one that dies again, and stops cleanly', async () => {
+  test('serves from that many processes, restarts one that dies, and stops cleanly', async () => {
     const env = { DATABASE_URL: database.url, LOG_FORMAT: 'json' }
     const service = await serve(['--processes', '3'], { cwd: '/', env })
     await until(() => service.output().split('"listening"').length === 4)
     const first = childrenOf(service.program.pid)
     expect(first).toHaveLength(3)
-    // A terminal that is closed.
+    // A closed terminal.
     service.program.kill('SIGHUP')
     await Bun.sleep(100)
     expect(childrenOf(service.program.pid)).toEqual(first)
@@ -41,7 +41,7 @@ describe('petstore serve --processes', () => {
     const processes = childrenOf(service.program.pid)
     expect(await service.stop()).toBe(0)
     for (const pid of processes) expect(() => process.kill(pid, 0)).toThrow()
-    // Of the supervisor as well, every line is JSON.
+    // The lines of the supervisor are JSON as well.
     const lines = service.output().trimEnd().split('\n')
     const told = lines.map((line) => JSON.parse(line) as Record<string, unknown>)
     expect(told).toContainEqual({
@@ -51,7 +51,7 @@ describe('petstore serve --processes', () => {
     expect(await service.errors()).toBe('')
   })
 
-  test('ends with its supervisor, even one that is killed', async () => {
+  test('ends with its supervisor, even if that is killed', async () => {
     const service = await serve(['--processes', '2'], { cwd: '/', env: { DATABASE_URL: database.url } })
     const processes = childrenOf(service.program.pid)
     service.program.kill('SIGKILL')
@@ -66,7 +66,7 @@ describe('petstore serve --processes', () => {
     await until(() => !processes.some(isAlive))
   })
 
-  test('fails where a process cannot start', async () => {
+  test('fails if a process cannot start', async () => {
     const outcome = await petstore(['serve', '--processes', '2', '--tls-cert', '/no', '--tls-key', '/no'], {
       env: { DATABASE_URL: database.url },
     })
@@ -74,7 +74,7 @@ describe('petstore serve --processes', () => {
     expect(outcome.stderr).toContain('/no')
   })
 
-  test('does not tell the password of the database', async () => {
+  test('does not print the password of the database', async () => {
     const url = database.url.replace('postgres@', 'postgres:geheim-wort@')
     const service = await serve([], { cwd: '/', env: { DATABASE_URL: url, LOG_FORMAT: 'json' } })
     expect(await service.stop()).toBe(0)

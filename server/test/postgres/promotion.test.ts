@@ -24,7 +24,7 @@ afterEach(async () => {
 })
 
 describe('after the promotion of a standby that has everything', () => {
-  test('a paused webhook gets all events that waited, a stream goes on, and nobody has to list again', async () => {
+  test('a paused webhook gets its whole backlog, a stream continues, and nobody has to list again', async () => {
     const key = await stockUp(primary.url())
     await primary.run("ALTER SYSTEM SET synchronous_standby_names = '*'")
     await primary.run('SELECT pg_reload_conf()')
@@ -95,7 +95,7 @@ describe('after the promotion of a standby that lacks the last changes', () => {
     return row as { order: number; pet: number; category: number }
   }
 
-  test('no id is given twice, and a cursor of what was lost is recognised', async () => {
+  test('no id is assigned twice, and a cursor of a lost event is recognised', async () => {
     await stockUp(primary.url())
     const first = await openStore(primary.url(), { tables: 'expect' })
     await first.changeStock([{ type: 'set_quantity', ...BY, petId: 1n, quantity: 1_000 }])
@@ -127,7 +127,7 @@ describe('after the promotion of a standby that lacks the last changes', () => {
       ],
     })
     expect(await second.stockEventsAfter(lost, 10)).toBe('too_far')
-    // Also once there is something else at its place.
+    // Also once another event has its position.
     for (let quantity = 1; quantity <= 100; quantity++) {
       await second.changeStock([{ type: 'set_quantity', ...BY, petId: 1n, quantity }])
     }

@@ -57,7 +57,7 @@ test('/readyz stays 200 while all connections of the pool wait for a locked pet'
   })
   const statuses = new Set<number>()
   const began = performance.now()
-  // Longer than a result is kept.
+  // Longer than a result is cached.
   while (performance.now() - began < 2_500) statuses.add((await ready()).status)
   expect([...statuses]).toEqual([200])
   await operator.unsafe('ROLLBACK')

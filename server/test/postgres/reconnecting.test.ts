@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { retryUntilSuccess } from '../../src/store/postgres/connection.ts'
 
-test('an attempt that hangs does not keep the next from succeeding, and tells nothing any more when it ends', async () => {
+test('a hanging attempt does not block the next one, and its late end has no effect', async () => {
   const attempts: PromiseWithResolvers<string>[] = []
   const failures: unknown[] = []
   const discarded: string[] = []

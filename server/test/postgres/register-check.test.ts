@@ -13,11 +13,11 @@ describe('the check of recorded operations', () => {
   test.each([
     ['one after the other', [read(0, 1, 2), write(7, 3, 4), read(7, 5, 6), write(8, 7, 8), read(8, 9, 10)]],
     ['a read during a write sees either', [write(7, 3, 10), read(0, 4, 5), read(7, 6, 7)]],
-    ['two writes at once, in whichever order', [write(7, 1, 9), write(8, 2, 8), read(8, 10, 11)]],
+    ['two concurrent writes, in any order', [write(7, 1, 9), write(8, 2, 8), read(8, 10, 11)]],
     ['a write that nobody saw, between two others', [write(7, 1, 5), write(8, 2, 6), read(7, 7, 8)]],
-    ['a write without an answer that happened', [write(7, 1, 2, true), read(0, 3, 4), read(7, 5, 6)]],
-    ['a write without an answer that did not happen', [write(7, 1, 2, true), read(0, 3, 4), read(0, 5, 6)]],
-  ])('is content with %s', (_, operations) => {
+    ['an unanswered write that happened', [write(7, 1, 2, true), read(0, 3, 4), read(7, 5, 6)]],
+    ['an unanswered write that did not happen', [write(7, 1, 2, true), read(0, 3, 4), read(0, 5, 6)]],
+  ])('accepts %s', (_, operations) => {
     expect(contradictions(operations, initial)).toEqual([])
   })
 
@@ -27,8 +27,8 @@ describe('the check of recorded operations', () => {
     ['a value that was never written', [read(9, 1, 2)]],
     ['a value before its write', [read(7, 1, 2), write(7, 3, 4)]],
     ['a lost update', [write(7, 1, 2), write(8, 3, 4), read(7, 5, 6)]],
-    ['an update that was lost at once', [write(7, 1, 2), read(0, 3, 4), read(0, 5, 6)]],
-    ['a write without an answer that comes and goes', [write(7, 1, 2, true), read(7, 3, 4), read(0, 5, 6)]],
+    ['an update that was lost immediately', [write(7, 1, 2), read(0, 3, 4), read(0, 5, 6)]],
+    ['an unanswered write that comes and goes', [write(7, 1, 2, true), read(7, 3, 4), read(0, 5, 6)]],
   ])('finds %s', (_, operations) => {
     expect(contradictions(operations, initial)).not.toEqual([])
   })

@@ -1,12 +1,12 @@
-/** One update or one look at one pet, with the times at which it was sent and answered. */
+/** One update or read of one pet, with the times of its request and response. */
 export interface Operation {
   readonly kind: 'write' | 'read'
   readonly petId: number
-  /** Each written value is written once, so a read names the write it saw. */
+  /** Each written value is unique, so a read identifies its write. */
   readonly value: number
   readonly began: number
   readonly ended: number
-  /** A write that was not acknowledged may have happened all the same, at any time after it began. */
+  /** An unacknowledged write may have happened at any time after it began. */
   readonly isUnsure?: boolean
 }
 
@@ -20,10 +20,11 @@ interface Cluster {
 }
 
 /**
- * What contradicts that there was one register for each pet, changed and read at some moment between the beginning
- * and the end of each operation. For values that are written once, Gibbons and Korach ("Testing shared memories",
+ * Contradictions to the guarantee that each pet is one register, changed and read at some moment between the
+ * beginning and the end of each operation. For unique values, Gibbons and Korach ("Testing shared memories",
  * 1997) reduce it to intervals: a value certainly stood from the first end to the last beginning among its
- * operations. No two such times may overlap, and no value can have come and gone within the time of another.
+ * operations. No two such intervals may overlap, and no value can have come and gone within the interval of
+ * another.
  */
 export function contradictions(
   operations: readonly Operation[],
@@ -76,7 +77,7 @@ function clustersOf(operations: readonly Operation[]): Cluster[] {
   const clusters = new Map<number, Cluster>()
   for (const operation of operations) {
     const { value, kind, began, isUnsure } = operation
-    // Nobody can tell whether it happened.
+    // Its outcome is unknown.
     if (isUnsure === true && !wasRead.has(value)) continue
     const ended = isUnsure === true ? Number.POSITIVE_INFINITY : operation.ended
     let cluster = clusters.get(value)
@@ -91,7 +92,7 @@ function clustersOf(operations: readonly Operation[]): Cluster[] {
   return [...clusters.values()]
 }
 
-/** The last one that began to stand strictly before the time, by search in halves. */
+/** The last cluster that began strictly before the time, by binary search. */
 function lastAtOrBefore(sorted: readonly Cluster[], time: number): Cluster | undefined {
   let low = 0
   let high = sorted.length

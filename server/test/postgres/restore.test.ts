@@ -7,7 +7,7 @@ import { openStore } from '../../src/store/open-store.ts'
 import { cronCommand, openMachine, printedBlocks } from '../cli/printed-commands.ts'
 import { stockOf } from '../support/whole-store.ts'
 
-/** Debian's: the server of the npm package comes without pg_dump, which must not be older than the server. */
+/** Debian's programs: the npm package has no pg_dump, which must not be older than the server. */
 const BINARIES = '/usr/lib/postgresql'
 const installed = existsSync(BINARIES)
   ? readdirSync(BINARIES)
@@ -16,7 +16,7 @@ const installed = existsSync(BINARIES)
       .at(-1)
   : undefined
 
-/** A server of that version, until `work` is done. */
+/** Runs `work` with a server of that version. */
 async function withServer(binaries: string, work: (url: string) => Promise<void>): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'petstore-dump-'))
   const isRoot = process.getuid?.() === 0
@@ -44,7 +44,7 @@ async function withServer(binaries: string, work: (url: string) => Promise<void>
 }
 
 test.skipIf(installed === undefined)(
-  'docs/operating.md: a dump from cron and its restore, as printed: the stock of then, and followers list again',
+  'docs/operating.md: a dump from cron and its restore, exactly as printed, restore the stock, and followers list again',
   async () => {
     const machine = openMachine()
     try {
@@ -76,7 +76,7 @@ test.skipIf(installed === undefined)(
         const second = await openStore(url, { tables: 'expect' })
         try {
           expect((await stockOf(second))[0]?.quantity).toBe(4)
-          // The order that was made after the dump had the id 1.
+          // The order after the dump had the id 1.
           await second.changeStock([order])
           expect((await second.listOrders({}, 10))[0]?.id).toBeGreaterThan(1n)
           expect(await second.stockEventsAfter(cursor, 10)).toBe('too_far')

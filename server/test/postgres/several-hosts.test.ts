@@ -7,7 +7,7 @@ import { stockUp } from './shop.ts'
 
 setDefaultTimeout(120_000)
 
-describe('when one host of DATABASE_URL is a standby and the other refuses connections, each is named with its problem', () => {
+describe('if one host of DATABASE_URL is a standby and the other refuses connections, each is named with its problem', () => {
   let primary: PostgresServer
   let standby: PostgresServer
   let service: Awaited<ReturnType<typeof serve>>

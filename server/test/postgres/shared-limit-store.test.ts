@@ -20,7 +20,7 @@ setDefaultTimeout(120_000)
 
 let database: TestDatabase
 let connection: Connection
-/** Of another instance. */
+/** The connection of another instance. */
 let otherConnection: Connection
 let now = NOW
 let store: SharedLimitStore
@@ -54,8 +54,8 @@ function usedOnce() {
   return used
 }
 
-describe('limits that several instances count together', () => {
-  test('can be changed from what they are, with nobody in between', async () => {
+describe('limits that several instances share', () => {
+  test('are read and changed atomically', async () => {
     const count = (at: SharedLimitStore) =>
       at.changeLimits(['key_b', 'key_a'], (states) =>
         ['key_a', 'key_b'].map((keyId) => {
@@ -70,7 +70,7 @@ describe('limits that several instances count together', () => {
     expect((await listUsage()).map(({ accepted }) => accepted)).toEqual([20, 20])
   })
 
-  test('tell of a ban, until it is lifted', async () => {
+  test('report a ban until it is lifted', async () => {
     await save(record('key_a', bannedState()))
     const seen: unknown[] = []
     const look = () =>
@@ -85,7 +85,7 @@ describe('limits that several instances count together', () => {
     expect(seen).toEqual([{ number: 1, beganAt: NOW, endsAt: NOW + 300_000 }, undefined])
   })
 
-  test('go by the clock of the database, where tests do not give one', async () => {
+  test('use the clock of the database, unless tests set one', async () => {
     let time = 0
     const before = Date.now()
     await sharedLimitStore(connection, undefined).changeLimits([], (_, at) => {
@@ -104,11 +104,11 @@ describe('limits that several instances count together', () => {
 })
 
 describe('the one statement that counts', () => {
-  test.each(LIMIT_CASES)('$name: it sums up what is plain, and leaves the rest alone', async (given) => {
+  test.each(LIMIT_CASES)('$name: it counts plain requests, and leaves the rest alone', async (given) => {
     now = CASE_TIME
     const { before, limits, told, isPlain } = given
     await saveCase(connection, 'key_a', given)
-    // Beside another, since the rows of several keys are locked first.
+    // With a second key, because the rows of several keys are locked first.
     await save(record('key_b', usedOnce()))
     const asked = { keyId: 'key_a', requests: told.length, limits }
     const beside = { keyId: 'key_b', requests: 1, limits: MANY }
@@ -135,7 +135,7 @@ describe('the one statement that counts', () => {
   })
 
   test.each(['together', 'one by one'])(
-    'requests of keys, %s, are counted where there is room for all of them',
+    'requests of keys, %s, are counted if all of them have room',
     async (how) => {
       const count = async (asked: readonly RequestCount[]) => {
         if (how === 'together') return store.countRequests(asked)
@@ -170,7 +170,7 @@ describe('the one statement that counts', () => {
     },
   )
 
-  test.each([1, 2])('requests of %d keys that are counted from two sides add up', async (keys) => {
+  test.each([1, 2])('requests of %d keys that two instances count add up', async (keys) => {
     await save(record('key_a', usedOnce()), record('key_b', usedOnce()))
     const counts = ['key_b', 'key_a'].slice(2 - keys).map((keyId) => ({
       ...{ keyId, requests: 2, limits: MANY },
@@ -183,9 +183,9 @@ describe('the one statement that counts', () => {
     expect(states.get('key_b')?.day.used).toBe(keys === 2 ? 41 : 1)
   })
 
-  // Where PostgreSQL would find the rows in another order than that of their keys, the order of the locks is still ours.
+  // The locks follow the order of the keys, even if PostgreSQL finds the rows in another order.
   test.each(['on', 'off'])(
-    'keys that are asked for in any order, beside changes of the same keys, do not deadlock (nested loops %s)',
+    'keys in any order do not deadlock with changes of the same keys (nested loops %s)',
     async (nestedLoops) => {
       const { pathname } = new URL(database.url)
       for (const [join, state] of [

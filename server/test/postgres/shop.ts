@@ -11,7 +11,7 @@ import { serve } from '../cli/running-petstore.ts'
 export const PET_IDS = [1, 2, 3, 4, 5]
 const ROOMY: Limits = { perMinute: 1_000_000_000, perDay: 1_000_000_000 }
 
-/** Fills an empty database with a few pets, all of quantity 0, and gives a key that no limit stops. */
+/** Fills an empty database with a few pets, all with quantity 0, and returns a key without practical limits. */
 export async function stockUp(databaseUrl: string, petIds: readonly number[] = PET_IDS): Promise<string> {
   const store = await openStore(databaseUrl, { tables: 'make' })
   await store.addPets(
@@ -40,7 +40,7 @@ export async function addKey(databaseUrl: string, limits: Limits): Promise<strin
   return secret
 }
 
-/** The real program, in processes of their own, all on one database. */
+/** The real program, in separate processes, all on one database. */
 export function startInstances(databaseUrl: string, count: number) {
   return Promise.all(
     Array.from({ length: count }, () =>

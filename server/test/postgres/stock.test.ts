@@ -48,7 +48,7 @@ describe('stock on PostgreSQL', () => {
   const changesOf = async (petId: bigint) =>
     (await historyOf(store, petId)).map(({ before, after }) => [before, after])
 
-  test('is as it was after a batch that failed in the database', async () => {
+  test('is unchanged after a batch that failed in the database', async () => {
     await store.changeStock([change(1n, 2)])
     const unstorable = { ...change(2n, 9), keyId: 'key\0' }
     await expect(store.changeStock([change(1n, 3), unstorable])).rejects.toThrow()
@@ -60,7 +60,7 @@ describe('stock on PostgreSQL', () => {
     expect(await changesOf(2n)).toEqual([[0, 5]])
   })
 
-  test('that another instance changed is what the next change finds', async () => {
+  test('changed by another instance is what the next change finds', async () => {
     await store.changeStock([change(1n, 1)])
     await other.changeStock([change(1n, 2), change(2n, 2)])
     await removePet(other, 3n)
@@ -76,7 +76,7 @@ describe('stock on PostgreSQL', () => {
     ])
   })
 
-  test('is answered as it is, also where a change changes nothing', async () => {
+  test('is returned even if a change changes nothing', async () => {
     await store.changeStock([change(1n, 1)])
     await other.changeStock([change(1n, 5)])
     expect(await store.changeStock([change(1n, 1)])).toMatchObject([{ item: { quantity: 1 } }])
@@ -98,7 +98,7 @@ describe('stock on PostgreSQL', () => {
   }
   const newPets = (count: number) => Array.from({ length: count }, (_, index) => pet(BigInt(index + 10), 7))
 
-  test('of more pets than are told one by one is read again', async () => {
+  test('with too many changed pets is reloaded', async () => {
     await store.changeStock([change(1n, 1)])
     await importPets(newPets(1_500))
     expect(await store.changeStock([change(1_000n, 8)])).toMatchObject([
@@ -107,7 +107,7 @@ describe('stock on PostgreSQL', () => {
     expect(await changesOf(1_000n)).toEqual([[7, 8]])
   })
 
-  test('can be changed while an import writes pets that are new', async () => {
+  test('can be changed while an import writes new pets', async () => {
     await store.changeStock([change(1n, 1)])
     const written: number[] = []
     const onProgress = (done: number) => {
@@ -117,7 +117,7 @@ describe('stock on PostgreSQL', () => {
     expect(written.length).toBeGreaterThan(0)
   })
 
-  test('cannot be changed while an import writes pets that are there', async () => {
+  test('cannot be changed while an import writes existing pets', async () => {
     await store.changeStock([change(1n, 1)])
     const somebody = database.connect()
     await somebody.unsafe('BEGIN; SELECT 1 FROM pets WHERE id = 1 FOR UPDATE')

@@ -27,7 +27,7 @@ afterAll(async () => {
 })
 
 describe('two instances on one PostgreSQL', () => {
-  test('5,000 updates and reads of the same pets on both, beside adjustments and repeated requests: no stale read, no lost update', async () => {
+  test('5,000 updates and reads of the same pets on both, with adjustments and repeated requests: no stale read, no lost update', async () => {
     let value = 0
     const both = await recordBoth(instances, {
       key,
@@ -67,10 +67,10 @@ describe('two instances on one PostgreSQL', () => {
     })
 
   test.each([
-    ['a pet that is there', PET_IDS[0] ?? 0, 200],
-    ['one that is not', 987_654, 404],
+    ['an existing pet', PET_IDS[0] ?? 0, 200],
+    ['an unknown pet', 987_654, 404],
   ])(
-    'the same Idempotency-Key 100 times at once on both, for %s: decided once, 100 equal answers',
+    'the same Idempotency-Key 100 times at once on both, for %s: decided once, 100 equal responses',
     async (_, petId, status) => {
       const store = await openStore(database.url, { tables: 'make' })
       const before = (await historyOf(store, BigInt(petId))).length
@@ -88,7 +88,7 @@ describe('two instances on one PostgreSQL', () => {
     },
   )
 
-  test('so it is with an update over the state that it was meant for', async () => {
+  test('the same holds for updates with If-Match', async () => {
     const petId = PET_IDS[1] ?? 0
     await one.call(`/inventory/${petId}`, key, { method: 'PATCH', body: '{"quantity": 1}' })
     const answers = await Promise.all(
@@ -109,7 +109,7 @@ describe('two instances on one PostgreSQL', () => {
     expect(new Set(answers)).toEqual(new Set([made]))
   })
 
-  test('one Idempotency-Key for different requests at once on both: one is made, the others are 422', async () => {
+  test('one Idempotency-Key for different concurrent requests on both: one succeeds, the others are 422', async () => {
     const answers = await Promise.all(
       PET_IDS.map((petId, index) => adjust(index % 2 === 0 ? one : other, 'different', petId, 1)),
     )
@@ -118,7 +118,7 @@ describe('two instances on one PostgreSQL', () => {
     expect(statuses.filter((status) => status === 422)).toHaveLength(PET_IDS.length - 1)
   })
 
-  test('a Free key used on both at once gets exactly 60 in its window', async () => {
+  test('a Free key used on both at once gets exactly 60 requests in its window', async () => {
     const free = await addKey(database.url, PLAN_LIMITS.free)
     const sent = await Promise.all(
       Array.from({ length: 110 }, (_, index) => (index % 2 === 0 ? one : other).call('/inventory', free)),
@@ -132,14 +132,14 @@ describe('two instances on one PostgreSQL', () => {
     expect(remaining.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 60 }, (_, index) => index))
   })
 
-  test('GET /limits on one tells what was used on the other', async () => {
+  test('GET /limits on one shows the usage on the other', async () => {
     const secret = await addKey(database.url, PLAN_LIMITS.pro)
     for (let sent = 0; sent < 3; sent++) await other.call('/inventory', secret)
     const limits = await (await one.call('/limits', secret)).json()
     expect(limits).toMatchObject({ minute: { limit: 300, remaining: 296 }, day: { remaining: 9_996 } })
   })
 
-  test('a key that is revoked on one stops working on the other within a second', async () => {
+  test('a key revoked on one stops working on the other within a second', async () => {
     const secret = await addKey(database.url, PLAN_LIMITS.pro)
     expect((await other.call('/inventory', secret)).status).toBe(200)
     const store = await openStore(database.url, { tables: 'make' })
@@ -150,7 +150,7 @@ describe('two instances on one PostgreSQL', () => {
     for (const instance of instances) expect((await instance.call('/inventory', secret)).status).toBe(401)
   })
 
-  test('a key that is changed on one is the changed one on the other within a second', async () => {
+  test('a key changed on one is changed on the other within a second', async () => {
     const secret = await addKey(database.url, PLAN_LIMITS.pro)
     const permissionsAt = async (instance: typeof one) =>
       ((await (await instance.call('/limits', secret)).json()) as { permissions: string[] }).permissions
@@ -164,7 +164,7 @@ describe('two instances on one PostgreSQL', () => {
     for (const instance of instances) expect(await permissionsAt(instance)).toEqual(['pets'])
   })
 
-  test('a ban counts on both, and ends on both when it is lifted', async () => {
+  test('a ban applies to both, and ends on both when it is lifted', async () => {
     const secret = await addKey(database.url, { perMinute: 2, perDay: 9 })
     const status = async (at: 0 | 1) => {
       const response = await (at === 0 ? one : other).call('/inventory', secret)
@@ -181,7 +181,7 @@ describe('two instances on one PostgreSQL', () => {
     expect(await status(1)).toBe('rate_limit_exceeded')
   })
 
-  test('batches that cross do not deadlock', async () => {
+  test('crossing batches do not deadlock', async () => {
     const stores = await Promise.all([
       openStore(database.url, { tables: 'make' }),
       openStore(database.url, { tables: 'make' }),
@@ -194,7 +194,7 @@ describe('two instances on one PostgreSQL', () => {
         stores[index % 2]?.changeStock(batch(index % 2 === 0 ? ids : ids.toReversed(), 1_000_000 + index)),
       ),
     )
-    // Keys that cross, of adjustments whose pets cross.
+    // Crossing keys, of adjustments with crossing pets.
     const keyed = (index: number) => ({
       type: 'adjust' as const,
       keyId: 'key_a',
@@ -217,7 +217,7 @@ describe('two instances on one PostgreSQL', () => {
 })
 
 describe('an empty database', () => {
-  test('that four instances start on at once is set up once, and all come up', async () => {
+  test('on which four instances start at once is set up once, and all start', async () => {
     const empty = await createDatabase()
     const four = await startInstances(empty.url, 4)
     for (const { address } of four) expect((await fetch(`${address}/readyz`)).status).toBe(200)

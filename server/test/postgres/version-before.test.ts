@@ -10,7 +10,7 @@ import { PET_IDS, stockUp } from './shop.ts'
 setDefaultTimeout(120_000)
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
-/** What the tests ran beside before there is a release; any commit will do. */
+/** Another commit to test with, for example before the first release. */
 const GIVEN = Bun.env.TEST_VERSION_BEFORE
 const folder = mkdtempSync(join(tmpdir(), 'petstore-version-before-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -20,7 +20,7 @@ function git(...args: readonly string[]): string {
   return success ? stdout.toString().trim() : ''
 }
 
-/** The sources of a version, with the packages that are here. */
+/** The sources of a version, with the installed packages. */
 function sourcesOf(version: string): string {
   const tree = join(folder, 'tree')
   mkdirSync(tree)
@@ -39,7 +39,7 @@ function sourcesOf(version: string): string {
   return tree
 }
 
-test('the version before goes on beside this one, on tables that this one has made', async () => {
+test('the previous version works alongside this one, on tables that this one has created', async () => {
   const version =
     GIVEN ?? git('tag', '--list', 'v*', '--no-contains', 'HEAD', '--sort=-version:refname').split('\n')[0]
   if (version === undefined || version === '') {

@@ -10,10 +10,10 @@ export interface WorkloadOptions {
   readonly key: string
   readonly petIds: readonly number[]
   readonly workers: number
-  /** Which values are free: each is written once. */
+  /** The next unused value: each is written once. */
   readonly nextValue: () => number
   readonly isOver: (requests: number) => boolean
-  /** From 0 up to 1; what it gives decides what is sent. */
+  /** From 0 up to 1; decides what is sent. */
   readonly random?: () => number
 }
 
@@ -21,7 +21,7 @@ export interface Recorded {
   readonly operations: readonly Operation[]
   readonly listings: readonly Listing[]
   readonly requests: number
-  /** How many requests got which status; 0 for those that got no answer. */
+  /** The number of requests by status; 0 for those without a response. */
   readonly statuses: ReadonlyMap<number, number>
   readonly longestMs: number
 }
@@ -31,7 +31,7 @@ interface WireItem {
   readonly quantity: number
 }
 
-/** Sends updates, lists and single reads to all instances at once, and records what each was answered and when. */
+/** Sends updates, lists and single reads to all instances at once, and records each response and its time. */
 export async function record(instances: readonly Instance[], options: WorkloadOptions): Promise<Recorded> {
   const { random = Math.random } = options
   const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T
@@ -80,7 +80,7 @@ export async function record(instances: readonly Instance[], options: WorkloadOp
         operations.push({ kind: 'read', petId: item.petId, value: item.quantity, began, ended })
       }
     } else {
-      // As a caller would, and not in a circle.
+      // A short pause, as a real caller would make, instead of a busy loop.
       await Bun.sleep(10)
     }
   }

@@ -44,7 +44,7 @@ describe('section 2: resources and their fields', () => {
     expect(json).toEqual({ code: expect.any(String), message: expect.any(String), status })
   })
 
-  test('ids are int64 from end to end: digits that no double can hold come out unchanged', async () => {
+  test('ids are int64 end to end: digits beyond a double are returned unchanged', async () => {
     const list = await service.call('GET', '/inventory')
     expect(list.text).toContain('{"petId":9007199254740993,"quantity":7,"status":"available"}')
     expect(list.text).toContain('{"petId":9223372036854775807,"quantity":8,"status":"available"}')

@@ -15,12 +15,12 @@ describe('section 3: states and transitions', () => {
     expect(items[1]).toEqual({ petId: 2, quantity: 6, status: 'pending' })
   })
 
-  test('an update with a status and no quantity is refused', async () => {
+  test('an update with a status but no quantity is rejected', async () => {
     const { status } = await service.setQuantity(2n, '{"status": "sold"}')
     expect(status).toBe(400)
   })
 
-  test.each(['available', 'pending', 'sold'])('an entry that is %s can be updated', async (wanted) => {
+  test.each(['available', 'pending', 'sold'])('an entry with status %s can be updated', async (wanted) => {
     const { items } = await service.call('GET', '/inventory')
     const entry = items.find((item) => item.status === wanted)
     const update = await service.setQuantity(String(entry?.petId), '{"quantity": 3}')

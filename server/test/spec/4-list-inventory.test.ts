@@ -21,20 +21,20 @@ describe('section 4: GET /inventory', () => {
     )
   })
 
-  test('takes no parameters: a query changes nothing', async () => {
+  test('takes no parameters: a query string changes nothing', async () => {
     const plain = await service.call('GET', '/inventory')
     const withQuery = await service.call('GET', '/inventory?limit=1&status=sold')
     expect(withQuery.text).toBe(plain.text)
   })
 
-  test('an empty store answers with an empty array', async () => {
+  test('an empty store returns an empty array', async () => {
     const empty = await TestService.start({ pets: [] })
     const { status, text } = await empty.call('GET', '/inventory')
     expect([status, text]).toEqual([200, '[]'])
     await empty.stop()
   })
 
-  test('HEAD answers like GET, without the body', async () => {
+  test('HEAD responds like GET, without the body', async () => {
     const get = await service.call('GET', '/inventory')
     const head = await service.call('HEAD', '/inventory')
     expect(head.status).toBe(200)
@@ -43,7 +43,7 @@ describe('section 4: GET /inventory', () => {
     expect(head.headers.get('Content-Length')).toBe(String(get.text.length))
   })
 
-  test('the ETag depends on the content: 304 while it matches, 200 once it changed', async () => {
+  test('the ETag depends on the content: 304 while it matches, 200 after a change', async () => {
     const first = await service.call('GET', '/inventory')
     const tag = first.headers.get('ETag') ?? ''
     for (const ifNoneMatch of [tag, `W/${tag}`, `"other", ${tag}`, '*']) {

@@ -13,12 +13,12 @@ describe('section 4: GET /pets/{petId}', () => {
     expect([status, text]).toEqual([200, '{"id":1,"name":"Biscuit","categoryId":1,"status":"available"}'])
   })
 
-  test('a pet that is not there is 404, a petId that is none is 400', async () => {
+  test('an unknown pet is 404, an invalid petId is 400', async () => {
     expect((await service.call('GET', '/pets/4')).error.code).toBe('not_found')
     expect((await service.call('GET', '/pets/four')).error.code).toBe('invalid_request')
   })
 
-  test('HEAD answers without the body', async () => {
+  test('HEAD responds without the body', async () => {
     const { status, text } = await service.call('HEAD', '/pets/1')
     expect([status, text]).toEqual([200, ''])
   })
@@ -36,7 +36,7 @@ describe('section 4: GET /store/orders', () => {
     )
   })
 
-  test('HEAD answers without the body', async () => {
+  test('HEAD responds without the body', async () => {
     const { status, text } = await service.call('HEAD', '/store/orders')
     expect([status, text]).toEqual([200, ''])
   })

@@ -11,7 +11,7 @@ afterAll(() => service.stop())
 const MOST = 'an integer from 0 to 9007199254740991'
 
 describe('section 4: PATCH /inventory/{petId}', () => {
-  test('sets the quantity and answers with the entry that carries it', async () => {
+  test('sets the quantity and returns the updated entry', async () => {
     const { status, item } = await service.setQuantity(1n, '{"quantity": 15}')
     expect([status, item]).toEqual([200, { petId: 1, quantity: 15, status: 'available' }])
     const list = await service.call('GET', '/inventory')
@@ -39,13 +39,13 @@ describe('section 4: PATCH /inventory/{petId}', () => {
     expect([status, item]).toEqual([200, { petId: 1, quantity: 3, status: 'available' }])
   })
 
-  test('the media type may carry parameters and any case', async () => {
+  test('the media type may have parameters and any case', async () => {
     const headers = { 'Content-Type': 'Application/JSON; charset=UTF-8' }
     const { status } = await service.setQuantity(1n, '{"quantity": 3}', { headers })
     expect(status).toBe(200)
   })
 
-  test('each change of quantity leaves one history row: before, after, when, which key', async () => {
+  test('each change of quantity adds one history row: before, after, time, key', async () => {
     const { id, secret } = await service.createKey('pro')
     await service.setQuantity(2n, '{"quantity": 10}', { key: secret })
     service.now += 5_000
@@ -57,7 +57,7 @@ describe('section 4: PATCH /inventory/{petId}', () => {
     ])
   })
 
-  test('two updates at once: both answered, the list shows the last, the history has both in order', async () => {
+  test('two concurrent updates both succeed, the list shows the last, the history has both in order', async () => {
     const answers = await Promise.all(
       [41, 42].map((quantity) => service.setQuantity(3n, JSON.stringify({ quantity }))),
     )
@@ -72,7 +72,7 @@ describe('section 4: PATCH /inventory/{petId}', () => {
   })
 })
 
-describe('section 4: a refused update says what was wrong and changes nothing', () => {
+describe('section 4: a rejected update explains the error and changes nothing', () => {
   let before: unknown
   beforeEach(async () => {
     before = await service.contents()
@@ -105,7 +105,7 @@ describe('section 4: a refused update says what was wrong and changes nothing', 
     expect(await service.contents()).toEqual(before)
   })
 
-  test('no body at all is 400', async () => {
+  test('a missing body is 400', async () => {
     const { status, error } = await service.call('PATCH', '/inventory/1')
     expect([status, error.code]).toEqual([400, 'invalid_request'])
     expect(error.message).toContain('the request body is missing')
@@ -192,7 +192,7 @@ describe('section 4: a refused update says what was wrong and changes nothing', 
   })
 
   test.each(['4', '-1', '9223372036854775806', '-9223372036854775808'])(
-    'the petId %s has no entry: 404',
+    'the unknown petId %s is 404',
     async (petId) => {
       const { status, error } = await service.setQuantity(petId, '{"quantity": 5}')
       expect([status, error.code]).toEqual([404, 'not_found'])
@@ -202,7 +202,7 @@ describe('section 4: a refused update says what was wrong and changes nothing', 
     },
   )
 
-  test('the request is checked before the entry: a bad body for an unknown pet is 400', async () => {
+  test('the request is validated before the lookup: a bad body for an unknown pet is 400', async () => {
     const { status } = await service.setQuantity(4n, '{}')
     expect(status).toBe(400)
   })

@@ -70,7 +70,7 @@ describe('section 5: authentication', () => {
     expect(contract.components.securitySchemes.bearerAuth).toMatchObject({ type: 'http', scheme: 'bearer' })
   })
 
-  test('every operation runs the suite below', () => {
+  test('every operation runs the authentication suite', () => {
     expect(GOOD_REQUESTS.map(({ operationId }) => operationId)).toEqual(
       OPERATIONS.map(({ operationId }) => operationId),
     )

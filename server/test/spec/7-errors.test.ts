@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => service.stop())
 
 describe('section 7: every error response carries an Error body', () => {
-  test('the codes of the contract are the ones there are', () => {
+  test('the contract lists exactly the existing error codes', () => {
     expect(contract.components.schemas.Error.properties.code.enum).toEqual([...ERROR_CODES])
   })
 
@@ -60,7 +60,7 @@ describe('section 7: every error response carries an Error body', () => {
     expect(standingOf(answer).limit).toBe(1_000_000)
   })
 
-  test.each(['FOO', 'get'])('the method %s, which nobody knows, is 405 too', async (method) => {
+  test.each(['FOO', 'get'])('the unknown method %s is 405 too', async (method) => {
     const connection = await RawConnection.open(`http://127.0.0.1:${service.port}`)
     connection.sendRequest(method, '/v1/inventory', service.key)
     const { status, head, body } = (await connection.answer()) ?? {}
@@ -69,7 +69,7 @@ describe('section 7: every error response carries an Error body', () => {
     expect(head).toContain('X-RateLimit-Limit: 1000000')
   })
 
-  test('a bug is 500, leaks nothing, and is reported to the operator with all detail', async () => {
+  test('a bug is 500, leaks nothing, and is logged with all details', async () => {
     const broken = await TestService.start({
       wrapStore: (store) => ({
         ...store,
@@ -87,7 +87,7 @@ describe('section 7: every error response carries an Error body', () => {
     await broken.stop()
   })
 
-  test('a bug in the look-up of the key is 500 too, with all headers', async () => {
+  test('a bug in the key lookup is 500 too, with all headers', async () => {
     const broken = await TestService.start({
       wrapStore: (store) => ({ ...store, findKey: () => Promise.reject(new TypeError('the secret detail')) }),
     })
@@ -98,7 +98,7 @@ describe('section 7: every error response carries an Error body', () => {
     await broken.stop()
   })
 
-  test('a failing database is 503 with Retry-After, and it recovers by itself', async () => {
+  test('a failing database is 503 with Retry-After, and recovers by itself', async () => {
     const failing = await TestService.start()
     const { key } = failing
     await failing.run('ALTER TABLE log RENAME TO away')
@@ -122,9 +122,9 @@ describe('section 7: every error response carries an Error body', () => {
     await failing.stop()
   })
 
-  // On PostgreSQL nobody has the whole database to himself: test/postgres has a lock on the row.
+  // PostgreSQL has no lock on the whole database: test/postgres covers a locked row.
   test.skipIf(ON_POSTGRES)(
-    'an update waits for another process that writes, and others are answered meanwhile',
+    'an update waits for a write of another process while other requests are answered',
     async () => {
       const other = new Database(service.databasePath)
       other.run('BEGIN IMMEDIATE')
@@ -136,7 +136,7 @@ describe('section 7: every error response carries an Error body', () => {
     },
   )
 
-  test('a request that cannot be parsed at all is refused, and the connection closed', async () => {
+  test('an unparseable request is rejected and its connection closed', async () => {
     const { promise, resolve } = Promise.withResolvers<string>()
     await Bun.connect({
       hostname: '127.0.0.1',

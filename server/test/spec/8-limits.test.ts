@@ -15,7 +15,7 @@ afterEach(() => service.stop())
 
 const list = (key: string): Promise<Answer> => service.call('GET', '/inventory', { key })
 
-/** Sends `count` requests one after the other and gives the last answer. */
+/** Sends `count` requests one after the other and returns the last response. */
 async function send(key: string, count: number): Promise<Answer> {
   let last = await list(key)
   for (let sent = 1; sent < count; sent++) last = await list(key)
@@ -23,7 +23,7 @@ async function send(key: string, count: number): Promise<Answer> {
 }
 
 describe('section 8: rate limits by plan', () => {
-  test('Free, Pro and Business allow what their plan says', () => {
+  test('Free, Pro and Business have the limits of their plan', () => {
     expect(PLAN_LIMITS).toEqual({
       free: { perMinute: 60, perDay: 1_000 },
       pro: { perMinute: 300, perDay: 10_000 },
@@ -31,25 +31,28 @@ describe('section 8: rate limits by plan', () => {
     })
   })
 
-  test.each(['free', 'pro', 'business'] as const)('a %s key gets its minute, then 429', async (plan) => {
-    const { secret } = await service.createKey(plan)
-    const { perMinute } = PLAN_LIMITS[plan]
-    for (let remaining = perMinute - 1; remaining >= 0; remaining--) {
-      const answer = await list(secret)
-      expect(answer.status).toBe(200)
-      expect(standingOf(answer)).toEqual({ limit: perMinute, remaining, reset: START / 1000 + 60 })
-    }
-    const over = await list(secret)
-    expect(over.status).toBe(429)
-    expect(standingOf(over)).toEqual({ limit: perMinute, remaining: 0, reset: START / 1000 + 60 })
-  })
+  test.each(['free', 'pro', 'business'] as const)(
+    'a %s key gets the requests of its minute, then 429',
+    async (plan) => {
+      const { secret } = await service.createKey(plan)
+      const { perMinute } = PLAN_LIMITS[plan]
+      for (let remaining = perMinute - 1; remaining >= 0; remaining--) {
+        const answer = await list(secret)
+        expect(answer.status).toBe(200)
+        expect(standingOf(answer)).toEqual({ limit: perMinute, remaining, reset: START / 1000 + 60 })
+      }
+      const over = await list(secret)
+      expect(over.status).toBe(429)
+      expect(standingOf(over)).toEqual({ limit: perMinute, remaining: 0, reset: START / 1000 + 60 })
+    },
+  )
 
-  test('an Enterprise key has the limits that it was made with', async () => {
+  test('an Enterprise key has its own limits', async () => {
     const { secret } = await service.createKey('enterprise', { limits: { perMinute: 7, perDay: 500 } })
     expect(standingOf(await list(secret))).toMatchObject({ limit: 7, remaining: 6 })
   })
 
-  test('one key does not use up what another has', async () => {
+  test('one key does not use up the limit of another', async () => {
     const [one, other] = [await service.createKey('free'), await service.createKey('free')]
     await send(one.secret, 61)
     expect(standingOf(await list(other.secret)).remaining).toBe(59)
@@ -57,7 +60,7 @@ describe('section 8: rate limits by plan', () => {
 })
 
 describe('section 8: windows', () => {
-  test('after the window it is 200 again, to the millisecond', async () => {
+  test('requests are admitted again as soon as the window ends, to the millisecond', async () => {
     const { secret } = await service.createKey('free')
     await send(secret, 60)
     service.now = START + MINUTE - 1
@@ -69,7 +72,7 @@ describe('section 8: windows', () => {
     expect(standingOf(fresh)).toEqual({ limit: 60, remaining: 59, reset: START / 1000 + 120 })
   })
 
-  test('a window starts with the first request in it', async () => {
+  test('a window starts with its first request', async () => {
     const { secret } = await service.createKey('free')
     await list(secret)
     service.now = START + 10 * MINUTE + 400
@@ -78,7 +81,7 @@ describe('section 8: windows', () => {
     expect(reset - service.now / 1000).toBeLessThanOrEqual(60)
   })
 
-  test('the day window takes over when it has fewer left, and refuses when it is used up', async () => {
+  test('the headers switch to the day window when it has fewer requests left, and it rejects when used up', async () => {
     const { secret } = await service.createKey('enterprise', { limits: { perMinute: 10, perDay: 16 } })
     expect(standingOf(await send(secret, 5))).toEqual({ limit: 10, remaining: 5, reset: START / 1000 + 60 })
     service.now = START + MINUTE
@@ -102,7 +105,7 @@ describe('section 8: windows', () => {
     expect(standingOf(await list(secret)).remaining).toBe(9)
   })
 
-  test('every answer counts once it is admitted, errors too', async () => {
+  test('every admitted request counts once, even if it fails', async () => {
     const { secret } = await service.createKey('free')
     await service.setQuantity(404n, '{"quantity": 1}', { key: secret })
     await service.setQuantity(1n, 'broken', { key: secret })
@@ -117,7 +120,7 @@ describe('section 8: windows', () => {
     expect((await list(secret)).status).toBe(429)
   })
 
-  test('with the real clock, a short window ends and Reset is a time at most 60 s ahead', async () => {
+  test('with the real clock, a short window ends and Reset is at most 60 s ahead', async () => {
     const real = await TestService.start({ realTime: true })
     const { secret } = await real.createKey('free')
     const before = Date.now() / 1000
@@ -132,10 +135,10 @@ describe('section 8: windows', () => {
 
 describe('section 8: bans', () => {
   const limits = { perMinute: 3, perDay: 10_000 }
-  /** Uses up the minute, then is rejected until the ban comes. */
+  /** Uses up the minute, then sends until the ban. */
   const provoke = (key: string): Promise<Answer> => send(key, 7)
 
-  test('going on after 429 brings a ban of 5 minutes, which lasts and ends', async () => {
+  test('continuing after 429 leads to a ban of 5 minutes, which then ends', async () => {
     const { secret } = await service.createKey('enterprise', { limits })
     expect((await send(secret, 6)).error.code).toBe('rate_limit_exceeded')
     const banned = await list(secret)
@@ -150,7 +153,7 @@ describe('section 8: bans', () => {
     expect((await list(secret)).status).toBe(200)
   })
 
-  test('each further ban lasts twice as long, at most an hour, and a day without forgets', async () => {
+  test('each further ban doubles, up to an hour; a day without a ban resets it', async () => {
     const { secret } = await service.createKey('enterprise', { limits })
     for (const minutes of [5, 10, 20, 40, 60, 60]) {
       const banned = await provoke(secret)
@@ -164,7 +167,7 @@ describe('section 8: bans', () => {
     expect((await provoke(secret)).headers.get('Retry-After')).toBe('300')
   })
 
-  test('a ban survives a restart, and so does what the next one doubles', async () => {
+  test('a ban survives a restart, and so does the duration of the next one', async () => {
     const { secret } = await service.createKey('enterprise', { limits })
     await provoke(secret)
     await service.restart()
@@ -174,7 +177,7 @@ describe('section 8: bans', () => {
     expect((await provoke(secret)).headers.get('Retry-After')).toBe('600')
   })
 
-  test('a parallel burst bans nobody, however large it is; going on after it does', async () => {
+  test('a parallel burst of any size bans nobody; continuing after it does', async () => {
     await service.stop()
     service = await TestService.start({ burstMs: 600_000 })
     const { secret } = await service.createKey('free')
@@ -190,14 +193,14 @@ describe('section 8: bans', () => {
     expect(burst.get('accepted')).toHaveLength(60)
     expect(burst.get('rate_limit_exceeded')).toHaveLength(70)
 
-    // A new connection, over which a request follows each answer.
+    // A new connection that sends a request after each response.
     const connection = await RawConnection.open(service.address)
     const codes: string[] = []
     for (let sent = 0; sent < 62; sent++) codes.push(await ask(connection))
     expect(codes).toEqual([...Array(60).fill('rate_limit_exceeded'), 'key_banned', 'key_banned'])
   })
 
-  test('requests that were pipelined before the first 429 was sent count as one burst', async () => {
+  test('requests pipelined before the first 429 count as one burst', async () => {
     await service.stop()
     service = await TestService.start({ burstMs: 600_000 })
     const { secret } = await service.createKey('enterprise', { limits })
@@ -212,7 +215,7 @@ describe('section 8: bans', () => {
     expect(codes).toEqual([200, 200, 200, ...Array(12).fill('rate_limit_exceeded')])
   })
 
-  test('one who waits as told is never banned', async () => {
+  test('a client that respects Retry-After is never banned', async () => {
     const { secret } = await service.createKey('enterprise', { limits })
     for (let round = 0; round < 10; round++) {
       const over = await send(secret, 4)
@@ -227,7 +230,7 @@ describe('section 8: requests without a valid key', () => {
     service.call('GET', '/inventory', { key: null, headers })
 
   test('are counted by address: 300 a minute, then 429 with Retry-After, never a ban', async () => {
-    // A key that has never been seen would have to wait as well: http/address-first.test.ts.
+    // A key that was never seen would have to wait as well: http/address-first.test.ts.
     expect((await list(service.key)).status).toBe(200)
     for (let remaining = 299; remaining >= 0; remaining--) {
       const answer = await knock()
@@ -244,12 +247,12 @@ describe('section 8: requests without a valid key', () => {
     expect((await knock()).status).toBe(401)
   })
 
-  test('X-Forwarded-For is not believed unless TRUST_PROXY says so', async () => {
+  test('X-Forwarded-For is ignored unless TRUST_PROXY is set', async () => {
     await knock({ 'X-Forwarded-For': '203.0.113.1' })
     expect(standingOf(await knock({ 'X-Forwarded-For': '203.0.113.2' })).remaining).toBe(298)
   })
 
-  test('with TRUST_PROXY the address that the proxy wrote is counted, not what the client made up', async () => {
+  test('with TRUST_PROXY the address written by the proxy counts, not the one the client sent', async () => {
     await service.stop()
     service = await TestService.start({ settings: { trustProxy: 'on' } })
     await knock({ 'X-Forwarded-For': '203.0.113.1' })

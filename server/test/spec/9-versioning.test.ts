@@ -11,18 +11,18 @@ beforeAll(async () => {
 afterAll(() => service.stop())
 
 describe('section 9: versioning', () => {
-  test('the interface version is 1.0.0', () => {
+  test('the API version is 1.0.0', () => {
     expect(contract.info.version).toBe('1.0.0')
   })
 
-  test('the version segment /v1 is part of both base addresses, and of the path', async () => {
+  test('the version segment /v1 is part of both base addresses and of the path', async () => {
     for (const { url } of contract.servers) expect(url).toEndWith('/v1')
     expect(contract.servers.map(({ description }) => description)).toEqual(['Production', 'Staging'])
     expect((await service.fetch('GET', '/v1/inventory')).status).toBe(200)
     expect((await service.fetch('GET', '/inventory')).status).toBe(404)
   })
 
-  test('the base addresses and the sunset are settings, and the served contract shows them', async () => {
+  test('the base addresses and the sunset date are settings, and the served contract shows them', async () => {
     const settings = {
       baseUrl: 'https://shop.test/v1',
       stagingBaseUrl: 'https://staging.shop.test/v1',
@@ -37,7 +37,7 @@ describe('section 9: versioning', () => {
     await other.stop()
   })
 
-  test('of staging it is the staging address that is the own one; whatever Host a caller sends', async () => {
+  test('on staging the contract shows the staging address, whatever Host a caller sends', async () => {
     const settings = { environment: 'staging', baseUrl: 'https://shop.test/v1', host: '0.0.0.0' }
     const other = await TestService.start({ settings })
     const headers = { Host: 'evil.test' }
@@ -49,7 +49,7 @@ describe('section 9: versioning', () => {
     await other.stop()
   })
 
-  test('the served contract is the checked-in one, with the address that the service listens on', async () => {
+  test('the served contract is the checked-in one, with the listening address', async () => {
     const { json } = await service.fetch('GET', '/openapi.json', { key: null })
     const own = { url: `http://127.0.0.1:${service.port}/v1`, description: 'Production' }
     expect(json).toEqual({ ...contract, servers: [own] })
@@ -57,7 +57,7 @@ describe('section 9: versioning', () => {
     expect([post.status, post.error.code]).toEqual([405, 'method_not_allowed'])
   })
 
-  test('operations carry a stability marking, and the update is experimental', () => {
+  test('operations have a stability marker, and the update is experimental', () => {
     expect(contract.paths['/inventory'].get['x-stability']).toBe('stable')
     expect(contract.paths['/inventory/{petId}'].patch['x-stability']).toBe('experimental')
     expect(contract.paths['/store/orders'].get['x-stability']).toBe('beta')
@@ -71,7 +71,7 @@ describe('section 9: versioning', () => {
     }
   })
 
-  test('GET /pets/{petId} is deprecated and has a sunset date, in the contract and in every answer', async () => {
+  test('GET /pets/{petId} is deprecated with a sunset date, in the contract and in every response', async () => {
     expect(contract.paths['/pets/{petId}'].get).toMatchObject({ deprecated: true, 'x-sunset': '2030-12-05' })
     for (const path of ['/pets/1', '/pets/404', '/pets/abc']) {
       const { headers } = await service.call('GET', path)
@@ -83,7 +83,7 @@ describe('section 9: versioning', () => {
     expect((await service.call('GET', '/inventory')).headers.has('Sunset')).toBe(false)
   })
 
-  test('GET /pets/{petId} answers with the pet until the sunset, and 410 from then on', async () => {
+  test('GET /pets/{petId} returns the pet until the sunset, then 410', async () => {
     service.now = SUNSET - 1
     const last = await service.call('GET', '/pets/2')
     expect([last.status, last.text]).toEqual([

@@ -18,7 +18,7 @@ const OPTIONS: AdjustOptions = { ...ORIGIN, examples: 10, skipRefused: false }
 const NOTHING = { count: 0, first: [] }
 const pet = (id: bigint) => petOf(id, 5)
 
-/** What every adapter of the port promises of one adjustment of many pets. */
+/** The guarantees of every adapter for one adjustment of many pets. */
 export function adjustmentSuite(name: string, underTest: StoreUnderTest): void {
   describe(`${name}: adjustments of many pets`, () => {
     let store: Store
@@ -49,7 +49,7 @@ export function adjustmentSuite(name: string, underTest: StoreUnderTest): void {
     const quantities = async () => (await stockOf(store)).map(({ quantity }) => quantity)
     const many = (count: number) => Array.from({ length: count }, (_, index) => BigInt(index))
 
-    test('make every change, tell which, and leave what is not named', async () => {
+    test('make every change, report it, and leave other pets alone', async () => {
       await store.addPets([LOWEST, 1n, 2n, 3n, HIGHEST].map((id) => pet(id)))
       const report = await adjust([
         { petId: HIGHEST, delta: 7 },
@@ -75,7 +75,7 @@ export function adjustmentSuite(name: string, underTest: StoreUnderTest): void {
       expect(await store.findDamage()).toEqual([])
     })
 
-    test('go on with the history of each pet, and others go on with theirs', async () => {
+    test('continue the history of each pet, and other pets keep theirs', async () => {
       await store.addPets([pet(1n)])
       await store.changeStock([{ type: 'set_quantity', petId: 1n, quantity: 6, keyId: 'key_a', at: 1 }])
       await adjust([{ petId: 1n, delta: 1 }])
@@ -106,7 +106,7 @@ export function adjustmentSuite(name: string, underTest: StoreUnderTest): void {
       { petId: 405n, quantity: 0 },
     ]
 
-    test('change nothing where one of them cannot be made, and tell the first few by line', async () => {
+    test('change nothing if one change fails, and report the first failures by line', async () => {
       await store.addPets([1n, 2n, 3n, 4n].map((id) => pet(id)))
       const cursor = await store.loadStock(() => {})
       const report = await adjust(REFUSED, { examples: 3 })
@@ -126,14 +126,14 @@ export function adjustmentSuite(name: string, underTest: StoreUnderTest): void {
       expect(await store.stockChangesSince(cursor)).toMatchObject({ set: [], removed: [] })
     })
 
-    test('make the others where they are told to', async () => {
+    test('make the other changes if bad lines are to be skipped', async () => {
       await store.addPets([1n, 2n, 3n, 4n].map((id) => pet(id)))
       const report = await adjust(REFUSED, { skipRefused: true })
       expect([report.changed.count, report.unchanged, report.refused.count]).toEqual([1, 1, 4])
       expect(await quantities()).toEqual([6, 5, 5, 5])
     })
 
-    test('can be looked at before: nothing changes by that', async () => {
+    test('have a preview that changes nothing', async () => {
       await store.addPets([1n, 2n, 3n, 4n].map((id) => pet(id)))
       const staged = await stage(REFUSED)
       const preview = await staged.preview(10)
@@ -144,7 +144,7 @@ export function adjustmentSuite(name: string, underTest: StoreUnderTest): void {
       expect(await quantities()).toEqual([5, 5, 5, 5])
     })
 
-    test('the first line of a pet counts, and the others are told with it', async () => {
+    test('the first line of a pet counts, and duplicates are reported with it', async () => {
       const staged = await store.stageAdjustment()
       await staged.add([
         { line: 2, value: { petId: 7n, delta: 1 } },
@@ -154,7 +154,7 @@ export function adjustmentSuite(name: string, underTest: StoreUnderTest): void {
       await staged.discard()
     })
 
-    test('are decided on in the commit, whatever was looked at before', async () => {
+    test('are decided in the commit, regardless of the preview', async () => {
       await store.addPets([1n, 2n, 3n].map((id) => pet(id)))
       const staged = await stage([
         { petId: 1n, delta: -4 },
@@ -175,7 +175,7 @@ export function adjustmentSuite(name: string, underTest: StoreUnderTest): void {
       expect(await quantities()).toEqual([6, 6, 5])
     })
 
-    test('are one commit, however many there are, and those who follow the stock learn of it', async () => {
+    test('are one commit of any size, and followers of the stock learn of it', async () => {
       const petIds = many(25_000)
       const staged = await store.stagePets()
       await staged.add(petIds.map((id, index) => ({ line: index + 2, value: pet(id) })))
@@ -218,7 +218,7 @@ export function adjustmentSuite(name: string, underTest: StoreUnderTest): void {
       ])
     })
 
-    test('given up in the middle, have changed nothing, and others can write', async () => {
+    test('if aborted, have changed nothing, and others can write', async () => {
       const staged = await store.stagePets()
       await staged.add(many(30_000).map((id, index) => ({ line: index + 2, value: pet(id) })))
       await staged.seal(0)
@@ -234,7 +234,7 @@ export function adjustmentSuite(name: string, underTest: StoreUnderTest): void {
       await store.changeStock([{ type: 'set_quantity', petId: 1n, quantity: 6, keyId: 'key_a', at: 1 }])
     })
 
-    test('lose no change that others make at the same time', async () => {
+    test('lose no concurrent change by others', async () => {
       const petIds = many(3_000)
       await store.addPets(petIds.map((id) => pet(id)))
       const ones = petIds.map((petId) => ({ petId, delta: 1 }))
@@ -245,7 +245,7 @@ export function adjustmentSuite(name: string, underTest: StoreUnderTest): void {
           const changes = [5n, 2_999n, 0n, 1_500n].map((petId) => ({ petId, delta: 1 }))
           await store.changeStock([{ type: 'adjust', keyId: 'key_a', at: 1, changes }])
           updates++
-          // SQLite answers without a pause, in which nobody else would get a turn.
+          // SQLite responds synchronously, and nobody else would get a turn.
           await Bun.sleep(1)
         }
       })()

@@ -25,7 +25,7 @@ const patch = (petId: bigint, petPatch: PetPatch): Command => ({
 const remove = (removedPet: bigint): Command => ({ type: 'remove_pet' as const, ...BY, petId: removedPet })
 const row = (id: bigint, more: Partial<ImportedPet> = {}): ImportedPet => ({ ...pet(id, 10), ...more })
 
-/** What every adapter of the port promises of pets and categories. */
+/** The guarantees of every adapter for pets and categories. */
 export function catalogSuite(name: string, underTest: StoreUnderTest): void {
   describe(`${name}: catalogue`, () => {
     let store: Store
@@ -59,7 +59,7 @@ export function catalogSuite(name: string, underTest: StoreUnderTest): void {
       }
     }
 
-    test('a pet is there for everybody, in all its parts, with its entry', async () => {
+    test('a new pet is complete and visible to everybody, with its entry', async () => {
       const whole = {
         name: 'ключ 🐶',
         categoryId: 1n,
@@ -75,7 +75,7 @@ export function catalogSuite(name: string, underTest: StoreUnderTest): void {
       expect(await other.findAvailability(id)).toEqual({ petId: id, quantity: 7, reserved: 0 })
     })
 
-    test('ids go on behind those that were there, were imported, and were chosen', async () => {
+    test('ids continue after existing, imported and chosen ones', async () => {
       await imported([row(20n), row(LOWEST), row(HIGHEST)])
       const made = await store.changeStock([
         create(),
@@ -90,12 +90,12 @@ export function catalogSuite(name: string, underTest: StoreUnderTest): void {
       expect((await store.changeStock([create()])).map(idIn)).toEqual([32n])
     })
 
-    test('pets that were added in one go leave the next ones free ids at once', async () => {
+    test('after a bulk insert, new pets get free ids at once', async () => {
       await store.addPets(Array.from({ length: 500 }, (_, index) => pet(BigInt(index + 10), 0)))
       expect((await store.changeStock([create()])).map(idIn)).toEqual([510n])
     })
 
-    test('barcodes go from one to another within a commit', async () => {
+    test('barcodes can move between pets within a commit', async () => {
       await store.changeStock([
         patch(1n, { barcode: null }),
         patch(2n, { barcode: 'A' }),
@@ -112,7 +112,7 @@ export function catalogSuite(name: string, underTest: StoreUnderTest): void {
       ])
     })
 
-    test('a pet that is made, changed and removed in a commit leaves its history alone', async () => {
+    test('a pet that is created, changed and removed in one commit keeps its history', async () => {
       await store.changeStock([
         create({ id: 9n, barcode: 'X', lowStockAt: 9 }),
         change(9n, 3),
@@ -129,7 +129,7 @@ export function catalogSuite(name: string, underTest: StoreUnderTest): void {
       ])
     })
 
-    test('a pet that goes and comes back in one commit is a new one', async () => {
+    test('a pet that is removed and added again in one commit is a new one', async () => {
       await store.changeStock([patch(1n, { lowStockAt: 50 }), change(1n, 2)])
       const back = { name: 'Back', categoryId: 1n, status: 'pending', quantity: 8 } as const
       await store.changeStock([remove(1n), create({ id: 1n, ...back })])
@@ -137,7 +137,7 @@ export function catalogSuite(name: string, underTest: StoreUnderTest): void {
       expect((await stockOf(other))[0]).toEqual({ petId: 1n, quantity: 8, status: 'pending' })
     })
 
-    test('made with the same id or barcode at once, one is there and the others are told', async () => {
+    test('of concurrent creations with the same id or barcode, one succeeds and the others are rejected', async () => {
       for (let round = 0; round < 30; round++) {
         const [id, barcode] = [BigInt(-1 - round), `code-${round}`]
         const both = [store, other, store, other, store, other]
@@ -153,7 +153,7 @@ export function catalogSuite(name: string, underTest: StoreUnderTest): void {
       }
     })
 
-    test('many that bring the same ids and barcodes in other orders do not wait crosswise', async () => {
+    test('concurrent creations with the same ids and barcodes in different orders do not deadlock', async () => {
       for (let round = 0; round < 12; round++) {
         const drafts = Array.from({ length: 100 }, (_, index) =>
           round % 2 === 0 ? { barcode: `${round}-${index}` } : { id: BigInt(-1_000 * round - index) },
@@ -168,7 +168,7 @@ export function catalogSuite(name: string, underTest: StoreUnderTest): void {
       }
     })
 
-    test('a category that is removed while a pet is made in it: one of both is refused', async () => {
+    test('if a category is removed while a pet is created in it, one of the two is rejected', async () => {
       for (let round = 0; round < 10; round++) {
         const id = BigInt(50 + round)
         await store.changeStock([{ type: 'create_category', ...BY, draft: { id, name: 'Short' } }])
@@ -182,7 +182,7 @@ export function catalogSuite(name: string, underTest: StoreUnderTest): void {
       }
     })
 
-    test('an import sets, leaves and takes away barcodes and thresholds', async () => {
+    test('an import sets, keeps and clears barcodes and thresholds', async () => {
       await imported([row(1n, { lowStockAt: 3 }), row(2n, { barcode: 'Z', lowStockAt: 1 }), row(3n)])
       const records = async () =>
         (await other.listPets({}, 9)).map(({ barcode, lowStockAt }: Pet): unknown[] => [barcode, lowStockAt])
@@ -199,7 +199,7 @@ export function catalogSuite(name: string, underTest: StoreUnderTest): void {
       ])
     })
 
-    test('two lines of a file may swap their barcodes, and a new pet may take one that is given up', async () => {
+    test('two lines of a file may swap their barcodes, and a new pet may take a released one', async () => {
       await imported([row(1n, { barcode: 'B' }), row(9n, { barcode: 'C' }), row(2n, { barcode: 'A' })])
       expect(await barcodes()).toEqual([
         [1n, 'B'],
@@ -211,7 +211,7 @@ export function catalogSuite(name: string, underTest: StoreUnderTest): void {
       expect(await barcodes()).toContainEqual([8n, 'B'])
     })
 
-    test('taken barcodes are refused with their lines, and nothing comes in; or what can comes in without them', async () => {
+    test('lines with used barcodes are rejected, and nothing is imported; or the other lines are imported without them', async () => {
       const rows = [
         ...[row(3n, { barcode: 'A' }), row(7n, { barcode: 'N' }), row(1n, { quantity: 77 })],
         ...[row(8n, { barcode: 'N' }), row(9n, { barcode: 'O' })],
@@ -227,7 +227,7 @@ export function catalogSuite(name: string, underTest: StoreUnderTest): void {
       expect(await imported(rows, { skipBad: true })).toEqual({
         ...{ added: 2, changed: 1, unchanged: 0, refused: { count: 2, first } },
       })
-      // Pet 1 keeps its barcode, and is not made to pay for who wanted it.
+      // Pet 1 keeps its barcode, and its own changes are imported.
       expect((await stockOf(other))[0]?.quantity).toBe(77)
       expect(await barcodes()).toEqual([
         [1n, 'A'],
@@ -238,13 +238,13 @@ export function catalogSuite(name: string, underTest: StoreUnderTest): void {
       ])
     })
 
-    test('who is left out keeps its barcode, so that the next who wanted it is left out as well', async () => {
+    test('a skipped pet keeps its barcode, so the next pet that wanted it is skipped as well', async () => {
       const rows = [row(1n, { barcode: 'B' }), row(9n, { barcode: 'A' }), row(2n, { barcode: 'B' })]
       const counts = await imported(rows, { skipBad: true })
       expect(counts.refused?.first.map(({ line }) => line)).toEqual([2, 3])
     })
 
-    test('a preview counts what is refused, and leaves the counts of the import right', async () => {
+    test('a preview counts rejected lines, and does not distort the counts of the import', async () => {
       const staged = await store.stagePets()
       const rows = [row(3n, { barcode: 'A' }), row(1n, { quantity: 10 })]
       await staged.add(rows.map((value, index) => ({ line: index + 2, value })))
@@ -255,7 +255,7 @@ export function catalogSuite(name: string, underTest: StoreUnderTest): void {
       await staged.discard()
     })
 
-    test('an import makes the categories that it names, and no others', async () => {
+    test('an import creates the categories that it names, and no others', async () => {
       await store.changeStock([
         { type: 'create_category', ...BY, draft: { id: 8n, name: 'Birds', lowStockAt: 9 } },
       ])

@@ -9,7 +9,7 @@ import type { StoreUnderTest } from './store-under-test.ts'
 
 const item = (petId: bigint, quantity: number): InventoryItem => ({ petId, quantity, status: 'available' })
 
-/** What every adapter of the port promises to those who keep up with the stock. */
+/** The guarantees of every adapter for followers of the stock. */
 export function changeSuite(name: string, underTest: StoreUnderTest): void {
   describe(`${name}: keeping up with changes`, () => {
     let store: Store
@@ -31,13 +31,13 @@ export function changeSuite(name: string, underTest: StoreUnderTest): void {
       return { items, cursor }
     }
 
-    test('loading gives every entry in order, and a cursor after which nothing has changed', async () => {
+    test('loading returns every entry in order, and a cursor after which nothing has changed', async () => {
       const { items, cursor } = await loaded()
       expect(items).toEqual([item(1n, 1), item(2n, 2), item(3n, 3)])
       expect(await store.stockChangesSince(cursor)).toMatchObject({ set: [], removed: [] })
     })
 
-    test('changes by this process and by another one are told once for each pet, as it is now', async () => {
+    test('changes by this process and by another are returned once per pet, with its current state', async () => {
       const { cursor } = await loaded()
       await store.changeStock([change(3n, 30), change(1n, 10), change(1n, 11)])
       await other.changeStock([change(2n, 20)])
@@ -51,13 +51,13 @@ export function changeSuite(name: string, underTest: StoreUnderTest): void {
       expect(await store.stockChangesSince(first.cursor)).toMatchObject({ set: [], removed: [] })
     })
 
-    test('pets that were added are told', async () => {
+    test('added pets are returned', async () => {
       const { cursor } = await loaded()
       await other.addPets([pet(9n, 9)])
       expect(await store.stockChangesSince(cursor)).toMatchObject({ set: [item(9n, 9)], removed: [] })
     })
 
-    test('more changes than are worth telling one by one are too many', async () => {
+    test('a very large number of changes is reported as too many', async () => {
       const { cursor } = await loaded()
       for (let round = 0; round < 11; round++) {
         const batch = Array.from({ length: 1_000 }, (_, index) => change(1n, round * 1_000 + index + 100))
@@ -87,7 +87,7 @@ export function changeSuite(name: string, underTest: StoreUnderTest): void {
       const taken = webhook(7n, 'https://shop.example/')
       await store.changeStock([{ type: 'create_webhook', webhook: taken, keyId: 'key_a', at: 1 }])
       const send = (request: Command) => commits.run(request)
-      // Alone in its turn, it is committed at once; what follows is one batch.
+      // As the only request of its turn it is committed at once; the following ones are one batch.
       const first = send(change(1n, 10))
       const batch = await Promise.allSettled([
         send(change(1n, 11)),
@@ -103,7 +103,7 @@ export function changeSuite(name: string, underTest: StoreUnderTest): void {
         send(change(3n, 30)),
       ])
       await first
-      // PostgreSQL stores no NUL, SQLite does.
+      // SQLite can store NUL, PostgreSQL cannot.
       const withNul = store.version() === undefined ? 'rejected' : 'fulfilled'
       expect(batch.map(({ status }) => status)).toEqual([
         'fulfilled',
@@ -122,7 +122,7 @@ export function changeSuite(name: string, underTest: StoreUnderTest): void {
       expect(finished.reduce((sum, updates) => sum + updates)).toBe(1 + answered)
     })
 
-    test('the version, where there is one, is another one after each change by anybody', async () => {
+    test('the version, if the store has one, differs after each change by any process', async () => {
       const before = store.version()
       if (before === undefined) return
       expect(store.version()).toBe(before)
@@ -130,7 +130,7 @@ export function changeSuite(name: string, underTest: StoreUnderTest): void {
       const own = store.version()
       expect(own).not.toBe(before)
       await other.changeStock([change(1n, 20)])
-      // Another process's change is told from the next turn of the event loop on.
+      // A change by another process is visible from the next turn of the event loop on.
       await new Promise((resume) => setImmediate(resume))
       expect(store.version()).not.toBe(own as number)
     })

@@ -15,7 +15,7 @@ const NOW = 1_790_000_000_000
 const HIGHEST = 9223372036854775807n
 const QUIET = { signal: new AbortController().signal, onProgress: () => {} }
 
-/** A little of everything that a store can hold. */
+/** A little of everything that a store can contain. */
 const ADJUSTMENT: SubmittedCommand = {
   type: 'adjust',
   keyId: 'key_a',
@@ -43,7 +43,7 @@ async function fill(store: Store): Promise<void> {
   ])
   await store.changeStock([ADJUSTMENT])
   await removePet(store, 2n)
-  // Added anew, it has another quantity than its history says.
+  // Added again, its quantity differs from its history.
   await store.changeStock([{ type: 'set_quantity', petId: 3n, quantity: 80, keyId: 'key_b', at: NOW + 3 }])
   await removePet(store, 3n)
   await store.addPets([{ id: 3n, name: 'Back', categoryId: 1n, status: 'sold', quantity: 5 }])
@@ -93,7 +93,7 @@ async function everything(store: Store): Promise<unknown> {
   }
 }
 
-/** What every adapter of the port promises of moving a store, here and there. */
+/** The guarantees of every adapter for copying a store in either direction. */
 export function contentsSuite(name: string, from: StoreUnderTest, to: StoreUnderTest): void {
   describe(`${name}: copy`, () => {
     let source: Store
@@ -109,7 +109,7 @@ export function contentsSuite(name: string, from: StoreUnderTest, to: StoreUnder
       await to.discard()
     })
 
-    test('moves everything, and goes on where the other left off', async () => {
+    test('copies everything, and continues where the source ended', async () => {
       await fill(source)
       const { counts, tag } = await copyStore(source, target, QUIET)
       expect(counts).toMatchObject({
@@ -147,7 +147,7 @@ export function contentsSuite(name: string, from: StoreUnderTest, to: StoreUnder
       expect((await target.listUsage('2026-01-01'))[0]?.accepted).toBe(3)
     })
 
-    test('the id of what was removed is given to nobody else, neither by a copy nor by a new identity', async () => {
+    test('neither a copy nor a new identity assigns the id of a removed record again', async () => {
       const by = { keyId: 'key_a', at: NOW }
       const newPet = {
         type: 'create_pet',
@@ -164,7 +164,7 @@ export function contentsSuite(name: string, from: StoreUnderTest, to: StoreUnder
       await source.changeStock([{ type: 'remove_category', ...by, categoryId: 2n }])
       await copyStore(source, target, QUIET)
       expect(await target.changeStock([newPet])).toMatchObject([{ pet: { id: 3n } }])
-      // The original of a restored dump may have given more ids.
+      // The original of a restored dump may have assigned more ids.
       await source.renewIdentity()
       expect(await source.changeStock([newPet, newCategory])).toMatchObject([
         { pet: { id: 3n + BigInt(ID_STEP) } },
@@ -172,14 +172,14 @@ export function contentsSuite(name: string, from: StoreUnderTest, to: StoreUnder
       ])
     })
 
-    test('refuses a store that holds anything, and leaves it as it is', async () => {
+    test('refuses a store that is not empty, and leaves it unchanged', async () => {
       await fill(source)
       await addOrders(target, [{ id: 1n, petId: 1n, quantity: 1, shipDate: 1, complete: true }])
       await expect(copyStore(source, target, QUIET)).rejects.toThrow('not empty: it has 1 rows of orders')
       expect(await target.countPets()).toBe(0)
     })
 
-    test('given up in the middle, it has written nothing', async () => {
+    test('if aborted, it has written nothing', async () => {
       await fill(source)
       const controller = new AbortController()
       const given = { signal: controller.signal, onProgress: () => controller.abort() }

@@ -26,7 +26,7 @@ const pet = (
   quantity,
 })
 
-/** What every adapter of the port promises to those who follow what happens to the stock. */
+/** The guarantees of every adapter for followers of events. */
 export function eventSuite(name: string, underTest: StoreUnderTest): void {
   describe(`${name}: events`, () => {
     let store: Store
@@ -42,7 +42,7 @@ export function eventSuite(name: string, underTest: StoreUnderTest): void {
       await underTest.discard()
     })
 
-    /** Everything after the cursor, a few at a time, without the cursors. */
+    /** All events after the cursor, read a few at a time, without their cursors. */
     async function eventsAfter(cursor: string, limit = 3): Promise<object[]> {
       const all: object[] = []
       for (;;) {
@@ -68,14 +68,14 @@ export function eventSuite(name: string, underTest: StoreUnderTest): void {
       ...rest,
     })
 
-    test('behind the latest cursor there is nothing until something happens', async () => {
+    test('after the latest cursor there is nothing until something happens', async () => {
       const cursor = await store.latestEventCursor()
       expect(await eventsAfter(cursor)).toEqual([])
       await store.changeStock([change(1n, 1), change(404n, 5)])
       expect(await eventsAfter(cursor)).toEqual([])
     })
 
-    test('each change of a quantity is told once, in order, by whichever process', async () => {
+    test('each change of a quantity is returned once, in order, whichever process made it', async () => {
       const cursor = await store.latestEventCursor()
       await store.changeStock([change(1n, 10), change(2n, 20), change(1n, 11), change(1n, 11)])
       await other.changeStock([change(1n, 12, 7)])
@@ -87,7 +87,7 @@ export function eventSuite(name: string, underTest: StoreUnderTest): void {
       ])
     })
 
-    test('pets that come, change and go are told between the others, in order', async () => {
+    test('added, changed and removed pets are returned between the other events, in order', async () => {
       const cursor = await store.latestEventCursor()
       await store.changeStock([change(1n, 10)])
       await other.addPets([pet(9n, 9)])
@@ -119,13 +119,13 @@ export function eventSuite(name: string, underTest: StoreUnderTest): void {
       ])
     })
 
-    test('an import tells the quantities that it changed', async () => {
+    test('an import reports the quantities that it changed', async () => {
       const cursor = await store.latestEventCursor()
       await importPets([pet(1n, 5), pet(2n, 2, 'sold')])
       expect(await eventsAfter(cursor)).toEqual([quantity(1n, 1, 5, { at: 9, keyId: 'importer' })])
     })
 
-    test('the cursor of each event is right behind it', async () => {
+    test('the cursor of an event is right after it', async () => {
       const start = await store.latestEventCursor()
       await store.changeStock([change(1n, 10), change(2n, 20)])
       await other.addPets([pet(9n, 9)])
@@ -140,7 +140,7 @@ export function eventSuite(name: string, underTest: StoreUnderTest): void {
       expect(await eventsAfter(found.cursor)).toEqual([])
     })
 
-    test('so many entries at once that they are not told one by one are a relist', async () => {
+    test('a very large number of new entries is one relist', async () => {
       const cursor = await store.latestEventCursor()
       await importPets(Array.from({ length: 1_500 }, (_, index) => pet(BigInt(index + 100), 1)))
       await store.changeStock([change(1n, 10)])
@@ -157,7 +157,7 @@ export function eventSuite(name: string, underTest: StoreUnderTest): void {
       )
     })
 
-    test('a cursor of before the identity was renewed is not gone on from, and one of after is', async () => {
+    test('a cursor from before the identity was renewed cannot be resumed, and one from after it can', async () => {
       const before = await store.latestEventCursor()
       await store.changeStock([change(1n, 10)])
       await other.renewIdentity()
@@ -167,7 +167,7 @@ export function eventSuite(name: string, underTest: StoreUnderTest): void {
       expect(await eventsAfter(cursor)).toEqual([quantity(1n, 10, 11)])
     })
 
-    test('what is too far back is not told one by one', async () => {
+    test('a cursor too far back gets no single events', async () => {
       const cursor = await store.latestEventCursor()
       for (let round = 0; round < 11; round++) {
         await store.changeStock(
@@ -175,19 +175,19 @@ export function eventSuite(name: string, underTest: StoreUnderTest): void {
         )
       }
       const found = await store.stockEventsAfter(cursor, 10)
-      // It comes to the same for the reader, who lists again.
+      // It has the same effect for the reader, which lists again.
       if (typeof found !== 'string') expect(found.events.map(({ kind }) => kind)).toEqual(['relist'])
       else expect(found).toBe('too_far')
     })
 
     test.each(['', 'abc', '-1.0', ' 1.1', '1.1 ', '1.1.1.1.1', '9'.repeat(40)])(
-      'does not know the cursor "%s"',
+      'rejects the cursor "%s"',
       async (cursor) => {
         expect(await store.stockEventsAfter(cursor, 10)).toBe('unknown_cursor')
       },
     )
 
-    test('following while several write at once misses nothing and repeats nothing', async () => {
+    test('following during concurrent writes misses nothing and repeats nothing', async () => {
       let cursor = await store.latestEventCursor()
       const seen: string[] = []
       let isWriting = true
@@ -221,7 +221,7 @@ export function eventSuite(name: string, underTest: StoreUnderTest): void {
       }
     })
 
-    test('from before what was removed of the log, the stock is to be listed again; from behind it all goes on', async () => {
+    test('a cursor from before the pruned part must list again; a later one continues', async () => {
       const early = await store.latestEventCursor()
       await store.changeStock([change(1n, 10), change(2n, 20)])
       const late = await store.latestEventCursor()
@@ -237,7 +237,7 @@ export function eventSuite(name: string, underTest: StoreUnderTest): void {
       expect(await eventsAfter(latest)).toEqual([quantity(1n, 11, 12)])
     })
 
-    test('what was recorded before a time is removed, but for what comes behind something later', async () => {
+    test('changes before a time are removed, except those after a later change', async () => {
       await store.changeStock([change(1n, 10, 2_000_000_000_000), change(1n, 11, 5)])
       const { prunable, total } = await store.countPrunable({ before: 1_900_000_000_000 })
       expect([prunable, total]).toEqual([2, 4])

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** Where a database may be made: for each test of the file a folder of its own, which goes with it. */
+/** A path for a database: each test of the file gets a new folder, which is removed after it. */
 export function freshFile(): { readonly path: string } {
   const file = { path: '' }
   let folder = ''

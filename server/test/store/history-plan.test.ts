@@ -12,16 +12,16 @@ setDefaultTimeout(120_000)
 
 const file = freshFile()
 const ROWS = 30_000
-/** An hour of a log with one row a minute, without the skew that clocks may have. */
+/** An hour of a log with one row a minute, without the allowed clock skew. */
 const HOUR = { since: 15_000 * 60_000, until: 15_060 * 60_000 }
-/** Bisecting 30,000 rows takes 15 steps at each end; each step may look at 200 rows on its way to a change. */
+/** Bisecting 30,000 rows takes 15 steps at each end; each step may read 200 rows on its way to a change. */
 const MAX_ROWS_READ = 2 * 20 * 210
 
 const changes = (numbers: string) => `
   INSERT INTO log (id, kind, pet_id, before, after, at, key_id)
   SELECT n, 'change', 1, 1, 2, CAST(n AS BIGINT) * 60000, 'key_a' FROM ${numbers}`
 
-/** The statements that a page of one hour asks for. */
+/** The statements for a page of one hour. */
 async function statementsOf(database: Pick<SqlDatabase, 'rows'>) {
   const asked: { readonly text: string; readonly values: readonly SqlValue[] }[] = []
   const listening: Pick<SqlDatabase, 'rows'> = {
@@ -91,7 +91,7 @@ interface PlanNode {
   readonly 'Rows Removed by Filter'?: number
 }
 
-/** How many rows of the log were read, whether they were returned or not. */
+/** The number of log rows read, whether returned or not. */
 function rowsRead(node: PlanNode): number {
   const own = Number(node['Actual Rows'] ?? 0) + Number(node['Rows Removed by Filter'] ?? 0)
   const ownRows = node['Relation Name'] === 'log' ? own * Number(node['Actual Loops'] ?? 1) : 0

@@ -16,7 +16,7 @@ const key: ApiKey = {
 const secret = (hash: string, createdAt = NOW) => ({ hash, hint: `hint of ${hash}`, createdAt })
 const act = { at: NOW, actor: 'anna' }
 
-/** What every adapter of the port promises of keys. */
+/** The guarantees of every adapter for keys. */
 export function keySuite(name: string, underTest: StoreUnderTest): void {
   describe(`${name}: keys`, () => {
     let store: Store
@@ -28,7 +28,7 @@ export function keySuite(name: string, underTest: StoreUnderTest): void {
       await underTest.discard()
     })
 
-    test('are found by the hash of their secret alone', async () => {
+    test('are found only by the hash of their secret', async () => {
       const ended: ApiKey = {
         ...key,
         id: 'key_b',
@@ -43,7 +43,7 @@ export function keySuite(name: string, underTest: StoreUnderTest): void {
       expect(await store.findKey('key_a')).toBeUndefined()
     })
 
-    test('have their permissions in one order, and none by a name that is not known', async () => {
+    test('have their permissions in a fixed order, and no unknown permission', async () => {
       await store.addKey({ ...key, permissions: ['orders', 'stock'] }, secret('hash a'), act)
       expect((await store.findKey('hash a'))?.permissions).toEqual(['stock', 'orders'])
       const database = await underTest.connect()
@@ -52,7 +52,7 @@ export function keySuite(name: string, underTest: StoreUnderTest): void {
       expect((await store.findKey('hash a'))?.permissions).toEqual(['pets'])
     })
 
-    test('changed, are other in what was given and keep the rest, and the audit tells before and after', async () => {
+    test('a change affects only the given fields, and the audit shows before and after', async () => {
       await store.addKey(key, secret('hash a'), act)
       await store.addKey({ ...key, id: 'key_b' }, secret('hash b'), act)
       const changed = async (change: KeyChange) => {
@@ -82,7 +82,7 @@ export function keySuite(name: string, underTest: StoreUnderTest): void {
       expect(await store.findKey('hash b')).toEqual({ ...key, id: 'key_b' })
     })
 
-    test('changed in different parts by two who saw the same, have both changes', async () => {
+    test('concurrent changes of different fields are both applied', async () => {
       await store.addKey(key, secret('hash a'), act)
       await store.changeKey(key, { name: 'Till' }, act)
       await store.changeKey(key, { permissions: ['orders'] }, act)
@@ -109,7 +109,7 @@ export function keySuite(name: string, underTest: StoreUnderTest): void {
       ])
     })
 
-    test('list the hashes of all secrets, then those of keys that any process changed since', async () => {
+    test('list the hashes of all secrets, then those of keys changed since by any process', async () => {
       const sorted = async (after?: bigint) => {
         const { hashes, position } = await store.listSecretHashes(after)
         return { hashes: hashes.toSorted(), position }
@@ -132,14 +132,14 @@ export function keySuite(name: string, underTest: StoreUnderTest): void {
       expect(replaced.hashes).not.toContain('hash a')
       expect(replaced.hashes).not.toContain('hash c')
 
-      // A revoked key keeps its secret, so that its owner learns that it was revoked.
+      // A revoked key keeps its secret, so that its owner learns of the revocation.
       await another.revokeKey('key_b', act)
       expect((await sorted(replaced.position)).hashes).toContain('hash b')
       expect((await sorted()).hashes).toEqual(['hash b', 'hash d'])
       await another.close()
     })
 
-    test('list the hash of a secret whose commit took its place in the audit before others and ended after them', async () => {
+    test('list the hash of a secret whose audit row was numbered before others and committed after them', async () => {
       await store.addKey(key, secret('hash a'), act)
       const database = await underTest.connect()
       const overriding = name === 'PostgreSQL' ? 'OVERRIDING SYSTEM VALUE' : ''
@@ -156,7 +156,7 @@ export function keySuite(name: string, underTest: StoreUnderTest): void {
       expect((await store.listSecretHashes(position)).hashes).toContain('hash b')
     })
 
-    test('list no more hashes than changed since, however many keys there are', async () => {
+    test('list only the hashes changed since, however many keys exist', async () => {
       const add = (number: number) =>
         store.addKey({ ...key, id: `key_${number}` }, secret(`hash ${number}`), act)
       for (let number = 0; number < 150; number++) await add(number)
@@ -167,7 +167,7 @@ export function keySuite(name: string, underTest: StoreUnderTest): void {
       expect(hashes).not.toContain('hash 0')
     })
 
-    test('are counted by plan while they are neither revoked nor expired', async () => {
+    test('are counted by plan unless revoked or expired', async () => {
       const add = (id: string, facts: Partial<ApiKey>) =>
         store.addKey({ ...key, id, ...facts }, secret(`hash ${id}`), act)
       expect(await store.countActiveKeys(NOW)).toEqual({ free: 0, pro: 0, business: 0, enterprise: 0 })
@@ -180,7 +180,7 @@ export function keySuite(name: string, underTest: StoreUnderTest): void {
       expect(await store.countActiveKeys(NOW + 5)).toEqual({ free: 1, pro: 0, business: 0, enterprise: 0 })
     })
 
-    test('rotated, open with both secrets, the earlier one with an end', async () => {
+    test('after a rotation accept both secrets, the earlier one with an expiry', async () => {
       await store.addKey(key, secret('hash a'), act)
       await store.rotateKey('key_a', secret('hash b', NOW + 1), NOW + 1_000, { at: NOW + 1, actor: 'bert' })
       expect(await store.findKey('hash a')).toEqual({ ...key, expiresAt: NOW + 1_000 })
@@ -197,21 +197,21 @@ export function keySuite(name: string, underTest: StoreUnderTest): void {
       expect(record?.key).toEqual(key)
     })
 
-    test('rotated without grace, open with the new secret alone', async () => {
+    test('after a rotation without grace accept only the new secret', async () => {
       await store.addKey(key, secret('hash a'), act)
       await store.rotateKey('key_a', secret('hash b', NOW + 1), NOW + 1, { at: NOW + 1, actor: 'bert' })
       expect(await store.findKey('hash a')).toBeUndefined()
       expect(await store.findKey('hash b')).toEqual(key)
     })
 
-    test('that end before their secret does keep their own end', async () => {
+    test('that expire before their secret keep their own expiry', async () => {
       await store.addKey({ ...key, expiresAt: NOW + 10 }, secret('hash a'), act)
       await store.rotateKey('key_a', secret('hash b'), NOW + 1_000, act)
       expect((await store.findKey('hash a'))?.expiresAt).toBe(NOW + 10)
       expect((await store.findKey('hash b'))?.expiresAt).toBe(NOW + 10)
     })
 
-    test('each act is recorded: who, when, what', async () => {
+    test('each command is recorded with author, time and change', async () => {
       await store.addKey(key, secret('hash a'), act)
       await store.rotateKey('key_a', secret('hash b'), NOW + 1_000, { at: NOW + 1, actor: 'bert' })
       await store.revokeKey('key_a', { at: NOW + 2, actor: 'carl' })

@@ -20,7 +20,7 @@ export function bannedState(at = NOW, state = newLimitState()): LimitState {
   return state
 }
 
-/** Puts a key into the state of a case. Bans that it has no more have been lifted, and would still last. */
+/** Puts a key into the state of a case. Its former bans were lifted before they expired. */
 export async function saveCase(database: SqlDatabase, keyId: string, { before }: LimitCase): Promise<void> {
   if (before === undefined) return
   const lifted = Array.from({ length: before.bans - (before.ban === undefined ? 0 : 1) }, (_, index) =>

@@ -9,7 +9,7 @@ import type { StoreUnderTest } from './store-under-test.ts'
 
 const limits = { perMinute: 2, perDay: 100 }
 
-/** What every adapter of the port promises of windows, bans and usage. */
+/** The guarantees of every adapter for windows, bans and usage. */
 export function limitSuite(name: string, underTest: StoreUnderTest): void {
   describe(`${name}: limits`, () => {
     let store: Store
@@ -28,7 +28,7 @@ export function limitSuite(name: string, underTest: StoreUnderTest): void {
       await underTest.discard()
     })
 
-    test('windows and the latest ban of each key are remembered', async () => {
+    test('windows and the latest ban of each key are stored', async () => {
       const used = newLimitState()
       admit(used, limits, NOW)
       const banned = bannedState()
@@ -45,7 +45,7 @@ export function limitSuite(name: string, underTest: StoreUnderTest): void {
       expect((await store.loadLimits()).get('key_used')).toEqual(used)
     })
 
-    test.each(LIMIT_CASES)('requests are told what the rule says: $name', async (given) => {
+    test.each(LIMIT_CASES)('requests get the decision of the rule: $name', async (given) => {
       now = CASE_TIME
       await saveCase(database, 'key_a', given)
       const keeper = await store.openLimits(() => now, 0)
@@ -56,7 +56,7 @@ export function limitSuite(name: string, underTest: StoreUnderTest): void {
       expect((await store.loadLimits()).get('key_a')).toEqual(state)
     })
 
-    test('a look at the windows counts nothing', async () => {
+    test('reading the windows counts nothing', async () => {
       const keeper = await store.openLimits(() => now, 0)
       const windows = await keeper.windowsOf('key_a', limits)
       expect([windows.minute.remaining, windows.day.remaining]).toEqual([2, 100])
@@ -71,7 +71,7 @@ export function limitSuite(name: string, underTest: StoreUnderTest): void {
       expect((await keeper.windowsOf('key_a', limits)).minute.remaining).toBe(2)
     })
 
-    test('what was counted holds for whoever opens the limits next, and is in the usage of its day', async () => {
+    test('counts are visible to the next process that opens the limits, and in the usage of the day', async () => {
       const keeper = await store.openLimits(() => now, 0)
       for (let sent = 0; sent < 4; sent++) await keeper.admit('key_a', limits, LATER)
       await keeper.save()
@@ -87,7 +87,7 @@ export function limitSuite(name: string, underTest: StoreUnderTest): void {
       ])
     })
 
-    test('a ban that an operator lifts is over', async () => {
+    test('a ban that an operator lifts has ended', async () => {
       const keeper = await store.openLimits(() => now, 0)
       const ask = async () => (await keeper.admit('key_a', limits, LATER)).refused
       expect([await ask(), await ask()]).toEqual([undefined, undefined])
@@ -101,14 +101,14 @@ export function limitSuite(name: string, underTest: StoreUnderTest): void {
       expect(await ask()).toBeUndefined()
     })
 
-    test('a burst of any size bans nobody, and a key that goes on is banned', async () => {
+    test('a burst of any size bans nobody, and a key that continues is banned', async () => {
       const keeper = await store.openLimits(() => now)
       const sent = { receivedAt: performance.now() }
       const burst = await Promise.all(Array.from({ length: 50 }, () => keeper.admit('key_a', limits, sent)))
       const refusals = Map.groupBy(burst, ({ refused }) => refused ?? 'accepted')
       expect([refusals.get('accepted')?.length, refusals.get('rate_limit_exceeded')?.length]).toEqual([2, 48])
 
-      // A client that waits for each answer knows of a 429 once its own connection has carried one.
+      // A client that waits for each response knows of a 429 once its own connection has carried one.
       const connection = {}
       const ask = async () =>
         (await keeper.admit('key_a', limits, { receivedAt: performance.now(), connection })).refused
@@ -119,7 +119,7 @@ export function limitSuite(name: string, underTest: StoreUnderTest): void {
       expect(await ask()).toBe('key_banned')
     })
 
-    test('requests that reach another instance later than a burst lasts count', async () => {
+    test('requests that reach another instance after the duration of a burst count', async () => {
       const first = await store.openLimits(() => now)
       const sent = { receivedAt: performance.now() }
       for (let count = 0; count < 10; count++) await first.admit('key_a', limits, sent)
@@ -166,7 +166,7 @@ export function limitSuite(name: string, underTest: StoreUnderTest): void {
       expect((await store.listAudit()).map(({ action }) => action)).toEqual(['unban'])
     })
 
-    test('a ban that is over cannot be lifted', async () => {
+    test('an expired ban cannot be lifted', async () => {
       await save(record('key_a', bannedState()))
       now = NOW + 300_000
       expect(await store.liftBan('key_a', { at: now, actor: 'anna' })).toBe(false)

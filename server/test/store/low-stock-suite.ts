@@ -39,7 +39,7 @@ const low = (id: bigint, quantity: number, lowStockAt?: number): StockedPet => (
   ...(lowStockAt === undefined ? {} : { lowStockAt }),
 })
 
-/** What every adapter of the port promises of thresholds: each crossing is told once, in the commit that crosses. */
+/** The guarantees of every adapter for thresholds: each crossing is logged once, in the commit that causes it. */
 export function lowStockSuite(name: string, underTest: StoreUnderTest): void {
   describe(`${name}: low stock`, () => {
     let now: number
@@ -67,7 +67,7 @@ export function lowStockSuite(name: string, underTest: StoreUnderTest): void {
       await underTest.discard()
     })
 
-    /** Each crossing since then. */
+    /** All crossings since then. */
     async function crossings(since = start): Promise<string[]> {
       return (await eventsAfter(other, since)).flatMap((event) =>
         event.kind === 'low' || event.kind === 'recovered'
@@ -97,14 +97,14 @@ export function lowStockSuite(name: string, underTest: StoreUnderTest): void {
       return crossings(cursor)
     }
 
-    test('pets that come low are told of', async () => {
+    test('a pet that is created low is logged', async () => {
       expect(await crossings()).toEqual(['3 low 2/3'])
       expect(await crossed(create({ id: 9n, lowStockAt: 4 }), create({ id: 10n, lowStockAt: 3 }))).toEqual([
         '9 low 4/4',
       ])
     })
 
-    test('quantities cross, back and forth within one commit as well', async () => {
+    test('quantities cross, also back and forth within one commit', async () => {
       expect(await crossed(change(1n, 3), change(1n, 4), change(2n, 0), change(1n, 0))).toEqual([
         ...['1 low 3/3', '1 recovered 4/3', '1 low 0/3'],
       ])
@@ -128,7 +128,7 @@ export function lowStockSuite(name: string, underTest: StoreUnderTest): void {
       expect(await crossed(update(open as Order, 'cancel'))).toEqual(['1 recovered 8/3'])
     })
 
-    test('holds that are over cross in the commit that ends them', async () => {
+    test('expired holds cross in the commit that releases them', async () => {
       await store.changeStock([draft(1n, 4, 60), draft(1n, 4, 60)])
       now += 60_000
       expect(await crossed(draft(1n, 1))).toEqual(['1 recovered 10/3'])
@@ -137,11 +137,11 @@ export function lowStockSuite(name: string, underTest: StoreUnderTest): void {
       expect(await crossed({ type: 'release_holds', ...BY, petIds: [1n, 2n] })).toEqual(['1 recovered 9/3'])
     })
 
-    test('holds that are over count for nothing where their pet is changed otherwise', async () => {
+    test('expired holds are ignored when their pet is changed otherwise', async () => {
       await store.changeStock([draft(1n, 6, 1), draft(2n, 6, 1), draft(3n, 1, 1)])
       now += 1_000
       const since = await store.latestEventCursor()
-      // With what they held, the first two would cross.
+      // If the expired holds counted, the first two would cross.
       await store.changeStock([change(1n, 8), { type: 'adjust', ...BY, changes: [{ petId: 3n, delta: 2 }] }])
       await store.changeStock([patch(2n, { lowStockAt: 5 })])
       expect(await crossings(since)).toEqual(['3 recovered 4/3'])
@@ -150,7 +150,7 @@ export function lowStockSuite(name: string, underTest: StoreUnderTest): void {
       expect(await store.findAvailability(1n)).toMatchObject({ quantity: 8, reserved: 0 })
     })
 
-    test('thresholds cross: of the pet, of another category, of none', async () => {
+    test("thresholds cross: the pet's, that of a new category, and a removed one", async () => {
       await store.changeStock([
         { type: 'create_category', ...BY, draft: { id: 2n, name: 'Cats', lowStockAt: 10 } },
       ])
@@ -161,7 +161,7 @@ export function lowStockSuite(name: string, underTest: StoreUnderTest): void {
       ])
     })
 
-    test('a pet that goes crosses nothing; one that comes back begins anew', async () => {
+    test('a removed pet crosses nothing; one that is added again starts fresh', async () => {
       expect(await crossed({ type: 'remove_pet', ...BY, petId: 3n })).toEqual([])
       expect(await crossed(create({ id: 3n, quantity: 1, lowStockAt: 1 }))).toEqual(['3 low 1/1'])
       expect(
@@ -173,7 +173,7 @@ export function lowStockSuite(name: string, underTest: StoreUnderTest): void {
       expect(await crossed(change(3n, 1))).toEqual(['3 low 1/1'])
     })
 
-    test('a category crosses for thousands of pets at once, but for those with a threshold of their own', async () => {
+    test('a category crosses for thousands of pets at once, except those with their own threshold', async () => {
       const many = Array.from({ length: 3_000 }, (_, index) => low(BigInt(index + 100), index % 10))
       await imported(many)
       expect(await crossed(patchCategory(1n, { lowStockAt: 4 }))).toHaveLength(1_501)
@@ -203,14 +203,14 @@ export function lowStockSuite(name: string, underTest: StoreUnderTest): void {
       expect(await imported([{ ...pet(4n, 11) }, { ...pet(1n, 2), barcode: 'X' }])).toEqual([])
     })
 
-    test('an import of so much that it is not told one by one tells its crossings', async () => {
+    test('an import that is reported as one relist still logs its crossings', async () => {
       const many = Array.from({ length: 1_500 }, (_, index) => low(BigInt(index + 100), index % 2, 0))
       expect(await imported(many)).toHaveLength(750)
       const turned = many.map((one) => ({ ...one, quantity: 1 - one.quantity }))
       expect(await imported(turned)).toHaveLength(1_500)
     })
 
-    test('adjustments out of files cross', async () => {
+    test('adjustments from files cross', async () => {
       const cursor = await store.latestEventCursor()
       const staged = await store.stageAdjustment()
       const changes: AdjustmentChange[] = [
@@ -225,7 +225,7 @@ export function lowStockSuite(name: string, underTest: StoreUnderTest): void {
       expect(await crossings(cursor)).toEqual(['1 low 3/3', '3 recovered 4/3'])
     })
 
-    test('orders out of files cross', async () => {
+    test('orders from files cross', async () => {
       const cursor = await store.latestEventCursor()
       await addOrders(store, [
         { id: 1n, petId: 1n, quantity: 5, complete: false },
@@ -236,7 +236,7 @@ export function lowStockSuite(name: string, underTest: StoreUnderTest): void {
       expect((await crossings(cursor)).at(-1)).toBe('1 recovered 4/3')
     })
 
-    test('what is refused crosses nothing', async () => {
+    test('a rejected request crosses nothing', async () => {
       const failing = {
         type: 'adjust' as const,
         ...BY,
@@ -250,7 +250,7 @@ export function lowStockSuite(name: string, underTest: StoreUnderTest): void {
       )
     })
 
-    test('a threshold that changes while quantities and orders do leaves nothing adrift', async () => {
+    test('a threshold change concurrent with quantities and orders leaves a consistent state', async () => {
       const work = async (by: Store, random: number) => {
         for (let step = 0; step < 40; step++) {
           const petId = BigInt(1 + ((step * 7 + random) % 4))
@@ -267,7 +267,7 @@ export function lowStockSuite(name: string, underTest: StoreUnderTest): void {
       expect((await crossings()).length).toBeGreaterThan(20)
     })
 
-    test('opened anew, it goes on where it was', async () => {
+    test('after reopening, it continues from the stored state', async () => {
       await store.changeStock([change(1n, 0)])
       await store.close()
       store = await underTest.open(() => now)

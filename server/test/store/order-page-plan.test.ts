@@ -18,7 +18,10 @@ const LIMIT = 10
 const ORDERS = 30_000
 const PETS = 50
 
-/** Most are cancelled: a walk along all of them would be long. Every filter, from the first order on and from one in the midst of them. */
+/**
+ * Every filter, from the first order and from one in the middle. Most orders are cancelled, so scanning all of
+ * them would be slow.
+ */
 const FILTERS: readonly OrderFilter[] = [undefined, ...ORDER_STATES].flatMap((state) =>
   [undefined, 7n].flatMap((petId) =>
     [undefined, BigInt(ORDERS / 2)].map((after) => ({
@@ -29,7 +32,7 @@ const FILTERS: readonly OrderFilter[] = [undefined, ...ORDER_STATES].flatMap((st
   ),
 )
 
-/** What is asked of the database for a page. */
+/** The statement for a page. */
 async function statementOf(filter: OrderFilter, database: SqlDatabase, clock: StoreClock) {
   let asked: { readonly text: string; readonly values: readonly SqlValue[] } | undefined
   const listening: SqlDatabase = {
@@ -48,7 +51,7 @@ function unasked(): never {
   throw new Error('a page is read by one statement')
 }
 
-test('on SQLite every page of orders is a walk along an index, in its order', async () => {
+test('on SQLite every page of orders follows an index in its order', async () => {
   await (await openStore(`sqlite:${file.path}`, { tables: 'make' })).close()
   const database = Connection.open(file.path)
   for (const filter of FILTERS) {
@@ -56,7 +59,7 @@ test('on SQLite every page of orders is a walk along an index, in its order', as
     const plan = await database.rows<{ detail: string }>(`EXPLAIN QUERY PLAN ${text}`, ...values)
     const steps = plan.map(({ detail }) => detail).filter((detail) => / orders\b/.test(detail))
     expect(steps.length).toBeGreaterThan(0)
-    // From the id on that the page begins with; or holds that are over and not written down yet: there are few of them.
+    // It starts at the page's first id, or reads the few expired holds that are not recorded yet.
     const walk =
       /^SEARCH orders USING INDEX orders_\w+ \((pet_id=\? AND )?(state=\? AND id>\?|expires_at<\?)\)$/
     expect(steps.filter((detail) => !walk.test(detail))).toEqual([])
@@ -64,7 +67,7 @@ test('on SQLite every page of orders is a walk along an index, in its order', as
   await database.close()
 })
 
-test('on PostgreSQL no page of orders reads many more rows than it shows, however many there are', async () => {
+test('on PostgreSQL no page of orders reads many more rows than it returns, whatever the table size', async () => {
   const test = await createDatabase()
   const store = await openStore(test.url, { tables: 'make' })
   const connection = new PostgresConnection(test.url, DEFAULT_POSTGRES_SETTINGS)
@@ -74,7 +77,7 @@ test('on PostgreSQL no page of orders reads many more rows than it shows, howeve
         coalesce((ARRAY['open', 'complete', 'expired'])[1 + id % 1000], 'cancelled'), 1, NULL, NULL
       FROM generate_series(1, ${ORDERS}) AS id`)
     await test.run('ANALYZE orders')
-    // Of the many that are cancelled the next ones are near, whichever way the planner takes.
+    // Among the many cancelled ones the next are near, whichever plan is chosen.
     for (const filter of FILTERS.filter(({ state }) => state !== 'cancelled')) {
       const { text, values } = await statementOf(filter, connection, storeClock())
       const shown = (await store.listOrders(filter, LIMIT)).length
@@ -102,7 +105,7 @@ interface PlanNode {
   readonly 'Rows Removed by Filter'?: number
 }
 
-/** Of the orders, whether they are shown or not. */
+/** The number of order rows read, whether returned or not. */
 function rowsRead(nodes: readonly PlanNode[]): number {
   return nodes.reduce((sum, node) => {
     const own = Number(node['Actual Rows'] ?? 0) + Number(node['Rows Removed by Filter'] ?? 0)

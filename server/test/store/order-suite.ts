@@ -18,7 +18,7 @@ const draft = (petId: bigint, quantity: number, more: Partial<OrderDraft> = {}):
 const update = ({ id, petId }: Order, what: OrderUpdate): Command =>
   orderCommand({ ...BY, orderId: id, petId }, what)
 
-/** What every adapter of the port promises of orders. */
+/** The guarantees of every adapter for orders. */
 export function orderSuite(name: string, underTest: StoreUnderTest): void {
   describe(`${name}: orders`, () => {
     let now: number
@@ -57,7 +57,7 @@ export function orderSuite(name: string, underTest: StoreUnderTest): void {
       })
     }
 
-    test('an order is there for everybody, in all its parts, and reserves', async () => {
+    test('a new order is complete and visible to everybody, and reserves units', async () => {
       const shipDate = START + 5
       const order = await made(HIGHEST, 2, { shipDate, holdSeconds: 60 })
       expect(order).toEqual({
@@ -72,7 +72,7 @@ export function orderSuite(name: string, underTest: StoreUnderTest): void {
       expect(await made(1n, 1)).toEqual({ id: 2n, petId: 1n, quantity: 1, state: 'open', createdAt: START })
     })
 
-    test('what is too much is refused, and says what is there; others in the commit are made', async () => {
+    test('an order above the available units is rejected with their number; others in the commit succeed', async () => {
       const outcomes = await store.changeStock([
         draft(1n, 6),
         draft(1n, 5),
@@ -94,7 +94,7 @@ export function orderSuite(name: string, underTest: StoreUnderTest): void {
       expect(other.orderTotals()).toEqual({ refused: 0, expired: 0 })
     })
 
-    test('completed, it is taken out of both, and the history says what for', async () => {
+    test('completing reduces quantity and reserved, and the history has the reason', async () => {
       const order = await made(1n, 4)
       const cursor = await store.latestEventCursor()
       await store.changeStock([{ ...update(order, 'complete'), at: 9 }])
@@ -114,7 +114,7 @@ export function orderSuite(name: string, underTest: StoreUnderTest): void {
       expect(await historyOf(store, 1n)).toHaveLength(1)
     })
 
-    test('several of one pet completed in one commit leave one chain of history', async () => {
+    test('several completions of one pet in a commit form one history chain', async () => {
       const orders = [await made(1n, 1), await made(1n, 2), await made(1n, 3)]
       const [one, two, three] = orders as [Order, Order, Order]
       await store.changeStock([change(1n, 20)])
@@ -133,7 +133,7 @@ export function orderSuite(name: string, underTest: StoreUnderTest): void {
       ])
     })
 
-    test('cancelled, it releases what it held; its ship date can change while it is open', async () => {
+    test('cancelling releases the units; the ship date can change while the order is open', async () => {
       const cursor = await store.latestEventCursor()
       const order = await made(1n, 10)
       await store.changeStock([
@@ -152,7 +152,7 @@ export function orderSuite(name: string, underTest: StoreUnderTest): void {
       expect(await historyOf(store, 1n)).toEqual([])
     })
 
-    test('the quantity can be set below what is reserved, and adjusted down to zero', async () => {
+    test('the quantity can be set below the reserved units, and adjusted down to zero', async () => {
       const order = await made(1n, 8)
       await store.changeStock([change(1n, 3), { type: 'adjust', ...BY, changes: [{ petId: 1n, delta: -3 }] }])
       expect(await other.findAvailability(1n)).toEqual({ petId: 1n, quantity: 0, reserved: 8 })
@@ -162,7 +162,7 @@ export function orderSuite(name: string, underTest: StoreUnderTest): void {
       ])
     })
 
-    test('a hold ends to the millisecond for whoever asks, before it is written down and after', async () => {
+    test('a hold expires to the millisecond for every reader, before it is recorded and after', async () => {
       const hold = await made(1n, 10, { holdSeconds: 1 })
       now += 999
       expect(await other.changeStock([draft(1n, 1)])).toMatchObject([
@@ -188,7 +188,7 @@ export function orderSuite(name: string, underTest: StoreUnderTest): void {
       expect(other.orderTotals()).toEqual({ refused: 1, expired: 1 })
     })
 
-    test('a sweep ends the holds of the pets that it names, and no others', async () => {
+    test('a sweep expires only the holds of the named pets', async () => {
       for (const petId of [1n, 1n, 2n, HIGHEST]) await made(petId, 1, { holdSeconds: 5 })
       await made(1n, 1, { holdSeconds: 6 })
       await made(1n, 1)
@@ -202,7 +202,7 @@ export function orderSuite(name: string, underTest: StoreUnderTest): void {
       expect([await reservedOf(1n), await reservedOf(2n), await reservedOf(HIGHEST)]).toEqual([2, 0, 0])
     })
 
-    test('more holds than end in one commit are over, and the next order still finds all of it', async () => {
+    test('if more holds have expired than fit in one commit, the next order still finds all units', async () => {
       await store.changeStock([change(1n, 2_500)])
       const many = Array.from({ length: 500 }, () => draft(1n, 1, { holdSeconds: 1 }))
       for (let round = 0; round < 5; round++) await store.changeStock(many)
@@ -218,7 +218,7 @@ export function orderSuite(name: string, underTest: StoreUnderTest): void {
       expect(new Set(orders).size).toBe(2_501)
     })
 
-    test('lists by id, from behind one, by state and by pet; open and complete ones where nothing is said', async () => {
+    test('lists by id, after an id, by state and by pet; open and complete ones by default', async () => {
       const all: Order[] = []
       for (const petId of [1n, 2n, 1n, 2n, 1n, 1n]) all.push(await made(petId, 1))
       const [, two, three, four, five] = all as [Order, Order, Order, Order, Order]
@@ -239,7 +239,7 @@ export function orderSuite(name: string, underTest: StoreUnderTest): void {
       expect(await store.countOpenOrders()).toEqual({ orders: 2, units: 2 })
     })
 
-    test('holds that are over stand among the expired ones, in order, written down or not', async () => {
+    test('expired holds are listed as expired, in order, whether recorded or not', async () => {
       for (const petId of [1n, 2n, 1n]) await made(petId, 1, { holdSeconds: 1 })
       now += 1_000
       await store.changeStock([{ type: 'release_holds', ...BY, petIds: [2n] }])
@@ -248,7 +248,7 @@ export function orderSuite(name: string, underTest: StoreUnderTest): void {
       expect(await ids({ state: 'expired', petId: 1n, after: 1n }, 9)).toEqual([3n])
     })
 
-    test('ids go on behind those of imports that leave room in a double, and never meet another one', async () => {
+    test('ids continue after imported ones that leave room in a double, and never collide', async () => {
       const imported = (id: bigint) => ({ id, petId: 1n, quantity: 1, complete: true })
       await addOrders(store, [
         imported(HIGHEST),
@@ -278,7 +278,7 @@ export function orderSuite(name: string, underTest: StoreUnderTest): void {
       expect(await historyOf(store, 1n)).toHaveLength(1)
     })
 
-    test('orders do not make those who follow the list read anything again', async () => {
+    test('orders do not make followers of the list read again', async () => {
       const cursor = await store.loadStock(() => {})
       const order = await made(1n, 1)
       await made(2n, 1, { holdSeconds: 1 })
@@ -287,7 +287,7 @@ export function orderSuite(name: string, underTest: StoreUnderTest): void {
       expect(await store.stockChangesSince(cursor)).toMatchObject({ set: [{ petId: 1n, quantity: 9 }] })
     })
 
-    test('whoever orders at once on two sides, no more is given than there is', async () => {
+    test('concurrent orders on two connections never get more than the stock', async () => {
       const sent = Array.from({ length: 40 }, (_, index) =>
         (index % 2 === 0 ? store : other).changeStock([draft(1n, 1), draft(2n, 1)]),
       )

@@ -24,7 +24,7 @@ const change = (petId: bigint, quantity: number, keyId = 'key_gone') => ({
   at: quantity,
 })
 
-/** What every adapter of the port promises to those who read page by page. */
+/** The guarantees of every adapter for reads page by page. */
 export function pageSuite(name: string, underTest: StoreUnderTest): void {
   describe(`${name}: pages`, () => {
     let store: Store
@@ -46,7 +46,7 @@ export function pageSuite(name: string, underTest: StoreUnderTest): void {
     const ids = async (...request: Parameters<Store['listPets']>) =>
       (await store.listPets(...request)).map(({ id }) => id)
 
-    test('lists pets by id ascending, from behind an id, up to a limit, exact for every int64', async () => {
+    test('lists pets by id ascending, after an id, up to a limit, exact for every int64', async () => {
       expect(await ids({}, 9)).toEqual([LOWEST, 2n, 10n, 11n, HIGHEST])
       expect(await ids({}, 2)).toEqual([LOWEST, 2n])
       expect(await ids({ after: 2n }, 2)).toEqual([10n, 11n])
@@ -63,7 +63,7 @@ export function pageSuite(name: string, underTest: StoreUnderTest): void {
       expect(await ids({ status: 'sold' }, 9)).toEqual([2n])
     })
 
-    test('gives the history page by page, newest first, each change once', async () => {
+    test('returns the history page by page, newest first, each change once', async () => {
       await store.changeStock([1, 2, 3, 4, 6].map((quantity) => change(10n, quantity)))
       await store.changeStock([change(2n, 1)])
       const seen: number[] = []
@@ -78,14 +78,14 @@ export function pageSuite(name: string, underTest: StoreUnderTest): void {
           identifiers.add(entry.id)
         }
         cursor = page.next
-        // What happens meanwhile is newer than every page that is still to come.
+        // Changes made meanwhile are newer than all remaining pages.
         await store.changeStock([change(10n, 100 + seen.length)])
       } while (cursor !== undefined)
       expect(seen).toEqual([6, 4, 3, 2, 1])
       expect(identifiers.size).toBe(5)
     })
 
-    test('gives the history of all pets page by page, newest first, each change once', async () => {
+    test('returns the history of all pets page by page, newest first, each change once', async () => {
       await store.changeStock([change(10n, 1), change(2n, 2), change(10n, 3)])
       await store.changeStock([change(HIGHEST, 4)])
       await store.changeStock([change(LOWEST, 6), change(10n, 7)])
@@ -109,14 +109,14 @@ export function pageSuite(name: string, underTest: StoreUnderTest): void {
       ])
     })
 
-    test('tells in the history of all pets what it tells in that of one', async () => {
+    test('returns the same changes for all pets as for one pet', async () => {
       await store.changeStock([change(10n, 7), change(10n, 8)])
       expect(await store.listRecentHistory(9, undefined)).toEqual(
         await store.listHistoryPage(10n, 9, undefined),
       )
     })
 
-    test('names the key of a change, and gives its id where the key is not known', async () => {
+    test('names the key of a change, or its id if the key is unknown', async () => {
       const key = {
         id: 'key_known',
         name: 'My shop',
@@ -137,7 +137,7 @@ export function pageSuite(name: string, underTest: StoreUnderTest): void {
       expect(await store.listHistoryPage(404n, 9, undefined)).toEqual({ entries: [], next: undefined })
     })
 
-    test('tells when a pet was last removed and by whom, also once it is back', async () => {
+    test('returns when and by whom a pet was last removed, also after it was added again', async () => {
       expect(await store.findRemoval(10n)).toBeUndefined()
       await store.changeStock([{ type: 'remove_pet', petId: 10n, keyId: 'key_gone', at: 77 }])
       const removal = { petId: 10n, at: 77, keyId: 'key_gone', keyName: 'key_gone' }
@@ -188,7 +188,7 @@ export function pageSuite(name: string, underTest: StoreUnderTest): void {
         [{ since: 60 + 3_600_000 }, []],
       ]
 
-      test('by what is given, in pages of any size', async () => {
+      test('by any combination, in pages of any size', async () => {
         for (const limit of [1, 9]) {
           for (const [filter, afters] of AFTERS) {
             expect([filter, await aftersOf(store, filter, limit)]).toEqual([filter, [...afters]])
@@ -196,7 +196,7 @@ export function pageSuite(name: string, underTest: StoreUnderTest): void {
         }
       })
 
-      test('looks at only so much for a page, and goes on from there', async () => {
+      test('reads a limited number of rows per page, and continues from there', async () => {
         const database = await underTest.connect()
         try {
           const inSteps = historyVerbs(database, { most: 2, step: 1, budgetMs: Number.POSITIVE_INFINITY })
@@ -210,7 +210,7 @@ export function pageSuite(name: string, underTest: StoreUnderTest): void {
         }
       })
 
-      test('begins no further step once its time is used up, and goes on from there', async () => {
+      test('starts no further step after its time budget, and continues from there', async () => {
         const database = await underTest.connect()
         try {
           const oneStep = historyVerbs(database, { most: 1_000, step: 1, budgetMs: 0 })
@@ -248,7 +248,7 @@ export function pageSuite(name: string, underTest: StoreUnderTest): void {
         }
       })
 
-      test('finds a time without examining what came after it', async () => {
+      test('finds a time without examining later changes', async () => {
         const HOUR = 3_600_000
         for (let hour = 1; hour <= 40; hour++) {
           await store.changeStock([
@@ -271,7 +271,7 @@ export function pageSuite(name: string, underTest: StoreUnderTest): void {
         }
       })
 
-      /** Of all pages, one after the other. */
+      /** The new quantities on all pages. */
       async function aftersOf(from: Pick<Store, 'listRecentHistory'>, filter: Filter, limit: number) {
         const afters: number[] = []
         let cursor: string | undefined
@@ -286,12 +286,9 @@ export function pageSuite(name: string, underTest: StoreUnderTest): void {
       }
     })
 
-    test.each(['', 'abc', '1.5', '1 ', '99999999999999999999'])(
-      'does not know the cursor "%s"',
-      async (cursor) => {
-        expect(await store.listHistoryPage(10n, 9, cursor)).toBe('unknown_cursor')
-        expect(await store.listRecentHistory(9, cursor)).toBe('unknown_cursor')
-      },
-    )
+    test.each(['', 'abc', '1.5', '1 ', '99999999999999999999'])('rejects the cursor "%s"', async (cursor) => {
+      expect(await store.listHistoryPage(10n, 9, cursor)).toBe('unknown_cursor')
+      expect(await store.listRecentHistory(9, cursor)).toBe('unknown_cursor')
+    })
   })
 }

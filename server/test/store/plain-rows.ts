@@ -9,7 +9,7 @@ export function change(petId: bigint, quantity: number): SetQuantity {
   return { type: 'set_quantity', petId, quantity, keyId: 'key_a', at: 1 }
 }
 
-/** For tests that send updates alone. */
+/** For tests that only send updates. */
 export function asUpdate(request: Command): SetQuantity {
   if (request.type !== 'set_quantity') throw new Error('nobody has sent anything else')
   return request

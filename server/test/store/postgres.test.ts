@@ -29,7 +29,7 @@ import { stockSuite } from './stock-suite.ts'
 
 setDefaultTimeout(120_000)
 
-/** The time that the suites live in. */
+/** The current time of the suites. */
 const SUITE_NOW = 1_790_000_000_000
 let database: PostgresDatabase | undefined
 
@@ -76,7 +76,7 @@ contentsSuite('SQLite to PostgreSQL', sqlite, underTest)
 contentsSuite('PostgreSQL to SQLite', underTest, sqlite)
 
 describe('PostgreSQL database', () => {
-  test('does not let the log be edited, nor emptied past those who follow it', async () => {
+  test('does not let the log be edited, nor pruned past its followers', async () => {
     const store = await open()
     await store.addPets([{ id: 1n, name: 'Biscuit', categoryId: 1n, status: 'sold', quantity: 1 }])
     await store.changeStock([{ type: 'set_quantity', petId: 1n, quantity: 2, keyId: 'key_a', at: 3 }])
@@ -87,7 +87,7 @@ describe('PostgreSQL database', () => {
     await discard()
   })
 
-  test('knows no cursor of another server, nor one from before a connection was lost', async () => {
+  test('rejects cursors of another server, and those from before a lost connection', async () => {
     const store = await open()
     const cursor = await store.loadStock(() => {})
     const [snapshot, server, prunings, losses] = cursor.split('@')
@@ -103,11 +103,11 @@ describe('PostgreSQL database', () => {
     await discard()
   })
 
-  test('that was restored from a dump is another one for those who follow it', async () => {
+  test('restored from a dump is a different database for its followers', async () => {
     const store = await open()
     await store.addPets([{ id: 1n, name: 'Biscuit', categoryId: 1n, status: 'sold', quantity: 1 }])
     const cursor = await store.latestEventCursor()
-    // As in a dump: the rows are the same, the table is another one, and numbers of transactions are those of elsewhere.
+    // As in a dump: the rows are the same, but the table and the transaction ids are new.
     await database?.run(`
       ALTER TABLE log RENAME TO dumped;
       CREATE TABLE log (LIKE dumped INCLUDING ALL);
@@ -120,7 +120,7 @@ describe('PostgreSQL database', () => {
     await discard()
   })
 
-  test('a pet that another makes while a commit waits for its locks is not written over by it', async () => {
+  test('a pet created by another session while a commit waits for its locks is not overwritten', async () => {
     const [store, other] = [await open(), await open()]
     await store.addPets([pet(1n, 1)])
     const by = { keyId: 'key_a', at: 1 }
@@ -161,7 +161,7 @@ describe('PostgreSQL database', () => {
     await discard()
   })
 
-  test('commits that bring the same barcodes in other orders do not wait crosswise', async () => {
+  test('commits with the same barcodes in different orders do not deadlock', async () => {
     const [store, other] = [await open(), await open()]
     await store.addPets([pet(1n, 1)])
     const { id: _, ...draft } = pet(0n, 1)
@@ -207,7 +207,7 @@ describe('PostgreSQL database', () => {
     await discard()
   })
 
-  test('answers a ping as long as it can be read', async () => {
+  test('answers a ping while it is readable', async () => {
     const store = await open()
     await store.ping()
     await database?.run('ALTER TABLE log RENAME TO away')
@@ -240,7 +240,7 @@ describe('PostgreSQL database', () => {
     await discard()
   })
 
-  test('of a newer version is refused, and left as it is', async () => {
+  test('of a newer version is refused and left unchanged', async () => {
     const first = await open()
     await database?.run('INSERT INTO migrations (number) VALUES (999)')
     await expect(open()).rejects.toThrow('newer version')

@@ -23,13 +23,16 @@ import { stockOf } from '../support/whole-store.ts'
 import { change, pet } from './plain-rows.ts'
 
 const BACKED_UP = 5
-/** What only the write-ahead log of the killed database says. */
+/** The quantity that only the write-ahead log of the killed database contains. */
 const LATEST = 9
 
 let folder: string
 let path: string
 let backup: string
-/** A backup, and a database that has gone on since and whose process was killed: its last commits are beside it. */
+/**
+ * A backup, and a database with later commits whose process was killed: the last ones are only in its
+ * write-ahead log.
+ */
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'petstore-restore-'))
   path = join(folder, 'petstore.db')
@@ -45,7 +48,7 @@ beforeEach(async () => {
 })
 afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
-test('an order id that was given after the backup is not given again', async () => {
+test('an order id assigned after the backup is not assigned again', async () => {
   const order = { type: 'create_order' as const, draft: { petId: 1n, quantity: 1 }, keyId: 'key_a', at: 1 }
   const idIn = async (file: string) => {
     const store = openSqliteStore(file)
@@ -77,7 +80,7 @@ const contents = () =>
   )
 
 describe('a restore', () => {
-  test('after a kill -9 gives what the backup holds, and keeps the database with its write-ahead log', async () => {
+  test('after a kill -9 returns the content of the backup, and keeps the database with its write-ahead log', async () => {
     const before = contents()
     const { replaced = '', isOlder } = restoreSqlite(backup, path)
     expect(isOlder).toBe(false)
@@ -85,7 +88,7 @@ describe('a restore', () => {
     const after = contents()
     expect(after['backup.db']).toBe(before['backup.db'])
     expect(await quantityIn(path)).toBe(BACKED_UP)
-    // And back again: the other one is as it was, to the last commit.
+    // Restoring the replaced database brings it back, up to its last commit.
     restoreSqlite(replaced, path)
     expect(await quantityIn(path)).toBe(LATEST)
     expect(contents()).toMatchObject({
@@ -95,13 +98,13 @@ describe('a restore', () => {
     })
   })
 
-  test('several in one second keep what each has replaced', async () => {
+  test('several in one second keep each replaced database', async () => {
     const kept = [1, 2, 3].map(() => restoreSqlite(backup, path).replaced)
     expect(new Set(kept).size).toBe(3)
     for (const file of kept) expect(existsSync(file ?? '')).toBe(true)
   })
 
-  test('makes a database where there is none, for its owner alone, whoever may read the backup', async () => {
+  test('creates a missing database, private to its owner, whatever the permissions of the backup', async () => {
     chmodSync(backup, 0o644)
     const fresh = join(folder, 'new', 'petstore.db')
     expect(restoreSqlite(backup, fresh).replaced).toBeUndefined()
@@ -109,7 +112,7 @@ describe('a restore', () => {
     expect(await quantityIn(fresh)).toBe(BACKED_UP)
   })
 
-  test('leaves the rights as they were, and goes where a link leads', async () => {
+  test('keeps the permissions, and follows a symbolic link', async () => {
     chmodSync(path, 0o640)
     const link = join(folder, 'link.db')
     symlinkSync(path, link)
@@ -126,8 +129,8 @@ describe('a restore', () => {
   })
 })
 
-describe('a restore that was broken off', () => {
-  /** As far as it got, step by step, after the copy was made and checked. */
+describe('an interrupted restore', () => {
+  /** The steps after the copy was made and checked. */
   const STEPS: readonly ((staged: string, replaced: string) => void)[] = [
     (staged) => renameSync(`${staged}.partial`, staged),
     (_, replaced) => renameSync(`${path}-wal`, `${replaced}-wal`),
@@ -146,7 +149,7 @@ describe('a restore that was broken off', () => {
     for (const step of STEPS.slice(0, steps)) step(staged, `${path}.replaced-${time}Z`)
   }
 
-  test('before the copy was whole has changed nothing, and the next one is none the worse for it', async () => {
+  test('before the copy is complete changes nothing, and the next restore works', async () => {
     writeFileSync(`${path}.restoring.partial`, 'the beginning of a copy')
     writeFileSync(`${path}.restoring.partial-wal`, 'and more')
     restoreSqlite(backup, path)
@@ -161,7 +164,7 @@ describe('a restore that was broken off', () => {
     [index + 1, 'what it names', () => `${path}.restoring`] as const,
   ])
   test.each(CASES)(
-    'after step %i is finished by restoring %s; nobody opens half of it',
+    'after step %i is finished by restoring %s; nobody opens a partial state',
     async (steps, _, file) => {
       breakOff(steps)
       expect(() => openSqliteStore(path)).toThrow(`finish it with petstore restore ${path}.restoring`)
@@ -174,7 +177,7 @@ describe('a restore that was broken off', () => {
   )
 })
 
-describe('a file that cannot be restored is refused before anything is touched:', () => {
+describe('a file that cannot be restored is refused before anything changes:', () => {
   const made = (sql: string) => {
     const database = new Database(join(folder, 'other.db'), { create: true })
     database.run(sql)
@@ -208,7 +211,7 @@ describe('a file that cannot be restored is refused before anything is touched:'
       () => made('CREATE TABLE notes (text); PRAGMA user_version = 1'),
       'not a database of this',
     ],
-    ['a newer one', () => changed((file) => pragma(file, 'user_version = 99')), 'newer version (99)'],
+    ['a newer database', () => changed((file) => pragma(file, 'user_version = 99')), 'newer version (99)'],
     ['the database itself', () => path, 'is the database itself'],
   ])('%s', async (_, make, message) => {
     const file = make()
@@ -224,7 +227,7 @@ describe('a file that cannot be restored is refused before anything is touched:'
     database.close()
   }
 
-  /** In a page that nothing but a check of all of it looks at. */
+  /** In a page that only a full check reads. */
   function spoil(file: string): void {
     const database = new Database(file, { readonly: true })
     const found = database
@@ -239,7 +242,7 @@ describe('a file that cannot be restored is refused before anything is touched:'
 })
 
 describe('a backup', () => {
-  test('is not opened, whoever tries, and nothing is made beside it', () => {
+  test('is never opened in place, and no file is created next to it', () => {
     const elsewhere = join(folder, 'backups')
     mkdirSync(elsewhere)
     const file = join(elsewhere, 'backup.db')
@@ -251,7 +254,7 @@ describe('a backup', () => {
     expect([readdirSync(elsewhere), readFileSync(file).equals(before)]).toEqual([['backup.db'], true])
   })
 
-  test('that was copied over the database by hand is restored without the write-ahead log of the other', async () => {
+  test('copied over the database by hand is restored without the other write-ahead log', async () => {
     copyFileSync(backup, path)
     expect(() => openSqliteStore(path)).toThrow(`petstore restore ${path} restores it`)
     restoreSqlite(path, path)

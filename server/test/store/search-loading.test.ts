@@ -9,7 +9,7 @@ import { ALL } from './search-model.ts'
 
 const file = freshFile()
 
-test('a search gets 503 if the index takes too long to load, and an answer once it is loaded', async () => {
+test('a search gets 503 if the index takes too long to load, and a result once it is loaded', async () => {
   const store = openSqliteStore(file.path)
   await store.addPets([{ id: 1n, name: 'Rex', categoryId: 1n, status: 'available', quantity: 3 }])
   const connection = new ReadConnection(file.path)

@@ -8,7 +8,7 @@ import {
 } from '../../src/core/catalog/search.ts'
 import type { Store } from '../../src/store/store.ts'
 
-/** A pet whose threshold is its own, and what open orders reserve of it. */
+/** A pet with its own threshold, and its reserved units. */
 export interface ModelPet extends StockedPet {
   readonly reserved: number
 }
@@ -18,7 +18,7 @@ export const ALL: SearchParameters = {
   sort: 'petId',
 }
 
-/** What a search finds, by the plainest of ways. */
+/** The result of a search, computed in the simplest way. */
 export function foundIn(pets: readonly ModelPet[], parameters: SearchParameters): bigint[] {
   const search = searchOf(parameters)
   const { by, isDescending } = search.order

@@ -28,7 +28,7 @@ const SHOP: readonly ModelPet[] = [
   pet(HIGHEST, 'Old gold retriever', { quantity: 5, categoryId: 2n, status: 'sold', lowStockAt: 2 }),
 ]
 
-/** What every adapter of the port promises of searches. */
+/** The guarantees of every adapter for searches. */
 export function searchSuite(name: string, underTest: StoreUnderTest): void {
   describe(`${name}: search`, () => {
     let now: number
@@ -44,7 +44,7 @@ export function searchSuite(name: string, underTest: StoreUnderTest): void {
       await underTest.discard()
     })
 
-    /** Large and small pages find the same. */
+    /** Large and small pages find the same pets. */
     async function find(parameters: Partial<SearchParameters>): Promise<bigint[]> {
       const asked = { ...ALL, ...parameters }
       const ids = await searched(store, asked)
@@ -111,11 +111,11 @@ export function searchSuite(name: string, underTest: StoreUnderTest): void {
         'and;--',
         '\0and',
       ],
-    ])('takes %p for words and nothing else', async (q) => {
+    ])('treats %p only as words', async (q) => {
       expect(await find({ q })).toEqual(foundIn(SHOP, { ...ALL, q }))
     })
 
-    test('gives the rows whole, with the threshold that counts', async () => {
+    test('returns complete rows, with the effective threshold', async () => {
       await change(
         { type: 'create_category', ...BY, draft: { id: 9n, name: 'Fish', lowStockAt: 4 } },
         {
@@ -141,7 +141,7 @@ export function searchSuite(name: string, underTest: StoreUnderTest): void {
       ])
     })
 
-    test('tells since when a pet is low, for as long as it is', async () => {
+    test('returns since when a pet is low, while it is', async () => {
       const since = async (petId: bigint) => {
         const page = { limit: 1, cursor: undefined }
         return (await searchPage(store, searchOf({ ...ALL, q: String(petId) }), page)).rows[0]?.lowSince
@@ -158,7 +158,7 @@ export function searchSuite(name: string, underTest: StoreUnderTest): void {
       expect(await since(HIGHEST)).toBe(4_000)
     })
 
-    test('a hold that is over reserves nothing', async () => {
+    test('an expired hold reserves nothing', async () => {
       await change({ type: 'create_order', ...BY, draft: { petId: 2n, quantity: 4, holdSeconds: 60 } })
       const reserved = async () =>
         (await searchPage(store, searchOf({ ...ALL, q: '2' }), { limit: 1, cursor: undefined })).rows[0]
@@ -168,7 +168,7 @@ export function searchSuite(name: string, underTest: StoreUnderTest): void {
       expect(await reserved()).toBe(0)
     })
 
-    test('finds a pet by what it is called now', async () => {
+    test('finds a pet by its current name', async () => {
       await change({ type: 'update_pet', ...BY, petId: 1n, patch: { name: 'Łódź' } })
       await change({ type: 'remove_pet', ...BY, petId: -7n })
       await change({
@@ -183,7 +183,7 @@ export function searchSuite(name: string, underTest: StoreUnderTest): void {
       expect(await find({ q: 'lodz', categoryId: 2n })).toEqual([1n])
     })
 
-    test('finds what an import brought, renamed or took a barcode from', async () => {
+    test('finds pets that an import added, renamed or took a barcode from', async () => {
       const staged = await store.stagePets()
       const line = (value: ModelPet, at: number) => ({ line: at, value })
       await staged.add([
@@ -200,7 +200,7 @@ export function searchSuite(name: string, underTest: StoreUnderTest): void {
       expect(await find({ q: 'X-1' })).toEqual([1n])
     })
 
-    test('what comes, goes and changes between pages leaves every other pet where it is, once', async () => {
+    test('pets added, removed and changed between pages do not shift or repeat the others', async () => {
       for (const sort of SEARCH_SORTS) {
         const before = foundIn(SHOP, { ...ALL, sort })
         let changes = 0
@@ -227,7 +227,7 @@ export function searchSuite(name: string, underTest: StoreUnderTest): void {
       }
     })
 
-    test('a page goes on behind a pet that is gone', async () => {
+    test('a page continues after a removed pet', async () => {
       const search = searchOf({ ...ALL, sort: 'name' })
       const first = await searchPage(store, search, { limit: 4, cursor: undefined })
       const last = first.rows.at(-1)?.petId
@@ -239,7 +239,7 @@ export function searchSuite(name: string, underTest: StoreUnderTest): void {
       )
     })
 
-    test('finds what a plain model finds, whatever is asked, in pages of any size', async () => {
+    test('finds what a simple model finds, for any query and page size', async () => {
       const maybe = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined })
       const words = ['a', 'ab', 'abc', 'b', 'ba', 'é', 'É2', '10', '7', '-5', 'C-10', 'ab b', 'c']
       const pets = await addMany(store, words)
@@ -264,7 +264,7 @@ export function searchSuite(name: string, underTest: StoreUnderTest): void {
   })
 }
 
-/** Names and numbers of a few kinds, so that many are alike. */
+/** A few kinds of names and numbers, so that many pets are alike. */
 async function addMany(store: Store, words: readonly string[]): Promise<ModelPet[]> {
   const wordAt = (index: number) => words[index % words.length] ?? ''
   const pets = Array.from({ length: 90 }, (_, index) => {

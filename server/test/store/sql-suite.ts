@@ -9,7 +9,7 @@ const ORDER =
   'INSERT INTO orders (id, pet_id, quantity, ship_date, state, created_at) VALUES ($1, $2, $3, $4, $5, 0)'
 const HIGHEST = 2n ** 63n - 1n
 
-/** What every database promises to the verbs that are written once for all of them. */
+/** The guarantees of every database for the store code that both adapters share. */
 export function sqlSuite(name: string, underTest: StoreUnderTest): void {
   describe(`${name}: SQL that both databases understand`, () => {
     let store: Store
@@ -24,28 +24,25 @@ export function sqlSuite(name: string, underTest: StoreUnderTest): void {
       await underTest.discard()
     })
 
-    test.each(['durable', 'forgettable'] as const)(
-      'what is committed, %s, is there for others',
-      async (how) => {
-        const changed = await database.commit(
-          [
-            statement(ORDER, HIGHEST, -HIGHEST, 2 ** 53 - 2, 5, 'complete'),
-            statement(ORDER, 2n, 1n, 2 ** 31, 0, 'open'),
-            statement('UPDATE orders SET quantity = quantity + $2 WHERE pet_id > $1', -HIGHEST, 1),
-            statement('UPDATE orders SET quantity = $1', 7),
-            statement('DELETE FROM orders WHERE id = $1', 99n),
-          ],
-          how,
-        )
-        expect(changed).toEqual([1, 1, 1, 2, 0])
-        expect(await store.listOrders({}, 9)).toEqual([
-          { id: 2n, petId: 1n, quantity: 7, shipDate: 0, state: 'open', createdAt: 0 },
-          { id: HIGHEST, petId: -HIGHEST, quantity: 7, shipDate: 5, state: 'complete', createdAt: 0 },
-        ])
-      },
-    )
+    test.each(['durable', 'forgettable'] as const)('a commit, %s, is visible to others', async (how) => {
+      const changed = await database.commit(
+        [
+          statement(ORDER, HIGHEST, -HIGHEST, 2 ** 53 - 2, 5, 'complete'),
+          statement(ORDER, 2n, 1n, 2 ** 31, 0, 'open'),
+          statement('UPDATE orders SET quantity = quantity + $2 WHERE pet_id > $1', -HIGHEST, 1),
+          statement('UPDATE orders SET quantity = $1', 7),
+          statement('DELETE FROM orders WHERE id = $1', 99n),
+        ],
+        how,
+      )
+      expect(changed).toEqual([1, 1, 1, 2, 0])
+      expect(await store.listOrders({}, 9)).toEqual([
+        { id: 2n, petId: 1n, quantity: 7, shipDate: 0, state: 'open', createdAt: 0 },
+        { id: HIGHEST, petId: -HIGHEST, quantity: 7, shipDate: 5, state: 'complete', createdAt: 0 },
+      ])
+    })
 
-    test('where one statement fails, none has happened, and the next commit does', async () => {
+    test('if one statement fails, none has an effect, and the next commit works', async () => {
       const one = statement(ORDER, 1n, 1n, 1, 1, 'open')
       for (const after of [[], [statement(ORDER, 2n, 1n, 1, 1, 'open')]]) {
         await expect(database.commit([one, one, ...after])).rejects.toThrow(/unique/i)
@@ -56,7 +53,7 @@ export function sqlSuite(name: string, underTest: StoreUnderTest): void {
       expect(await store.listOrders({}, 9)).toHaveLength(1)
     })
 
-    test('rows are added many at a time, and changed where they are there already', async () => {
+    test('many rows are added at a time, and existing ones changed', async () => {
       const stateOf = (index: number) => (index % 2 === 0 ? 'complete' : 'open')
       const rows = Array.from({ length: 45 }, (_, index) => [BigInt(index), 1n, index, 0, stateOf(index), 0])
       const into = 'orders (id, pet_id, quantity, ship_date, state, created_at)'
@@ -72,7 +69,7 @@ export function sqlSuite(name: string, underTest: StoreUnderTest): void {
       )
     })
 
-    test('a value stands wherever its number stands, and none is lost on the way', async () => {
+    test('a value is bound wherever its number occurs, and none is lost', async () => {
       const text = `it's "$1" — ключ 🐶`
       await database.commit([
         statement(
@@ -101,7 +98,7 @@ export function sqlSuite(name: string, underTest: StoreUnderTest): void {
       [Number.MAX_SAFE_INTEGER, 0, Number.MAX_SAFE_INTEGER],
       [Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER, 0],
     ])(
-      '%i with %i reserved and the threshold %p is low in SQL where the core says so',
+      '%i with %i reserved and the threshold %p is low in SQL if the core says so',
       async (quantity, reserved, lowStockAt) => {
         const columns = ['quantity', 'reserved', 'low_at'].map(
           (column, index) => `CAST($${index + 1} AS BIGINT) AS ${column}`,
@@ -114,7 +111,7 @@ export function sqlSuite(name: string, underTest: StoreUnderTest): void {
       },
     )
 
-    test('truth and nothing come back as they were given', async () => {
+    test('booleans and null are returned unchanged', async () => {
       const { text, boolean, integer } = database.dialect.types
       await database.commit([statement(`CREATE TABLE facts (id ${text}, is_so ${boolean}, at ${integer})`)])
       const add = 'INSERT INTO facts (id, is_so, at) VALUES ($1, $2, $3)'

@@ -14,7 +14,7 @@ beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'petstore-backup-'))
   connection = Connection.open(join(folder, 'petstore.db'))
   migrate(connection.database, 'make')
-  // Without a write-ahead log, a writer keeps readers out.
+  // Without a write-ahead log, a writer blocks readers.
   connection.database.run('PRAGMA journal_mode = DELETE')
   connection.stopBlocking()
 })
@@ -23,10 +23,10 @@ afterEach(async () => {
   rmSync(folder, { recursive: true })
 })
 
-test('a backup that meets a lock is made as soon as the lock is gone', async () => {
+test('a backup that meets a lock is made as soon as the lock is released', async () => {
   const path = join(folder, 'backup.db')
   const other = lockedFile(join(folder, 'petstore.db'))
-  // The first attempt has failed by the time that the call returns.
+  // The first attempt has failed by the time the call returns.
   const backup = backUp(connection, path)
   other.close()
   await backup

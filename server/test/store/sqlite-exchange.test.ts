@@ -35,7 +35,7 @@ async function exported(): Promise<StockedPet[]> {
   return pets
 }
 
-/** Begins to import `pets` while another process holds the lock, which then does `sql`, and ends. */
+/** Starts to import `pets` while another process holds the lock and runs `sql`; then finishes. */
 async function importAround(pets: readonly StockedPet[], sql: readonly string[]) {
   const staged = await store.stagePets()
   await staged.add(pets.map((value, index) => ({ line: index + 2, value })))
@@ -56,7 +56,7 @@ async function importAround(pets: readonly StockedPet[], sql: readonly string[])
 describe('An import into SQLite', () => {
   beforeEach(() => store.addPets([pet(1n), pet(2n), pet(3n)]))
 
-  test('that had compared already compares again what was changed before it got the lock', async () => {
+  test('that has already compared compares the pets changed before it got the lock again', async () => {
     const wanted = [pet(1n), pet(2n, { quantity: 7 }), pet(3n)]
     const counts = await importAround(wanted, [
       "INSERT INTO log (id, kind, pet_id, before, after, at, key_id) VALUES (10, 'change', 1, 5, 1, 8, 'key_a'), (11, 'change', 2, 5, 7, 8, 'key_a')",
@@ -73,7 +73,7 @@ describe('An import into SQLite', () => {
     expect(await historyOf(store, 2n)).toHaveLength(1)
   })
 
-  test('that had compared already compares everything where the log says that much was changed', async () => {
+  test('that has already compared compares everything if the log records a bulk change', async () => {
     const counts = await importAround(
       [pet(1n), pet(2n), pet(3n)],
       [
@@ -85,7 +85,7 @@ describe('An import into SQLite', () => {
     expect(await exported()).toEqual([pet(1n), pet(2n), pet(3n)])
   })
 
-  test('leaves a new name in the log, for another import that is comparing just then', async () => {
+  test('logs a new name, for another import that is comparing', async () => {
     const cursor = await store.loadStock(() => {})
     await importAround([pet(2n, { name: 'Another' })], [])
     expect(await store.stockChangesSince(cursor)).toMatchObject({
@@ -93,7 +93,7 @@ describe('An import into SQLite', () => {
     })
   })
 
-  test('mends a pet that has lost its stock', async () => {
+  test('repairs a pet without a stock row', async () => {
     const other = new Database(path)
     other.run('DELETE FROM stock WHERE pet_id = 2')
     other.close()
@@ -102,7 +102,7 @@ describe('An import into SQLite', () => {
     expect(await store.findDamage()).toEqual([])
   })
 
-  test('leaves no large log behind', async () => {
+  test('leaves no large write-ahead log behind', async () => {
     await importAround(
       Array.from({ length: 30_000 }, (_, index) => pet(BigInt(index))),
       [],
@@ -110,7 +110,7 @@ describe('An import into SQLite', () => {
     expect(statSync(`${path}-wal`).size).toBe(0)
   })
 
-  test('leaves nothing that a check of the database would find fault with', async () => {
+  test('leaves a database that passes its integrity check', async () => {
     await store.changeStock([{ type: 'set_quantity', petId: 1n, quantity: 6, keyId: 'key_a', at: 1 }])
     await removePet(store, 1n)
     await importAround([pet(1n, { quantity: 9 }), pet(2n, { quantity: 0 })], [])
@@ -118,7 +118,7 @@ describe('An import into SQLite', () => {
   })
 })
 
-test('An adjustment of SQLite that was decided already is decided again where others got the lock before it', async () => {
+test('An adjustment that SQLite has already decided is decided again if others got the lock first', async () => {
   await store.addPets([pet(1n), pet(2n), pet(3n), pet(4n)])
   const staged = await store.stageAdjustment()
   await staged.add([
@@ -159,7 +159,7 @@ test('An adjustment of SQLite that was decided already is decided again where ot
 })
 
 describe('A backup of SQLite', () => {
-  test('holds everything, in one file that only its owner can read', async () => {
+  test('contains everything, in one file that only its owner can read', async () => {
     await store.addPets([pet(1n), pet(2n)])
     await store.changeStock([{ type: 'set_quantity', petId: 1n, quantity: 6, keyId: 'key_a', at: 1 }])
     const copy = join(folder, 'copy.db')
@@ -174,7 +174,7 @@ describe('A backup of SQLite', () => {
     await restored.close()
   })
 
-  test('is not written over a file that is there', async () => {
+  test('does not overwrite an existing file', async () => {
     const copy = join(folder, 'copy.db')
     writeFileSync(copy, 'mine')
     await expect(store.backupTo(copy)).rejects.toThrow('EEXIST')

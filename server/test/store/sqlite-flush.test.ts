@@ -11,7 +11,7 @@ import { change, pet } from './plain-rows.ts'
 const PETS = 50
 const CHECKPOINT_AFTER = 500
 const RESTARTS = 5
-/** Where a write-ahead log counts how often it was started again. */
+/** Offset of the restart counter in a write-ahead log. */
 const RESTARTS_OFFSET = 12
 
 let folder: string
@@ -28,14 +28,14 @@ function restartsOf(databasePath: string): number {
   return readFileSync(`${databasePath}-wal`).readUInt32BE(RESTARTS_OFFSET)
 }
 
-describe('a SQLite file that is served', () => {
-  test('has a write-ahead log that starts again, though writes keep coming', async () => {
+describe('a served SQLite file', () => {
+  test('has a write-ahead log that restarts under constant writes', async () => {
     const store = openSqliteStore(path, { exclusive: true, checkpointAfterChanges: CHECKPOINT_AFTER })
     await store.addPets(ids.map((id) => pet(id, 0)))
     const begun = restartsOf(path)
     let quantity = 0
-    // Two callers at once, so that there is always a write under way or waiting. On a fast disk, writes never leave the
-    // event loop, and the checkpoint's messages arrive only between its turns.
+    // Two callers, so that a write is always running or waiting. On a fast disk, writes never leave the event
+    // loop, and the checkpoint's messages arrive only between its turns.
     const caller = async () => {
       while (restartsOf(path) < begun + RESTARTS) {
         await store.changeStock(ids.map((id) => change(id, ++quantity)))
@@ -50,7 +50,7 @@ describe('a SQLite file that is served', () => {
     file.close()
   })
 
-  test('shows commits of another process beside its own', async () => {
+  test('shows commits of another process together with its own', async () => {
     const store = openSqliteStore(path, { exclusive: true })
     await store.addPets(ids.map((id) => pet(id, 0)))
     let cursor = await store.loadStock(() => {})
@@ -69,7 +69,7 @@ describe('a SQLite file that is served', () => {
   })
 })
 
-describe('the queue of flushes', () => {
+describe('the flush queue', () => {
   /** A file whose flushes end when the test says so. */
   function heldFile() {
     const held: PromiseWithResolvers<void>[] = []
@@ -81,7 +81,7 @@ describe('the queue of flushes', () => {
     return { held, file: { flush, flushNow: () => {} } }
   }
 
-  test('flushes once for all commits that were written during the flush before', async () => {
+  test('flushes once for all commits written during the previous flush', async () => {
     const { held, file } = heldFile()
     let flushed = 0
     const queue = new FlushQueue({ file, onFlushed: () => flushed++, onFailed: () => {} })
@@ -99,7 +99,7 @@ describe('the queue of flushes', () => {
     expect([held.length, queue.logStart, queue.flushed()]).toEqual([2, undefined, undefined])
   })
 
-  test('gives up for good after a flush that failed', async () => {
+  test('fails permanently after a failed flush', async () => {
     const { held, file } = heldFile()
     const failures: unknown[] = []
     const queue = new FlushQueue({ file, onFlushed: () => {}, onFailed: (error) => failures.push(error) })

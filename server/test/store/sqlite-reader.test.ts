@@ -6,7 +6,7 @@ import { ALL } from './search-model.ts'
 
 const file = freshFile()
 
-test('a search keeps nobody else waiting: a worker does it', async () => {
+test('a search runs in a worker and blocks nobody else', async () => {
   const gate = new Int32Array(new SharedArrayBuffer(4))
   const store = openSqliteStore(file.path, { readerGate: gate })
   await store.addPets([{ id: 1n, name: 'Rex', categoryId: 1n, status: 'available', quantity: 3 }])
@@ -18,11 +18,11 @@ test('a search keeps nobody else waiting: a worker does it', async () => {
   }
   void searching.then(count)
   void scanning.then(count)
-  // The worker stands still, and this thread reads and writes.
+  // The worker is blocked, and this thread reads and writes.
   expect(
     await store.changeStock([{ type: 'set_quantity', petId: 1n, quantity: 4, keyId: 'key_a', at: 1 }]),
   ).toHaveLength(1)
-  // Enough turns for a search or a scan on this thread to be answered.
+  // Enough turns for a search or scan on this thread to finish.
   for (let turn = 0; turn < 100; turn++) {
     expect(await store.findPet(1n)).toMatchObject({ name: 'Rex' })
     await new Promise((resolve) => setImmediate(resolve))

@@ -51,7 +51,7 @@ adjustmentSuite('SQLite', underTest)
 describe('SQLite file', () => {
   afterEach(discard)
 
-  test('is written ahead and can be read by its owner alone', async () => {
+  test('has a write-ahead log and is readable only by its owner', async () => {
     const store = openSqliteStore(path)
     expect(statSync(path).mode & 0o777).toBe(0o600)
     expect(statSync(`${path}-wal`).mode & 0o777).toBe(0o600)
@@ -71,14 +71,14 @@ describe('SQLite file', () => {
     await store.close()
   })
 
-  test('that is an older copy of what a reader of events saw lets it list again', async () => {
+  test('that is an older copy than an event reader has seen makes it list again', async () => {
     const store = openSqliteStore(path)
     const [position, identity] = (await store.latestEventCursor()).split('.')
     expect(await store.stockEventsAfter(`${Number(position) + 1}.${identity}`, 10)).toBe('too_far')
     await store.close()
   })
 
-  test('that is restored from a backup is another database: whoever followed the original lists again', async () => {
+  test('restored from a backup is a different database: followers of the original list again', async () => {
     const store = openSqliteStore(path)
     await store.addPets([pet(1n, 0)])
     const cursor = await store.latestEventCursor()
@@ -94,7 +94,7 @@ describe('SQLite file', () => {
     await store.close()
   })
 
-  test('answers a ping as long as it can be read', async () => {
+  test('answers a ping while it is readable', async () => {
     const store = openSqliteStore(path)
     await store.ping()
     const other = new Database(path)
@@ -107,7 +107,7 @@ describe('SQLite file', () => {
     await expect(store.ping()).rejects.toMatchObject({ code: 'service_unavailable' })
   })
 
-  test('gives no id of the log twice, also once all of it is removed and it is opened anew', async () => {
+  test('never reuses a log id, even after all rows were removed and it was reopened', async () => {
     const first = openSqliteStore(path)
     await first.addPets([pet(1n, 0)])
     await first.changeStock([change(1n, 1), change(1n, 2)])
@@ -177,7 +177,7 @@ describe('SQLite file', () => {
     file.close()
   })
 
-  test('of a newer version is refused, and left as it is', () => {
+  test('of a newer version is refused and left unchanged', () => {
     const first = openSqliteStore(path)
     const other = new Database(path)
     other.run('PRAGMA user_version = 999')

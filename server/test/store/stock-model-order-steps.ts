@@ -16,7 +16,7 @@ const draft = fc
   )
   .map((one): OrderDraft => one)
 
-/** Orders, a few to a commit, behind a quantity that changes. */
+/** Orders, a few per commit, after a change of quantity. */
 export const ordering = fc.tuple(who, petId, fc.nat(9), fc.array(draft, { minLength: 1, maxLength: 4 })).map(
   ([index, changed, quantity, drafts]): Step =>
     async (shop) => {
@@ -32,14 +32,14 @@ export const ordering = fc.tuple(who, petId, fc.nat(9), fc.array(draft, { minLen
     },
 )
 
-/** On both at once, of the same pet: whichever comes first, no more is given than there is. */
+/** On both processes at once for the same pet: in any order, no more is sold than the stock. */
 export const orderingTwice = fc.tuple(petId, units).map(
   ([id, quantity]): Step =>
     async (shop) => {
       const request = { type: 'create_order' as const, ...BY, draft: { petId: id, quantity } }
       const outcomes = await Promise.all(shop.stores.map((store) => store.changeStock([request])))
       shop.orders.endHolds([id])
-      // Those who got something came first.
+      // The successful orders came first.
       const isMade = (outcome: unknown) => Number(typeof outcome === 'object' && 'order' in (outcome ?? {}))
       for (const outcome of outcomes.flat().sort((one, other) => isMade(other) - isMade(one))) {
         shop.orders.create(request.draft, outcome)
@@ -52,7 +52,7 @@ const update = fc.oneof(
   fc.nat(9).map((shipDate) => ({ shipDate })),
 )
 
-/** Of orders that are there, some of them twice, and of one that is not. */
+/** Of existing orders, some of them twice, and of an unknown one. */
 export const updating = fc
   .tuple(who, fc.array(fc.tuple(fc.nat(), update), { minLength: 1, maxLength: 4 }))
   .map(
@@ -80,7 +80,7 @@ export const sweeping = who.map(
     },
 )
 
-/** On, and now and then back. */
+/** Forward, and sometimes back. */
 export const movingClock = fc.integer({ min: -1_500, max: 3_000 }).map(
   (by): Step =>
     async (shop) => {
@@ -98,7 +98,7 @@ const row = fc
   )
   .map((one): OrderRow => one)
 
-/** What cannot be is left out, or leaves everything as it was. */
+/** Invalid rows are skipped, or leave everything unchanged. */
 export const importingOrders = fc
   .tuple(who, fc.uniqueArray(row, { minLength: 1, maxLength: 4, selector: ({ id }) => id }), fc.boolean())
   .map(
@@ -130,7 +130,7 @@ export const importingOrders = fc
       },
   )
 
-/** Removes a pet, as far as its orders let it go; holds that are over do not keep it. */
+/** Removes a pet unless open orders prevent it; expired holds do not. */
 export function removal(shop: ModelShop, id: bigint): 'removed' | 'unknown_pet' | 'in_use' {
   shop.orders.endHolds([id])
   if (shop.quantities.has(id) && shop.orders.hasOpen(id)) return 'in_use'

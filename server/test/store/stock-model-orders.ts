@@ -10,15 +10,15 @@ import type {
 import type { Store } from '../../src/store/store.ts'
 import type { OrderUpdate } from '../support/order-command.ts'
 
-/** The shelf, as orders see it. */
+/** The stock, as orders see it. */
 interface Shelf {
   readonly quantities: ReadonlyMap<bigint, number>
   record(petId: bigint, quantity: number): void
 }
 
-/** What orders there should be, and what they reserve: counted anew each time, from the orders alone. */
+/** The expected orders and their reserved units, always computed from the orders alone. */
 export class ModelOrders {
-  /** As they are written down: a hold that is over is open until somebody has to know. */
+  /** As stored: an expired hold stays open until a commit needs it. */
   readonly #orders = new Map<bigint, Order>()
   readonly #shelf: Shelf
   now = 1_000_000
@@ -39,10 +39,10 @@ export class ModelOrders {
     return this.all.some((order) => order.petId === petId && order.state === 'open')
   }
 
-  /** What every commit about orders of these pets does first. */
+  /** The first step of every commit on orders of these pets. */
   endHolds(petIds: readonly bigint[]): void {
     for (const order of this.all) {
-      // A pet that is not there has none.
+      // An unknown pet has none.
       if (petIds.includes(order.petId) && this.#shownState(order) !== order.state) this.#put(order, 'expired')
     }
   }
@@ -84,7 +84,7 @@ export class ModelOrders {
     return { type: 'done', order: this.#put(order, 'complete') }
   }
 
-  /** Whether a file's row differs from what is there. */
+  /** Whether a row of a file differs from the stored order. */
   differs({ id, petId, quantity, shipDate, complete }: OrderRow): boolean {
     const order = this.#orders.get(id)
     const state = complete ? 'complete' : 'open'
@@ -94,7 +94,7 @@ export class ModelOrders {
     )
   }
 
-  /** Takes over a file's row; whether it could. */
+  /** Applies a row of a file; returns whether that was possible. */
   bringIn({ id, petId, quantity, shipDate, complete }: OrderRow): boolean {
     const order = this.#orders.get(id)
     const dated = shipDate === undefined ? {} : { shipDate }

@@ -8,9 +8,9 @@ import { pet } from './plain-rows.ts'
 import { ModelOrders } from './stock-model-orders.ts'
 
 export interface StockUnderTest {
-  /** Each time an empty store. */
+  /** Creates an empty store each time. */
   create(): Promise<void>
-  /** A process on the latest one, with this clock. */
+  /** Opens the latest store as another process, with this clock. */
   open(clock: Clock): Promise<Store>
 }
 
@@ -20,7 +20,7 @@ export type Step = (shop: ModelShop) => Promise<void>
 
 export const PETS = [1n, 2n, 3n, 2n ** 62n, 2n ** 62n + 1n, -5n]
 
-/** Two processes on one store, and what should be in it. */
+/** Two processes on one store, and its expected content. */
 export class ModelShop {
   readonly stores: Store[] = []
   readonly quantities = new Map<bigint, number>()
@@ -29,7 +29,7 @@ export class ModelShop {
   readonly #answers = new Map<string, { fingerprint: string; answer: string }>()
   readonly #database: StockUnderTest
   #cursors: string[] = []
-  /** Whether a part of the log is gone since the cursor was given. */
+  /** Whether part of the log was removed since the cursor. */
   readonly #isPruned = [false, false]
 
   constructor(database: StockUnderTest) {
@@ -69,7 +69,7 @@ export class ModelShop {
     this.history.set(petId, [...(this.history.get(petId) ?? []), [before, quantity]])
   }
 
-  /** What an adjustment should come to, told in another way than by the one that decides. */
+  /** The expected outcome of an adjustment, computed independently of `decide`. */
   adjust({ changes, idempotency }: KeyedAdjust): unknown {
     const known = this.#answers.get(idempotency?.key ?? '')
     if (idempotency !== undefined && known !== undefined) {
@@ -118,7 +118,7 @@ export class ModelShop {
     return { petId: change.petId, quantity: after, status: 'available' }
   }
 
-  /** Takes over what the store has of it, which must be the end of what is known. */
+  /** Adopts the store's history, which must be the end of the known one. */
   async forgetHistory(): Promise<void> {
     this.#isPruned.fill(true)
     for (const id of PETS) {
@@ -157,7 +157,7 @@ export class ModelShop {
   }
 }
 
-/** As a text that can be compared, whatever it is. */
+/** Any outcome as a comparable text. */
 export function told(outcome: unknown): string {
   return JSON.stringify(outcome, (name, part: unknown) =>
     name === 'message' ? undefined : typeof part === 'bigint' ? `${part}n` : part,

@@ -22,7 +22,7 @@ import {
   told,
 } from './stock-model-shop.ts'
 
-/** How much is tried: a database far away takes longer. */
+/** How many cases run: a remote database takes longer. */
 interface Extent {
   readonly runs: number
   readonly steps: number
@@ -33,7 +33,7 @@ export function stockModelSuite(
   database: StockUnderTest,
   { runs, steps: most }: Extent,
 ): void {
-  test(`${title}: the stock and its orders are right for everybody at every moment, whoever writes, whatever fails, wherever the clock goes, and however much of the log is gone`, async () => {
+  test(`${title}: stock and orders are right for everybody at every moment, for any writers, failures, clock jumps and pruning`, async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: most, size: 'max' }), async (steps) => {
         const shop = new ModelShop(database)
@@ -52,7 +52,10 @@ export function stockModelSuite(
   })
 }
 
-/** `MODEL_SEED=7 bun test server/test/store/stock-model.test.ts` tries others; a failure tells the seed and the path. */
+/**
+ * `MODEL_SEED=7 bun test server/test/store/stock-model.test.ts` runs other cases; a failure prints the seed and
+ * the path.
+ */
 const SEED = Number(Bun.env.MODEL_SEED ?? 20_261_117)
 
 const who = fc.integer({ min: 0, max: 1 })
@@ -91,7 +94,10 @@ const adjustment = fc
   .uniqueArray(adjustmentChange, { minLength: 1, maxLength: 4, selector: ([id]) => id })
   .map((changes) => changes.map(([id, what, expected]) => ({ petId: id, ...what, expected })))
 
-/** Adjustments that share a commit, some of them under a key that was used before or is used on the other side. */
+/**
+ * Adjustments that share a commit, some with an idempotency key that was used before or is used by the other
+ * process.
+ */
 const adjusting = fc
   .tuple(
     who,
@@ -105,7 +111,7 @@ const adjusting = fc
         expect(outcomes.map(told)).toEqual(requests.map((request) => told(shop.adjust(request))))
       },
   )
-/** The same one on both at once. */
+/** The same adjustment on both processes at once. */
 const adjustingTwice = fc.tuple(adjustment, fc.constantFrom('a', 'b', 'c')).map(
   ([changes, key]): Step =>
     async (shop) => {
@@ -144,7 +150,7 @@ const importing = fc.tuple(who, batch).map(
       }
     },
 )
-/** Of the history, what is left is the end of what was there; of the stock nothing changes. */
+/** The remaining history is the end of the previous one; the stock does not change. */
 const pruning = fc.tuple(who, fc.integer({ min: 0, max: 5 })).map(
   ([index, keep]): Step =>
     async (shop) => {
@@ -162,7 +168,7 @@ const loading = who.map(
       await shop.store(index).loadStock(() => {})
     },
 )
-/** Somebody writes while it is being read, sooner or later. */
+/** Another process writes at some point during the load. */
 const loadingMeanwhile = fc.tuple(who, who, batch, fc.integer({ min: 0, max: 12 })).map(
   ([reader, writer, changes, turns]): Step =>
     async (shop) => {
@@ -178,7 +184,7 @@ const reopening = who.map(
     (shop) =>
       shop.reopen(index),
 )
-/** Both at once, of different pets: the second begins before the first is told of its commit. */
+/** Both at once, for different pets: the second starts before the first is notified of its commit. */
 const crossing = fc.tuple(batch, batch).map(
   ([one, all]): Step =>
     async (shop) => {

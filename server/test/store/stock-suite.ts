@@ -25,7 +25,7 @@ const change = (petId: bigint, quantity: number, at = 1) => ({
   at,
 })
 
-/** What every adapter of the port promises of pets, stock, history and orders. */
+/** The guarantees of every adapter for pets, stock, history and orders. */
 export function stockSuite(name: string, underTest: StoreUnderTest): void {
   describe(`${name}: stock`, () => {
     let store: Store
@@ -47,7 +47,7 @@ export function stockSuite(name: string, underTest: StoreUnderTest): void {
       ])
     })
 
-    test('sets quantities in the order given, and answers in the same order', async () => {
+    test('sets quantities in the given order, and returns them in the same order', async () => {
       const outcomes = await store.changeStock([
         change(10n, 6),
         change(404n, 1),
@@ -69,7 +69,7 @@ export function stockSuite(name: string, underTest: StoreUnderTest): void {
       expect((await stockOf(store)).map(({ quantity }) => quantity)).toEqual([0, 0, 8, 3])
     })
 
-    test('changes an entry only if it is in one of the states named, decided inside the commit', async () => {
+    test('changes an entry only if it is in one of the named states, decided inside the commit', async () => {
       const onlyIf = (quantity: number, status: 'available' | 'sold' = 'available') => [{ quantity, status }]
       const outcomes = await store.changeStock([
         { ...change(10n, 6), onlyIf: onlyIf(5) },
@@ -91,7 +91,7 @@ export function stockSuite(name: string, underTest: StoreUnderTest): void {
       expect((await historyOf(store, 10n)).map(({ after }) => after)).toEqual([6, 9])
     })
 
-    test('records each change of quantity in order, and nothing where nothing changed', async () => {
+    test('records each change of quantity in order, and nothing without a change', async () => {
       await store.changeStock([change(10n, 6, 100), change(10n, 6, 101), change(10n, MOST, 102)])
       await store.changeStock([{ type: 'set_quantity', petId: 10n, quantity: 1, keyId: 'key_b', at: 103 }])
       const entry = (before: number, after: number, at: number, keyId = 'key_a') => ({
@@ -124,7 +124,7 @@ export function stockSuite(name: string, underTest: StoreUnderTest): void {
       expect(await store.countPets()).toBe(4)
     })
 
-    test('adds pets all or none', async () => {
+    test('adds all pets or none', async () => {
       await expect(store.addPets([pet(77n, 1), pet(10n, 1)])).rejects.toThrow()
       expect(await store.findPet(77n)).toBeUndefined()
       expect(await store.countPets()).toBe(4)
@@ -150,7 +150,7 @@ export function stockSuite(name: string, underTest: StoreUnderTest): void {
       expect(await store.listOrders({}, 9)).toHaveLength(2)
     })
 
-    test('keeps everything when it is closed and opened again', async () => {
+    test('keeps everything after closing and reopening', async () => {
       await store.changeStock([change(10n, 6)])
       const before = [await stockOf(store), await historyOf(store, 10n)]
       await store.close()

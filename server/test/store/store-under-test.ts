@@ -2,12 +2,12 @@ import type { Clock } from '../../src/core/values/clock.ts'
 import type { SqlDatabase } from '../../src/store/sql.ts'
 import type { Store } from '../../src/store/store.ts'
 
-/** How a suite gets at an adapter of the storage port. */
+/** How a suite accesses an adapter of the store port. */
 export interface StoreUnderTest {
-  /** A store that has a clock of its own goes by the one that is given. */
+  /** A store with a clock of its own uses the given one. */
   open(clock?: Clock): Promise<Store>
-  /** Another connection to the database of the store that is open. */
+  /** Another connection to the database of the open store. */
   connect(): Promise<SqlDatabase & { close(): Promise<void> | void }>
-  /** Forgets everything, so that the next `open` finds an empty store. */
+  /** Discards everything, so that the next `open` finds an empty store. */
   discard(): Promise<void>
 }

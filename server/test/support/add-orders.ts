@@ -1,7 +1,7 @@
 import type { OrderRow } from '../../src/core/orders/order.ts'
 import type { TransferStore } from '../../src/core/transfer/transfer-store.ts'
 
-/** Brings in orders as an import would: all of them, or it throws. */
+/** Imports orders: all of them, or it throws. */
 export async function addOrders(
   store: Pick<TransferStore, 'stageOrders'>,
   orders: readonly OrderRow[],

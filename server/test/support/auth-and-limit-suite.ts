@@ -4,19 +4,19 @@ import { OPERATIONS } from '../../src/http/routes.ts'
 import { standingOf } from './standing.ts'
 import { type Answer, type CallOptions, START, TestService } from './test-service.ts'
 
-/** A request that succeeds, given a valid key. */
+/** A request that succeeds with a valid key. */
 export interface GoodRequest {
   readonly operationId: string
   readonly method: string
   readonly path: string
   readonly body?: string
-  /** Of its answer, where that is not 200. */
+  /** The status of its response, if that is not 200. */
   readonly status?: number
-  /** What the stock of pet 1 is set to before, where it needs some. */
+  /** The stock of pet 1 before the request, if it needs some. */
   readonly stock?: string
 }
 
-/** What holds for every operation, whatever it does: each one runs this suite. */
+/** The rules for every operation: each one runs this suite. */
 export function authAndLimitSuite(request: GoodRequest): void {
   const { operationId, method, path, body, status = 200, stock } = request
   const { needs, isIdempotent } = OPERATIONS.find((operation) => operation.operationId === operationId) ?? {}
@@ -47,7 +47,7 @@ export function authAndLimitSuite(request: GoodRequest): void {
       return answer
     }
 
-    test('a valid key is let in, whatever the case of the scheme', async () => {
+    test('a valid key is accepted, whatever the case of the scheme', async () => {
       for (const scheme of ['Bearer', 'bearer', 'BEARER']) {
         const answer = await send({ key: null, headers: { Authorization: `${scheme} ${service.key}` } })
         expect(answer.status).toBe(status)
@@ -55,7 +55,7 @@ export function authAndLimitSuite(request: GoodRequest): void {
       }
     })
 
-    test('a missing key is 401 and says how to send one', async () => {
+    test('a missing key is 401 and explains how to send one', async () => {
       const answer = await expectUnauthorized({ key: null }, 'Authorization: Bearer <API_KEY>')
       expect(answer.headers.get('WWW-Authenticate')).toBe('Bearer realm="petstore"')
     })
@@ -107,14 +107,14 @@ export function authAndLimitSuite(request: GoodRequest): void {
       await expectUnauthorized({ key: 'pst_demo_enterprise' }, 'mistyped or cut off')
     })
 
-    test('an answer carries the three limit headers, and counts down', async () => {
+    test('a response carries the three limit headers, and counts down', async () => {
       const { secret } = await service.createKey('free')
       const first = standingOf(await send({ key: secret }))
       expect(first).toEqual({ limit: 60, remaining: 59, reset: START / 1000 + 60 })
       expect(standingOf(await send({ key: secret })).remaining).toBe(58)
     })
 
-    test('over the limit it is 429 with Retry-After, and nothing changes', async () => {
+    test('above the limit it is 429 with Retry-After, and nothing changes', async () => {
       const { secret } = await service.createKey('enterprise', { limits: { perMinute: 2, perDay: 100 } })
       await send({ key: secret })
       await send({ key: secret })
@@ -126,7 +126,7 @@ export function authAndLimitSuite(request: GoodRequest): void {
       expect(await service.contents()).toEqual(before)
     })
 
-    test('every answer names its request, by the id that the caller gave if it is a sane one', async () => {
+    test("every response names its request, by the caller's id if it is valid", async () => {
       const own = await send({ headers: { 'X-Request-Id': 'order-17.a_b' } })
       expect(own.headers.get('X-Request-Id')).toBe('order-17.a_b')
       const hostile = await send({ headers: { 'X-Request-Id': 'a"b<c>' } })
@@ -134,7 +134,7 @@ export function authAndLimitSuite(request: GoodRequest): void {
     })
 
     if (needs === undefined) {
-      test('it changes nothing, so a key without any permission will do', async () => {
+      test('it changes nothing, so a key without permissions is enough', async () => {
         expect(method).toBe('GET')
         const { secret } = await service.createKey('pro', { permissions: [] })
         expect((await send({ key: secret })).status).toBe(status)
@@ -142,7 +142,7 @@ export function authAndLimitSuite(request: GoodRequest): void {
       return
     }
 
-    test('one permission is enough for it', async () => {
+    test('its one permission is enough', async () => {
       const { secret } = await service.createKey('pro', { permissions: [needs] })
       expect((await send({ key: secret })).status).toBe(status)
     })
@@ -158,13 +158,13 @@ export function authAndLimitSuite(request: GoodRequest): void {
       expect(await service.contents()).toEqual(before)
     })
 
-    test('the permission is looked at after the key and the limit, and before the request', async () => {
+    test('the permission is checked after the key and the limit, and before the request', async () => {
       const none = { permissions: [] }
       const wrong = {
         headers: { 'Idempotency-Key': 'x'.repeat(256) },
         ...(body === undefined ? {} : { body: '{' }),
       }
-      // Of one without a key of its own and without a body, nothing in it can be wrong.
+      // Without an Idempotency-Key and a body, nothing in the request can be invalid.
       if (isIdempotent || body !== undefined) expect((await send(wrong)).status).toBe(400)
       const { secret } = await service.createKey('enterprise', {
         ...none,

@@ -1,7 +1,7 @@
 import Ajv2020 from 'ajv/dist/2020'
 import contract from '../../../openapi.json'
 
-/** The checked-in contract decides, not the code that made it. */
+/** The checked-in contract counts, not the code that generates it. */
 const ajv = new Ajv2020({ strict: false, allErrors: true })
 ajv.addFormat('int64', true)
 ajv.addFormat('date-time', (text: string) => !Number.isNaN(Date.parse(text)))
@@ -25,7 +25,7 @@ export const documentedResponses: readonly string[] = Object.values(paths)
   .flatMap((methods) => Object.values(methods))
   .flatMap(({ operationId, responses }) => Object.keys(responses).map((status) => `${operationId} ${status}`))
 
-/** Throws when an answer is not one that the contract documents for its operation. Gives the operation's name. */
+/** Throws if the contract does not document the response for its operation. Returns the operation's name. */
 export function checkAgainstContract(
   method: string,
   path: string,
@@ -63,13 +63,13 @@ export function checkAgainstContract(
   return entry.operationId
 }
 
-/** Throws when the body of a delivery is not what the contract documents for webhooks of its type. */
+/** Throws if the body of a delivery does not match the contract for webhooks of its type. */
 export function checkPayload(type: string, body: string): void {
   const pointer = ['webhooks', type, 'post', 'requestBody', 'content', 'application/json', 'schema']
   checkBody(`contract#/${pointer.map(escaped).join('/')}`, body)
 }
 
-/** `reference` is to one of the contract's headers. */
+/** `reference` names one of the contract's headers. */
 function isRequired(reference: string): boolean {
   const headers: Readonly<Record<string, { readonly required: boolean }>> = contract.components.headers
   return headers[reference.replace('#/components/headers/', '')]?.required === true

@@ -1,4 +1,4 @@
-/** Loaded before the program: its wall clock is a day ahead, and its timers of a minute are due after 100 ms. */
+/** Preloaded into the program: its wall clock is a day ahead, and its timers of a minute fire after 100 ms. */
 const DAY = 86_400_000
 const RealDate = Date
 

@@ -14,13 +14,13 @@ export interface DiskSettings {
 
 let built: Promise<string> | undefined
 
-/** Why there can be no shim on this machine; undefined if there can. */
+/** Why the shim cannot work on this machine; undefined if it can. */
 export async function missingShim(): Promise<string | undefined> {
   if (process.platform !== 'linux') return 'the disk shim is preloaded, which works on Linux only'
   return (await missingPackage('gcc')) ?? ((await hasHeaders()) ? undefined : 'libc6-dev is not installed')
 }
 
-/** A program that starts another one on a disk that behaves like this. */
+/** A program that starts another one on a disk with these settings. */
 export async function throughDisk(settings: DiskSettings): Promise<string[]> {
   built ??= build()
   const library = await built

@@ -6,7 +6,7 @@ const LISTEN = `
   const [host, port] = process.argv.slice(1)
   require('node:net').createServer().listen({ host, port: Number(port), backlog: 1 }, () => console.log('ready'))
 `
-/** More than the queue holds. Linux drops the packets of those beyond it. */
+/** More than the queue holds. Linux drops the packets of the others. */
 const CONNECTIONS = 8
 
 export interface DroppingListener {

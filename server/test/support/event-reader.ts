@@ -5,13 +5,13 @@ export interface ReceivedEvent {
   readonly data: string
 }
 
-/** Reads a stream of events as a browser would: line by line, comments and `retry` apart. */
+/** Reads an event stream like a browser: line by line, without comments and `retry`. */
 export class EventReader {
   readonly response: Response
   readonly events: ReceivedEvent[] = []
   readonly comments: string[] = []
   retry: number | undefined
-  /** Whether the stream came to its end in good order, or was cut. */
+  /** Whether the stream ended cleanly, or was cut. */
   ended: 'closed' | 'cut' | undefined
   readonly #abort: AbortController
   #changed = Promise.withResolvers<void>()
@@ -39,7 +39,7 @@ export class EventReader {
     return this.events.at(-1)?.id
   }
 
-  /** Waits until the condition holds; throws when it does not in time. */
+  /** Waits until the condition holds; throws after the timeout. */
   async until(condition: () => boolean, withinMs = 60_000): Promise<void> {
     const deadline = performance.now() + withinMs
     while (!condition()) {

@@ -1,8 +1,8 @@
 import { connect, createServer, type Socket } from 'node:net'
 
 /**
- * Passes bytes on to a port of this machine: at once, or later where it is slow. Frozen it swallows them, as a dead
- * network does. New connections can be sent to another port, as by a balancer that has found another primary.
+ * Forwards bytes to a port of this machine, with an optional delay. While frozen it drops them, like a dead
+ * network. New connections can be sent to another port, as by a balancer that has found another primary.
  */
 export class FreezingProxy {
   readonly #server: ReturnType<typeof createServer>
@@ -31,7 +31,7 @@ export class FreezingProxy {
         from.on('data', (bytes) => {
           if (this.#isFrozen) return
           const now = performance.now()
-          // Never before what came before it, though the delay has become shorter.
+          // Never before earlier data, even if the delay has become shorter.
           lastDue = Math.max(lastDue, now + this.#delayMs)
           if (lastDue === now) to.write(bytes)
           else setTimeout(() => to.write(bytes), lastDue - now)
@@ -50,12 +50,12 @@ export class FreezingProxy {
     return typeof address === 'object' && address !== null ? address.port : 0
   }
 
-  /** From now on everything arrives so much later, in either direction. */
+  /** From now on everything is delayed by this time, in both directions. */
   slowDown(delayMs: number): void {
     this.#delayMs = delayMs
   }
 
-  /** Connections that there are stay where they are. */
+  /** Existing connections stay. */
   switchTo(target: number): void {
     this.#target = target
   }
@@ -64,7 +64,7 @@ export class FreezingProxy {
     this.#isFrozen = true
   }
 
-  /** New connections go through again; those that were frozen stay dead. */
+  /** New connections work again; frozen ones stay dead. */
   thaw(): void {
     this.#isFrozen = false
     for (const socket of this.#sockets) {

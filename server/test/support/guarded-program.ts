@@ -5,8 +5,9 @@ import { killProcessTree } from './kill-process-tree.ts'
 import { runAs } from './postgres-server.ts'
 
 /**
- * A shell runs the program, and this process holds the shell's standard input. When this process ends, for whatever
- * reason, the shell reads the end of its input, ends the program and the PostgreSQL that it started, and removes its folder.
+ * A shell runs the program, and this process holds the shell's standard input. When this process ends, for any
+ * reason, the shell reads the end of its input, ends the program and the PostgreSQL that it started, and
+ * removes its folder.
  */
 const GUARDIAN = `
 start() { "$@" >>"$folder/log" 2>&1 </dev/null & echo $! >"$folder/pid"; }
@@ -33,7 +34,7 @@ export class GuardedProgram {
       env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C.UTF-8', HOME: folder, folder, ...env },
       cwd: folder,
       stdio: ['pipe', 'ignore', 'ignore'],
-      // Ctrl-C must reach this process alone; the shell notices by the end of its input.
+      // Ctrl-C must only reach this process; the shell notices by the end of its input.
       detached: true,
     })
     this.#guardian.unref()

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 
-/** Kills a process and its children at once, in the middle of their work, as the loss of a machine would. */
+/** Kills a process and its children at once, like the loss of a machine. */
 export function killProcessTree(pid: number): void {
   // While it is stopped, it starts no more children and does not notice that some are gone.
   signal(pid, 'SIGSTOP')

@@ -4,25 +4,25 @@ import type { LowStockEvent, OrderEvent, RelistEvent, StockEvent } from '../../s
 import type { Store } from '../../src/store/store.ts'
 import type { StoreUnderTest } from '../store/store-under-test.ts'
 
-/** A pet as its events tell it. */
+/** A pet according to its events. */
 interface ToldPet {
   quantity: number
   reserved: number
-  /** Of its own, else of its category; `unknown` where that changes without being told. */
+  /** Its own, or its category's; `unknown` if that changes without an event. */
   threshold: number | null | 'unknown'
   isLow: boolean
-  /** What has to be told of it next. */
+  /** The crossing that must come next. */
   due: LowStockEvent['kind'] | undefined
-  /** An event that is told in two or more parts is under way: what is due is known after the last. */
+  /** Part of a multi-part event has arrived: the crossing is known after the last part. */
   amid: 'completion' | 'expiry' | undefined
 }
 
-/** The threshold of a category; `unknown` where it changes meanwhile. */
+/** The threshold of a category; `unknown` if it changes meanwhile. */
 type CategoryThresholds = (categoryId: bigint) => number | null | 'unknown'
 
 /**
- * Plays back events and holds every `low` and `recovered` among them against what the others come to: each crossing is
- * told once, right behind what caused it, and there is no other.
+ * Replays events and compares every `low` and `recovered` with the result of the others: each crossing comes
+ * once, right after its cause, and there is no other.
  */
 export class LowStockModel {
   readonly violations: string[] = []
@@ -39,7 +39,7 @@ export class LowStockModel {
     for (const event of events) this.#play(event)
   }
 
-  /** What is wrong by now; of pets of which the last event is not the last word as well. */
+  /** The violations so far, including pets with an outstanding crossing. */
   finish(): string[] {
     for (const [petId, { due }] of this.#pets) {
       if (due !== undefined) this.violations.push(`petId ${petId} is ${due}, and no event says so`)
@@ -47,12 +47,12 @@ export class LowStockModel {
     return this.violations
   }
 
-  /** All pets, as they are by their events. */
+  /** All pets, according to their events. */
   get pets(): ReadonlyMap<bigint, Readonly<Pick<ToldPet, 'quantity' | 'reserved' | 'threshold' | 'isLow'>>> {
     return this.#pets
   }
 
-  /** Whether they are low, of all pets. */
+  /** Whether each pet is low. */
   get low(): Map<bigint, boolean> {
     return new Map(Array.from(this.#pets, ([petId, pet]) => [petId, pet.isLow]))
   }
@@ -105,7 +105,7 @@ export class LowStockModel {
     pet.amid = isExpiry ? 'expiry' : undefined
     if (event.kind === 'change') {
       pet.quantity = event.after
-      // The order that is completed by it is told next.
+      // The event of the completed order comes next.
       if (event.reason === 'sold' && event.reference?.startsWith('order ') === true) pet.amid = 'completion'
     }
     if (event.kind === 'order') pet.reserved += this.#heldMore(event.order)
@@ -143,7 +143,7 @@ interface StockRow {
   readonly of_category: bigint | null
 }
 
-/** Fails unless every pet has the threshold that counts for it, and is marked as what core says it is. Gives the marks. */
+/** Fails unless every pet has its effective threshold and is marked as the core decides. Returns the marks. */
 export async function lowStockIsRight(
   underTest: Pick<StoreUnderTest, 'connect'>,
   store: Pick<Store, 'findDamage'>,

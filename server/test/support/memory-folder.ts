@@ -5,8 +5,8 @@ const MEMORY = '/dev/shm'
 const ROOM_BYTES = 4 * 1024 ** 3
 
 /**
- * Where tests put what goes with them: in memory where there is room for it, so that nobody waits for a disk. A kill
- * leaves the same there; only a power cut, which no test makes, tells the difference.
+ * The folder for temporary files: in memory if there is room, so that nobody waits for a disk. A kill leaves
+ * the same files there; only a power cut, which no test makes, would differ.
  */
 export function memoryFolder(): string {
   if (!existsSync(MEMORY)) return tmpdir()

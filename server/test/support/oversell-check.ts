@@ -3,23 +3,23 @@ import { availableOf } from '../../src/core/stock/inventory.ts'
 import type { StockEvent } from '../../src/core/stock/stock-event.ts'
 import type { EventStore } from '../../src/core/stock/stock-store.ts'
 
-/** What is known of one pet from its events. */
+/** The knowledge about one pet from its events. */
 interface Shelf {
   quantity: number
   reserved: number
-  /** Taken out as sold, by an order whose completion comes next. */
+  /** Removed as sold, by an order whose completion comes next. */
   sold: { readonly reference: string | undefined; readonly units: number } | undefined
 }
 
 /**
- * Plays back what happened to the stock and its orders, and tells what should never have: an order that was made though
- * less was there, one that was closed twice or ended before its time, stock that was sold without an order or otherwise
- * than it says. `quantities` are those at the beginning, when no order was open.
+ * Replays the events of stock and orders, and reports violations: an order that was made without enough stock,
+ * an order that was closed twice or expired early, stock that was sold without an order or in another quantity.
+ * `quantities` are those at the beginning, when no order was open.
  */
 export class Playback {
-  /** As they are after all that was played. */
+  /** The orders after all replayed events. */
   readonly orders = new Map<bigint, Order>()
-  /** Of every pet at every moment, the least that was available. */
+  /** The minimum of available units, of all pets and moments. */
   leastAvailable = Number.POSITIVE_INFINITY
   readonly #shelves = new Map<bigint, Shelf>()
 
@@ -40,7 +40,7 @@ export class Playback {
       const shelf = this.#shelves.get(petId)
       if (shelf === undefined) return [`petId ${petId} is not known`]
       const trouble = event.kind === 'order' ? this.#ordered(shelf, event) : changed(shelf, event)
-      // What was taken out for an order stays reserved until the order is told of, which comes next.
+      // Units removed for an order stay reserved until the event of the order, which comes next.
       const available = availableOf(shelf) + (shelf.sold?.units ?? 0)
       this.leastAvailable = Math.min(this.leastAvailable, available)
       return trouble === undefined ? [] : [`petId ${petId}: ${trouble}`]
@@ -93,7 +93,7 @@ function heldBy(order: Order | undefined): number {
   return order?.state === 'open' ? order.quantity : 0
 }
 
-/** Everything after the cursor. */
+/** All events after the cursor. */
 export async function eventsAfter(
   store: Pick<EventStore, 'stockEventsAfter'>,
   cursor: string,

@@ -80,7 +80,7 @@ export class PatroniCluster {
     return `postgres://postgres@${hosts}/postgres`
   }
 
-  /** Stops the primary cleanly and promotes its synchronous standby. Resolves when the new primary takes writes. */
+  /** Stops the primary cleanly and promotes its synchronous standby. Resolves when the new primary accepts writes. */
   async switchOver(): Promise<void> {
     const { leader, standby } = await this.#pair()
     const answer = await fetch(`http://127.0.0.1:${leader.apiPort}/switchover`, {
@@ -92,7 +92,10 @@ export class PatroniCluster {
     await waitFor(`${standby.name} to be the primary`, () => standby.isPrimary())
   }
 
-  /** Kills the primary and its Patroni. Resolves when another server takes writes, with a function that restarts the dead one. */
+  /**
+   * Kills the primary and its Patroni. Resolves when another server accepts writes, with a function that
+   * restarts the dead one.
+   */
   async failOver(): Promise<{ restart: () => void }> {
     const { leader } = await this.#pair()
     leader.kill()
@@ -119,7 +122,7 @@ export class PatroniCluster {
     rmSync(this.#folder, { recursive: true, force: true })
   }
 
-  /** The first server makes the database; the others copy it. */
+  /** The first server creates the database; the others copy it. */
   async #bootstrap(): Promise<void> {
     const [first, ...others] = this.#nodes
     first?.start()

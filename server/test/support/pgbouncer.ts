@@ -137,7 +137,7 @@ export class PgBouncer {
   }
 }
 
-/** The settings of the role that docs/scaling.md prints for PgBouncer, as statements for this role. */
+/** The role settings for PgBouncer printed in docs/scaling.md, as statements for this role. */
 export function printedRoleSettings(role: string): string[] {
   return printedBlock('sql')
     .split('\n')
@@ -145,7 +145,7 @@ export function printedRoleSettings(role: string): string[] {
     .map((line) => line.replace('ROLE petstore', `ROLE ${role}`))
 }
 
-/** The block of this language in the part of docs/scaling.md about PgBouncer. */
+/** The block of this language in the PgBouncer part of docs/scaling.md. */
 function printedBlock(language: 'ini' | 'sql'): string {
   const [, part = ''] = readFileSync(DOCS, 'utf8').split('**PgBouncer**')
   const printed = new RegExp(`\`\`\`${language}\n(.*?)\`\`\``, 's').exec(part)?.[1]

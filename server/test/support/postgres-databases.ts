@@ -1,9 +1,9 @@
 import { DEFAULT_POSTGRES_SETTINGS, openPostgresStore } from '../../src/store/postgres/store.ts'
 import { PostgresServer } from './postgres-server.ts'
 
-/** Where the tests' PostgreSQL is: one that somebody runs, or one of our own for the whole test run. */
+/** The tests' PostgreSQL: a given one, or our own for the whole test run. */
 const GIVEN = Bun.env.TEST_POSTGRES_URL
-// Beyond the modules: each test file may have them anew.
+// Global, because each test file may load the modules again.
 const shared = globalThis as { petstorePostgres?: Promise<PostgresServer>; petstoreTables?: Promise<string> }
 const isGiven = GIVEN !== undefined && GIVEN !== ''
 
@@ -13,16 +13,16 @@ async function serverUrl(): Promise<string> {
   return (await shared.petstorePostgres).url()
 }
 
-/** A database of its own on the tests' PostgreSQL. */
+/** A new database on the tests' PostgreSQL. */
 export interface TestDatabase {
   readonly url: string
-  /** Runs SQL beside the service, as an operator would. */
+  /** Runs SQL without the service, as an operator would. */
   run(sql: string): Promise<readonly Record<string, unknown>[]>
   drop(): Promise<void>
 }
 
 export interface PostgresDatabase extends TestDatabase {
-  /** A connection for the caller alone, to be closed. */
+  /** A separate connection, which the caller must close. */
   connect(): Bun.SQL
 }
 
@@ -44,8 +44,8 @@ export async function createDatabase(template = 'template0'): Promise<PostgresDa
 }
 
 /**
- * For who has nothing to do with how tables are made: a copy of a database that has them, with a log of its own. On a
- * server that somebody runs nothing is left behind, so whoever opens it makes them.
+ * For tests that are not about migrations: a copy of a database with tables, with its own log. On a given
+ * server nothing may be left behind, so the first store that opens it creates the tables.
  */
 export async function createReadyDatabase(): Promise<PostgresDatabase> {
   if (isGiven) return createDatabase()

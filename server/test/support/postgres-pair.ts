@@ -3,11 +3,11 @@ import { FreezingProxy } from './freezing-proxy.ts'
 import { PostgresServer } from './postgres-server.ts'
 import { until } from './until.ts'
 
-/** Where the first primary has a socket. */
+/** The folder of the first primary's socket. */
 export const SOCKETS = tmpdir()
 
 /**
- * A primary whose commits wait for its standby, and a proxy that sends new connections to one of them, as a balancer does
+ * A primary with a synchronous standby, and a proxy that sends new connections to one of them, like a balancer
  * that looks for the primary.
  */
 export class PostgresPair {
@@ -42,7 +42,7 @@ export class PostgresPair {
     return this.#standby
   }
 
-  /** Cuts the connections that there are, and sends those that come then to the standby, before it is promoted. */
+  /** Cuts the existing connections, and sends new ones to the standby, before it is promoted. */
   async showStandby(): Promise<void> {
     this.proxy.switchTo(this.standby.port)
     await this.onPrimary(
@@ -50,7 +50,7 @@ export class PostgresPair {
     )
   }
 
-  /** As an operator would. */
+  /** Runs statements as an operator would. */
   async onPrimary(...statements: readonly string[]): Promise<void> {
     const sql = connect(this.#primary)
     for (const text of statements) await sql.unsafe(text)
@@ -78,7 +78,7 @@ export class PostgresPair {
     this.#primary.kill()
   }
 
-  /** Resolves once the standby is the primary. The old one is gone for good. */
+  /** Resolves once the standby is the primary. The old one is gone permanently. */
   async promote(): Promise<void> {
     const sql = connect(this.standby)
     await sql`SELECT pg_promote()`

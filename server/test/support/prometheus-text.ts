@@ -15,7 +15,7 @@ const LABEL_NAME = /^[a-zA-Z_][a-zA-Z0-9_]*/
 const TYPES = ['counter', 'gauge', 'histogram']
 const SUFFIXES = ['_bucket', '_sum', '_count']
 
-/** Reads Prometheus' text format (0.0.4) as strictly as `promtool check metrics`, or throws. */
+/** Parses Prometheus' text format (0.0.4) as strictly as `promtool check metrics`, or throws. */
 export function parsePrometheusText(text: string): ReadonlyMap<string, Family> {
   if (!text.endsWith('\n')) throw new Error('the last line does not end')
   const families = new Map<string, Family>()
@@ -80,7 +80,7 @@ function checkFamily(name: string, { type, samples }: Family): void {
   if (type === 'histogram') checkHistograms(name, samples)
 }
 
-/** Buckets grow with their bound and never shrink in count; the last is +Inf and equals the count. */
+/** Bucket counts never decrease as bounds grow; the last is +Inf and equals the count. */
 function checkHistograms(name: string, samples: readonly Sample[]): void {
   const series = Map.groupBy(samples, ({ labels: { le, ...labels } }) => JSON.stringify(labels))
   for (const [labels, parts] of series) {

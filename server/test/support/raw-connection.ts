@@ -4,7 +4,7 @@ export interface RawAnswer {
   readonly body: string
 }
 
-/** One connection, byte by byte: it shows what a client library hides, such as an answer that is cut short. */
+/** One connection, byte by byte: it shows what a client library hides, such as a truncated response. */
 export class RawConnection {
   #received = ''
   #isClosed: boolean = false
@@ -50,7 +50,7 @@ export class RawConnection {
     )
   }
 
-  /** The next answer, or `undefined` when the connection is closed instead. Throws on half an answer. */
+  /** The next response, or `undefined` if the connection is closed. Throws on an incomplete response. */
   async answer(): Promise<RawAnswer | undefined> {
     for (;;) {
       const answer = this.#takeAnswer()

@@ -1,6 +1,6 @@
 import type { StockStore } from '../../src/core/stock/stock-store.ts'
 
-/** Removes a pet as a caller does; says in a word what came of it. */
+/** Removes a pet as a caller does; returns the outcome as a word. */
 export async function removePet(
   store: Pick<StockStore, 'changeStock'>,
   petId: bigint,

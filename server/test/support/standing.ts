@@ -1,6 +1,6 @@
 import type { Answer } from './test-service.ts'
 
-/** The three limit headers as numbers, so that a test can compare them at one glance. */
+/** The three limit headers as numbers, for easy comparison. */
 export function standingOf({ headers }: Answer): { limit: number; remaining: number; reset: number } {
   return {
     limit: Number(headers.get('X-RateLimit-Limit') ?? Number.NaN),

@@ -21,7 +21,7 @@ function sqliteDatabase(path: string): TestDatabase {
         database.close()
       }
     },
-    // It goes with its folder.
+    // It is removed with its folder.
     drop: async () => {},
   }
 }

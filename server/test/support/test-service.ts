@@ -25,10 +25,10 @@ import type { TestDatabase } from './postgres-databases.ts'
 import { createTestDatabase } from './test-database.ts'
 import { historyOf, stockOf } from './whole-store.ts'
 
-/** On a whole second, so that windows begin exactly where tests expect it. */
+/** On a whole second, so that windows begin exactly as tests expect. */
 export const START = Date.UTC(2026, 10, 15, 12)
 const ROOMY: Limits = { perMinute: 1_000_000, perDay: 1_000_000_000 }
-/** A commit that a busy machine makes in far less time than a statement has. */
+/** A commit that even a busy machine makes well within the statement timeout. */
 const PETS_AT_ONCE = 5_000
 
 export const PETS: readonly StockedPet[] = [
@@ -39,7 +39,7 @@ export const PETS: readonly StockedPet[] = [
   { id: 9223372036854775807n, name: 'Last one', categoryId: 9n, status: 'available', quantity: 8 },
 ]
 
-/** One of them reserves one of the last pet. */
+/** One of them reserves one unit of the last pet. */
 const ORDERS: readonly OrderRow[] = [
   { id: 1n, petId: 1n, quantity: 2, shipDate: START, complete: true },
   { id: 9007199254740993n, petId: 9223372036854775807n, quantity: 1, shipDate: START, complete: false },
@@ -52,7 +52,7 @@ export interface WireItem {
   readonly status: string
 }
 
-/** One answer, with its body as whatever the test expects it to be. */
+/** One response, with its body in the form that the test expects. */
 export class Answer {
   readonly status: number
   readonly headers: Headers
@@ -82,36 +82,36 @@ export class Answer {
 }
 
 export interface CallOptions {
-  /** The bearer key; `null` sends no Authorization header. The roomy key by default. */
+  /** The bearer key; `null` sends no Authorization header. By default the key without practical limits. */
   readonly key?: string | null
   readonly body?: string | Uint8Array<ArrayBuffer> | ReadableStream
   readonly headers?: Readonly<Record<string, string>>
 }
 
 interface Options {
-  /** What is in stock; a handful by default. */
+  /** The stock; a few pets by default. */
   readonly pets?: readonly StockedPet[]
   readonly settings?: Partial<Record<SettingName, string>>
-  /** Puts something between the service and its store, such as a fault. */
+  /** Wraps the store of the service, for example with a fault. */
   readonly wrapStore?: (store: Store) => Store
   readonly demoSecrets?: ReadonlySet<string>
-  /** Which database it runs on; what TEST_STORE says by default. */
+  /** The database to use; by default the one of TEST_STORE. */
   readonly onPostgres?: boolean
-  /** How names are looked up that webhooks are sent to. */
+  /** Resolves the names of webhook receivers. */
   readonly lookup?: Lookup
-  /** How long a parallel burst may take to arrive. 0 by default, because most tests wait for each answer. */
+  /** How long a parallel burst may take to arrive. 0 by default, because most tests wait for each response. */
   readonly burstMs?: number
-  /** The real clock instead of the one that tests move. */
+  /** The real clock instead of the clock of the test. */
   readonly realTime?: boolean
 }
 
-/** The real service on a free port over a real database file, with a clock that tests move. */
+/** The real service on a free port with a real database file, and a clock that tests control. */
 export class TestService {
   now = START
-  /** A key whose limits no test runs into. */
+  /** A key whose limits no test reaches. */
   key = ''
   store!: Store
-  /** Everything that was logged, as it would stand on standard output. */
+  /** The whole log, as on standard output. */
   logText = ''
   readonly folder = mkdtempSync(join(tmpdir(), 'petstore-test-'))
   readonly databasePath = join(this.folder, 'petstore.db')
@@ -190,7 +190,7 @@ export class TestService {
     return { id, secret }
   }
 
-  /** Sends a request and holds the answer against the contract. `path` is relative to /v1. */
+  /** Sends a request and checks the response against the contract. `path` is relative to /v1. */
   async call(method: string, path: string, options: CallOptions = {}): Promise<Answer> {
     const answer = await this.fetch(method, `/v1${path}`, options)
     checkAgainstContract(method, path, answer)
@@ -207,7 +207,7 @@ export class TestService {
     return new Answer(response.status, response.headers, await bodyOf(response))
   }
 
-  /** Sets a quantity as a caller would. `body` is sent as it is. */
+  /** Sets a quantity as a caller would. `body` is sent unchanged. */
   setQuantity(petId: string | bigint, body: string, options: CallOptions = {}): Promise<Answer> {
     return this.call('PATCH', `/inventory/${petId}`, {
       body,
@@ -216,13 +216,13 @@ export class TestService {
     })
   }
 
-  /** What has been logged so far, line by line. */
+  /** The log so far, line by line. */
   async logged(): Promise<readonly Readonly<Record<string, unknown>>[]> {
     await this.#running.logger.flush()
     return this.logText.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line)]))
   }
 
-  /** Runs SQL in the service's database, past the service. */
+  /** Runs SQL in the service's database, without the service. */
   run(sql: string): Promise<readonly Record<string, unknown>[]> {
     return this.#database.run(sql)
   }
@@ -245,7 +245,7 @@ export class TestService {
     await this.resume()
   }
 
-  /** Stops it as an operator would; what is in its database stays for `resume`. */
+  /** Stops it as an operator would; the database stays for `resume`. */
   async halt(): Promise<void> {
     await this.#running.stop()
   }
@@ -262,7 +262,7 @@ export class TestService {
   }
 }
 
-/** Of a stream that does not end, its first event. */
+/** The first event, for an endless stream. */
 async function bodyOf(response: Response): Promise<string> {
   if (response.headers.get('Content-Type') !== 'text/event-stream') return response.text()
   const decoder = new TextDecoder()

@@ -53,7 +53,7 @@ test('Prometheus scrapes both instances at the addresses in compose.yaml', () =>
 })
 
 test.skipIf(Bun.which('promtool') === null)(
-  'promtool reads the rules, and they fire when they should',
+  'promtool accepts the rules, and they fire when they should',
   () => {
     for (const command of [
       ['check', 'rules', 'petstore.rules.yml'],

@@ -34,7 +34,7 @@ describe('the log', () => {
     ['failures', [503]],
     // Internal failures are logged with any setting.
     ['none', [503]],
-  ])('with LOG_REQUESTS=%s tells of the requests that are asked for', async (setting, statuses) => {
+  ])('with LOG_REQUESTS=%s logs the selected requests', async (setting, statuses) => {
     expect(await statusesLogged(await start(setting))).toEqual(statuses)
   })
 

@@ -219,14 +219,14 @@ test('labels and help texts are escaped', () => {
 })
 
 test.each([
-  ['a name twice', '# HELP a x\n# TYPE a gauge\na 1\na 2\n'],
-  ['a line of nothing', '# HELP a x\n# TYPE a gauge\nb 1\n'],
+  ['a duplicate name', '# HELP a x\n# TYPE a gauge\na 1\na 2\n'],
+  ['a sample of an undeclared metric', '# HELP a x\n# TYPE a gauge\nb 1\n'],
   ['no help', '# TYPE a gauge\na 1\n'],
   ['a label without quotes', '# HELP a x\n# TYPE a gauge\na{b=c} 1\n'],
   ['shrinking buckets', histogram('h_bucket{le="1"} 2\nh_bucket{le="+Inf"} 1\nh_sum 1\nh_count 1\n')],
   ['no +Inf', histogram('h_bucket{le="1"} 2\nh_sum 1\nh_count 2\n')],
-  ['another count', histogram('h_bucket{le="1"} 2\nh_bucket{le="+Inf"} 2\nh_sum 1\nh_count 3\n')],
-])('the parser of these tests refuses %s', (_, text) => {
+  ['a different count', histogram('h_bucket{le="1"} 2\nh_bucket{le="+Inf"} 2\nh_sum 1\nh_count 3\n')],
+])('the parser of these tests rejects %s', (_, text) => {
   expect(() => parsePrometheusText(text)).toThrow()
 })
 

@@ -77,7 +77,7 @@ export class CatalogDraft {
     if (this.#stock.entry(id) !== undefined) return { type: 'pet_exists', petId: id }
     const taken = this.#barcodeTaken(id, barcode)
     if (taken !== undefined) return taken
-    const pet = { id, status, ...record }
+    const pet = withUpdate(PET, { id, status, ...record })
     return { type: 'done', pet: this.#put(pet, category, { quantity, reserved: 0 }, command) }
   }
 
@@ -90,7 +90,7 @@ export class CatalogDraft {
     // An error in the command is reported before an unknown pet.
     if (category === undefined && categoryId !== undefined) return { type: 'invalid_category', categoryId }
     if (before === undefined || entry === undefined || category === undefined) return { type: 'unknown_pet' }
-    const pet = withUpdate(before, patch)
+    const pet = withUpdate(PET, before, patch)
     if (isSameRecord(PET, before, pet)) return { type: 'done', pet: { ...pet, quantity: entry.quantity } }
     const taken = this.#barcodeTaken(petId, pet.barcode)
     if (taken !== undefined) return taken
@@ -114,7 +114,7 @@ export class CatalogDraft {
     const { id: given, ...record } = command.draft
     const id = given ?? this.#newCategoryId()
     if (this.#category(id) !== undefined) return { type: 'category_exists', categoryId: id }
-    const category = { id, ...record }
+    const category = withUpdate(CATEGORY, { id, ...record })
     this.#categories.set(id, category)
     this.#stock.logCategory(category, 'created', command)
     return { type: 'done', category }
@@ -124,7 +124,7 @@ export class CatalogDraft {
     const { categoryId, patch } = command
     const before = this.#category(categoryId)
     if (before === undefined) return { type: 'unknown_category' }
-    const category = withUpdate(before, patch)
+    const category = withUpdate(CATEGORY, before, patch)
     if (isSameRecord(CATEGORY, before, category)) return { type: 'done', category }
     this.#categories.set(categoryId, category)
     if (category.lowStockAt !== before.lowStockAt) this.#newThresholds.push({ ...category, by: command })

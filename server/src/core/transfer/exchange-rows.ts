@@ -96,7 +96,8 @@ function rowKind<Value extends object>(
       const values: Readonly<Record<string, unknown>> = { ...(value as object) }
       return codecs.map(({ name, toText }) => {
         const field = values[name]
-        return field === undefined ? undefined : field === null ? '' : toText(field)
+        if (field === undefined) return blank === 'absent' ? '' : undefined
+        return field === null ? '' : toText(field)
       })
     },
   }

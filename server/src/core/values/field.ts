@@ -317,15 +317,23 @@ export function valueFromJson(codec: FieldCodec, value: unknown): unknown {
   throw new ServiceError('invalid_request', `${name} ${problem}`)
 }
 
-/** The record with the update applied. Null removes an optional value. */
-export function withUpdate<Value extends object>(record: Value, update: object): Value {
-  const updated: Record<string, unknown> = { ...(record as object) }
-  for (const [name, value] of Object.entries(update)) {
-    if (value === null) delete updated[name]
-    else if (value !== undefined) updated[name] = value
+/**
+ * The record with the update applied: null removes a value. The fields have the order of the definition, so that equal
+ * records have the same JSON and the same ETag.
+ */
+export function withUpdate<Of extends Fields>(
+  fields: Of,
+  record: RecordOf<Of>,
+  update: object = {},
+): RecordOf<Of> {
+  const values: Readonly<Record<string, unknown>> = { ...record, ...update }
+  const updated: Record<string, unknown> = {}
+  for (const name in fields) {
+    const value = values[name]
+    if (value !== undefined && value !== null) updated[name] = value
   }
-  // Every field was checked against the schema of the record.
-  return updated as Value
+  // Every value was checked against the schema of its field.
+  return updated as RecordOf<Of>
 }
 
 /** Whether two records have the same values in all fields. */
@@ -362,9 +370,9 @@ export function jsonTextWriter<Of extends Fields>(fields: Of): (record: Writable
     for (const { name, toJson } of codecs) {
       const value = values[name]
       if (value === undefined) continue
-      const separator = text === '' ? '{' : ','
+      const separator = text === '' ? '' : ','
       text += `${separator}"${name}":${typeof value === 'bigint' ? value : JSON.stringify(toJson(value))}`
     }
-    return text === '' ? '{}' : `${text}}`
+    return `{${text}}`
   }
 }
