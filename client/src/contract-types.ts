@@ -31,7 +31,7 @@ export interface OrderEvent {
 
 /** The stock as it was right after the change that crossed the threshold. */
 export interface LowStockEvent {
-  /** The pet. */
+  /** Identifier of the pet. */
   readonly petId: bigint
   /** Units on the shelf. */
   readonly quantity: number
@@ -51,7 +51,7 @@ export interface LowStockEvent {
 export interface PetEvent {
   /** What happened to the pet. */
   readonly change: 'created' | 'changed'
-  /** The pet. */
+  /** Identifier of the pet. */
   readonly petId: bigint
   /** Name of the pet, without control characters. */
   readonly name: string

@@ -1,6 +1,6 @@
 import Type, { type TSchema } from 'typebox'
 import { PET } from '../core/catalog/pet.ts'
-import { forEachOrderWebhook, ORDER_CHANGES } from '../core/orders/order.ts'
+import { AVAILABILITY, forEachOrderWebhook, ORDER_CHANGES } from '../core/orders/order.ts'
 import { HISTORY_ENTRY } from '../core/stock/history.ts'
 import { PetStatus } from '../core/stock/inventory.ts'
 import { PET_CHANGES, type StockEvent } from '../core/stock/stock-event.ts'
@@ -49,9 +49,9 @@ const { id: _, ...petFields } = PET
 const PetEvent = Type.Object(
   {
     change: Words(PET_CHANGES, { description: 'What happened to the pet.' }),
-    petId: Int64('The pet.'),
+    petId: AVAILABILITY.petId,
     ...petFields,
-    quantity: Quantity('Units on the shelf.'),
+    quantity: AVAILABILITY.quantity,
     at,
     keyId,
   },
@@ -65,9 +65,7 @@ const RemovedEvent = Type.Object(
 
 const LowStockEvent = Type.Object(
   {
-    petId: Int64('The pet.'),
-    quantity: Quantity('Units on the shelf.'),
-    reserved: Quantity('Units that open orders reserve.'),
+    ...AVAILABILITY,
     available: Type.Integer({ description: 'Units that can still be ordered: quantity minus reserved.' }),
     lowStockAt: Type.Optional(Quantity('The threshold that applies; absent if the pet no longer has one.')),
     at,

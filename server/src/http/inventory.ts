@@ -1,6 +1,7 @@
 import { gzipSync, zstdCompressSync } from 'node:zlib'
 import { type AnswerBody, type HttpRequest, headerLines } from '@petstore/wire'
 import Type from 'typebox'
+import { AVAILABILITY } from '../core/orders/order.ts'
 import type { OutcomeOf, SetQuantity } from '../core/stock/command.ts'
 import {
   availableOf,
@@ -39,12 +40,7 @@ export const AVAILABLE = Available(
 )
 
 const Availability = Type.Object(
-  {
-    petId: Int64('Identifier of the pet.'),
-    quantity: Quantity('Units on the shelf.'),
-    reserved: Quantity('Units that open orders reserve.'),
-    available: AVAILABLE,
-  },
+  { ...AVAILABILITY, available: AVAILABLE },
   { title: 'Availability', examples: [{ petId: 1, quantity: 12, reserved: 3, available: 9 }] },
 )
 

@@ -123,8 +123,7 @@ export const updatePet = defineOperation({
   method: 'PATCH',
   path: '/pets/{petId}',
   summary: 'Update a pet',
-  description:
-    'Updates the record of a pet: its name, category, status, barcode or low-stock threshold. Fields that are not sent stay as they are.',
+  description: 'Updates the record of a pet. Fields that are not sent stay as they are.',
   tag: 'pets',
   stability: 'beta',
   needs: 'pets',

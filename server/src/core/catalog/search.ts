@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import Type from 'typebox'
+import { AVAILABILITY } from '../orders/order.ts'
 import type { PetStatus } from '../stock/inventory.ts'
 import { ServiceError } from '../values/errors.ts'
 import { DateTime, Quantity, type RecordOf } from '../values/field.ts'
@@ -49,14 +50,14 @@ export interface SearchPlace {
   readonly id: bigint
 }
 
-const { id: petId, lowStockAt: _, ...petFields } = PET
+const { id: _id, lowStockAt: _ownThreshold, ...petFields } = PET
 
 /** A pet and its stock, as a search returns it. */
 export const SEARCH_ROW = {
-  petId,
+  petId: AVAILABILITY.petId,
   ...petFields,
-  quantity: Quantity('Units on the shelf.'),
-  reserved: Quantity('Units that open orders reserve.'),
+  quantity: AVAILABILITY.quantity,
+  reserved: AVAILABILITY.reserved,
   lowStockAt: Type.Optional(
     Quantity('The pet is low if at most this many are available: its own threshold or that of its category.'),
   ),

@@ -122,12 +122,12 @@ export const ORDER_ROW = {
 }
 export type OrderRow = RecordOf<typeof ORDER_ROW>
 
-/** The units of a pet on the shelf, and how many of them open orders reserve. */
-export interface Availability {
-  readonly petId: bigint
-  readonly quantity: number
-  readonly reserved: number
+export const AVAILABILITY = {
+  petId: Int64('Identifier of the pet.'),
+  quantity: Quantity('Units on the shelf.'),
+  reserved: Quantity('Units that open orders reserve.'),
 }
+export type Availability = RecordOf<typeof AVAILABILITY>
 
 /** Whether the order is a hold that has expired. It reserves nothing, even if the store still has it as open. */
 export function isExpired({ state, expiresAt }: Order, now: number): boolean {
