@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { ADJUSTMENT_ROWS, COUNT_ROWS } from '../../src/core/transfer/adjustment-rows.ts'
-import { fieldsOfJson } from '../../src/core/transfer/json-rows.ts'
-import { decideRows } from '../../src/core/transfer/staged-adjustment.ts'
+import { ADJUSTMENT_ROWS, COUNT_ROWS, decideRows } from '../../src/core/transfer/adjustment.ts'
+import { fieldsOfJson } from '../../src/core/transfer/files.ts'
 import { MAX_QUANTITY } from '../../src/core/values/field.ts'
 import { reasonOf } from './bad-row.ts'
 
@@ -94,9 +93,9 @@ describe('Lines that are decided on', () => {
       { line: 9, value: { petId: 7n, quantity: 0, expected: 5 }, entry: entry(5) },
     ]
     expect(decideRows(rows)).toEqual({
-      made: [
-        { line: 2, petId: 1n, before: 4, after: 7, status: 'pending' },
-        { line: 9, petId: 7n, before: 5, after: 0, status: 'pending' },
+      changed: [
+        { line: 2, petId: 1n, before: 4, after: 7 },
+        { line: 9, petId: 7n, before: 5, after: 0 },
       ],
       refused: [
         { line: 4, petId: 3n, reason: 'there is no pet 3' },
@@ -130,7 +129,7 @@ describe('Lines that are decided on', () => {
         }))
         const alone = rows.map((row) => decideRows([row]))
         expect(decideRows(rows)).toEqual({
-          made: alone.flatMap(({ made }) => made),
+          changed: alone.flatMap(({ changed }) => changed),
           refused: alone.flatMap(({ refused }) => refused),
         })
       }),

@@ -1,4 +1,4 @@
-import { BadRow } from '../../src/core/transfer/exchange-rows.ts'
+import { BadRow } from '../../src/core/transfer/rows.ts'
 
 /** Why a row is refused. */
 export function reasonOf(read: () => unknown): string {

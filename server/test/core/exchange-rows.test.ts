@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { CATEGORY_ROWS, type Field, ORDER_ROWS, PET_ROWS } from '../../src/core/transfer/exchange-rows.ts'
-import { fieldsOfJson } from '../../src/core/transfer/json-rows.ts'
+import { fieldsOfJson } from '../../src/core/transfer/files.ts'
+import { CATEGORY_ROWS, type Field, ORDER_ROWS, PET_ROWS } from '../../src/core/transfer/rows.ts'
 import { reasonOf } from './bad-row.ts'
 
 const PET = ['7', 'Biscuit', '1', 'available', '5']

@@ -16,7 +16,9 @@ import {
   shuffledSubarray,
   string,
 } from 'fast-check'
-import { ADJUSTMENT_ROWS, COUNT_ROWS } from '../../src/core/transfer/adjustment-rows.ts'
+import { ADJUSTMENT_ROWS, COUNT_ROWS } from '../../src/core/transfer/adjustment.ts'
+import { type FileKind, readHeader } from '../../src/core/transfer/csv.ts'
+import { IMPORT_KINDS, openRows } from '../../src/core/transfer/files.ts'
 import {
   CATEGORY_ROWS,
   type Column,
@@ -24,9 +26,7 @@ import {
   ORDER_ROWS,
   PET_ROWS,
   type RowReader,
-} from '../../src/core/transfer/exchange-rows.ts'
-import { type FileKind, readHeader } from '../../src/core/transfer/file-header.ts'
-import { IMPORT_KINDS, openRows } from '../../src/core/transfer/row-source.ts'
+} from '../../src/core/transfer/rows.ts'
 
 const kind = (name: string, columns: readonly Column[]): FileKind<string> => ({
   ...{ name, called: name, columns, header: name },
@@ -59,29 +59,29 @@ describe('A header', () => {
       'Category is not a column of pets; did you mean categoryId?',
     ],
     ['pet_id,quantity', 'a count', 'pet_id is not a column of a count; did you mean petId?'],
-    ['petId,quantity,colour', 'a count', 'colour is not a column of a count; take it out'],
+    ['petId,quantity,colour', 'a count', 'colour is not a column of a count; remove it'],
     [
       ...['petId,naem', 'pets'],
       'naem is not a column of pets; did you mean name? categoryId, status, quantity are missing; add them',
     ],
     ['petId,name,categoryId,status', 'pets', 'quantity is missing; add it'],
-    ['petId,quantity,Quantity', 'a count', 'quantity is there twice; take one of them out'],
-    ['petId,quantity,', 'a count', 'column 3 has no name; name it or take it out'],
-    ['petId,quantity,"a b"', 'a count', '"a b" is not a column of a count; take it out'],
+    ['petId,quantity,Quantity', 'a count', 'quantity appears twice; remove one of them'],
+    ['petId,quantity,', 'a count', 'column 3 has no name; name it or remove it'],
+    ['petId,quantity,"a b"', 'a count', '"a b" is not a column of a count; remove it'],
     [
       'id,petId,quantity,shipdat,complete',
       'orders',
       'shipdat is not a column of orders; did you mean shipDate?',
     ],
-    [...['id,petId,quantity,complete,status', 'orders'], 'status is not a column of orders; take it out'],
+    [...['id,petId,quantity,complete,status', 'orders'], 'status is not a column of orders; remove it'],
     ['id,nmae', 'categories', 'nmae is not a column of categories; did you mean name?'],
     [
       ...['petId,quantity,a1,b1,c1,d1,e1,f1,g1', 'a count'],
-      `${['a1', 'b1', 'c1', 'd1', 'e1'].map((name) => `${name} is not a column of a count; take it out`).join('. ')}. and 2 more`,
+      `${['a1', 'b1', 'c1', 'd1', 'e1'].map((name) => `${name} is not a column of a count; remove it`).join('. ')}. and 2 more`,
     ],
   ])('%j is refused with the column that is wrong', (text, called, problem) => {
     expect(() => readHeader(text, 'the file', KINDS)).toThrow(
-      new Error(`the file is taken for ${called}, and its header is wrong: ${problem}`),
+      new Error(`the file looks like ${called}, but its header is wrong: ${problem}`),
     )
   })
 

@@ -2,10 +2,9 @@ import { describe, expect, test } from 'bun:test'
 import { parse } from 'csv-parse/sync'
 import { array, asyncProperty, assert as check, constantFrom, integer, string } from 'fast-check'
 import type { ImportedPet } from '../../src/core/catalog/pet.ts'
-import { ADJUSTMENT_ROWS } from '../../src/core/transfer/adjustment-rows.ts'
-import { PET_ROWS, type RawRow } from '../../src/core/transfer/exchange-rows.ts'
-import { IMPORT_KINDS, openRows } from '../../src/core/transfer/row-source.ts'
-import { textOf } from '../../src/core/transfer/row-text.ts'
+import { ADJUSTMENT_ROWS } from '../../src/core/transfer/adjustment.ts'
+import { IMPORT_KINDS, openRows, textOf } from '../../src/core/transfer/files.ts'
+import { PET_ROWS, type RawRow } from '../../src/core/transfer/rows.ts'
 
 const HEADER = 'petId,name,categoryId,status,quantity\n'
 
@@ -57,10 +56,10 @@ describe('What a file holds', () => {
     ['a quote that is not closed', '"petId,name\n', 'begins with'],
     [
       ...['a column too few', 'petId;name\n'],
-      'the file is taken for pets, and its header is wrong: categoryId, status, quantity are missing; add them',
+      'the file looks like pets, but its header is wrong: categoryId, status, quantity are missing; add them',
     ],
-    ['a column twice', 'petId,petId,categoryId,status,quantity\n', 'petId is there twice'],
-    ['a column too many', `${HEADER.trim()},colour\n`, 'colour is not a column of pets; take it out'],
+    ['a column twice', 'petId,petId,categoryId,status,quantity\n', 'petId appears twice'],
+    ['a column too many', `${HEADER.trim()},colour\n`, 'colour is not a column of pets; remove it'],
     ['UTF-16', new Uint8Array([0xff, 0xfe, 0x70, 0]), 'is UTF-16; save it as UTF-8'],
   ])('is not told by %s', async (_, text, message) => {
     await expect(readAll(text)).rejects.toThrow(message)
@@ -96,11 +95,11 @@ describe('Columns that a file may do without', () => {
 
   test.each([
     ['delta,quantity', 'petId is missing; add it'],
-    ['petId,delta,delta', 'delta is there twice; take one of them out'],
-    ['petId,delta,name', 'name is not a column of an adjustment; take it out'],
+    ['petId,delta,delta', 'delta appears twice; remove one of them'],
+    ['petId,delta,name', 'name is not a column of an adjustment; remove it'],
   ])('do not make %s a header', async (header, problem) => {
     await expect(rowsOf(`${header}\n`)).rejects.toThrow(
-      new Error(`the file is taken for an adjustment, and its header is wrong: ${problem}`),
+      new Error(`the file looks like an adjustment, but its header is wrong: ${problem}`),
     )
   })
 
@@ -127,7 +126,7 @@ describe('CSV', () => {
       'petId;name;categoryId;status;quantity\r\n;;;;\r\n1;"a;b, c";1;sold;5\r\n;;\r\n "";\r\n"";" ";;;\r\n2;d;1;sold;6;\r\n;;;;'
     expect(told((await readAll(text, 7)).rows)).toEqual([
       [3, 'a;b, c'],
-      [5, 'a field with a quote (") in it must stand in quotes'],
+      [5, 'a field that contains a quote (") must be in quotes'],
       [7, 'must have 5 fields, got 6'],
     ])
   })
@@ -164,7 +163,7 @@ lines",1,sold,1
     const unclosed = 'a quote (") opens a field and is not closed'
     for (const chunkSize of [1, 7, 64, 10_000]) {
       expect(told((await readAll(text, chunkSize)).rows)).toEqual([
-        [2, 'a field with a quote (") in it must stand in quotes'],
+        [2, 'a field that contains a quote (") must be in quotes'],
         [3, 'two'],
         [4, 'a quote (") inside a quoted field must be written twice ("")'],
         [5, 'four'],

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import type { Category, ImportedCategory } from '../../src/core/catalog/category.ts'
-import type { StagedImport } from '../../src/core/transfer/staged-import.ts'
+import type { StagedImport } from '../../src/core/transfer/import.ts'
 import type { Store } from '../../src/store/store.ts'
 import { pet } from './plain-rows.ts'
 import type { StoreUnderTest } from './store-under-test.ts'

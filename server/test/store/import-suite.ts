@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import type { StockedPet } from '../../src/core/catalog/pet.ts'
 import type { OrderRow } from '../../src/core/orders/order.ts'
-import type { StagedImport } from '../../src/core/transfer/staged-import.ts'
+import type { StagedImport } from '../../src/core/transfer/import.ts'
 import type { Store } from '../../src/store/store.ts'
 import { addOrders } from '../support/add-orders.ts'
 import { removePet } from '../support/remove-pet.ts'
