@@ -118,7 +118,8 @@ async function* readContents(database: SqlDatabase): AsyncGenerator<ContentBatch
 
 /** SQLite returns booleans as integers. */
 function toContent(value: ContentValue | undefined, type: string): ContentValue {
-  return type === 'boolean' ? Boolean(value) : (value ?? null)
+  if (value === undefined || value === null) return null
+  return type === 'boolean' ? Boolean(value) : value
 }
 
 /** Leaves out the rows of unused keys and refused requests, which exist only to be locked. */

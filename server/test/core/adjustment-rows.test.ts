@@ -16,11 +16,11 @@ describe('A line of an adjustment', () => {
     [['1', String(MAX_QUANTITY), '', String(MAX_QUANTITY)], { delta: MAX_QUANTITY, expected: MAX_QUANTITY }],
     [['1', '', '0', ''], { petId: 1n, quantity: 0 }],
     [['9223372036854775807', '', String(MAX_QUANTITY), '5'], { quantity: MAX_QUANTITY, expected: 5 }],
-  ])('%j is taken as it is written', (fields, change) => {
+  ])('%j is read exactly', (fields, change) => {
     expect(ADJUSTMENT_ROWS.read(fields)).toMatchObject(change)
   })
 
-  test('names nothing that is blank', () => {
+  test('has no field for a blank column', () => {
     expect(Object.keys(ADJUSTMENT_ROWS.read(['1', '12', '', '']))).toEqual(['petId', 'delta'])
     expect(Object.keys(ADJUSTMENT_ROWS.read(['1', '', '5', '']))).toEqual(['petId', 'quantity'])
     expect(Object.keys(ADJUSTMENT_ROWS.read(['1', undefined, '5', undefined]))).toEqual(['petId', 'quantity'])
@@ -55,7 +55,7 @@ describe('A line of an adjustment', () => {
     ['{"petId":1,"expected":0,"quantity":5}', ['1', undefined, '5', '0']],
     ['{"petId":1}', ['1', undefined, undefined, undefined]],
     ['{"petId":1,"delta":null,"quantity":5}', ['1', '', '5', undefined]],
-  ])('%s in JSON may leave out what it does not need', (line, fields) => {
+  ])('%s in JSON may omit optional fields', (line, fields) => {
     expect(fieldsOfJson(line, ADJUSTMENT_ROWS.columns)).toEqual(fields)
   })
 
@@ -73,16 +73,16 @@ describe('A line of an adjustment', () => {
 })
 
 describe('A line of a count', () => {
-  test('is a pet and how many there are', () => {
+  test('is a pet and its number of units', () => {
     expect(COUNT_ROWS.read(['7', '0'])).toEqual({ petId: 7n, quantity: 0 })
     expect(reasonOf(() => COUNT_ROWS.read(['7', '']))).toBe(`quantity must be ${QUANTITY}, got ""`)
   })
 })
 
-describe('Lines that are decided on', () => {
+describe('Decided rows', () => {
   const entry = (quantity: number) => ({ quantity, status: 'pending' as const })
 
-  test('come to a new quantity, to the same one, or to a reason', () => {
+  test('yield a new quantity, the same quantity, or a reason', () => {
     const rows = [
       { line: 2, value: { petId: 1n, delta: 3 }, entry: entry(4) },
       { line: 3, value: { petId: 2n, quantity: 5 }, entry: entry(5) },
@@ -112,7 +112,7 @@ describe('Lines that are decided on', () => {
     })
   })
 
-  test('come to the same together as each on its own', () => {
+  test('have the same results together as alone', () => {
     const change = fc.record({
       delta: fc.constantFrom(-MAX_QUANTITY, -3, -1, 1, 4, MAX_QUANTITY),
       isDelta: fc.constantFrom(true, false),

@@ -89,14 +89,14 @@ describe('A header', () => {
     expect(readHeader(text, 'the file', KINDS)).toBeUndefined()
   })
 
-  test('of a great length is looked through in no time', () => {
+  test('of a great length is checked quickly', () => {
     expect(() => readHeader(`petId,${'quantit'.repeat(500)}`, 'the file', KINDS)).toThrow(
       'is not a column of',
     )
   })
 })
 
-describe('JSON tells what it holds by its names', () => {
+describe('The kind of a JSON Lines file follows from its names', () => {
   test.each([
     ['{"id":1,"name":"petId"}', 'categories'],
     ['{"name":"a","lowStockAt":null,"id":1}', 'categories'],
@@ -162,7 +162,7 @@ function table<Value>(
   }))
 }
 
-test('Rows with any delimiter, quotes and order of columns are read as they were', async () => {
+test('Rows with any delimiter, quotes and column order are read unchanged', async () => {
   await check(
     asyncProperty(
       tables.chain((one) => {
@@ -212,7 +212,7 @@ test('Rows with any delimiter, quotes and order of columns are read as they were
   )
 })
 
-test('An adjustment is told by its own header, with any delimiter', () => {
+test('The header of an adjustment is recognized with any delimiter', () => {
   const kinds = [kind('adjustment', ADJUSTMENT_ROWS.columns)]
   expect(readHeader('expected;PetId;DELTA', 'the file', kinds)).toEqual({
     ...{ kind: 'adjustment', delimiter: ';', order: [1, 2, -1, 0] },

@@ -87,19 +87,24 @@ describe('an order in a file', () => {
   })
 
   test.each<[string, OrderRow, Order | undefined, string]>([
-    ['one more than is there', row({ quantity: 8 }), undefined, 'of pet 1 7 are available, 8 are needed'],
-    ['one more for one that is there', row({ quantity: 10 }), known(), '5 are available, 8 are needed'],
+    ['one more than is there', row({ quantity: 8 }), undefined, 'pet 1 has 7 available, 8 are needed'],
+    ['one more for one that is there', row({ quantity: 10 }), known(), 'has 5 available, 8 are needed'],
     ['a pet that is not there', row({ petId: 9n }), undefined, 'there is no pet 9'],
-    ['none at all', row({ quantity: 0 }), undefined, '1 or more, got 0'],
-    ['another pet', row({ petId: 2n }), known(), 'order 5 is for pet 1, which cannot change, got pet 2'],
-    ['a complete one opened', row(), known({ state: 'complete' }), 'cannot be opened again'],
+    ['none at all', row({ quantity: 0 }), undefined, 'at least 1, got 0'],
+    ['another pet', row({ petId: 2n }), known(), 'order 5 is for pet 1 and cannot change to pet 2'],
+    ['a complete one opened', row(), known({ state: 'complete' }), 'cannot be reopened'],
     [
       'a complete one of another quantity',
       row({ complete: true, quantity: 3 }),
       known({ state: 'complete' }),
-      'is of 2',
+      'is 2 and cannot change',
     ],
-    ['completed with another quantity', row({ complete: true, quantity: 3 }), known(), 'is of 2'],
+    [
+      'completed with another quantity',
+      row({ complete: true, quantity: 3 }),
+      known(),
+      'is 2 and cannot change',
+    ],
     ['a cancelled one', row(), known({ state: 'cancelled' }), 'order 5 is already cancelled'],
     ['an expired one', row({ complete: true }), known({ state: 'expired' }), 'order 5 is already expired'],
   ])('%s is refused, and nothing changes', (_, wanted, order, reason) => {
@@ -112,7 +117,7 @@ describe('an order in a file', () => {
 
   test('one that is completed with less on the shelf than it takes is refused', () => {
     const outcome = imported(row({ complete: true }), known(), 1)
-    expect(outcome.reason).toBe('order 5 takes 2 of pet 1, and 1 are in stock')
+    expect(outcome.reason).toBe('order 5 takes 2 units of pet 1, but 1 are in stock')
     expect(outcome.told).toEqual([])
   })
 })

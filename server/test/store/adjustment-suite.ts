@@ -18,7 +18,7 @@ const OPTIONS: ApplyOptions = { ...ORIGIN, examples: 10, skipRefused: false }
 const NOTHING = { count: 0, first: [] }
 const pet = (id: bigint) => petOf(id, 5)
 
-/** What every adapter of the port promises of one adjustment of many pets. */
+/** What every adapter guarantees for an adjustment of many pets. */
 export function adjustmentSuite(name: string, underTest: StoreUnderTest): void {
   describe(`${name}: adjustments of many pets`, () => {
     let store: Store
@@ -55,7 +55,7 @@ export function adjustmentSuite(name: string, underTest: StoreUnderTest): void {
     const quantities = async () => (await stockOf(store)).map(({ quantity }) => quantity)
     const many = (count: number) => Array.from({ length: count }, (_, index) => BigInt(index))
 
-    test('make every change, tell which, and leave what is not named', async () => {
+    test('make every change, and leave other pets as they are', async () => {
       await store.addPets([LOWEST, 1n, 2n, 3n, HIGHEST].map((id) => pet(id)))
       const counts = await adjust([
         { petId: HIGHEST, delta: 7 },
@@ -70,7 +70,7 @@ export function adjustmentSuite(name: string, underTest: StoreUnderTest): void {
       expect(await store.findDamage()).toEqual([])
     })
 
-    test('go on with the history of each pet, and others go on with theirs', async () => {
+    test('continue the history of each pet, and later changes continue it too', async () => {
       await store.addPets([pet(1n)])
       await store.changeStock([{ type: 'set_quantity', petId: 1n, quantity: 6, keyId: 'key_a', at: 1 }])
       await adjust([{ petId: 1n, delta: 1 }])
@@ -83,7 +83,7 @@ export function adjustmentSuite(name: string, underTest: StoreUnderTest): void {
       ])
     })
 
-    test('without a reference have none', async () => {
+    test('may have no reference', async () => {
       await store.addPets([pet(1n)])
       await adjust([{ petId: 1n, delta: 1 }], { reason: 'lost', reference: undefined })
       const { reference: _, ...origin } = ORIGIN
@@ -101,7 +101,7 @@ export function adjustmentSuite(name: string, underTest: StoreUnderTest): void {
       { petId: 405n, quantity: 0 },
     ]
 
-    test('change nothing where one of them cannot be made, and tell the first few by line', async () => {
+    test('change nothing if a change is refused, and return the first refused lines', async () => {
       await store.addPets([1n, 2n, 3n, 4n].map((id) => pet(id)))
       const cursor = await store.loadStock(() => {})
       const refusal = await refusalOf(adjust(REFUSED, { examples: 3 }))
@@ -121,14 +121,14 @@ export function adjustmentSuite(name: string, underTest: StoreUnderTest): void {
       expect(await store.stockChangesSince(cursor)).toMatchObject({ set: [], removed: [] })
     })
 
-    test('make the others where they are told to', async () => {
+    test('skip refused changes if the options say so', async () => {
       await store.addPets([1n, 2n, 3n, 4n].map((id) => pet(id)))
       const counts = await adjust(REFUSED, { skipRefused: true })
       expect(counts).toMatchObject({ added: 0, changed: 1, unchanged: 1, refused: { count: 4 } })
       expect(await quantities()).toEqual([6, 5, 5, 5])
     })
 
-    test('can be looked at before: nothing changes by that', async () => {
+    test('can be previewed, which changes nothing', async () => {
       await store.addPets([1n, 2n, 3n, 4n].map((id) => pet(id)))
       const staged = await stage(REFUSED)
       const preview = await staged.preview(10)
@@ -143,7 +143,7 @@ export function adjustmentSuite(name: string, underTest: StoreUnderTest): void {
       expect(await quantities()).toEqual([5, 5, 5, 5])
     })
 
-    test('the first line of a pet counts, and the others are told with it', async () => {
+    test('use the first line of a pet, and return its other lines as duplicates', async () => {
       const staged = await store.stageAdjustment()
       await staged.add([
         { line: 2, value: { petId: 7n, delta: 1 } },
@@ -153,7 +153,7 @@ export function adjustmentSuite(name: string, underTest: StoreUnderTest): void {
       await staged.discard()
     })
 
-    test('are decided on in the commit, whatever was looked at before', async () => {
+    test('are decided in the commit, whatever the preview returned', async () => {
       await store.addPets([1n, 2n, 3n].map((id) => pet(id)))
       const staged = await stage([
         { petId: 1n, delta: -4 },
@@ -175,7 +175,7 @@ export function adjustmentSuite(name: string, underTest: StoreUnderTest): void {
       expect(await quantities()).toEqual([6, 6, 5])
     })
 
-    test('are one commit, however many there are, and those who follow the stock learn of it', async () => {
+    test('are one commit of any size, and subscribers are notified', async () => {
       const petIds = many(25_000)
       const staged = await store.stagePets()
       await staged.add(petIds.map((id, index) => ({ line: index + 2, value: pet(id) })))
@@ -203,7 +203,7 @@ export function adjustmentSuite(name: string, underTest: StoreUnderTest): void {
       expect(page.entries.filter(({ after }) => after === 0)).toHaveLength(1_500)
     })
 
-    test('are events with their reason', async () => {
+    test('become events with their reason', async () => {
       await store.addPets([pet(1n), pet(2n)])
       const cursor = await store.latestEventCursor()
       await adjust([
@@ -218,7 +218,7 @@ export function adjustmentSuite(name: string, underTest: StoreUnderTest): void {
       ])
     })
 
-    test('given up in the middle, have changed nothing, and others can write', async () => {
+    test('change nothing if they are aborted, and others can write', async () => {
       const staged = await store.stagePets()
       await staged.add(many(30_000).map((id, index) => ({ line: index + 2, value: pet(id) })))
       await staged.seal(0)
@@ -234,7 +234,7 @@ export function adjustmentSuite(name: string, underTest: StoreUnderTest): void {
       await store.changeStock([{ type: 'set_quantity', petId: 1n, quantity: 6, keyId: 'key_a', at: 1 }])
     })
 
-    test('lose no change that others make at the same time', async () => {
+    test('lose no concurrent change', async () => {
       const petIds = many(3_000)
       await store.addPets(petIds.map((id) => pet(id)))
       const ones = petIds.map((petId) => ({ petId, delta: 1 }))

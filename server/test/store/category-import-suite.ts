@@ -64,7 +64,7 @@ export function categoryImportSuite(name: string, underTest: StoreUnderTest): vo
       return found.events
     }
 
-    test('adds what is new, changes what differs, leaves the rest and what is not named', async () => {
+    test('adds new categories, changes those that differ, and leaves the others', async () => {
       expect(await all()).toEqual([])
       const birds = { id: 3n, name: 'Birds', lowStockAt: 0 }
       expect(await apply(DOGS, CATS, birds)).toEqual({ added: 3, changed: 0, unchanged: 0 })
@@ -77,14 +77,14 @@ export function categoryImportSuite(name: string, underTest: StoreUnderTest): vo
       ])
     })
 
-    test('a threshold that is left out stays, and null takes it away', async () => {
+    test('an absent threshold stays, and null clears it', async () => {
       await apply(DOGS, { ...CATS, lowStockAt: 4 })
       const counts = await apply({ id: 1n, name: 'Hounds' }, { ...CATS, lowStockAt: null })
       expect(counts).toEqual({ added: 0, changed: 2, unchanged: 0 })
       expect(await all()).toEqual([{ ...DOGS, name: 'Hounds' }, CATS])
     })
 
-    test('a preview tells what would be done, by line, and does nothing', async () => {
+    test('a preview returns the changes by line, and changes nothing', async () => {
       await apply(DOGS, CATS)
       const staged = await stage({ id: 9n, name: 'Fish' }, { ...DOGS, lowStockAt: null }, CATS)
       const preview = await staged.preview(5)
@@ -97,7 +97,7 @@ export function categoryImportSuite(name: string, underTest: StoreUnderTest): vo
       expect(await all()).toEqual([DOGS, CATS])
     })
 
-    test('pets that get another threshold cross it in the same commit, each once', async () => {
+    test('pets with a new threshold cross it in the same commit, each once', async () => {
       await apply(CATS)
       await store.addPets([
         { ...pet(1n, 3), categoryId: 2n },
@@ -130,7 +130,7 @@ export function categoryImportSuite(name: string, underTest: StoreUnderTest): vo
       expect((await eventsAfter(cursor)).map(({ kind }) => kind)).toEqual(['change', 'recovered'])
     })
 
-    test('each that differs leaves the row in the log that a caller would have left', async () => {
+    test('each category that differs gets the same log row as a change by an API caller', async () => {
       await apply(DOGS, CATS)
       await apply({ ...DOGS, lowStockAt: null }, CATS)
       const log = () =>
@@ -155,14 +155,14 @@ export function categoryImportSuite(name: string, underTest: StoreUnderTest): vo
       expect(imported).toHaveLength(3)
     })
 
-    test('one that is made later gets an id behind those of the file', async () => {
+    test('a category that is created later gets an id above those of the file', async () => {
       await apply({ id: 41n, name: 'Chosen' }, { id: HIGHEST, name: 'Last' })
       expect(await store.changeStock([{ type: 'create_category', draft: { name: 'Next' }, ...ACT }])).toEqual(
         [{ type: 'done', category: { id: 42n, name: 'Next' } }],
       )
     })
 
-    test('what others did while it was staged is seen: the import has the last word', async () => {
+    test('changes since the staging are seen, and the import overwrites them', async () => {
       const staged = await stage(DOGS, CATS)
       await staged.preview(0)
       await other.addPets([{ ...pet(1n, 2), categoryId: 1n }])
@@ -172,7 +172,7 @@ export function categoryImportSuite(name: string, underTest: StoreUnderTest): vo
       expect((await eventsAfter(cursor)).map(({ kind }) => kind)).toEqual(['low'])
     })
 
-    test('given up, it has changed nothing, and others can write', async () => {
+    test('an aborted import changes nothing, and others can write', async () => {
       const staged = await stage(
         ...Array.from({ length: 30_000 }, (_, index) => ({ id: BigInt(index), name: `Category ${index}` })),
       )

@@ -49,7 +49,7 @@ export class RowsRefused extends Error {
   constructor(refused: Tally<RefusedLine>) {
     const [first] = refused.first
     const example = first === undefined ? '' : `, such as line ${first.line}: ${first.reason}`
-    super(`${refused.count} lines cannot be imported${example}`)
+    super(`${refused.count} ${refused.count === 1 ? 'line' : 'lines'} cannot be imported${example}`)
     this.refused = refused
   }
 }

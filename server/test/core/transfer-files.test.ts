@@ -26,7 +26,7 @@ async function readAll(
 const told = (rows: readonly RawRow[]) =>
   rows.map((row) => [row.line, 'fields' in row ? row.fields[1] : row.reason])
 
-describe('What a file holds', () => {
+describe('The kind of a file', () => {
   test.each([
     ['a header of pets', HEADER, 'pets'],
     ['a header of orders', 'id,petId,quantity,shipDate,complete\n', 'orders'],
@@ -66,7 +66,7 @@ describe('What a file holds', () => {
   })
 })
 
-describe('Columns that a file may do without', () => {
+describe('Optional columns', () => {
   const KINDS = [
     {
       name: 'adjustment',
@@ -103,7 +103,7 @@ describe('Columns that a file may do without', () => {
     )
   })
 
-  test('nothing in common is told with what is expected', async () => {
+  test('a header without a known column is refused with the expected headers', async () => {
     await expect(rowsOf('name,status\n')).rejects.toThrow(
       'the file begins with "name,status"; expected CSV with the header petId,delta; or JSON Lines',
     )
@@ -111,7 +111,7 @@ describe('Columns that a file may do without', () => {
 })
 
 describe('CSV', () => {
-  test('fields go by the header, and lines are counted as an editor counts them', async () => {
+  test('fields follow the header, and lines are numbered as in an editor', async () => {
     const text =
       'quantity,status,categoryId,name,petId\r\n\r\n5,sold,1,"two\nlines",7\r\n"6","sold",1,,8\n\n7,sold,1,last,9'
     expect((await readAll(text)).rows).toEqual([
@@ -121,7 +121,7 @@ describe('CSV', () => {
     ])
   })
 
-  test('rows of blank fields are passed over, however many, and lines go on being counted', async () => {
+  test('rows of blank fields are skipped, and their lines are counted', async () => {
     const text =
       'petId;name;categoryId;status;quantity\r\n;;;;\r\n1;"a;b, c";1;sold;5\r\n;;\r\n "";\r\n"";" ";;;\r\n2;d;1;sold;6;\r\n;;;;'
     expect(told((await readAll(text, 7)).rows)).toEqual([
@@ -131,7 +131,7 @@ describe('CSV', () => {
     ])
   })
 
-  test('a column that is not there is told apart from a blank in it', async () => {
+  test('a missing column differs from a blank field', async () => {
     const petOf = async (header: string, line: string) => {
       const [row] = (await readAll(`${header}\n${line}\n`)).rows
       return row !== undefined && 'fields' in row ? PET_ROWS.read(row.fields) : row
@@ -145,7 +145,7 @@ describe('CSV', () => {
     })
   })
 
-  test('a bad line costs itself alone: nothing after it goes missing', async () => {
+  test('a bad line costs only itself, and no later line is lost', async () => {
     const text = `${HEADER}1,a "b" c,1,sold,1
 2,two,1,sold,1
 3,"a"b,1,sold,1
@@ -179,7 +179,7 @@ lines",1,sold,1
     }
   })
 
-  test('a line without an end and a quote without one are not kept in memory', async () => {
+  test('a line without an end and an unclosed quote do not fill the memory', async () => {
     const long = 'x'.repeat(3_000_000)
     const { rows } = await readAll(`${HEADER}1,${long},1,sold,1\n2,"${'y\n'.repeat(20_000)}`, 65_536)
     expect(told(rows.slice(0, 2))).toEqual([
@@ -189,7 +189,7 @@ lines",1,sold,1
     expect(rows).toHaveLength(20_001)
   })
 
-  test('reads any fields as another reader does, however they are cut', async () => {
+  test('reads the same fields as another reader, however the file is cut into chunks', async () => {
     const field = string({ unit: constantFrom('a', ' ', ',', '"', '\n', '\r', '\r\n', 'é', '🐶') })
     const quoted = (text: string) => `"${text.replaceAll('"', '""')}"`
     await check(
@@ -211,7 +211,7 @@ lines",1,sold,1
 })
 
 describe('JSON Lines', () => {
-  test('each line is read on its own, blank ones passed over', async () => {
+  test('each line is read on its own, and blank lines are skipped', async () => {
     const good = (id: number) =>
       JSON.stringify({ petId: id, name: `n${id}`, categoryId: 1, status: 'sold', quantity: 1 })
     const text = `${good(1)}\r\n\n{"petId":\n${good(9007199254740991)}\n${'{"x":1}'.padEnd(9_000)}\n${good(3)}`
@@ -227,8 +227,8 @@ describe('JSON Lines', () => {
   })
 })
 
-describe('What is written', () => {
-  test.each(['csv', 'jsonl'] as const)('as %s is read as it was', async (format) => {
+describe('A written file', () => {
+  test.each(['csv', 'jsonl'] as const)('in %s is read unchanged', async (format) => {
     // U+FFFD stands for bytes that were not UTF-8, and is refused.
     const name = string({ unit: 'grapheme', minLength: 1, maxLength: 60 }).filter(
       (text) => !text.includes('\uFFFD'),

@@ -73,10 +73,10 @@ describe('A pet in a file', () => {
   })
 })
 
-describe('What a row may do without', () => {
+describe('An optional field', () => {
   const BOTH = [...PET, '4006381333931', '0']
 
-  test('is absent where it is not there, null where it is blank, and written so again', () => {
+  test('is absent if its column is missing, null if it is blank, and written the same way', () => {
     expect(PET_ROWS.read(BOTH)).toMatchObject({ barcode: '4006381333931', lowStockAt: 0 })
     expect(PET_ROWS.read([...PET, '', ''])).toMatchObject({ barcode: null, lowStockAt: null })
     expect(Object.keys(PET_ROWS.read(PET))).not.toContain('barcode')
@@ -91,7 +91,7 @@ describe('What a row may do without', () => {
     }
   })
 
-  test('is told in each line of JSON: what is missing is absent, null is blank', () => {
+  test('is absent or null in each line of JSON', () => {
     const fields = (further: object) =>
       fieldsOfJson(
         JSON.stringify({ petId: 7, name: 'a', categoryId: 1, status: 'sold', quantity: 5, ...further }),
