@@ -118,7 +118,7 @@ const FLOORS: readonly Floor[] = [
     files: 'web/src/stock-page/import/',
     may: [
       ...['web/src/', '@petstore/client', 'react'],
-      ...['csv-rows.ts', 'exchange-rows.ts', 'file-header.ts'].map((name) => `${CORE}transfer/${name}`),
+      ...['csv.ts', 'rows.ts'].map((name) => `${CORE}transfer/${name}`),
     ],
     instead: 'of the core it takes how a file is read; all else goes through @petstore/client',
   },

@@ -1,4 +1,4 @@
-import type { ContentType } from '../core/transfer/store-contents.ts'
+import type { ContentType } from '../core/transfer/copy.ts'
 
 /** A value that both databases accept as a parameter. */
 export type SqlValue = bigint | number | string | boolean | null
@@ -116,4 +116,10 @@ export interface StoreClock {
   readonly sql: (given: `$${number}`) => string
   /** The time, or null to use the clock of the database. */
   readonly given: () => number | null
+}
+
+export async function readClock(session: LongSession, clock: StoreClock): Promise<bigint> {
+  const [row] = await session.rows<{ now: bigint }>(`SELECT ${clock.sql('$1')} AS now`, clock.given())
+  if (row === undefined) throw new Error('the database returned no time')
+  return row.now
 }

@@ -9,10 +9,10 @@ setDefaultTimeout(120_000)
 
 const MAX = '9007199254740991'
 const RECEIVED = ['--reason', 'received', '--reference', 'PO-1043']
-const MEND = 'Mend the file and give it again; petstore export shows what is in stock'
+const FIX = 'Fix the file and run the command again; petstore export shows the current stock'
 const DELTA = `delta must be an integer other than 0 from -${MAX} to ${MAX}`
 const EXPECTED_FILE =
-  'expected CSV with the header petId,delta or petId,quantity, with expected beside it where that is to be checked; or JSON Lines with these names'
+  'expected CSV with the header petId,delta or petId,quantity, both with an optional column expected; or JSON Lines with these names'
 
 describe.each(ON_BOTH)('petstore adjust on %s', (_, onPostgres) => {
   let shop: Shop
@@ -82,7 +82,7 @@ x,1,,
 3,,-9007199254740992,
 `,
     )
-    const expected = `  line 3: pet 1 stands on line 2 already
+    const expected = `  line 3: pet 1 is already on line 2
   line 4: a change must have exactly one of delta and quantity, got neither
   line 5: a change must have exactly one of delta and quantity, got both
   line 6: there is no pet 404
@@ -94,15 +94,15 @@ x,1,,
   line 12: petId must be an integer from -9223372036854775808 to 9223372036854775807 in plain digits, got "x"
   line 13: ${DELTA}, got "9007199254740992"
   line 14: quantity must be an integer from 0 to ${MAX}, got "-9007199254740992"
-petstore: delivery.csv has 12 bad lines; nothing was changed. ${MEND}
+petstore: delivery.csv has 12 bad lines; nothing was changed. ${FIX}
 `
     const { exitCode, stdout, stderr } = await shop.run('adjust', ...RECEIVED, name)
     expect([exitCode, stdout, stderr]).toEqual([1, '', expected])
     const bounded = await shop.run('adjust', ...RECEIVED, name, '--show', '1')
     expect(bounded.stderr.split('\n')).toEqual([
-      '  line 3: pet 1 stands on line 2 already',
+      '  line 3: pet 1 is already on line 2',
       '  … and 11 more (--show 12 shows all)',
-      `petstore: delivery.csv has 12 bad lines; nothing was changed. ${MEND}`,
+      `petstore: delivery.csv has 12 bad lines; nothing was changed. ${FIX}`,
       '',
     ])
     expect(await shop.quantities()).toEqual(BEFORE)
@@ -126,7 +126,7 @@ petstore: delivery.csv has 12 bad lines; nothing was changed. ${MEND}
       [
         '  line 3: there is no pet 404',
         '  line 5: there is no pet 405',
-        `petstore: delivery.csv has 2 bad lines; nothing was changed. ${MEND}`,
+        `petstore: delivery.csv has 2 bad lines; nothing was changed. ${FIX}`,
         '',
       ],
     ])
@@ -151,7 +151,7 @@ Refused
 `)
     expect([exitCode, stderr]).toEqual([
       1,
-      `petstore: delivery.csv has 2 bad lines; nothing was changed. ${MEND}\n`,
+      `petstore: delivery.csv has 2 bad lines; nothing was changed. ${FIX}\n`,
     ])
     const good = await shop.run('adjust', ...RECEIVED, '--dry-run', shop.file('petId,delta\n1,12\n'))
     expect([good.exitCode, good.stderr]).toEqual([0, ''])
@@ -168,11 +168,11 @@ Refused
 
   test.each([
     ['an empty file', '', `delivery.csv is empty; ${EXPECTED_FILE}`],
-    ['only a header', 'petId,delta\n\n', 'delivery.csv has no line with a pet; nothing was changed'],
+    ['only a header', 'petId,delta\n\n', 'delivery.csv names no pet; nothing was changed'],
     ['another header', 'name,status\n1,2\n', `delivery.csv begins with "name,status"; ${EXPECTED_FILE}`],
     [
       ...['a wrong column', 'petId;dleta\n1;2\n'],
-      'delivery.csv is taken for an adjustment, and its header is wrong: dleta is not a column of an adjustment; did you mean delta?',
+      'delivery.csv looks like an adjustment, but its header is wrong: dleta is not a column of an adjustment; did you mean delta?',
     ],
   ])('%s is rejected in one line', async (_, text, message) => {
     const { exitCode, stdout, stderr } = await shop.run('adjust', ...RECEIVED, shop.file(text))

@@ -131,7 +131,7 @@ describe('petstore export', () => {
   test('an existing file is not overwritten without --force', async () => {
     writeFileSync(join(cwd, 'pets.csv'), 'mine')
     const { exitCode, stderr } = await run('export', 'pets.csv')
-    expect([exitCode, stderr]).toEqual([1, 'petstore: pets.csv already exists; --force writes over it\n'])
+    expect([exitCode, stderr]).toEqual([1, 'petstore: pets.csv already exists; --force overwrites it\n'])
     expect(read('pets.csv').toString()).toBe('mine')
     symlinkSync('pets.csv', join(cwd, 'link.csv'))
     expect((await run('export', 'link.csv', '--force')).exitCode).toBe(0)

@@ -33,7 +33,7 @@ describe('petstore import of the catalogue', () => {
     const taken = await run('import', file(`${HEADER},barcode\n2,Tom,2,sold,1,4006381333931\n`))
     expect([taken.exitCode, taken.stderr]).toEqual([
       1,
-      expect.stringContaining('line 2: barcode 4006381333931 is that of pet 1'),
+      expect.stringContaining('line 2: barcode 4006381333931 is already used by pet 1'),
     ])
   })
 

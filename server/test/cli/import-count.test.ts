@@ -47,7 +47,7 @@ describe.each(ON_BOTH)('petstore import of a count on %s', (_, onPostgres) => {
       1,
       [
         ...told,
-        'petstore: count.csv has 3 bad lines; nothing was changed. Mend the file, or leave them out with --skip-bad; petstore export shows what is in stock',
+        'petstore: count.csv has 3 bad lines; nothing was changed. Fix the file, or skip these lines with --skip-bad; petstore export shows the current stock',
         '',
       ],
     ])

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { applyWithinPause, watchPause } from '../../src/cli/import-pause.ts'
 import { Progress } from '../../src/cli/terminal.ts'
-import { ROWS_A_STEP } from '../../src/store/import-steps.ts'
+import { ROWS_PER_STEP } from '../../src/store/import-pipeline.ts'
 import { announcedSeconds, writePause } from '../../src/store/sqlite/database-files.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import type { Store } from '../../src/store/store.ts'
@@ -15,7 +15,7 @@ import { petstore, petstoreInTerminal } from './petstore.ts'
 setDefaultTimeout(120_000)
 
 /** An import of this many pets has a second step, so its duration is estimated after the first. */
-const PETS = ROWS_A_STEP + 1
+const PETS = ROWS_PER_STEP + 1
 
 let folder: string
 let path: string
@@ -149,7 +149,7 @@ test('an import announces the remaining time after each step, and removes the an
     await staged.discard()
     expect(seen).toEqual([
       [0, undefined],
-      [ROWS_A_STEP, expect.any(Number)],
+      [ROWS_PER_STEP, expect.any(Number)],
       [PETS, expect.any(Number)],
     ])
     expect(announcedSeconds(path)).toBeUndefined()

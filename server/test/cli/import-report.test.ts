@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { dryRunReport } from '../../src/cli/import-report.ts'
 import type { ImportedPet } from '../../src/core/catalog/pet.ts'
-import { PET_ROWS } from '../../src/core/transfer/exchange-rows.ts'
+import { PET_ROWS } from '../../src/core/transfer/rows.ts'
 
 test('A dry run shows cleared values, and omits fields that the file does not have', () => {
   const pet: ImportedPet = { id: 1n, name: 'Rex', categoryId: 1n, status: 'sold', quantity: 1 }
@@ -27,6 +27,7 @@ test('A dry run shows cleared values, and omits fields that the file does not ha
     },
     { count: 0, first: [] },
     PET_ROWS,
+    { isAdjustment: false },
   )
   expect(report.split('\n').filter((line) => line.startsWith('  line'))).toEqual([
     '  line 2: pet 1: name "Rex", categoryId 1, status "sold", quantity 1',

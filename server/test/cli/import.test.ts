@@ -87,7 +87,7 @@ describe('petstore import', () => {
       expect(refused).toEqual({
         ...{ exitCode: 1, stdout: '' },
         stderr:
-          'petstore: pets.csv is not UTF-8 (line 2) but probably Latin-1 (Windows-1252); nothing was changed. Give --encoding latin1, or save it as UTF-8 (in Excel: CSV UTF-8)\n',
+          'petstore: pets.csv is not UTF-8 (line 2) but probably Latin-1 (Windows-1252); nothing was changed. Use --encoding latin1, or save it as UTF-8 (in Excel: CSV UTF-8)\n',
       })
       const { exitCode, stderr } = await run('import', name, '--encoding', 'latin1')
       expect([exitCode, stderr]).toEqual([0, ''])
@@ -122,8 +122,8 @@ describe('petstore import', () => {
     expect([exitCode, stdout]).toEqual([1, ''])
     expect(stderr.trimEnd().split('\n')).toEqual([
       '  line 5: quantity must be an integer from 0 to 9007199254740991, got "5x"',
-      '  line 6: pet 1 stands on line 2 already',
-      'petstore: pets.csv has 2 bad lines; nothing was changed. Mend the file, or leave them out with --skip-bad',
+      '  line 6: pet 1 is already on line 2',
+      'petstore: pets.csv has 2 bad lines; nothing was changed. Fix the file, or skip these lines with --skip-bad',
     ])
     expect(await exported()).toBe(asExported(HEADER))
   })
@@ -159,7 +159,7 @@ Would change
 
 Refused
   line 5: quantity must be an integer from 0 to 9007199254740991, got "5x"
-  line 6: pet 1 stands on line 2 already
+  line 6: pet 1 is already on line 2
 `)
     expect([exitCode, stderr]).toEqual([1, expect.stringContaining('has 2 bad lines; nothing was changed')])
     expect((await run('import', file(changed), '--dry-run', '--skip-bad')).exitCode).toBe(0)
@@ -227,7 +227,7 @@ Refused
     ['another header', ['import', 'odd.csv'], 1, 'odd.csv begins with "a,b"; expected CSV with the header'],
     [
       ...(['a wrong column', ['import', 'typo.csv'], 1] as const),
-      'typo.csv is taken for pets, and its header is wrong: quantitiy is not a column of pets; did you mean quantity?',
+      'typo.csv looks like pets, but its header is wrong: quantitiy is not a column of pets; did you mean quantity?',
     ],
     [
       ...(['another encoding', ['import', 'odd.csv', '--encoding', 'ebcdic'], 2] as const),

@@ -127,9 +127,9 @@ describe('petstore import of orders', () => {
     lines('11,1,4,,false', '12,1,2,,false', '13,404,1,,false', '1,2,4,,false', '14,404,1,,true')
     const { exitCode, stderr } = await run('import', 'orders.csv')
     expect(exitCode).toBe(1)
-    expect(stderr).toContain('line 3: an open order reserves stock: of pet 1 1 are available, 2 are needed')
-    expect(stderr).toContain('line 4: an open order reserves stock, and there is no pet 404')
-    expect(stderr).toContain('line 5: order 1 is for pet 1, which cannot change, got pet 2')
+    expect(stderr).toContain('line 3: an open order reserves stock: pet 1 has 1 available, 2 are needed')
+    expect(stderr).toContain('line 4: an open order reserves stock, but there is no pet 404')
+    expect(stderr).toContain('line 5: order 1 is for pet 1 and cannot change to pet 2')
     expect(stderr).toContain('orders.csv has 3 bad lines; nothing was changed')
     expect(await store.findOrder(11n)).toBeUndefined()
     expect(await store.findAvailability(1n)).toMatchObject({ reserved: 5 })
@@ -152,7 +152,7 @@ describe('petstore import of orders', () => {
     expect(await store.findOrder(1n)).toMatchObject({ shipDate: Date.UTC(2041, 0) })
   })
 
-  test('an export has open and complete orders, and importing it changes nothing', async () => {
+  test('an export has the open and complete orders, and importing it again changes nothing', async () => {
     await run('orders', 'complete', '1')
     await run('orders', 'cancel', '3')
     const { stdout } = await run('export', '--orders')

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { ADJUSTMENT_ROWS, COUNT_ROWS } from '../../src/core/transfer/adjustment-rows.ts'
-import { fieldsOfJson } from '../../src/core/transfer/json-rows.ts'
-import { decideRows } from '../../src/core/transfer/staged-adjustment.ts'
+import { ADJUSTMENT_ROWS, COUNT_ROWS, decideRows } from '../../src/core/transfer/adjustment.ts'
+import { fieldsOfJson } from '../../src/core/transfer/files.ts'
 import { MAX_QUANTITY } from '../../src/core/values/field.ts'
 import { reasonOf } from './bad-row.ts'
 
@@ -17,11 +16,11 @@ describe('A line of an adjustment', () => {
     [['1', String(MAX_QUANTITY), '', String(MAX_QUANTITY)], { delta: MAX_QUANTITY, expected: MAX_QUANTITY }],
     [['1', '', '0', ''], { petId: 1n, quantity: 0 }],
     [['9223372036854775807', '', String(MAX_QUANTITY), '5'], { quantity: MAX_QUANTITY, expected: 5 }],
-  ])('%j is accepted as written', (fields, change) => {
+  ])('%j is read exactly', (fields, change) => {
     expect(ADJUSTMENT_ROWS.read(fields)).toMatchObject(change)
   })
 
-  test('treats an empty field as absent', () => {
+  test('has no field for a blank column', () => {
     expect(Object.keys(ADJUSTMENT_ROWS.read(['1', '12', '', '']))).toEqual(['petId', 'delta'])
     expect(Object.keys(ADJUSTMENT_ROWS.read(['1', '', '5', '']))).toEqual(['petId', 'quantity'])
     expect(Object.keys(ADJUSTMENT_ROWS.read(['1', undefined, '5', undefined]))).toEqual(['petId', 'quantity'])
@@ -56,7 +55,7 @@ describe('A line of an adjustment', () => {
     ['{"petId":1,"expected":0,"quantity":5}', ['1', undefined, '5', '0']],
     ['{"petId":1}', ['1', undefined, undefined, undefined]],
     ['{"petId":1,"delta":null,"quantity":5}', ['1', '', '5', undefined]],
-  ])('%s in JSON may omit unneeded fields', (line, fields) => {
+  ])('%s in JSON may omit optional fields', (line, fields) => {
     expect(fieldsOfJson(line, ADJUSTMENT_ROWS.columns)).toEqual(fields)
   })
 
@@ -74,16 +73,16 @@ describe('A line of an adjustment', () => {
 })
 
 describe('A line of a count', () => {
-  test('has a pet and its quantity', () => {
+  test('is a pet and its number of units', () => {
     expect(COUNT_ROWS.read(['7', '0'])).toEqual({ petId: 7n, quantity: 0 })
     expect(reasonOf(() => COUNT_ROWS.read(['7', '']))).toBe(`quantity must be ${QUANTITY}, got ""`)
   })
 })
 
-describe('Decided lines', () => {
+describe('Decided rows', () => {
   const entry = (quantity: number) => ({ quantity, status: 'pending' as const })
 
-  test('result in a new quantity, the same quantity, or a reason', () => {
+  test('yield a new quantity, the same quantity, or a reason', () => {
     const rows = [
       { line: 2, value: { petId: 1n, delta: 3 }, entry: entry(4) },
       { line: 3, value: { petId: 2n, quantity: 5 }, entry: entry(5) },
@@ -94,9 +93,9 @@ describe('Decided lines', () => {
       { line: 9, value: { petId: 7n, quantity: 0, expected: 5 }, entry: entry(5) },
     ]
     expect(decideRows(rows)).toEqual({
-      made: [
-        { line: 2, petId: 1n, before: 4, after: 7, status: 'pending' },
-        { line: 9, petId: 7n, before: 5, after: 0, status: 'pending' },
+      changed: [
+        { line: 2, petId: 1n, before: 4, after: 7 },
+        { line: 9, petId: 7n, before: 5, after: 0 },
       ],
       refused: [
         { line: 4, petId: 3n, reason: 'there is no pet 3' },
@@ -113,7 +112,7 @@ describe('Decided lines', () => {
     })
   })
 
-  test('have the same result in a batch as one by one', () => {
+  test('have the same results together as alone', () => {
     const change = fc.record({
       delta: fc.constantFrom(-MAX_QUANTITY, -3, -1, 1, 4, MAX_QUANTITY),
       isDelta: fc.constantFrom(true, false),
@@ -130,7 +129,7 @@ describe('Decided lines', () => {
         }))
         const alone = rows.map((row) => decideRows([row]))
         expect(decideRows(rows)).toEqual({
-          made: alone.flatMap(({ made }) => made),
+          changed: alone.flatMap(({ changed }) => changed),
           refused: alone.flatMap(({ refused }) => refused),
         })
       }),

@@ -1,4 +1,4 @@
-import { BadRow } from '../../src/core/transfer/exchange-rows.ts'
+import { BadRow } from '../../src/core/transfer/rows.ts'
 
 /** The reason why a row is rejected. */
 export function reasonOf(read: () => unknown): string {

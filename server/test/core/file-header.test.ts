@@ -16,7 +16,9 @@ import {
   shuffledSubarray,
   string,
 } from 'fast-check'
-import { ADJUSTMENT_ROWS, COUNT_ROWS } from '../../src/core/transfer/adjustment-rows.ts'
+import { ADJUSTMENT_ROWS, COUNT_ROWS } from '../../src/core/transfer/adjustment.ts'
+import { type FileKind, readHeader } from '../../src/core/transfer/csv.ts'
+import { IMPORT_KINDS, openRows } from '../../src/core/transfer/files.ts'
 import {
   CATEGORY_ROWS,
   type Column,
@@ -24,9 +26,7 @@ import {
   ORDER_ROWS,
   PET_ROWS,
   type RowReader,
-} from '../../src/core/transfer/exchange-rows.ts'
-import { type FileKind, readHeader } from '../../src/core/transfer/file-header.ts'
-import { IMPORT_KINDS, openRows } from '../../src/core/transfer/row-source.ts'
+} from '../../src/core/transfer/rows.ts'
 
 const kind = (name: string, columns: readonly Column[]): FileKind<string> => ({
   ...{ name, called: name, columns, header: name },
@@ -59,29 +59,29 @@ describe('A header', () => {
       'Category is not a column of pets; did you mean categoryId?',
     ],
     ['pet_id,quantity', 'a count', 'pet_id is not a column of a count; did you mean petId?'],
-    ['petId,quantity,colour', 'a count', 'colour is not a column of a count; take it out'],
+    ['petId,quantity,colour', 'a count', 'colour is not a column of a count; remove it'],
     [
       ...['petId,naem', 'pets'],
       'naem is not a column of pets; did you mean name? categoryId, status, quantity are missing; add them',
     ],
     ['petId,name,categoryId,status', 'pets', 'quantity is missing; add it'],
-    ['petId,quantity,Quantity', 'a count', 'quantity is there twice; take one of them out'],
-    ['petId,quantity,', 'a count', 'column 3 has no name; name it or take it out'],
-    ['petId,quantity,"a b"', 'a count', '"a b" is not a column of a count; take it out'],
+    ['petId,quantity,Quantity', 'a count', 'quantity appears twice; remove one of them'],
+    ['petId,quantity,', 'a count', 'column 3 has no name; name it or remove it'],
+    ['petId,quantity,"a b"', 'a count', '"a b" is not a column of a count; remove it'],
     [
       'id,petId,quantity,shipdat,complete',
       'orders',
       'shipdat is not a column of orders; did you mean shipDate?',
     ],
-    [...['id,petId,quantity,complete,status', 'orders'], 'status is not a column of orders; take it out'],
+    [...['id,petId,quantity,complete,status', 'orders'], 'status is not a column of orders; remove it'],
     ['id,nmae', 'categories', 'nmae is not a column of categories; did you mean name?'],
     [
       ...['petId,quantity,a1,b1,c1,d1,e1,f1,g1', 'a count'],
-      `${['a1', 'b1', 'c1', 'd1', 'e1'].map((name) => `${name} is not a column of a count; take it out`).join('. ')}. and 2 more`,
+      `${['a1', 'b1', 'c1', 'd1', 'e1'].map((name) => `${name} is not a column of a count; remove it`).join('. ')}. and 2 more`,
     ],
   ])('%j is rejected with the wrong column', (text, called, problem) => {
     expect(() => readHeader(text, 'the file', KINDS)).toThrow(
-      new Error(`the file is taken for ${called}, and its header is wrong: ${problem}`),
+      new Error(`the file looks like ${called}, but its header is wrong: ${problem}`),
     )
   })
 
@@ -89,14 +89,14 @@ describe('A header', () => {
     expect(readHeader(text, 'the file', KINDS)).toBeUndefined()
   })
 
-  test('of great length is parsed quickly', () => {
+  test('of a great length is checked quickly', () => {
     expect(() => readHeader(`petId,${'quantit'.repeat(500)}`, 'the file', KINDS)).toThrow(
       'is not a column of',
     )
   })
 })
 
-describe('JSON declares its kind by its field names', () => {
+describe('The kind of a JSON Lines file follows from its names', () => {
   test.each([
     ['{"id":1,"name":"petId"}', 'categories'],
     ['{"name":"a","lowStockAt":null,"id":1}', 'categories'],
@@ -162,7 +162,7 @@ function table<Value>(
   }))
 }
 
-test('Rows with any delimiter, quotes and column order are read correctly', async () => {
+test('Rows with any delimiter, quotes and column order are read unchanged', async () => {
   await check(
     asyncProperty(
       tables.chain((one) => {
@@ -212,7 +212,7 @@ test('Rows with any delimiter, quotes and column order are read correctly', asyn
   )
 })
 
-test('An adjustment is recognised by its own header, with any delimiter', () => {
+test('The header of an adjustment is recognized with any delimiter', () => {
   const kinds = [kind('adjustment', ADJUSTMENT_ROWS.columns)]
   expect(readHeader('expected;PetId;DELTA', 'the file', kinds)).toEqual({
     ...{ kind: 'adjustment', delimiter: ';', order: [1, 2, -1, 0] },

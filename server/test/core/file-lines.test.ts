@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { array, asyncProperty, assert as check, constantFrom, integer, string } from 'fast-check'
-import { type Encoding, linesOf, NotUtf8 } from '../../src/core/transfer/file-lines.ts'
+import { type Encoding, linesOf, NotUtf8 } from '../../src/core/transfer/files.ts'
 
 async function* inChunks(bytes: Uint8Array, size: number): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size)
@@ -98,6 +98,6 @@ describe('Text that is not UTF-8', () => {
 
 test('UTF-8 with a byte order mark is not read as Latin-1', async () => {
   await expect(linesIn(Buffer.from('\ufeffMüller'), 9, 'latin1')).rejects.toThrow(
-    'the file is UTF-8, not Latin-1, as its byte order mark says',
+    'the file has the byte order mark of UTF-8, so it is not Latin-1; read it as UTF-8',
   )
 })

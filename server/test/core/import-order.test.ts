@@ -87,24 +87,29 @@ describe('an order in a file', () => {
   })
 
   test.each<[string, OrderRow, Order | undefined, string]>([
-    ['one more than available', row({ quantity: 8 }), undefined, 'of pet 1 7 are available, 8 are needed'],
+    ['one more than available', row({ quantity: 8 }), undefined, 'pet 1 has 7 available, 8 are needed'],
     [
       'an increase above the available units',
       row({ quantity: 10 }),
       known(),
-      '5 are available, 8 are needed',
+      'has 5 available, 8 are needed',
     ],
     ['an unknown pet', row({ petId: 9n }), undefined, 'there is no pet 9'],
-    ['none at all', row({ quantity: 0 }), undefined, '1 or more, got 0'],
-    ['another pet', row({ petId: 2n }), known(), 'order 5 is for pet 1, which cannot change, got pet 2'],
-    ['reopening a complete order', row(), known({ state: 'complete' }), 'cannot be opened again'],
+    ['none at all', row({ quantity: 0 }), undefined, 'at least 1, got 0'],
+    ['another pet', row({ petId: 2n }), known(), 'order 5 is for pet 1 and cannot change to pet 2'],
+    ['reopening a complete order', row(), known({ state: 'complete' }), 'cannot be reopened'],
     [
       'another quantity of a complete order',
       row({ complete: true, quantity: 3 }),
       known({ state: 'complete' }),
-      'is of 2',
+      'is 2 and cannot change',
     ],
-    ['completing with another quantity', row({ complete: true, quantity: 3 }), known(), 'is of 2'],
+    [
+      'completing with another quantity',
+      row({ complete: true, quantity: 3 }),
+      known(),
+      'is 2 and cannot change',
+    ],
     ['a cancelled order', row(), known({ state: 'cancelled' }), 'order 5 is already cancelled'],
     ['an expired order', row({ complete: true }), known({ state: 'expired' }), 'order 5 is already expired'],
   ])('%s is rejected, and nothing changes', (_, wanted, order, reason) => {
@@ -117,7 +122,7 @@ describe('an order in a file', () => {
 
   test('completing an order with too little stock is rejected', () => {
     const outcome = imported(row({ complete: true }), known(), 1)
-    expect(outcome.reason).toBe('order 5 takes 2 of pet 1, and 1 are in stock')
+    expect(outcome.reason).toBe('order 5 takes 2 units of pet 1, but 1 are in stock')
     expect(outcome.told).toEqual([])
   })
 })

@@ -78,7 +78,7 @@ describe('the command line on PostgreSQL', () => {
   })
 
   test('copies the store to SQLite and back, with the same content at the end', async () => {
-    const tagOf = (text: string) => /agree: (\S+)/.exec(text)?.[1]
+    const tagOf = (text: string) => /ETag (\S+)/.exec(text)?.[1]
     const there = await run('copy', '--from', database.url, '--to', 'sqlite:copy.db')
     const again = await createDatabase()
     const back = await run('copy', '--from', 'sqlite:copy.db', '--to', again.url)

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import type { StockedPet } from '../../src/core/catalog/pet.ts'
-import type { ApplyOptions } from '../../src/core/transfer/staged-import.ts'
+import type { ApplyOptions } from '../../src/core/transfer/import.ts'
 import type { Clock } from '../../src/core/values/clock.ts'
 import { DEFAULT_POSTGRES_SETTINGS, openPostgresStore } from '../../src/store/postgres/store.ts'
 import type { Store } from '../../src/store/store.ts'

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import type { AdjustmentChange } from '../../src/core/stock/command.ts'
-import type { AdjustOptions, StagedAdjustment } from '../../src/core/transfer/staged-adjustment.ts'
+import { type ApplyOptions, RowsRefused, type StagedImport } from '../../src/core/transfer/import.ts'
 import type { Store } from '../../src/store/store.ts'
 import { historyOf, stockOf } from '../support/whole-store.ts'
 import { pet as petOf } from './plain-rows.ts'
@@ -14,11 +14,11 @@ const ORIGIN = {
   reason: 'received',
   reference: 'PO "1043", \\',
 } as const
-const OPTIONS: AdjustOptions = { ...ORIGIN, examples: 10, skipRefused: false }
+const OPTIONS: ApplyOptions = { ...ORIGIN, examples: 10, skipRefused: false }
 const NOTHING = { count: 0, first: [] }
 const pet = (id: bigint) => petOf(id, 5)
 
-/** The guarantees of every adapter for one adjustment of many pets. */
+/** What every adapter guarantees for an adjustment of many pets. */
 export function adjustmentSuite(name: string, underTest: StoreUnderTest): void {
   describe(`${name}: adjustments of many pets`, () => {
     let store: Store
@@ -30,14 +30,14 @@ export function adjustmentSuite(name: string, underTest: StoreUnderTest): void {
       await underTest.discard()
     })
 
-    async function stage(changes: readonly AdjustmentChange[]): Promise<StagedAdjustment> {
+    async function stage(changes: readonly AdjustmentChange[]): Promise<StagedImport<AdjustmentChange>> {
       const staged = await store.stageAdjustment()
       await staged.add(changes.map((value, index) => ({ line: index + 2, value })))
       expect(await staged.seal(10)).toEqual(NOTHING)
       return staged
     }
 
-    async function adjust(changes: readonly AdjustmentChange[], options: Partial<AdjustOptions> = {}) {
+    async function adjust(changes: readonly AdjustmentChange[], options: Partial<ApplyOptions> = {}) {
       const staged = await stage(changes)
       try {
         return await staged.apply({ ...OPTIONS, ...options })
@@ -46,36 +46,31 @@ export function adjustmentSuite(name: string, underTest: StoreUnderTest): void {
       }
     }
 
+    async function refusalOf(result: Promise<unknown>) {
+      const error = await result.catch((thrown: unknown) => thrown)
+      if (!(error instanceof RowsRefused)) throw new Error(`expected RowsRefused, got ${error}`)
+      return error.refused
+    }
+
     const quantities = async () => (await stockOf(store)).map(({ quantity }) => quantity)
     const many = (count: number) => Array.from({ length: count }, (_, index) => BigInt(index))
 
-    test('make every change, report it, and leave other pets alone', async () => {
+    test('make every change, and leave other pets as they are', async () => {
       await store.addPets([LOWEST, 1n, 2n, 3n, HIGHEST].map((id) => pet(id)))
-      const report = await adjust([
+      const counts = await adjust([
         { petId: HIGHEST, delta: 7 },
         { petId: 1n, quantity: 9, expected: 5 },
         { petId: 3n, quantity: 5 },
         { petId: LOWEST, delta: -5 },
       ])
-      expect(report).toEqual({
-        changed: {
-          count: 3,
-          first: [
-            { line: 2, petId: HIGHEST, before: 5, after: 12 },
-            { line: 3, petId: 1n, before: 5, after: 9 },
-            { line: 5, petId: LOWEST, before: 5, after: 0 },
-          ],
-        },
-        unchanged: 1,
-        refused: NOTHING,
-      })
+      expect(counts).toEqual({ added: 0, changed: 3, unchanged: 1 })
       expect(await quantities()).toEqual([0, 9, 5, 5, 12])
       expect(await historyOf(store, HIGHEST)).toEqual([{ petId: HIGHEST, before: 5, after: 12, ...ORIGIN }])
       expect(await historyOf(store, 3n)).toEqual([])
       expect(await store.findDamage()).toEqual([])
     })
 
-    test('continue the history of each pet, and other pets keep theirs', async () => {
+    test('continue the history of each pet, and later changes continue it too', async () => {
       await store.addPets([pet(1n)])
       await store.changeStock([{ type: 'set_quantity', petId: 1n, quantity: 6, keyId: 'key_a', at: 1 }])
       await adjust([{ petId: 1n, delta: 1 }])
@@ -88,7 +83,7 @@ export function adjustmentSuite(name: string, underTest: StoreUnderTest): void {
       ])
     })
 
-    test('without a reference have none', async () => {
+    test('may have no reference', async () => {
       await store.addPets([pet(1n)])
       await adjust([{ petId: 1n, delta: 1 }], { reason: 'lost', reference: undefined })
       const { reference: _, ...origin } = ORIGIN
@@ -106,11 +101,11 @@ export function adjustmentSuite(name: string, underTest: StoreUnderTest): void {
       { petId: 405n, quantity: 0 },
     ]
 
-    test('change nothing if one change fails, and report the first failures by line', async () => {
+    test('change nothing if a change is refused, and return the first refused lines', async () => {
       await store.addPets([1n, 2n, 3n, 4n].map((id) => pet(id)))
       const cursor = await store.loadStock(() => {})
-      const report = await adjust(REFUSED, { examples: 3 })
-      expect(report.refused).toEqual({
+      const refusal = await refusalOf(adjust(REFUSED, { examples: 3 }))
+      expect(refusal).toEqual({
         count: 4,
         first: [
           { line: 3, reason: 'there is no pet 404' },
@@ -126,25 +121,29 @@ export function adjustmentSuite(name: string, underTest: StoreUnderTest): void {
       expect(await store.stockChangesSince(cursor)).toMatchObject({ set: [], removed: [] })
     })
 
-    test('make the other changes if bad lines are to be skipped', async () => {
+    test('skip refused changes if the options say so', async () => {
       await store.addPets([1n, 2n, 3n, 4n].map((id) => pet(id)))
-      const report = await adjust(REFUSED, { skipRefused: true })
-      expect([report.changed.count, report.unchanged, report.refused.count]).toEqual([1, 1, 4])
+      const counts = await adjust(REFUSED, { skipRefused: true })
+      expect(counts).toMatchObject({ added: 0, changed: 1, unchanged: 1, refused: { count: 4 } })
       expect(await quantities()).toEqual([6, 5, 5, 5])
     })
 
-    test('have a preview that changes nothing', async () => {
+    test('can be previewed, which changes nothing', async () => {
       await store.addPets([1n, 2n, 3n, 4n].map((id) => pet(id)))
       const staged = await stage(REFUSED)
       const preview = await staged.preview(10)
-      expect(preview.changed).toEqual({ count: 1, first: [{ line: 2, petId: 1n, before: 5, after: 6 }] })
+      expect(preview).toMatchObject({ added: NOTHING, unchanged: 1, refused: { count: 4 } })
+      expect(preview.changed).toEqual({
+        count: 1,
+        first: [{ line: 2, value: { petId: 1n, quantity: 6 }, before: { petId: 1n, quantity: 5 } }],
+      })
       expect(await quantities()).toEqual([5, 5, 5, 5])
-      expect(await staged.apply(OPTIONS)).toEqual(preview)
+      expect(preview.refused).toEqual(await refusalOf(staged.apply(OPTIONS)))
       await staged.discard()
       expect(await quantities()).toEqual([5, 5, 5, 5])
     })
 
-    test('the first line of a pet counts, and duplicates are reported with it', async () => {
+    test('use the first line of a pet, and return its other lines as duplicates', async () => {
       const staged = await store.stageAdjustment()
       await staged.add([
         { line: 2, value: { petId: 7n, delta: 1 } },
@@ -154,28 +153,29 @@ export function adjustmentSuite(name: string, underTest: StoreUnderTest): void {
       await staged.discard()
     })
 
-    test('are decided in the commit, regardless of the preview', async () => {
+    test('are decided in the commit, whatever the preview returned', async () => {
       await store.addPets([1n, 2n, 3n].map((id) => pet(id)))
       const staged = await stage([
         { petId: 1n, delta: -4 },
         { petId: 2n, delta: 1 },
         { petId: 3n, quantity: 5 },
       ])
-      expect((await staged.preview(10)).refused.count).toBe(0)
+      expect((await staged.preview(10)).refused).toBeUndefined()
       await store.changeStock([{ type: 'set_quantity', petId: 1n, quantity: 3, keyId: 'key_a', at: 1 }])
-      expect((await staged.apply(OPTIONS)).refused.first).toEqual([
-        { line: 2, reason: 'the quantity of petId 1 is 3, so 4 cannot be taken away' },
-      ])
+      expect(await refusalOf(staged.apply(OPTIONS))).toEqual({
+        count: 1,
+        first: [{ line: 2, reason: 'the quantity of petId 1 is 3, so 4 cannot be taken away' }],
+      })
       await store.changeStock([
         { type: 'set_quantity', petId: 1n, quantity: 10, keyId: 'key_a', at: 2 },
         { type: 'set_quantity', petId: 3n, quantity: 6, keyId: 'key_a', at: 2 },
       ])
-      expect((await staged.apply(OPTIONS)).changed.count).toBe(3)
+      expect((await staged.apply(OPTIONS)).changed).toBe(3)
       await staged.discard()
       expect(await quantities()).toEqual([6, 6, 5])
     })
 
-    test('are one commit of any size, and followers of the stock learn of it', async () => {
+    test('are one commit of any size, and subscribers are notified', async () => {
       const petIds = many(25_000)
       const staged = await store.stagePets()
       await staged.add(petIds.map((id, index) => ({ line: index + 2, value: pet(id) })))
@@ -184,11 +184,11 @@ export function adjustmentSuite(name: string, underTest: StoreUnderTest): void {
       await staged.discard()
       const [cursor, events] = [await store.loadStock(() => {}), await store.latestEventCursor()]
       const progress: [number, number][] = []
-      const report = await adjust(
+      const counts = await adjust(
         petIds.toReversed().map((petId) => ({ petId, delta: 1 })),
         { onProgress: (done, total) => progress.push([done, total]), examples: 0 },
       )
-      expect(report).toEqual({ changed: { count: 25_000, first: [] }, unchanged: 0, refused: NOTHING })
+      expect(counts).toEqual({ added: 0, changed: 25_000, unchanged: 0 })
       expect(progress.at(-1)).toEqual([25_000, 25_000])
       expect(new Set(await quantities())).toEqual(new Set([6]))
       expect(await store.stockChangesSince(cursor)).toBe('too_many')
@@ -203,7 +203,7 @@ export function adjustmentSuite(name: string, underTest: StoreUnderTest): void {
       expect(page.entries.filter(({ after }) => after === 0)).toHaveLength(1_500)
     })
 
-    test('are events with their reason', async () => {
+    test('become events with their reason', async () => {
       await store.addPets([pet(1n), pet(2n)])
       const cursor = await store.latestEventCursor()
       await adjust([
@@ -218,7 +218,7 @@ export function adjustmentSuite(name: string, underTest: StoreUnderTest): void {
       ])
     })
 
-    test('if aborted, have changed nothing, and others can write', async () => {
+    test('change nothing if they are aborted, and others can write', async () => {
       const staged = await store.stagePets()
       await staged.add(many(30_000).map((id, index) => ({ line: index + 2, value: pet(id) })))
       await staged.seal(0)
@@ -234,7 +234,7 @@ export function adjustmentSuite(name: string, underTest: StoreUnderTest): void {
       await store.changeStock([{ type: 'set_quantity', petId: 1n, quantity: 6, keyId: 'key_a', at: 1 }])
     })
 
-    test('lose no concurrent change by others', async () => {
+    test('lose no concurrent change', async () => {
       const petIds = many(3_000)
       await store.addPets(petIds.map((id) => pet(id)))
       const ones = petIds.map((petId) => ({ petId, delta: 1 }))
@@ -250,7 +250,7 @@ export function adjustmentSuite(name: string, underTest: StoreUnderTest): void {
         }
       })()
       const adjusting = [ones, ones.toReversed(), ones].map((changes) => adjust(changes))
-      for (const { changed } of await Promise.all(adjusting)) expect(changed.count).toBe(3_000)
+      for (const { changed } of await Promise.all(adjusting)) expect(changed).toBe(3_000)
       isOver = true
       await updating
       const expected = petIds.map((id) => 5 + 3 + ([0n, 5n, 1_500n, 2_999n].includes(id) ? updates : 0))

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import type { ImportedPet, Pet, PetDraft, PetPatch } from '../../src/core/catalog/pet.ts'
 import type { Command, Result } from '../../src/core/stock/command.ts'
-import { type ApplyOptions, RowsRefused } from '../../src/core/transfer/staged-import.ts'
+import { type ApplyOptions, RowsRefused } from '../../src/core/transfer/import.ts'
 import type { Store } from '../../src/store/store.ts'
 import { lowStockIsRight } from '../support/low-stock-model.ts'
 import { historyOf, stockOf } from '../support/whole-store.ts'
@@ -217,14 +217,14 @@ export function catalogSuite(name: string, underTest: StoreUnderTest): void {
         ...[row(8n, { barcode: 'N' }), row(9n, { barcode: 'O' })],
       ]
       const first = [
-        { line: 2, reason: 'barcode A is that of pet 1' },
-        { line: 5, reason: 'barcode N is that of pet 7' },
+        { line: 2, reason: 'barcode A is already used by pet 1' },
+        { line: 5, reason: 'barcode N is already used by pet 7' },
       ]
       const error = await imported(rows).catch((thrown: unknown) => thrown)
       expect(error).toBeInstanceOf(RowsRefused)
       expect(error).toMatchObject({ refused: { count: 2, first } })
       expect(await barcodes()).toHaveLength(3)
-      expect(await imported(rows, { skipBad: true })).toEqual({
+      expect(await imported(rows, { skipRefused: true })).toEqual({
         ...{ added: 2, changed: 1, unchanged: 0, refused: { count: 2, first } },
       })
       // Pet 1 keeps its barcode, and its own changes are imported.
@@ -240,7 +240,7 @@ export function catalogSuite(name: string, underTest: StoreUnderTest): void {
 
     test('a skipped pet keeps its barcode, so the next pet that wanted it is skipped as well', async () => {
       const rows = [row(1n, { barcode: 'B' }), row(9n, { barcode: 'A' }), row(2n, { barcode: 'B' })]
-      const counts = await imported(rows, { skipBad: true })
+      const counts = await imported(rows, { skipRefused: true })
       expect(counts.refused?.first.map(({ line }) => line)).toEqual([2, 3])
     })
 
@@ -251,7 +251,9 @@ export function catalogSuite(name: string, underTest: StoreUnderTest): void {
       await staged.seal(0)
       const wanted = { unchanged: 1, refused: { count: 1 } }
       expect(await staged.preview(5)).toMatchObject(wanted)
-      expect(await staged.apply({ at: 5, keyId: 'import', skipBad: true, examples: 5 })).toMatchObject(wanted)
+      expect(await staged.apply({ at: 5, keyId: 'import', skipRefused: true, examples: 5 })).toMatchObject(
+        wanted,
+      )
       await staged.discard()
     })
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import type { Category, ImportedCategory } from '../../src/core/catalog/category.ts'
-import type { StagedImport } from '../../src/core/transfer/staged-import.ts'
+import type { StagedImport } from '../../src/core/transfer/import.ts'
 import type { Store } from '../../src/store/store.ts'
 import { pet } from './plain-rows.ts'
 import type { StoreUnderTest } from './store-under-test.ts'
@@ -64,7 +64,7 @@ export function categoryImportSuite(name: string, underTest: StoreUnderTest): vo
       return found.events
     }
 
-    test('adds new categories, changes different ones, leaves the rest and unnamed ones alone', async () => {
+    test('adds new categories, changes those that differ, and leaves the others', async () => {
       expect(await all()).toEqual([])
       const birds = { id: 3n, name: 'Birds', lowStockAt: 0 }
       expect(await apply(DOGS, CATS, birds)).toEqual({ added: 3, changed: 0, unchanged: 0 })
@@ -77,14 +77,14 @@ export function categoryImportSuite(name: string, underTest: StoreUnderTest): vo
       ])
     })
 
-    test('a missing threshold is kept, and null clears it', async () => {
+    test('an absent threshold stays, and null clears it', async () => {
       await apply(DOGS, { ...CATS, lowStockAt: 4 })
       const counts = await apply({ id: 1n, name: 'Hounds' }, { ...CATS, lowStockAt: null })
       expect(counts).toEqual({ added: 0, changed: 2, unchanged: 0 })
       expect(await all()).toEqual([{ ...DOGS, name: 'Hounds' }, CATS])
     })
 
-    test('a preview reports the changes by line, and makes none', async () => {
+    test('a preview returns the changes by line, and changes nothing', async () => {
       await apply(DOGS, CATS)
       const staged = await stage({ id: 9n, name: 'Fish' }, { ...DOGS, lowStockAt: null }, CATS)
       const preview = await staged.preview(5)
@@ -130,7 +130,7 @@ export function categoryImportSuite(name: string, underTest: StoreUnderTest): vo
       expect((await eventsAfter(cursor)).map(({ kind }) => kind)).toEqual(['change', 'recovered'])
     })
 
-    test('each difference writes the log row that a caller would have written', async () => {
+    test('each category that differs gets the same log row as a change by an API caller', async () => {
       await apply(DOGS, CATS)
       await apply({ ...DOGS, lowStockAt: null }, CATS)
       const log = () =>
@@ -155,14 +155,14 @@ export function categoryImportSuite(name: string, underTest: StoreUnderTest): vo
       expect(imported).toHaveLength(3)
     })
 
-    test('a category created later gets an id after those of the file', async () => {
+    test('a category that is created later gets an id above those of the file', async () => {
       await apply({ id: 41n, name: 'Chosen' }, { id: HIGHEST, name: 'Last' })
       expect(await store.changeStock([{ type: 'create_category', draft: { name: 'Next' }, ...ACT }])).toEqual(
         [{ type: 'done', category: { id: 42n, name: 'Next' } }],
       )
     })
 
-    test('concurrent changes during staging are seen: the import wins', async () => {
+    test('changes since the staging are seen, and the import overwrites them', async () => {
       const staged = await stage(DOGS, CATS)
       await staged.preview(0)
       await other.addPets([{ ...pet(1n, 2), categoryId: 1n }])
@@ -172,7 +172,7 @@ export function categoryImportSuite(name: string, underTest: StoreUnderTest): vo
       expect((await eventsAfter(cursor)).map(({ kind }) => kind)).toEqual(['low'])
     })
 
-    test('if aborted, it has changed nothing, and others can write', async () => {
+    test('an aborted import changes nothing, and others can write', async () => {
       const staged = await stage(
         ...Array.from({ length: 30_000 }, (_, index) => ({ id: BigInt(index), name: `Category ${index}` })),
       )

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import type { StockedPet } from '../../src/core/catalog/pet.ts'
 import type { OrderRow } from '../../src/core/orders/order.ts'
-import type { StagedImport } from '../../src/core/transfer/staged-import.ts'
+import type { StagedImport } from '../../src/core/transfer/import.ts'
 import type { Store } from '../../src/store/store.ts'
 import { addOrders } from '../support/add-orders.ts'
 import { removePet } from '../support/remove-pet.ts'
@@ -32,7 +32,7 @@ const order = (id: bigint, changes: Partial<OrderRow> = {}): OrderRow => ({
   ...changes,
 })
 
-/** The guarantees of every adapter for import and export. */
+/** What every adapter guarantees for imports and exports. */
 export function importSuite(name: string, underTest: StoreUnderTest): void {
   describe(`${name}: import and export`, () => {
     let store: Store
@@ -69,7 +69,7 @@ export function importSuite(name: string, underTest: StoreUnderTest): void {
     }
     const pets = () => all(store.exportPets())
 
-    test('adds new pets, changes different ones, leaves the rest and unnamed ones alone', async () => {
+    test('adds new pets, changes those that differ, and leaves the others', async () => {
       await store.addPets([pet(1n), pet(2n), pet(3n), pet(4n)])
       const counts = await apply(
         pet(HIGHEST, { name: 'ключ 🐶', categoryId: LOWEST }),
@@ -88,7 +88,7 @@ export function importSuite(name: string, underTest: StoreUnderTest): void {
       ])
     })
 
-    test('each field counts as a difference, and is changed independently', async () => {
+    test('each field counts as a difference, and only that field changes', async () => {
       await store.addPets([pet(1n), pet(2n), pet(3n), pet(4n)])
       const wanted = [
         pet(1n, { name: 'Another' }),
@@ -100,7 +100,7 @@ export function importSuite(name: string, underTest: StoreUnderTest): void {
       expect(await pets()).toEqual(wanted)
     })
 
-    test('applying the same file again changes nothing and logs nothing', async () => {
+    test('applying the same file again changes and logs nothing', async () => {
       await apply(pet(1n), pet(2n))
       const cursor = await store.loadStock(() => {})
       expect(await apply(pet(2n), pet(1n))).toEqual({ added: 0, changed: 0, unchanged: 2 })
@@ -115,7 +115,7 @@ export function importSuite(name: string, underTest: StoreUnderTest): void {
       expect(await historyOf(store, 3n)).toEqual([])
     })
 
-    test('followers of the stock learn of every added or changed pet', async () => {
+    test('subscribers are notified of every added or changed pet', async () => {
       await store.addPets([pet(1n), pet(2n), pet(3n)])
       const cursor = await store.loadStock(() => {})
       await apply(pet(1n, { quantity: 8 }), pet(2n, { status: 'sold' }), pet(3n), pet(4n))
@@ -129,7 +129,7 @@ export function importSuite(name: string, underTest: StoreUnderTest): void {
       ])
     })
 
-    test('followers must reload everything after more than a thousand additions', async () => {
+    test('subscribers list everything again if more than a thousand pets were added', async () => {
       const cursor = await store.loadStock(() => {})
       await apply(...Array.from({ length: 1_000 }, (_, index) => pet(BigInt(index))))
       expect(await store.stockChangesSince(cursor)).not.toBe('too_many')
@@ -137,7 +137,7 @@ export function importSuite(name: string, underTest: StoreUnderTest): void {
       expect(await store.stockChangesSince(cursor)).toBe('too_many')
     })
 
-    test('the first line of an id counts, and duplicates are reported with it', async () => {
+    test('the first line of an id counts, and the others are returned as duplicates', async () => {
       const staged = await store.stagePets()
       await staged.add([
         { line: 2, value: pet(7n, { name: 'first' }) },
@@ -151,7 +151,7 @@ export function importSuite(name: string, underTest: StoreUnderTest): void {
       expect(await pets()).toEqual([pet(7n, { name: 'first' }), pet(HIGHEST)])
     })
 
-    test('a preview reports the changes by line, and makes none', async () => {
+    test('a preview returns the changes by line, and changes nothing', async () => {
       await store.addPets([pet(1n), pet(2n)])
       const staged = await stage(await store.stagePets(), [
         pet(9n),
@@ -178,7 +178,7 @@ export function importSuite(name: string, underTest: StoreUnderTest): void {
       expect(await pets()).toEqual([pet(1n), pet(2n)])
     })
 
-    test('staged rows are visible to nobody, and discarding them leaves nothing', async () => {
+    test('staged rows are invisible, and discarding them leaves nothing', async () => {
       const staged = await stage(await store.stagePets(), [pet(1n)])
       expect(await store.countPets()).toBe(0)
       await store.addPets([pet(2n)])
@@ -186,7 +186,7 @@ export function importSuite(name: string, underTest: StoreUnderTest): void {
       expect(await pets()).toEqual([pet(2n)])
     })
 
-    test('if aborted, it has changed nothing, and others can write', async () => {
+    test('an aborted import changes nothing, and others can write', async () => {
       await store.addPets([pet(1n)])
       const staged = await stage(
         await store.stagePets(),
@@ -219,7 +219,7 @@ export function importSuite(name: string, underTest: StoreUnderTest): void {
       expect(progress.at(-1)).toEqual([2, 2])
     })
 
-    test('a concurrent change during staging is seen: the import wins, and reports it', async () => {
+    test('a change since the staging is seen, and the import overwrites and logs it', async () => {
       await store.addPets([pet(1n), pet(2n), pet(3n)])
       const staged = await stage(await store.stagePets(), [pet(1n), pet(2n, { quantity: 7 }), pet(3n)])
       await store.changeStock([
@@ -237,7 +237,7 @@ export function importSuite(name: string, underTest: StoreUnderTest): void {
       expect(await pets()).toEqual([pet(1n), pet(2n, { quantity: 7 }), pet(3n)])
     })
 
-    test('a removal is reported, and a pet that is added again continues its history', async () => {
+    test('a removed pet is an event, and its history continues when it is imported again', async () => {
       await store.addPets([pet(1n), pet(2n)])
       await store.changeStock([{ type: 'set_quantity', petId: 1n, quantity: 6, keyId: 'key_a', at: 1 }])
       const cursor = await store.loadStock(() => {})
@@ -256,7 +256,7 @@ export function importSuite(name: string, underTest: StoreUnderTest): void {
       ])
     })
 
-    test('orders are added, changed and left alone likewise', async () => {
+    test('orders are added, changed or left alone', async () => {
       await store.addPets([pet(1n, { quantity: 6 }), pet(LOWEST)])
       await addOrders(store, [order(1n), order(2n), order(3n)])
       const wanted = [order(1n), order(2n, { complete: true }), order(HIGHEST, { petId: LOWEST })]
@@ -275,7 +275,7 @@ export function importSuite(name: string, underTest: StoreUnderTest): void {
       ])
     })
 
-    test('an export is one snapshot, despite concurrent changes', async () => {
+    test('an export is a snapshot, even if records change meanwhile', async () => {
       const many = Array.from({ length: 12_000 }, (_, index) => pet(BigInt(index)))
       await apply(...many)
       const exported: StockedPet[] = []
@@ -291,7 +291,7 @@ export function importSuite(name: string, underTest: StoreUnderTest): void {
       expect(exported).toEqual(many)
     })
 
-    test('an export of an empty store returns no batch', async () => {
+    test('an export of an empty store yields no batch', async () => {
       expect(await pets()).toEqual([])
       expect(await all(store.exportOrders())).toEqual([])
     })

@@ -142,18 +142,27 @@ test('An adjustment that SQLite has already decided is decided again if others g
   await Bun.sleep(20)
   other.run('COMMIT')
   other.close()
-  const { changed, unchanged, refused } = await adjusting
+  const counts = await adjusting
   await staged.discard()
-  expect(changed.first.map(({ petId, before, after }) => [petId, before, after])).toEqual([
-    [1n, 1, 2],
-    [2n, 7, 5],
+  expect(counts).toEqual({
+    added: 0,
+    changed: 2,
+    unchanged: 0,
+    refused: {
+      count: 2,
+      first: [
+        { line: 4, reason: 'the quantity of petId 3 is 4, so 5 cannot be taken away' },
+        { line: 5, reason: 'there is no pet 4' },
+      ],
+    },
+  })
+  expect(await historyOf(store, 1n)).toMatchObject([
+    { before: 5, after: 1 },
+    { before: 1, after: 2 },
   ])
-  expect([unchanged, refused.first]).toEqual([
-    0,
-    [
-      { line: 4, reason: 'the quantity of petId 3 is 4, so 5 cannot be taken away' },
-      { line: 5, reason: 'there is no pet 4' },
-    ],
+  expect(await historyOf(store, 2n)).toMatchObject([
+    { before: 5, after: 7 },
+    { before: 7, after: 5 },
   ])
   expect((await stockOf(store)).map(({ quantity }) => quantity)).toEqual([2, 5, 4])
 })

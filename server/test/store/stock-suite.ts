@@ -146,7 +146,7 @@ export function stockSuite(name: string, underTest: StoreUnderTest): void {
       })
       await addOrders(store, [order(HIGHEST, true), order(1n, false)])
       expect(await store.listOrders({}, 9)).toEqual([listed(1n, 'open'), listed(HIGHEST, 'complete')])
-      await expect(addOrders(store, [order(5n, true), order(6n, false)])).rejects.toThrow('0 are available')
+      await expect(addOrders(store, [order(5n, true), order(6n, false)])).rejects.toThrow('has 0 available')
       expect(await store.listOrders({}, 9)).toHaveLength(2)
     })
 

@@ -1,14 +1,13 @@
 import { type Command, Option } from 'commander'
 import { Reason, Reference } from '../../core/stock/adjustment-fields.ts'
 import { REASONS, type Reason as ReasonWord } from '../../core/stock/command.ts'
-import { ADJUSTMENT_ROWS } from '../../core/transfer/adjustment-rows.ts'
-import type { FileKind } from '../../core/transfer/file-header.ts'
-import { ADJUST_KEY_ID } from '../../core/transfer/staged-adjustment.ts'
+import { ADJUSTMENT_ROWS } from '../../core/transfer/adjustment.ts'
+import type { FileKind } from '../../core/transfer/csv.ts'
+import { ADJUST_KEY_ID } from '../../core/transfer/import.ts'
 import { quoted } from '../../core/values/exact-json.ts'
 import { codecOf, type FieldCodec } from '../../core/values/field.ts'
-import { runAdjustment } from '../adjustment-run.ts'
 import { wrongUse } from '../arguments.ts'
-import { addFileOptions, type FileFlags, withFile } from '../file-run.ts'
+import { addFileOptions, type FileFlags, runImport, withFile } from '../import-run.ts'
 import { databaseName, withStore } from '../with-store.ts'
 
 interface Flags extends FileFlags {
@@ -21,7 +20,7 @@ const KINDS: readonly FileKind<'adjustment'>[] = [
     name: 'adjustment',
     called: 'an adjustment',
     columns: ADJUSTMENT_ROWS.columns,
-    header: 'petId,delta or petId,quantity, with expected beside it where that is to be checked',
+    header: 'petId,delta or petId,quantity, both with an optional column expected',
   },
 ]
 
@@ -29,7 +28,7 @@ export function addAdjustCommand(program: Command): void {
   const command = program
     .command('adjust')
     .description(
-      'Change the stock of many pets in one adjustment, and say what for, while the service runs: all of the file or nothing, in one commit.',
+      'Adjust the stock of many pets for one reason, while the service runs: the whole file or nothing, in one commit.',
     )
     .addOption(
       new Option('--reason <reason>', `one of ${REASONS.join(', ')}`)
@@ -37,7 +36,7 @@ export function addAdjustCommand(program: Command): void {
         .makeOptionMandatory(),
     )
     .addOption(
-      new Option('--reference <text>', 'what it belongs to, such as the number of a delivery').argParser(
+      new Option('--reference <text>', 'what the adjustment refers to, such as a delivery note').argParser(
         flagParser(codecOf('--reference', Reference)),
       ),
     )
@@ -46,10 +45,10 @@ export function addAdjustCommand(program: Command): void {
       'after',
       `
 CSV begins with one of these headers; JSON Lines have the same names:
-  petId,delta              how many came in, or below 0 went out
-  petId,quantity           how many there are now
-  petId,delta,expected     only if there are as many as expected now; likewise with quantity
-With both, petId,delta,quantity, each line leaves one of the two blank.`,
+  petId,delta              units that come in or, if negative, go out
+  petId,quantity           the new stock count
+  petId,delta,expected     refused if the current count is not the expected one; also with quantity
+If the header has both delta and quantity, each line leaves one of them blank.`,
     )
     .action(adjustFile)
 }
@@ -58,16 +57,20 @@ function flagParser({ name, expected, fromText }: FieldCodec): (text: string) =>
   return (text) => fromText(text) ?? wrongUse(`${name} must be ${expected}, got ${quoted(text)}`)
 }
 
-async function adjustFile(file: string, flags: Flags): Promise<void> {
+async function adjustFile(path: string, flags: Flags): Promise<void> {
   const { reason, reference } = flags
-  await withFile(file, flags, KINDS, (run) =>
+  await withFile(path, flags, KINDS, (file) =>
     withStore(flags, 'expect', async (store, config) =>
-      runAdjustment(run, flags, ADJUSTMENT_ROWS, await store.stageAdjustment(), {
-        ...{ keyId: ADJUST_KEY_ID, reason, reference, skipRefused: false },
+      runImport(file, flags, {
+        rows: ADJUSTMENT_ROWS,
+        staged: await store.stageAdjustment(),
+        store,
         database: databaseName(config),
-        clock: store.clock,
-        pause: store.writePause,
-        advice: 'Mend the file and give it again',
+        keyId: ADJUST_KEY_ID,
+        reason,
+        reference,
+        skipRefused: false,
+        advice: 'Fix the file and run the command again',
       }),
     ),
   )

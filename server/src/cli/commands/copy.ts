@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { copyStore } from '../../core/transfer/store-copy.ts'
+import { copyStore } from '../../core/transfer/copy.ts'
 import { readConfig } from '../../service/config.ts'
 import { canBeShared } from '../../store/open-store.ts'
 import { wrongUse } from '../arguments.ts'
@@ -15,22 +15,22 @@ export function addCopyCommand(program: Command): void {
   program
     .command('copy')
     .description(
-      'Move a whole store, such as from SQLite to PostgreSQL: stock, orders, keys, history, limits. Stop the service first, or what is changed meanwhile stays behind.',
+      'Copy a whole store, such as from SQLite to PostgreSQL: stock, orders, keys, history, limits. Stop the service first: later changes are not copied.',
     )
     .option('--from <url>', 'sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/DATABASE')
     .option(
       '--to <url>',
-      'likewise; it must be empty. One of the two may be left out: it is what DATABASE_URL says',
+      'an empty store, in the same format. One of the two flags may be left out and defaults to DATABASE_URL',
     )
     .action(copy)
 }
 
 async function copy({ from, to }: Flags): Promise<void> {
   if (from === undefined && to === undefined) {
-    wrongUse('copy needs --from or --to; the other one is what DATABASE_URL says')
+    wrongUse('copy needs --from or --to; the other defaults to DATABASE_URL')
   }
   const flagsFor = (databaseUrl: string | undefined) => (databaseUrl === undefined ? {} : { databaseUrl })
-  // No file that nobody has named here: by mistake that may be in any folder.
+  // Without a name for the target, a mistake would create a file in any folder.
   const isNamed = to !== undefined || canBeShared(readConfig({}).databaseUrl)
   const progress = new Progress()
   await interruptible('nothing was copied', (signal) =>
@@ -43,7 +43,7 @@ async function copy({ from, to }: Flags): Promise<void> {
         }).finally(() => progress.end())
         const seconds = ((performance.now() - began) / 1_000).toFixed(1)
         console.log(
-          `Copied ${grouped(counts.pets)} pets, ${grouped(counts.orders)} orders, ${grouped(counts.log)} rows of the log and ${grouped(counts.keys)} keys to ${databaseName(config)} in ${seconds} s. Counts and stock agree: ${tag}`,
+          `Copied ${grouped(counts.pets)} pets, ${grouped(counts.orders)} orders, ${grouped(counts.log)} rows of the log and ${grouped(counts.keys)} keys to ${databaseName(config)} in ${seconds} s. Both stores have the same counts and the same stock, ETag ${tag}`,
         )
       }),
     ),

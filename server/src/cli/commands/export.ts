@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander'
-import { CATEGORY_ROWS, ORDER_ROWS, PET_ROWS } from '../../core/transfer/exchange-rows.ts'
-import { FORMATS, type Format, textOf } from '../../core/transfer/row-text.ts'
+import { FORMATS, type Format, textOf } from '../../core/transfer/files.ts'
+import { CATEGORY_ROWS, ORDER_ROWS, PET_ROWS } from '../../core/transfer/rows.ts'
 import type { TransferStore } from '../../core/transfer/transfer-store.ts'
 import { oneOf, type SettingFlags, setting } from '../arguments.ts'
 import { writeNewFile, writeToFile, writeToStdout } from '../files.ts'
@@ -17,12 +17,12 @@ interface Flags extends SettingFlags {
 export function addExportCommand(program: Command): void {
   program
     .command('export')
-    .description('Write the pets with their stock, as they are at one moment, in a form that import reads.')
-    .argument('[file]', 'where to; standard output by default', '-')
-    .addOption(new Option('--orders', 'the orders instead of the pets').conflicts('categories'))
-    .option('--categories', 'the categories instead of the pets')
+    .description('Write a snapshot of the pets with their stock, in a format that import reads.')
+    .argument('[file]', 'the file to write; standard output by default', '-')
+    .addOption(new Option('--orders', 'export the orders instead of the pets').conflicts('categories'))
+    .option('--categories', 'export the categories instead of the pets')
     .option('--format <format>', FORMATS.join(', '), oneOf('--format', FORMATS), 'csv')
-    .option('--force', 'write over a file that is there already')
+    .option('--force', 'overwrite an existing file')
     .addOption(setting('databaseUrl'))
     .addOption(setting('data'))
     .action(exportRows)
@@ -30,19 +30,17 @@ export function addExportCommand(program: Command): void {
 
 async function exportRows(path: string, flags: Flags): Promise<void> {
   const { force } = flags
-  await interruptible(path === '-' ? 'the output is not whole' : 'no file was written', (signal) =>
+  await interruptible(path === '-' ? 'the output is incomplete' : 'no file was written', (signal) =>
     withStore(flags, 'expect', async (store) => {
-      const text = exported(store, flags)
-      if (path === '-') {
-        return writeToStdout(text, signal)
-      }
-      const existing = force === true ? 'overwrite' : { advice: '--force writes over it' }
+      const text = exportText(store, flags)
+      if (path === '-') return writeToStdout(text, signal)
+      const existing = force === true ? 'overwrite' : { advice: '--force overwrites it' }
       await writeNewFile(path, existing, (temporary) => writeToFile(temporary, text, signal))
     }),
   )
 }
 
-function exported(store: TransferStore, { format, orders, categories }: Flags): AsyncIterable<string> {
+function exportText(store: TransferStore, { format, orders, categories }: Flags): AsyncIterable<string> {
   if (orders === true) return textOf(store.exportOrders(), ORDER_ROWS, format)
   if (categories === true) return textOf(store.exportCategories(), CATEGORY_ROWS, format)
   return textOf(store.exportPets(), PET_ROWS, format)

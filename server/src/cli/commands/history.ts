@@ -1,7 +1,6 @@
 import type { HistoryEntry, PruneLimit, Removal } from '../../core/stock/history.ts'
 import type { HistoryStore } from '../../core/stock/stock-store.ts'
-import { ADJUST_KEY_ID } from '../../core/transfer/staged-adjustment.ts'
-import { IMPORT_KEY_ID } from '../../core/transfer/staged-import.ts'
+import { ADJUST_KEY_ID, IMPORT_KEY_ID } from '../../core/transfer/import.ts'
 import type { Store } from '../../store/store.ts'
 import {
   type ConfirmFlags,

@@ -34,12 +34,12 @@ export const PET_UPDATE = updateOf(CHANGEABLE)
 export type PetPatch = RecordOf<typeof PET_UPDATE>
 
 /** The columns of a file of pets. */
-const { barcode, lowStockAt, ...needed } = PET
-export const PET_ROW = { ...needed, quantity: STOCKED_PET.quantity, barcode, lowStockAt }
+const { id, name, categoryId, status, ...optional } = PET
+export const PET_ROW = { id, name, categoryId, status, quantity: STOCKED_PET.quantity, ...optional }
 
 /** A pet in a file: null clears an optional field, and an absent field stays as it is. */
 export type ImportedPet = Pick<StockedPet, 'id' | 'name' | 'categoryId' | 'status' | 'quantity'> &
-  Pick<PetPatch, 'barcode' | 'lowStockAt'>
+  Omit<PetPatch, 'name' | 'categoryId' | 'status'>
 
 export interface PetFilter {
   readonly status?: PetStatus | undefined

@@ -3,8 +3,8 @@ import type { Order, OrderRow } from './order.ts'
 import type { OrdersDraft } from './orders-draft.ts'
 
 /**
- * Brings an order to what a row of a file says. Returns the reason if that is impossible; then nothing has changed. A new
- * order that is complete is in the past and takes nothing from the stock. A new order that is open reserves.
+ * Applies a row of a file. Returns the reason if the row is refused, and changes nothing then. A new order that is complete
+ * was fulfilled in the past and takes no stock. A new order that is open reserves stock.
  */
 export function importOrder(orders: OrdersDraft, row: OrderRow, by: ChangeOrigin): string | undefined {
   const { id, petId, quantity, complete } = row
@@ -12,12 +12,12 @@ export function importOrder(orders: OrdersDraft, row: OrderRow, by: ChangeOrigin
   const refusal = known === undefined ? undefined : contradiction(known, row)
   if (refusal !== undefined) return refusal
   if (!complete) {
-    if (quantity === 0) return 'an open order must be of 1 or more, got 0'
+    if (quantity === 0) return 'the quantity of an open order must be at least 1, got 0'
     const more = quantity - (known?.quantity ?? 0)
     const obstacle = orders.obstacle(petId, more)
-    if (obstacle?.type === 'unknown_pet') return `an open order reserves stock, and there is no pet ${petId}`
+    if (obstacle?.type === 'unknown_pet') return `an open order reserves stock, but there is no pet ${petId}`
     if (obstacle !== undefined) {
-      return `an open order reserves stock: of pet ${petId} ${obstacle.available} are available, ${more} are needed`
+      return `an open order reserves stock: pet ${petId} has ${obstacle.available} available, ${more} are needed`
     }
   }
   const shipDate = row.shipDate === undefined ? {} : { shipDate: row.shipDate }
@@ -31,21 +31,21 @@ export function importOrder(orders: OrdersDraft, row: OrderRow, by: ChangeOrigin
   if (known.state === 'open' && complete) {
     const outcome = orders.completeOrder(known, by)
     if (outcome.type === 'insufficient_stock') {
-      return `order ${id} takes ${quantity} of pet ${petId}, and ${outcome.available} are in stock`
+      return `order ${id} takes ${quantity} units of pet ${petId}, but ${outcome.available} are in stock`
     }
     orders.changeOrder({ ...changed, state: outcome.order.state }, by)
   } else orders.changeOrder(changed, by)
   return undefined
 }
 
-/** Why the order cannot become what the row says, whatever is in stock. */
+/** The reason why the row contradicts the order, independent of the stock. */
 function contradiction({ petId, quantity, state }: Order, row: OrderRow): string | undefined {
   const order = `order ${row.id}`
-  if (petId !== row.petId) return `${order} is for pet ${petId}, which cannot change, got pet ${row.petId}`
+  if (petId !== row.petId) return `${order} is for pet ${petId} and cannot change to pet ${row.petId}`
   if (state !== 'open' && state !== 'complete') return `${order} is already ${state}`
-  if (state === 'complete' && !row.complete) return `${order} is complete and cannot be opened again`
+  if (state === 'complete' && !row.complete) return `${order} is complete and cannot be reopened`
   const isFixed = state === 'complete' || row.complete
   return isFixed && quantity !== row.quantity
-    ? `${order} is of ${quantity}, which cannot change once it is complete, got ${row.quantity}`
+    ? `the quantity of ${order} is ${quantity} and cannot change once it is complete, got ${row.quantity}`
     : undefined
 }

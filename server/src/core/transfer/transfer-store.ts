@@ -1,48 +1,34 @@
 import type { Category, ImportedCategory } from '../catalog/category.ts'
 import type { ImportedPet, StockedPet } from '../catalog/pet.ts'
 import type { OrderRow } from '../orders/order.ts'
-import type { StagedAdjustment } from './staged-adjustment.ts'
-import type { StagedImport } from './staged-import.ts'
-import type { ContentBatch, ContentCounts } from './store-contents.ts'
+import type { AdjustmentChange } from '../stock/command.ts'
+import type { StagedImport } from './import.ts'
 
-/** For a database with one writer at a time: what a long import does to the service beside it. */
+/** For a database with one writer at a time: how an import affects a service that uses the same database. */
 export interface WritePause {
-  /** Whether a service runs on the database at this moment. */
+  /** Whether a service is running on the database now. */
   isServed(): boolean
-  /** Lets the service tell its callers how many seconds it cannot write for. Replaces the previous announcement. */
+  /** The service reports these seconds to its callers as the time until it can write. Replaces the last announcement. */
   announce(seconds: number): void
-  /** To be called when the import has ended, whether or not anything was announced. */
+  /** Must be called when the import has ended, even if nothing was announced. */
   withdraw(): void
 }
 
-/** Many rows at once, in and out. */
+/** Imports and exports of many records. */
 export interface TransferStore {
-  /** Begins to bring in pets with their stock. */
+  /** Starts an import of pets with their stock. */
   stagePets(): Promise<StagedImport<ImportedPet>>
-  /** Likewise categories; their pets cross thresholds in the same commit. */
   stageCategories(): Promise<StagedImport<ImportedCategory>>
   stageOrders(): Promise<StagedImport<OrderRow>>
-  /** Begins one adjustment of any number of pets. */
-  stageAdjustment(): Promise<StagedAdjustment>
-  /** Every pet with its stock, by id ascending, batch by batch and all of one moment. */
+  /** Starts an adjustment of any number of pets. It counts as one adjustment. */
+  stageAdjustment(): Promise<StagedImport<AdjustmentChange>>
+  /** Exports return batches by ascending id, from one snapshot. */
   exportPets(): AsyncIterable<readonly StockedPet[]>
-  /** Every category, likewise. */
   exportCategories(): AsyncIterable<readonly Category[]>
-  /** Every order that is open or complete, likewise. */
+  /** The orders that are open or complete. */
   exportOrders(): AsyncIterable<readonly OrderRow[]>
-  /** Copies everything, of one moment, into a new file that only its owner can read, and checks the copy. */
+  /** Writes a snapshot of everything to a new file that only its owner can read, and checks that file. */
   backupTo(path: string): Promise<void>
-  /** Absent if others can write while an import does. */
+  /** Absent if other clients can write during an import. */
   readonly writePause?: WritePause
-}
-
-/** Everything there is, to be moved to another store. */
-export interface ContentStore {
-  countContents(): Promise<ContentCounts>
-  /** Kind by kind and all of one moment. */
-  readContents(): AsyncIterable<ContentBatch>
-  /** Takes everything into this store, which must be empty: all of it or nothing. */
-  writeContents(batches: AsyncIterable<ContentBatch>): Promise<void>
-  /** Makes it another database for those who follow it: after a restore, cursors of before mean something else. */
-  renewIdentity(): Promise<void>
 }

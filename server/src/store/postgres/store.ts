@@ -1,7 +1,5 @@
 import { Worker } from 'node:worker_threads'
 import { SharedLimits } from '../../core/limits/limit-keepers.ts'
-import { contentVerbs } from '../contents.ts'
-import { exportVerbs } from '../export.ts'
 import { historyVerbs } from '../history.ts'
 import { answerVerbs } from '../idempotency.ts'
 import { keyVerbs } from '../keys.ts'
@@ -11,12 +9,13 @@ import { orderVerbs } from '../orders.ts'
 import { petVerbs } from '../pets.ts'
 import { searchVerbs } from '../search.ts'
 import type { Store } from '../store.ts'
+import { contentVerbs, transferVerbs } from '../transfer.ts'
 import { webhookVerbs } from '../webhooks.ts'
 import { Reader, workerAddress } from '../workers.ts'
 import { Connection } from './connection.ts'
 import { type PostgresSettings, sessionSettings } from './connection-options.ts'
 import { findDroppedSettings, inspectionVerbs, ReadinessCheck } from './health.ts'
-import { stageAdjustment, stageCategories, stageOrders, stagePets } from './import.ts'
+import { openImport } from './import.ts'
 import { sharedLimitStore } from './limits.ts'
 import { logVerbs } from './log.ts'
 import { findNewerTables, migrate } from './migrations.ts'
@@ -80,11 +79,7 @@ export async function openPostgresStore(
     ...usageVerbs(connection),
     openLimits: async (_clock, burstMs) =>
       new SharedLimits(sharedLimitStore(connection, settings.clock), burstMs),
-    stagePets: () => stagePets(connection),
-    stageCategories: () => stageCategories(connection),
-    stageOrders: () => stageOrders(connection, clock),
-    stageAdjustment: () => stageAdjustment(connection),
-    ...exportVerbs(connection, clock),
+    ...transferVerbs(connection, clock, () => openImport(connection, clock)),
     ...contentVerbs(connection),
     backupTo: () => Promise.reject(new Error(HOW_TO_BACK_UP)),
     ...inspectionVerbs(connection),

@@ -1,82 +1,42 @@
-import type { ImportedCategory } from '../../core/catalog/category.ts'
-import type { ImportedPet } from '../../core/catalog/pet.ts'
-import type { OrderRow } from '../../core/orders/order.ts'
-import type { StagedAdjustment } from '../../core/transfer/staged-adjustment.ts'
-import type { StagedImport } from '../../core/transfer/staged-import.ts'
-import { AdjustmentTables } from '../import-adjustment.ts'
-import { CategoryImport } from '../import-categories.ts'
-import { OrderImport } from '../import-orders.ts'
-import { PetImport } from '../import-pets.ts'
+import type { ImportDatabase, ImportTables } from '../import-pipeline.ts'
 import type { LongSession, StoreClock } from '../sql.ts'
 import type { Connection } from './connection.ts'
 import { decisionWriter } from './decision.ts'
 import { LOG_END } from './dialect.ts'
 
-/**
- * What is staged is compared with the store without a lock. What differs is written in one transaction, which first
- * compares again what others have changed since: the log tells.
- */
-export async function stagePets(connection: Connection): Promise<StagedImport<ImportedPet>> {
-  const session = await importSession(connection)
-  // Each pet is written right before its stock, and nothing is removed: no need to look for it again under the lock.
-  await session.run('PRAGMA foreign_keys = OFF')
-  return PetImport.create(session, connection.dialect, (pets, options) =>
-    apply(session, pets.tables, options.signal, async () => {
-      const refused = await pets.refuseOrLeaveOut(options)
-      await pets.write('NOT is_fresh', options)
-      return pets.finish(options, refused)
-    }),
-  )
-}
-
-/** Likewise, with what is decided in place of what is compared. */
-export async function stageAdjustment(connection: Connection): Promise<StagedAdjustment> {
-  const session = await importSession(connection)
-  return AdjustmentTables.create(session, connection.dialect, (tables, options) =>
-    apply(session, tables, options.signal, () => tables.write(options)),
-  )
-}
-
-export async function stageOrders(
-  connection: Connection,
-  clock: StoreClock,
-): Promise<StagedImport<OrderRow>> {
-  const session = await importSession(connection)
-  const write = decisionWriter(session.database)
-  return OrderImport.create(session, {
-    ...{ dialect: connection.dialect, clock },
-    write: async (decision, lastChangeOf) => write(decision, lastChangeOf),
-  })
-}
-
-export async function stageCategories(connection: Connection): Promise<StagedImport<ImportedCategory>> {
-  return CategoryImport.create(await importSession(connection), connection.dialect)
-}
-
-async function importSession(connection: Connection): Promise<Connection> {
+export async function openImport(connection: Connection, clock: StoreClock): Promise<ImportDatabase> {
   const session = await connection.longSession()
   await session.run('PRAGMA temp_store = FILE')
-  // Enough that a page is written once, and not each time that it is touched.
+  // Enough that each page is written once, and not after each change.
   await session.run('PRAGMA cache_size = -32768')
-  return session
+  // Each pet is written before its stock, and nothing is removed, so there is no need to check foreign keys under the lock.
+  await session.run('PRAGMA foreign_keys = OFF')
+  const writeDecision = decisionWriter(session.database)
+  return {
+    session,
+    dialect: connection.dialect,
+    clock,
+    apply: (tables, write) =>
+      tables.kind.hasPetIds
+        ? applyComparedRows(tables, write)
+        : session.writeInSteps(async () => {
+            await tables.compareAll()
+            return write()
+          }),
+    writeDecision: async (decision, lastChangeOf) => writeDecision(decision, lastChangeOf),
+  }
 }
 
-interface ComparedTables {
-  compareAll(): Promise<void>
-  compareTouched(): Promise<void>
-}
-
-async function apply<Result>(
-  session: LongSession,
-  tables: ComparedTables,
-  signal: AbortSignal | undefined,
+/** Compares without a lock. In the transaction, only the pets that the log names since then are compared again. */
+async function applyComparedRows<Value, Result>(
+  tables: ImportTables<Value>,
   write: () => Promise<Result>,
 ): Promise<Result> {
+  const { session } = tables
   const [before] = await session.rows<{ position: bigint }>(LOG_END)
   await tables.compareAll()
-  signal?.throwIfAborted()
   const result = await session.writeInSteps(async () => {
-    await findTouched(session, before?.position)
+    await touchChangedPets(tables, before?.position)
     await tables.compareTouched()
     return write()
   })
@@ -84,24 +44,27 @@ async function apply<Result>(
   return result
 }
 
-/** The pets in the log behind this position, or all, where no log can tell. */
-async function findTouched(session: LongSession, position: bigint | undefined): Promise<void> {
-  await session.run('DELETE FROM touched')
+/** Touches the pets in the log after this position, or all pets if the log does not name them. */
+async function touchChangedPets<Value>(
+  tables: ImportTables<Value>,
+  position: bigint | undefined,
+): Promise<void> {
+  const { session } = tables
   const [end] = await session.rows<{ pruned: bigint }>(LOG_END)
   if (position !== undefined && end !== undefined && position >= end.pruned) {
-    await session.run('INSERT INTO touched SELECT DISTINCT pet_id FROM log WHERE id > $1', position)
+    await tables.touch('SELECT DISTINCT pet_id FROM log WHERE id > $1', position)
     const [relist] = await session.rows('SELECT 1 FROM touched WHERE id IS NULL')
     if (relist === undefined) return
   }
-  await session.run('INSERT INTO touched SELECT id FROM sorted')
+  await tables.touch('SELECT id FROM sorted')
 }
 
-/** A big commit leaves a big write-ahead log. Where others are reading it, it stays, and is written over later. */
+/** A big commit leaves a big write-ahead log. It stays if other connections read it, and is overwritten later. */
 async function shrinkWriteAheadLog(session: LongSession): Promise<void> {
   try {
     await session.run('PRAGMA wal_checkpoint(PASSIVE)')
     await session.run('PRAGMA wal_checkpoint(TRUNCATE)')
   } catch {
-    // The import is on disk; this was housekeeping.
+    // The import is on disk, and the log will be overwritten.
   }
 }

@@ -2,8 +2,6 @@ import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { LimitLedger } from '../../core/limits/limit-keepers.ts'
-import { contentVerbs } from '../contents.ts'
-import { exportVerbs } from '../export.ts'
 import { historyVerbs } from '../history.ts'
 import { answerVerbs } from '../idempotency.ts'
 import { keyVerbs } from '../keys.ts'
@@ -14,13 +12,14 @@ import { petVerbs } from '../pets.ts'
 import { searchVerbs } from '../search.ts'
 import type { SqlDatabase } from '../sql.ts'
 import type { Store } from '../store.ts'
+import { contentVerbs, transferVerbs } from '../transfer.ts'
 import { webhookVerbs } from '../webhooks.ts'
 import { Reader, workerAddress } from '../workers.ts'
 import { backUp, requireUsable } from './backup.ts'
 import { Connection } from './connection.ts'
 import { lockForServing, writePause } from './database-files.ts'
 import { damageAtStart, inspectionVerbs, readinessCheck } from './health.ts'
-import { stageAdjustment, stageCategories, stageOrders, stagePets } from './import.ts'
+import { openImport } from './import.ts'
 import { logVerbs } from './log.ts'
 import { migrate } from './migrations.ts'
 import type { SqliteReaderStart } from './reader-worker.ts'
@@ -80,11 +79,7 @@ export function openSqliteStore(path: string, options: Partial<OpenOptions> = {}
     findKey: keyVerbs(unflushed(connection)).findKey,
     ...usageVerbs(connection),
     openLimits: (clock, burstMs) => LimitLedger.open(ledgerStore(connection), clock, burstMs),
-    stagePets: () => stagePets(connection),
-    stageCategories: () => stageCategories(connection),
-    stageOrders: () => stageOrders(connection, clock),
-    stageAdjustment: () => stageAdjustment(connection),
-    ...exportVerbs(connection, clock),
+    ...transferVerbs(connection, clock, () => openImport(connection, clock)),
     ...contentVerbs(connection),
     backupTo: (path) => backUp(connection, path),
     writePause: writePause(path),

@@ -1,11 +1,10 @@
-import { csvReader } from '../../../../server/src/core/transfer/csv-rows.ts'
+import { csvReader, type FileKind, readHeader } from '../../../../server/src/core/transfer/csv.ts'
 import {
   headerOf,
   PET_ROWS,
   type RefusedLine,
   rowOrReason,
-} from '../../../../server/src/core/transfer/exchange-rows.ts'
-import { type FileKind, readHeader } from '../../../../server/src/core/transfer/file-header.ts'
+} from '../../../../server/src/core/transfer/rows.ts'
 
 /** A pet as a file has it. What is left out stays as it is, and null takes it away. */
 type FilePet = ReturnType<typeof PET_ROWS.read>

@@ -1,21 +1,22 @@
 import { expect, test } from 'bun:test'
-import { runAdjustment } from '../../src/cli/adjustment-run.ts'
-import { COUNT_ROWS } from '../../src/core/transfer/adjustment-rows.ts'
-import type { StagedAdjustment } from '../../src/core/transfer/staged-adjustment.ts'
+import { runImport } from '../../src/cli/import-run.ts'
+import type { AdjustmentChange } from '../../src/core/stock/command.ts'
+import { COUNT_ROWS } from '../../src/core/transfer/adjustment.ts'
+import type { StagedImport } from '../../src/core/transfer/import.ts'
 import { ServiceError } from '../../src/core/values/errors.ts'
 import { openShop } from './shop.ts'
 
 test.each([
-  ['before everything was written, with nothing changed,', 1, 'nothing was changed'],
+  ['before everything was written: nothing was changed', 1, 'nothing was changed'],
   [
-    'during the commit, with an unknown outcome,',
+    'during the commit: the adjustment may have been made',
     2,
-    'it failed in the last moment, and the adjustment may have been made: see petstore history PETID before you give the file again',
+    'the adjustment may have been made: check petstore history PETID before you run the command again',
   ],
-])('A database connection lost %s is reported as such', async (_, written, aftermath) => {
+])('A database fails %s', async (_, written, aftermath) => {
   const shop = await openShop(false)
   const staged = await shop.store.stageAdjustment()
-  const failing: StagedAdjustment = {
+  const failing: StagedImport<AdjustmentChange> = {
     add: (rows) => staged.add(rows),
     seal: (examples) => staged.seal(examples),
     preview: (examples) => staged.preview(examples),
@@ -28,24 +29,23 @@ test.each([
   async function* batches() {
     yield [1, 2].map((petId, index) => ({ line: index + 2, fields: [String(petId), '9'] }))
   }
-  const run = {
-    ...{
-      name: 'count.csv',
-      signal: new AbortController().signal,
-      source: { kind: 'count', batches: batches() },
-    },
+  const file = {
+    name: 'count.csv',
+    signal: new AbortController().signal,
+    source: { kind: 'count', batches: batches() },
     bytes: { chunks: (async function* () {})(), fractionRead: () => 1 },
   }
-  const purpose = {
+  const run = {
+    rows: COUNT_ROWS,
+    staged: failing,
+    store: { clock: Date.now },
     keyId: 'petstore-import',
     reason: 'counted',
     skipRefused: false,
     database: 'petstore.db',
-    advice: 'Mend it',
-    clock: Date.now,
-    pause: undefined,
+    advice: 'Fix it',
   } as const
-  await expect(runAdjustment(run, { show: 1, maxPause: 5 }, COUNT_ROWS, failing, purpose)).rejects.toThrow(
+  await expect(runImport(file, { show: 1, maxPause: 5 }, run)).rejects.toThrow(
     new Error(`the database failed (it is gone); ${aftermath}`),
   )
   await shop.close()

@@ -2,10 +2,9 @@ import { describe, expect, test } from 'bun:test'
 import { parse } from 'csv-parse/sync'
 import { array, asyncProperty, assert as check, constantFrom, integer, string } from 'fast-check'
 import type { ImportedPet } from '../../src/core/catalog/pet.ts'
-import { ADJUSTMENT_ROWS } from '../../src/core/transfer/adjustment-rows.ts'
-import { PET_ROWS, type RawRow } from '../../src/core/transfer/exchange-rows.ts'
-import { IMPORT_KINDS, openRows } from '../../src/core/transfer/row-source.ts'
-import { textOf } from '../../src/core/transfer/row-text.ts'
+import { ADJUSTMENT_ROWS } from '../../src/core/transfer/adjustment.ts'
+import { IMPORT_KINDS, openRows, textOf } from '../../src/core/transfer/files.ts'
+import { PET_ROWS, type RawRow } from '../../src/core/transfer/rows.ts'
 
 const HEADER = 'petId,name,categoryId,status,quantity\n'
 
@@ -37,15 +36,15 @@ describe('The kind of a file', () => {
     ['JSON of an order', '\n  {"petId":1, "id" : 5}', 'orders'],
     ['a header of a count', 'quantity,petId\n', 'count'],
     ['JSON of a count', '{"petId":1,"quantity":5}', 'count'],
-    ['a header of orders without optional columns', 'complete,quantity,petId,id\n', 'orders'],
-    ['a header in any case with spaces around', ' PETID, Name ,categoryid,STATUS,quantity\t\n', 'pets'],
+    ['a header of orders without what they may do without', 'complete,quantity,petId,id\n', 'orders'],
+    ['a header in any case with blanks around', ' PETID, Name ,categoryid,STATUS,quantity\t\n', 'pets'],
     ['a header with semicolons', 'petId;name;categoryId;status;quantity\r\n', 'pets'],
-    ['a header after rows of empty fields', ';;;;\r\n; ;\r\n,,\npetId;quantity\r\n', 'count'],
+    ['a header after rows of blank fields', ';;;;\r\n; ;\r\n,,\npetId;quantity\r\n', 'count'],
     ['a header with tabs', 'petId\tquantity\n', 'count'],
     ['a header with semicolons in quotes', '"quantity";"petId"\n', 'count'],
     ['a header of pets with further columns', `lowStockAt,${HEADER.trim()},barcode\n`, 'pets'],
-    ['JSON of an incomplete pet', '{"petId":1,"quantity":5,"status":"sold"}', 'pets'],
-    ['JSON of an unknown kind', '{"petId":1}', 'pets'],
+    ['JSON of a pet that lacks some', '{"petId":1,"quantity":5,"status":"sold"}', 'pets'],
+    ['JSON of nothing in particular', '{"petId":1}', 'pets'],
   ])('is recognised by %s', async (_, text, kind) => {
     expect((await readAll(text, 3)).kind).toBe(kind)
   })
@@ -54,13 +53,13 @@ describe('The kind of a file', () => {
     ['nothing', '', 'is empty'],
     ['blank lines', ' \n\n', 'is empty'],
     ['another header', 'Artikel;Menge\n', 'begins with "Artikel;Menge"; expected CSV with the header petId,'],
-    ['an unclosed quote', '"petId,name\n', 'begins with'],
+    ['a quote that is not closed', '"petId,name\n', 'begins with'],
     [
       ...['a column too few', 'petId;name\n'],
-      'the file is taken for pets, and its header is wrong: categoryId, status, quantity are missing; add them',
+      'the file looks like pets, but its header is wrong: categoryId, status, quantity are missing; add them',
     ],
-    ['a duplicate column', 'petId,petId,categoryId,status,quantity\n', 'petId is there twice'],
-    ['a column too many', `${HEADER.trim()},colour\n`, 'colour is not a column of pets; take it out'],
+    ['a column twice', 'petId,petId,categoryId,status,quantity\n', 'petId appears twice'],
+    ['a column too many', `${HEADER.trim()},colour\n`, 'colour is not a column of pets; remove it'],
     ['UTF-16', new Uint8Array([0xff, 0xfe, 0x70, 0]), 'is UTF-16; save it as UTF-8'],
   ])('is not recognised by %s', async (_, text, message) => {
     await expect(readAll(text)).rejects.toThrow(message)
@@ -96,15 +95,15 @@ describe('Optional columns', () => {
 
   test.each([
     ['delta,quantity', 'petId is missing; add it'],
-    ['petId,delta,delta', 'delta is there twice; take one of them out'],
-    ['petId,delta,name', 'name is not a column of an adjustment; take it out'],
+    ['petId,delta,delta', 'delta appears twice; remove one of them'],
+    ['petId,delta,name', 'name is not a column of an adjustment; remove it'],
   ])('do not make %s a header', async (header, problem) => {
     await expect(rowsOf(`${header}\n`)).rejects.toThrow(
-      new Error(`the file is taken for an adjustment, and its header is wrong: ${problem}`),
+      new Error(`the file looks like an adjustment, but its header is wrong: ${problem}`),
     )
   })
 
-  test('no common column is reported with the expected ones', async () => {
+  test('a header without a known column is refused with the expected headers', async () => {
     await expect(rowsOf('name,status\n')).rejects.toThrow(
       'the file begins with "name,status"; expected CSV with the header petId,delta; or JSON Lines',
     )
@@ -112,7 +111,7 @@ describe('Optional columns', () => {
 })
 
 describe('CSV', () => {
-  test('fields follow the header, and lines are counted as in an editor', async () => {
+  test('fields follow the header, and lines are numbered as in an editor', async () => {
     const text =
       'quantity,status,categoryId,name,petId\r\n\r\n5,sold,1,"two\nlines",7\r\n"6","sold",1,,8\n\n7,sold,1,last,9'
     expect((await readAll(text)).rows).toEqual([
@@ -122,17 +121,17 @@ describe('CSV', () => {
     ])
   })
 
-  test('rows of empty fields are skipped, and lines are still counted', async () => {
+  test('rows of blank fields are skipped, and their lines are counted', async () => {
     const text =
       'petId;name;categoryId;status;quantity\r\n;;;;\r\n1;"a;b, c";1;sold;5\r\n;;\r\n "";\r\n"";" ";;;\r\n2;d;1;sold;6;\r\n;;;;'
     expect(told((await readAll(text, 7)).rows)).toEqual([
       [3, 'a;b, c'],
-      [5, 'a field with a quote (") in it must stand in quotes'],
+      [5, 'a field that contains a quote (") must be in quotes'],
       [7, 'must have 5 fields, got 6'],
     ])
   })
 
-  test('a missing column differs from an empty field', async () => {
+  test('a missing column differs from a blank field', async () => {
     const petOf = async (header: string, line: string) => {
       const [row] = (await readAll(`${header}\n${line}\n`)).rows
       return row !== undefined && 'fields' in row ? PET_ROWS.read(row.fields) : row
@@ -146,7 +145,7 @@ describe('CSV', () => {
     })
   })
 
-  test('a bad line affects only itself: nothing after it is lost', async () => {
+  test('a bad line costs only itself, and no later line is lost', async () => {
     const text = `${HEADER}1,a "b" c,1,sold,1
 2,two,1,sold,1
 3,"a"b,1,sold,1
@@ -164,7 +163,7 @@ lines",1,sold,1
     const unclosed = 'a quote (") opens a field and is not closed'
     for (const chunkSize of [1, 7, 64, 10_000]) {
       expect(told((await readAll(text, chunkSize)).rows)).toEqual([
-        [2, 'a field with a quote (") in it must stand in quotes'],
+        [2, 'a field that contains a quote (") must be in quotes'],
         [3, 'two'],
         [4, 'a quote (") inside a quoted field must be written twice ("")'],
         [5, 'four'],
@@ -180,7 +179,7 @@ lines",1,sold,1
     }
   })
 
-  test('an endless line and an unclosed quote are not kept in memory', async () => {
+  test('a line without an end and an unclosed quote do not fill the memory', async () => {
     const long = 'x'.repeat(3_000_000)
     const { rows } = await readAll(`${HEADER}1,${long},1,sold,1\n2,"${'y\n'.repeat(20_000)}`, 65_536)
     expect(told(rows.slice(0, 2))).toEqual([
@@ -190,7 +189,7 @@ lines",1,sold,1
     expect(rows).toHaveLength(20_001)
   })
 
-  test('reads any fields like another reader, in any chunks', async () => {
+  test('reads the same fields as another reader, however the file is cut into chunks', async () => {
     const field = string({ unit: constantFrom('a', ' ', ',', '"', '\n', '\r', '\r\n', 'é', '🐶') })
     const quoted = (text: string) => `"${text.replaceAll('"', '""')}"`
     await check(
@@ -212,7 +211,7 @@ lines",1,sold,1
 })
 
 describe('JSON Lines', () => {
-  test('each line is read independently, empty ones are skipped', async () => {
+  test('each line is read on its own, and blank lines are skipped', async () => {
     const good = (id: number) =>
       JSON.stringify({ petId: id, name: `n${id}`, categoryId: 1, status: 'sold', quantity: 1 })
     const text = `${good(1)}\r\n\n{"petId":\n${good(9007199254740991)}\n${'{"x":1}'.padEnd(9_000)}\n${good(3)}`
@@ -228,8 +227,8 @@ describe('JSON Lines', () => {
   })
 })
 
-describe('Written rows', () => {
-  test.each(['csv', 'jsonl'] as const)('as %s are read back unchanged', async (format) => {
+describe('A written file', () => {
+  test.each(['csv', 'jsonl'] as const)('in %s is read unchanged', async (format) => {
     // U+FFFD stands for bytes that were not UTF-8, and is rejected.
     const name = string({ unit: 'grapheme', minLength: 1, maxLength: 60 }).filter(
       (text) => !text.includes('\uFFFD'),

@@ -4,12 +4,17 @@ import { ORDER_ROW, type OrderRow } from '../orders/order.ts'
 import { quoted } from '../values/exact-json.ts'
 import { codecsOf, type FieldCodec, type Fields } from '../values/field.ts'
 
-/** Why a line cannot be taken; written for the one who mends the file. */
+/** A row that cannot be read. The message is for the person who fixes the file. */
 export class BadRow extends Error {
   override readonly name = 'BadRow'
 }
 
-/** What `read` makes of a line, or the reason where it throws `BadRow`. */
+export interface RefusedLine {
+  readonly line: number
+  readonly reason: string
+}
+
+/** Returns the reason if `read` throws `BadRow`. */
 export function rowOrReason<Row>(line: number, read: () => Row): Row | RefusedLine {
   try {
     return read()
@@ -19,31 +24,26 @@ export function rowOrReason<Row>(line: number, read: () => Row): Row | RefusedLi
   }
 }
 
-export interface RefusedLine {
-  readonly line: number
-  readonly reason: string
-}
-
-/** What a row has in one column: nothing where it is without the column, which is not the same as a blank in it. */
+/** The text of one field. It is undefined if the row lacks the column, and '' if the column is blank. */
 export type Field = string | undefined
 
-/** One row of a file: its fields in the order of the columns, or why there are none to be had. */
+/** The fields of a row in the order of the columns, or the reason why the line cannot be split into fields. */
 export type RawRow = { readonly line: number; readonly fields: readonly Field[] } | RefusedLine
 
-/** Makes rows out of the lines of a file as they come; `isEnd` where there will be no more. */
+/** Reads consecutive lines of a file. `isEnd` is true for the last ones. */
 export type ReadLines = (lines: readonly string[], isEnd: boolean) => RawRow[]
 
 /**
- * Far more than any good row needs. A longer line is cut, so that a file without line ends (or a quote that is
- * never closed) does not end up in memory as a whole.
+ * Far more than a valid row needs. Longer lines are cut, so that a file without line ends, or with a quote that is never
+ * closed, does not fill the memory.
  */
 export const MAX_LINE_LENGTH = 8_192
 export const TOO_LONG = `is longer than ${MAX_LINE_LENGTH} characters`
 
-/** A column of a file. In CSV its values are texts, in JSON Lines they have the type of the field. */
+/** A column of a file. CSV has texts, and JSON Lines have values of the type of the field. */
 export type Column = Pick<FieldCodec, 'name' | 'json' | 'expected' | 'isOptional' | 'fromText' | 'toText'>
 
-/** How one kind of row is read. Its fields have the order of its columns. */
+/** Reads one kind of row. Fields are in the order of the columns. */
 export interface RowReader<Value> {
   readonly noun: string
   readonly columns: readonly Column[]
@@ -62,21 +62,21 @@ export function headerOf(columns: readonly Column[]): string {
 }
 
 interface RowOptions {
-  /** The names of columns that differ from those of their fields. */
-  readonly names?: Readonly<Record<string, string>>
-  /** What a blank in the column of an optional field means: null clears the field. */
+  /** How columns differ from their fields. */
+  readonly columns?: Readonly<Record<string, Partial<Column>>>
+  /** The value of an optional field whose column is blank. Null clears the field. */
   readonly blank: null | 'absent'
 }
 
 /** The rows of a record. */
-function rowKind<Value extends object>(
+export function rowKind<Value extends object>(
   noun: string,
   plural: string,
   fields: Fields,
-  { names = {}, blank }: RowOptions,
+  { columns: differences = {}, blank }: RowOptions,
 ): RowKind<Value> {
   const codecs = codecsOf(fields)
-  const columns = codecs.map((codec) => ({ ...codec, name: names[codec.name] ?? codec.name }))
+  const columns = codecs.map((codec): Column => ({ ...codec, ...differences[codec.name] }))
   return {
     noun,
     plural,
@@ -103,18 +103,18 @@ function rowKind<Value extends object>(
   }
 }
 
-export const PET_ROWS = rowKind<ImportedPet>('pet', 'pets', PET_ROW, {
-  names: { id: 'petId' },
-  blank: null,
-})
-export const CATEGORY_ROWS = rowKind<ImportedCategory>('category', 'categories', CATEGORY, { blank: null })
-export const ORDER_ROWS = rowKind<OrderRow>('order', 'orders', ORDER_ROW, { blank: 'absent' })
-
-/** Throws `BadRow` and says what was expected. */
-export function readField(column: Column, text = ''): unknown {
+/** Names the column and the value that it expects. */
+function readField(column: Column, text = ''): unknown {
   const value = column.fromText(text)
   if (value === undefined) {
     throw new BadRow(`${column.name} must be ${column.expected}, got ${quoted(text)}`)
   }
   return value
 }
+
+export const PET_ROWS = rowKind<ImportedPet>('pet', 'pets', PET_ROW, {
+  columns: { id: { name: 'petId' } },
+  blank: null,
+})
+export const CATEGORY_ROWS = rowKind<ImportedCategory>('category', 'categories', CATEGORY, { blank: null })
+export const ORDER_ROWS = rowKind<OrderRow>('order', 'orders', ORDER_ROW, { blank: 'absent' })

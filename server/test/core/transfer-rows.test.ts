@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { CATEGORY_ROWS, type Field, ORDER_ROWS, PET_ROWS } from '../../src/core/transfer/exchange-rows.ts'
-import { fieldsOfJson } from '../../src/core/transfer/json-rows.ts'
+import { fieldsOfJson } from '../../src/core/transfer/files.ts'
+import { CATEGORY_ROWS, type Field, ORDER_ROWS, PET_ROWS } from '../../src/core/transfer/rows.ts'
 import { reasonOf } from './bad-row.ts'
 
 const PET = ['7', 'Biscuit', '1', 'available', '5']
@@ -73,10 +73,10 @@ describe('A pet in a file', () => {
   })
 })
 
-describe('An optional field of a row', () => {
+describe('An optional field', () => {
   const BOTH = [...PET, '4006381333931', '0']
 
-  test('is undefined if missing, null if empty, and written the same way', () => {
+  test('is absent if its column is missing, null if it is blank, and written the same way', () => {
     expect(PET_ROWS.read(BOTH)).toMatchObject({ barcode: '4006381333931', lowStockAt: 0 })
     expect(PET_ROWS.read([...PET, '', ''])).toMatchObject({ barcode: null, lowStockAt: null })
     expect(Object.keys(PET_ROWS.read(PET))).not.toContain('barcode')
@@ -91,7 +91,7 @@ describe('An optional field of a row', () => {
     }
   })
 
-  test('in JSON is decided per line: missing is undefined, null is empty', () => {
+  test('is absent or null in each line of JSON', () => {
     const fields = (further: object) =>
       fieldsOfJson(
         JSON.stringify({ petId: 7, name: 'a', categoryId: 1, status: 'sold', quantity: 5, ...further }),

@@ -1,0 +1,83 @@
+import { RemoveOptional } from 'typebox'
+import { ADJUSTMENT_CHANGE, choiceProblem } from '../stock/adjustment-fields.ts'
+import type { Adjust, AdjustmentChange } from '../stock/command.ts'
+import { decide } from '../stock/decide.ts'
+import type { EntryState, LockedEntry } from '../stock/inventory.ts'
+import { isQuantityRecord, type LogRecord, type QuantityRecord } from '../stock/stock-draft.ts'
+import type { ErrorDetail } from '../values/errors.ts'
+import { codecOf } from '../values/field.ts'
+import { ADJUST_KEY_ID, type StagedRow } from './import.ts'
+import { BadRow, type RefusedLine, type RowKind, rowKind } from './rows.ts'
+
+/** A stock count: the number of units of a pet. */
+export const COUNT_ROW = {
+  petId: ADJUSTMENT_CHANGE.petId,
+  quantity: RemoveOptional(ADJUSTMENT_CHANGE.quantity),
+}
+export const COUNT_ROWS = rowKind<AdjustmentChange>('pet', 'pets', COUNT_ROW, { blank: 'absent' })
+
+const delta = codecOf('delta', ADJUSTMENT_CHANGE.delta)
+const adjustmentRows = rowKind<AdjustmentChange>('pet', 'pets', ADJUSTMENT_CHANGE, {
+  // A file may contain +5.
+  columns: { delta: { fromText: (text) => delta.fromText(text.replace(/^\+(?=[1-9])/, '')) } },
+  blank: 'absent',
+})
+export const ADJUSTMENT_ROWS: RowKind<AdjustmentChange> = {
+  ...adjustmentRows,
+  read: (texts) => {
+    const change = adjustmentRows.read(texts)
+    const problem = choiceProblem(change.delta, change.quantity)
+    if (problem !== undefined) throw new BadRow(problem)
+    return change
+  },
+}
+
+/** A row of an adjustment with the stock of its pet. */
+export interface AdjustmentRow extends StagedRow<AdjustmentChange> {
+  readonly entry: EntryState | undefined
+}
+
+export interface DecidedRows {
+  readonly changed: readonly (Pick<QuantityRecord, 'petId' | 'before' | 'after'> & {
+    readonly line: number
+  })[]
+  readonly refused: readonly (RefusedLine & { readonly petId: bigint })[]
+}
+
+/** Decides each row by the rules of an adjustment. Each pet may occur once. */
+export function decideRows(rows: readonly AdjustmentRow[]): DecidedRows {
+  const locked = new Map<bigint, LockedEntry>()
+  for (const { value, entry } of rows) {
+    // Reserved units and thresholds do not restrict adjustments.
+    if (entry !== undefined) locked.set(value.petId, { ...entry, reserved: 0, lowStockAt: null })
+  }
+  const { results, records } = decide([adjustmentOf(rows)], locked)
+  const [outcome] = results
+  if (outcome?.type !== 'refused') return { changed: changesOf(rows, records), refused: [] }
+  const failures = new Map(outcome.failures.map((failure) => [failure.index, failure]))
+  const refused = rows.flatMap(({ line, value: { petId } }, index) => {
+    const failure = failures.get(index)
+    return failure === undefined ? [] : [{ line, petId, reason: reasonOf(failure, petId) }]
+  })
+  const others = rows.filter((_, index) => !failures.has(index))
+  return { changed: changesOf(others, decide([adjustmentOf(others)], locked).records), refused }
+}
+
+function changesOf(rows: readonly AdjustmentRow[], records: readonly LogRecord[]): DecidedRows['changed'] {
+  const lines = new Map(rows.map(({ line, value }) => [value.petId, line]))
+  return records.filter(isQuantityRecord).map(({ petId, before, after }) => {
+    const line = lines.get(petId)
+    if (line === undefined) throw new Error(`pet ${petId} has changed, but no line names it`)
+    return { line, petId, before, after }
+  })
+}
+
+/** The key and the time do not affect the decision. */
+function adjustmentOf(rows: readonly AdjustmentRow[]): Adjust {
+  return { type: 'adjust', keyId: ADJUST_KEY_ID, at: 0, changes: rows.map(({ value }) => value) }
+}
+
+/** The message for API callers refers them to another operation, which does not help the author of a file. */
+function reasonOf({ code, message }: ErrorDetail, petId: bigint): string {
+  return code === 'not_found' ? `there is no pet ${petId}` : message
+}

@@ -1,0 +1,192 @@
+import { CATEGORY } from '../catalog/category.ts'
+import { PET } from '../catalog/pet.ts'
+import { ORDER } from '../orders/order.ts'
+import { type InventoryItem, PET_STATUSES } from '../stock/inventory.ts'
+import type { StockStore } from '../stock/stock-store.ts'
+import { InventoryPages } from '../stock/view/inventory-pages.ts'
+import { columnsOf, type FieldCodec } from '../values/field.ts'
+
+const { status: _, ...petRecord } = PET
+
+/** The tables that a copy transfers, with their columns. Each table comes after the tables that it refers to. */
+export const CONTENTS = {
+  categories: columnsOf(CATEGORY),
+  pets: { ...columnsOf(petRecord), words: 'text' },
+  stock: {
+    pet_id: 'integer',
+    quantity: 'integer',
+    status: 'text',
+    reserved: 'integer',
+    low_at: 'integer',
+    is_low: 'boolean',
+    last_change: 'integer',
+  },
+  orders: columnsOf(ORDER),
+  log: {
+    id: 'integer',
+    kind: 'text',
+    pet_id: 'integer',
+    before: 'integer',
+    after: 'integer',
+    status: 'text',
+    at: 'integer',
+    key_id: 'text',
+    previous: 'integer',
+    reason: 'text',
+    reference: 'text',
+    detail: 'text',
+  },
+  keys: {
+    id: 'text',
+    name: 'text',
+    plan: 'text',
+    per_minute: 'integer',
+    per_day: 'integer',
+    permissions: 'text',
+    created_at: 'integer',
+    expires_at: 'integer',
+    revoked_at: 'integer',
+  },
+  key_secrets: {
+    hash: 'text',
+    key_id: 'text',
+    hint: 'text',
+    created_at: 'integer',
+    expires_at: 'integer',
+  },
+  audit: { at: 'integer', actor: 'text', action: 'text', key_id: 'text', detail: 'text' },
+  limit_windows: {
+    key_id: 'text',
+    minute_started_at: 'integer',
+    minute_used: 'integer',
+    minute_rejected: 'integer',
+    day_started_at: 'integer',
+    day_used: 'integer',
+    day_rejected: 'integer',
+    last_used_at: 'integer',
+  },
+  bans: { key_id: 'text', number: 'integer', began_at: 'integer', ends_at: 'integer', lifted_at: 'integer' },
+  idempotency: { key_id: 'text', key: 'text', fingerprint: 'text', answer: 'text', at: 'integer' },
+  webhooks: {
+    id: 'integer',
+    url: 'text',
+    kinds: 'text',
+    paused: 'boolean',
+    created_at: 'integer',
+    secret: 'text',
+    old_secret: 'text',
+    old_secret_until: 'integer',
+    cursor: 'text',
+    off_at: 'integer',
+    off_reason: 'text',
+    revision: 'integer',
+    created_by: 'text',
+  },
+  usage_days: { key_id: 'text', day: 'text', accepted: 'integer', rejected: 'integer' },
+} as const satisfies Readonly<Record<string, Readonly<Record<string, ContentType>>>>
+
+export type ContentType = FieldCodec['sql']
+export type ContentKind = keyof typeof CONTENTS
+/** Object.keys types its keys as strings; these are the keys of the table. */
+export const CONTENT_KINDS = Object.keys(CONTENTS) as ContentKind[]
+
+/** Integers of any size are `bigint`. */
+export type ContentValue = bigint | string | boolean | null
+
+/** Some rows of a table. The values are in the order of its columns. */
+export interface ContentBatch {
+  readonly kind: ContentKind
+  readonly rows: readonly (readonly ContentValue[])[]
+}
+
+export type ContentCounts = Readonly<Record<ContentKind, number>>
+
+export function contentColumns(kind: ContentKind): Readonly<Record<string, ContentType>> {
+  return CONTENTS[kind]
+}
+
+/** The whole contents of a store, for a copy to another store. */
+export interface ContentStore {
+  countContents(): Promise<ContentCounts>
+  /** Table by table, from one snapshot. */
+  readContents(): AsyncIterable<ContentBatch>
+  /** Writes everything into this store, which must be empty, in one commit. */
+  writeContents(batches: AsyncIterable<ContentBatch>): Promise<void>
+  /** Gives the database a new identity after a restore, which invalidates all cursors. */
+  renewIdentity(): Promise<void>
+}
+
+interface CopyOptions {
+  readonly signal: AbortSignal
+  readonly onProgress: (kind: ContentKind, rows: number, fraction: number) => void
+}
+
+type CopyTarget = ContentStore & Pick<StockStore, 'loadStock'>
+
+/**
+ * Copies everything into an empty store, and throws if the copy differs. Returns the ETag of the stock, which is the same
+ * in both stores.
+ */
+export async function copyStore(
+  from: ContentStore,
+  to: CopyTarget,
+  { signal, onProgress }: CopyOptions,
+): Promise<{ readonly counts: ContentCounts; readonly tag: string }> {
+  const existing = await to.countContents()
+  const occupied = CONTENT_KINDS.find((kind) => existing[kind] > 0)
+  if (occupied !== undefined) {
+    throw new Error(
+      `the target store is not empty: it has ${existing[occupied]} rows of ${occupied}; name a new database`,
+    )
+  }
+  const expected = await from.countContents()
+  const total = CONTENT_KINDS.reduce((sum, kind) => sum + expected[kind], 0)
+  const counts = Object.fromEntries(CONTENT_KINDS.map((kind) => [kind, 0])) as Record<ContentKind, number>
+  // Built from the rows that were read, because the source may change during the copy.
+  const pages = new InventoryPages()
+  let done = 0
+
+  async function* observedBatches(): AsyncGenerator<ContentBatch> {
+    for await (const batch of from.readContents()) {
+      signal.throwIfAborted()
+      if (batch.kind === 'stock') for (const row of batch.rows) pages.set(toItem(row))
+      counts[batch.kind] += batch.rows.length
+      done += batch.rows.length
+      yield batch
+      onProgress(batch.kind, counts[batch.kind], Math.min(1, done / Math.max(1, total)))
+    }
+    signal.throwIfAborted()
+  }
+  await to.writeContents(observedBatches())
+
+  const written = await to.countContents()
+  for (const kind of CONTENT_KINDS) {
+    if (written[kind] !== counts[kind]) {
+      throw new Error(
+        `the copy has ${written[kind]} rows of ${kind}, but ${counts[kind]} were read; do not use the copy`,
+      )
+    }
+  }
+  const { tag } = pages.snapshot()
+  const copiedTag = await stockTag(to)
+  if (tag !== copiedTag) {
+    throw new Error(`the ETag of the copied stock is ${copiedTag}, expected ${tag}; do not use the copy`)
+  }
+  return { counts, tag }
+}
+
+async function stockTag(store: CopyTarget): Promise<string> {
+  const pages = new InventoryPages()
+  await store.loadStock((items) => {
+    for (const item of items) pages.set(item)
+  })
+  return pages.snapshot().tag
+}
+
+function toItem([petId, quantity, text]: ContentBatch['rows'][number]): InventoryItem {
+  const status = PET_STATUSES.find((known) => known === text)
+  if (typeof petId !== 'bigint' || status === undefined) {
+    throw new TypeError(`the stock row of pet ${petId} has the unknown status ${text}`)
+  }
+  return { petId, quantity: Number(quantity), status }
+}

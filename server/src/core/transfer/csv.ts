@@ -1,0 +1,247 @@
+import { quoted } from '../values/exact-json.ts'
+import { type Column, MAX_LINE_LENGTH, type RawRow, type ReadLines, TOO_LONG } from './rows.ts'
+
+/** Spreadsheets use a different delimiter in some countries. */
+const DELIMITERS = [',', ';', '\t'] as const
+type Delimiter = (typeof DELIMITERS)[number]
+
+/** The fields of a record, `open` if a quoted field continues on the next line, or the reason why it is invalid. */
+type CsvRecord = readonly string[] | 'open' | { readonly reason: string }
+
+const UNCLOSED = { reason: 'a quote (") opens a field and is not closed' }
+
+/**
+ * Reads CSV as in RFC 4180. Lines may end in "\n" or "\r\n", and records with only blank fields are skipped. An invalid
+ * record costs only its first line: the lines that a stray quote would swallow are read again one by one, so that no line
+ * is lost without a report. `order` holds the index of each column in the file, -1 if the file lacks the column.
+ */
+export function csvReader(order: readonly number[], delimiter: Delimiter, firstLine: number): ReadLines {
+  const width = order.filter((index) => index !== -1).length
+  const toRow = (line: number, record: readonly string[]): RawRow =>
+    record.length === width
+      ? { line, fields: order.map((index) => record[index]) }
+      : { line, reason: `must have ${width} fields, got ${record.length}` }
+  let line = firstLine
+  /** The lines of a record that is still open. */
+  let openLines: string[] = []
+  return (more, isEnd) => {
+    const lines = openLines.length === 0 ? more : [...openLines, ...more]
+    const rows: RawRow[] = []
+    let at = 0
+    while (at < lines.length) {
+      const { record, lineCount } = recordAt(lines, at, delimiter, isEnd)
+      if (record === 'open') break
+      if ('reason' in record) rows.push({ line, reason: record.reason })
+      else if (record.some((field) => field.trim() !== '')) rows.push(toRow(line, record))
+      at += lineCount
+      line += lineCount
+    }
+    openLines = lines.slice(at)
+    return rows
+  }
+}
+
+/** Returns an open record only if more lines may close it. */
+function recordAt(
+  lines: readonly string[],
+  at: number,
+  delimiter: Delimiter,
+  isEnd: boolean,
+): { readonly record: CsvRecord; readonly lineCount: number } {
+  let text = lines[at] ?? ''
+  if (text.length > MAX_LINE_LENGTH) return { record: { reason: TOO_LONG }, lineCount: 1 }
+  let record = parseRecord(text, delimiter)
+  let lineCount = 1
+  while (record === 'open' && text.length <= MAX_LINE_LENGTH) {
+    const next = lines[at + lineCount]
+    if (next === undefined) {
+      if (!isEnd) return { record, lineCount }
+      break
+    }
+    text += `\n${next}`
+    lineCount++
+    record = parseRecord(text, delimiter)
+  }
+  if (record === 'open' || (lineCount > 1 && 'reason' in record)) return { record: UNCLOSED, lineCount: 1 }
+  return { record, lineCount }
+}
+
+/** `text` is one line, or several lines if a quoted field contains line ends. */
+function parseRecord(text: string, delimiter: Delimiter): CsvRecord {
+  const end = text.endsWith('\r') ? text.length - 1 : text.length
+  if (!text.includes('"')) return text.slice(0, end).split(delimiter)
+
+  const fields: string[] = []
+  let at = 0
+  for (;;) {
+    let next: number
+    if (text[at] === '"') {
+      const close = closingQuote(text, at + 1)
+      if (close === -1) return 'open'
+      fields.push(text.slice(at + 1, close).replaceAll('""', '"'))
+      next = close + 1
+      if (next < end && text[next] !== delimiter) {
+        return { reason: 'a quote (") inside a quoted field must be written twice ("")' }
+      }
+    } else {
+      const found = text.indexOf(delimiter, at)
+      next = found === -1 ? end : found
+      const field = text.slice(at, next)
+      if (field.includes('"')) return { reason: 'a field that contains a quote (") must be in quotes' }
+      fields.push(field)
+    }
+    if (next >= end) return fields
+    at = next + 1
+  }
+}
+
+/** The index of the first quote from `from` that is not doubled, or -1. */
+function closingQuote(text: string, from: number): number {
+  for (let at = text.indexOf('"', from); at !== -1; at = text.indexOf('"', at + 2)) {
+    if (text[at + 1] !== '"') return at
+  }
+  return -1
+}
+
+/** A kind of file. */
+export interface FileKind<Name extends string> {
+  readonly name: Name
+  /** The content in messages, such as "a count". */
+  readonly called: string
+  readonly columns: readonly Column[]
+  /** The header in messages. */
+  readonly header: string
+}
+
+interface Header<Name extends string> {
+  readonly kind: Name
+  readonly delimiter: Delimiter
+  /** The index of each column in the file, -1 if the file lacks the column. */
+  readonly order: readonly number[]
+}
+
+const MAX_PROBLEMS = 5
+
+/**
+ * Reads the header of a CSV file. Case and blanks around names do not matter. Returns undefined if the line names no known
+ * column. Throws if it names some but is wrong, and says which kind of file it looks like.
+ */
+export function readHeader<Name extends string>(
+  text: string,
+  file: string,
+  kinds: readonly FileKind<Name>[],
+): Header<Name> | undefined {
+  const { names, delimiter } = splitHeader(text)
+  const kind = kindOfNames(names, kinds)
+  if (kind === undefined) return undefined
+  const problems = headerProblems(names, kind)
+  if (problems.length > 0) {
+    throw new Error(`${file} looks like ${kind.called}, but its header is wrong: ${sentences(problems)}`)
+  }
+  const order = kind.columns.map((column) => names.findIndex((name) => isNamed(column, name)))
+  return { kind: kind.name, delimiter, order }
+}
+
+/** The kind that has the most of these names or similar ones, if any kind has one. */
+export function kindOfNames<Name extends string>(
+  names: readonly string[],
+  kinds: readonly FileKind<Name>[],
+): FileKind<Name> | undefined {
+  const [best] = kinds
+    .map((kind) => ({
+      kind,
+      common: names.filter((name) => nearest(name, kind.columns) !== undefined).length,
+      missing: missingColumns(names, kind.columns).length,
+    }))
+    // With a single common name, the number of missing columns says nothing.
+    .sort((a, b) => b.common - a.common || (a.common > 1 ? a.missing - b.missing : 0))
+  return best === undefined || best.common === 0 ? undefined : best.kind
+}
+
+/** Uses the delimiter that yields the most names. */
+function splitHeader(text: string): { readonly names: readonly string[]; readonly delimiter: Delimiter } {
+  let best: { names: readonly string[]; delimiter: Delimiter } = { names: [], delimiter: ',' }
+  for (const delimiter of DELIMITERS) {
+    const record = parseRecord(text, delimiter)
+    if (Array.isArray(record) && record.length > best.names.length) {
+      best = { names: record.map((name) => name.trim()), delimiter }
+    }
+  }
+  return best
+}
+
+function headerProblems<Name extends string>(
+  names: readonly string[],
+  { columns, called }: FileKind<Name>,
+): string[] {
+  const problems: string[] = []
+  const absent = new Set(columns.filter((column) => !names.some((name) => isNamed(column, name))))
+  for (const [index, name] of names.entries()) {
+    const column = columns.find((known) => isNamed(known, name))
+    if (name === '') problems.push(`column ${index + 1} has no name; name it or remove it`)
+    else if (column === undefined) {
+      const meant = nearest(name, [...absent])
+      if (meant !== undefined) absent.delete(meant)
+      const advice = meant === undefined ? 'remove it' : `did you mean ${meant.name}?`
+      problems.push(`${shownName(name)} is not a column of ${called}; ${advice}`)
+    } else if (names.slice(0, index).some((earlier) => isNamed(column, earlier))) {
+      problems.push(`${column.name} appears twice; remove one of them`)
+    }
+  }
+  const missing = missingColumns(names, [...absent]).map((column) => column.name)
+  if (missing.length === 1) problems.push(`${missing[0]} is missing; add it`)
+  if (missing.length > 1) problems.push(`${missing.join(', ')} are missing; add them`)
+  return problems
+}
+
+function missingColumns(names: readonly string[], columns: readonly Column[]): readonly Column[] {
+  return columns.filter((column) => !column.isOptional && !names.some((name) => isNamed(column, name)))
+}
+
+function isNamed(column: Column, name: string): boolean {
+  return column.name.toLowerCase() === name.toLowerCase()
+}
+
+/** The column with this name, or else the most similar column if a typo would explain the difference. */
+function nearest(name: string, columns: readonly Column[]): Column | undefined {
+  const text = lettersOf(name)
+  for (let edits = 0; edits <= 3; edits++) {
+    const found = columns.find((column) => {
+      const known = lettersOf(column.name)
+      return edits <= known.length / 3 && isWithinEdits(edits, text, known)
+    })
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+function lettersOf(name: string): string {
+  return name.toLowerCase().replaceAll(/[^a-z0-9]/g, '')
+}
+
+/** Whether at most this many insertions, deletions, replacements or swaps of neighbours turn `one` into `other`. */
+function isWithinEdits(edits: number, one: string, other: string): boolean {
+  if (one === other) return true
+  if (edits === 0 || Math.abs(one.length - other.length) > edits) return false
+  let same = 0
+  while (one[same] === other[same]) same++
+  const [a, b] = [one.slice(same), other.slice(same)]
+  return (
+    isWithinEdits(edits - 1, a.slice(1), b) ||
+    isWithinEdits(edits - 1, a, b.slice(1)) ||
+    isWithinEdits(edits - 1, a.slice(1), b.slice(1)) ||
+    (a[0] === b[1] && a[1] === b[0] && isWithinEdits(edits - 1, a.slice(2), b.slice(2)))
+  )
+}
+
+function shownName(name: string): string {
+  return /^\w{1,40}$/.test(name) ? name : quoted(name)
+}
+
+function sentences(problems: readonly string[]): string {
+  const shown = problems.slice(0, MAX_PROBLEMS)
+  if (problems.length > shown.length) shown.push(`and ${problems.length - shown.length} more`)
+  return shown
+    .map((problem, index) => (index === shown.length - 1 || problem.endsWith('?') ? problem : `${problem}.`))
+    .join(' ')
+}

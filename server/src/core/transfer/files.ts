@@ -1,0 +1,262 @@
+import { isObject, type JsonObject, NumberText, parseExactJson, quoted, shown } from '../values/exact-json.ts'
+import { COUNT_ROWS } from './adjustment.ts'
+import { csvReader, type FileKind, kindOfNames, readHeader } from './csv.ts'
+import {
+  BadRow,
+  CATEGORY_ROWS,
+  type Column,
+  type Field,
+  headerOf,
+  MAX_LINE_LENGTH,
+  ORDER_ROWS,
+  PET_ROWS,
+  type RawRow,
+  type ReadLines,
+  type RowKind,
+  rowOrReason,
+  TOO_LONG,
+} from './rows.ts'
+
+/** A file of a known kind. Its rows are read on demand. */
+export interface RowSource<Name extends string> {
+  readonly kind: Name
+  readonly batches: AsyncIterable<readonly RawRow[]>
+}
+
+export const IMPORT_KINDS = [
+  fileKind('pets', 'pets', PET_ROWS.columns),
+  fileKind('orders', 'orders', ORDER_ROWS.columns),
+  fileKind('count', 'a count', COUNT_ROWS.columns),
+  fileKind('categories', 'categories', CATEGORY_ROWS.columns),
+] as const
+
+function fileKind<Name extends string>(
+  name: Name,
+  called: string,
+  columns: readonly Column[],
+): FileKind<Name> {
+  return { name, called, columns, header: `${headerOf(columns)} (${name})` }
+}
+
+/**
+ * Detects the kind of a file from its first line that is not blank. Throws if it is none of the kinds. The batches throw
+ * `NotUtf8` if the file has another encoding.
+ */
+export async function openRows<Name extends string>(
+  chunks: AsyncIterable<Uint8Array>,
+  name: string,
+  kinds: readonly FileKind<Name>[],
+  encoding: Encoding = 'utf8',
+): Promise<RowSource<Name>> {
+  const headers = kinds.map(({ header }) => header)
+  const expected = `expected CSV with the header ${headers.join(', or ')}; or JSON Lines with these names`
+  const lines = linesOf(chunks, name, encoding)
+  let line = 1
+  for (;;) {
+    const { value: batch, done } = await lines.next()
+    if (done === true) throw new Error(`${name} is empty; ${expected}`)
+    const start = batch.findIndex((text) => !/^[\s,;]*$/.test(text))
+    line += start === -1 ? batch.length : start
+    if (start === -1) continue
+    const [first = '', ...rest] = batch.slice(start)
+    if (first.trimStart().startsWith('{')) {
+      const { name: kind, columns } = kindOfJson(first, kinds)
+      return { kind, batches: rowsOf(jsonReader(columns, line), [first, ...rest], lines) }
+    }
+    const header = readHeader(first, name, kinds)
+    if (header === undefined) throw new Error(`${name} begins with ${quoted(first)}; ${expected}`)
+    const { kind, order, delimiter } = header
+    return { kind, batches: rowsOf(csvReader(order, delimiter, line + 1), rest, lines) }
+  }
+}
+
+function kindOfJson<Name extends string>(line: string, kinds: readonly FileKind<Name>[]): FileKind<Name> {
+  // Quotes inside a JSON string are escaped, so this finds only names.
+  const names = [...line.matchAll(/"([^"\\]*)"\s*:/g)].map(([, name = '']) => name)
+  const kind = kindOfNames(names, kinds) ?? kinds[0]
+  if (kind === undefined) throw new Error('a file can only be read as one of several kinds, got none')
+  return kind
+}
+
+async function* rowsOf(
+  read: ReadLines,
+  first: readonly string[],
+  lines: AsyncIterable<readonly string[]>,
+): AsyncGenerator<RawRow[]> {
+  yield read(first, false)
+  for await (const batch of lines) yield read(batch, false)
+  yield read([], true)
+}
+
+/** Reads JSON Lines and skips blank lines. */
+function jsonReader(columns: readonly Column[], firstLine: number): ReadLines {
+  let next = firstLine
+  return (lines) => {
+    const rows: RawRow[] = []
+    for (const text of lines) {
+      const line = next++
+      if (text.trim() === '') continue
+      rows.push(rowOrReason(line, () => ({ line, fields: fieldsOfJson(text, columns) })))
+    }
+    return rows
+  }
+}
+
+/** The fields of a line of JSON in the order of the columns. Null is a blank field. Throws `BadRow`. */
+export function fieldsOfJson(line: string, columns: readonly Column[]): Field[] {
+  if (line.length > MAX_LINE_LENGTH) throw new BadRow(TOO_LONG)
+  const row = parseObject(line)
+  const fields = columns.map((column) => {
+    const value = Object.hasOwn(row, column.name) ? row[column.name] : undefined
+    if (column.isOptional && value === null) return ''
+    if (value === undefined) {
+      if (column.isOptional) return undefined
+      throw new BadRow(`${column.name} is missing; it must be ${column.expected}`)
+    }
+    return textOfJson(value, column)
+  })
+  for (const name of Object.keys(row)) {
+    if (columns.every((column) => column.name !== name)) {
+      throw new BadRow(`${quoted(name)} is not one of the names ${headerOf(columns)}`)
+    }
+  }
+  return fields
+}
+
+function parseObject(line: string): JsonObject {
+  let row: unknown
+  try {
+    // A file must contain 5, not 5.0.
+    row = parseExactJson(line, () => true)
+  } catch {
+    throw new BadRow(`must be a JSON object on one line, got ${quoted(line)}`)
+  }
+  if (!isObject(row)) throw new BadRow(`must be a JSON object, got ${quoted(line)}`)
+  return row
+}
+
+/** Values are not coerced: "5" is not 5. */
+function textOfJson(value: unknown, { name, json, expected }: Column): string {
+  if (value instanceof NumberText && json === 'number') return value.text
+  if (typeof value === json) return String(value)
+  throw new BadRow(`${name} must be ${expected}, got ${shown(value)}`)
+}
+
+export const FORMATS = ['csv', 'jsonl'] as const
+export type Format = (typeof FORMATS)[number]
+
+/** The text of a file with these values. `openRows` reads exactly the same values from it. */
+export async function* textOf<Value>(
+  batches: AsyncIterable<readonly Value[]>,
+  kind: RowKind<Value>,
+  format: Format,
+): AsyncGenerator<string> {
+  const { columns } = kind
+  const lineOf = format === 'csv' ? csvLine : jsonLine(columns)
+  if (format === 'csv') yield `${headerOf(columns)}\n`
+  for await (const batch of batches) {
+    let text = ''
+    for (const value of batch) text += lineOf(kind.write(value))
+    yield text
+  }
+}
+
+function csvLine(fields: readonly Field[]): string {
+  return `${fields.map((text = '') => csvField(text)).join(',')}\n`
+}
+
+function csvField(text: string): string {
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+}
+
+function jsonLine(columns: readonly Column[]): (fields: readonly Field[]) => string {
+  const prefixes = columns.map(({ name }, index) => `${index === 0 ? '{' : ','}"${name}":`)
+  const valueText = (text: string, { json, isOptional }: Column) => {
+    if (isOptional && text === '') return 'null'
+    return json === 'string' ? JSON.stringify(text) : text
+  }
+  const memberText = (column: Column, index: number, field: Field) =>
+    field === undefined ? '' : prefixes[index] + valueText(field, column)
+  return (fields) => `${columns.map((column, index) => memberText(column, index, fields[index])).join('')}}\n`
+}
+
+/** The encodings of a file. latin1 is Windows-1252, which spreadsheets write. */
+export const ENCODINGS = ['utf8', 'latin1'] as const
+export type Encoding = (typeof ENCODINGS)[number]
+
+const MAX_CHARACTER_BYTES = 4
+
+/** The file contains bytes that are not UTF-8. The first of them are on `line`. */
+export class NotUtf8 extends Error {
+  override readonly name = 'NotUtf8'
+
+  constructor(file: string, line: number) {
+    super(`${file} is not UTF-8 (line ${line}) but probably Latin-1 (Windows-1252)`)
+  }
+}
+
+/** The lines of a file without "\n". A line that is too long is cut to one character more than the limit. */
+export async function* linesOf(
+  chunks: AsyncIterable<Uint8Array>,
+  file: string,
+  encoding: Encoding,
+): AsyncGenerator<string[], void> {
+  // Drops a byte order mark.
+  const decoder = new TextDecoder(encoding === 'latin1' ? 'windows-1252' : 'utf-8', { fatal: true })
+  const cut = (line: string) => (line.length > MAX_LINE_LENGTH ? line.slice(0, MAX_LINE_LENGTH + 1) : line)
+  let rest: string | undefined
+  let line = 1
+  /** Bytes of a character that may continue in the next chunk. */
+  let unfinished: Uint8Array = new Uint8Array()
+  for await (const chunk of chunks) {
+    if (rest === undefined) refuseWrongMark(chunk, file, encoding)
+    let text: string
+    try {
+      text = decoder.decode(chunk, { stream: true })
+    } catch {
+      if (chunk.includes(0)) throw new Error(`${file} is not text; save it as CSV (in Excel: CSV UTF-8)`)
+      throw new NotUtf8(file, line + countUtf8Lines(Buffer.concat([unfinished, chunk])))
+    }
+    unfinished = lastCharacter(Buffer.concat([unfinished, chunk.subarray(-MAX_CHARACTER_BYTES)]))
+    const lines = ((rest ?? '') + text).split('\n').map(cut)
+    rest = lines.pop() ?? ''
+    line += lines.length
+    yield lines
+  }
+  try {
+    rest = (rest ?? '') + decoder.decode()
+  } catch {
+    throw new NotUtf8(file, line)
+  }
+  if (rest !== '') yield [cut(rest)]
+}
+
+/** The byte order mark of a file may name another encoding. */
+function refuseWrongMark(start: Uint8Array, file: string, encoding: Encoding): void {
+  const bytes = Buffer.from(start.subarray(0, 3)).toString('hex')
+  if (/^(?:fffe|feff)/.test(bytes)) throw new Error(`${file} is UTF-16; save it as UTF-8`)
+  if (encoding === 'latin1' && bytes === 'efbbbf') {
+    throw new Error(`${file} has the byte order mark of UTF-8, so it is not Latin-1; read it as UTF-8`)
+  }
+}
+
+/** Empty if the last character is ASCII, which is always complete. */
+function lastCharacter(bytes: Uint8Array): Uint8Array {
+  const start = bytes.findLastIndex((byte) => (byte & 0xc0) !== 0x80)
+  return bytes.subarray((bytes[start] ?? 0) < 0x80 ? bytes.length : start)
+}
+
+/** The number of lines before the first line that is not UTF-8. */
+function countUtf8Lines(bytes: Uint8Array): number {
+  const decoder = new TextDecoder('utf-8', { fatal: true })
+  for (let from = 0, lines = 0; ; lines++) {
+    const end = bytes.indexOf(0x0a, from)
+    if (end === -1) return lines
+    try {
+      decoder.decode(bytes.subarray(from, end))
+    } catch {
+      return lines
+    }
+    from = end + 1
+  }
+}

@@ -1,0 +1,137 @@
+import type { ChangeOrigin } from '../stock/command.ts'
+import { type RawRow, type RefusedLine, type RowReader, rowOrReason } from './rows.ts'
+
+/** The key in the history for changes that `petstore import` makes. */
+export const IMPORT_KEY_ID = 'petstore-import'
+/** The key in the history for changes that `petstore adjust` makes. */
+export const ADJUST_KEY_ID = 'petstore-adjust'
+
+/** A value with the line that it was read from. */
+export interface StagedRow<Value> {
+  readonly line: number
+  readonly value: Value
+}
+
+/** A row that is skipped because an earlier line has the same id. */
+export interface DuplicateRow {
+  readonly line: number
+  readonly firstLine: number
+  readonly id: bigint
+}
+
+/** A number of lines, and the first of them as examples. */
+export interface Tally<Example> {
+  readonly count: number
+  readonly first: readonly Example[]
+}
+
+export interface ImportCounts {
+  readonly added: number
+  readonly changed: number
+  readonly unchanged: number
+  /** Rows that contradict the contents of the store and were skipped. Absent if there are none. */
+  readonly refused?: Tally<RefusedLine>
+}
+
+export interface ImportPreview<Value> {
+  readonly added: Tally<StagedRow<Value>>
+  readonly changed: Tally<StagedRow<Value> & { readonly before: Value }>
+  readonly unchanged: number
+  /** Rows that contradict the contents of the store. Absent if there are none. */
+  readonly refused?: Tally<RefusedLine>
+}
+
+/** Some rows contradict the contents of the store, so nothing was changed. */
+export class RowsRefused extends Error {
+  override readonly name = 'RowsRefused'
+  readonly refused: Tally<RefusedLine>
+
+  constructor(refused: Tally<RefusedLine>) {
+    const [first] = refused.first
+    const example = first === undefined ? '' : `, such as line ${first.line}: ${first.reason}`
+    super(`${refused.count} ${refused.count === 1 ? 'line' : 'lines'} cannot be imported${example}`)
+    this.refused = refused
+  }
+}
+
+/** The time, the key, the reason and the reference go into the history. */
+export interface ApplyOptions extends Pick<ChangeOrigin, 'at' | 'keyId' | 'reason' | 'reference'> {
+  /** Aborts the import before its commit. Nothing is changed then. */
+  readonly signal?: AbortSignal
+  /** Called with 0 rows when writing begins, then after each step. If it throws, nothing is changed. */
+  readonly onProgress?: (done: number, total: number) => void
+  /** Skips rows that contradict the contents of the store, instead of throwing `RowsRefused`. */
+  readonly skipRefused?: boolean
+  /** How many refused lines are returned. */
+  readonly examples?: number
+}
+
+/**
+ * An import that nobody sees before `apply`. Call `add` for each batch of rows, `seal`, then `preview` or `apply`, and
+ * finally `discard`, also after a failure.
+ */
+export interface StagedImport<Value> {
+  /** Lines must be in ascending order. */
+  add(rows: readonly StagedRow<Value>[]): Promise<void>
+  /** Ends the adding. If several rows have the same id, the first row counts. Returns the other rows. */
+  seal(examples: number): Promise<Tally<DuplicateRow>>
+  /** The result of `apply` at this time. Changes nothing. */
+  preview(examples: number): Promise<ImportPreview<Value>>
+  /**
+   * Writes the rows that differ from the store in one commit. Records that no row names stay as they are. The log gets a
+   * row for each changed quantity, category and order, for each new or changed pet, and for each crossed threshold.
+   * Open orders reserve stock. An adjustment changes quantities only.
+   */
+  apply(options: ApplyOptions): Promise<ImportCounts>
+  discard(): Promise<void>
+}
+
+interface StagingOptions {
+  /** How many refused lines are returned. */
+  readonly examples: number
+  readonly signal: AbortSignal
+  /** Called with the number of rows read so far, valid or not. */
+  readonly onProgress: (rows: number) => void
+}
+
+/** Checks every row and stages the valid ones. Holds only one batch and the examples in memory. */
+export async function stageRows<Value>(
+  batches: AsyncIterable<readonly RawRow[]>,
+  kind: RowReader<Value>,
+  staged: StagedImport<Value>,
+  { examples, signal, onProgress }: StagingOptions,
+): Promise<{ readonly rows: number; readonly refused: Tally<RefusedLine> }> {
+  let rows = 0
+  let badRows = 0
+  const first: RefusedLine[] = []
+  for await (const batch of batches) {
+    signal.throwIfAborted()
+    const validRows: StagedRow<Value>[] = []
+    for (const row of batch) {
+      const { line } = row
+      const result = 'reason' in row ? row : rowOrReason(line, () => ({ line, value: kind.read(row.fields) }))
+      if ('value' in result) validRows.push(result)
+      else if (++badRows <= examples) first.push(result)
+    }
+    await staged.add(validRows)
+    rows += batch.length
+    onProgress(rows)
+  }
+  signal.throwIfAborted()
+  const duplicates = await staged.seal(examples)
+  for (const { line, firstLine, id } of duplicates.first) {
+    first.push({ line, reason: `${kind.noun} ${id} is already on line ${firstLine}` })
+  }
+  const refused = { count: badRows + duplicates.count, first }
+  return { rows, refused: mergeRefused(refused, undefined, examples) }
+}
+
+/** Both tallies together, with the first examples by line. */
+export function mergeRefused(
+  one: Tally<RefusedLine>,
+  other: Tally<RefusedLine> = { count: 0, first: [] },
+  examples: number,
+): Tally<RefusedLine> {
+  const first = [...one.first, ...other.first].sort((a, b) => a.line - b.line).slice(0, examples)
+  return { count: one.count + other.count, first }
+}

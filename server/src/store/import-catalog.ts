@@ -1,0 +1,210 @@
+import { CATEGORY, type ImportedCategory } from '../core/catalog/category.ts'
+import { nameWords } from '../core/catalog/name-words.ts'
+import { type ImportedPet, PET_ROW } from '../core/catalog/pet.ts'
+import type { ApplyOptions } from '../core/transfer/import.ts'
+import { CATEGORY_COLUMNS, categoryDetailSql, PET_COLUMNS, petDetailSql } from './catalog-rows.ts'
+import {
+  ALL_IDS,
+  compareInSql,
+  type ImportKind,
+  type ImportTables,
+  layoutOf,
+  type StoredRecord,
+} from './import-pipeline.ts'
+import { IS_OF_PET } from './log-rows.ts'
+import { IN_STEP, logThresholdCrossings, THRESHOLD } from './low-stock.ts'
+
+/** If more pets are added or changed and there is no webhook, one log row asks subscribers to list the stock again. */
+const MAX_LOGGED_PETS = 1_000
+
+const PET_LAYOUT = layoutOf<ImportedPet>(PET_ROW, {
+  keepsAbsentFields: true,
+  computed: { words: ({ name }) => nameWords(name) },
+})
+const STORED_PET: StoredRecord = {
+  joins: 'LEFT JOIN pets ON pets.id = sorted.id LEFT JOIN stock ON stock.pet_id = sorted.id',
+  id: 'stock.pet_id',
+  column: (column) => `${column in PET_COLUMNS ? 'pets' : 'stock'}.${column}`,
+}
+
+const RECORD_COLUMNS = Object.keys(PET_COLUMNS).filter((column) => column !== 'id')
+const HAS_OTHER_RECORD = `(${RECORD_COLUMNS.map((column) => `old_${column}`)}) IS DISTINCT FROM (${RECORD_COLUMNS})`
+const IS_LOGGED = `(is_new OR old_status <> status OR ${HAS_OTHER_RECORD})`
+/** Barcodes are unique, so they are written once all other pets have given them up. */
+const FIRST_COLUMNS = RECORD_COLUMNS.filter((column) => column !== 'barcode')
+
+/** Write the rows of `differing` from $1 to $2 that fulfil the condition, without barcodes and changed quantities. */
+const petWrites = (condition: string) => {
+  const rows = `differing WHERE id BETWEEN $1 AND $2 AND ${condition}`
+  return [
+    `INSERT INTO categories (id, name)
+    SELECT DISTINCT category_id, 'Category ' || category_id FROM ${rows} ON CONFLICT (id) DO NOTHING`,
+    `INSERT INTO pets (id, ${FIRST_COLUMNS}) SELECT id, ${FIRST_COLUMNS} FROM ${rows} AND ${HAS_OTHER_RECORD} ORDER BY id
+    ${updateOnConflict(FIRST_COLUMNS)}`,
+    // A pet that was removed and is imported again continues its history.
+    `INSERT INTO stock (pet_id, quantity, status, low_at, last_change)
+    SELECT pets.id, quantity, status, ${THRESHOLD}, (SELECT max(log.id) FROM log WHERE pet_id = pets.id AND ${IS_OF_PET})
+    FROM (SELECT * FROM ${rows} AND is_new) AS pets JOIN categories ON categories.id = category_id ORDER BY pets.id`,
+    `UPDATE stock SET status = now.status FROM differing AS now
+    WHERE now.id BETWEEN $1 AND $2 AND ${condition} AND old_status <> now.status AND stock.pet_id = now.id`,
+    `UPDATE stock SET low_at = (
+      SELECT ${THRESHOLD} FROM pets JOIN categories ON categories.id = category_id WHERE pets.id = pet_id)
+    WHERE pet_id BETWEEN $1 AND $2 AND pet_id IN (SELECT id FROM ${rows} AND NOT is_new AND ${HAS_OTHER_RECORD})`,
+  ]
+}
+
+const BARCODE_WRITES = [
+  `UPDATE pets SET barcode = NULL WHERE barcode IS NOT NULL AND id IN (
+    SELECT id FROM differing WHERE old_barcode IS DISTINCT FROM barcode AND old_barcode IS NOT NULL)`,
+  `UPDATE pets SET barcode = now.barcode FROM differing AS now
+    WHERE now.barcode IS NOT NULL AND now.old_barcode IS DISTINCT FROM now.barcode AND pets.id = now.id`,
+]
+
+/** The rows whose barcode another pet has and keeps, or an earlier line has. */
+const USED_BARCODES = `
+  SELECT line, id, barcode, owner FROM (
+    SELECT now.line, now.id, now.barcode, pets.id AS owner FROM differing AS now
+    JOIN pets ON pets.barcode = now.barcode AND pets.id <> now.id
+    LEFT JOIN differing AS other ON other.id = pets.id
+    WHERE now.old_barcode IS DISTINCT FROM now.barcode AND (other.id IS NULL OR other.barcode = now.barcode)
+    UNION
+    SELECT now.line, now.id, now.barcode, other.id FROM differing AS now
+    JOIN differing AS other ON other.barcode = now.barcode AND other.line < now.line
+    WHERE now.old_barcode IS DISTINCT FROM now.barcode
+  ) AS used ORDER BY line`
+
+/** Pets with their stock. */
+export const PET_IMPORT: ImportKind<ImportedPet> = {
+  staged: PET_LAYOUT,
+  differing: PET_LAYOUT,
+  hasPetIds: true,
+  lock: (tables) => tables.run(tables.database.dialect.lockCatalog),
+  compare: (tables, scope) => compareInSql(tables, STORED_PET, scope),
+  refuse: refuseUsedBarcodes,
+  write: async (tables, options) => {
+    await refuseUsedBarcodes(tables)
+    await tables.throwIfRefused(options)
+    if (tables.hasRowLocks) {
+      // Nobody waits for rows that the store has never had, so they are written before the others are locked.
+      await writePets(tables, 'is_fresh', options)
+      await tables.touch('SELECT id FROM differing WHERE NOT is_fresh')
+      await tables.lockStock('pet_id IN (SELECT id FROM touched)')
+      await tables.compareTouched()
+    }
+    await writePets(tables, 'NOT is_fresh', options)
+    await writeBarcodes(tables)
+    await logPets(tables, options)
+    await tables.inSteps({ table: 'differing', signal: options.signal }, ({ from, to }) =>
+      tables.run(logThresholdCrossings(tables.database.dialect, IN_STEP, [from, to], options)),
+    )
+    await tables.raiseIds('pets', 'id')
+    await tables.raiseIds('categories', 'category_id')
+  },
+}
+
+/** Repeats the check, because a refused pet keeps its barcode, which another row may need. */
+async function refuseUsedBarcodes(tables: ImportTables<ImportedPet>): Promise<void> {
+  for (;;) {
+    const used = await tables.session.rows<{ line: bigint; id: bigint; barcode: string; owner: bigint }>(
+      USED_BARCODES,
+    )
+    if (used.length === 0) return
+    const byId = new Map(used.map((row) => [row.id, row]))
+    const refused = Array.from(byId.values(), ({ id, line, barcode, owner }) => ({
+      id,
+      line: Number(line),
+      reason: `barcode ${barcode} is already used by pet ${owner}`,
+    }))
+    await tables.refuse(refused)
+  }
+}
+
+async function writePets(
+  tables: ImportTables<ImportedPet>,
+  condition: 'is_fresh' | 'NOT is_fresh',
+  options: ApplyOptions,
+): Promise<void> {
+  const writes = petWrites(condition)
+  const hasOtherQuantity = `${condition} AND old_quantity <> quantity`
+  const writeStep = async (step: { readonly from: bigint; readonly to: bigint }) => {
+    for (const text of writes) await tables.session.run(text, step.from, step.to)
+    await tables.logPets('change', step, options, { condition: hasOtherQuantity })
+  }
+  await tables.writeInSteps(options, writeStep, { condition })
+}
+
+async function writeBarcodes({ session }: ImportTables<ImportedPet>): Promise<void> {
+  const [changed] = await session.rows(
+    'SELECT 1 FROM differing WHERE old_barcode IS DISTINCT FROM barcode LIMIT 1',
+  )
+  if (changed !== undefined) for (const text of BARCODE_WRITES) await session.run(text)
+}
+
+/** Webhooks need an event for each pet. Streams and other instances catch up faster with a new list. */
+async function logPets(tables: ImportTables<ImportedPet>, options: ApplyOptions): Promise<void> {
+  const [found] = await tables.session.rows<{ hasWebhooks: boolean | bigint; isMany: boolean | bigint }>(
+    `SELECT EXISTS (SELECT 1 FROM webhooks) AS "hasWebhooks",
+      EXISTS (SELECT 1 FROM differing WHERE ${IS_LOGGED} LIMIT 1 OFFSET ${MAX_LOGGED_PETS}) AS "isMany"`,
+  )
+  if (found?.isMany && !found.hasWebhooks) return tables.logRelist(options)
+  const detail = petDetailSql(tables.database.dialect.jsonObject, 'is_new')
+  const steps = { table: 'differing', condition: IS_LOGGED, signal: options.signal } as const
+  await tables.inSteps(steps, (step) =>
+    tables.logPets('pet', step, options, { condition: IS_LOGGED, detail }),
+  )
+}
+
+const CATEGORY_LAYOUT = layoutOf<ImportedCategory>(CATEGORY, { keepsAbsentFields: true })
+const STORED_CATEGORY: StoredRecord = {
+  joins: 'LEFT JOIN categories ON categories.id = sorted.id',
+  id: 'categories.id',
+  column: (column) => `categories.${column}`,
+}
+const CATEGORY_NAMES = Object.keys(CATEGORY_COLUMNS)
+const WRITE_CATEGORIES = `
+  INSERT INTO categories (${CATEGORY_NAMES})
+  SELECT ${CATEGORY_NAMES} FROM differing WHERE id BETWEEN $1 AND $2 ORDER BY id
+  ${updateOnConflict(CATEGORY_NAMES.filter((column) => column !== 'id'))}`
+
+/** A condition on `stock`: one of the categories from $1 to $2 changes the threshold of the pet. */
+const GETS_NEW_THRESHOLD = `pet_id IN (
+  SELECT pets.id FROM differing AS now JOIN pets ON pets.category_id = now.id
+  WHERE now.id BETWEEN $1 AND $2 AND now.old_low_stock_at IS DISTINCT FROM now.low_stock_at
+    AND pets.low_stock_at IS NULL)`
+const WRITE_THRESHOLDS = `
+  UPDATE stock SET low_at = (
+    SELECT now.low_stock_at FROM pets JOIN differing AS now ON now.id = pets.category_id WHERE pets.id = pet_id)
+  WHERE ${GETS_NEW_THRESHOLD}`
+
+export const CATEGORY_IMPORT: ImportKind<ImportedCategory> = {
+  staged: CATEGORY_LAYOUT,
+  differing: CATEGORY_LAYOUT,
+  hasPetIds: false,
+  lock: (tables) => tables.run(tables.database.dialect.lockCatalog),
+  compare: (tables, scope) => compareInSql(tables, STORED_CATEGORY, scope),
+  write: async (tables, options) => {
+    const { session, database } = tables
+    const { nextLogId, jsonObject } = database.dialect
+    const { at, keyId } = options
+    await tables.lockStock(GETS_NEW_THRESHOLD, ...ALL_IDS)
+    await tables.writeInSteps(options, async ({ from, to }) => {
+      await session.run(WRITE_CATEGORIES, from, to)
+      await session.run(
+        `INSERT INTO log (id, kind, at, key_id, detail)
+        SELECT ${nextLogId}, 'category', CAST($3 AS BIGINT), $4, ${categoryDetailSql(jsonObject, 'is_new')}
+        FROM (SELECT * FROM differing WHERE id BETWEEN $1 AND $2 ORDER BY id) AS written`,
+        from,
+        to,
+        at,
+        keyId,
+      )
+      await session.run(WRITE_THRESHOLDS, from, to)
+      await tables.run(logThresholdCrossings(database.dialect, GETS_NEW_THRESHOLD, [from, to], options))
+    })
+    await tables.raiseIds('categories', 'id')
+  },
+}
+
+function updateOnConflict(columns: readonly string[]): string {
+  return `ON CONFLICT (id) DO UPDATE SET ${columns.map((column) => `${column} = excluded.${column}`)}`
+}

@@ -1,0 +1,481 @@
+import type { WrittenDecision } from '../core/stock/decide.ts'
+import {
+  type ApplyOptions,
+  type DuplicateRow,
+  type ImportCounts,
+  type ImportPreview,
+  RowsRefused,
+  type StagedImport,
+  type StagedRow,
+  type Tally,
+} from '../core/transfer/import.ts'
+import type { RefusedLine } from '../core/transfer/rows.ts'
+import { codecsOf, columnName, type Fields } from '../core/values/field.ts'
+import { isOwnId } from './own-ids.ts'
+import type { Columns, Dialect, LongSession, OwnIds, SqlValue, Statement, StoreClock } from './sql.ts'
+
+const LOWEST_ID = -(2n ** 63n)
+const HIGHEST_ID = 2n ** 63n - 1n
+/** All ids, for a statement that covers the ids from $1 to $2. */
+export const ALL_IDS = [LOWEST_ID, HIGHEST_ID] as const
+
+/** The number of rows that one statement writes. */
+export const ROWS_PER_STEP = 20_000
+
+/** How an adapter runs imports. */
+export interface ImportDatabase {
+  /** A connection of its own, so that reading a file locks nothing. */
+  readonly session: LongSession
+  readonly dialect: Dialect
+  readonly clock: StoreClock
+  /** Runs `write` in one transaction, with all rows in `differing` that differ from the store at that time. */
+  apply<Value, Result>(tables: ImportTables<Value>, write: () => Promise<Result>): Promise<Result>
+  /** Writes a decision in the current transaction of the session. */
+  writeDecision(decision: WrittenDecision, lastChangeOf: (petId: bigint) => bigint | null): Promise<unknown>
+}
+
+/** The part of an import that depends on the kind of record. */
+export interface ImportKind<Value> {
+  readonly staged: Layout<Value>
+  readonly differing: Layout<Value>
+  /** The ids are those of pets, so the log names the rows that have changed since a comparison. */
+  readonly hasPetIds: boolean
+  /** Prevents changes between the comparison and the commit. */
+  lock(tables: ImportTables<Value>): Promise<void>
+  /** Inserts the rows of `sorted` in this scope that differ from the store into `differing`. */
+  compare(tables: ImportTables<Value>, scope: Scope): Promise<void>
+  /** Moves the rows that contradict the contents of the store from `differing` to `refused`, for a preview. */
+  refuse?(tables: ImportTables<Value>): Promise<void>
+  /** Writes the rows of `differing`. Throws `RowsRefused` unless refused rows may be skipped. */
+  write(tables: ImportTables<Value>, options: ApplyOptions): Promise<void>
+}
+
+/** The rows of `sorted` to compare. */
+export type Scope = 'all' | 'touched'
+export const IN_SCOPE = { all: 'true', touched: 'sorted.id IN (SELECT id FROM touched)' } as const
+
+/** A row of a temporary table. */
+export type TableRow = Readonly<Record<string, bigint | string | boolean | null>>
+
+/** The columns of a record in the temporary tables. */
+export interface Layout<Value> {
+  /** All columns except `id`. */
+  readonly columns: Columns
+  /** For each column whose value stays as it is if the row lacks it: its bit in the column `absent`. */
+  readonly absentBits: ReadonlyMap<string, number>
+  /** The id, the values of the columns, and the bits of `absent` if there are any. */
+  readonly toSql: (value: Value) => SqlValue[]
+  readonly fromSql: (row: TableRow, prefix?: 'old_') => Value
+}
+
+interface LayoutOptions<Value> {
+  /** If a row lacks an optional field, the field stays as it is, and null clears it. Otherwise such a row clears it. */
+  readonly keepsAbsentFields?: boolean
+  /** Text columns that are computed from the row. */
+  readonly computed?: Readonly<Record<string, (value: Value) => string>>
+}
+
+/** The layout of a record. Its first field is the id. */
+export function layoutOf<Value extends object>(
+  fields: Fields,
+  { keepsAbsentFields = false, computed = {} }: LayoutOptions<Value> = {},
+): Layout<Value> {
+  const [id, ...codecs] = codecsOf(fields).map((codec) => ({ ...codec, column: columnName(codec.name) }))
+  if (id === undefined) throw new Error('a record without fields cannot be imported')
+  const clearable = keepsAbsentFields ? codecs.filter(({ isOptional }) => isOptional) : []
+  const absentBits = new Map(clearable.map(({ column }, index) => [column, 2 ** index]))
+  const columns: Columns = Object.fromEntries([
+    ...codecs.map(({ column, sql }) => [column, sql]),
+    ...Object.keys(computed).map((column) => [column, 'text']),
+  ])
+  return {
+    columns,
+    absentBits,
+    toSql: (value) => {
+      // The fields were read with their codecs, and SQL accepts their values.
+      const record = value as Readonly<Record<string, SqlValue | undefined>>
+      const values = [record[id.name] ?? null]
+      let absent = 0
+      for (const { name, column } of codecs) {
+        const field = record[name]
+        if (field === undefined) absent += absentBits.get(column) ?? 0
+        values.push(field ?? null)
+      }
+      for (const compute of Object.values(computed)) values.push(compute(value))
+      if (absentBits.size > 0) values.push(absent)
+      return values
+    },
+    fromSql: (row, prefix) => {
+      const record: Record<string, unknown> = { [id.name]: row.id }
+      for (const { name, column, fromSql } of codecs) {
+        const value = row[(prefix ?? '') + column] ?? null
+        if (value !== null) record[name] = fromSql(value)
+        else if (absentBits.has(column)) record[name] = null
+      }
+      // `toSql` wrote the row, or it comes from a table with the same columns.
+      return record as Value
+    },
+  }
+}
+
+/** Where the store keeps the records of an import. */
+export interface StoredRecord {
+  /** Joins the tables of the record with `sorted`. */
+  readonly joins: string
+  /** Is null if the store does not have the record. */
+  readonly id: string
+  readonly column: (column: string) => string
+}
+
+/** Compares the staged rows with the store in SQL. */
+export async function compareInSql<Value>(
+  { session, hasRowLocks, kind: { staged } }: ImportTables<Value>,
+  { joins, id, column: stored }: StoredRecord,
+  scope: Scope,
+): Promise<void> {
+  const names = Object.keys(staged.columns)
+  const current = names.map(stored)
+  const wanted = names.map((name) => {
+    const bit = staged.absentBits.get(name)
+    if (bit === undefined) return `sorted.${name}`
+    return `CASE WHEN (sorted.absent & ${bit}) <> 0 THEN ${stored(name)} ELSE sorted.${name} END`
+  })
+  const isFresh = hasRowLocks && scope === 'all' ? `${id} IS NULL` : 'false'
+  await session.run(`
+    INSERT INTO differing
+    SELECT sorted.id, line, ${id} IS NULL, ${isFresh}, ${wanted}, ${current}
+    FROM sorted ${joins} WHERE ${IN_SCOPE[scope]} AND (${current}) IS DISTINCT FROM (${wanted})`)
+}
+
+/** Some consecutive rows of a temporary table. */
+export interface Step {
+  readonly from: bigint
+  readonly to: bigint
+  readonly rows: number
+}
+
+interface Steps {
+  readonly table: 'sorted' | 'differing'
+  readonly condition?: string
+  readonly size?: number
+  readonly signal?: AbortSignal | undefined
+}
+
+/**
+ * An import in temporary tables of its own connection, so that it holds little in memory.
+ *
+ * - `staged`: the rows as they arrive, and `sorted`: the same by id, without duplicates.
+ * - `differing`: the rows that differ from the store, with the values of the store in columns that start with `old_`. The
+ *   store does not have a row that is new. A new row is fresh if it can be written before other rows are locked.
+ * - `refused`: the rows that contradict the contents of the store.
+ * - `touched`: the rows to compare again once they are locked.
+ * - `numbered`: the log ids of the pets in a step.
+ */
+export class ImportTables<Value> implements StagedImport<Value> {
+  readonly session: LongSession
+  readonly database: ImportDatabase
+  readonly kind: ImportKind<Value>
+  readonly #stagedColumns: Columns
+  #rows = 0
+  #written = 0
+
+  static async create<Value>(
+    database: ImportDatabase,
+    kind: ImportKind<Value>,
+  ): Promise<ImportTables<Value>> {
+    const tables = new ImportTables(database, kind)
+    await tables.#create()
+    return tables
+  }
+
+  private constructor(database: ImportDatabase, kind: ImportKind<Value>) {
+    this.session = database.session
+    this.database = database
+    this.kind = kind
+    const { columns, absentBits } = kind.staged
+    this.#stagedColumns = absentBits.size === 0 ? columns : { ...columns, absent: 'integer' }
+  }
+
+  async #create(): Promise<void> {
+    const { types } = this.database.dialect
+    const create = async (name: string, idConstraint: string, columns: Columns) => {
+      const parts = Object.entries(columns).map(([column, type]) => `${column} ${types[type]}`)
+      await this.session.run(
+        `CREATE TEMP TABLE ${name} (${[`id ${types.integer} ${idConstraint}`, ...parts].join()})`,
+      )
+    }
+    const staged: Columns = { line: 'integer', ...this.#stagedColumns }
+    const { columns } = this.kind.differing
+    const oldColumns: Columns = Object.fromEntries(
+      Object.entries(columns).map(([name, type]) => [`old_${name}`, type]),
+    )
+    await create('staged', '', staged)
+    await create('sorted', 'PRIMARY KEY', staged)
+    await create('differing', 'PRIMARY KEY', {
+      line: 'integer',
+      is_new: 'boolean',
+      is_fresh: 'boolean',
+      ...columns,
+      ...oldColumns,
+    })
+    await create('refused', 'PRIMARY KEY', { line: 'integer', reason: 'text' })
+    await create('touched', '', {})
+    await create('numbered', '', { pet_id: 'integer' })
+  }
+
+  async add(rows: readonly StagedRow<Value>[]): Promise<void> {
+    if (rows.length === 0) return
+    this.#rows += rows.length
+    await this.session.insert(
+      'staged',
+      { line: 'integer', id: 'integer', ...this.#stagedColumns },
+      rows.map(({ line, value }) => [line, ...this.kind.staged.toSql(value)]),
+    )
+  }
+
+  /** One sort is much cheaper than an index that is kept while rows arrive in any order. */
+  async seal(examples: number): Promise<Tally<DuplicateRow>> {
+    const columns = ['id', 'line', ...Object.keys(this.#stagedColumns)].join()
+    const sorted = await this.session.run(
+      `INSERT INTO sorted (${columns}) SELECT ${columns} FROM staged WHERE true ORDER BY id, line ON CONFLICT DO NOTHING`,
+    )
+    await this.session.analyze('sorted')
+    const count = this.#rows - sorted
+    const first = count === 0 ? [] : await this.#duplicates(examples)
+    this.#rows = sorted
+    await this.session.run('DROP TABLE staged')
+    return { count, first }
+  }
+
+  async #duplicates(limit: number): Promise<DuplicateRow[]> {
+    const rows = await this.session.rows<{ line: bigint; first_line: bigint; id: bigint }>(
+      `SELECT staged.line, sorted.line AS first_line, sorted.id FROM staged JOIN sorted ON sorted.id = staged.id
+      WHERE staged.line <> sorted.line ORDER BY staged.line LIMIT CAST($1 AS BIGINT)`,
+      limit,
+    )
+    return rows.map(({ line, first_line, id }) => ({ line: Number(line), firstLine: Number(first_line), id }))
+  }
+
+  async preview(examples: number): Promise<ImportPreview<Value>> {
+    await this.compareAll()
+    await this.kind.refuse?.(this)
+    const first = (condition: string) =>
+      this.session.rows<TableRow>(
+        `SELECT * FROM differing WHERE ${condition} ORDER BY line LIMIT CAST($1 AS BIGINT)`,
+        examples,
+      )
+    const { fromSql } = this.kind.differing
+    const toRow = (row: TableRow) => ({ line: Number(row.line), value: fromSql(row) })
+    const { added, changed, ...others } = await this.#counts(examples)
+    return {
+      added: { count: added, first: (await first('is_new')).map(toRow) },
+      changed: {
+        count: changed,
+        first: (await first('NOT is_new')).map((row) => ({ ...toRow(row), before: fromSql(row, 'old_') })),
+      },
+      ...others,
+    }
+  }
+
+  apply(options: ApplyOptions): Promise<ImportCounts> {
+    options.signal?.throwIfAborted()
+    return this.database.apply(this, async () => {
+      options.signal?.throwIfAborted()
+      await this.kind.write(this, options)
+      options.signal?.throwIfAborted()
+      return this.#counts(options.examples ?? 0)
+    })
+  }
+
+  /** The tables end with the connection. */
+  discard(): Promise<void> {
+    return this.session.close()
+  }
+
+  async #counts(examples: number): Promise<ImportCounts> {
+    const added = await this.count('is_new')
+    const changed = await this.count('NOT is_new')
+    const refused = await this.#refused(examples)
+    const unchanged = this.#rows - added - changed - refused.count
+    return refused.count === 0 ? { added, changed, unchanged } : { added, changed, unchanged, refused }
+  }
+
+  /** The number of rows of `differing` that fulfil the condition. */
+  async count(condition = 'true'): Promise<number> {
+    const [row] = await this.session.rows<{ rows: bigint }>(
+      `SELECT count(*) AS rows FROM differing WHERE ${condition}`,
+    )
+    return Number(row?.rows ?? 0)
+  }
+
+  async #refused(examples: number): Promise<Tally<RefusedLine>> {
+    const [total] = await this.session.rows<{ rows: bigint }>('SELECT count(*) AS rows FROM refused')
+    const first = await this.session.rows<{ line: bigint; reason: string }>(
+      'SELECT line, reason FROM refused ORDER BY line LIMIT CAST($1 AS BIGINT)',
+      examples,
+    )
+    return {
+      count: Number(total?.rows ?? 0),
+      first: first.map(({ line, reason }) => ({ line: Number(line), reason })),
+    }
+  }
+
+  /** Moves rows to `refused`. */
+  async refuse(rows: readonly (RefusedLine & { readonly id: bigint })[]): Promise<void> {
+    if (rows.length === 0) return
+    await this.session.insert(
+      'refused',
+      { id: 'integer', line: 'integer', reason: 'text' },
+      rows.map(({ id, line, reason }) => [id, line, reason]),
+    )
+    const ids = rows.map(({ id }) => id).sort((a, b) => (a < b ? -1 : 1))
+    await this.session.run(
+      `DELETE FROM differing WHERE id BETWEEN $1 AND $2
+        AND id IN (SELECT id FROM refused WHERE id BETWEEN $1 AND $2)`,
+      ids[0] ?? null,
+      ids.at(-1) ?? null,
+    )
+  }
+
+  async throwIfRefused({ skipRefused, examples = 0 }: ApplyOptions): Promise<void> {
+    if (skipRefused === true) return
+    const refused = await this.#refused(examples)
+    if (refused.count > 0) throw new RowsRefused(refused)
+  }
+
+  async compareAll(): Promise<void> {
+    this.#written = 0
+    await this.session.run('DELETE FROM differing')
+    await this.session.run('DELETE FROM refused')
+    await this.kind.compare(this, 'all')
+    await this.session.analyze('differing')
+  }
+
+  /** Compares the rows in `touched` again. */
+  async compareTouched(): Promise<void> {
+    await this.session.run('DELETE FROM differing WHERE id IN (SELECT id FROM touched)')
+    await this.session.run('DELETE FROM refused WHERE id IN (SELECT id FROM touched)')
+    await this.kind.compare(this, 'touched')
+    await this.session.analyze('differing')
+  }
+
+  /** Whether other transactions can write at the same time. */
+  get hasRowLocks(): boolean {
+    return this.database.dialect.forUpdate !== ''
+  }
+
+  /** Locks the stock rows that a condition selects, by ascending id, which prevents deadlocks. */
+  async lockStock(condition: string, ...values: readonly SqlValue[]): Promise<void> {
+    if (!this.hasRowLocks) return
+    await this.session.rows(
+      `SELECT count(*) FROM (
+        SELECT 1 FROM stock WHERE ${condition} ORDER BY pet_id ${this.database.dialect.forUpdate}) AS locked`,
+      ...values,
+    )
+  }
+
+  /** Puts the ids of a query into `touched`. */
+  async touch(ids: string, ...values: readonly SqlValue[]): Promise<void> {
+    await this.session.run('DELETE FROM touched')
+    await this.session.run(`INSERT INTO touched ${ids}`, ...values)
+    await this.session.analyze('touched')
+  }
+
+  async run(statements: readonly Statement[]): Promise<void> {
+    for (const { text, values } of statements) await this.session.run(text, ...values)
+  }
+
+  /** Calls `work` for one step after the other. Between steps, the event loop gets a turn, and the signal is checked. */
+  async inSteps(
+    { table, condition = 'true', size = ROWS_PER_STEP, signal }: Steps,
+    work: (step: Step) => Promise<void>,
+  ): Promise<void> {
+    for (let from = LOWEST_ID; from <= HIGHEST_ID; ) {
+      signal?.throwIfAborted()
+      const [step] = await this.session.rows<{ last: bigint | null; rows: bigint }>(
+        `SELECT max(id) AS last, count(*) AS rows FROM (
+          SELECT id FROM ${table} WHERE id >= $1 AND ${condition} ORDER BY id LIMIT ${size}) AS step`,
+        from,
+      )
+      if (step === undefined || step.last === null) return
+      await work({ from, to: step.last, rows: Number(step.rows) })
+      from = step.last + 1n
+      await new Promise((resume) => setImmediate(resume))
+    }
+  }
+
+  /** Calls `work` for steps of `differing`, and reports the progress over all calls of this method. */
+  async writeInSteps(
+    { signal, onProgress }: ApplyOptions,
+    work: (step: Step) => Promise<void>,
+    { condition = 'true', size = ROWS_PER_STEP }: Pick<Steps, 'condition' | 'size'> = {},
+  ): Promise<void> {
+    const total = await this.count()
+    if (total > this.#written) onProgress?.(this.#written, total)
+    await this.inSteps({ table: 'differing', condition, size, signal }, async (step) => {
+      await work(step)
+      this.#written += step.rows
+      onProgress?.(this.#written, total)
+    })
+  }
+
+  /** Makes generated ids start above the ids in this column of `differing`. */
+  async raiseIds(table: OwnIds, column: string, condition = 'true'): Promise<void> {
+    const [row] = await this.session.rows<{ highest: bigint | null }>(
+      `SELECT max(${column}) AS highest FROM differing WHERE ${isOwnId(column)} AND ${condition}`,
+    )
+    const highest = row?.highest ?? null
+    if (highest !== null) await this.session.rows(this.database.dialect.raiseIds(table), highest)
+  }
+
+  /** Logs one row that asks subscribers to list the stock again, instead of a row for each change. */
+  async logRelist({ at, keyId }: ApplyOptions): Promise<void> {
+    await this.session.run(
+      `INSERT INTO log (id, kind, at, key_id)
+      SELECT ${this.database.dialect.nextLogId}, 'relist', CAST($1 AS BIGINT), $2`,
+      at,
+      keyId,
+    )
+  }
+
+  /**
+   * Logs the pets in a step that fulfil the condition, and sets the quantity of their stock. Each table is limited to the
+   * ids of the step, because PostgreSQL would otherwise scan all of it in each step.
+   */
+  async logPets(
+    kind: 'change' | 'pet',
+    { from, to }: Pick<Step, 'from' | 'to'>,
+    { at, keyId, reason, reference }: ApplyOptions,
+    { condition = 'true', detail = 'NULL' }: { readonly condition?: string; readonly detail?: string } = {},
+  ): Promise<void> {
+    await this.session.run('DELETE FROM numbered')
+    await this.session.run(
+      `INSERT INTO numbered SELECT ${this.database.dialect.nextLogId}, id FROM differing
+      WHERE id BETWEEN $1 AND $2 AND ${condition} ORDER BY id`,
+      from,
+      to,
+    )
+    await this.session.analyze('numbered')
+    await this.session.run(
+      `INSERT INTO log (id, kind, pet_id, before, after, status, at, key_id, previous, reason, reference, detail)
+      SELECT numbered.id, '${kind}', numbered.pet_id, ${kind === 'change' ? 'old_quantity' : 'NULL'}, now.quantity,
+        stock.status, CAST($3 AS BIGINT), $4, last_change, $5, $6, detail
+      FROM numbered
+      JOIN stock ON stock.pet_id = numbered.pet_id AND stock.pet_id BETWEEN $1 AND $2
+      JOIN (SELECT *, ${detail} AS detail FROM differing WHERE id BETWEEN $1 AND $2) AS now ON now.id = numbered.pet_id`,
+      from,
+      to,
+      at,
+      keyId,
+      reason ?? null,
+      reference ?? null,
+    )
+    await this.session.run(
+      `UPDATE stock SET quantity = now.quantity, last_change = numbered.id
+      FROM numbered JOIN differing AS now ON now.id = numbered.pet_id AND now.id BETWEEN $1 AND $2
+      WHERE stock.pet_id = numbered.pet_id AND stock.pet_id BETWEEN $1 AND $2`,
+      from,
+      to,
+    )
+  }
+}

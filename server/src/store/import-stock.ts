@@ -1,0 +1,214 @@
+import { importOrder } from '../core/orders/import-order.ts'
+import { ORDER_ROW, type OrderRow } from '../core/orders/order.ts'
+import { type LockedOrders, OrdersDraft } from '../core/orders/orders-draft.ts'
+import { ADJUSTMENT_CHANGE } from '../core/stock/adjustment-fields.ts'
+import type { AdjustmentChange } from '../core/stock/command.ts'
+import type { LockedEntry, PetStatus } from '../core/stock/inventory.ts'
+import { StockDraft } from '../core/stock/stock-draft.ts'
+import { type AdjustmentRow, COUNT_ROW, decideRows } from '../core/transfer/adjustment.ts'
+import type { ApplyOptions } from '../core/transfer/import.ts'
+import {
+  compareInSql,
+  type ImportKind,
+  type ImportTables,
+  IN_SCOPE,
+  layoutOf,
+  type Step,
+  type StoredRecord,
+  type TableRow,
+} from './import-pipeline.ts'
+import { LOCKED_FIELDS, type LockedRow, toLockedEntry } from './log-rows.ts'
+import { IN_STEP, logThresholdCrossings } from './low-stock.ts'
+import { isExpiredSql, ORDER_FIELDS, type OrderRecord, toOrder } from './order-rows.ts'
+import { readClock } from './sql.ts'
+
+/** The number of orders that are decided and written together. */
+const ORDERS_PER_STEP = 1_000
+/** If more orders are added or changed, one log row asks subscribers to list the orders again. */
+const MAX_LOGGED_ORDERS = 1_000
+
+const ORDER_LAYOUT = layoutOf<OrderRow>(ORDER_ROW)
+const STORED_ORDER: StoredRecord = {
+  joins: 'LEFT JOIN orders ON orders.id = sorted.id',
+  id: 'orders.id',
+  // A file cannot express an order that is neither open nor complete, so such an order differs from every row.
+  column: (column) =>
+    column === 'complete'
+      ? "CASE orders.state WHEN 'open' THEN false WHEN 'complete' THEN true END"
+      : `orders.${column}`,
+}
+const STEP_ROWS = 'FROM differing WHERE id BETWEEN $1 AND $2'
+
+interface OrderEntry extends LockedEntry {
+  readonly lastChange: bigint | null
+}
+
+/** A preview remembers the entries that it has changed, because it writes nothing. */
+type Mode =
+  | { readonly type: 'preview'; readonly changedEntries: Map<bigint, OrderEntry> }
+  | { readonly type: 'write'; readonly writesLog: boolean }
+
+/** Orders are decided by id with the rules of the API, while the stock of their pets is locked. */
+export const ORDER_IMPORT: ImportKind<OrderRow> = {
+  staged: ORDER_LAYOUT,
+  differing: ORDER_LAYOUT,
+  hasPetIds: false,
+  lock: async () => {},
+  compare: (tables, scope) => compareInSql(tables, STORED_ORDER, scope),
+  refuse: (tables) =>
+    decideOrders(tables, { at: 0, keyId: '' }, { type: 'preview', changedEntries: new Map() }),
+  write: async (tables, options) => {
+    if (tables.hasRowLocks) {
+      await tables.lockStock('pet_id IN (SELECT pet_id FROM differing)')
+      await tables.touch('SELECT id FROM differing')
+      await tables.compareTouched()
+    }
+    // Before the first order is written, so that orders created meanwhile get other ids.
+    await tables.raiseIds('orders', 'id', 'is_new')
+    const writesLog = (await tables.count()) <= MAX_LOGGED_ORDERS
+    await decideOrders(tables, options, { type: 'write', writesLog })
+    await tables.throwIfRefused(options)
+    if (!writesLog) await tables.logRelist(options)
+  },
+}
+
+async function decideOrders(
+  tables: ImportTables<OrderRow>,
+  options: ApplyOptions,
+  mode: Mode,
+): Promise<void> {
+  await tables.writeInSteps(options, (step) => decideStep(tables, step, options, mode), {
+    size: ORDERS_PER_STEP,
+  })
+}
+
+async function decideStep(
+  tables: ImportTables<OrderRow>,
+  step: Step,
+  { at, keyId }: ApplyOptions,
+  mode: Mode,
+): Promise<void> {
+  const changedEntries = mode.type === 'preview' ? mode.changedEntries : new Map<bigint, OrderEntry>()
+  const rows = await tables.session.rows<TableRow>(`SELECT * ${STEP_ROWS} ORDER BY id`, step.from, step.to)
+  const entries = await readEntries(tables, step)
+  for (const petId of entries.keys()) {
+    const changed = changedEntries.get(petId)
+    if (changed !== undefined) entries.set(petId, changed)
+  }
+  const locked = await readOrders(tables, step)
+  // A preview has already released the expired holds of these pets in an earlier step.
+  const expiredHolds = locked.expiredHolds.filter(({ petId }) => !changedEntries.has(petId))
+  const stock = new StockDraft(entries)
+  const writesLog = mode.type === 'write' && mode.writesLog
+  const orders = new OrdersDraft(stock, { ...locked, expiredHolds }, writesLog)
+  const refused = rows.flatMap((row) => {
+    const order = ORDER_LAYOUT.fromSql(row)
+    const reason = importOrder(orders, order, { at, keyId })
+    stock.logThresholdCrossings({ at, keyId })
+    return reason === undefined ? [] : [{ id: order.id, line: Number(row.line), reason }]
+  })
+  if (mode.type === 'write') {
+    const { records, reserved, low } = stock
+    const decision = { records, reserved, low, orders: orders.changes, catalog: undefined }
+    await tables.database.writeDecision(decision, (petId) => entries.get(petId)?.lastChange ?? null)
+  } else {
+    for (const [petId, entry] of entries) changedEntries.set(petId, { ...entry, ...stock.entry(petId) })
+  }
+  await tables.refuse(refused)
+}
+
+async function readEntries(
+  { session }: ImportTables<OrderRow>,
+  { from, to }: Step,
+): Promise<Map<bigint, OrderEntry>> {
+  const rows = await session.rows<LockedRow & { readonly last_change: bigint | null }>(
+    `SELECT ${LOCKED_FIELDS}, last_change FROM stock WHERE pet_id IN (SELECT pet_id ${STEP_ROWS})`,
+    from,
+    to,
+  )
+  return new Map(rows.map((row) => [row.pet_id, { ...toLockedEntry(row), lastChange: row.last_change }]))
+}
+
+async function readOrders(
+  { session, database }: ImportTables<OrderRow>,
+  { from, to }: Step,
+): Promise<LockedOrders> {
+  const now = await readClock(session, database.clock)
+  const named = await session.rows<OrderRecord>(
+    `SELECT ${ORDER_FIELDS} FROM orders WHERE id IN (SELECT id ${STEP_ROWS})`,
+    from,
+    to,
+  )
+  const expired = await session.rows<OrderRecord>(
+    `SELECT ${ORDER_FIELDS} FROM orders ${database.dialect.indexedBy('orders_held')}
+    WHERE pet_id IN (SELECT pet_id ${STEP_ROWS}) AND ${isExpiredSql('$3')}`,
+    from,
+    to,
+    now,
+  )
+  return {
+    now: Number(now),
+    newIds: [],
+    expiredHolds: expired.map((row) => toOrder(row)),
+    orders: new Map(named.map((row) => [row.id, toOrder(row)])),
+  }
+}
+
+/**
+ * The number of rows that are decided together. They fit into the buffers of a connection: a PostgreSQL server that waits
+ * for a suspended process to read would not notice that the process is suspended.
+ */
+const ROWS_PER_DECISION = 1_000
+
+const ADJUSTMENT_LAYOUT = layoutOf<AdjustmentChange>(ADJUSTMENT_CHANGE)
+
+/** One adjustment of many pets. The result of each row is a new quantity, which the rules of the API decide. */
+export const ADJUSTMENT_IMPORT: ImportKind<AdjustmentChange> = {
+  staged: ADJUSTMENT_LAYOUT,
+  differing: layoutOf<AdjustmentChange>(COUNT_ROW),
+  hasPetIds: true,
+  lock: (tables) => tables.lockStock('pet_id IN (SELECT id FROM sorted)'),
+  compare: (tables, scope) => {
+    const steps = { table: 'sorted', condition: IN_SCOPE[scope], size: ROWS_PER_DECISION } as const
+    return tables.inSteps(steps, async ({ from, to }) => {
+      const rows = await tables.session.rows<TableRow>(
+        `SELECT change.*, stock.quantity AS stock_quantity, stock.status AS stock_status
+        FROM (SELECT * FROM sorted WHERE id BETWEEN $1 AND $2 AND ${IN_SCOPE[scope]}) AS change
+        LEFT JOIN (SELECT * FROM stock WHERE pet_id BETWEEN $1 AND $2) AS stock ON pet_id = id ORDER BY id`,
+        from,
+        to,
+      )
+      const { changed, refused } = decideRows(rows.map(toAdjustmentRow))
+      if (changed.length > 0) {
+        await tables.session.insert(
+          'differing',
+          {
+            id: 'integer',
+            line: 'integer',
+            is_new: 'boolean',
+            is_fresh: 'boolean',
+            quantity: 'integer',
+            old_quantity: 'integer',
+          },
+          changed.map(({ petId, line, before, after }) => [petId, line, false, false, after, before]),
+        )
+      }
+      await tables.refuse(refused.map(({ petId, line, reason }) => ({ id: petId, line, reason })))
+    })
+  },
+  write: async (tables, options) => {
+    await tables.throwIfRefused(options)
+    await tables.writeInSteps(options, async (step) => {
+      await tables.logPets('change', step, options)
+      const { dialect } = tables.database
+      await tables.run(logThresholdCrossings(dialect, IN_STEP, [step.from, step.to], options))
+    })
+  },
+}
+
+function toAdjustmentRow(row: TableRow): AdjustmentRow {
+  const { line, stock_quantity: quantity, stock_status: status } = row
+  // The column holds one of the words for a status.
+  const entry = quantity === null ? undefined : { quantity: Number(quantity), status: status as PetStatus }
+  return { line: Number(line), value: ADJUSTMENT_LAYOUT.fromSql(row), entry }
+}

@@ -1,0 +1,129 @@
+import { CATEGORY } from '../core/catalog/category.ts'
+import { STOCKED_PET } from '../core/catalog/pet.ts'
+import { ORDER_ROW } from '../core/orders/order.ts'
+import {
+  CONTENT_KINDS,
+  type ContentBatch,
+  type ContentCounts,
+  type ContentKind,
+  type ContentStore,
+  type ContentValue,
+  contentColumns,
+} from '../core/transfer/copy.ts'
+import type { TransferStore } from '../core/transfer/transfer-store.ts'
+import type { Fields, RecordOf } from '../core/values/field.ts'
+import { CATEGORY_IMPORT, PET_IMPORT } from './import-catalog.ts'
+import { type ImportDatabase, ImportTables } from './import-pipeline.ts'
+import { ADJUSTMENT_IMPORT, ORDER_IMPORT } from './import-stock.ts'
+import { isExpiredSql } from './order-rows.ts'
+import { rowReader, selectList } from './record-rows.ts'
+import {
+  inLongSession,
+  type LongSession,
+  readClock,
+  type SqlDatabase,
+  type StoreClock,
+  statement,
+} from './sql.ts'
+
+export function transferVerbs(
+  database: SqlDatabase,
+  clock: StoreClock,
+  openImport: () => Promise<ImportDatabase>,
+): Omit<TransferStore, 'backupTo' | 'writePause'> {
+  return {
+    stagePets: async () => ImportTables.create(await openImport(), PET_IMPORT),
+    stageCategories: async () => ImportTables.create(await openImport(), CATEGORY_IMPORT),
+    stageOrders: async () => ImportTables.create(await openImport(), ORDER_IMPORT),
+    stageAdjustment: async () => ImportTables.create(await openImport(), ADJUSTMENT_IMPORT),
+    exportPets: () => exportRecords(database, STOCKED_PET, 'pets JOIN stock ON stock.pet_id = pets.id'),
+    exportCategories: () => exportRecords(database, CATEGORY, 'categories'),
+    exportOrders: () =>
+      exportRecords(database, ORDER_ROW, async (session) => {
+        const isExpired = isExpiredSql(String(await readClock(session, clock)))
+        return `(SELECT *, state = 'complete' AS complete FROM orders
+          WHERE state = 'complete' OR (state = 'open' AND (${isExpired}) IS NOT TRUE)) AS exported`
+      }),
+  }
+}
+
+/** All records of one snapshot by id, in batches. */
+async function* exportRecords<Of extends Fields>(
+  database: SqlDatabase,
+  fields: Of,
+  source: string | ((session: LongSession) => Promise<string>),
+): AsyncGenerator<RecordOf<Of>[]> {
+  const toRecord = rowReader(fields)
+  const session = await database.longSession()
+  try {
+    await session.beginRead()
+    const from = typeof source === 'string' ? source : await source(session)
+    const batches = session.batches<object>(`SELECT ${selectList(fields)} FROM ${from} ORDER BY id`)
+    for await (const rows of batches) yield rows.map((row) => toRecord(row))
+  } finally {
+    await session.close()
+  }
+}
+
+export function contentVerbs(database: SqlDatabase): ContentStore {
+  return {
+    countContents: async () => {
+      const counts = CONTENT_KINDS.map((kind) => `(SELECT count(*) FROM ${sourceOf(kind)}) AS ${kind}`)
+      const [row] = await database.rows<Record<ContentKind, bigint>>(`SELECT ${counts.join()}`)
+      return Object.fromEntries(
+        CONTENT_KINDS.map((kind) => [kind, Number(row?.[kind] ?? 0)]),
+      ) as ContentCounts
+    },
+
+    readContents: () => readContents(database),
+
+    writeContents: (batches) =>
+      inLongSession(database, (session) =>
+        session.writeInSteps(async () => {
+          for await (const { kind, rows } of batches) await session.insert(kind, contentColumns(kind), rows)
+          // A service that already uses the database reads everything again.
+          for (const text of database.dialect.newIdentity) await session.run(text)
+        }),
+      ),
+
+    renewIdentity: async () => {
+      const { newIdentity, skipIds } = database.dialect
+      await database.commit([...newIdentity, ...skipIds].map((text) => statement(text)))
+    },
+  }
+}
+
+/** All tables of one snapshot. */
+async function* readContents(database: SqlDatabase): AsyncGenerator<ContentBatch> {
+  const { keyOrder } = database.dialect
+  /** The tables whose order of insertion matters and is not in their first columns. */
+  const order: Partial<Record<ContentKind, string>> = { audit: 'id', keys: `created_at, ${keyOrder}` }
+  const session = await database.longSession()
+  try {
+    await session.beginRead()
+    for (const kind of CONTENT_KINDS) {
+      const columns = Object.entries(contentColumns(kind))
+      const names = columns.map(([name]) => name).join()
+      const batches = session.batches<Record<string, ContentValue>>(
+        `SELECT ${names} FROM ${sourceOf(kind)} ORDER BY ${order[kind] ?? '1, 2'}`,
+      )
+      for await (const rows of batches) {
+        yield { kind, rows: rows.map((row) => columns.map(([name, type]) => toContent(row[name], type))) }
+      }
+    }
+  } finally {
+    await session.close()
+  }
+}
+
+/** SQLite returns booleans as integers. */
+function toContent(value: ContentValue | undefined, type: string): ContentValue {
+  if (value === undefined || value === null) return null
+  return type === 'boolean' ? Boolean(value) : value
+}
+
+/** Leaves out the rows of unused keys and refused requests, which exist only to be locked. */
+function sourceOf(kind: ContentKind): string {
+  if (kind === 'limit_windows') return 'limit_windows WHERE last_used_at IS NOT NULL'
+  return kind === 'idempotency' ? "idempotency WHERE answer <> ''" : kind
+}
