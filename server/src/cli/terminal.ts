@@ -78,7 +78,8 @@ export function withIsoTimes<Field extends string, Item extends Partial<Record<F
   item: Item,
   ...fields: readonly Field[]
 ) {
-  return { ...item, ...Object.fromEntries(fields.map((field) => [field, isoTime(item[field])])) }
+  const others = Object.entries(item).filter(([name]) => !fields.some((field) => field === name))
+  return Object.fromEntries([...others, ...fields.map((field) => [field, isoTime(item[field])])])
 }
 
 export function grouped(value: number): string {

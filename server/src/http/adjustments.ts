@@ -74,9 +74,10 @@ export const adjustInventory = defineOperation({
 })
 
 const parsePurpose = bodyParser(Type.Object(PURPOSE))
-const parseFields = bodyParser(Type.Object(ADJUSTMENT_CHANGE))
-const parsePetId = bodyParser(Type.Object({ petId: ADJUSTMENT_CHANGE.petId }))
-const PET_ID = codecOf('petId', ADJUSTMENT_CHANGE.petId)
+const { petId: PetId, ...AMOUNTS } = ADJUSTMENT_CHANGE
+const parsePetId = bodyParser(Type.Object({ petId: PetId }))
+const parseAmounts = bodyParser(Type.Object(AMOUNTS))
+const PET_ID = codecOf('petId', PetId)
 
 /** Throws a ServiceError whose details list every wrong change. */
 function parseAdjustment(body: JsonObject) {
@@ -112,7 +113,7 @@ function parseChange(sent: unknown, seen: Set<bigint>): AdjustmentChange {
   seen.add(petId)
   const problem = choiceProblem(sent.delta, sent.quantity)
   if (problem !== undefined) throw invalid(problem)
-  const { delta, quantity, expected } = parseFields(sent)
+  const { delta, quantity, expected } = parseAmounts(sent)
   return delta === undefined ? { petId, quantity: quantity ?? 0, expected } : { petId, delta, expected }
 }
 

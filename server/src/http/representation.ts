@@ -55,12 +55,19 @@ export function pageTextReply(
   json: string,
   next: string | undefined,
 ): Reply {
-  const parameters = new URLSearchParams()
-  for (const [name, value] of Object.entries({ ...query, cursor: next })) {
-    if (value !== undefined) parameters.set(name, String(value))
-  }
-  const link = next === undefined ? {} : { Link: `<${request.path}?${parameters}>; rel="next"` }
+  const link = next === undefined ? {} : { Link: `<${nextAddress(request, query, next)}>; rel="next"` }
   return conditional(jsonTextReply(json, link), request)
+}
+
+/** Repeats the parameters as they were sent: a parsed time is a number. */
+function nextAddress(request: HttpRequest, query: PageQuery, cursor: string): string {
+  const sent = new URLSearchParams(request.query)
+  const parameters = new URLSearchParams()
+  for (const [name, value] of Object.entries({ ...query, cursor: undefined })) {
+    if (value !== undefined) parameters.set(name, sent.get(name) ?? String(value))
+  }
+  parameters.set('cursor', cursor)
+  return `${request.path}?${parameters}`
 }
 
 export function matchesTag(ifNoneMatch: string | null, tag: string): boolean {

@@ -1,9 +1,12 @@
 import type { CatalogStore } from '../core/catalog/catalog-store.ts'
+import { PET } from '../core/catalog/pet.ts'
 import { type IndexedPet, PetIndex } from '../core/catalog/pet-index.ts'
 import type { FoundPet, SearchPlace } from '../core/catalog/search.ts'
 import type { PetStatus } from '../core/stock/inventory.ts'
 import { ServiceError } from '../core/values/errors.ts'
+import { toPet } from './catalog-rows.ts'
 import { isExpiredSql } from './order-rows.ts'
+import { selectList } from './record-rows.ts'
 import type { Dialect, LongSession, StoreClock } from './sql.ts'
 import type { Reader, SearchRequest } from './workers.ts'
 
@@ -236,25 +239,23 @@ async function findBarcode(
   return owner?.id
 }
 
+/** The fields of a pet, and: */
 interface FoundRecord {
   readonly id: bigint
-  readonly name: string
-  readonly category_id: bigint
-  readonly status: PetStatus
   readonly quantity: bigint
   readonly reserved: bigint
-  readonly barcode: string | null
   readonly low_at: bigint | null
-  readonly own_low_at: bigint | null
   readonly low_since: bigint | null
   /** The units that expired holds still reserve. */
   readonly expired: bigint
 }
 
+const { id: _, ...FOUND_FIELDS } = PET
+
 /** Reads the pets whose ids are in the JSON array $2. $1 is the time. */
 function rowsStatement({ dialect, clock }: SearchSource): string {
   return `
-    SELECT wanted.id, name, category_id, status, quantity, reserved, barcode, low_at, low_stock_at AS own_low_at, (
+    SELECT wanted.id, ${selectList(FOUND_FIELDS)}, quantity, reserved, low_at, (
         SELECT CAST(coalesce(sum(orders.quantity), 0) AS BIGINT) FROM orders ${dialect.indexedBy('orders_held')}
         WHERE orders.pet_id = wanted.id AND ${isExpiredSql(clock.sql('$1'))}) AS expired,
       CASE WHEN is_low THEN (
@@ -265,16 +266,14 @@ function rowsStatement({ dialect, clock }: SearchSource): string {
 }
 
 function toFound(row: FoundRecord, place: SearchPlace): FoundPet {
+  const { id: petId, lowStockAt: ownLowStockAt, ...fields } = toPet(row)
   return {
-    petId: row.id,
-    name: row.name,
-    categoryId: row.category_id,
-    status: row.status,
+    petId,
+    ...fields,
     quantity: Number(row.quantity),
     reserved: Number(row.reserved - row.expired),
-    ...(row.barcode === null ? {} : { barcode: row.barcode }),
     ...(row.low_at === null ? {} : { lowStockAt: Number(row.low_at) }),
-    ...(row.own_low_at === null ? {} : { ownLowStockAt: Number(row.own_low_at) }),
+    ...(ownLowStockAt === undefined ? {} : { ownLowStockAt }),
     ...(row.low_since === null ? {} : { lowSince: Number(row.low_since) }),
     place,
   }

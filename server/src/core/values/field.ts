@@ -143,8 +143,15 @@ export interface FieldCodec {
   fromSql(value: bigint | string | boolean): unknown
 }
 
+const CODECS = new WeakMap<Fields, readonly FieldCodec[]>()
+
+/** The codecs of a record, in the order of its fields. They are built once. */
 export function codecsOf(fields: Fields): readonly FieldCodec[] {
-  return Object.entries(fields).map(([name, schema]) => codecOf(name, schema))
+  const known = CODECS.get(fields)
+  if (known !== undefined) return known
+  const codecs = Object.entries(fields).map(([name, schema]) => codecOf(name, schema))
+  CODECS.set(fields, codecs)
+  return codecs
 }
 
 export function codecOf(name: string, schema: TSchema): FieldCodec {
