@@ -115,7 +115,7 @@ function framingLine(status: number, framing: Framing): string {
   return framing === 'until_close' || status === 204 || status === 304 ? '' : `Content-Length: ${framing}\r\n`
 }
 
-export interface WriterEvents {
+interface WriterEvents {
   /** Unsent bytes now wait for the client. */
   onStall(): void
   /** The answer is sent, after it had to wait. */
@@ -324,7 +324,7 @@ function drain(left: Uint8Array[]): Iterator<Uint8Array> {
 }
 
 /** A socket. */
-export interface ByteSink {
+interface ByteSink {
   /** Returns how many bytes it accepted, or -1 if the connection is broken. */
   write(data: string | Uint8Array): number
 }

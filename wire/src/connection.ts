@@ -13,7 +13,7 @@ import { type RequestHead, RequestInput, RequestProblem } from './request-head.t
 type PeerTask = 'handshake' | 'send_first_byte' | 'begin_request' | 'finish_request' | 'read_answer' | 'close'
 
 /** Shared by all connections of a listener. */
-export interface ConnectionParts {
+interface ConnectionParts {
   readonly handler: Handler
   /** How long the client may take for each task. */
   readonly seconds: Readonly<Record<PeerTask, number>>
