@@ -30,14 +30,15 @@ function advisory(severity: string) {
 }
 
 describe('the audit of dependencies', () => {
-  test('tells what is high, and counts what is not', async () => {
+  test('lists severe vulnerabilities and counts the others', async () => {
     const answer = { typebox: [advisory('high')], commander: [advisory('moderate')] }
     const outcome = await auditAgainst(() => Response.json(answer))
-    expect(outcome).toEqual({ grave: [expect.stringMatching(/^typebox .*: high$/)], lesser: 1 })
+    const severe = [expect.stringMatching(/^typebox .*: high$/)]
+    expect(outcome).toEqual({ type: 'checked', severe, lesser: 1 })
   }, 120_000)
 
-  test('says when the registry does not tell, instead of calling it safe', async () => {
+  test('reports a registry that does not answer, instead of success', async () => {
     const outcome = await auditAgainst(() => new Response(null, { status: 405 }))
-    expect(outcome).toEqual({ unreachable: expect.stringContaining('405') })
+    expect(outcome).toEqual({ type: 'unreachable', reason: expect.stringContaining('405') })
   }, 120_000)
 })

@@ -101,7 +101,7 @@ describe('the dependency rule fails when', () => {
     ],
     ['an import is made at run time', 'server/src/core/x.ts', "const y = await import('../http/app.ts')"],
     ['an import is of a type in passing', 'server/src/core/x.ts', "let y: import('../http/app.ts').App"],
-    ['a file is on no floor', 'server/src/other/x.ts', ''],
+    ['a file is in no layer', 'server/src/other/x.ts', ''],
   ])('%s', (_, path, source) => {
     expect(found(path, source)).toHaveLength(1)
   })
@@ -127,11 +127,11 @@ describe('the dependency rule fails when', () => {
 
   test('and says what to do', () => {
     expect(found('server/src/http/x.ts', "import { openStore } from '../store/open-store.ts'")).toEqual([
-      'server/src/http/x.ts may not import server/src/store/open-store.ts: http takes what it needs as an argument, ' +
-        'by a port of core; service/compose.ts hands it in',
+      'server/src/http/x.ts may not import server/src/store/open-store.ts: http gets ports of core as arguments; ' +
+        'service/compose.ts passes them in',
     ])
     expect(found('server/src/http/x.ts', "import type { Store } from '../store/store.ts'")).toEqual([
-      'server/src/http/x.ts may not import server/src/store/store.ts: take the one port you need, ' +
+      'server/src/http/x.ts may not import server/src/store/store.ts: import the port that you need, ' +
         'core/<subject>/<subject>-store.ts',
     ])
   })
@@ -150,11 +150,11 @@ describe('a circle of imports', () => {
     expect(circles(three)).toEqual(['core/a.ts → core/b.ts → core/c.ts → core/a.ts'])
     expect(circleViolations(three, {})).toEqual([
       'core/a.ts → core/b.ts → core/c.ts → core/a.ts is a circle: ' +
-        'move what both ends need into a file that imports neither',
+        'move the shared code into a file that imports neither end',
     ])
   })
 
-  test('is found where it begins behind other files, and where there are two', () => {
+  test('is found if it starts behind other files, and if there are two', () => {
     const several = filesOf({
       'a.ts': "import './m.ts'",
       'm.ts': "import './n.ts'\nimport './x.ts'",
@@ -164,7 +164,7 @@ describe('a circle of imports', () => {
     expect(circles(several)).toEqual(['m.ts → n.ts → m.ts', 'x.ts → x.ts'])
   })
 
-  test('is not seen where two ways lead to the same file', () => {
+  test('is not reported if two paths lead to the same file', () => {
     const diamond = filesOf({
       'a.ts': "import './b.ts'\nimport './c.ts'",
       'b.ts': "import './d.ts'",
@@ -174,11 +174,11 @@ describe('a circle of imports', () => {
     expect(circles(diamond)).toEqual([])
   })
 
-  test('may stand where it is known, and must leave the list when it is gone', () => {
+  test('is tolerated if it is known, and must leave the list once it is gone', () => {
     const known = { 'core/a.ts → core/b.ts → core/c.ts → core/a.ts': 'a reason' }
     expect(circleViolations(three, known)).toEqual([])
     expect(circleViolations(new Map(), known)).toEqual([
-      'core/a.ts → core/b.ts → core/c.ts → core/a.ts is no circle any more: take it off KNOWN_CIRCLES',
+      'core/a.ts → core/b.ts → core/c.ts → core/a.ts is no longer a circle: remove it from KNOWN_CIRCLES',
     ])
   })
 })
