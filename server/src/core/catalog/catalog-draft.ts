@@ -25,7 +25,7 @@ export interface LockedCatalog {
   readonly barcodes: ReadonlyMap<string, bigint>
   /** The categories that the commands remove and that have pets. */
   readonly usedCategories: ReadonlySet<bigint>
-  /** Enough ids for the pets and categories that the commands create without one. */
+  /** Enough ids for the pets and categories that the commands create without an id. */
   readonly newPetIds: readonly bigint[]
   readonly newCategoryIds: readonly bigint[]
 }
