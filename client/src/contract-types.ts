@@ -577,7 +577,7 @@ export interface AdjustmentChange {
   readonly delta?: number
   /** The new stock count. */
   readonly quantity?: number
-  /** The current stock count. If it is another one, the answer is 412. */
+  /** The current stock count. If it differs, the answer is 412. */
   readonly expected?: number
 }
 

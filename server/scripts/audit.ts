@@ -1,14 +1,14 @@
 /**
- * Fails when a dependency has a known vulnerability that is high or critical. `npm run check` runs it. Where the
- * registry does not answer, such as without a network, it says so and goes on: that tells nothing about our code.
+ * Fails if a dependency has a known vulnerability that is high or critical. `npm run check` runs it. If the registry does
+ * not answer, as without a network, it prints that and succeeds.
  */
 import { fileURLToPath } from 'node:url'
 
-/** Each folder with a lock file of its own. */
+/** The folders with a lock file of their own. */
 const FOLDERS = ['.', 'bench'] as const
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 
-/** As much of npm's report as is looked at. */
+/** The part of npm's report that is used. */
 interface AuditReport {
   readonly message?: string
   readonly metadata?: { readonly vulnerabilities: Readonly<Record<string, number>> }
@@ -16,30 +16,33 @@ interface AuditReport {
 }
 
 export type AuditOutcome =
-  | { readonly unreachable: string }
-  /** One line for each package that is high or critical. */
-  | { readonly grave: readonly string[]; readonly lesser: number }
+  | { readonly type: 'unreachable'; readonly reason: string }
+  /** `severe` has a line for each package with a high or critical vulnerability. */
+  | { readonly type: 'checked'; readonly severe: readonly string[]; readonly lesser: number }
 
-/** Asks the registry about the packages of one lock file; nothing is installed or changed. */
+/** Queries the registry for the packages of one lock file. Installs and changes nothing. */
 export async function audit(folder: string, flags: readonly string[] = []): Promise<AuditOutcome> {
-  const patience = ['--fetch-retries=0', '--fetch-timeout=20000']
-  const npm = Bun.spawn(['npm', 'audit', '--json', '--package-lock-only', ...patience, ...flags], {
+  const timeouts = ['--fetch-retries=0', '--fetch-timeout=20000']
+  const npm = Bun.spawn(['npm', 'audit', '--json', '--package-lock-only', ...timeouts, ...flags], {
     cwd: folder,
     stdout: 'pipe',
     stderr: 'ignore',
   })
-  const report = parsed(await new Response(npm.stdout).text())
+  const report = parseReport(await new Response(npm.stdout).text())
   await npm.exited
-  if (report?.metadata === undefined) return { unreachable: report?.message ?? 'npm gave no report' }
+  if (report?.metadata === undefined) {
+    return { type: 'unreachable', reason: report?.message ?? 'npm printed no report' }
+  }
   const found = Object.entries(report.vulnerabilities ?? {})
-  const grave = found.filter(([, { severity }]) => severity === 'high' || severity === 'critical')
+  const severe = found.filter(([, { severity }]) => severity === 'high' || severity === 'critical')
   return {
-    grave: grave.map(([name, { severity, range }]) => `${name} ${range}: ${severity}`),
-    lesser: found.length - grave.length,
+    type: 'checked',
+    severe: severe.map(([name, { severity, range }]) => `${name} ${range}: ${severity}`),
+    lesser: found.length - severe.length,
   }
 }
 
-function parsed(text: string): AuditReport | undefined {
+function parseReport(text: string): AuditReport | undefined {
   try {
     return JSON.parse(text) as AuditReport
   } catch {
@@ -52,16 +55,16 @@ if (import.meta.main) {
     FOLDERS.map(async (folder) => [folder, await audit(ROOT + folder)] as const),
   )
   for (const [folder, outcome] of outcomes) {
-    const of = folder === '.' ? 'the dependencies' : `the dependencies of ${folder}/`
-    if ('unreachable' in outcome) {
-      console.log(`${of} were NOT checked for known vulnerabilities: ${outcome.unreachable}`)
+    const subject = folder === '.' ? 'the dependencies' : `the dependencies of ${folder}/`
+    if (outcome.type === 'unreachable') {
+      console.log(`${subject} were NOT checked for known vulnerabilities: ${outcome.reason}`)
       continue
     }
-    for (const line of outcome.grave) console.error(line)
-    if (outcome.grave.length > 0) {
-      console.error(`see "npm audit" in ${folder}; update what it names, or replace it`)
+    for (const line of outcome.severe) console.error(line)
+    if (outcome.severe.length > 0) {
+      console.error(`run "npm audit" in ${folder}; update or replace the packages that it names`)
       process.exitCode = 1
     } else
-      console.log(`${of} have no known vulnerability that is high or critical (${outcome.lesser} lesser)`)
+      console.log(`${subject} have no high or critical known vulnerability (${outcome.lesser} less severe)`)
   }
 }

@@ -1,6 +1,6 @@
 import { Glob } from 'bun'
 
-/** What a test file imports that has a browser in it. */
+/** A test file that imports one of these uses a browser. */
 const NEEDS_BROWSER = /from '\.[^']*\/support\/(?:shop|chromium)\.ts'/
 
 /** The test files that need Chromium, by their paths from the root of the repository. */
@@ -13,8 +13,8 @@ export async function browserTests(root: string): Promise<string[]> {
 }
 
 /**
- * What a run without Chromium leaves out, in one line; thrown where it must not be left out, since a green run of CI says
- * that everything holds. `missing` says why it is not there, and how to install it, in its first line.
+ * One line about the tests that a run without Chromium skips. Throws it in CI, which must run all tests. The first line of
+ * `missing` says why Chromium is missing and how to install it.
  */
 export function leftOutLine(files: readonly string[], missing: string, isCi: boolean): string {
   const [advice] = missing.split('\n')

@@ -1,4 +1,4 @@
-/** Writes openapi.json (`--write`), or fails when it is not what the operations say (`--check`). */
+/** Writes openapi.json (`--write`), or fails if it differs from the operations (`--check`). */
 
 import { buildContract } from '../src/http/contract.ts'
 import { readConfig } from '../src/service/config.ts'
@@ -6,19 +6,19 @@ import { readConfig } from '../src/service/config.ts'
 const path = new URL('../../openapi.json', import.meta.url).pathname
 
 const { petSunset } = readConfig({}, {})
-/** Of a service on this machine. A running one shows its own addresses. */
+/** The addresses of a service on this machine. A running service shows its own addresses. */
 const addresses = { baseUrl: 'http://127.0.0.1:8080/v1', stagingBaseUrl: 'http://127.0.0.1:8081/v1' }
 const contract = `${JSON.stringify(buildContract({ ...addresses, sunset: petSunset }), null, 2)}\n`
 
 if (process.argv.includes('--write')) {
   await Bun.write(path, contract)
-  console.log('openapi.json is written')
+  console.log('wrote openapi.json')
 } else {
   const file = Bun.file(path)
   const checkedIn = (await file.exists()) ? await file.text() : ''
   if (checkedIn !== contract) {
-    console.error('openapi.json has drifted from the operations: run "npm run contract" and commit it')
+    console.error('openapi.json differs from the operations: run "npm run contract" and commit it')
     process.exit(1)
   }
-  console.log('openapi.json agrees with the operations')
+  console.log('openapi.json matches the operations')
 }

@@ -1,44 +1,48 @@
-/** Fails when a file imports what its floor may not know, or when imports go in a circle. `npm run check` runs it. */
+/** Fails if a file imports a file that its layer may not know, or if imports are circular. `npm run check` runs it. */
 import { Glob } from 'bun'
 
 const ROOT = new URL('../../', import.meta.url).pathname
 const FOLDERS = ['server/src', 'wire/src', 'wire/test', 'client/src', 'web/src']
 
 /**
- * Paths begin at the root of the repository. What ends in `/` or `:` means everything that begins so, what ends in `/*`
- * the files of that folder without those of the folders in it, and anything else itself.
+ * Patterns of paths from the root of the repository. A pattern that ends in `/` or `:` matches everything that starts with
+ * it. A pattern that ends in `/*` matches the files of that folder, but not those of its subfolders.
  */
-interface Floor {
+interface Layer {
   readonly files: string
-  /** What they may import beside each other. */
+  /** The imports that are allowed, in addition to files of the same layer. */
   readonly may: readonly string[]
-  /** What somebody who imports anything else should do. */
+  /** Advice for a file that imports anything else. */
   readonly instead: string
 }
 
 const CORE = 'server/src/core/'
 const STORE = 'server/src/store/'
 const SERVICE_MAY = [
-  ...['server/src/service/', CORE, `${STORE}*`, 'server/src/http/', 'server/src/telemetry/'],
+  'server/src/service/',
+  CORE,
+  `${STORE}*`,
+  'server/src/http/',
+  'server/src/telemetry/',
   'server/src/delivery/',
   '@petstore/wire',
 ]
 
-/** From the bottom up; the first that fits a file is its own. */
-const FLOORS: readonly Floor[] = [
+/** From the bottom up. The first layer that matches a file applies to it. */
+const LAYERS: readonly Layer[] = [
   {
     files: 'wire/src/',
     may: ['bun', 'node:'],
-    instead: 'wire is HTTP/1.1 on a socket and knows nothing above it; let the caller pass in what it needs',
+    instead: 'wire is HTTP/1.1 on a socket and knows nothing above it; pass in what it needs',
   },
   {
     files: 'wire/test/',
     may: ['wire/', 'bun', 'bun:test', 'fast-check', 'node:'],
-    instead: 'wire is tested alone; move what it needs into wire/test, or this test into server/test',
+    instead: 'wire is tested on its own; move the helper into wire/test, or this test into server/test',
   },
   {
     files: `${CORE}values/`,
-    // Hashing is computation, not I/O: the one thing the core takes from outside.
+    // Hashing and schemas are computation, not I/O.
     may: ['node:crypto', 'typebox'],
     instead: 'values are below every subject; move this file into the subject that it needs',
   },
@@ -46,40 +50,44 @@ const FLOORS: readonly Floor[] = [
     files: CORE,
     may: ['node:crypto', 'typebox'],
     instead:
-      'core has no I/O, no HTTP and no SQL; give the port of the subject a verb, and fulfil it in store/',
+      'core has no I/O, no HTTP and no SQL; add a method to the port of the subject, and implement it in store/',
   },
   {
     files: `${STORE}open-store.ts`,
     may: [CORE, STORE],
-    instead: 'it opens a store and knows nothing above it',
+    instead: 'open-store.ts opens a store and knows nothing above it',
   },
   {
     files: `${STORE}sqlite/`,
     may: [CORE, `${STORE}*`, 'bun:sqlite', 'node:fs', 'node:path', 'node:worker_threads'],
-    instead: 'an adapter knows core and what stands in store/ for both; move what both need there',
+    instead: 'an adapter knows core and the shared files in store/; move code that both adapters need there',
   },
   {
     files: `${STORE}postgres/`,
     may: [CORE, `${STORE}*`, 'bun', 'node:net', 'node:path', 'node:worker_threads'],
-    instead: 'an adapter knows core and what stands in store/ for both; move what both need there',
+    instead: 'an adapter knows core and the shared files in store/; move code that both adapters need there',
   },
   {
     files: `${STORE}*`,
     may: [CORE, 'node:worker_threads'],
-    instead: 'what both adapters share knows core alone; only open-store.ts knows the adapters',
+    instead: 'code that both adapters share knows only core; only open-store.ts knows the adapters',
   },
   {
     files: 'server/src/http/',
     may: [CORE, '@petstore/wire', 'typebox', 'typebox/compile', 'node:crypto', 'node:zlib'],
-    instead: 'http takes what it needs as an argument, by a port of core; service/compose.ts hands it in',
+    instead: 'http gets ports of core as arguments; service/compose.ts passes them in',
   },
   {
     files: 'server/src/delivery/',
     may: [
-      ...[CORE, 'server/src/http/events.ts', 'server/src/http/reply.ts'],
-      ...['node:crypto', 'node:dns/promises', 'node:net'],
+      CORE,
+      'server/src/http/events.ts',
+      'server/src/http/reply.ts',
+      'node:crypto',
+      'node:dns/promises',
+      'node:net',
     ],
-    instead: 'delivery brings messages to addresses; what is told and when is decided in core/webhooks',
+    instead: 'delivery sends messages; core/webhooks decides which messages are sent, and when',
   },
   {
     files: 'server/src/telemetry/',
@@ -89,21 +97,24 @@ const FLOORS: readonly Floor[] = [
   {
     files: 'server/src/service/compose.ts',
     may: [...SERVICE_MAY, 'web/dist/pages.ts'],
-    instead: 'compose.ts connects core, store, http, telemetry and the built pages, and does nothing itself',
+    instead: 'compose.ts only connects core, store, http, telemetry and the built pages',
   },
   {
     files: 'server/src/service/',
     may: [...SERVICE_MAY, 'node:path'],
-    instead: 'connect it in service/compose.ts, which alone knows that there are pages; no adapter by name',
+    instead: 'connect it in service/compose.ts; only that file knows the pages, and no file names an adapter',
   },
   {
     files: 'server/src/cli/',
     may: [
-      ...[CORE, 'server/src/service/', 'commander', 'node:'],
-      ...['open-store.ts', 'opening.ts', 'database-url.ts', 'store.ts'].map((name) => STORE + name),
-      // Whether an address will do is asked of the one who would send there.
+      CORE,
+      'server/src/service/',
+      'commander',
+      'node:',
+      ...['open-store.ts', 'opening.ts', 'store.ts'].map((name) => STORE + name),
+      // Checks the address of a new webhook.
       'server/src/delivery/http-sender.ts',
-      // The supervisor logs as the service does.
+      // The supervisor logs like the service.
       'server/src/telemetry/logger.ts',
     ],
     instead: 'a command opens a store with store/open-store.ts and runs the service with service/',
@@ -111,74 +122,76 @@ const FLOORS: readonly Floor[] = [
   {
     files: 'client/src/',
     may: [],
-    instead: 'the client is made of web standards alone and has no dependencies',
+    instead: 'the client uses web standards only and has no dependencies',
   },
   {
-    // A file is read in the page by the very rules by which `petstore import` reads it.
+    // The page reads files by the same rules as `petstore import`.
     files: 'web/src/stock-page/import/',
     may: [
-      ...['web/src/', '@petstore/client', 'react'],
+      'web/src/',
+      '@petstore/client',
+      'react',
       ...['csv.ts', 'rows.ts'].map((name) => `${CORE}transfer/${name}`),
     ],
-    instead: 'of the core it takes how a file is read; all else goes through @petstore/client',
+    instead: 'of the core it uses only the file readers; everything else goes through @petstore/client',
   },
   {
     files: 'web/src/',
     may: ['@petstore/client', 'react', 'react-dom', 'react-dom/client'],
-    instead: 'the pages use the service as everybody does, through @petstore/client',
+    instead: 'the pages use the service like any client, through @petstore/client',
   },
 ]
 
-/** The type that has every port in it, and who may take it. */
+/** The type with all ports, and the folders that may import it. */
 const ALL_PORTS = `${STORE}store.ts`
-const TAKES_ALL_PORTS = [STORE, 'server/src/service/', 'server/src/cli/']
+const MAY_IMPORT_ALL_PORTS = [STORE, 'server/src/service/', 'server/src/cli/']
 
-/** Circles that stand for now, each as it is printed, with the reason. */
+/** Tolerated circles, as they are printed, with the reason. */
 export const KNOWN_CIRCLES: Readonly<Record<string, string>> = {}
 
 const IMPORT = /^\s*(?:import|export)\b[\w\s{},*]*['"]([^'"]+)['"]|\bimport\(\s*['"]([^'"]+)['"]\s*\)/gm
 
-/** What a file imports, types included: files as their paths, packages by their names. */
+/** The imports of a file, types included: the paths of files and the names of packages. */
 export function importsOf(path: string, source: string): string[] {
   return [...source.matchAll(IMPORT)]
     .map((match) => match[1] ?? match[2] ?? '')
     .map((specifier) => (specifier.startsWith('.') ? resolved(path, specifier) : specifier))
 }
 
-/** What is wrong with the imports of one file. */
+/** The forbidden imports of one file. */
 export function violations(path: string, imports: readonly string[]): string[] {
-  const floor = FLOORS.find(({ files }) => matches(files, path))
-  if (floor === undefined)
-    return [`${path} is on no floor: name its folder in server/scripts/dependency-rule.ts`]
-  const allowed = [floor.files, ...floor.may]
+  const layer = LAYERS.find(({ files }) => matches(files, path))
+  if (layer === undefined)
+    return [`${path} is in no layer: add its folder to server/scripts/dependency-rule.ts`]
+  const allowed = [layer.files, ...layer.may]
   return imports.flatMap((target) => {
-    if (target === ALL_PORTS && !TAKES_ALL_PORTS.some((one) => matches(one, path))) {
-      return `${path} may not import ${target}: take the one port you need, core/<subject>/<subject>-store.ts`
+    if (target === ALL_PORTS && !MAY_IMPORT_ALL_PORTS.some((pattern) => matches(pattern, path))) {
+      return `${path} may not import ${target}: import the port that you need, core/<subject>/<subject>-store.ts`
     }
-    if (allowed.some((one) => matches(one, target))) return []
-    return `${path} may not import ${target}: ${floor.instead}`
+    if (allowed.some((pattern) => matches(pattern, target))) return []
+    return `${path} may not import ${target}: ${layer.instead}`
   })
 }
 
-/** Each way on which a file comes back to itself by imports, from its first file in the order of names. */
+/** The circles of imports. Each starts with its first file in alphabetical order. */
 export function circles(imports: ReadonlyMap<string, readonly string[]>): string[] {
   const found = new Set<string>()
-  const way: string[] = []
+  const visited: string[] = []
   const done = new Set<string>()
   const visit = (path: string): void => {
-    const start = way.indexOf(path)
-    if (start !== -1) found.add(asText(way.slice(start)))
+    const start = visited.indexOf(path)
+    if (start !== -1) found.add(circleText(visited.slice(start)))
     if (start !== -1 || done.has(path)) return
-    way.push(path)
+    visited.push(path)
     for (const target of imports.get(path) ?? []) if (imports.has(target)) visit(target)
-    way.pop()
+    visited.pop()
     done.add(path)
   }
   for (const path of [...imports.keys()].toSorted()) visit(path)
   return [...found].toSorted()
 }
 
-/** What is wrong with all files together. */
+/** Circles that are not known, and known circles that no longer exist. */
 export function circleViolations(
   imports: ReadonlyMap<string, readonly string[]>,
   known: Readonly<Record<string, string>>,
@@ -187,17 +200,17 @@ export function circleViolations(
   return [
     ...found
       .filter((circle) => known[circle] === undefined)
-      .map((circle) => `${circle} is a circle: move what both ends need into a file that imports neither`),
+      .map((circle) => `${circle} is a circle: move the shared code into a file that imports neither end`),
     ...Object.keys(known)
       .filter((circle) => !found.includes(circle))
-      .map((circle) => `${circle} is no circle any more: take it off KNOWN_CIRCLES`),
+      .map((circle) => `${circle} is no longer a circle: remove it from KNOWN_CIRCLES`),
   ]
 }
 
-function asText(circle: readonly string[]): string {
+function circleText(circle: readonly string[]): string {
   const first = circle.indexOf(circle.toSorted()[0] ?? '')
-  const turned = [...circle.slice(first), ...circle.slice(0, first)]
-  return [...turned, turned[0]].join(' → ')
+  const rotated = [...circle.slice(first), ...circle.slice(0, first)]
+  return [...rotated, rotated[0]].join(' → ')
 }
 
 function matches(pattern: string, path: string): boolean {
@@ -212,17 +225,17 @@ function resolved(path: string, specifier: string): string {
   return new URL(specifier, `file:///${path}`).pathname.slice(1)
 }
 
-/** Every file under the rule, with what it imports. */
+/** The imports of every file that the rule covers. */
 export async function readImports(folders: readonly string[] = FOLDERS): Promise<Map<string, string[]>> {
   const imports = new Map<string, string[]>()
   for (const folder of folders) {
     const before = imports.size
-    // One pattern each: Bun's Glob finds nothing where a choice in braces has a slash in it.
+    // One pattern per folder: Bun's Glob finds nothing if an alternative in braces contains a slash.
     for await (const path of new Glob(`${folder}/**/*.{ts,tsx}`).scan(ROOT)) {
       imports.set(path, importsOf(path, await Bun.file(ROOT + path).text()))
     }
     if (imports.size === before) {
-      throw new Error(`${folder} has no source file: mend FOLDERS in server/scripts/dependency-rule.ts`)
+      throw new Error(`${folder} has no source files: fix FOLDERS in server/scripts/dependency-rule.ts`)
     }
   }
   return imports
@@ -236,5 +249,5 @@ if (import.meta.main) {
   ]
   for (const violation of found) console.error(violation)
   if (found.length > 0) process.exit(1)
-  console.log(`the imports of ${imports.size} files keep to the dependency rule, and none goes in a circle`)
+  console.log(`the imports of ${imports.size} files follow the dependency rule and contain no circle`)
 }

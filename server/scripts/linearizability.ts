@@ -1,6 +1,6 @@
 /**
- * Drives four instances on one PostgreSQL at once and checks what they answered:
- * `bun server/scripts/linearizability.ts [requests] [seed]`. Then stops PostgreSQL five times under load.
+ * Sends requests to four instances on one PostgreSQL and checks that their answers are linearizable:
+ * `bun server/scripts/linearizability.ts [requests] [seed]`. Then crashes PostgreSQL five times under load.
  */
 import {
   crashViolations,
@@ -21,14 +21,14 @@ const { recorded, keyed } = driven
 console.log(
   `${recorded.requests} requests on 4 instances in ${driven.seconds.toFixed(1)} s, answered ${JSON.stringify([...recorded.statuses])}`,
 )
-console.log(`beside them requests with keys: ${JSON.stringify(keyed.counts)}`)
+console.log(`concurrent requests with idempotency keys: ${JSON.stringify(keyed.counts)}`)
 console.log(
-  `${recorded.operations.length + keyed.operations.length} updates and looks at single pets: ${driven.contradictions.length} contradictions; deadlocks: ${driven.deadlocks}`,
+  `${recorded.operations.length + keyed.operations.length} updates and reads of single pets: ${driven.contradictions.length} contradictions; deadlocks: ${driven.deadlocks}`,
 )
 const crashed = await driveThroughCrashes(CRASHES)
 const recoveries = crashed.recoveriesMs.map((ms) => `${Math.round(ms)} ms`).join(', ')
 console.log(
-  `${CRASHES} crashes under load of ${crashed.requests} requests: ${crashed.contradictions.length} contradictions, statuses ${crashed.statuses}, refused within ${Math.round(crashed.longestRefusalMs)} ms, back after ${recoveries}`,
+  `${CRASHES} crashes under a load of ${crashed.requests} requests: ${crashed.contradictions.length} contradictions, statuses ${crashed.statuses}, refusals within ${Math.round(crashed.longestRefusalMs)} ms, recovered after ${recoveries}`,
 )
 const violations = [...driveViolations(driven), ...crashViolations(crashed)]
 for (const violation of violations.slice(0, MAX_SHOWN)) console.error(violation)

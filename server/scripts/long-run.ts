@@ -1,9 +1,9 @@
 /**
- * Mixed load for a long time, and whether the service is at the end what it was at the beginning:
+ * Runs a mixed load for a long time and compares the service at the end with the service at the beginning:
  * `npm run long-run -- [--minutes 20] [--postgres] [--seed 1]`.
  *
- * A run of 20 minutes or more writes what it saw to docs/reliability/, a shorter one, which proves little, to
- * data/long-run/. The exit code is 1 if the service became slower or larger by more than 10 %, or lost handles.
+ * A run of 20 minutes or more writes its report to docs/reliability/. A shorter run, which proves little, writes to
+ * data/long-run/. The exit code is 1 if the service became more than 10 % slower or larger, or leaked file descriptors.
  */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -16,7 +16,7 @@ import { checksOf } from '../test/faults/long-run-results.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const LONG_ENOUGH_MINUTES = 20
-const LEAST_MINUTES = 1
+const MIN_MINUTES = 1
 
 const { values } = parseArgs({
   options: {
@@ -26,13 +26,15 @@ const { values } = parseArgs({
   },
 })
 const [minutes, seed] = [Number(values.minutes), Number(values.seed)]
-if (!(minutes >= LEAST_MINUTES) || !Number.isInteger(seed)) {
-  console.error(`long-run: --minutes must be ${LEAST_MINUTES} or more and --seed a whole number`)
+if (!(minutes >= MIN_MINUTES) || !Number.isInteger(seed)) {
+  console.error(`long-run: --minutes must be ${MIN_MINUTES} or more, and --seed a whole number`)
   process.exit(2)
 }
 
 const results = await runLong({
-  ...{ minutes, seed, onPostgres: values.postgres },
+  minutes,
+  seed,
+  onPostgres: values.postgres,
   say: (progress) => console.log(`${new Date().toISOString().slice(11, 19)} ${progress}`),
 })
 const folder = join(ROOT, minutes >= LONG_ENOUGH_MINUTES ? 'docs/reliability' : 'data/long-run')
@@ -48,5 +50,5 @@ for (const { what, atBeginning, atEnd, wanted, isMet } of checks) {
   console.log(`${isMet ? 'ok ' : 'NOT'} ${what}: ${atBeginning}, at the end ${atEnd}; wanted: ${wanted}`)
 }
 for (const [what, times] of Object.entries(results.surprises)) console.log(`${times} times: ${what}`)
-console.log(`written to ${join(folder, name)}.md, .json and .svg`)
+console.log(`wrote ${join(folder, name)}.md, .json and .svg`)
 process.exit(checks.every(({ isMet }) => isMet) ? 0 : 1)

@@ -1,10 +1,11 @@
 /**
- * Measures what an import of pets does to the writes of a running service:
+ * Measures how an import of pets delays the writes of a running service:
  * `bun server/scripts/measure-import-pause.ts [--rows 1000000] [--kind new|changed] [--postgres] [--obey] [--program MAIN]`.
  *
- * Eight callers set quantities beside the import: four of pets that the file changes (with `--kind new` the file changes
- * none of theirs), four of other pets. The report has the writes that were refused, the longest wait for an answer, and
- * the longest time in which no write succeeded. With `--obey` a caller that is refused waits for Retry-After. `--program` runs another version: its server/src/cli/main.ts.
+ * Eight callers set quantities during the import: four callers those of pets in the file, four callers those of other pets.
+ * With `--kind new`, the file has only new pets, so all callers change other pets. The report has the refused writes, the
+ * longest wait for an answer, and the longest time without a successful write. With `--obey`, a refused caller waits for
+ * Retry-After. `--program` measures another version, given its server/src/cli/main.ts.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -19,10 +20,10 @@ const MAIN = fileURLToPath(new URL('../src/cli/main.ts', import.meta.url))
 const STATUSES = ['available', 'pending', 'sold']
 /** These pets are in the store and never in the file. */
 const OTHER_PETS = { first: 100_000_001, count: 100 }
-const CALLERS_OF_EACH = 4
+const CALLERS_PER_GROUP = 4
 const PAUSE_BETWEEN_WRITES_MS = 10
-/** The callers write alone before the import and after it. */
-const ALONE_MS = 1_000
+/** How long the callers write before the import starts and after it ends. */
+const WITHOUT_IMPORT_MS = 1_000
 
 const { values } = parseArgs({
   options: {
@@ -36,7 +37,7 @@ const { values } = parseArgs({
 const rows = Number(values.rows)
 const isChanged = values.kind === 'changed'
 if (!Number.isInteger(rows) || rows < 1 || rows > 5_000_000 || !['new', 'changed'].includes(values.kind)) {
-  console.error('measure-import-pause: --rows is an integer from 1 to 5000000, --kind is new or changed')
+  console.error('measure-import-pause: --rows must be an integer from 1 to 5000000, --kind new or changed')
   process.exit(2)
 }
 const command = [process.execPath, values.program]
@@ -70,13 +71,13 @@ async function measure(): Promise<void> {
   const ofOthers = new Caller(OTHER_PETS)
   let isOver = false
   const writing = [ofFile, ofOthers].flatMap((caller) =>
-    Array.from({ length: CALLERS_OF_EACH }, () => caller.write(service.address, key, () => isOver)),
+    Array.from({ length: CALLERS_PER_GROUP }, () => caller.write(service.address, key, () => isOver)),
   )
-  await Bun.sleep(ALONE_MS)
+  await Bun.sleep(WITHOUT_IMPORT_MS)
   const began = performance.now()
-  const said = await importFile(file)
+  const messages = await importFile(file)
   const seconds = (performance.now() - began) / 1_000
-  await Bun.sleep(ALONE_MS)
+  await Bun.sleep(WITHOUT_IMPORT_MS)
   isOver = true
   await Promise.all(writing)
   await service.stop()
@@ -85,7 +86,7 @@ async function measure(): Promise<void> {
   console.log(
     `${database}, ${rows.toLocaleString('en-US')} ${values.kind} pets, import took ${seconds.toFixed(1)} s`,
   )
-  if (said !== '') console.log(said.trim().replaceAll(/^/gm, '  import: '))
+  if (messages !== '') console.log(messages.trim().replaceAll(/^/gm, '  import: '))
   if (isChanged) console.log(`  pets of the file: ${ofFile.report()}`)
   console.log(`  ${isChanged ? 'other pets' : 'callers'}: ${ofOthers.report()}`)
 }
@@ -101,7 +102,7 @@ async function writeCsv(path: string, firstId: number, count: number, added: num
   await file.end()
 }
 
-/** Returns what the import wrote on standard error besides its progress. */
+/** Returns the messages of the import on standard error, without its progress. */
 async function importFile(file: string): Promise<string> {
   const yes = values.program === MAIN ? ['--yes'] : []
   const { stderr } = await start('import', file, ...yes)
@@ -118,7 +119,7 @@ async function start(...args: string[]) {
   return outcome
 }
 
-/** Writes quantities of some pets, and keeps count of the answers. */
+/** Writes quantities of some pets and counts the answers. */
 class Caller {
   readonly #pets: { readonly first: number; readonly count: number }
   #answers = 0

@@ -1,7 +1,7 @@
 /**
  * Measures import and export on this machine: `bun server/scripts/measure-import.ts [rows]`, 1,000,000 by default.
- * Beside each import a writer tries the write lock every 2 ms; the longest time it had to wait is how long the
- * service could not have written.
+ * During each import, a writer tries to take the write lock every 2 ms. Its longest wait is the time in which a service
+ * could not have written.
  */
 import { Database, SQLiteError } from 'bun:sqlite'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -22,7 +22,7 @@ const folder = mkdtempSync(join(tmpdir(), 'petstore-measure-'))
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
 const at = (name: string) => join(folder, name)
 
-/** Each tenth name needs quotes. `shuffled` spreads the ids over all of int64, in no order. */
+/** Every tenth name needs quotes. `shuffled` spreads the ids over all of int64 in random order. */
 async function writeCsv(
   path: string,
   options: { readonly changed?: number; readonly shuffled?: boolean } = {},
@@ -54,7 +54,7 @@ async function writeChanges(
   await file.end()
 }
 
-/** Runs the real program, and gives how long it took and the most memory it had (VmHWM). */
+/** Runs the real program. Returns its duration and its peak memory (VmHWM). */
 async function run(...args: string[]): Promise<{ seconds: number; peakMegabytes: number }> {
   const began = performance.now()
   const program = Bun.spawn([process.execPath, MAIN, ...args], {
@@ -62,13 +62,13 @@ async function run(...args: string[]): Promise<{ seconds: number; peakMegabytes:
     stderr: 'pipe',
     env: { PATH: '/usr/bin:/bin' },
   })
-  const told = new Response(program.stderr).text()
+  const stderr = new Response(program.stderr).text()
   let peak = 0
   while (program.exitCode === null) {
     peak = Math.max(peak, peakOf(program.pid))
     await Promise.race([program.exited, Bun.sleep(25)])
   }
-  if ((await program.exited) !== 0) throw new Error(`petstore ${args.join(' ')} failed: ${await told}`)
+  if ((await program.exited) !== 0) throw new Error(`petstore ${args.join(' ')} failed: ${await stderr}`)
   return { seconds: (performance.now() - began) / 1_000, peakMegabytes: Math.round(peak / 1_000) }
 }
 
@@ -80,7 +80,7 @@ function peakOf(pid: number): number {
   }
 }
 
-/** Tries the write lock until `isOver`; gives the longest time in which it could not be had. */
+/** Tries to take the write lock until `isOver`. Returns the longest wait for it. */
 async function longestLock(path: string, isOver: () => boolean): Promise<number> {
   const database = new Database(path)
   database.run('PRAGMA busy_timeout = 0')
@@ -125,7 +125,7 @@ function report(label: string, seconds: number, peakMegabytes: number, more = ''
 
 await writeCsv(at('pets.csv'))
 await measureImport('import, all new', at('pets.csv'), at('a.db'))
-await measureImport('import, nothing different', at('pets.csv'), at('a.db'))
+await measureImport('import, no difference', at('pets.csv'), at('a.db'))
 await writeCsv(at('pets.csv'), { changed: 10 })
 await measureImport('import, 10 quantities different', at('pets.csv'), at('a.db'))
 await writeCsv(at('pets.csv'), { changed: rows })
@@ -136,16 +136,16 @@ await measureImport('adjust, a delta for every pet', at('changes.csv'), at('a.db
 await writeChanges(at('changes.csv'), 'petId,quantity', (row) => (row % 1_000) + (row <= 10 ? 0 : 2))
 await measureImport('import of a count, 10 different', at('changes.csv'), at('a.db'))
 await writeCsv(at('pets.csv'), { shuffled: true })
-await measureImport('import, all new, ids in no order', at('pets.csv'), at('b.db'))
+await measureImport('import, all new, ids in random order', at('pets.csv'), at('b.db'))
 
 for (const format of ['csv', 'jsonl']) {
   const [one, two] = [at(`one.${format}`), at(`two.${format}`)]
   const from = ['--format', format, '--database-url', `sqlite:${at('b.db')}`]
   const exported = await run('export', one, ...from)
   report(`export, ${format}`, exported.seconds, exported.peakMegabytes)
-  await measureImport(`import into an empty one, ${format}`, one, at(`c.${format}.db`))
+  await measureImport(`import into an empty store, ${format}`, one, at(`c.${format}.db`))
   await run('export', two, '--format', format, '--database-url', `sqlite:${at(`c.${format}.db`)}`)
   const isSame = Buffer.compare(readFileSync(one), readFileSync(two)) === 0
-  console.log(`export after that import is ${isSame ? 'the same, byte for byte' : 'NOT THE SAME'}`)
+  console.log(`the export after that import is ${isSame ? 'identical' : 'NOT IDENTICAL'}`)
   if (!isSame) process.exitCode = 1
 }

@@ -1,4 +1,4 @@
-/** Writes dist/petstore-VERSION-SYSTEM.tar.gz: the executable of `npm run build` and what belongs beside it. */
+/** Writes dist/petstore-VERSION-SYSTEM.tar.gz: the executable of `npm run build` with its manual, completions and docs. */
 import { chmodSync, cpSync, mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'

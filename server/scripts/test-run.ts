@@ -1,6 +1,6 @@
 /**
- * Everything that must hold: `npm test`. The checks run beside the tests. All tests share one executable, and what goes
- * with them lies in memory where there is room. What took longest in the last run begins first.
+ * Runs all checks and tests: `npm test`. The checks run in parallel with the tests. All tests share one executable, and their
+ * files are in memory if there is room. The slowest tests of the last run start first.
  */
 import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -13,7 +13,7 @@ import { browserTests, leftOutLine } from './browser-tests.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const TIMINGS = join(ROOT, 'node_modules/.cache/petstore')
-/** The test runner cannot end a test that never returns to the event loop. One that is interrupted names it. */
+/** The test runner cannot end a test that never returns to the event loop. An interrupt makes it name that test. */
 const MAX_PASS_MS = 35 * 60_000
 
 async function succeeds(
@@ -28,15 +28,15 @@ async function succeeds(
     killSignal: 'SIGINT',
   })
   const exitCode = await program.exited
-  if (program.signalCode === 'SIGINT') console.error(`${command.join(' ')}: no end after 35 minutes`)
+  if (program.signalCode === 'SIGINT') console.error(`${command.join(' ')}: not finished within 35 minutes`)
   return exitCode === 0
 }
 
-/** The command of `npm run build` itself, to another place; undefined where nothing can be executed there. */
+/** Builds with the command of `npm run build`. Returns `undefined` if the folder does not allow execution. */
 async function buildExecutable(folder: string): Promise<string | undefined> {
   const executable = join(folder, 'petstore')
   const [, ...build] = packageJson.scripts['build:executable'].replace('dist/petstore', executable).split(' ')
-  if (!(await succeeds(build))) throw new Error('the executable cannot be built')
+  if (!(await succeeds(build))) throw new Error('building the executable failed')
   const { success } = Bun.spawnSync(['/bin/sh', '-c', '"$0" --version', executable])
   return success ? executable : undefined
 }
@@ -52,8 +52,8 @@ async function testOn(
 }
 
 /**
- * The second pass runs on Debian's PostgreSQL 15, as most installations are: the first one has run the tests of the
- * store on version 18.
+ * The second pass runs on Debian's PostgreSQL 15, which is closer to most installations. The first pass has run the tests of
+ * the store on version 18.
  */
 async function chooseSecondPostgres(): Promise<Readonly<Record<string, string>>> {
   if ((Bun.env.TEST_POSTGRES_URL ?? '') !== '' || (Bun.env.TEST_POSTGRES_RELEASE ?? '') !== '') return {}
@@ -75,11 +75,11 @@ async function findLeftOut(): Promise<readonly string[]> {
 const parent = memoryFolder()
 const folder = mkdtempSync(join(parent, 'petstore-tests-'))
 try {
-  // Some tests start the executable as somebody else.
+  // Some tests start the executable as another user.
   chmodSync(folder, 0o755)
   mkdirSync(TIMINGS, { recursive: true })
   const leftOut = await findLeftOut()
-  if (!(await succeeds(['web/build.ts']))) throw new Error('the pages cannot be built')
+  if (!(await succeeds(['web/build.ts']))) throw new Error('building the pages failed')
   const checks = succeeds(['run', '--silent', 'check'])
   const executable = await buildExecutable(folder)
   const env = executable === undefined ? {} : { TEST_PETSTORE: executable, TMPDIR: parent }

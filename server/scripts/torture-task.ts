@@ -1,40 +1,39 @@
-/** What the runner gives to a long form. */
 export interface TortureOptions {
-  /** Everything random comes from it, so that a run can be made again. */
+  /** The seed of all random numbers, so that a run can be repeated. */
   readonly seed: number
-  /** This task's part of the time. */
+  /** This task's share of the time. */
   readonly minutes: number
-  /** Whether the least counts have to be reached, even if that takes longer than the minutes. */
+  /** Whether the task continues until its minimum counts are reached, even if that takes longer. */
   readonly isFull: boolean
-  /** Tells the one who watches how far it is. */
+  /** Prints the progress. */
   readonly say: (progress: string) => void
 }
 
 export interface TortureSummary {
-  /** What was done and measured, in words for a table: `['kills', '200']`. */
+  /** The results for the table: `['kills', '200']`. */
   readonly figures: readonly (readonly [what: string, value: string])[]
-  /** What should not have happened, a line each: none where all is well. */
+  /** One line for each violation of the promise. */
   readonly violations: readonly string[]
 }
 
-/** One long form: what `npm run torture` runs in turn. */
+/** A task of `npm run torture`. */
 export interface TortureTask {
-  /** How `--only` names it. */
+  /** The name for `--only`. */
   readonly name: string
-  /** What it shows if it finds no violation, in a sentence. */
+  /** A sentence that is true if there are no violations. */
   readonly promise: string
-  /** How much of the time it gets, in relation to the others. */
+  /** Its share of the time, relative to the other tasks. */
   readonly share: number
   run(options: TortureOptions): Promise<TortureSummary>
 }
 
-/** Whether to stop, asked with how much has been done: once the time is up and, in a full run, the least is reached. */
+/** Whether a task that has done this much can stop: its time is up and, in a full run, the minimum is reached. */
 export function untilOver(options: TortureOptions, least: number): (done: number) => boolean {
   const deadline = performance.now() + options.minutes * 60_000
   return (done) => performance.now() >= deadline && (done >= least || !options.isFull)
 }
 
-/** Random numbers from 0 up to 1, the same ones for the same seed (mulberry32). */
+/** Random numbers from 0 to 1 that are determined by the seed (mulberry32). */
 export function randomFrom(seed: number): () => number {
   let state = seed >>> 0
   return () => {

@@ -1,9 +1,9 @@
 /**
- * Puts the service through what production will put it through, for as long as it is given:
+ * Tests the service under kills, faults and load for a given time:
  * `npm run torture -- [--minutes 60] [--seed 1] [--only kills,fuzz] [--short]`.
  *
- * Each task has at least the counts that docs/reliability.md promises, even if the minutes are over; with `--short`
- * it ends with its minutes. The exit code is 1 if anything happened that should not have.
+ * Each task reaches at least the counts that docs/reliability.md promises, even if that takes longer. With `--short` it
+ * stops when its time is up. The exit code is 1 if there are violations.
  */
 import { parseArgs } from 'node:util'
 import { connectionsTask } from '../test/faults/connections-task.ts'
@@ -79,7 +79,7 @@ const wholeShare = tasks.reduce((sum, { share }) => sum + share, 0)
 
 const which = values.only === undefined ? '' : ` --only ${values.only}`
 const how = values.short ? ' --short' : ''
-console.log(`seed ${seed}; again with: npm run torture -- --minutes ${minutes} --seed ${seed}${which}${how}`)
+console.log(`seed ${seed}; repeat with: npm run torture -- --minutes ${minutes} --seed ${seed}${which}${how}`)
 const finished: Finished[] = []
 for (const task of tasks) {
   console.log(`${clockTime()} ${task.name}: ${task.promise}`)
@@ -98,7 +98,7 @@ async function finish(task: TortureTask): Promise<Finished> {
     summary = await task.run(options)
   } catch (error) {
     const text = error instanceof Error ? (error.stack ?? error.message) : String(error)
-    summary = { figures: [], violations: [`it did not get to its end: ${text}`] }
+    summary = { figures: [], violations: [`it failed: ${text}`] }
   }
   const seconds = (performance.now() - began) / 1_000
   say(`${summary.violations.length} violations in ${Math.round(seconds)} s`)
@@ -118,10 +118,10 @@ function report(all: readonly Finished[]): string {
 function tasksFrom(only: string | undefined): readonly TortureTask[] {
   if (only === undefined) return TASKS
   return only.split(',').map((name) => {
-    const task = TASKS.find((one) => one.name === name)
+    const task = TASKS.find((candidate) => candidate.name === name)
     if (task !== undefined) return task
-    const names = TASKS.map((one) => one.name).join(', ')
-    return refuse(`--only knows ${names}, got "${name}"`)
+    const names = TASKS.map((candidate) => candidate.name).join(', ')
+    return refuse(`--only must be a comma-separated list of ${names}, got "${name}"`)
   })
 }
 

@@ -33,11 +33,12 @@ describe('the dependency audit', () => {
   test('lists high vulnerabilities, and counts the others', async () => {
     const answer = { typebox: [advisory('high')], commander: [advisory('moderate')] }
     const outcome = await auditAgainst(() => Response.json(answer))
-    expect(outcome).toEqual({ grave: [expect.stringMatching(/^typebox .*: high$/)], lesser: 1 })
+    const severe = [expect.stringMatching(/^typebox .*: high$/)]
+    expect(outcome).toEqual({ type: 'checked', severe, lesser: 1 })
   }, 120_000)
 
   test('reports a registry failure instead of assuming safety', async () => {
     const outcome = await auditAgainst(() => new Response(null, { status: 405 }))
-    expect(outcome).toEqual({ unreachable: expect.stringContaining('405') })
+    expect(outcome).toEqual({ type: 'unreachable', reason: expect.stringContaining('405') })
   }, 120_000)
 })

@@ -123,11 +123,11 @@ describe('the dependency rule fails if', () => {
 
   test('and says what to do', () => {
     expect(found('server/src/http/x.ts', "import { openStore } from '../store/open-store.ts'")).toEqual([
-      'server/src/http/x.ts may not import server/src/store/open-store.ts: http takes what it needs as an argument, ' +
-        'by a port of core; service/compose.ts hands it in',
+      'server/src/http/x.ts may not import server/src/store/open-store.ts: http gets ports of core as arguments; ' +
+        'service/compose.ts passes them in',
     ])
     expect(found('server/src/http/x.ts', "import type { Store } from '../store/store.ts'")).toEqual([
-      'server/src/http/x.ts may not import server/src/store/store.ts: take the one port you need, ' +
+      'server/src/http/x.ts may not import server/src/store/store.ts: import the port that you need, ' +
         'core/<subject>/<subject>-store.ts',
     ])
   })
@@ -146,7 +146,7 @@ describe('an import cycle', () => {
     expect(circles(three)).toEqual(['core/a.ts → core/b.ts → core/c.ts → core/a.ts'])
     expect(circleViolations(three, {})).toEqual([
       'core/a.ts → core/b.ts → core/c.ts → core/a.ts is a circle: ' +
-        'move what both ends need into a file that imports neither',
+        'move the shared code into a file that imports neither end',
     ])
   })
 
@@ -174,7 +174,7 @@ describe('an import cycle', () => {
     const known = { 'core/a.ts → core/b.ts → core/c.ts → core/a.ts': 'a reason' }
     expect(circleViolations(three, known)).toEqual([])
     expect(circleViolations(new Map(), known)).toEqual([
-      'core/a.ts → core/b.ts → core/c.ts → core/a.ts is no circle any more: take it off KNOWN_CIRCLES',
+      'core/a.ts → core/b.ts → core/c.ts → core/a.ts is no longer a circle: remove it from KNOWN_CIRCLES',
     ])
   })
 })

@@ -13,7 +13,7 @@ export interface Answer {
 export type AnswerBody = string | Uint8Array | Parts | LiveBody | null
 
 export interface Parts extends Iterable<Uint8Array> {
-  /** If each part is made from a source when its turn comes: the sources, in the same order. They count as unsent bytes. */
+  /** The sources of the parts, in the same order, if each part is made when its turn comes. They count as unsent bytes. */
   readonly madeOf?: readonly Uint8Array[]
 }
 
@@ -115,7 +115,7 @@ function framingLine(status: number, framing: Framing): string {
   return framing === 'until_close' || status === 204 || status === 304 ? '' : `Content-Length: ${framing}\r\n`
 }
 
-export interface WriterEvents {
+interface WriterEvents {
   /** Unsent bytes now wait for the client. */
   onStall(): void
   /** The answer is sent, after it had to wait. */
@@ -126,7 +126,7 @@ export interface WriterEvents {
   onFailure(error: unknown): void
 }
 
-/** Written of one body before other connections get a turn. */
+/** The number of bytes of one body that are written before other connections get a turn. */
 const MAX_BYTES_PER_TURN = 256 * 1024
 const CONTINUE = 'HTTP/1.1 100 Continue\r\n\r\n'
 const LAST_CHUNK = Buffer.from('0\r\n\r\n')
@@ -324,7 +324,7 @@ function drain(left: Uint8Array[]): Iterator<Uint8Array> {
 }
 
 /** A socket. */
-export interface ByteSink {
+interface ByteSink {
   /** Returns how many bytes it accepted, or -1 if the connection is broken. */
   write(data: string | Uint8Array): number
 }
@@ -379,7 +379,7 @@ class SendQueue {
     if (sent < bytes.length) this.#keep(bytes.subarray(sent))
   }
 
-  /** The head is ASCII. The bytes must not change: unsent ones are not copied. */
+  /** The head is ASCII. The bytes must not change, because unsent bytes are not copied. */
   writeHeadAndBytes(head: string, bytes: Uint8Array): void {
     const joined = Math.min(bytes.length, MAX_JOINED_BYTES)
     ensureScratch(head.length + joined)

@@ -9,11 +9,11 @@ import {
 } from './request.ts'
 import { type RequestHead, RequestInput, RequestProblem } from './request-head.ts'
 
-/** What the client has to do next. */
+/** The next task of the client. */
 type PeerTask = 'handshake' | 'send_first_byte' | 'begin_request' | 'finish_request' | 'read_answer' | 'close'
 
 /** Shared by all connections of a listener. */
-export interface ConnectionParts {
+interface ConnectionParts {
   readonly handler: Handler
   /** How long the client may take for each task. */
   readonly seconds: Readonly<Record<PeerTask, number>>
@@ -29,7 +29,7 @@ export interface ConnectionParts {
 
 /** One socket, from its opening to its end. Its pipeline handles the requests. */
 export class Connection {
-  /** Kept, because a closed socket does not know it any more. */
+  /** Kept here because a closed socket no longer knows it. */
   readonly address: string
   readonly pace = new ReaderPace()
   readonly #socket: Socket<Connection>
@@ -178,9 +178,9 @@ export class Connection {
   }
 }
 
-/** Bytes of pipelined requests that are kept. Beyond this, the socket is paused. */
+/** The number of unread bytes of pipelined requests. Beyond it, the socket is paused. */
 const MAX_UNREAD_BYTES = 64 * 1024
-/** Pipelined requests that are answered before other connections get a turn. */
+/** The number of pipelined requests that are answered before other connections get a turn. */
 const MAX_REQUESTS_PER_TURN = 20
 
 /** Handles the requests of a connection one at a time, in order. */

@@ -33,9 +33,9 @@ export interface ListenOptions {
   readonly requestTimeoutSeconds?: number
   /** For the client to read any byte of an answer. */
   readonly writeTimeoutSeconds?: number
-  /** At the limit, a new connection replaces the oldest idle one that has not authenticated. If there is none, it is refused. */
+  /** At the limit, a new connection replaces the oldest idle connection without a known client, or is refused. */
   readonly maxConnectionsPerAddress?: number
-  /** Kept for all slow clients together. Beyond it, the slowest are dropped. */
+  /** The limit for all slow clients together. Beyond it, the slowest clients are disconnected. */
   readonly maxUnsentBytes?: number
   /** The length of a second; tests shorten it. */
   readonly secondMs?: number
@@ -53,13 +53,13 @@ const DEFAULTS = {
 }
 
 const CLOSE_TIMEOUT_SECONDS = 10
-/** Connections of one address that get an answer when refused. Any more are dropped. */
+/** The number of refused connections of one address that get an answer. Further connections are dropped. */
 const MAX_REFUSALS_PER_ADDRESS = 1_000
 /** The memory of slow clients is checked once a second, and after this many answers with unsent bytes. */
 const UNSENT_ANSWERS_BETWEEN_CHECKS = 16
 /**
  * The next request of an idle connection may be on its way. While stopping, answers therefore say `Connection: close`
- * first, which ends the connections in use. The idle ones are closed when no bytes have arrived for a second, or after
+ * first, which ends the connections in use. Idle connections are closed when no bytes have arrived for a second, or after
  * MAX_SECONDS_UNTIL_QUIET. That second is checked in several parts, so that a machine that was suspended does not count
  * as quiet.
  */
@@ -106,8 +106,8 @@ export function listen(handler: Handler, options: ListenOptions): Listener {
     if (ofAddress?.size === 0) perAddress.delete(connection.address)
   }
   /**
-   * Makes room for one more connection of an address by closing its oldest expendable ones. Returns by how many connections
-   * the address then exceeds its limit. Refused connections that are still closing count.
+   * Makes room for one more connection of an address by closing its oldest expendable connections. Returns by how many
+   * connections the address then exceeds its limit. Refused connections that are still closing count.
    */
   const excessOf = (address: string): number => {
     const ofAddress = perAddress.get(address) ?? new Set()

@@ -10,7 +10,7 @@ export class RequestProblem extends Error {
 }
 
 /** `too_large` is about the body. `broken_off`: the client stopped before the end of its request. */
-export type ProblemKind = 'malformed' | 'too_large' | 'broken_off' | 'timeout' | 'too_many_connections'
+type ProblemKind = 'malformed' | 'too_large' | 'broken_off' | 'timeout' | 'too_many_connections'
 
 export function malformed(message: string): RequestProblem {
   return new RequestProblem('malformed', message)

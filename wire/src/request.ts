@@ -33,7 +33,7 @@ export interface Handler {
 }
 
 const DEFAULT_MAX_BYTES = 64 * 1024
-/** Kept of a body before the handler reads it. */
+/** The size of a body that is kept before the handler reads it. */
 const MAX_KEPT_BYTES = 256 * 1024
 const NO_BYTES = new Uint8Array()
 

@@ -20,7 +20,7 @@ export function table(head: readonly string[], rows: readonly (readonly Cell[])[
   return lines.map((line) => line.trimEnd()).join('\n')
 }
 
-export interface ListFormat<Item> {
+interface ListFormat<Item> {
   readonly columns: readonly (readonly [title: string, cell: (item: Item) => Cell])[]
   readonly toJson: (item: Item) => unknown
   /** Printed instead of a table without rows. */

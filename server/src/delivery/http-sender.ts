@@ -19,7 +19,7 @@ const RETRY_AFTER_STATUSES = [429, 503]
 /** Ignores HTTP_PROXY, because the connection must go to the checked address. Bun's types lack this option. */
 const WITHOUT_PROXY: object = { proxy: false }
 
-export interface HttpSenderOptions {
+interface HttpSenderOptions {
   readonly allowsPrivate: boolean
   readonly clock: Clock
   /** The system's resolver by default. */

@@ -18,17 +18,17 @@ interface Setting {
 export const SETTINGS = {
   host: {
     fallback: '127.0.0.1',
-    help: 'address to listen on; 0.0.0.0 opens it to the network',
+    help: 'address to listen on; 0.0.0.0 makes the service reachable from the network',
     parse: nonEmpty,
   },
   port: {
     fallback: '8080',
-    help: 'port to listen on; 0 takes a free one',
+    help: 'port to listen on; 0 chooses a free port',
     parse: wholeNumber(0, 65_535),
   },
   databaseUrl: {
     fallback: 'sqlite:data/petstore.db',
-    help: 'where the data is: sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/DATABASE',
+    help: 'the database: sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/DATABASE',
     parse: databaseAddress,
   },
   data: {
@@ -49,7 +49,7 @@ export const SETTINGS = {
   },
   pgStatementTimeoutSeconds: {
     fallback: '10',
-    help: 'timeout for a SQL statement of a request, which then gets 503; imports and the like have no timeout',
+    help: 'timeout for a SQL statement of a request, which then gets 503; imports and exports have no timeout',
     parse: wholeNumber(1, 3_600),
   },
   processes: {
@@ -74,7 +74,7 @@ export const SETTINGS = {
   },
   trustProxy: {
     fallback: 'off',
-    help: 'off, on, or the number of your own proxies in front whose X-Forwarded-For is trusted',
+    help: 'off, on, or the number of your own proxies in front of the service; trusts their X-Forwarded-For',
     parse: proxies,
   },
   anonymousPerMinute: {
@@ -94,7 +94,7 @@ export const SETTINGS = {
   },
   webhookPrivateAddresses: {
     fallback: 'off',
-    help: 'on lets webhooks reach private and loopback addresses, and http; keep it off if strangers have keys',
+    help: 'on allows webhooks to private and loopback addresses, and http; keep it off if strangers have keys',
     parse: oneOf('on', 'off'),
   },
   webhookRetrySeconds: {
@@ -109,7 +109,7 @@ export const SETTINGS = {
   },
   metricsPort: {
     fallback: '7387',
-    help: 'port of /metrics; 0 takes a free one, off turns it off; --demo turns it off unless a port is given',
+    help: 'port of /metrics; 0 chooses a free port, off turns it off; --demo turns it off unless a port is given',
     parse: portOrOff,
   },
   logFormat: {
@@ -139,17 +139,17 @@ export const SETTINGS = {
   },
   keepAliveSeconds: {
     fallback: '75',
-    help: 'how long an idle connection stays open; must be longer than in proxies in front',
+    help: 'how long an idle connection stays open; must be longer than the idle timeout of proxies in front',
     parse: wholeNumber(1, 3_600),
   },
   requestTimeoutSeconds: {
     fallback: '10',
-    help: 'timeout for receiving a request, head and body, which then gets 408',
+    help: 'timeout for receiving the head and the body of a request, which then gets 408',
     parse: wholeNumber(1, 3_600),
   },
   maxConnectionsPerAddress: {
     fallback: '1000',
-    help: 'connections from one address, which may be a proxy; at the limit, idle connections without a valid key are closed, then new ones get 503',
+    help: 'maximum number of connections from one address, which may be a proxy; beyond it, idle connections without a valid key are closed first, then new connections get 503',
     parse: wholeNumber(1, 1_000_000),
   },
   maxUnsentMebibytes: {

@@ -1,7 +1,7 @@
 import type { Reason } from '../core/stock/command.ts'
 import type { HistoryFilter, HistoryPage, PruneLimit } from '../core/stock/history.ts'
 import type { HistoryStore } from '../core/stock/stock-store.ts'
-import { parseInt64 } from '../core/values/int64.ts'
+import { MAX_INT64, parseInt64 } from '../core/values/int64.ts'
 import { IS_OF_PET, purposeOf } from './log-rows.ts'
 import type { SqlDatabase, SqlValue } from './sql.ts'
 
@@ -18,25 +18,25 @@ interface HistoryRow {
 }
 
 /** Above the id of every row. */
-const HIGHEST_ID = 2n ** 63n - 1n
+const HIGHEST_ID = MAX_INT64
 /** Below the id of every row. */
 const LOWEST_ID = 0n
 const COLUMNS = 'id, pet_id, before, after, at, key_id, reason, reference'
 
 /**
- * The limits of a page of filtered changes: how many rows of the log it examines, how many of them in one step, and the time
- * after which it begins no further step.
+ * The limits of a page of filtered changes: the number of log rows that it examines, in total and in one step, and the time
+ * after which it starts no further step.
  */
 const WALK = { most: 100_000, step: 5_000, budgetMs: 35 }
 /**
- * Clocks of instances may differ by this much, and a clock may be set back by this much: rows of the log are in the order of
- * their times but for that.
+ * The clocks of instances may differ by this much, and a clock may be set back by this much. Otherwise log rows are in the
+ * order of their times.
  */
 const CLOCK_SKEW_MS = 300_000
 
 /**
- * Bisects the log: the first id from which on times are not before $1; null if the log is empty. It probes rows of changes,
- * unless there is none near: pets that were brought in may have other times.
+ * Bisects the log for the first id with a time of $1 or later; null if the log is empty. It probes the next row of a change
+ * if there is one nearby, because rows of imported pets may have other times.
  */
 const FIRST_ID_SINCE = `
   WITH RECURSIVE bisection (low, high) AS (
@@ -53,8 +53,8 @@ const FIRST_ID_SINCE = `
   )
   SELECT low AS id FROM bisection WHERE low >= high`
 
-/** Whether a log row matches the filter, whose parts are $3 to $7. */
-const FITS = `(CAST($3 AS TEXT) IS NULL OR key_id = CAST($3 AS TEXT)
+/** Whether a log row matches the filter, whose values are $3 to $7. */
+const MATCHES_FILTER = `(CAST($3 AS TEXT) IS NULL OR key_id = CAST($3 AS TEXT)
       OR key_id IN (SELECT id FROM keys WHERE name = CAST($3 AS TEXT)))
     AND (CAST($4 AS TEXT) IS NULL OR reason = CAST($4 AS TEXT))
     AND at >= CAST($5 AS BIGINT) AND at < CAST($6 AS BIGINT)
@@ -74,7 +74,7 @@ const chainWith = (more: string) => `
   SELECT chain.id, pet_id, before, after, at, key_id, reason, reference, name${more}
   FROM chain LEFT JOIN keys ON keys.id = key_id WHERE kind = 'change' ORDER BY chain.id DESC`
 const CHAIN = chainWith('')
-const CHAIN_WITH_FITS = chainWith(`, CASE WHEN ${FITS} THEN 1 ELSE 0 END AS fits`)
+const CHAIN_WITH_MATCHES = chainWith(`, CASE WHEN ${MATCHES_FILTER} THEN 1 ELSE 0 END AS matches`)
 
 /** The pet's latest row. If the pet was removed or imported, its latest 'pet' or 'removed' row. */
 const LATEST = `
@@ -116,11 +116,11 @@ export function historyVerbs(
         const from = await startOfChain(database, petId, cursor === undefined ? undefined : before)
         return from === undefined
           ? { entries: [], next: undefined }
-          : foundInChain(database, { limit, from, filter, walk })
+          : searchChain(database, { limit, from, filter, walk })
       }
       if (!isEmpty(filter)) {
         const from = before < range.end ? before : range.end
-        return foundInLog(database, { limit, from, first: range.first, filter, walk })
+        return searchLog(database, { limit, from, first: range.first, filter, walk })
       }
       const rows = await database.rows<HistoryRow>(
         `SELECT recent.*, name FROM (
@@ -144,7 +144,7 @@ export function historyVerbs(
 }
 
 function isEmpty(filter: HistoryFilter): boolean {
-  return Object.values(filter).every((part) => part === undefined)
+  return Object.values(filter).every((value) => value === undefined)
 }
 
 async function pageOfChain(
@@ -211,38 +211,38 @@ async function isShort(
   return Number(row?.size ?? 0) < most
 }
 
-interface Wanted {
+interface FilteredPage {
   readonly limit: number
   readonly from: bigint
   readonly filter: HistoryFilter
   readonly walk: typeof WALK
 }
 
-/** One step back along the changes of a pet. */
-async function foundInChain(
+/** Goes one step back along the changes of a pet. */
+async function searchChain(
   database: Pick<SqlDatabase, 'rows'>,
-  { limit, from, filter, walk: { step } }: Wanted,
+  { limit, from, filter, walk: { step } }: FilteredPage,
 ): Promise<HistoryPage> {
-  const rows = await database.rows<HistoryRow & { fits: bigint }>(
-    CHAIN_WITH_FITS,
+  const rows = await database.rows<HistoryRow & { matches: bigint }>(
+    CHAIN_WITH_MATCHES,
     from,
     step + 1,
-    ...partsOf(filter),
+    ...filterValues(filter),
   )
   const examined = rows.slice(0, step)
-  const found = examined.filter(({ fits }) => Number(fits) === 1)
+  const found = examined.filter(({ matches }) => Number(matches) === 1)
   const page = toPage(found, limit)
   const isAll = rows.length <= step
   return { ...page, next: page.next ?? (isAll ? undefined : String(examined.at(-1)?.id)) }
 }
 
 /** Goes back in the log step by step, down to the row `first`. Other reads can run between the steps. */
-async function foundInLog(
+async function searchLog(
   database: Pick<SqlDatabase, 'rows'>,
-  { limit, from, first, filter, walk }: Wanted & { readonly first: bigint },
+  { limit, from, first, filter, walk }: FilteredPage & { readonly first: bigint },
 ): Promise<HistoryPage> {
   const found: HistoryRow[] = []
-  const parts = partsOf(filter)
+  const values = filterValues(filter)
   const deadline = performance.now() + walk.budgetMs
   let before = from
   for (let examined = 0; examined < walk.most; examined += walk.step) {
@@ -257,12 +257,12 @@ async function foundInLog(
     if (step?.last == null) return toPage(found, limit)
     const rows = await database.rows<HistoryRow>(
       `SELECT recent.*, name FROM (
-        SELECT ${COLUMNS} FROM log WHERE id < $1 AND id >= $2 AND kind = 'change' AND ${FITS}
+        SELECT ${COLUMNS} FROM log WHERE id < $1 AND id >= $2 AND kind = 'change' AND ${MATCHES_FILTER}
         ORDER BY id DESC LIMIT CAST($8 AS BIGINT)
       ) AS recent LEFT JOIN keys ON keys.id = key_id ORDER BY recent.id DESC`,
       before,
       step.last,
-      ...parts,
+      ...values,
       limit + 1 - found.length,
     )
     found.push(...rows)
@@ -272,7 +272,7 @@ async function foundInLog(
   return { ...toPage(found, limit), next: String(before) }
 }
 
-function partsOf({ who, reason, since, until, petId }: HistoryFilter): readonly SqlValue[] {
+function filterValues({ who, reason, since, until, petId }: HistoryFilter): readonly SqlValue[] {
   return [
     who ?? null,
     reason ?? null,

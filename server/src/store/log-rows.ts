@@ -17,7 +17,7 @@ export const MAX_BEHIND = 10_000n
 /** A pet was added, removed, or changed in anything but its quantity. */
 export const IS_OF_PET = "(kind = 'pet' OR kind = 'removed')"
 
-/** The row may have changed the list of the stock. */
+/** The row may have changed the list of the inventory. */
 export const IS_OF_STOCK = "kind <> 'order' AND kind <> 'low' AND kind <> 'recovered' AND kind <> 'category'"
 
 /** A log row, as it is read for subscribers. */
@@ -35,7 +35,7 @@ export interface LogRow {
   readonly detail: string | null
 }
 
-export const LOG_COLUMNS = 'kind, pet_id, before, after, status, at, key_id, reason, reference, detail'
+export const LOG_FIELDS = 'kind, pet_id, before, after, status, at, key_id, reason, reference, detail'
 
 export function toEvent(row: LogRow, cursor: string): StockEvent {
   const { kind, pet_id, before, after, status, detail } = row
@@ -66,7 +66,7 @@ export function purposeOf({ reason, reference }: Pick<LogRow, 'reason' | 'refere
   return { ...(reason === null ? {} : { reason }), ...(reference === null ? {} : { reference }) }
 }
 
-/** The detail column of a log row: what the other columns do not hold. */
+/** The detail column of a log row. It holds the fields that have no column of their own. */
 export function detailOf(record: LogRecord): string | null {
   switch (record.kind) {
     case 'order':

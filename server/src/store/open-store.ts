@@ -31,7 +31,7 @@ export async function openStore(
   }
 }
 
-/** The path of the write-ahead log of a served SQLite file, if somebody has deleted it. */
+/** The path of the write-ahead log of a served SQLite file, if it was deleted. */
 export function findDeletedLog(path: string): string | undefined {
   return deletedLogOf(path)
 }

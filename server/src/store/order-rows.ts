@@ -1,29 +1,25 @@
 import { ORDER, ORDER_CHANGES, type Order, type OrderChange } from '../core/orders/order.ts'
 import type { Command } from '../core/stock/command.ts'
 import { columnsOf } from '../core/values/field.ts'
-import { detailText, fromDetailText, rowReader, rowValues, selectList } from './record-rows.ts'
+import { changeIn, detailText, fromDetailText, rowReader, selectList } from './record-rows.ts'
 
 export type OrderRecord = Readonly<Record<string, bigint | string | null>> & { readonly id: bigint }
 
 export const ORDER_COLUMNS = columnsOf(ORDER)
 export const ORDER_FIELDS = selectList(ORDER)
 export const toOrder = rowReader(ORDER)
-/** In the order of the columns. */
-export const orderValues = rowValues(ORDER)
 
 /** The condition that an order is an expired hold, written for the partial indexes of holds. `now` is the store's time. */
 export const isExpiredSql = (now: string) => `state = 'open' AND expires_at <= ${now}`
 
-/** The log keeps the whole order, because the order itself goes on changing. */
+/** The log keeps the whole order, because the order changes later. */
 export function toDetail(change: OrderChange, order: Order): string {
   return detailText(ORDER, order, { change })
 }
 
 export function fromDetail(text: string): { readonly change: OrderChange; readonly order: Order } {
   const detail = JSON.parse(text)
-  const change = ORDER_CHANGES.find((one) => one === detail.change)
-  if (change === undefined) throw new Error(`${detail.change} is none of ${ORDER_CHANGES.join(', ')}`)
-  return { change, order: fromDetailText(ORDER, detail) }
+  return { change: changeIn(detail, ORDER_CHANGES), order: fromDetailText(ORDER, detail) }
 }
 
 /** The orders that the commands name, and how many they create. */

@@ -1,11 +1,9 @@
 import { type Order, type OrderState, orderAt } from '../core/orders/order.ts'
 import type { OrderFilter, OrderStore, OrderTotals } from '../core/orders/order-store.ts'
 import type { OrderChanges } from '../core/orders/orders-draft.ts'
+import { MAX_INT64, MIN_INT64 } from '../core/values/int64.ts'
 import { isExpiredSql, ORDER_FIELDS, type OrderRecord, toOrder } from './order-rows.ts'
 import type { SqlDatabase, SqlValue, StoreClock } from './sql.ts'
-
-const LOWEST_ID = -(2n ** 63n)
-const HIGHEST_ID = 2n ** 63n - 1n
 
 const TOTALS = 'count(*) AS orders, CAST(coalesce(sum(quantity), 0) AS BIGINT) AS units'
 
@@ -24,8 +22,8 @@ export function orderVerbs(database: SqlDatabase, clock: StoreClock): Omit<Order
     },
 
     listOrders: async (filter, limit) => {
-      if (filter.after === HIGHEST_ID) return []
-      const from = filter.after === undefined ? LOWEST_ID : filter.after + 1n
+      if (filter.after === MAX_INT64) return []
+      const from = filter.after === undefined ? MIN_INT64 : filter.after + 1n
       const values: SqlValue[] = [from, limit, clock.given()]
       if (filter.petId !== undefined) values.push(filter.petId)
       const rows = await database.rows<OrderRecordNow>(pageOf(filter, clock.sql('$3'), indexedBy), ...values)

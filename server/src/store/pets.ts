@@ -2,6 +2,7 @@ import type { CatalogStore } from '../core/catalog/catalog-store.ts'
 import { defaultCategoryName } from '../core/catalog/category.ts'
 import { STORE_KEY_ID } from '../core/stock/command.ts'
 import type { Clock } from '../core/values/clock.ts'
+import { MAX_INT64, MIN_INT64 } from '../core/values/int64.ts'
 import {
   CATEGORY_FIELDS,
   PET_COLUMNS,
@@ -16,14 +17,12 @@ import { logThresholdCrossings, THRESHOLD } from './low-stock.ts'
 import { highestOwn } from './own-ids.ts'
 import { insertRows, type OwnIds, type SqlDatabase, type Statement, statement } from './sql.ts'
 
-const LOWEST_ID = -(2n ** 63n)
-const HIGHEST_ID = 2n ** 63n - 1n
 const PETS = `SELECT ${PET_FIELDS} FROM stock JOIN pets ON pets.id = pet_id`
 const PAGE = 'ORDER BY pet_id LIMIT CAST($2 AS BIGINT)'
 
-/** A pet that was removed and comes back goes on with its history. */
+/** The history of a pet that was removed continues when it is added again. */
 const LATEST = `(SELECT max(id) FROM log WHERE log.pet_id = stock.pet_id AND ${IS_OF_PET})`
-const PETS_A_STATEMENT = 20
+const PETS_PER_STATEMENT = 20
 
 export function petVerbs(
   database: SqlDatabase,
@@ -32,8 +31,8 @@ export function petVerbs(
   const { dialect } = database
   const { nextLogId, lockCatalog, jsonObject } = dialect
 
-  /** Gives these pets, which were just added, their thresholds, and tells of them. */
-  const tellAdded = (ids: readonly bigint[]): Statement[] => {
+  /** Sets the thresholds of pets that were just added, and writes their log rows. */
+  const logAddedPets = (ids: readonly bigint[]): Statement[] => {
     const added = `pet_id IN (${ids.map((_, index) => `$${index + 1}`).join()})`
     const by = { at: clock(), keyId: STORE_KEY_ID }
     return [
@@ -48,16 +47,17 @@ export function petVerbs(
         SELECT ${nextLogId}, 'pet', pet_id, quantity, status, CAST($${ids.length + 1} AS BIGINT), '${STORE_KEY_ID}',
           ${LATEST}, ${petDetailSql(jsonObject, 'true')}
         FROM stock JOIN pets ON pets.id = pet_id WHERE ${added}`,
-        ...[...ids, by.at],
+        ...ids,
+        by.at,
       ),
       statement(`UPDATE stock SET last_change = ${LATEST} WHERE ${added}`, ...ids),
       ...logThresholdCrossings(dialect, added, ids, by),
     ]
   }
 
-  /** Who makes one later gets another id, without having to look for it. */
-  const raiseIds = (table: OwnIds, given: readonly bigint[]): Statement[] =>
-    highestOwn(given).map((highest) => statement(dialect.raiseIds(table), highest))
+  /** Makes generated ids start above these ids. */
+  const raiseIds = (table: OwnIds, ids: readonly bigint[]): Statement[] =>
+    highestOwn(ids).map((highest) => statement(dialect.raiseIds(table), highest))
 
   return {
     findPet: async (petId) => {
@@ -66,8 +66,8 @@ export function petVerbs(
     },
 
     listPets: async ({ status, after }, limit) => {
-      if (after === HIGHEST_ID) return []
-      const from = after === undefined ? LOWEST_ID : after + 1n
+      if (after === MAX_INT64) return []
+      const from = after === undefined ? MIN_INT64 : after + 1n
       const rows = await (status === undefined
         ? database.rows<object>(`${PETS} WHERE pet_id >= $1 ${PAGE}`, from, limit)
         : database.rows<object>(`${PETS} WHERE pet_id >= $1 AND status = $3 ${PAGE}`, from, limit, status))
@@ -80,20 +80,22 @@ export function petVerbs(
     },
 
     listCategories: async (after, limit) => {
-      if (after === HIGHEST_ID) return []
+      if (after === MAX_INT64) return []
       const rows = await database.rows<object>(
         `SELECT ${CATEGORY_FIELDS} FROM categories WHERE id >= $1 ORDER BY id LIMIT CAST($2 AS BIGINT)`,
-        ...[after === undefined ? LOWEST_ID : after + 1n, limit],
+        after === undefined ? MIN_INT64 : after + 1n,
+        limit,
       )
       return rows.map((row) => toCategory(row))
     },
 
     addPets: async (pets) => {
-      // In the order of their ids, so that two who add the same pets do not deadlock.
+      // In the order of their ids, so that two commits that add the same pets do not deadlock.
       const sorted = pets.toSorted((one, other) => (one.id < other.id ? -1 : 1))
-      const told: Statement[] = []
-      for (let from = 0; from < sorted.length; from += PETS_A_STATEMENT) {
-        told.push(...tellAdded(sorted.slice(from, from + PETS_A_STATEMENT).map(({ id }) => id)))
+      const ids = sorted.map(({ id }) => id)
+      const logStatements: Statement[] = []
+      for (let from = 0; from < ids.length; from += PETS_PER_STATEMENT) {
+        logStatements.push(...logAddedPets(ids.slice(from, from + PETS_PER_STATEMENT)))
       }
       const categoryIds = [...new Set(sorted.map(({ categoryId }) => categoryId))]
       await database.commit([
@@ -108,11 +110,8 @@ export function petVerbs(
           'stock (pet_id, quantity, status)',
           sorted.map(({ id, quantity, status }) => [id, quantity, status]),
         ),
-        ...told,
-        ...raiseIds(
-          'pets',
-          sorted.map(({ id }) => id),
-        ),
+        ...logStatements,
+        ...raiseIds('pets', ids),
         ...raiseIds('categories', categoryIds),
       ])
     },

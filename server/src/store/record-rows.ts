@@ -41,7 +41,7 @@ export function detailText(fields: Fields, record: object, more: Readonly<Record
   return JSON.stringify(detail)
 }
 
-/** The same in SQL, of columns with the names of the fields. `more` has names and expressions. */
+/** The same in SQL, from columns named like the fields. `more` has names and expressions. */
 export function detailSql(
   jsonObject: string,
   fields: Fields,
@@ -55,7 +55,19 @@ export function detailSql(
   return `CAST(${jsonObject}(${parts.join(', ')}) AS TEXT)`
 }
 
-/** Reads what `detailText` wrote. */
+/** The kind of change that a text of `detailText` names. */
+export function changeIn<Change extends string>(
+  detail: { readonly change?: unknown },
+  known: readonly Change[],
+): Change {
+  const change = known.find((candidate) => candidate === detail.change)
+  if (change === undefined) {
+    throw new Error(`the log has the change "${detail.change}", expected one of ${known.join(', ')}`)
+  }
+  return change
+}
+
+/** Reads the fields of a text of `detailText`. */
 export function fromDetailText<Of extends Fields>(fields: Of, detail: Readonly<Record<string, unknown>>) {
   const record: Record<string, unknown> = {}
   for (const codec of codecsOf(fields)) {

@@ -174,7 +174,7 @@ export class PetSearch {
     }
     const done = load()
     this.#loading = { done, deadline: performance.now() + this.#loadTimeoutMs }
-    // If nobody waits for this load, the next search starts another one and reports its failure.
+    // If no search waits for this load, the next search starts another load and reports its failure.
     done.catch(() => {})
   }
 

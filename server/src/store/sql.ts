@@ -9,7 +9,7 @@ export interface Statement {
   readonly values: readonly SqlValue[]
 }
 
-/** A forgettable commit does not wait for the disk: a crash of the machine may undo it, but never its callers' view of it. */
+/** A forgettable commit does not wait for the disk: a crash of the machine, and nothing else, may undo it. */
 export type Durability = 'durable' | 'forgettable'
 
 /** Column names with their types, in order. */
@@ -38,9 +38,9 @@ export interface Dialect {
   readonly jsonObject: string
   /** The column of `keys` that holds the order of insertion. */
   readonly keyOrder: string
-  /** Give a database with new contents a new identity, which invalidates all cursors, and ids above the existing ones. */
+  /** Statements for a database with new contents: a new identity, which invalidates all cursors, and higher generated ids. */
   readonly newIdentity: readonly string[]
-  /** Skip ids that the original database may have generated since the backup. */
+  /** Statements that skip the ids which the original database may have generated since the backup. */
   readonly skipIds: readonly string[]
 }
 

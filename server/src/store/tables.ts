@@ -7,9 +7,11 @@ interface Terms extends Readonly<Dialect['types']> {
   /** A column for the order of insertion, if the database does not keep that order itself. */
   readonly number: string
   readonly serial: string
-  /** The end of a table definition: of any table, of one that is read by its key only, of one whose rows change often. */
+  /** The end of the definition of an ordinary table. */
   readonly plain: string
+  /** The end of the definition of a table that is read by its primary key only. */
   readonly byKey: string
+  /** The end of the definition of a table whose rows change often. */
   readonly hot: string
 }
 

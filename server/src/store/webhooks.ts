@@ -10,9 +10,15 @@ import {
   type WebhookStore,
 } from '../core/webhooks/webhook-store.ts'
 import type { LockedWebhooks, WebhookChanges } from '../core/webhooks/webhooks-draft.ts'
-import { cursorAt, fromCursor, isCursorOf, type LogRange } from './cursor.ts'
-import type { StoreClock } from './sql.ts'
-import { insertRows, type SqlDatabase, type SqlValue, type Statement, statement } from './sql.ts'
+import { cursorAt, fromCursor, isCursorOf, type LogRange, type LogVerbs } from './cursor.ts'
+import {
+  insertRows,
+  type SqlDatabase,
+  type SqlValue,
+  type Statement,
+  type StoreClock,
+  statement,
+} from './sql.ts'
 
 export interface WebhookRow {
   readonly id: bigint
@@ -81,20 +87,16 @@ function valuesOf<Value>(columns: Columns<Value>, value: Value): SqlValue[] {
 }
 
 /** The differences between the two databases. */
-export interface WebhookBase {
+interface WebhookBase {
   /** The FROM clause of the log and the column with the position of a row. */
   readonly log: { readonly from: string; readonly place: string }
   /** Absent if only one process delivers. All processes use the same clock. */
   readonly lease?: { readonly owner: string; readonly clock: StoreClock }
 }
 
-interface LogVerbs {
-  logRange(): Promise<LogRange>
-}
-
 export function webhookVerbs(
   database: SqlDatabase,
-  { logRange }: LogVerbs,
+  { logRange }: Pick<LogVerbs, 'logRange'>,
   { log, lease }: WebhookBase,
 ): WebhookStore & Omit<DeliveryStore, 'version' | 'latestEventCursor' | 'eventsAfter'> {
   const owner = lease?.owner ?? ''

@@ -36,7 +36,7 @@ export type Failure = Pick<FinishedRequest, 'requestId' | 'error'> & Partial<Fin
 const MIN_STATUS = { all: 0, errors: 400, failures: 500, none: 500 } as const
 const SLOW_MS = { all: 1_000, errors: 1_000, failures: 1_000, none: Number.POSITIVE_INFINITY } as const
 const MAX_PATH_LENGTH = 200
-/** Anybody can send invalid requests, without a key: at most one is logged in this time. */
+/** Anyone can send invalid requests, even without a key, so at most one is logged in this time. */
 const INVALID_REQUEST_EVERY_MS = 10
 
 /** How often the number of repeated failures is logged. A failure that did not repeat in this time is forgotten. */

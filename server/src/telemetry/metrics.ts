@@ -18,7 +18,7 @@ import {
 import { CONTENT_TYPE, family, gauge, Histogram, histogramFamily, increment } from './prometheus-text.ts'
 
 /** Values that are read at the time of a scrape. */
-export interface Gauges {
+interface Gauges {
   /** Active keys; `undefined` while the database is unavailable. */
   readonly keys: Readonly<Record<Plan, number>> | undefined
   readonly inventoryEntries: number | undefined
@@ -195,7 +195,7 @@ export class Metrics implements RequestObserver, CommitObserver, DeliveryObserve
   }
 }
 
-export interface ScrapeParts {
+interface ScrapeParts {
   readonly metrics: Metrics
   readonly store: Pick<CatalogStore, 'countPets'> &
     Pick<KeyStore, 'countActiveKeys'> &

@@ -210,7 +210,6 @@ async function checkReadiness(store: Store): Promise<Finding[]> {
   }
 }
 
-/** A running service releases expired holds within two seconds. */
 async function checkHolds(store: Store): Promise<Finding[]> {
   const pets = await store.petsWithExpiredHolds(1_000)
   if (pets.length === 0) return [ok('database', 'there are no expired holds')]

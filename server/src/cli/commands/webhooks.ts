@@ -221,7 +221,7 @@ async function replay(webhookId: bigint, flags: SettingFlags & { readonly from: 
     const at = store.clock()
     const from = flags.from(at)
     const { webhook, lag } = await requireWebhook(store, webhookId)
-    requireNothingSkipped(webhook, lag, from)
+    requireNothingSkipped(webhook, lag.since, from)
     const cursor = await store.eventCursorAt(from)
     const count = await countAfter(store, cursor, webhook)
     if (count === 0)
@@ -243,15 +243,15 @@ async function replay(webhookId: bigint, flags: SettingFlags & { readonly from: 
 }
 
 /** A replay from a later time than the position would skip pending events. */
-function requireNothingSkipped({ id, progress }: Webhook, lag: WebhookState['lag'], from: number): void {
-  if (lag.events === undefined || progress.relistAt !== undefined) {
+function requireNothingSkipped({ id, progress }: Webhook, since: number | undefined, from: number): void {
+  if (progress.relistAt !== undefined) {
     throw new Error(
       `webhook ${id} has to send a relist first, because its position in the log was pruned; replay after that delivery`,
     )
   }
-  if (lag.since !== undefined && lag.since < from) {
+  if (since !== undefined && since < from) {
     throw new Error(
-      `webhook ${id} has only sent the events before ${formatMinute(lag.since)} and will send the later ones anyway; nothing was changed`,
+      `webhook ${id} has only sent the events before ${formatMinute(since)} and will send the later events anyway; nothing was changed`,
     )
   }
 }

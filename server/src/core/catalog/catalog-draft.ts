@@ -15,7 +15,7 @@ import { isSameRecord, withUpdate } from '../values/field.ts'
 import { CATEGORY, type Category } from './category.ts'
 import { PET, type Pet, type StockedPet } from './pet.ts'
 
-/** What a commit about the catalogue has locked and read. */
+/** The part of the catalogue that a commit has locked and read. */
 export interface LockedCatalog {
   /** The pets that the commands name, if they exist. */
   readonly pets: ReadonlyMap<bigint, Pet>
@@ -25,12 +25,12 @@ export interface LockedCatalog {
   readonly barcodes: ReadonlyMap<string, bigint>
   /** The categories that the commands remove and that have pets. */
   readonly usedCategories: ReadonlySet<bigint>
-  /** Enough ids for the pets and categories that the commands create without one. */
+  /** Enough ids for the pets and categories that the commands create without an id. */
   readonly newPetIds: readonly bigint[]
   readonly newCategoryIds: readonly bigint[]
 }
 
-/** What the commit writes to the catalogue. */
+/** The changes that the commit writes to the catalogue. */
 export interface CatalogChanges {
   /** Each changed pet with its entry; `undefined` if it was removed. */
   readonly pets: ReadonlyMap<bigint, { readonly pet: Pet; readonly entry: LockedEntry } | undefined>

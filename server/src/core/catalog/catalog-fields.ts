@@ -2,7 +2,7 @@ import { isWithin, Text } from '../values/field.ts'
 
 export const MAX_NAME_LENGTH = 200
 export const MAX_BARCODE_LENGTH = 48
-/** U+FFFD replaces text that was damaged on its way. It is refused instead of stored for good. */
+/** Decoders replace damaged text by U+FFFD, so it is refused. */
 const NOT_IN_A_NAME = /[\p{Cc}\ufffd]/u
 const BARCODE = new RegExp(`^[!-~]{1,${MAX_BARCODE_LENGTH}}$`)
 export const EXPECTED_NAME = `1 to ${MAX_NAME_LENGTH} characters of UTF-8 text that are not all blank, without line ends and other control characters`

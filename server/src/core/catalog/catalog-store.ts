@@ -2,20 +2,20 @@ import type { Category } from './category.ts'
 import type { Pet, PetFilter, StockedPet } from './pet.ts'
 import type { FoundPet, InventorySearch, SearchWindow } from './search.ts'
 
-/** The pets and their categories. They are changed by `changeStock`. */
+/** Reads pets and categories. They are changed by `changeStock`. */
 export interface CatalogStore {
   findPet(petId: bigint): Promise<Pet | undefined>
-  /** The first `limit` pets, by id ascending, that the filter lets through. */
+  /** The first `limit` pets that match the filter, by id ascending. */
   listPets(filter: PetFilter, limit: number): Promise<Pet[]>
   countPets(): Promise<number>
-  /** The first `limit` categories, by id ascending; those with a higher id than `after`. */
+  /** The first `limit` categories, by id ascending. With `after`, only categories with a higher id. */
   listCategories(after: bigint | undefined, limit: number): Promise<Category[]>
   /**
    * The first pets that the search finds, in its order. Throws `invalid_request` if finding them takes longer than the time
    * budget of a search.
    */
   searchPets(search: InventorySearch, window: SearchWindow): Promise<readonly FoundPet[]>
-  /** Loads what searches need, so that the first caller does not wait for it. */
+  /** Loads the search index, so that the first search does not wait for it. */
   prepareSearch(): Promise<void>
   /** Adds pets with their stock, all or none, and the categories that are missing. */
   addPets(pets: readonly StockedPet[]): Promise<void>

@@ -18,6 +18,7 @@ const PLAIN_LETTERS: Readonly<Record<string, string>> = {
   ħ: 'h',
   ŧ: 't',
   ς: 'σ',
+  ß: 'ss',
 }
 const OTHER_LETTER = new RegExp(`[${Object.keys(PLAIN_LETTERS).join('')}]`, 'g')
 
@@ -29,7 +30,7 @@ export function wordsOf(text: string): string[] {
   const plain = text
     .normalize('NFKD')
     .replace(DIACRITICS, '')
-    // The detour through upper case turns ß into ss.
+    // The detour through upper case turns variants of a letter, such as ı, into one letter.
     .toUpperCase()
     .toLowerCase()
     .replace(OTHER_LETTER, (letter) => PLAIN_LETTERS[letter] ?? letter)

@@ -68,7 +68,7 @@ export class PetIndex {
     return this.#unusedTokens > 10_000 && this.#unusedTokens > this.#tokenEnd / 2
   }
 
-  /** Adds a pet whose id is above all others. After the last one, `appendName` must be called for each pet. */
+  /** Adds a pet whose id is above all others. After the last pet, `appendName` must be called for each pet. */
   append(pet: IndexedPet): void {
     const slot = this.#takeSlot()
     this.#writeNumbers(slot, pet)

@@ -18,7 +18,7 @@ const CHANGEABLE = {
 export const PET = { id: Int64('Identifier of the pet.'), ...CHANGEABLE }
 export type Pet = RecordOf<typeof PET>
 
-/** A pet with its stock, as files and imports have it. */
+/** A pet with its stock. */
 export const STOCKED_PET = { ...PET, quantity: Quantity('Units on the shelf.') }
 export type StockedPet = RecordOf<typeof STOCKED_PET>
 

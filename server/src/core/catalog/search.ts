@@ -11,7 +11,7 @@ import { wordsOf } from './name-words.ts'
 import { PET } from './pet.ts'
 
 export const MAX_TEXT_LENGTH = 200
-/** Different words in one search. Each of them is compared with every pet. */
+/** The number of different words in one search. Each of them is compared with every pet. */
 export const MAX_SEARCH_WORDS = 10
 const SORT_FIELDS = ['petId', 'name', 'quantity', 'available'] as const
 export const SEARCH_SORTS = SORT_FIELDS.flatMap((field) => [field, `-${field}`] as const)
@@ -136,12 +136,12 @@ function orderOf(sort: SearchSort): SearchOrder {
 }
 
 /** The cursor that continues the search after this place. */
-export function toCursor(search: InventorySearch, { id, value }: SearchPlace): string {
+function toCursor(search: InventorySearch, { id, value }: SearchPlace): string {
   const parts = [fingerprintOf(search), String(id), ...(value === undefined ? [] : [value])]
   return Buffer.from(JSON.stringify(parts)).toString('base64url')
 }
 
-export function fromCursor(search: InventorySearch, cursor: string): SearchPlace {
+function fromCursor(search: InventorySearch, cursor: string): SearchPlace {
   const [fingerprint, idText, value] = partsOf(cursor)
   const id = typeof idText === 'string' ? parseInt64(idText) : undefined
   if (typeof fingerprint !== 'string' || id === undefined) throw unknownCursor(cursor)

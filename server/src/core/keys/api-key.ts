@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { ServiceError } from '../values/errors.ts'
 
-export type KeyEnvironment = 'production' | 'staging'
+type KeyEnvironment = 'production' | 'staging'
 
 /** The number of requests that a key may make per window. */
 export interface Limits {
@@ -147,7 +147,7 @@ export function hashSecret(secret: string): string {
 }
 
 /** Enough to recognise a secret, too little to use it. */
-export function maskSecret(secret: string): string {
+function maskSecret(secret: string): string {
   return `${secret.slice(0, 9)}…${secret.slice(-4)}`
 }
 

@@ -1,6 +1,6 @@
 import type { ApiKey, KeyChange, Plan, StoredSecret } from './api-key.ts'
 
-/** Who acts on a key, and when. It is written to the audit log in the commit of the action. */
+/** The actor and the time of an action on a key. They are written to the audit log in the commit of the action. */
 export interface AuditStamp {
   readonly at: number
   readonly actor: string
@@ -8,7 +8,7 @@ export interface AuditStamp {
 
 export type KeyAction = 'create' | 'change' | 'rotate' | 'revoke' | 'unban'
 
-export interface AuditEntry extends AuditStamp {
+interface AuditEntry extends AuditStamp {
   readonly action: KeyAction
   readonly keyId: string
   readonly detail: string
@@ -22,7 +22,7 @@ export interface KeyRecord {
   readonly lastUsedAt?: number
 }
 
-export interface SecretHashes {
+interface SecretHashes {
   readonly hashes: readonly string[]
   /** Pass it to the next call of `listSecretHashes` to get later hashes. */
   readonly position: bigint

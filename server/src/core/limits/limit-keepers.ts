@@ -142,7 +142,7 @@ export class LimitLedger implements LimitKeeper {
 
 /** Keeps a round short: requests that arrive meanwhile wait for it. */
 const MAX_REQUESTS_PER_ROUND = 1_000
-/** From this size on, a round waits for further requests: twice as many cost the store hardly more. */
+/** From this size on, a round waits for further requests: twice as many requests cost the store hardly more. */
 const MIN_REQUESTS_TO_GATHER = 8
 
 interface WaitingRequest {
@@ -164,7 +164,7 @@ export class SharedLimits implements LimitKeeper {
   #waiting: WaitingRequest[] = []
   #round: Promise<void> | undefined
   #lastRoundSize = 0
-  /** Keys whose last request was refused. For them `countRequests` would probably be in vain. */
+  /** Keys whose last request was refused. `countRequests` would probably not count their next request either. */
   readonly #refusedKeys = new Set<string>()
 
   constructor(store: SharedLimitStore, burstMs = BURST_MS) {

@@ -9,7 +9,7 @@ export interface OrderFilter {
   readonly after?: bigint | undefined
 }
 
-/** Orders as they are by the store's clock, which decides whether a hold has expired. `changeStock` changes them. */
+/** Reads orders. The store's clock decides whether a hold has expired. Orders are changed by `changeStock`. */
 export interface OrderStore {
   findOrder(orderId: bigint): Promise<Order | undefined>
   /** At most `limit` orders, by id ascending. */
@@ -20,7 +20,7 @@ export interface OrderStore {
   countOpenOrders(): Promise<{ readonly orders: number; readonly units: number }>
   /** At most `limit` pets in stock whose expired holds are still recorded as open; the holds that expired first come first. */
   petsWithExpiredHolds(limit: number): Promise<bigint[]>
-  /** Counts what this process has decided about orders since it opened the store. */
+  /** The totals of this process since it opened the store. */
   orderTotals(): OrderTotals
 }
 

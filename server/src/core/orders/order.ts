@@ -3,14 +3,14 @@ import { ServiceError } from '../values/errors.ts'
 import { DateTime, Int64, MAX_QUANTITY, Quantity, type RecordOf, Words } from '../values/field.ts'
 
 /**
- * The state machine of an order, by what can happen to it. States, events, webhook kinds and their samples derive from it,
- * in this order.
+ * The state machine of an order: its transitions by name. States, events, webhook kinds and their samples derive from it, in
+ * this order.
  *
- * - `from`: the states in which it can happen.
- * - `ignoredIn`: the states in which asking for it changes nothing and is not an error.
- * - `to`: the state that follows.
- * - `units`: reserve the units of the order; release them; or take them out of the stock.
- * - `webhook`: the summary of its webhook, `order.` and its name; null if there is none.
+ * - `from`: the states in which the transition is allowed.
+ * - `ignoredIn`: the states in which a request for it changes nothing and is not an error.
+ * - `to`: the state after it.
+ * - `units`: whether it reserves, keeps or releases the units of the order, or takes them out of the stock.
+ * - `webhook`: the summary of the webhook kind `order.<name>`; null if there is no such kind.
  */
 const TRANSITIONS = {
   created: { from: [], ignoredIn: [], to: 'open', units: 'reserve', webhook: 'An order was created' },
@@ -40,7 +40,7 @@ interface AnyTransition<State = string> {
   readonly webhook: string | null
 }
 
-/** What can happen to an order: the word that the log, events and webhooks have for it. */
+/** The name of a transition in the log, in events and in webhooks. */
 export type OrderChange = keyof typeof TRANSITIONS
 export type OrderState = (typeof TRANSITIONS)[OrderChange]['to']
 export type OrderTransition = AnyTransition<OrderState>
@@ -63,7 +63,7 @@ export const ORDER_WEBHOOKS = ORDER_CHANGES.flatMap((change) => {
   return summary === null ? [] : [{ change, kind: `order.${change}` as OrderWebhookKind, summary }]
 })
 
-/** A value for each webhook kind of orders. */
+/** Computes a value for each webhook kind of orders. */
 export function forEachOrderWebhook<T>(
   value: (webhook: (typeof ORDER_WEBHOOKS)[number]) => T,
 ): Readonly<Record<OrderWebhookKind, T>> {
@@ -134,7 +134,7 @@ export function isExpired({ state, expiresAt }: Order, now: number): boolean {
   return state === 'open' && expiresAt !== undefined && expiresAt <= now
 }
 
-/** The order as it is at this time. */
+/** The order with its state at this time. */
 export function orderAt(order: Order, now: number): Order {
   return isExpired(order, now) ? { ...order, state: 'expired' } : order
 }

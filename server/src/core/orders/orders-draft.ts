@@ -19,7 +19,7 @@ import { ORDER_TRANSITIONS, type Order, type OrderChange } from './order.ts'
 /** The maximum number of holds that expire in one commit. If there are more, they get commits of their own. */
 export const MAX_EXPIRED_HOLDS = 1_000
 
-/** What a commit about orders has read. The lock of a pet guards its orders as well. */
+/** The orders that a commit has read. The lock of a pet guards its orders as well. */
 export interface LockedOrders {
   /** By the store's clock, once everything is locked. */
   readonly now: number
@@ -31,7 +31,7 @@ export interface LockedOrders {
   readonly newIds: readonly bigint[]
 }
 
-/** What the commit writes to the orders. */
+/** The orders that the commit writes. */
 export interface OrderChanges {
   readonly added: readonly Order[]
   readonly changed: readonly Order[]

@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import { Int64, isWithin, MAX_QUANTITY, Quantity, type RecordOf, Text, Words } from '../values/field.ts'
+import { Int64, isWithin, MAX_QUANTITY, Quantity, Text, Words } from '../values/field.ts'
 import { MAX_REFERENCE_LENGTH, REASONS } from './command.ts'
 
 const CONTROL_CHARACTER = /\p{Cc}/u
@@ -30,9 +30,8 @@ export const ADJUSTMENT_CHANGE = {
     ),
   ),
   quantity: Type.Optional(Quantity('The new stock count.')),
-  expected: Type.Optional(Quantity('The current stock count. If it is another one, the answer is 412.')),
+  expected: Type.Optional(Quantity('The current stock count. If it differs, the answer is 412.')),
 }
-export type AdjustmentFields = RecordOf<typeof ADJUSTMENT_CHANGE>
 
 function isReference(text: string): boolean {
   return text.isWellFormed() && !CONTROL_CHARACTER.test(text) && isWithin(text, MAX_REFERENCE_LENGTH)

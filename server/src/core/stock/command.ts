@@ -16,7 +16,7 @@ export const MAX_REFERENCE_LENGTH = 200
 /** The key id that the log records for changes that no API key made. */
 export const STORE_KEY_ID = 'petstore'
 
-/** Who made a change, when and why. The history records all of it. */
+/** The key that makes a change, the time and the reason. The history records them. */
 export interface ChangeOrigin {
   readonly keyId: string
   readonly at: number
@@ -67,7 +67,7 @@ export interface ChangeOrder extends OrderCommandOfType<'change_order'> {
   readonly shipDate: number
 }
 
-/** Expires the holds of these pets whose time has come. Every other command about orders of a pet does so, too. */
+/** Releases the expired holds of these pets. Every other command about the orders of a pet does so as well. */
 export interface ReleaseHolds extends CommandOfType<'release_holds'> {
   readonly petIds: readonly bigint[]
 }
@@ -122,7 +122,7 @@ export interface RemoveWebhook extends CommandOfType<'remove_webhook'> {
   readonly webhookId: bigint
 }
 
-/** Everything that can be asked of the store in a commit. */
+/** A change that the store decides and commits. */
 export type Command =
   | SetQuantity
   | Adjust
@@ -145,7 +145,7 @@ export type Command =
 
 export type CommandType = Command['type']
 
-/** What each command can come to. Every outcome but `done` means that nothing was changed. */
+/** The possible outcomes of each command. Every outcome except `done` means that nothing was changed. */
 export interface OutcomeByType {
   set_quantity:
     | { readonly type: 'done'; readonly item: InventoryItem }
@@ -254,7 +254,7 @@ interface Removed {
 export type Outcome = OutcomeByType[CommandType]
 export type OutcomeOf<C extends Command> = OutcomeByType[C['type']]
 
-/** Makes a command idempotent: the store remembers its answer, and returns it if the command comes again. */
+/** Makes a command idempotent: the store remembers its answer and returns it when the command is sent again. */
 export interface Idempotency<O> {
   /** Chosen by the caller; keys of different callers never collide. */
   readonly key: string
@@ -264,17 +264,17 @@ export interface Idempotency<O> {
   answer(outcome: O): string
 }
 
-/** A command as the store gets it. */
+/** A command as it is passed to the store. */
 export type SubmittedCommand = Command & { readonly idempotency?: Idempotency<Outcome> | undefined }
 
-/** What a command with an idempotency key comes to. */
+/** The result of a command with an idempotency key. */
 export type KeyedAnswer =
   /** A replay answers as before and changes nothing. */
   | { readonly type: 'answered'; readonly answer: string; readonly isReplay: boolean }
   /** The key belongs to another command. */
   | { readonly type: 'key_reused' }
 
-/** What the store returns for a command. */
+/** The result that the store returns for a command. */
 export type ResultOf<C extends SubmittedCommand> = C extends unknown
   ? 'idempotency' extends keyof C
     ? OutcomeOf<C> | KeyedAnswer
@@ -297,14 +297,14 @@ export function typedResults<const Commands extends readonly SubmittedCommand[]>
   return results as ResultsOf<Commands>
 }
 
-/** What a commit may have to read in addition to the entries of its pets. */
+/** The data that a commit may have to read in addition to the entries of its pets. */
 export type Section = 'orders' | 'catalog' | 'webhooks'
 
 interface CommandTraits<C extends Command> {
   /** Calls `visit` with each pet that has to be locked. */
   forEachPet(command: C, visit: (petId: bigint) => void): void
   readonly reads: readonly Section[]
-  /** The number of changes that it counts as in a commit, of which each has room for MAX_CHANGES. */
+  /** The number of changes that it counts as. A commit has room for MAX_CHANGES. */
   size(command: C): number
 }
 
@@ -353,7 +353,7 @@ const COMMANDS: { readonly [Type in CommandType]: CommandTraits<Extract<Command,
     size: sizeOne,
   },
   update_pet: { forEachPet: visitPet, reads: ['catalog'], size: sizeOne },
-  // Orders, since a hold that has expired does not keep a pet from being removed.
+  // Reads orders because an expired hold does not prevent the removal of its pet.
   remove_pet: { forEachPet: visitPet, reads: ['catalog', 'orders'], size: sizeOne },
   create_category: CATEGORY_TRAITS,
   update_category: CATEGORY_TRAITS,

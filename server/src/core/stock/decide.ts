@@ -45,15 +45,15 @@ export interface Decision {
 /** The part of a decision that both a commit of commands and an import write. */
 export type WrittenDecision = Pick<Decision, 'records' | 'reserved' | 'low' | 'orders' | 'catalog'>
 
-/** What a commit has locked and read for its commands, in addition to the entries of its pets. */
-export interface LockedState {
+/** The state that a commit has locked and read for its commands, in addition to the entries of its pets. */
+interface LockedState {
   readonly answers?: Answers | undefined
   readonly orders?: LockedOrders | undefined
   readonly catalog?: LockedCatalog | undefined
   readonly webhooks?: LockedWebhooks | undefined
 }
 
-/** What the commands of a commit have changed so far. */
+/** The state that a commit is building. */
 interface Drafts {
   readonly stock: StockDraft
   readonly orders: OrdersDraft | undefined
@@ -64,7 +64,7 @@ interface Drafts {
 const NO_ANSWERS: Answers = new Map()
 
 /**
- * Decides the commands of one commit in order: each command sees what the commands before it have changed. No other code
+ * Decides the commands of one commit in order: each command sees the changes of the commands before it. No other code
  * decides whether a change is allowed.
  */
 export function decide(

@@ -17,7 +17,7 @@ import { PetsLocked, type StockStore } from './stock-store.ts'
 
 /** The maximum number of changes in one commit. Keeps it short: readers and the next batch wait for it. */
 const MAX_BATCH = MAX_CHANGES
-/** As many commands come from callers that were answered together, and the next turn brings more of them. */
+/** If a turn brings this many commands, their callers were answered together, and the next turn brings more of them. */
 const CROWD = 8
 
 /** Is notified of every commit once it is on disk. */
@@ -25,10 +25,10 @@ export interface CommitObserver {
   commitFinished(updates: number, durationMs: number): void
 }
 
-export interface GroupCommitParts {
+interface GroupCommitParts {
   /** Concurrent commits lock different pets. */
   readonly store: Pick<StockStore, 'changeStock' | 'concurrentCommits' | 'concurrentLockWaits'>
-  /** Requests whose limits are being checked are about to bring commands. */
+  /** Requests whose limits are being checked are about to submit commands. */
   readonly limits: Pick<LimitKeeper, 'afterDecisions'>
   readonly observers: readonly CommitObserver[]
 }
@@ -47,8 +47,8 @@ interface Waiting {
  * locked, only the commands about that pet wait for it.
  *
  * A commit gathers the commands of one turn of the event loop. A command that seems to be alone does not wait for the
- * end of the turn; once a turn has brought two commands, the next ones wait. If this turn or the last commit had a crowd,
- * the commit gathers the next turn as well. Measured in docs/decisions/2026-11-16-one-truth.md.
+ * end of the turn; once a turn has brought two commands, the next commands wait. If this turn or the last commit had a
+ * crowd, the commit gathers the next turn as well. Measured in docs/decisions/2026-11-16-one-truth.md.
  */
 export class GroupCommit {
   readonly #parts: GroupCommitParts

@@ -4,7 +4,7 @@ import type { Idempotency, KeyedAnswer, Outcome, SubmittedCommand } from './comm
 /** How long an answer is remembered. */
 export const REMEMBERED_MS = DAY
 
-/** What the store keeps of a command with a key, written in the commit that decided it. */
+/** An answer as the store keeps it. It is written in the commit that decided the command. */
 export interface RememberedAnswer {
   readonly keyId: string
   readonly key: string
@@ -22,7 +22,7 @@ export function answerId({ keyId, key }: Pick<IdempotencyKey, 'keyId' | 'key'>):
 
 export type Answers = ReadonlyMap<string, RememberedAnswer>
 
-/** The answers to the commands of one commit that have a key: the remembered ones, and the ones that it adds. */
+/** The answers to the commands of one commit that have an idempotency key: remembered answers and new answers. */
 export class AnswerBook {
   readonly #remembered: Answers
   readonly #added = new Map<string, RememberedAnswer>()
@@ -56,7 +56,7 @@ export class AnswerBook {
   }
 }
 
-/** A command that is wrong in itself is decided again each time it comes. */
+/** An invalid command is decided again each time it is sent. */
 function isRemembered(outcome: Outcome): boolean {
   switch (outcome.type) {
     case 'invalid_category':

@@ -5,10 +5,10 @@ import { MAX_QUANTITY } from '../values/field.ts'
 import type { ChangeOrigin } from './command.ts'
 import { type InventoryItem, isLow, type LockedEntry } from './inventory.ts'
 
-/** What a commit writes to the log. */
+/** A row that a commit writes to the log. */
 export type LogRecord = PetRecord | OrderChangeRecord | ThresholdRecord | CategoryChangeRecord
 
-/** A record of a pet's own history, in which each record links to the one before it. */
+/** A record of a pet's own history, in which each record links to the previous record. */
 export type PetRecord = QuantityRecord | PetChangeRecord | PetRemovalRecord
 
 interface LinkedRecord {
@@ -17,7 +17,7 @@ interface LinkedRecord {
   readonly by: ChangeOrigin
   /** Its index among the records of the commit. */
   readonly index: number
-  /** The index of the pet's record before it in this commit; null if it is the first one. */
+  /** The index of the pet's previous record in this commit; null if there is none. */
   readonly follows: number | null
   /** Whether it is the pet's last record in this commit. */
   isLast: boolean
@@ -39,7 +39,7 @@ export interface PetChangeRecord extends LinkedRecord {
   readonly after: number
 }
 
-export interface PetRemovalRecord extends LinkedRecord {
+interface PetRemovalRecord extends LinkedRecord {
   readonly kind: 'removed'
   readonly before: number
 }
@@ -146,7 +146,7 @@ export class StockDraft {
     const { quantity: before, status } = this.#require(petId)
     this.#changed.set(petId, undefined)
     this.#wasLow.delete(petId)
-    // A pet that is added again under this id in the same commit gets the row of the removed one.
+    // If a pet is added again under this id in the same commit, it gets the row of the removed pet.
     this.#low.set(petId, false)
     this.#record({ kind: 'removed', before, petId, status, by, ...this.#link(petId) })
   }

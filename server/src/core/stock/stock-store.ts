@@ -14,7 +14,7 @@ export class PetsLocked extends Error {
   }
 }
 
-/** What is on the shelf. */
+/** The stock on the shelf. */
 export interface StockStore {
   /**
    * A number that changes whenever anything but limits may have changed, in this process or another; `undefined` if it takes

@@ -36,7 +36,7 @@ export interface ErrorDetail {
   readonly state?: string
 }
 
-export interface ServiceErrorOptions extends ErrorOptions {
+interface ServiceErrorOptions extends ErrorOptions {
   readonly details?: readonly ErrorDetail[]
   /** With `service_unavailable`: when the request may succeed, if known. */
   readonly retryAfterSeconds?: number

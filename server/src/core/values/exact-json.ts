@@ -1,6 +1,6 @@
-/** How much of a value a message shows. */
+/** The number of characters of a value that a message shows. */
 const MAX_SHOWN = 40
-/** Only such numbers can change when they become a double. */
+/** Only such numbers may be rounded when they become a double. */
 const MAY_CHANGE = /[0-9][.eE]|[0-9]{16}/
 const NUMBER = /^-?(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/
 

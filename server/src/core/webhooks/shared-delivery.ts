@@ -5,11 +5,11 @@ import type { DeliveryStore } from './webhook-store.ts'
 
 export const MAX_PARALLEL_PER_WEBHOOK = 16
 /**
- * Parallel requests of all webhooks, not counting the first request of each. Together they stay below the 256 that Bun
- * sends in parallel: a request that waits inside Bun would run into its timeout.
+ * The number of parallel requests of all webhooks, not counting the first request of each. The total stays below the 256
+ * requests that Bun sends in parallel: a request that waits inside Bun would run into its timeout.
  */
 const MAX_SHARED = 256 - MAX_WEBHOOKS
-/** Requests to start in one turn of the event loop, so that callers of the service do not wait. */
+/** The number of requests that start in one turn of the event loop. Keeps the turn short for callers of the service. */
 const MAX_STARTED_PER_TURN = 16
 
 export class DeliverySlots {

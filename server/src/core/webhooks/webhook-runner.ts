@@ -25,7 +25,7 @@ import {
   type WebhookSender,
 } from './webhook-store.ts'
 
-/** Deliveries in memory for one webhook, which a crash may repeat. */
+/** The number of deliveries in memory for one webhook. A crash may repeat them. */
 const MAX_WINDOW = 512
 /** Longer Retry-After times are shortened to this. */
 const MAX_RETRY_AFTER_MS = 24 * 60 * 60 * 1_000
@@ -135,7 +135,7 @@ type LoggedEvent = Pick<PendingDelivery, 'event' | 'before'>
 
 /**
  * Delivers the events of the log to one webhook, several in parallel, but those of one pet in order. A failed delivery
- * holds up the later ones of its pet; other pets continue up to the size of the window. While the receiver is down, only
+ * delays the later deliveries of its pet; other pets continue up to the size of the window. While the receiver is down, only
  * the oldest delivery is retried.
  */
 export class WebhookRunner {

@@ -70,7 +70,7 @@ export interface WebhookState {
   readonly lag: WebhookLag
 }
 
-/** Kept for each webhook. */
+/** The number of attempts that are kept for each webhook. */
 export const MAX_KEPT_DELIVERIES = 1_000
 
 /** Reads webhooks. They are changed by `changeStock`. */
@@ -86,7 +86,7 @@ export interface WebhookStore {
   eventCursorAt(time: number): Promise<string>
 }
 
-/** What delivering needs of the store. */
+/** The part of the store that deliveries need. */
 export interface DeliveryStore {
   version(): number | undefined
   latestEventCursor(): Promise<string>

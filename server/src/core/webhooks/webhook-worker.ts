@@ -12,7 +12,7 @@ const TICK_MS = 200
 /** Commits within this time share one read of the log. */
 const WAKE_DELAY_MS = 20
 
-export type WorkerParts = Omit<RunnerParts, 'hasLease' | 'log' | 'slots' | 'store'> & {
+type WorkerParts = Omit<RunnerParts, 'hasLease' | 'log' | 'slots' | 'store'> & {
   readonly store: DeliveryStore
   readonly onFailure: (error: unknown) => void
 }

@@ -17,7 +17,7 @@ import {
   type WebhookProgress,
 } from './webhook.ts'
 
-/** What a commit about webhooks has locked and read. */
+/** The webhooks that a commit has locked and read. */
 export interface LockedWebhooks {
   /** The webhooks that the commands name, if they exist. */
   readonly named: ReadonlyMap<bigint, Webhook>

@@ -2,11 +2,12 @@ import type { SQL } from 'bun'
 import type { CatalogChanges, LockedCatalog } from '../../core/catalog/catalog-draft.ts'
 import { type Command, petIdsOf } from '../../core/stock/command.ts'
 import { isLow } from '../../core/stock/inventory.ts'
-import { catalogReferencesOf, changesCategories } from '../catalog-references.ts'
 import {
   CATEGORY_COLUMNS,
   CATEGORY_FIELDS,
+  catalogReferencesOf,
   categoryValues,
+  changesCategories,
   PET_COLUMNS,
   PET_FIELDS,
   petValues,
@@ -16,23 +17,23 @@ import {
 import { IS_OF_PET } from '../log-rows.ts'
 import { newThreshold } from '../low-stock.ts'
 import { highestOwn } from '../own-ids.ts'
-import type { OwnIds, SqlValue } from '../sql.ts'
+import type { Columns, OwnIds } from '../sql.ts'
 import { BARCODE_LOCK_CLASS, CATALOG_LOCK, DIALECT } from './dialect.ts'
-import { arrayOf, quoted, toParameter } from './parameters.ts'
+import { arrayOf, arrayParameters, columnArrays, quoted, toParameter } from './parameters.ts'
 
-/** What a commit about the catalogue has read, and the latest rows in the log of the pets that are named. */
-export interface FoundCatalog {
+/** The catalogue that a commit has read, and the latest log rows of the pets that the commands name. */
+interface ReadCatalog {
   readonly found: LockedCatalog
   readonly latestRows: ReadonlyMap<bigint, bigint>
 }
 
-/** So many locks stand for all barcodes, since the server has room for some thousand locks in all. */
+/** All barcodes share this many locks, because the server has room for only a few thousand locks. */
 const BARCODE_LOCKS = 64
 
 /**
- * Comes first in a commit. Those who change some pets go on side by side; who changes a category, or brings in many, is
- * alone: so a pet's category and its threshold are what they were when it was decided. Barcodes are locked in an order of
- * theirs: two commits that bring the same ones do not wait crosswise.
+ * Runs first in a commit. Commits that change single pets run concurrently. A commit that changes a category runs alone, and
+ * so does an import, so that a pet's category and threshold stay as they were when the commit decided. Barcodes are locked in
+ * a fixed order, so that two commits never deadlock over them.
  */
 export function lockCatalog(sql: SQL, commands: readonly Command[]): Promise<unknown> {
   const lock = changesCategories(commands) ? 'pg_advisory_xact_lock' : 'pg_advisory_xact_lock_shared'
@@ -49,10 +50,10 @@ export function lockCatalog(sql: SQL, commands: readonly Command[]): Promise<unk
   ])
 }
 
-/** It begins once the catalogue and the pets that are named are locked. */
-export async function readCatalog(sql: SQL, commands: readonly Command[]): Promise<FoundCatalog> {
+/** Runs once the catalogue and the pets that the commands name are locked. */
+export async function readCatalog(sql: SQL, commands: readonly Command[]): Promise<ReadCatalog> {
   const named = catalogReferencesOf(commands)
-  const petIds = ids(petIdsOf(commands))
+  const petIds = idArray(petIdsOf(commands))
   const [pets, categories, barcodes, used, newPetIds, newCategoryIds, latest] = await Promise.all([
     sql
       .unsafe<{ id: bigint }[]>(
@@ -64,13 +65,13 @@ export async function readCatalog(sql: SQL, commands: readonly Command[]): Promi
       .unsafe<{ id: bigint }[]>(
         `SELECT ${CATEGORY_FIELDS} FROM categories WHERE id = ANY ($1::bigint[])
           OR id IN (SELECT category_id FROM pets WHERE id = ANY ($2::bigint[]))`,
-        [ids(named.categories), petIds],
+        [idArray(named.categories), petIds],
       )
       .execute(),
     sql<{ id: bigint; barcode: string }[]>`
       SELECT id, barcode FROM pets WHERE barcode = ANY (${arrayOf(named.barcodes, quoted)}::text[])`.execute(),
     sql<{ id: bigint }[]>`
-      SELECT id FROM unnest(${ids(named.removedCategories)}::bigint[]) AS removed (id)
+      SELECT id FROM unnest(${idArray(named.removedCategories)}::bigint[]) AS removed (id)
       WHERE EXISTS (SELECT FROM pets WHERE category_id = removed.id)`.execute(),
     newIds(sql, 'pet_ids', named.newPets),
     newIds(sql, 'category_ids', named.newCategories),
@@ -87,15 +88,16 @@ export async function readCatalog(sql: SQL, commands: readonly Command[]): Promi
       categories: new Map(categories.map((row) => [row.id, toCategory(row)])),
       barcodes: new Map(barcodes.map(({ id, barcode }) => [barcode, id])),
       usedCategories: new Set(used.map(({ id }) => id)),
-      ...{ newPetIds, newCategoryIds },
+      newPetIds,
+      newCategoryIds,
     },
     latestRows: new Map(latest.map(({ pet_id, id }) => [pet_id, id])),
   }
 }
 
 /**
- * Without the pets that somebody has made since the others were locked: to make one of these again fails, and then it is
- * locked like the others.
+ * Drops pets that were created after the pets of the commands were locked. Creating such a pet again fails, and the next
+ * attempt locks it.
  */
 export function lockedOnly(found: LockedCatalog, isLocked: (petId: bigint) => boolean): LockedCatalog {
   return { ...found, pets: new Map([...found.pets].filter(([petId]) => isLocked(petId))) }
@@ -107,38 +109,32 @@ async function newIds(sql: SQL, sequence: string, count: number): Promise<bigint
   return rows.map(({ id }) => id)
 }
 
-/** `before` are the pets that were there. */
+/** `before` has the pets that existed before the commit. */
 export function writeCatalog(
   sql: SQL,
   { pets, categories, newThresholds }: CatalogChanges,
   before: LockedCatalog['pets'],
 ): Promise<unknown>[] {
-  const there = [...pets.keys()].filter((id) => before.has(id))
-  // In the order of their ids: two who make the same ones at once do not wait for each other crosswise.
-  const now = Array.from(pets.values())
-    .flatMap((one) => (one === undefined ? [] : [one]))
+  const existing = [...pets.keys()].filter((id) => before.has(id))
+  // In the order of their ids, so that two commits that create the same pets do not deadlock.
+  const put = [...pets.values()]
+    .filter((changed) => changed !== undefined)
     .sort((one, other) => (one.pet.id < other.pet.id ? -1 : 1))
-  const added = now.filter(({ pet }) => !before.has(pet.id))
-  const changed = now.filter(({ pet }) => before.has(pet.id))
-  const removed = there.filter((id) => pets.get(id) === undefined)
+  const added = put.filter(({ pet }) => !before.has(pet.id))
+  const changed = put.filter(({ pet }) => before.has(pet.id))
+  const removed = existing.filter((id) => pets.get(id) === undefined)
+  const addedIds = added.map(({ pet }) => pet.id)
   const writes: Promise<unknown>[] = []
-  // Before anybody gets one that another had.
-  if (there.length > 0)
+  // Frees barcodes before other pets get them.
+  if (existing.length > 0)
     writes.push(
-      sql`UPDATE pets SET barcode = NULL WHERE id = ANY (${ids(there)}::bigint[]) AND barcode IS NOT NULL`.execute(),
+      sql`UPDATE pets SET barcode = NULL WHERE id = ANY (${idArray(existing)}::bigint[]) AND barcode IS NOT NULL`.execute(),
     )
   if (removed.length > 0)
-    writes.push(sql`DELETE FROM pets WHERE id = ANY (${ids(removed)}::bigint[])`.execute())
+    writes.push(sql`DELETE FROM pets WHERE id = ANY (${idArray(removed)}::bigint[])`.execute())
   if (added.length > 0) writes.push(...addPets(sql, added))
   if (changed.length > 0) writes.push(...changePets(sql, changed))
-  writes.push(...writeCategories(sql, categories))
-  writes.push(
-    ...raiseTo(
-      sql,
-      'pets',
-      added.map(({ pet }) => pet.id),
-    ),
-  )
+  writes.push(...writeCategories(sql, categories), ...raiseTo(sql, 'pets', addedIds))
   for (const { by, ...category } of newThresholds) {
     writes.push(
       sql`SELECT 1 FROM stock WHERE pet_id IN (SELECT id FROM pets WHERE category_id = ${category.id} AND low_stock_at IS NULL)
@@ -151,71 +147,56 @@ export function writeCatalog(
   return writes
 }
 
-const ELEMENTS = { integer: 'bigint', text: 'text', boolean: 'boolean' } as const
+type PetWithEntry = NonNullable<ReturnType<CatalogChanges['pets']['get']>>
 
-type PetNow = NonNullable<ReturnType<CatalogChanges['pets']['get']>>
+const ENTRY_COLUMNS = {
+  pet_id: 'integer',
+  quantity: 'integer',
+  status: 'text',
+  reserved: 'integer',
+  low_at: 'integer',
+  is_low: 'boolean',
+} as const satisfies Columns
+const [ADD_PETS, CHANGE_PETS] = writeStatements('pets', 'id', PET_COLUMNS)
+const [ADD_ENTRIES, CHANGE_ENTRIES] = writeStatements('stock', 'pet_id', ENTRY_COLUMNS)
 
-/** What `recordsOf` and `entriesOf` give, as tables. */
-const PET_NAMES = Object.keys(PET_COLUMNS)
-const RECORDS = `unnest(${Object.values(PET_COLUMNS).map((type, index) => `$${index + 1}::${ELEMENTS[type]}[]`)})`
-const ENTRIES = 'unnest($1::bigint[], $2::bigint[], $3::text[], $4::bigint[], $5::bigint[], $6::boolean[])'
-
-function addPets(sql: SQL, pets: readonly PetNow[]): Promise<unknown>[] {
+function writeStatements(table: string, key: string, columns: Columns): [insert: string, update: string] {
+  const names = Object.keys(columns)
+  const rows = `unnest(${arrayParameters(columns)})`
+  const changes = names.map((name) => `${name} = now.${name}`)
   return [
-    sql.unsafe(`INSERT INTO pets (${PET_NAMES}) SELECT * FROM ${RECORDS}`, recordsOf(pets)).execute(),
-    sql
-      .unsafe(
-        `INSERT INTO stock (pet_id, quantity, status, reserved, low_at, is_low) SELECT * FROM ${ENTRIES}`,
-        entriesOf(pets),
-      )
-      .execute(),
+    `INSERT INTO ${table} (${names}) SELECT * FROM ${rows}`,
+    `UPDATE ${table} SET ${changes} FROM ${rows} AS now (${names}) WHERE ${table}.${key} = now.${key}`,
   ]
 }
 
-function changePets(sql: SQL, pets: readonly PetNow[]): Promise<unknown>[] {
+function addPets(sql: SQL, pets: readonly PetWithEntry[]): Promise<unknown>[] {
   return [
-    sql
-      .unsafe(
-        `UPDATE pets SET ${PET_NAMES.map((name) => `${name} = now.${name}`)}
-        FROM ${RECORDS} AS now (${PET_NAMES}) WHERE pets.id = now.id`,
-        recordsOf(pets),
-      )
-      .execute(),
-    sql
-      .unsafe(
-        `UPDATE stock SET quantity = now.quantity, status = now.status, reserved = now.reserved, low_at = now.low_at,
-          is_low = now.is_low
-        FROM ${ENTRIES} AS now (pet_id, quantity, status, reserved, low_at, is_low) WHERE stock.pet_id = now.pet_id`,
-        entriesOf(pets),
-      )
-      .execute(),
+    sql.unsafe(ADD_PETS, petArrays(pets)).execute(),
+    sql.unsafe(ADD_ENTRIES, entryArrays(pets)).execute(),
   ]
 }
 
-function recordsOf(pets: readonly PetNow[]): string[] {
-  const rows = pets.map(({ pet }) => petValues(pet))
-  return PET_NAMES.map((_, index) => arrayOf(rows, (row) => element(row[index])))
-}
-
-function element(value: SqlValue | undefined): bigint | number | string | null {
-  return typeof value === 'string'
-    ? (quoted(value) ?? null)
-    : value === true
-      ? 't'
-      : value === false
-        ? 'f'
-        : (value ?? null)
-}
-
-function entriesOf(pets: readonly PetNow[]): string[] {
+function changePets(sql: SQL, pets: readonly PetWithEntry[]): Promise<unknown>[] {
   return [
-    arrayOf(pets, ({ pet }) => pet.id),
-    arrayOf(pets, ({ entry }) => entry.quantity),
-    arrayOf(pets, ({ entry }) => entry.status),
-    arrayOf(pets, ({ entry }) => entry.reserved),
-    arrayOf(pets, ({ entry }) => entry.lowStockAt),
-    arrayOf(pets, ({ entry }) => (isLow(entry) ? 't' : 'f')),
+    sql.unsafe(CHANGE_PETS, petArrays(pets)).execute(),
+    sql.unsafe(CHANGE_ENTRIES, entryArrays(pets)).execute(),
   ]
+}
+
+function petArrays(pets: readonly PetWithEntry[]): string[] {
+  return columnArrays(
+    PET_COLUMNS,
+    pets.map(({ pet }) => petValues(pet)),
+  )
+}
+
+function entryArrays(pets: readonly PetWithEntry[]): string[] {
+  const rows = pets.map(({ pet, entry }) => {
+    const { quantity, status, reserved, lowStockAt } = entry
+    return [pet.id, quantity, status, reserved, lowStockAt, isLow(entry)]
+  })
+  return columnArrays(ENTRY_COLUMNS, rows)
 }
 
 const CATEGORY_NAMES = Object.keys(CATEGORY_COLUMNS)
@@ -235,11 +216,11 @@ function writeCategories(sql: SQL, categories: CatalogChanges['categories']): Pr
   return [...writes, ...raiseTo(sql, 'categories', [...categories.keys()])]
 }
 
-/** New ones get ids behind those that callers chose. */
-function raiseTo(sql: SQL, table: OwnIds, given: readonly bigint[]): Promise<unknown>[] {
-  return highestOwn(given).map((highest) => sql.unsafe(DIALECT.raiseIds(table), [highest]).execute())
+/** Makes generated ids start above these ids. */
+function raiseTo(sql: SQL, table: OwnIds, ids: readonly bigint[]): Promise<unknown>[] {
+  return highestOwn(ids).map((highest) => sql.unsafe(DIALECT.raiseIds(table), [highest]).execute())
 }
 
-function ids(some: readonly bigint[]): string {
-  return arrayOf(some, (id) => id)
+function idArray(ids: readonly bigint[]): string {
+  return arrayOf(ids, (id) => id)
 }

@@ -95,8 +95,8 @@ export interface PostgresSettings {
 }
 
 /**
- * Session settings that the statements rely on. PgBouncer drops them, so docs/scaling.md tells operators to set the same
- * ones for the role.
+ * Session settings that the statements rely on. PgBouncer drops them, so docs/scaling.md tells operators to set them for the
+ * role.
  */
 export function sessionSettings(settings: PostgresSettings): Readonly<Record<string, string | number>> {
   return {
@@ -114,7 +114,7 @@ export function sessionSettings(settings: PostgresSettings): Readonly<Record<str
   }
 }
 
-/** The options for each host. All of them are explicit, because Bun reads missing ones from the environment. */
+/** The options for each host. All options are explicit, because Bun reads missing options from the environment. */
 export function optionsFrom(url: string, settings: PostgresSettings): SQL.PostgresOrMySQLOptions[] {
   const { hosts, username, password, database, parameters } = readAddress(url)
   const mode = parameters.get('sslmode')

@@ -58,7 +58,7 @@ export class Connection implements SqlDatabase {
   #losses = 0
 
   /**
-   * Starts with the first host; `connect` finds the one that accepts writes. `explain` returns the reason if the database
+   * Starts with the first host; `connect` finds the host that accepts writes. `explain` returns the reason if the database
    * refuses a statement because of its own state.
    */
   constructor(url: string, settings: PostgresSettings, explain: Explain = async () => undefined) {

@@ -13,7 +13,7 @@ import { idsFrom } from './dialect.ts'
 import { writeChangedOrders } from './orders.ts'
 import { arrayOf, quoted } from './parameters.ts'
 
-/** What the commit has read, for writing the decision. */
+/** The state before the commit, as far as writing the decision needs it. */
 interface ReadBefore {
   /** A pet's latest log row before the commit. */
   readonly lastChangeOf: (petId: bigint) => bigint | null

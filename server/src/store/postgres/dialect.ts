@@ -32,7 +32,7 @@ export const DIALECT = {
   jsonObject: 'json_build_object',
   keyOrder: 'number',
   newIdentity: [
-    // New rows of the log get ids above the copied ones.
+    // New rows of the log get ids above the copied rows.
     `SELECT setval('log_ids', greatest((SELECT max(id) FROM log), 0) + ${IDS_PER_NUMBER})`,
     `UPDATE log_state SET identity = gen_random_uuid(), prunings = prunings + 1, pruned_xid = pg_current_xact_id()`,
     "UPDATE log_numbering SET server = ''",

@@ -30,7 +30,7 @@ const WRITTEN_TABLES = ['stock', 'log', 'orders', 'idempotency', 'log_places', '
 const READ_TABLES = ['pets', 'categories', 'keys', 'key_secrets']
 
 /**
- * Does what a write does without changing anything: takes the locks, fills half a megabyte of the data directory for a
+ * Takes the steps of a write without changing anything: takes the locks, fills half a megabyte of the data directory for a
  * moment (sorting beyond work_mem spills there), and flushes a small commit, which waits for synchronous standbys as well.
  * It is sent as one message, so that no lock is held while this process pauses.
  */

@@ -1,7 +1,7 @@
 import type { StockEvents } from '../../core/stock/stock-event.ts'
 import { cursorAt, fromCursor, isCursorOf, type LogRange, type LogVerbs } from '../cursor.ts'
 import { prunableIds } from '../history.ts'
-import { type LogRow, MAX_BEHIND, toEvent } from '../log-rows.ts'
+import { LOG_FIELDS, type LogRow, MAX_BEHIND, toEvent } from '../log-rows.ts'
 import { inLongSession } from '../sql.ts'
 import type { Connection } from './connection.ts'
 import { CANCELLED, hasState } from './failures.ts'
@@ -9,9 +9,9 @@ import type { Session } from './session-pool.ts'
 
 interface Numbering {
   readonly identity: string
-  /** Positions up to this one have rows. */
+  /** The last position that has a row. */
   readonly last: bigint
-  /** Positions up to this one are reserved for rows that are being numbered. */
+  /** The last position that is reserved for rows that are being numbered. */
   readonly reserved: bigint
   /** The last cursor of each earlier timeline, separated by blanks. */
   readonly earlier: string
@@ -124,9 +124,10 @@ function rangeOf({ identity, reserved, earlier }: Numbering): LogRange {
   return { position: reserved, identity, earlier: cursors }
 }
 
+const PLACES_AFTER = `
+  SELECT place, log_id, id, ${LOG_FIELDS} FROM log_places LEFT JOIN log ON id = log_id
+  WHERE place > $1 ORDER BY place LIMIT $2::bigint`
+
 function placesAfter(session: Session, from: bigint, limit: number) {
-  return session<PlaceRow[]>`
-    SELECT place, log_id, id, kind, pet_id, before, after, status, at, key_id, reason, reference, detail
-    FROM log_places LEFT JOIN log ON id = log_id
-    WHERE place > ${from} ORDER BY place LIMIT ${limit}::bigint`.execute()
+  return session.unsafe<PlaceRow[]>(PLACES_AFTER, [from, BigInt(limit)]).execute()
 }

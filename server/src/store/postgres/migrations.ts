@@ -9,7 +9,7 @@ interface Migration {
   readonly sql: string
   /**
    * The lowest table version of the programs that can use the migrated tables. Instances are replaced one by one, so a
-   * migration only adds; a later version removes what old instances needed: docs/upgrading.md.
+   * migration only adds. A later version removes the parts that only old instances need: docs/upgrading.md.
    */
   readonly oldestProgram: number
 }

@@ -65,7 +65,7 @@ async function searchSnapshot(connection: Connection): Promise<SearchSnapshot> {
       cursor: async () => [now.snapshot, now.server, now.prunings, connection.losses].join('@'),
       changedSince: async (cursor) => {
         const [snapshot = '', server, prunings = '0', losses] = cursor.split('@')
-        // Two unregistered servers may be different ones.
+        // If neither run of the server is registered, they may be different runs.
         if (now.server === null || server !== now.server || losses !== String(connection.losses))
           return 'too_many'
         const rows = await session.rows<ChangedRow>(CHANGED_PETS, snapshot, BigInt(prunings))

@@ -87,7 +87,7 @@ export class SessionPool {
     for (const { reject } of this.#waiting.splice(0)) reject(reason)
   }
 
-  /** After a session has hung, the idle ones may hang as well, so the next callers get new ones. */
+  /** After a session has hung, idle sessions may hang as well, so the next callers get new sessions. */
   closeIdle(): void {
     for (const session of this.#idle.splice(0)) this.#end(session)
   }

@@ -25,7 +25,7 @@ interface SessionParts {
 const withoutTimeout = (maxPauseMs: number) => `SET LOCAL statement_timeout = 0;
   SET LOCAL idle_in_transaction_session_timeout = ${maxPauseMs}; SET LOCAL enable_seqscan = on`
 
-/** A connection for work of many statements. Closing it rolls back what was not committed. */
+/** A connection for work of many statements. Closing it rolls back uncommitted changes. */
 export class PostgresSession implements LongSession {
   readonly #session: Session
   readonly #guard: Guard

@@ -14,8 +14,7 @@ import { PetsLocked, type StockStore } from '../../core/stock/stock-store.ts'
 import { ENTRIES, type LockedRow as EntryRow, type StockRow, toItem, toLockedEntry } from '../log-rows.ts'
 import { isExpiredSql } from '../order-rows.ts'
 import { countedTotals } from '../orders.ts'
-import type { StoreClock } from '../sql.ts'
-import { inLongSession } from '../sql.ts'
+import { inLongSession, type StoreClock } from '../sql.ts'
 import { lockCatalog, lockedOnly, readCatalog } from './catalog.ts'
 import type { Connection } from './connection.ts'
 import { writeDecision } from './decision.ts'
@@ -122,7 +121,7 @@ export function stockVerbs(
       const rows = await connection.run((sql) => changedSince(sql, snapshot, prunings))
       const [first] = rows
       if (first === undefined || losses !== String(connection.losses)) return 'too_many'
-      // Two servers that are not registered may be different ones.
+      // If neither run of the server is registered, they may be different runs.
       if (first.server === null || first.server !== server) return 'too_many'
       if (first.is_cut || first.reads_all === true || first.log_rows > MAX_CHANGES) return 'too_many'
       const set: InventoryItem[] = []

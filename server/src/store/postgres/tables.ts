@@ -237,7 +237,7 @@ export const FAILOVER_TABLES = `
     SELECT substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8)
   $$;
 
-  -- The server that generated the last ids. If it is another one, it may have generated ids that this database does not know.
+  -- The server that generated the last ids. Another server may have generated ids that this database does not know.
   CREATE TABLE id_origin (
     is_only  boolean PRIMARY KEY CHECK (is_only),
     origin   text NOT NULL,

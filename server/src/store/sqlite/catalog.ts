@@ -4,10 +4,10 @@ import type { Category } from '../../core/catalog/category.ts'
 import type { Pet } from '../../core/catalog/pet.ts'
 import { type Command, petIdsOf } from '../../core/stock/command.ts'
 import { isLow } from '../../core/stock/inventory.ts'
-import { catalogReferencesOf } from '../catalog-references.ts'
 import {
   CATEGORY_COLUMNS,
   CATEGORY_FIELDS,
+  catalogReferencesOf,
   categoryValues,
   PET_COLUMNS,
   PET_FIELDS,
@@ -19,9 +19,9 @@ import { IS_OF_PET } from '../log-rows.ts'
 import { newThreshold } from '../low-stock.ts'
 import { highestOwn } from '../own-ids.ts'
 import type { Columns, SqlValue } from '../sql.ts'
-import { DIALECT, ownIds } from './dialect.ts'
+import { DIALECT, ownIds, runStatement, toSqlite } from './dialect.ts'
 
-/** For use inside a commit. */
+/** The catalogue inside a commit. */
 export function catalogTables(database: Database) {
   const petIds = ownIds(database, 'pets')
   const categoryIds = ownIds(database, 'categories')
@@ -49,8 +49,8 @@ export function catalogTables(database: Database) {
   const putCategory = database.query<unknown, SqlValue[]>(upsert('categories', CATEGORY_COLUMNS))
   const removeCategory = database.query<unknown, [bigint]>('DELETE FROM categories WHERE id = ?')
   const raise = {
-    pets: database.query<unknown, [bigint]>(DIALECT.raiseIds('pets').replaceAll('$1', '?1')),
-    categories: database.query<unknown, [bigint]>(DIALECT.raiseIds('categories').replaceAll('$1', '?1')),
+    pets: database.query<unknown, [bigint]>(toSqlite(DIALECT.raiseIds('pets'))),
+    categories: database.query<unknown, [bigint]>(toSqlite(DIALECT.raiseIds('categories'))),
   }
 
   const readPets = (commands: readonly Command[]): Map<bigint, Pet> => {
@@ -63,7 +63,7 @@ export function catalogTables(database: Database) {
   }
 
   return {
-    find: (commands: readonly Command[]): LockedCatalog => {
+    read: (commands: readonly Command[]): LockedCatalog => {
       const named = catalogReferencesOf(commands)
       const pets = readPets(commands)
       const categories = new Map<bigint, Category>()
@@ -80,25 +80,27 @@ export function catalogTables(database: Database) {
         if (owner !== null) barcodes.set(barcode, owner.id)
       }
       return {
-        ...{ pets, categories, barcodes },
+        pets,
+        categories,
+        barcodes,
         usedCategories: new Set(named.removedCategories.filter((id) => petOfCategory.get(id) !== null)),
         newPetIds: petIds.next(named.newPets),
         newCategoryIds: categoryIds.next(named.newCategories),
       }
     },
 
-    /** The latest row in the log of a pet that is not there: it goes on with its history. */
+    /** The latest log row of a pet that does not exist. If the pet is created again, its history continues there. */
     latestRow: (petId: bigint): bigint | null => latestRow.get(petId)?.id ?? null,
 
     write: ({ pets, categories }: CatalogChanges): void => {
-      // Before anybody gets one that another had.
+      // Frees barcodes before other pets get them.
       for (const id of pets.keys()) dropBarcode.run(id)
-      for (const [id, now] of pets) {
-        if (now === undefined) {
+      for (const [id, changed] of pets) {
+        if (changed === undefined) {
           removePet.run(id)
           continue
         }
-        const { pet, entry } = now
+        const { pet, entry } = changed
         putPet.run(...petValues(pet))
         const { quantity, status, reserved, lowStockAt } = entry
         putStock.run(id, quantity, status, reserved, lowStockAt, Number(isLow(entry)))
@@ -113,12 +115,10 @@ export function catalogTables(database: Database) {
       }
     },
 
-    /** The log has told of the categories by then. */
+    /** Runs after the log rows of the categories are written. */
     writeThresholds: ({ newThresholds }: CatalogChanges): void => {
       for (const { by, ...category } of newThresholds) {
-        for (const { text, values } of newThreshold(DIALECT, category, by)) {
-          database.query(text.replaceAll(/\$(\d+)/g, '?$1')).run(...values.map(boundValue))
-        }
+        for (const statement of newThreshold(DIALECT, category, by)) runStatement(database, statement)
       }
     },
   }
@@ -132,10 +132,4 @@ function upsert(table: string, columns: Columns): string {
   const names = Object.keys(columns)
   return `INSERT INTO ${table} (${names}) VALUES (${names.map(() => '?')})
     ON CONFLICT (id) DO UPDATE SET ${names.map((name) => `${name} = excluded.${name}`)}`
-}
-
-function boundValue(value: unknown): bigint | number | string | null {
-  if (typeof value === 'boolean') return Number(value)
-  if (typeof value === 'bigint' || typeof value === 'number' || typeof value === 'string') return value
-  return null
 }

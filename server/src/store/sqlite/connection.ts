@@ -7,7 +7,7 @@ import { type ChangedPet, INDEXED_COLUMNS, MAX_CHANGED_PETS, type SearchSnapshot
 import type { Columns, Durability, LongSession, SqlDatabase, SqlValue, Statement } from '../sql.ts'
 import { Checkpointer } from './checkpointer.ts'
 import { alignSideFiles, announcedSeconds, createPrivateFile } from './database-files.ts'
-import { DIALECT, LOG_END, type LogEnd, readLogEnd } from './dialect.ts'
+import { DIALECT, LOG_END, type LogEnd, readLogEnd, toBinding, toSqlite } from './dialect.ts'
 import { isLocked, problemText, toServiceError } from './failures.ts'
 import { FlushQueue, WalFile } from './wal-flush.ts'
 
@@ -191,7 +191,7 @@ export class Connection implements SqlDatabase, LongSession {
     return this.read(() => this.#statements.get(text).all(...values.map(toBinding)) as Row[])
   }
 
-  /** Like `rows`, without waiting for the flush of the commits that were read. Callers must not show the result to anybody. */
+  /** Like `rows`, without waiting for the flush of the commits that were read. The result must not be shown to clients. */
   rowsUnflushed<Row>(text: string, ...values: readonly SqlValue[]): Promise<Row[]> {
     return this.#readWhenUnlocked(() => this.#statements.get(text).all(...values.map(toBinding)) as Row[])
   }
@@ -521,7 +521,7 @@ class PreparedStatements {
   get(text: string): SqliteStatement<unknown, SQLQueryBindings[]> {
     let prepared = this.#byText.get(text)
     if (prepared === undefined) {
-      prepared = this.#database.prepare(text.replaceAll(/\$(\d+)/g, '?$1'))
+      prepared = this.#database.prepare(toSqlite(text))
       this.#byText.set(text, prepared)
     }
     return prepared
@@ -542,8 +542,4 @@ function nextBatch<Row>(rows: Iterator<Row>): Row[] {
     batch.push(value)
   }
   return batch
-}
-
-export function toBinding(value: SqlValue): SQLQueryBindings {
-  return typeof value === 'boolean' ? Number(value) : value
 }

@@ -123,7 +123,7 @@ export function deletedLogOf(path: string): string | undefined {
   return isServed(path) && !existsSync(`${path}-wal`) ? `${path}-wal` : undefined
 }
 
-/** A lock file that root creates belongs to the owner of the database, who could not serve it otherwise. */
+/** If root creates the lock file, it belongs to the owner of the database. Otherwise the owner could not use it. */
 function createLockFile(lockPath: string, path: string): void {
   const owner = process.getuid?.() === 0 ? statSync(path, { throwIfNoEntry: false }) : undefined
   try {

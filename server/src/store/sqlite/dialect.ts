@@ -1,7 +1,7 @@
-import type { Database } from 'bun:sqlite'
+import type { Changes, Database, SQLQueryBindings } from 'bun:sqlite'
 import type { LogCursor } from '../cursor.ts'
 import { highestId, ID_STEP, OWN_IDS } from '../own-ids.ts'
-import type { Dialect, OwnIds } from '../sql.ts'
+import type { Dialect, OwnIds, SqlValue, Statement } from '../sql.ts'
 
 /** The id of the last row ever written to the log. The ids of pruned rows are never reused. */
 const LAST_LOG_ID = '(SELECT max(coalesce((SELECT max(id) FROM log), 0), pruned_up_to) FROM log_state)'
@@ -26,6 +26,20 @@ export const DIALECT: Dialect = {
     ),
   ],
   skipIds: OWN_IDS.map((table) => `UPDATE last_ids SET ${table} = ${table} + ${ID_STEP}`),
+}
+
+/** bun:sqlite writes the parameters `$1` of a Statement as `?1`. */
+export function toSqlite(text: string): string {
+  return text.replaceAll(/\$(\d+)/g, '?$1')
+}
+
+export function toBinding(value: SqlValue): SQLQueryBindings {
+  return typeof value === 'boolean' ? Number(value) : value
+}
+
+/** For use inside a commit. */
+export function runStatement(database: Database, { text, values }: Statement): Changes {
+  return database.query<unknown, SQLQueryBindings[]>(toSqlite(text)).run(...values.map(toBinding))
 }
 
 /** The last position of the log, and the position up to which it has been pruned. */

@@ -32,7 +32,7 @@ export function problemText(error: unknown, path: string): string {
   return `${message}; ${text ?? 'check DATABASE_URL and that the file and its folder are writable'}`
 }
 
-/** The folder of the database, or that of temporary files if its disk is the full one. */
+/** The folder of the database, or the folder of temporary files if that disk is full. */
 function fullestFolder(path: string): string {
   const [own, temporary] = [dirname(path), temporaryFolder()]
   const isTemporary = freeBytes(temporary) < Math.min(NEARLY_FULL_BYTES, freeBytes(own))

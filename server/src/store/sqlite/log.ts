@@ -1,9 +1,10 @@
 import type { StockEvents } from '../../core/stock/stock-event.ts'
 import { fromCursor, type LogVerbs, toCursor } from '../cursor.ts'
 import { prunableIds } from '../history.ts'
-import { LOG_COLUMNS, type LogRow, MAX_BEHIND, toEvent } from '../log-rows.ts'
+import { LOG_FIELDS, type LogRow, MAX_BEHIND, toEvent } from '../log-rows.ts'
+import { statement } from '../sql.ts'
 import type { Connection } from './connection.ts'
-import { readLogEnd, upTo } from './dialect.ts'
+import { readLogEnd, runStatement, upTo } from './dialect.ts'
 
 /** The events are the rows of the log, and their ids are the cursors. */
 export function logVerbs(connection: Connection): LogVerbs {
@@ -11,7 +12,7 @@ export function logVerbs(connection: Connection): LogVerbs {
   const end = readLogEnd(database)
   // A change of a category is not an event; its effects on pets are.
   const rowsAfter = database.query<LogRow, [bigint, bigint, number]>(`
-    SELECT id, ${LOG_COLUMNS} FROM log
+    SELECT id, ${LOG_FIELDS} FROM log
     WHERE id > ? AND id <= ? AND kind <> 'category' ORDER BY id LIMIT ?
   `)
 
@@ -46,9 +47,7 @@ export function logVerbs(connection: Connection): LogVerbs {
     pruneHistory: (limit, batch) =>
       connection.write(() => {
         const [text, value] = prunableIds(limit, `LIMIT ${Math.floor(batch)}`)
-        return database
-          .query<unknown, [number]>(`DELETE FROM log WHERE id IN (${text.replaceAll('$', '?')})`)
-          .run(value).changes
+        return runStatement(database, statement(`DELETE FROM log WHERE id IN (${text})`, value)).changes
       }),
   }
 }

@@ -34,7 +34,7 @@ export function orderTable(database: Database) {
     read: (commands: readonly Command[], petIds: Iterable<bigint>, now: number): LockedOrders => {
       const orders = new Map<bigint, Order>()
       const expiredHolds: Order[] = []
-      // One query finds out whether any hold has expired; mostly none has.
+      // Usually no hold of any pet has expired, and one query is enough.
       const petsToCheck = anyExpired.get(now) === null ? [] : petIds
       for (const petId of petsToCheck) {
         if (expiredHolds.length >= MAX_EXPIRED_HOLDS) break

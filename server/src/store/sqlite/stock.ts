@@ -74,7 +74,7 @@ export function stockVerbs(
     const decision = decide(commands, entries, {
       answers: remembered.find(commands),
       orders: readsOrders ? orders.read(commands, entries.keys(), clock()) : undefined,
-      catalog: needs(commands, 'catalog') ? catalog.find(commands) : undefined,
+      catalog: needs(commands, 'catalog') ? catalog.read(commands) : undefined,
       webhooks: needs(commands, 'webhooks') ? webhooks.read(commands) : undefined,
     })
     remembered.add(decision.answers)

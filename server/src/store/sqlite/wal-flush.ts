@@ -132,7 +132,7 @@ export class FlushQueue {
     return (this.#flushing ?? this.#waiting)?.logStart
   }
 
-  /** After a failed flush it is unknown what is on disk. Only a restart, which reads it again, can tell. */
+  /** After a failed flush it is unknown which commits are on disk, until a restart reads the file again. */
   requireUsable(): void {
     if (this.#failure !== undefined) throw this.#failure
   }

@@ -1,4 +1,4 @@
-import type { Database, SQLQueryBindings } from 'bun:sqlite'
+import type { Database } from 'bun:sqlite'
 import type { Command } from '../../core/stock/command.ts'
 import type { LockedWebhooks, WebhookChanges } from '../../core/webhooks/webhooks-draft.ts'
 import {
@@ -10,7 +10,7 @@ import {
   webhookIdsOf,
   webhookStatements,
 } from '../webhooks.ts'
-import { toBinding } from './connection.ts'
+import { runStatement } from './dialect.ts'
 
 /** The webhooks inside a commit. */
 export function webhookTable(database: Database) {
@@ -22,10 +22,7 @@ export function webhookTable(database: Database) {
       return toLockedWebhooks(rows, countCreated.all())
     },
     write: (changes: WebhookChanges): void => {
-      for (const { text, values } of webhookStatements(changes)) {
-        const numbered = text.replaceAll(/\$(\d+)/g, '?$1')
-        database.query<unknown, SQLQueryBindings[]>(numbered).run(...values.map(toBinding))
-      }
+      for (const statement of webhookStatements(changes)) runStatement(database, statement)
     },
   }
 }
