@@ -196,7 +196,8 @@ const INT64: ValueCodec = {
   isInt64: true,
   fromJson: (value) => {
     if (value instanceof NumberText) return parseInt64(value.text)
-    return Number.isInteger(value) ? parseInt64(String(value)) : undefined
+    if (typeof value !== 'number' || !Number.isInteger(value)) return undefined
+    return Number.isSafeInteger(value) ? BigInt(value) : parseInt64(String(value))
   },
   fromText: parseInt64,
   toText: String,
