@@ -88,7 +88,7 @@ export class GroupCommit {
     if (sizeOf(command) > MAX_BATCH) {
       // It would block the queue forever.
       throw new RangeError(
-        `a ${command.type} command has ${sizeOf(command)} changes, but a commit has at most ${MAX_BATCH}`,
+        `the command ${command.type} has ${sizeOf(command)} changes, but a commit has room for ${MAX_BATCH}`,
       )
     }
     const submitted = idempotency === undefined ? command : { ...command, idempotency }

@@ -14,7 +14,7 @@ export type PetRecord = QuantityRecord | PetChangeRecord | PetRemovalRecord
 interface LinkedRecord {
   readonly petId: bigint
   readonly status: LockedEntry['status']
-  /** The command that made the change. Each command is its own object. */
+  /** Never shared by two commands: the same object means the same command. */
   readonly by: ChangeOrigin
   /** Its index among the records of the commit. */
   readonly index: number

@@ -26,7 +26,10 @@ export type WebhookKind =
 
 /** In the whole store. */
 export const MAX_WEBHOOKS = 100
-/** The most that one key may create, so that one key cannot use up the limit of the store. Does not apply to the command line. */
+/**
+ * The most that one key may create, so that one key cannot use up the limit of the store. Does not apply to the command
+ * line.
+ */
 export const MAX_WEBHOOKS_PER_KEY = 10
 export const MAX_URL_LENGTH = 2_000
 /** How long deliveries are also signed with the old secret after a rotation. */
