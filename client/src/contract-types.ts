@@ -228,7 +228,7 @@ export interface OrderUpdate {
 
 /** Other fields are ignored. */
 export interface NewWebhook {
-  /** The address that deliveries are sent to. It starts with https:// and is on the public internet, has no user name, and its port is 443, 80, 8080, 8443 or above 1024. */
+  /** The address that deliveries are sent to. It starts with https:// and is on the public internet, has no user name, and its port is 443, 80 or a port above 1024. */
   readonly url: string
   /** The kinds of events that the webhook receives. */
   readonly kinds: readonly WebhookKind[]
@@ -237,7 +237,7 @@ export interface NewWebhook {
 export interface WebhookWithSecret {
   /** Identifier of the webhook. */
   readonly id: bigint
-  /** The address that deliveries are sent to. It starts with https:// and is on the public internet, has no user name, and its port is 443, 80, 8080, 8443 or above 1024. */
+  /** The address that deliveries are sent to. It starts with https:// and is on the public internet, has no user name, and its port is 443, 80 or a port above 1024. */
   readonly url: string
   /** The kinds of events that the webhook receives. */
   readonly kinds: readonly WebhookKind[]
@@ -263,7 +263,7 @@ export interface WebhookWithSecret {
 export interface Webhook {
   /** Identifier of the webhook. */
   readonly id: bigint
-  /** The address that deliveries are sent to. It starts with https:// and is on the public internet, has no user name, and its port is 443, 80, 8080, 8443 or above 1024. */
+  /** The address that deliveries are sent to. It starts with https:// and is on the public internet, has no user name, and its port is 443, 80 or a port above 1024. */
   readonly url: string
   /** The kinds of events that the webhook receives. */
   readonly kinds: readonly WebhookKind[]
@@ -286,7 +286,7 @@ export interface Webhook {
 
 /** At least one of these fields. `"paused": false` also turns a webhook on again that was turned off. Other fields are ignored. */
 export interface WebhookUpdate {
-  /** The address that deliveries are sent to. It starts with https:// and is on the public internet, has no user name, and its port is 443, 80, 8080, 8443 or above 1024. */
+  /** The address that deliveries are sent to. It starts with https:// and is on the public internet, has no user name, and its port is 443, 80 or a port above 1024. */
   readonly url?: string
   /** The kinds of events that the webhook receives. */
   readonly kinds?: readonly WebhookKind[]

@@ -52,7 +52,7 @@ export function watchPause(
     }
     const elapsed = (now() - began) / 1_000
     const seconds = (elapsed / done) * total * LOCKED_PER_STEP_TIME
-    if (isFirst && done < total && seconds > maxSeconds && writers.isServed()) {
+    if (isFirst && done < total && seconds > maxSeconds && writers.isServiceRunning()) {
       onLongPause({ rows: total, seconds })
     }
     isFirst = false

@@ -132,7 +132,7 @@ async function importRows<Value>(
     return new Error(`${name} has ${counted(count, 'bad line')}; nothing was changed. ${run.advice}${hint}`)
   }
   const { rows, refused: badRows } = await stageRows(source.batches, kind, staged, {
-    examples: flags.show,
+    maxExamples: flags.show,
     signal,
     onProgress: (read) => progress.show('reading', read, bytes.fractionRead()),
   })
@@ -141,7 +141,7 @@ async function importRows<Value>(
   progress.show('comparing', rows)
   if (flags.dryRun === true || (badRows.count > 0 && !skipRefused)) {
     const preview = await staged.preview(flags.show)
-    const refused = mergeRefused(badRows, preview.refused, flags.show)
+    const refused = mergeRefused(badRows, flags.show, preview.refused)
     progress.end()
     if (flags.dryRun === true) console.log(dryRunReport(name, preview, refused, kind, { isAdjustment }))
     else for (const line of refusedLines(refused)) console.error(line)
@@ -156,7 +156,7 @@ async function importRows<Value>(
       reason,
       reference,
       skipRefused,
-      examples: flags.show,
+      maxExamples: flags.show,
       signal,
       onProgress: (done, total) => {
         onWritten(done === total)
@@ -170,7 +170,7 @@ async function importRows<Value>(
     throw badLines(error.refused.count)
   })
   progress.end()
-  const refused = mergeRefused(badRows, counts.refused, flags.show)
+  const refused = mergeRefused(badRows, flags.show, counts.refused)
   for (const line of refusedLines(refused)) console.error(line)
   const changed = isAdjustment
     ? `${counted(counts.changed, kind.noun, kind.plural)} changed`

@@ -1,5 +1,5 @@
 import { createHmac, randomUUID } from 'node:crypto'
-import { forEachOrderWebhook, ORDER_TRANSITIONS } from '../core/orders/order.ts'
+import { mapOrderWebhooks, ORDER_TRANSITIONS } from '../core/orders/order.ts'
 import type { StockEvent } from '../core/stock/stock-event.ts'
 import { kindOf, type WebhookKind } from '../core/webhooks/webhook.ts'
 import type { Message } from '../core/webhooks/webhook-store.ts'
@@ -26,7 +26,7 @@ export function sampleMessage(kind: WebhookKind, at: number): Message {
     'stock.changed': { petId, before: 4, after: 5, status: 'available', ...by },
     'stock.low': low,
     'stock.recovered': { ...low, quantity: 9, available: 9 },
-    ...forEachOrderWebhook(({ change }) => {
+    ...mapOrderWebhooks(({ change }) => {
       const { to: state } = ORDER_TRANSITIONS[change]
       const order = { id: 1n, petId, quantity: 1, state, createdAt: at }
       return eventBody({ kind: 'order', change, order, at, keyId: by.keyId, cursor: '' })

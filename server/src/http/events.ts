@@ -1,10 +1,10 @@
 import Type, { type TSchema } from 'typebox'
 import { PET } from '../core/catalog/pet.ts'
-import { AVAILABILITY, forEachOrderWebhook, ORDER_CHANGES } from '../core/orders/order.ts'
+import { AVAILABILITY, mapOrderWebhooks, ORDER_CHANGES } from '../core/orders/order.ts'
 import { HISTORY_ENTRY } from '../core/stock/history.ts'
 import { PetStatus } from '../core/stock/inventory.ts'
 import { PET_CHANGES, type StockEvent } from '../core/stock/stock-event.ts'
-import { DateTime, Int64, Quantity, Words } from '../core/values/field.ts'
+import { DateTime, Int64, OneOf, Quantity } from '../core/values/field.ts'
 import type { WebhookKind } from '../core/webhooks/webhook.ts'
 import { defineOperation } from './operation.ts'
 import { ORDER_EXAMPLE, Order, orderBody } from './orders.ts'
@@ -33,7 +33,7 @@ const ChangeEvent = Type.Object(
 
 const OrderEvent = Type.Object(
   {
-    change: Words(ORDER_CHANGES, { description: 'What happened to the order.' }),
+    change: OneOf(ORDER_CHANGES, { description: 'What happened to the order.' }),
     order: Order,
     at,
     keyId,
@@ -48,7 +48,7 @@ const { id: _, ...petFields } = PET
 
 const PetEvent = Type.Object(
   {
-    change: Words(PET_CHANGES, { description: 'What happened to the pet.' }),
+    change: OneOf(PET_CHANGES, { description: 'What happened to the pet.' }),
     petId: AVAILABILITY.petId,
     ...petFields,
     quantity: AVAILABILITY.quantity,
@@ -146,7 +146,7 @@ const DELIVERIES: Readonly<Record<WebhookKind | 'relist', Delivery>> = {
   'stock.changed': { summary: 'A quantity changed', data: ChangeEvent },
   'stock.low': { summary: 'A pet is low in stock', data: LowStockEvent },
   'stock.recovered': { summary: 'A pet is no longer low in stock', data: LowStockEvent },
-  ...forEachOrderWebhook(({ summary }) => ({ summary, data: OrderEvent })),
+  ...mapOrderWebhooks(({ summary }) => ({ summary, data: OrderEvent })),
   'pet.changed': { summary: 'A pet was added, or changed in anything but its quantity', data: PetEvent },
   'pet.removed': { summary: 'A pet was removed', data: RemovedEvent },
   relist: { summary: 'Events are missing: read the list again, then continue', data: Type.Object({}) },
@@ -170,7 +170,7 @@ const DELIVERY_RESPONSES: Readonly<Record<string, string>> = {
 const PAYLOADS = Object.entries(DELIVERIES).map(([type, { summary, data }]) => {
   const schema = Type.Object(
     {
-      type: Words([type], { description: 'The kind of event.' }),
+      type: OneOf([type], { description: 'The kind of event.' }),
       timestamp: DateTime('When the event happened.'),
       data,
     },

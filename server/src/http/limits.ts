@@ -2,7 +2,7 @@ import Type from 'typebox'
 import { PERMISSIONS, PLANS } from '../core/keys/api-key.ts'
 import type { WindowStatus } from '../core/limits/limit-store.ts'
 import { SECOND } from '../core/values/clock.ts'
-import { Words } from '../core/values/field.ts'
+import { OneOf } from '../core/values/field.ts'
 import { defineOperation } from './operation.ts'
 import { IF_NONE_MATCH } from './representation.ts'
 import { EXAMPLE_KEY } from './schemas.ts'
@@ -18,14 +18,14 @@ const LimitWindow = Type.Object(
   { title: 'LimitWindow', examples: [EXAMPLE_MINUTE] },
 )
 
-const Permission = Words(PERMISSIONS, {
+const Permission = OneOf(PERMISSIONS, {
   title: 'Permission',
   description: 'What a key may change. Every key may read everything except webhooks.',
 })
 
 const KeyLimits = Type.Object(
   {
-    plan: Words(PLANS, { description: 'The plan of the key.' }),
+    plan: OneOf(PLANS, { description: 'The plan of the key.' }),
     key: Type.Object({
       id: Type.String({ description: 'Public identifier of the key.' }),
       name: Type.String({ description: 'Name of the key.' }),

@@ -10,7 +10,7 @@ import type {
 } from '../core/stock/command.ts'
 import { noEntry } from '../core/stock/inventory.ts'
 import { refusal } from '../core/stock/refusal.ts'
-import { DateTime, Int64, type JsonOf, jsonWriter, Words } from '../core/values/field.ts'
+import { DateTime, Int64, type JsonOf, jsonWriter, OneOf } from '../core/values/field.ts'
 import { readPageById } from '../core/values/page.ts'
 import { replyOnce } from './idempotency.ts'
 import { defineOperation } from './operation.ts'
@@ -86,7 +86,7 @@ export const listOrders = defineOperation({
   tag: 'store',
   stability: 'beta',
   query: {
-    state: Type.Optional(Words(ORDER_STATES, { description: 'Return only orders in this state.' })),
+    state: Type.Optional(OneOf(ORDER_STATES, { description: 'Return only orders in this state.' })),
     petId: Type.Optional(Int64('Return only orders of this pet.')),
     ...pageParameters(1_000, 100),
   },

@@ -10,7 +10,7 @@ import type {
   UpdatePet,
 } from '../core/stock/command.ts'
 import { PET_STATUSES } from '../core/stock/inventory.ts'
-import { Int64, jsonTextWriter, jsonWriter, Words } from '../core/values/field.ts'
+import { Int64, jsonTextWriter, jsonWriter, OneOf } from '../core/values/field.ts'
 import { type Page, type PageRequest, readPageById } from '../core/values/page.ts'
 import { replyOnce } from './idempotency.ts'
 import { defineOperation } from './operation.ts'
@@ -64,7 +64,7 @@ export const listPets = defineOperation({
   tag: 'pets',
   stability: 'beta',
   query: {
-    status: Type.Optional(Words(PET_STATUSES, { description: 'Return only pets with this status.' })),
+    status: Type.Optional(OneOf(PET_STATUSES, { description: 'Return only pets with this status.' })),
     ...pageParameters(),
   },
   headers: IF_NONE_MATCH,

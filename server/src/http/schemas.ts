@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { ORDER_STATES } from '../core/orders/order.ts'
 import { ERROR_CODES } from '../core/values/errors.ts'
-import { Int64, MAX_QUANTITY, Words } from '../core/values/field.ts'
+import { Int64, MAX_QUANTITY, OneOf } from '../core/values/field.ts'
 
 /** The query parameters of a paged list. */
 export function pageParameters(maximum = 100, fallback = 20) {
@@ -30,7 +30,7 @@ const ErrorDetail = Type.Object(
   {
     index: Type.Integer({ minimum: 0, description: 'The position of the change in the request, from 0.' }),
     petId: Type.Optional(Int64('The pet that the change names; absent if it names none.')),
-    code: Words(ERROR_CODES, { description: 'The error code of this change.' }),
+    code: OneOf(ERROR_CODES, { description: 'The error code of this change.' }),
     message: Type.String({ description: 'Human-readable description.' }),
     available: Type.Optional(
       Available(
@@ -62,7 +62,7 @@ const ErrorDetail = Type.Object(
 /** The contract calls it Error, which is the name of a global here. */
 export const ErrorBody = Type.Object(
   {
-    code: Words(ERROR_CODES, { description: 'Machine-readable error code. Codes are never renamed.' }),
+    code: OneOf(ERROR_CODES, { description: 'Machine-readable error code. Codes are never renamed.' }),
     message: Type.String({
       description: 'Human-readable description: what is wrong, what was expected, what to do.',
     }),

@@ -8,7 +8,7 @@ import {
   searchPage,
 } from '../core/catalog/search.ts'
 import { availableOf, PET_STATUSES } from '../core/stock/inventory.ts'
-import { Int64, jsonWriter, Quantity, Words } from '../core/values/field.ts'
+import { Int64, jsonWriter, OneOf, Quantity } from '../core/values/field.ts'
 import { AVAILABLE } from './inventory.ts'
 import { defineOperation } from './operation.ts'
 import { IF_NONE_MATCH, pageReply } from './representation.ts'
@@ -53,13 +53,13 @@ export const searchInventory = defineOperation({
         description: `A petId, a barcode, or up to ${MAX_SEARCH_WORDS} different prefixes of words in the name, ignoring case and diacritics.`,
       }),
     ),
-    status: Type.Optional(Words(PET_STATUSES, { description: 'Return only pets with this status.' })),
+    status: Type.Optional(OneOf(PET_STATUSES, { description: 'Return only pets with this status.' })),
     categoryId: Type.Optional(Int64('Return only pets of this category.')),
     low: Type.Optional(
-      Words(['true'], { description: 'Return only pets with low stock; leave it out to return all.' }),
+      OneOf(['true'], { description: 'Return only pets with low stock; leave it out to return all.' }),
     ),
     below: Type.Optional(Quantity('Return only pets with fewer available units.')),
-    sort: Words(SEARCH_SORTS, {
+    sort: OneOf(SEARCH_SORTS, {
       default: 'petId',
       description:
         'The field to sort by, with - for descending; ties are sorted by petId. Names are sorted by word, ignoring case and diacritics.',

@@ -7,7 +7,7 @@ import type {
   UpdateWebhook,
 } from '../core/stock/command.ts'
 import { ServiceError } from '../core/values/errors.ts'
-import { DateTime, Int64, type JsonOf, jsonWriter, Words } from '../core/values/field.ts'
+import { DateTime, Int64, type JsonOf, jsonWriter, OneOf } from '../core/values/field.ts'
 import { readPageById } from '../core/values/page.ts'
 import {
   MAX_WEBHOOKS,
@@ -26,7 +26,7 @@ import {
   attemptOf,
   type DeliveryAttempt,
   type ListedAttempt,
-  MAX_KEPT_DELIVERIES,
+  MAX_KEPT_ATTEMPTS,
   type WebhookLag,
   type WebhookSender,
   type WebhookState,
@@ -41,7 +41,7 @@ import { EXAMPLE_TIME, pageParameters } from './schemas.ts'
 
 const WEBHOOK_BODY = {
   ...WEBHOOK,
-  state: Words(['on', 'paused', 'off'], {
+  state: OneOf(['on', 'paused', 'off'], {
     description: 'off: the webhook was turned off, because the receiver replied 410 or failed for 3 days.',
   }),
   behind: Type.Object(
@@ -260,7 +260,7 @@ export const listWebhookDeliveries = defineOperation({
   method: 'GET',
   path: '/webhooks/{webhookId}/deliveries',
   summary: 'List the deliveries of a webhook',
-  description: `Returns the delivery attempts of a webhook and their responses, newest first, in pages. The latest ${MAX_KEPT_DELIVERIES.toLocaleString('en')} attempts are kept.`,
+  description: `Returns the delivery attempts of a webhook and their responses, newest first, in pages. The latest ${MAX_KEPT_ATTEMPTS.toLocaleString('en')} attempts are kept.`,
   tag: 'webhooks',
   stability: 'beta',
   needs: 'webhooks',
@@ -354,7 +354,7 @@ function createWebhookReply(outcome: OutcomeOf<CreateWebhook>, path: string): St
     case 'done':
       return createdReply(path, bodyWithSecret({ webhook: outcome.webhook, lag: NO_LAG }))
     case 'too_many_webhooks': {
-      const owner = outcome.of === 'store' ? 'the store has' : 'this API key has created'
+      const owner = outcome.scope === 'store' ? 'the store has' : 'this API key has created'
       const message = `${owner} ${outcome.max} webhooks, which is the maximum; remove one first`
       return errorReply(new ServiceError('in_use', message))
     }

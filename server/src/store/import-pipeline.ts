@@ -234,14 +234,14 @@ export class ImportTables<Value> implements StagedImport<Value> {
   }
 
   /** One sort is much cheaper than an index that is kept while rows arrive in any order. */
-  async seal(examples: number): Promise<Tally<DuplicateRow>> {
+  async seal(maxExamples: number): Promise<Tally<DuplicateRow>> {
     const columns = ['id', 'line', ...Object.keys(this.#stagedColumns)].join()
     const sorted = await this.session.run(
       `INSERT INTO sorted (${columns}) SELECT ${columns} FROM staged WHERE true ORDER BY id, line ON CONFLICT DO NOTHING`,
     )
     await this.session.analyze('sorted')
     const count = this.#rows - sorted
-    const first = count === 0 ? [] : await this.#duplicates(examples)
+    const first = count === 0 ? [] : await this.#duplicates(maxExamples)
     this.#rows = sorted
     await this.session.run('DROP TABLE staged')
     return { count, first }
@@ -256,17 +256,17 @@ export class ImportTables<Value> implements StagedImport<Value> {
     return rows.map(({ line, first_line, id }) => ({ line: Number(line), firstLine: Number(first_line), id }))
   }
 
-  async preview(examples: number): Promise<ImportPreview<Value>> {
+  async preview(maxExamples: number): Promise<ImportPreview<Value>> {
     await this.compareAll()
     await this.kind.refuse?.(this)
     const first = (condition: string) =>
       this.session.rows<TableRow>(
         `SELECT * FROM differing WHERE ${condition} ORDER BY line LIMIT CAST($1 AS BIGINT)`,
-        examples,
+        maxExamples,
       )
     const { fromSql } = this.kind.differing
     const toRow = (row: TableRow) => ({ line: Number(row.line), value: fromSql(row) })
-    const { added, changed, ...others } = await this.#counts(examples)
+    const { added, changed, ...others } = await this.#counts(maxExamples)
     return {
       added: { count: added, first: (await first('is_new')).map(toRow) },
       changed: {
@@ -283,7 +283,7 @@ export class ImportTables<Value> implements StagedImport<Value> {
       options.signal?.throwIfAborted()
       await this.kind.write(this, options)
       options.signal?.throwIfAborted()
-      return this.#counts(options.examples ?? 0)
+      return this.#counts(options.maxExamples ?? 0)
     })
   }
 
@@ -292,10 +292,10 @@ export class ImportTables<Value> implements StagedImport<Value> {
     return this.session.close()
   }
 
-  async #counts(examples: number): Promise<ImportCounts> {
+  async #counts(maxExamples: number): Promise<ImportCounts> {
     const added = await this.count('is_new')
     const changed = await this.count('NOT is_new')
-    const refused = await this.#refused(examples)
+    const refused = await this.#refused(maxExamples)
     const unchanged = this.#rows - added - changed - refused.count
     return refused.count === 0 ? { added, changed, unchanged } : { added, changed, unchanged, refused }
   }
@@ -308,11 +308,11 @@ export class ImportTables<Value> implements StagedImport<Value> {
     return Number(row?.rows ?? 0)
   }
 
-  async #refused(examples: number): Promise<Tally<RefusedLine>> {
+  async #refused(maxExamples: number): Promise<Tally<RefusedLine>> {
     const [total] = await this.session.rows<{ rows: bigint }>('SELECT count(*) AS rows FROM refused')
     const first = await this.session.rows<{ line: bigint; reason: string }>(
       'SELECT line, reason FROM refused ORDER BY line LIMIT CAST($1 AS BIGINT)',
-      examples,
+      maxExamples,
     )
     return {
       count: Number(total?.rows ?? 0),
@@ -337,9 +337,9 @@ export class ImportTables<Value> implements StagedImport<Value> {
     )
   }
 
-  async throwIfRefused({ skipRefused, examples = 0 }: ApplyOptions): Promise<void> {
+  async throwIfRefused({ skipRefused, maxExamples = 0 }: ApplyOptions): Promise<void> {
     if (skipRefused === true) return
-    const refused = await this.#refused(examples)
+    const refused = await this.#refused(maxExamples)
     if (refused.count > 0) throw new RowsRefused(refused)
   }
 

@@ -112,7 +112,7 @@ async function decideStep(
     const decision = { records, reserved, low, orders: orders.changes, catalog: undefined }
     await tables.database.writeDecision(decision, (petId) => entries.get(petId)?.lastChange ?? null)
   } else {
-    for (const [petId, entry] of entries) changedEntries.set(petId, { ...entry, ...stock.entry(petId) })
+    for (const [petId, entry] of entries) changedEntries.set(petId, { ...entry, ...stock.findEntry(petId) })
   }
   await tables.refuse(refused)
 }

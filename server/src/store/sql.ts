@@ -1,4 +1,4 @@
-import type { ContentType } from '../core/transfer/copy.ts'
+import type { ColumnType } from '../core/transfer/copy.ts'
 
 /** A value that both databases accept as a parameter. */
 export type SqlValue = bigint | number | string | boolean | null
@@ -13,11 +13,11 @@ export interface Statement {
 export type Durability = 'durable' | 'forgettable'
 
 /** Column names with their types, in order. */
-export type Columns = Readonly<Record<string, ContentType>>
+export type Columns = Readonly<Record<string, ColumnType>>
 
 /** The fragments of SQL that differ between the two databases. */
 export interface Dialect {
-  readonly types: Readonly<Record<ContentType, string>>
+  readonly types: Readonly<Record<ColumnType, string>>
   /** Generates the id of a new row of the log for each selected row. Not allowed with FOR UPDATE. */
   readonly nextLogId: string
   /** At the end of a SELECT: locks the rows until the commit. */

@@ -4,7 +4,7 @@ import {
   type DeliveryAttempt,
   type DeliveryStore,
   type ListedAttempt,
-  MAX_KEPT_DELIVERIES,
+  MAX_KEPT_ATTEMPTS,
   type WebhookLag,
   type WebhookState,
   type WebhookStore,
@@ -348,7 +348,7 @@ async function recordDeliveries(
   )
   const removal = statement(
     `DELETE FROM webhook_attempts WHERE webhook_id = $1 AND id <= (
-      SELECT id FROM webhook_attempts WHERE webhook_id = $1 ORDER BY id DESC LIMIT 1 OFFSET ${MAX_KEPT_DELIVERIES})`,
+      SELECT id FROM webhook_attempts WHERE webhook_id = $1 ORDER BY id DESC LIMIT 1 OFFSET ${MAX_KEPT_ATTEMPTS})`,
     webhookId,
   )
   try {

@@ -158,11 +158,11 @@ test('an import announces the remaining time after each step, and removes the an
 
 describe('the estimate', () => {
   /** 100 rows of 1,000 take 2 s: the steps take 20 s, and everything under the lock 28 s. */
-  function estimate(maxSeconds: number, isServed = true) {
+  function estimate(maxSeconds: number, isServiceRunning = true) {
     const announced: number[] = []
     let seconds = 10
     const pause = {
-      isServed: () => isServed,
+      isServiceRunning: () => isServiceRunning,
       announce: (left: number) => announced.push(left),
       withdraw: () => {},
     }

@@ -18,8 +18,8 @@ test.each([
   const staged = await shop.store.stageAdjustment()
   const failing: StagedImport<AdjustmentChange> = {
     add: (rows) => staged.add(rows),
-    seal: (examples) => staged.seal(examples),
-    preview: (examples) => staged.preview(examples),
+    seal: (maxExamples) => staged.seal(maxExamples),
+    preview: (maxExamples) => staged.preview(maxExamples),
     discard: () => staged.discard(),
     apply: async ({ onProgress }) => {
       onProgress?.(written, 2)

@@ -40,7 +40,7 @@ function decided(asked: readonly Command[], more: Partial<LockedCatalog> = {}, r
         ['A', 1n],
         ['B', 2n],
       ]),
-      usedCategories: new Set([1n, 2n]),
+      categoriesWithPets: new Set([1n, 2n]),
       ...{ newPetIds: [101n, 102n, 103n, 104n], newCategoryIds: [51n] },
       ...more,
     },
@@ -291,7 +291,7 @@ describe('categories', () => {
   })
 
   test('an unused category is removed', () => {
-    const decision = decided([drop(2n)], { usedCategories: new Set([1n]) })
+    const decision = decided([drop(2n)], { categoriesWithPets: new Set([1n]) })
     expect(decision.results).toEqual([DONE])
     expect(decision.catalog?.categories).toEqual(new Map([[2n, undefined]]))
     expect(decision.records).toMatchObject([{ kind: 'category', change: 'removed', category: CATS }])

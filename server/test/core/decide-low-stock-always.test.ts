@@ -79,7 +79,7 @@ class PlainStore {
         newIds: requests.map((_, index) => BigInt(this.orders.size + index + 1)),
       },
       catalog: {
-        ...{ pets: new Map(this.pets), barcodes: new Map(codes), usedCategories: new Set<bigint>() },
+        ...{ pets: new Map(this.pets), barcodes: new Map(codes), categoriesWithPets: new Set<bigint>() },
         categories: new Map(CATEGORIES.map((one) => [one.id, one])),
         ...{ newPetIds: [], newCategoryIds: [] },
       },

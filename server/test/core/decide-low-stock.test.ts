@@ -53,7 +53,7 @@ function catalogOf(pet: Partial<Pet> | undefined): LockedCatalog {
       [2n, { id: 2n, name: 'Cats', lowStockAt: 5 }],
       [3n, { id: 3n, name: 'Birds', lowStockAt: 20 }],
     ]),
-    ...{ barcodes: new Map(), usedCategories: new Set(), newPetIds: [101n, 102n], newCategoryIds: [] },
+    ...{ barcodes: new Map(), categoriesWithPets: new Set(), newPetIds: [101n, 102n], newCategoryIds: [] },
   }
 }
 

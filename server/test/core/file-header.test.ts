@@ -22,14 +22,14 @@ import { IMPORT_KINDS, openRows } from '../../src/core/transfer/files.ts'
 import {
   CATEGORY_ROWS,
   type Column,
-  type Field,
+  type FieldText,
   ORDER_ROWS,
   PET_ROWS,
   type RowReader,
 } from '../../src/core/transfer/rows.ts'
 
 const kind = (name: string, columns: readonly Column[]): FileKind<string> => ({
-  ...{ name, called: name, columns, header: name },
+  ...{ name, label: name, columns, header: name },
 })
 const KINDS: readonly FileKind<string>[] = IMPORT_KINDS
 
@@ -154,11 +154,11 @@ const tables = oneof(
 function table<Value>(
   kindName: string,
   rows: RowReader<Value>,
-  fields: ReturnType<typeof constant<Field[]>>,
+  fields: ReturnType<typeof constant<FieldText[]>>,
 ) {
   return array(fields, { minLength: 1, maxLength: 6 }).map((lines) => ({
     ...{ kindName, columns: rows.columns, lines },
-    read: (line: readonly Field[]): unknown => rows.read(line),
+    read: (line: readonly FieldText[]): unknown => rows.read(line),
   }))
 }
 

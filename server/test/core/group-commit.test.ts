@@ -73,6 +73,16 @@ function slowStore(
 const quantities = (changes: readonly SetQuantity[] | undefined) => changes?.map(({ quantity }) => quantity)
 
 describe('group commit', () => {
+  test('a command that is larger than a commit fails at once and does not block the next command', () => {
+    const { batches, send, set } = slowStore()
+    const petIds = Array.from({ length: 1_001 }, (_, index) => BigInt(index))
+    expect(() => send(adjustment(...petIds))).toThrow(
+      'the command adjust has 1001 changes, but a commit has room for 1000',
+    )
+    void set(change(1))
+    expect(batches.map(({ changes }) => quantities(changes))).toEqual([[1]])
+  })
+
   test('a single update is committed at once, the next in the same turn with those that follow', async () => {
     const { batches, set } = slowStore()
     const answers = Promise.all([set(change(1)), set(change(2, 7n)), set(change(3))])

@@ -70,7 +70,7 @@ describe('Optional columns', () => {
   const KINDS = [
     {
       name: 'adjustment',
-      called: 'an adjustment',
+      label: 'an adjustment',
       columns: ADJUSTMENT_ROWS.columns,
       header: 'petId,delta',
     },

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'bun:test'
 import { fieldsOfJson } from '../../src/core/transfer/files.ts'
-import { CATEGORY_ROWS, type Field, ORDER_ROWS, PET_ROWS } from '../../src/core/transfer/rows.ts'
+import { CATEGORY_ROWS, type FieldText, ORDER_ROWS, PET_ROWS } from '../../src/core/transfer/rows.ts'
 import { reasonOf } from './bad-row.ts'
 
 const PET = ['7', 'Biscuit', '1', 'available', '5']
 const ORDER = ['1', '7', '2', '2026-09-01T10:00:00Z', 'true']
 
-const withField = (fields: readonly Field[], index: number, text: Field) =>
+const withField = (fields: readonly FieldText[], index: number, text: FieldText) =>
   Object.assign([...fields], { [index]: text })
 
 describe('A pet in a file', () => {

@@ -14,7 +14,7 @@ const ORIGIN = {
   reason: 'received',
   reference: 'PO "1043", \\',
 } as const
-const OPTIONS: ApplyOptions = { ...ORIGIN, examples: 10, skipRefused: false }
+const OPTIONS: ApplyOptions = { ...ORIGIN, maxExamples: 10, skipRefused: false }
 const NOTHING = { count: 0, first: [] }
 const pet = (id: bigint) => petOf(id, 5)
 
@@ -104,7 +104,7 @@ export function adjustmentSuite(name: string, underTest: StoreUnderTest): void {
     test('change nothing if a change is refused, and return the first refused lines', async () => {
       await store.addPets([1n, 2n, 3n, 4n].map((id) => pet(id)))
       const cursor = await store.loadStock(() => {})
-      const refusal = await refusalOf(adjust(REFUSED, { examples: 3 }))
+      const refusal = await refusalOf(adjust(REFUSED, { maxExamples: 3 }))
       expect(refusal).toEqual({
         count: 4,
         first: [
@@ -186,7 +186,7 @@ export function adjustmentSuite(name: string, underTest: StoreUnderTest): void {
       const progress: [number, number][] = []
       const counts = await adjust(
         petIds.toReversed().map((petId) => ({ petId, delta: 1 })),
-        { onProgress: (done, total) => progress.push([done, total]), examples: 0 },
+        { onProgress: (done, total) => progress.push([done, total]), maxExamples: 0 },
       )
       expect(counts).toEqual({ added: 0, changed: 25_000, unchanged: 0 })
       expect(progress.at(-1)).toEqual([25_000, 25_000])

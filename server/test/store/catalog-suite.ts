@@ -53,7 +53,7 @@ export function catalogSuite(name: string, underTest: StoreUnderTest): void {
       try {
         await staged.add(rows.map((value, index) => ({ line: index + 2, value })))
         await staged.seal(0)
-        return await staged.apply({ at: 5, keyId: 'import', examples: 10, ...options })
+        return await staged.apply({ at: 5, keyId: 'import', maxExamples: 10, ...options })
       } finally {
         await staged.discard()
       }
@@ -251,7 +251,7 @@ export function catalogSuite(name: string, underTest: StoreUnderTest): void {
       await staged.seal(0)
       const wanted = { unchanged: 1, refused: { count: 1 } }
       expect(await staged.preview(5)).toMatchObject(wanted)
-      expect(await staged.apply({ at: 5, keyId: 'import', skipRefused: true, examples: 5 })).toMatchObject(
+      expect(await staged.apply({ at: 5, keyId: 'import', skipRefused: true, maxExamples: 5 })).toMatchObject(
         wanted,
       )
       await staged.discard()

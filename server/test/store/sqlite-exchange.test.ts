@@ -138,7 +138,7 @@ test('An adjustment that SQLite has already decided is decided again if others g
     'UPDATE stock SET quantity = after, last_change = log.id FROM log WHERE log.id BETWEEN 10 AND 12 AND log.pet_id = stock.pet_id',
   )
   other.run('DELETE FROM pets WHERE id = 4')
-  const adjusting = staged.apply({ ...ACT, reason: 'counted', examples: 9, skipRefused: true })
+  const adjusting = staged.apply({ ...ACT, reason: 'counted', maxExamples: 9, skipRefused: true })
   await Bun.sleep(20)
   other.run('COMMIT')
   other.close()

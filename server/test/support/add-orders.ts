@@ -10,7 +10,7 @@ export async function addOrders(
   try {
     await staged.add(orders.map((value, index) => ({ line: index + 2, value })))
     await staged.seal(0)
-    await staged.apply({ at: 1, keyId: 'importer', examples: 1 })
+    await staged.apply({ at: 1, keyId: 'importer', maxExamples: 1 })
   } finally {
     await staged.discard()
   }

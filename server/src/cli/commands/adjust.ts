@@ -18,7 +18,7 @@ interface Flags extends FileFlags {
 const KINDS: readonly FileKind<'adjustment'>[] = [
   {
     name: 'adjustment',
-    called: 'an adjustment',
+    label: 'an adjustment',
     columns: ADJUSTMENT_ROWS.columns,
     header: 'petId,delta or petId,quantity, both with an optional column expected',
   },

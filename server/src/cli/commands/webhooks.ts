@@ -14,7 +14,7 @@ import {
   type Webhook,
   type WebhookKind,
 } from '../../core/webhooks/webhook.ts'
-import { MAX_KEPT_DELIVERIES, type WebhookState } from '../../core/webhooks/webhook-store.ts'
+import { MAX_KEPT_ATTEMPTS, type WebhookState } from '../../core/webhooks/webhook-store.ts'
 import { HttpSender } from '../../delivery/http-sender.ts'
 import type { Store } from '../../store/store.ts'
 import {
@@ -91,7 +91,7 @@ export function addWebhooksCommands(program: PetstoreCommand): void {
       'Show the latest deliveries of a webhook with their responses, newest first. Times are in UTC.',
     )
     .argument('<webhookId>', ID_ARGUMENT, parseWebhookId)
-    .option('--limit <number>', `how many, up to ${MAX_KEPT_DELIVERIES}`, wholeNumber('--limit', 1), 20)
+    .option('--limit <number>', `how many, up to ${MAX_KEPT_ATTEMPTS}`, wholeNumber('--limit', 1), 20)
     .jsonOption()
     .databaseSettings()
     .action(listDeliveries)

@@ -24,7 +24,7 @@ export interface LockedCatalog {
   /** The pet that has the barcode, for each barcode that the commands name. */
   readonly barcodes: ReadonlyMap<string, bigint>
   /** The categories that the commands remove and that have pets. */
-  readonly usedCategories: ReadonlySet<bigint>
+  readonly categoriesWithPets: ReadonlySet<bigint>
   /** Enough ids for the pets and categories that the commands create without an id. */
   readonly newPetIds: readonly bigint[]
   readonly newCategoryIds: readonly bigint[]
@@ -47,8 +47,8 @@ export class CatalogDraft {
   readonly #categories = new Map<bigint, Category | undefined>()
   readonly #barcodes = new Map<string, bigint | undefined>()
   readonly #newThresholds: CatalogChanges['newThresholds'][number][] = []
-  #usedPetIds = 0
-  #usedCategoryIds = 0
+  #takenPetIdCount = 0
+  #takenCategoryIdCount = 0
 
   constructor(stock: StockDraft, locked: LockedCatalog) {
     this.#stock = stock
@@ -59,7 +59,7 @@ export class CatalogDraft {
     return {
       pets: new Map(
         Array.from(this.#pets, ([id, pet]) => {
-          const entry = this.#stock.entry(id)
+          const entry = this.#stock.findEntry(id)
           return [id, pet === undefined || entry === undefined ? undefined : { pet, entry }]
         }),
       ),
@@ -74,7 +74,7 @@ export class CatalogDraft {
     const category = this.#category(categoryId)
     if (category === undefined) return { type: 'invalid_category', categoryId }
     const id = given ?? this.#newPetId()
-    if (this.#stock.entry(id) !== undefined) return { type: 'pet_exists', petId: id }
+    if (this.#stock.findEntry(id) !== undefined) return { type: 'pet_exists', petId: id }
     const taken = this.#barcodeTaken(id, barcode)
     if (taken !== undefined) return taken
     const pet = withUpdate(PET, { id, status, ...record })
@@ -84,7 +84,7 @@ export class CatalogDraft {
   updatePet(command: UpdatePet): OutcomeOf<UpdatePet> {
     const { petId, patch } = command
     const before = this.#pet(petId)
-    const entry = this.#stock.entry(petId)
+    const entry = this.#stock.findEntry(petId)
     const categoryId = patch.categoryId ?? before?.categoryId
     const category = categoryId === undefined ? undefined : this.#category(categoryId)
     // An error in the command is reported before an unknown pet.
@@ -100,7 +100,7 @@ export class CatalogDraft {
 
   removePet(command: RemovePet): OutcomeOf<RemovePet> {
     const { petId } = command
-    const entry = this.#stock.entry(petId)
+    const entry = this.#stock.findEntry(petId)
     if (entry === undefined) return { type: 'unknown_pet' }
     if (entry.reserved > 0) return { type: 'pet_reserved', reserved: entry.reserved }
     const barcode = this.#pet(petId)?.barcode
@@ -136,7 +136,7 @@ export class CatalogDraft {
     const { categoryId } = command
     const category = this.#category(categoryId)
     if (category === undefined) return { type: 'unknown_category' }
-    if (this.#locked.usedCategories.has(categoryId)) return { type: 'category_has_pets' }
+    if (this.#locked.categoriesWithPets.has(categoryId)) return { type: 'category_has_pets' }
     this.#categories.set(categoryId, undefined)
     this.#stock.logCategory(category, 'removed', command)
     return { type: 'done' }
@@ -178,15 +178,15 @@ export class CatalogDraft {
   /** Skips the ids that callers have chosen in this commit. */
   #newPetId(): bigint {
     for (;;) {
-      const id = this.#locked.newPetIds[this.#usedPetIds++]
+      const id = this.#locked.newPetIds[this.#takenPetIdCount++]
       if (id === undefined)
         throw new Error(`there are only ${this.#locked.newPetIds.length} ids for new pets`)
-      if (this.#stock.entry(id) === undefined) return id
+      if (this.#stock.findEntry(id) === undefined) return id
     }
   }
 
   #newCategoryId(): bigint {
-    const id = this.#locked.newCategoryIds[this.#usedCategoryIds++]
+    const id = this.#locked.newCategoryIds[this.#takenCategoryIdCount++]
     if (id === undefined) {
       throw new Error(`there are only ${this.#locked.newCategoryIds.length} ids for new categories`)
     }

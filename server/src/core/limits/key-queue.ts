@@ -1,6 +1,6 @@
 import { ServiceError } from '../values/errors.ts'
 
-/** As many searches as the Free plan allows per minute. The staff page sends far fewer. */
+/** Equals the requests per minute of the Free plan. The staff page sends far fewer. */
 const MAX_WAITING = 60
 
 /** Runs the tasks of each key one after the other, so that a key delays the others by one task at most. */
@@ -17,7 +17,7 @@ export class KeyQueue {
     if (queue.size > this.#maxWaiting) {
       throw new ServiceError(
         'service_unavailable',
-        `this key already has ${this.#maxWaiting} searches waiting; send the next one when one of them is answered`,
+        `this key already has ${this.#maxWaiting} searches or history requests waiting; wait for one of them to finish`,
       )
     }
     this.#queues.set(keyId, queue)

@@ -177,7 +177,8 @@ export class BurstFilter {
    */
   wasWarned(keyId: string, { receivedAt, connection }: Arrival, now: number, lastUsedAt: number): boolean {
     const warning = this.#warnings.get(keyId)
-    // If there was a 429, another process sent it, to the previous request or to an earlier one.
+    // This process sent no 429 in this window. Another process may have, at the latest to the key's previous request; the
+    // client has seen that 429 if the request is at least BURST_MS old.
     if (warning === undefined || now >= warning.resetAt) return now - lastUsedAt >= this.#burstMs
     const sentHereAt = connection === undefined ? undefined : warning.sentAt.get(connection)
     if (sentHereAt !== undefined && receivedAt > sentHereAt) return true

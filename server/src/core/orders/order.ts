@@ -1,6 +1,6 @@
 import Type from 'typebox'
 import { ServiceError } from '../values/errors.ts'
-import { DateTime, Int64, MAX_QUANTITY, Quantity, type RecordOf, Words } from '../values/field.ts'
+import { DateTime, Int64, MAX_QUANTITY, OneOf, Quantity, type RecordOf } from '../values/field.ts'
 
 /**
  * The state machine of an order: its transitions by name. States, events, webhook kinds and their samples derive from it, in
@@ -59,12 +59,12 @@ export type OrderWebhookKind = {
 /** The webhook kind of each change that has one, with its summary. */
 export const ORDER_WEBHOOKS = ORDER_CHANGES.flatMap((change) => {
   const { webhook: summary } = ORDER_TRANSITIONS[change]
-  // The table says which changes have a webhook, for this list and for the type of its kinds.
+  // The cast is safe: `OrderWebhookKind` leaves out the same changes as this condition.
   return summary === null ? [] : [{ change, kind: `order.${change}` as OrderWebhookKind, summary }]
 })
 
 /** Computes a value for each webhook kind of orders. */
-export function forEachOrderWebhook<T>(
+export function mapOrderWebhooks<T>(
   value: (webhook: (typeof ORDER_WEBHOOKS)[number]) => T,
 ): Readonly<Record<OrderWebhookKind, T>> {
   const entries = ORDER_WEBHOOKS.map((webhook) => [webhook.kind, value(webhook)] as const)
@@ -75,7 +75,7 @@ export function forEachOrderWebhook<T>(
 /** The longest time for which an order can hold stock before it expires. */
 export const MAX_HOLD_SECONDS = 2_592_000
 
-export const OrderState = Words(ORDER_STATES, {
+export const OrderState = OneOf(ORDER_STATES, {
   title: 'OrderState',
   description:
     'open: the order reserves stock. complete: its units were taken out of the stock. cancelled or expired: it no longer reserves anything.',

@@ -63,12 +63,12 @@ export class OrdersDraft {
     return {
       added: [...this.#added.values()],
       changed: [...this.#changed.values()],
-      expired: this.expired,
+      expired: this.expiredCount,
       refused: this.#refused,
     }
   }
 
-  get expired(): number {
+  get expiredCount(): number {
     return this.#locked.expiredHolds.length
   }
 
@@ -107,7 +107,7 @@ export class OrdersDraft {
     const order = this.#find(command)
     if (order === undefined) return { type: 'unknown_order' }
     return (
-      settled(order, 'cancelled') ?? {
+      outcomeWithoutChange(order, 'cancelled') ?? {
         type: 'done',
         order: this.#transition(order, 'cancelled', command),
       }
@@ -119,7 +119,7 @@ export class OrdersDraft {
     if (order === undefined) return { type: 'unknown_order' }
     const { shipDate } = command
     return (
-      settled(order, 'changed') ?? {
+      outcomeWithoutChange(order, 'changed') ?? {
         type: 'done',
         order: this.changeOrder({ ...order, shipDate }, command),
       }
@@ -132,7 +132,7 @@ export class OrdersDraft {
 
   /** Why `wanted` more units of a pet cannot be reserved. */
   obstacle(petId: bigint, wanted: number): InsufficientStock | UnknownPet | undefined {
-    const entry = this.#stock.entry(petId)
+    const entry = this.#stock.findEntry(petId)
     if (entry === undefined) return { type: 'unknown_pet' }
     const available = availableOf(entry)
     return wanted > 0 && available < wanted
@@ -140,18 +140,18 @@ export class OrdersDraft {
       : undefined
   }
 
-  /** Adds an order that is open, or an order of the past that changes no stock. */
+  /** Adds an order that is open, or a complete order from a file, which changes no stock. */
   add(order: Order, by: ChangeOrigin): Order {
     if (this.find(order.id) !== undefined) throw new Error(`order ${order.id} already exists`)
     this.#added.set(order.id, order)
     const isOpen = order.state === 'open'
-    if (isOpen) this.#stock.reserve(order.petId, order.quantity)
+    if (isOpen) this.#stock.changeReserved(order.petId, order.quantity)
     this.#log(order, isOpen ? 'created' : 'completed', by)
     return order
   }
 
   completeOrder(order: Order, by: ChangeOrigin): OrderDone | OrderClosed | InsufficientStock {
-    const outcome = settled(order, 'completed')
+    const outcome = outcomeWithoutChange(order, 'completed')
     if (outcome !== undefined) return outcome
     const { petId, quantity } = order
     const onShelf = this.#itemOf(order).quantity
@@ -161,12 +161,15 @@ export class OrdersDraft {
     return { type: 'done', order: this.#transition(order, 'completed', by) }
   }
 
-  /** Changes the ship date or, if the order is open, the quantity. An import may correct an order that is complete. */
+  /**
+   * Changes the ship date or, if the order is open, the quantity. An import may also change the ship date of a complete
+   * order.
+   */
   changeOrder(order: Order, by: ChangeOrigin): Order {
     const before = this.find(order.id)
     if (before === undefined) throw new Error(`there is no order ${order.id} to change`)
     if (before.quantity === order.quantity && before.shipDate === order.shipDate) return before
-    if (order.state === 'open') this.#stock.reserve(order.petId, order.quantity - before.quantity)
+    if (order.state === 'open') this.#stock.changeReserved(order.petId, order.quantity - before.quantity)
     this.#changed.set(order.id, order)
     this.#log(order, 'changed', by)
     return order
@@ -187,9 +190,14 @@ export class OrdersDraft {
     if (units === 'take') {
       const { keyId, at } = by
       const item = this.#itemOf(order)
-      this.#stock.set(item, item.quantity - quantity, { keyId, at, reason: 'sold', reference: `order ${id}` })
+      this.#stock.setQuantity(item, item.quantity - quantity, {
+        keyId,
+        at,
+        reason: 'sold',
+        reference: `order ${id}`,
+      })
     }
-    if (units === 'take' || units === 'release') this.#stock.reserve(petId, -quantity)
+    if (units === 'take' || units === 'release') this.#stock.changeReserved(petId, -quantity)
     const after = { ...order, state: to }
     this.#changed.set(id, after)
     this.#log(after, change, by)
@@ -197,7 +205,7 @@ export class OrdersDraft {
   }
 
   #itemOf({ id, petId }: Order) {
-    const item = this.#stock.find(petId)
+    const item = this.#stock.findItem(petId)
     if (item === undefined) throw new Error(`order ${id} is open, but pet ${petId} has no entry`)
     return item
   }
@@ -208,7 +216,7 @@ export class OrdersDraft {
 }
 
 /** The outcome if the change does not apply to an order in this state. */
-function settled(order: Order, change: OrderChange): OrderDone | OrderClosed | undefined {
+function outcomeWithoutChange(order: Order, change: OrderChange): OrderDone | OrderClosed | undefined {
   const { from, ignoredIn } = ORDER_TRANSITIONS[change]
   if (ignoredIn.includes(order.state)) return { type: 'done', order }
   return from.includes(order.state) ? undefined : { type: 'order_closed', order }

@@ -1,10 +1,10 @@
 import Type from 'typebox'
-import { Int64, isWithin, MAX_QUANTITY, Quantity, Text, Words } from '../values/field.ts'
+import { Int64, isWithin, MAX_QUANTITY, OneOf, Quantity, Text } from '../values/field.ts'
 import { MAX_REFERENCE_LENGTH, REASONS } from './command.ts'
 
 const CONTROL_CHARACTER = /\p{Cc}/u
 
-export const Reason = Words(REASONS, { title: 'Reason', description: 'Why the stock was adjusted.' })
+export const Reason = OneOf(REASONS, { title: 'Reason', description: 'Why the stock was adjusted.' })
 
 export const Reference = Text(
   {

@@ -55,7 +55,10 @@ export interface CreateOrder extends CommandOfType<'create_order'> {
 
 interface OrderCommandOfType<Type extends string> extends CommandOfType<Type> {
   readonly orderId: bigint
-  /** The pet of the order, which has to be locked before the order is read; `undefined` if the order does not exist. */
+  /**
+   * The order's pet, as found before the commit; `undefined` if the order does not exist. The commit locks the pet, then
+   * reads the order.
+   */
   readonly petId: bigint | undefined
 }
 
@@ -204,7 +207,7 @@ interface PetDone {
   readonly pet: StockedPet
 }
 
-/** The pet names a category that does not exist: the command itself is wrong. */
+/** The pet names a category that does not exist. Callers get `invalid_request`, and the answer is not remembered. */
 export interface InvalidCategory {
   readonly type: 'invalid_category'
   readonly categoryId: bigint
@@ -244,7 +247,7 @@ export interface UnknownWebhook {
 export interface TooManyWebhooks {
   readonly type: 'too_many_webhooks'
   readonly max: number
-  readonly of: 'store' | 'key'
+  readonly scope: 'store' | 'key'
 }
 
 interface Removed {
@@ -260,7 +263,10 @@ export interface Idempotency<O> {
   readonly key: string
   /** Distinguishes commands that are sent with the same key. */
   readonly fingerprint: string
-  /** The text that the store remembers for an outcome. A method, so that one list can hold commands of all types. */
+  /**
+   * The text that the store remembers for an outcome. Declared as a method because method parameters are bivariant: an
+   * `Idempotency<OutcomeOf<C>>` then fits `Idempotency<Outcome>`.
+   */
   answer(outcome: O): string
 }
 

@@ -88,7 +88,7 @@ export function decide(
     const { idempotency } = command
     return idempotency === undefined
       ? decideOne(command)
-      : book.once(command, idempotency, () => decideOne(command))
+      : book.decideOnce(command, idempotency, () => decideOne(command))
   })
   return {
     results,
@@ -118,7 +118,7 @@ function outcomeOf({ stock, orders, catalog, webhooks }: Drafts, command: Comman
     case 'change_order':
       return requireRead(orders, 'orders').change(command)
     case 'release_holds':
-      return { type: 'done', expired: requireRead(orders, 'orders').expired }
+      return { type: 'done', expired: requireRead(orders, 'orders').expiredCount }
     case 'create_pet':
       return requireRead(catalog, 'catalog').createPet(command)
     case 'update_pet':
@@ -152,12 +152,14 @@ function requireRead<Draft>(draft: Draft | undefined, section: Section): Draft {
 
 function setQuantity(stock: StockDraft, command: SetQuantity): OutcomeOf<SetQuantity> {
   const { petId, quantity, onlyIf } = command
-  const item = stock.find(petId)
+  const item = stock.findItem(petId)
   if (item === undefined) return { type: 'unknown_pet' }
   const isAllowed =
     onlyIf === undefined ||
     onlyIf.some((state) => state.quantity === item.quantity && state.status === item.status)
-  return isAllowed ? { type: 'done', item: stock.set(item, quantity, command) } : { type: 'conflict', item }
+  return isAllowed
+    ? { type: 'done', item: stock.setQuantity(item, quantity, command) }
+    : { type: 'conflict', item }
 }
 
 /** Sets nothing before every change is known to be possible. */
@@ -166,7 +168,7 @@ function adjust(stock: StockDraft, command: Adjust): OutcomeOf<Adjust> {
   const failures: ErrorDetail[] = []
   for (const [index, change] of command.changes.entries()) {
     const { petId } = change
-    const item = stock.find(petId)
+    const item = stock.findItem(petId)
     if (item === undefined) {
       const { code, message } = noEntry(petId)
       failures.push({ index, petId, code, message })
@@ -180,7 +182,7 @@ function adjust(stock: StockDraft, command: Adjust): OutcomeOf<Adjust> {
   const items = command.changes.map((change, index) => {
     const item = found[index]
     if (item === undefined) throw new Error(`changes[${index}] did not fail, but its pet has no entry`)
-    return stock.set(item, resultOf(change, item.quantity), command)
+    return stock.setQuantity(item, resultOf(change, item.quantity), command)
   })
   return { type: 'done', items }
 }

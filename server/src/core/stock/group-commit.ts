@@ -17,8 +17,8 @@ import { PetsLocked, type StockStore } from './stock-store.ts'
 
 /** The maximum number of changes in one commit. Keeps it short: readers and the next batch wait for it. */
 const MAX_BATCH = MAX_CHANGES
-/** If a turn brings this many commands, their callers were answered together, and the next turn brings more of them. */
-const CROWD = 8
+/** Callers that were answered together send again together: from this size on, a commit waits one more turn. */
+const MIN_COMMANDS_TO_GATHER = 8
 
 /** Is notified of every commit once it is on disk. */
 export interface CommitObserver {
@@ -28,13 +28,13 @@ export interface CommitObserver {
 interface GroupCommitParts {
   /** Concurrent commits lock different pets. */
   readonly store: Pick<StockStore, 'changeStock' | 'concurrentCommits' | 'concurrentLockWaits'>
-  /** Requests whose limits are being checked are about to submit commands. */
+  /** A commit waits for pending limit checks, because their requests are about to submit commands. */
   readonly limits: Pick<LimitKeeper, 'afterDecisions'>
   readonly observers: readonly CommitObserver[]
 }
 
 /** A command that waits for its commit. */
-interface Waiting {
+interface WaitingCommand {
   readonly command: SubmittedCommand
   settle(result: Result): void
   fail(error: unknown): void
@@ -46,19 +46,20 @@ interface Waiting {
  * pending commit waits for that commit, so changes of a pet keep the order of their arrival. If another process keeps a pet
  * locked, only the commands about that pet wait for it.
  *
- * A commit gathers the commands of one turn of the event loop. A command that seems to be alone does not wait for the
- * end of the turn; once a turn has brought two commands, the next commands wait. If this turn or the last commit had a
- * crowd, the commit gathers the next turn as well. Measured in docs/decisions/2026-11-16-one-truth.md.
+ * If the last turn of the event loop brought at most one command and no commit is running, the first command of a turn is
+ * committed at once. Otherwise commands wait for the end of the turn. If this turn or the last commit had at least
+ * MIN_COMMANDS_TO_GATHER commands, the commit also waits for the next turn. Measured in
+ * docs/decisions/2026-11-16-one-truth.md.
  */
 export class GroupCommit {
   readonly #parts: GroupCommitParts
-  #waiting: Waiting[] = []
+  #waiting: WaitingCommand[] = []
   /** The pets of pending commits, and how many commands lock each. Not tracked if there is one commit at a time. */
   readonly #pending = new Map<bigint, number>()
   readonly #tracksPets: boolean
   readonly #lockWaits: LockWaits
   #freeSlots: number
-  #isDeferred = false
+  #isCommitScheduled = false
   /** The number of commands in the last commit. */
   #lastSize = 0
   /** The last turn brought at most one command. */
@@ -84,6 +85,12 @@ export class GroupCommit {
   }
 
   #submit<R extends Result>(command: Command, idempotency?: Idempotency<never>): Promise<R> {
+    if (sizeOf(command) > MAX_BATCH) {
+      // It would block the queue forever.
+      throw new RangeError(
+        `the command ${command.type} has ${sizeOf(command)} changes, but a commit has room for ${MAX_BATCH}`,
+      )
+    }
     const submitted = idempotency === undefined ? command : { ...command, idempotency }
     const result = new Promise<R>((resolve, fail) => {
       // The store returns the outcome of this very command, or a keyed answer if the command has an idempotency key.
@@ -92,7 +99,7 @@ export class GroupCommit {
     })
     const { store, limits } = this.#parts
     const isIdle = this.#freeSlots === store.concurrentCommits
-    if (this.#isQuiet && !this.#hasSeenOne && !this.#isDeferred && isIdle) {
+    if (this.#isQuiet && !this.#hasSeenOne && !this.#isCommitScheduled && isIdle) {
       this.#hasSeenOne = true
       limits.afterDecisions(() => {
         this.#hasSeenOne = false
@@ -105,17 +112,17 @@ export class GroupCommit {
   }
 
   #commitSoon(): void {
-    if (this.#isDeferred || this.#freeSlots === 0 || this.#waiting.length === 0) return
-    this.#isDeferred = true
+    if (this.#isCommitScheduled || this.#freeSlots === 0 || this.#waiting.length === 0) return
+    this.#isCommitScheduled = true
     const { limits } = this.#parts
     limits.afterDecisions(() => {
-      if (Math.max(this.#waiting.length, this.#lastSize) < CROWD) this.#commitGathered()
+      if (Math.max(this.#waiting.length, this.#lastSize) < MIN_COMMANDS_TO_GATHER) this.#commitGathered()
       else limits.afterDecisions(() => this.#commitGathered())
     })
   }
 
   #commitGathered(): void {
-    this.#isDeferred = false
+    this.#isCommitScheduled = false
     this.#isQuiet = this.#waiting.length <= 1
     this.#startCommit()
   }
@@ -140,7 +147,7 @@ export class GroupCommit {
    * retried on its own, and so on, until only the bad command fails. Nothing is committed twice: a failure with an unknown
    * result is a ServiceError, and every other failure means that the commit was rolled back.
    */
-  async #commit(batch: readonly Waiting[], lockWait: 'brief' | 'full'): Promise<void> {
+  async #commit(batch: readonly WaitingCommand[], lockWait: 'brief' | 'full'): Promise<void> {
     const { store, observers } = this.#parts
     const began = performance.now()
     let results: readonly Result[]
@@ -166,13 +173,13 @@ export class GroupCommit {
   }
 
   /** Commits the commands that need no locked pet. The others wait for the locks without a slot, grouped by pet. */
-  async #commitAround(batch: readonly Waiting[], lockedPets: ReadonlySet<bigint>): Promise<void> {
+  async #commitAround(batch: readonly WaitingCommand[], lockedPets: ReadonlySet<bigint>): Promise<void> {
     const { free, blocked } = splitByLocks(batch, lockedPets)
     for (const group of blocked) void this.#commitAfterLocks(group)
     if (free.length > 0) await this.#commit(free, 'brief')
   }
 
-  async #commitAfterLocks(group: readonly Waiting[]): Promise<void> {
+  async #commitAfterLocks(group: readonly WaitingCommand[]): Promise<void> {
     this.#addPending(group)
     try {
       await this.#lockWaits.run(() => this.#commit(group, 'full'))
@@ -183,14 +190,14 @@ export class GroupCommit {
     this.#commitSoon()
   }
 
-  #addPending(batch: readonly Waiting[]): void {
+  #addPending(batch: readonly WaitingCommand[]): void {
     if (!this.#tracksPets) return
     for (const { command } of batch) {
       forEachPet(command, (petId) => this.#pending.set(petId, (this.#pending.get(petId) ?? 0) + 1))
     }
   }
 
-  #removePending(batch: readonly Waiting[]): void {
+  #removePending(batch: readonly WaitingCommand[]): void {
     if (!this.#tracksPets) return
     for (const { command } of batch) {
       forEachPet(command, (petId) => {
@@ -202,10 +209,10 @@ export class GroupCommit {
   }
 
   /** Takes as many waiting commands as fit, in order, except commands about pets of pending commits. */
-  #takeBatch(): Waiting[] {
+  #takeBatch(): WaitingCommand[] {
     if (this.#pending.size === 0) return this.#waiting.splice(0, countFitting(this.#waiting))
-    const taken: Waiting[] = []
-    const left: Waiting[] = []
+    const taken: WaitingCommand[] = []
+    const left: WaitingCommand[] = []
     const skippedPets = new Set<bigint>()
     const mustWait = (petId: bigint) => this.#pending.has(petId) || skippedPets.has(petId)
     let room = MAX_BATCH
@@ -224,7 +231,7 @@ export class GroupCommit {
   }
 }
 
-function countFitting(waiting: readonly Waiting[]): number {
+function countFitting(waiting: readonly WaitingCommand[]): number {
   let room = MAX_BATCH
   const index = waiting.findIndex(({ command }) => {
     room -= sizeOf(command)
@@ -233,7 +240,7 @@ function countFitting(waiting: readonly Waiting[]): number {
   return index === -1 ? waiting.length : index
 }
 
-function settleAll(batch: readonly Waiting[], results: readonly Result[]): void {
+function settleAll(batch: readonly WaitingCommand[], results: readonly Result[]): void {
   for (const [index, { settle, fail }] of batch.entries()) {
     const result = results[index]
     if (result === undefined) fail(new Error('the store returned no result for a command'))
@@ -242,16 +249,17 @@ function settleAll(batch: readonly Waiting[], results: readonly Result[]): void 
 }
 
 interface SplitBatch {
-  readonly free: readonly Waiting[]
+  readonly free: readonly WaitingCommand[]
   /** Groups that have no pet in common. */
-  readonly blocked: readonly (readonly Waiting[])[]
+  readonly blocked: readonly (readonly WaitingCommand[])[]
 }
 
 /** A command that shares a pet with an earlier blocked command is blocked as well, so that their order is kept. */
-function splitByLocks(batch: readonly Waiting[], lockedPets: ReadonlySet<bigint>): SplitBatch {
+function splitByLocks(batch: readonly WaitingCommand[], lockedPets: ReadonlySet<bigint>): SplitBatch {
+  // An empty set means that something other than pets is locked, so everything waits.
   if (lockedPets.size === 0) return { free: [], blocked: [batch] }
-  const free: Waiting[] = []
-  let groups: { readonly pets: ReadonlySet<bigint>; readonly members: readonly Waiting[] }[] = []
+  const free: WaitingCommand[] = []
+  let groups: { readonly pets: ReadonlySet<bigint>; readonly members: readonly WaitingCommand[] }[] = []
   for (const waiting of batch) {
     const { command } = waiting
     const joined = groups.filter(({ pets }) => somePet(command, (petId) => pets.has(petId)))

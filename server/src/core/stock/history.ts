@@ -2,7 +2,7 @@ import Type from 'typebox'
 import { DateTime, Int64, Quantity, type RecordOf } from '../values/field.ts'
 import { Reason, Reference } from './adjustment-fields.ts'
 
-/** A change of a quantity. It is written to the log in the same commit as the change. */
+/** A log entry for a changed quantity, written in the commit that changes it. */
 export const HISTORY_ENTRY = {
   petId: Int64('The pet whose stock changed.'),
   /** Unique among the changes of the pet. */

@@ -35,8 +35,11 @@ export class AnswerBook {
     return [...this.#added.values()]
   }
 
-  /** Decides a command unless its key is known: then it is a replay, or the key belongs to another command. */
-  once(
+  /**
+   * Decides the command if its key is new. If the key is known, returns the stored answer, or `key_reused` if the key belongs
+   * to another command.
+   */
+  decideOnce(
     { keyId, at }: SubmittedCommand,
     idempotency: Idempotency<Outcome>,
     decide: () => Outcome,
@@ -73,8 +76,10 @@ export function keysOf(commands: readonly SubmittedCommand[]): IdempotencyKey[] 
   const keys = new Map<string, IdempotencyKey>()
   for (const { keyId, at, idempotency } of commands) {
     if (idempotency === undefined) continue
-    const named = { keyId, key: idempotency.key, at }
-    keys.set(answerId(named), named)
+    const idempotencyKey = { keyId, key: idempotency.key, at }
+    keys.set(answerId(idempotencyKey), idempotencyKey)
   }
-  return [...keys].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, named]) => named)
+  return [...keys]
+    .sort(([one], [other]) => (one < other ? -1 : 1))
+    .map(([, idempotencyKey]) => idempotencyKey)
 }

@@ -1,9 +1,9 @@
 import { ServiceError } from '../values/errors.ts'
-import { Int64, Quantity, type RecordOf, Words } from '../values/field.ts'
+import { Int64, OneOf, Quantity, type RecordOf } from '../values/field.ts'
 
 export const PET_STATUSES = ['available', 'pending', 'sold'] as const
 export type PetStatus = (typeof PET_STATUSES)[number]
-export const PetStatus = Words(PET_STATUSES, {
+export const PetStatus = OneOf(PET_STATUSES, {
   title: 'PetStatus',
   description: 'Status of a pet in the store.',
 })

@@ -1,6 +1,8 @@
 import { type ErrorCode, type ErrorDetail, ServiceError } from '../values/errors.ts'
 
-/** By precedence: the code of the whole request is the first of these that any of its changes failed with. */
+/**
+ * Highest precedence first. If changes fail with different codes, the request fails with the first of them in this list.
+ */
 const PRECEDENCE: readonly ErrorCode[] = [
   'invalid_request',
   'not_found',
@@ -12,10 +14,15 @@ const PRECEDENCE: readonly ErrorCode[] = [
 /** The error for a request with changes that cannot be made. */
 export function refusal(failures: readonly ErrorDetail[]): ServiceError {
   const first = PRECEDENCE.flatMap((code) => failures.filter((failure) => failure.code === code))[0]
-  if (first === undefined) throw new Error('a refused request must have at least one failure')
+  if (first === undefined) {
+    const codes = failures.map(({ code }) => code).join(', ')
+    throw new Error(
+      `a refused request must have a failure with a code of PRECEDENCE, got ${codes || 'no failures'}`,
+    )
+  }
   const message =
     failures.length === 1
       ? `${first.message}; nothing was changed`
-      : `${failures.length} changes cannot be made, so none was: details lists them; changes[${first.index}]: ${first.message}`
+      : `${failures.length} changes cannot be made, so nothing was changed; details lists them. The error code is that of changes[${first.index}]: ${first.message}`
   return new ServiceError(first.code, message, { details: failures })
 }

@@ -14,6 +14,7 @@ export type PetRecord = QuantityRecord | PetChangeRecord | PetRemovalRecord
 interface LinkedRecord {
   readonly petId: bigint
   readonly status: LockedEntry['status']
+  /** Never shared by two commands: the same object means the same command. */
   readonly by: ChangeOrigin
   /** Its index among the records of the commit. */
   readonly index: number
@@ -23,7 +24,7 @@ interface LinkedRecord {
   isLast: boolean
 }
 
-/** A quantity changed. It is written to the stock as well. */
+/** A quantity changed. The new quantity is also written to the stock table. */
 export interface QuantityRecord extends LinkedRecord {
   readonly kind: 'change'
   readonly before: number
@@ -101,31 +102,44 @@ export class StockDraft {
     return this.#low
   }
 
-  entry(petId: bigint): LockedEntry | undefined {
+  findEntry(petId: bigint): LockedEntry | undefined {
     return this.#changed.has(petId) ? this.#changed.get(petId) : this.#locked.get(petId)
   }
 
-  find(petId: bigint): InventoryItem | undefined {
-    const entry = this.entry(petId)
+  findItem(petId: bigint): InventoryItem | undefined {
+    const entry = this.findEntry(petId)
     return entry === undefined ? undefined : { petId, quantity: entry.quantity, status: entry.status }
   }
 
-  set({ petId, quantity, status }: InventoryItem, after: number, by: ChangeOrigin): InventoryItem {
+  setQuantity(
+    { petId, quantity, status }: InventoryItem,
+    newQuantity: number,
+    by: ChangeOrigin,
+  ): InventoryItem {
     // Requests are validated long before, so an invalid quantity here is a bug.
-    if (!Number.isInteger(after) || after < 0 || after > MAX_QUANTITY)
-      throw new RangeError(`${after} is not a quantity`)
-    if (after !== quantity) {
+    if (!Number.isInteger(newQuantity) || newQuantity < 0 || newQuantity > MAX_QUANTITY)
+      throw new RangeError(`${newQuantity} is not a quantity`)
+    if (newQuantity !== quantity) {
+      // Each command is its own object, so the same object means the same command.
       if (this.#latest.get(petId)?.by === by)
         throw new RangeError(`petId ${petId} occurs twice in one command`)
-      this.#put(petId, { ...this.#require(petId), quantity: after })
-      this.#record({ kind: 'change', petId, before: quantity, after, status, by, ...this.#link(petId) })
+      this.#put(petId, { ...this.#require(petId), quantity: newQuantity })
+      this.#record({
+        kind: 'change',
+        petId,
+        before: quantity,
+        after: newQuantity,
+        status,
+        by,
+        ...this.#link(petId),
+      })
     }
-    return { petId, quantity: after, status }
+    return { petId, quantity: newQuantity, status }
   }
 
-  reserve(petId: bigint, more: number): void {
+  changeReserved(petId: bigint, difference: number): void {
     const entry = this.#require(petId)
-    const reserved = entry.reserved + more
+    const reserved = entry.reserved + difference
     if (!Number.isSafeInteger(reserved) || reserved < 0) {
       throw new RangeError(`petId ${petId} cannot have ${reserved} reserved units`)
     }
@@ -136,7 +150,7 @@ export class StockDraft {
   /** Adds a pet with its entry, or changes anything but its quantity and its reserved units. */
   putPet(pet: Pet, entry: LockedEntry, by: ChangeOrigin): void {
     const petId = pet.id
-    const isNew = this.entry(petId) === undefined
+    const isNew = this.findEntry(petId) === undefined
     this.#put(petId, entry)
     const { status, quantity: after } = entry
     this.#record({ kind: 'pet', isNew, pet, after, petId, status, by, ...this.#link(petId) })
@@ -146,7 +160,7 @@ export class StockDraft {
     const { quantity: before, status } = this.#require(petId)
     this.#changed.set(petId, undefined)
     this.#wasLow.delete(petId)
-    // If a pet is added again under this id in the same commit, it gets the row of the removed pet.
+    // A pet added again under this id in the same commit reuses this stock row, so the row's low flag is reset.
     this.#low.set(petId, false)
     this.#record({ kind: 'removed', before, petId, status, by, ...this.#link(petId) })
   }
@@ -172,14 +186,14 @@ export class StockDraft {
   }
 
   #put(petId: bigint, entry: LockedEntry): void {
-    const before = this.entry(petId)
+    const before = this.findEntry(petId)
     const wasLow = before !== undefined && isLow(before)
     if ((wasLow || entry.lowStockAt !== null) && !this.#wasLow.has(petId)) this.#wasLow.set(petId, wasLow)
     this.#changed.set(petId, entry)
   }
 
   #require(petId: bigint): LockedEntry {
-    const entry = this.entry(petId)
+    const entry = this.findEntry(petId)
     if (entry === undefined) throw new Error(`petId ${petId} has no entry`)
     return entry
   }

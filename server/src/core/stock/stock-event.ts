@@ -6,7 +6,7 @@ import type { PetStatus } from './inventory.ts'
 export type StockEvent = QuantityEvent | PetEvent | RemovedEvent | OrderEvent | LowStockEvent | RelistEvent
 
 interface AnyEvent {
-  /** The place after this event. */
+  /** The cursor after this event. */
   readonly cursor: string
 }
 
@@ -77,6 +77,6 @@ export interface RelistEvent extends AnyEvent {
 /** Events after a cursor, in the order of their commits. */
 export interface StockEvents {
   readonly events: readonly StockEvent[]
-  /** The place after the last event. More events may follow if there are as many as the limit allows. */
+  /** The cursor after the last event. If `events` has `limit` entries, more may follow. */
   readonly cursor: string
 }

@@ -14,18 +14,18 @@ export class PetsLocked extends Error {
   }
 }
 
-/** The stock on the shelf. */
+/** Stock, and the one method through which every change is committed. */
 export interface StockStore {
   /**
-   * A number that changes whenever anything but limits may have changed, in this process or another; `undefined` if it takes
-   * a query to know. Called for every request, so it must be cheap.
+   * A number that changes whenever anything but rate-limit counters may have changed, in this process or another;
+   * `undefined` if it takes a query to know. Called for every request, so it must be cheap.
    */
   version(): number | undefined
   /** How many concurrent calls of `changeStock` for different pets pay off. */
   readonly concurrentCommits: number
   /** How many further calls of `changeStock` may wait for pets that other processes have locked. */
   readonly concurrentLockWaits: number
-  /** Reads every entry, in batches, by petId ascending. Resolves to the cursor that changes follow from. */
+  /** Reads every entry, in batches, by petId ascending. Resolves to the cursor to pass to `stockChangesSince`. */
   loadStock(onBatch: (items: readonly InventoryItem[]) => void): Promise<string>
   /** The changes since the cursor, or `too_many` if loading the whole stock again is faster. */
   stockChangesSince(cursor: string): Promise<StockChanges | 'too_many'>
@@ -55,8 +55,8 @@ export interface HistoryStore {
   /** When a pet was last removed, and by whom; `undefined` if the log has no such record. */
   findRemoval(petId: bigint): Promise<Removal | undefined>
   /**
-   * At most `limit` changes of all pets; changes of one pet are in the order in which they were made. With a filter, one
-   * call examines a limited part of the log: a page may have fewer than `limit` changes, or none, and still have a next page.
+   * At most `limit` changes of all pets, newest first. With a filter, one call examines a limited part of the log: a page
+   * may have fewer than `limit` changes, or none, and still have a next page.
    */
   listRecentHistory(
     limit: number,
@@ -79,8 +79,9 @@ export interface EventStore {
   latestEventCursor(): Promise<string>
   /**
    * At most `limit` events after the cursor, each once, in the order of their commits, including commits of other processes.
-   * An event that is committed later never precedes an event that was returned. `too_far` if the cursor is so far back, or
-   * ahead of everything, that reading the whole stock is faster; `unknown_cursor` if the text is not a cursor of this store.
+   * An event that is committed later never precedes an event that was returned. `too_far` if the cursor is ahead
+   * of the log, was pruned, or is so far back that reading the whole stock is faster; `unknown_cursor` if the text is not a
+   * cursor of this store.
    */
   stockEventsAfter(cursor: string, limit: number): Promise<StockEvents | 'too_far' | 'unknown_cursor'>
 }

@@ -83,9 +83,9 @@ export const CONTENTS = {
     created_by: 'text',
   },
   usage_days: { key_id: 'text', day: 'text', accepted: 'integer', rejected: 'integer' },
-} as const satisfies Readonly<Record<string, Readonly<Record<string, ContentType>>>>
+} as const satisfies Readonly<Record<string, Readonly<Record<string, ColumnType>>>>
 
-export type ContentType = FieldCodec['sql']
+export type ColumnType = FieldCodec['sql']
 export type ContentKind = keyof typeof CONTENTS
 /** Object.keys types its keys as strings; these are the keys of the table. */
 export const CONTENT_KINDS = Object.keys(CONTENTS) as ContentKind[]
@@ -101,7 +101,7 @@ export interface ContentBatch {
 
 export type ContentCounts = Readonly<Record<ContentKind, number>>
 
-export function contentColumns(kind: ContentKind): Readonly<Record<string, ContentType>> {
+export function contentColumns(kind: ContentKind): Readonly<Record<string, ColumnType>> {
   return CONTENTS[kind]
 }
 
@@ -184,8 +184,11 @@ async function stockTag(store: CopyTarget): Promise<string> {
 }
 
 function toItem([petId, quantity, text]: ContentBatch['rows'][number]): InventoryItem {
+  if (typeof petId !== 'bigint') {
+    throw new TypeError(`a stock row has the petId ${petId}, expected an integer`)
+  }
   const status = PET_STATUSES.find((known) => known === text)
-  if (typeof petId !== 'bigint' || status === undefined) {
+  if (status === undefined) {
     throw new TypeError(`the stock row of pet ${petId} has the unknown status ${text}`)
   }
   return { petId, quantity: Number(quantity), status }

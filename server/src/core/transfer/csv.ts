@@ -107,7 +107,7 @@ function closingQuote(text: string, from: number): number {
 export interface FileKind<Name extends string> {
   readonly name: Name
   /** The content in messages, such as "a count". */
-  readonly called: string
+  readonly label: string
   readonly columns: readonly Column[]
   /** The header in messages. */
   readonly header: string
@@ -136,7 +136,7 @@ export function readHeader<Name extends string>(
   if (kind === undefined) return undefined
   const problems = headerProblems(names, kind)
   if (problems.length > 0) {
-    throw new Error(`${file} looks like ${kind.called}, but its header is wrong: ${sentences(problems)}`)
+    throw new Error(`${file} looks like ${kind.label}, but its header is wrong: ${sentences(problems)}`)
   }
   const order = kind.columns.map((column) => names.findIndex((name) => isNamed(column, name)))
   return { kind: kind.name, delimiter, order }
@@ -172,7 +172,7 @@ function splitHeader(text: string): { readonly names: readonly string[]; readonl
 
 function headerProblems<Name extends string>(
   names: readonly string[],
-  { columns, called }: FileKind<Name>,
+  { columns, label }: FileKind<Name>,
 ): string[] {
   const problems: string[] = []
   const absent = new Set(columns.filter((column) => !names.some((name) => isNamed(column, name))))
@@ -183,7 +183,7 @@ function headerProblems<Name extends string>(
       const meant = nearest(name, [...absent])
       if (meant !== undefined) absent.delete(meant)
       const advice = meant === undefined ? 'remove it' : `did you mean ${meant.name}?`
-      problems.push(`${shownName(name)} is not a column of ${called}; ${advice}`)
+      problems.push(`${shownName(name)} is not a column of ${label}; ${advice}`)
     } else if (names.slice(0, index).some((earlier) => isNamed(column, earlier))) {
       problems.push(`${column.name} appears twice; remove one of them`)
     }

@@ -5,7 +5,7 @@ import {
   BadRow,
   CATEGORY_ROWS,
   type Column,
-  type Field,
+  type FieldText,
   headerOf,
   MAX_LINE_LENGTH,
   ORDER_ROWS,
@@ -32,10 +32,10 @@ export const IMPORT_KINDS = [
 
 function fileKind<Name extends string>(
   name: Name,
-  called: string,
+  label: string,
   columns: readonly Column[],
 ): FileKind<Name> {
-  return { name, called, columns, header: `${headerOf(columns)} (${name})` }
+  return { name, label, columns, header: `${headerOf(columns)} (${name})` }
 }
 
 /**
@@ -73,8 +73,9 @@ export async function openRows<Name extends string>(
 function kindOfJson<Name extends string>(line: string, kinds: readonly FileKind<Name>[]): FileKind<Name> {
   // Quotes inside a JSON string are escaped, so this finds only names.
   const names = [...line.matchAll(/"([^"\\]*)"\s*:/g)].map(([, name = '']) => name)
+  // Without a match, it is read as the first kind. Its columns are then reported as missing on each line.
   const kind = kindOfNames(names, kinds) ?? kinds[0]
-  if (kind === undefined) throw new Error('a file can only be read as one of several kinds, got none')
+  if (kind === undefined) throw new Error('kinds must not be empty')
   return kind
 }
 
@@ -103,7 +104,7 @@ function jsonReader(columns: readonly Column[], firstLine: number): ReadLines {
 }
 
 /** The fields of a line of JSON in the order of the columns. Null is a blank field. Throws `BadRow`. */
-export function fieldsOfJson(line: string, columns: readonly Column[]): Field[] {
+export function fieldsOfJson(line: string, columns: readonly Column[]): FieldText[] {
   if (line.length > MAX_LINE_LENGTH) throw new BadRow(TOO_LONG)
   const row = parseObject(line)
   const fields = columns.map((column) => {
@@ -161,7 +162,7 @@ export async function* textOf<Value>(
   }
 }
 
-function csvLine(fields: readonly Field[]): string {
+function csvLine(fields: readonly FieldText[]): string {
   return `${fields.map((text = '') => csvField(text)).join(',')}\n`
 }
 
@@ -169,13 +170,13 @@ function csvField(text: string): string {
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
 
-function jsonLine(columns: readonly Column[]): (fields: readonly Field[]) => string {
+function jsonLine(columns: readonly Column[]): (fields: readonly FieldText[]) => string {
   const prefixes = columns.map(({ name }, index) => `${index === 0 ? '{' : ','}"${name}":`)
   const valueText = (text: string, { json, isOptional }: Column) => {
     if (isOptional && text === '') return 'null'
     return json === 'string' ? JSON.stringify(text) : text
   }
-  const memberText = (column: Column, index: number, field: Field) =>
+  const memberText = (column: Column, index: number, field: FieldText) =>
     field === undefined ? '' : prefixes[index] + valueText(field, column)
   return (fields) => `${columns.map((column, index) => memberText(column, index, fields[index])).join('')}}\n`
 }

@@ -63,7 +63,7 @@ export interface ApplyOptions extends Pick<ChangeOrigin, 'at' | 'keyId' | 'reaso
   /** Skips rows that contradict the contents of the store, instead of throwing `RowsRefused`. */
   readonly skipRefused?: boolean
   /** How many refused lines are returned. */
-  readonly examples?: number
+  readonly maxExamples?: number
 }
 
 /**
@@ -74,9 +74,9 @@ export interface StagedImport<Value> {
   /** Lines must be in ascending order. */
   add(rows: readonly StagedRow<Value>[]): Promise<void>
   /** Ends the adding. If several rows have the same id, the first row counts. Returns the other rows. */
-  seal(examples: number): Promise<Tally<DuplicateRow>>
+  seal(maxExamples: number): Promise<Tally<DuplicateRow>>
   /** The result of `apply` at this time. Changes nothing. */
-  preview(examples: number): Promise<ImportPreview<Value>>
+  preview(maxExamples: number): Promise<ImportPreview<Value>>
   /**
    * Writes the rows that differ from the store in one commit. Records that no row names stay as they are. The log gets a
    * row for each changed quantity, category and order, for each new or changed pet, and for each crossed threshold.
@@ -88,7 +88,7 @@ export interface StagedImport<Value> {
 
 interface StagingOptions {
   /** How many refused lines are returned. */
-  readonly examples: number
+  readonly maxExamples: number
   readonly signal: AbortSignal
   /** Called with the number of rows read so far, valid or not. */
   readonly onProgress: (rows: number) => void
@@ -99,7 +99,7 @@ export async function stageRows<Value>(
   batches: AsyncIterable<readonly RawRow[]>,
   kind: RowReader<Value>,
   staged: StagedImport<Value>,
-  { examples, signal, onProgress }: StagingOptions,
+  { maxExamples, signal, onProgress }: StagingOptions,
 ): Promise<{ readonly rows: number; readonly refused: Tally<RefusedLine> }> {
   let rows = 0
   let badRows = 0
@@ -111,27 +111,27 @@ export async function stageRows<Value>(
       const { line } = row
       const result = 'reason' in row ? row : rowOrReason(line, () => ({ line, value: kind.read(row.fields) }))
       if ('value' in result) validRows.push(result)
-      else if (++badRows <= examples) first.push(result)
+      else if (++badRows <= maxExamples) first.push(result)
     }
     await staged.add(validRows)
     rows += batch.length
     onProgress(rows)
   }
   signal.throwIfAborted()
-  const duplicates = await staged.seal(examples)
+  const duplicates = await staged.seal(maxExamples)
   for (const { line, firstLine, id } of duplicates.first) {
     first.push({ line, reason: `${kind.noun} ${id} is already on line ${firstLine}` })
   }
   const refused = { count: badRows + duplicates.count, first }
-  return { rows, refused: mergeRefused(refused, undefined, examples) }
+  return { rows, refused: mergeRefused(refused, maxExamples) }
 }
 
-/** Both tallies together, with the first examples by line. */
+/** Both tallies together, with at most `maxExamples` examples, sorted by line. */
 export function mergeRefused(
-  one: Tally<RefusedLine>,
-  other: Tally<RefusedLine> = { count: 0, first: [] },
-  examples: number,
+  refused: Tally<RefusedLine>,
+  maxExamples: number,
+  more: Tally<RefusedLine> = { count: 0, first: [] },
 ): Tally<RefusedLine> {
-  const first = [...one.first, ...other.first].sort((a, b) => a.line - b.line).slice(0, examples)
-  return { count: one.count + other.count, first }
+  const first = [...refused.first, ...more.first].sort((a, b) => a.line - b.line).slice(0, maxExamples)
+  return { count: refused.count + more.count, first }
 }

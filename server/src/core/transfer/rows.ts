@@ -25,10 +25,10 @@ export function rowOrReason<Row>(line: number, read: () => Row): Row | RefusedLi
 }
 
 /** The text of one field. It is undefined if the row lacks the column, and '' if the column is blank. */
-export type Field = string | undefined
+export type FieldText = string | undefined
 
 /** The fields of a row in the order of the columns, or the reason why the line cannot be split into fields. */
-export type RawRow = { readonly line: number; readonly fields: readonly Field[] } | RefusedLine
+export type RawRow = { readonly line: number; readonly fields: readonly FieldText[] } | RefusedLine
 
 /** Reads consecutive lines of a file. `isEnd` is true for the last ones. */
 export type ReadLines = (lines: readonly string[], isEnd: boolean) => RawRow[]
@@ -48,12 +48,12 @@ export interface RowReader<Value> {
   readonly noun: string
   readonly columns: readonly Column[]
   /** Throws `BadRow`. */
-  readonly read: (fields: readonly Field[]) => Value
+  readonly read: (fields: readonly FieldText[]) => Value
 }
 
 export interface RowKind<Value> extends RowReader<Value> {
   readonly plural: string
-  readonly write: (value: Value) => Field[]
+  readonly write: (value: Value) => FieldText[]
 }
 
 /** `petId,name,categoryId,status,quantity` */
@@ -68,7 +68,7 @@ interface RowOptions {
   readonly blank: null | 'absent'
 }
 
-/** The rows of a record. */
+/** Builds the reader and writer of a file's rows from the fields of a record. */
 export function rowKind<Value extends object>(
   noun: string,
   plural: string,
@@ -103,7 +103,7 @@ export function rowKind<Value extends object>(
   }
 }
 
-/** Names the column and the value that it expects. */
+/** Throws a `BadRow` that names the column and the expected value. */
 function readField(column: Column, text = ''): unknown {
   const value = column.fromText(text)
   if (value === undefined) {

@@ -7,7 +7,7 @@ import type { StagedImport } from './import.ts'
 /** For a database with one writer at a time: how an import affects a service that uses the same database. */
 export interface WritePause {
   /** Whether a service is running on the database now. */
-  isServed(): boolean
+  isServiceRunning(): boolean
   /** The service reports these seconds to its callers as the time until it can write. Replaces the last announcement. */
   announce(seconds: number): void
   /** Must be called when the import has ended, even if nothing was announced. */

@@ -1,12 +1,12 @@
 /** The number of characters of a value that a message shows. */
 const MAX_SHOWN = 40
-/** Only such numbers may be rounded when they become a double. */
+/** Matches texts with a fraction, an exponent or 16 digits. Other numbers fit a double exactly. */
 const MAY_CHANGE = /[0-9][.eE]|[0-9]{16}/
 const NUMBER = /^-?(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/
 
 export type JsonObject = Readonly<Record<string, unknown>>
 
-/** A JSON number that a double cannot hold exactly, as it was written. */
+/** A JSON number that is kept as its source text. */
 export class NumberText {
   readonly text: string
 
@@ -17,7 +17,7 @@ export class NumberText {
 
 /**
  * Parses JSON without rounding: 9007199254740993 and 1.00000000000000001 become `NumberText`. `isKept` decides for each
- * number whether its text is kept.
+ * number whether its text is kept. It is asked only if the text contains a fraction, an exponent or 16 digits.
  */
 export function parseExactJson(text: string, isKept = isRounded): unknown {
   if (!MAY_CHANGE.test(text)) return JSON.parse(text)

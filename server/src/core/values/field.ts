@@ -35,12 +35,12 @@ export type JsonOf<Of extends Fields> = {
     : never
 }
 
-/** The values of a record to write. Optional values may also be undefined. */
-type WritableOf<Of extends Fields> = {
+/** The input of `jsonWriter`. Optional values may also be undefined. */
+type JsonWriterInput<Of extends Fields> = {
   readonly [Name in keyof RecordOf<Of>]:
     | (Name extends keyof Of
         ? Of[Name] extends TObject<infer Inner extends Fields>
-          ? WritableOf<Inner>
+          ? JsonWriterInput<Inner>
           : RecordOf<Of>[Name]
         : never)
     | (object extends Pick<RecordOf<Of>, Name> ? undefined : never)
@@ -68,19 +68,19 @@ export const DateTime = (description: string): TDateTime => {
 }
 
 /** One of several words. */
-export function Words<const Word extends string>(words: readonly Word[], options: Options) {
+export function OneOf<const Word extends string>(words: readonly Word[], options: Options) {
   return Type.Enum([...words], { type: 'string', ...options })
 }
 
 /** A list of different words, which is kept in the order of `words`. */
-export function WordList<const Word extends string>(
+export function ListOf<const Word extends string>(
   words: readonly Word[],
   wordOptions: Options,
   options: Options,
 ) {
   return Type.Unsafe<readonly Word[]>({
     type: 'array',
-    items: Words(words, wordOptions),
+    items: OneOf(words, wordOptions),
     minItems: 1,
     maxItems: words.length,
     uniqueItems: true,
@@ -130,10 +130,14 @@ export interface FieldCodec {
   readonly isClearable: boolean
   /** Completes "… must be". */
   readonly expected: string
+  /** The JSON type of the value in a file. A list is a string there, with commas between its words. */
   readonly json: 'number' | 'string' | 'boolean'
   readonly sql: 'integer' | 'text' | 'boolean'
   readonly isInt64?: true
-  /** Returns undefined if the value is not valid. Values are never coerced: "5" is not 5. */
+  /**
+   * Returns undefined if the value is invalid; a word list throws `invalid_request` and names the word. Values are never
+   * coerced: "5" is not 5.
+   */
   fromJson(value: unknown): unknown
   fromText(text: string): unknown
   toText(value: unknown): string
@@ -164,7 +168,7 @@ export function codecOf(name: string, schema: TSchema): FieldCodec {
 
 type ValueCodec = Omit<FieldCodec, 'name' | 'isOptional' | 'isClearable'>
 
-const same = (value: unknown) => value
+const identity = (value: unknown) => value
 
 function valueCodec(name: string, schema: TSchema): ValueCodec {
   const codec = plainCodec(name, schema)
@@ -201,7 +205,7 @@ const INT64: ValueCodec = {
   },
   fromText: parseInt64,
   toText: String,
-  toJson: same,
+  toJson: identity,
   fromSql: BigInt,
 }
 
@@ -223,7 +227,7 @@ const BOOLEAN: ValueCodec = {
   fromJson: (value) => (typeof value === 'boolean' ? value : undefined),
   fromText: (text) => (text === 'true' ? true : text === 'false' ? false : undefined),
   toText: String,
-  toJson: same,
+  toJson: identity,
   fromSql: Boolean,
 }
 
@@ -234,7 +238,7 @@ function isoTime(time: unknown): string {
 function integerCodec({ minimum = -MAX_QUANTITY, maximum = MAX_QUANTITY }: Keywords): ValueCodec {
   const fromJson = (value: unknown) =>
     typeof value === 'number' && Number.isInteger(value) && value >= minimum && value <= maximum
-      ? value + 0
+      ? value + 0 // Turns -0 into 0.
       : undefined
   return {
     expected: `an integer from ${minimum} to ${maximum}`,
@@ -243,7 +247,7 @@ function integerCodec({ minimum = -MAX_QUANTITY, maximum = MAX_QUANTITY }: Keywo
     fromJson,
     fromText: (text) => (INTEGER_TEXT.test(text) ? fromJson(Number(text)) : undefined),
     toText: String,
-    toJson: same,
+    toJson: identity,
     fromSql: Number,
   }
 }
@@ -263,8 +267,8 @@ function textCodec(schema: TSchema): ValueCodec {
     fromJson: read,
     fromText: read,
     toText: String,
-    toJson: same,
-    fromSql: same,
+    toJson: identity,
+    fromSql: identity,
   }
 }
 
@@ -294,7 +298,7 @@ function wordListCodec(name: string, words: readonly unknown[]): ValueCodec {
     fromJson,
     fromText: (text) => fromJson(text.split(',')),
     toText: String,
-    toJson: same,
+    toJson: identity,
     fromSql: (text) => String(text).split(','),
   }
 }
@@ -344,14 +348,14 @@ export function withUpdate<Of extends Fields>(
   return updated as RecordOf<Of>
 }
 
-/** Whether two records have the same values in all fields. */
+/** Whether two records have the same values in all fields. Lists are compared by reference. */
 export function isSameRecord(fields: Fields, one: object, other: object): boolean {
   const [values, otherValues]: Readonly<Record<string, unknown>>[] = [{ ...one }, { ...other }]
   return Object.keys(fields).every((name) => values?.[name] === otherValues?.[name])
 }
 
 /** A writer of records as callers see them. It ignores properties that are not fields. */
-export function jsonWriter<Of extends Fields>(fields: Of): (record: WritableOf<Of>) => JsonOf<Of> {
+export function jsonWriter<Of extends Fields>(fields: Of): (record: JsonWriterInput<Of>) => JsonOf<Of> {
   const writers = Object.entries(fields).map(([name, schema]) => ({ name, write: valueWriter(name, schema) }))
   return (record) => {
     const values: Readonly<Record<string, unknown>> = record
@@ -366,11 +370,11 @@ export function jsonWriter<Of extends Fields>(fields: Of): (record: WritableOf<O
 
 function valueWriter(name: string, schema: TSchema): (value: unknown) => unknown {
   // The type of the record ensures that the field is an object.
-  return IsObject(schema) ? (jsonWriter(schema.properties) as typeof same) : codecOf(name, schema).toJson
+  return IsObject(schema) ? (jsonWriter(schema.properties) as typeof identity) : codecOf(name, schema).toJson
 }
 
-/** Like `jsonWriter`, but returns the text of the JSON. JSON.stringify is slower for records with a `bigint`. */
-export function jsonTextWriter<Of extends Fields>(fields: Of): (record: WritableOf<Of>) => string {
+/** Like `jsonWriter`, but returns the text of the JSON. JSON.stringify rejects a `bigint`, and a replacer is slower. */
+export function jsonTextWriter<Of extends Fields>(fields: Of): (record: JsonWriterInput<Of>) => string {
   const codecs = codecsOf(fields)
   return (record) => {
     const values: Readonly<Record<string, unknown>> = record

@@ -12,7 +12,7 @@ export interface Page<Row> {
   readonly next: string | undefined
 }
 
-/** An ordered list that can be read from any of its rows on. */
+/** An ordered list that can be read starting after any of its rows. */
 export interface PagedList<Row, Position> {
   positionOf(cursor: string): Position
   /** At most `limit` rows, from the start of the list or after a position. */

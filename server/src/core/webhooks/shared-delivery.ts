@@ -5,8 +5,9 @@ import type { DeliveryStore } from './webhook-store.ts'
 
 export const MAX_PARALLEL_PER_WEBHOOK = 16
 /**
- * The number of parallel requests of all webhooks, not counting the first request of each. The total stays below the 256
- * requests that Bun sends in parallel: a request that waits inside Bun would run into its timeout.
+ * A webhook may start a second parallel request only while fewer than this many requests are under way. Its first request
+ * is always allowed. The total stays within the 256 requests that Bun sends in parallel: a request that waits inside Bun
+ * would run into its timeout.
  */
 const MAX_SHARED = 256 - MAX_WEBHOOKS
 /** The number of requests that start in one turn of the event loop. Keeps the turn short for callers of the service. */
@@ -18,13 +19,14 @@ export class DeliverySlots {
   readonly #waiting = new Set<() => void>()
 
   /**
-   * Whether a webhook with `own` requests under way may start one more. If it may in the next turn, `resume` is called
-   * then.
+   * Whether a webhook with `ownRequests` requests under way may start one more. If only the limit per turn is reached,
+   * calls `onNextTurn` in the next turn.
    */
-  hasRoom(own: number, resume: () => void): boolean {
-    if (own > 0 && (own >= MAX_PARALLEL_PER_WEBHOOK || this.#taken >= MAX_SHARED)) return false
+  hasRoomOrNotify(ownRequests: number, onNextTurn: () => void): boolean {
+    if (ownRequests > 0 && (ownRequests >= MAX_PARALLEL_PER_WEBHOOK || this.#taken >= MAX_SHARED))
+      return false
     if (this.#startedThisTurn < MAX_STARTED_PER_TURN) return true
-    this.#waiting.add(resume)
+    this.#waiting.add(onNextTurn)
     return false
   }
 
@@ -42,7 +44,7 @@ export class DeliverySlots {
     this.#startedThisTurn = 0
     const waiting = [...this.#waiting]
     this.#waiting.clear()
-    for (const resume of waiting) resume()
+    for (const onNextTurn of waiting) onNextTurn()
   }
 }
 

@@ -1,5 +1,5 @@
 import type { StockEvent } from '../stock/stock-event.ts'
-import type { Clock } from '../values/clock.ts'
+import { type Clock, DAY } from '../values/clock.ts'
 import {
   type DeliverySlots,
   EVENTS_PER_READ,
@@ -19,7 +19,7 @@ import {
   type DeliveryAttempt,
   type DeliveryObserver,
   type DeliveryStore,
-  MAX_KEPT_DELIVERIES,
+  MAX_KEPT_ATTEMPTS,
   type Message,
   type SendResult,
   type WebhookSender,
@@ -28,11 +28,13 @@ import {
 /** The number of deliveries in memory for one webhook. A crash may repeat them. */
 const MAX_WINDOW = 512
 /** Longer Retry-After times are shortened to this. */
-const MAX_RETRY_AFTER_MS = 24 * 60 * 60 * 1_000
+const MAX_RETRY_AFTER_MS = DAY
 /** A webhook whose delivery has failed for this long is turned off. */
-const GIVE_UP_AFTER_MS = 3 * 24 * 60 * 60 * 1_000
+const GIVE_UP_AFTER_MS = 3 * DAY
 /** Spreads the retries of receivers that failed together. */
 const RETRY_JITTER = 0.1
+/** The receiver counts as down when one full set of parallel requests has failed. */
+const FAILURES_UNTIL_DOWN = MAX_PARALLEL_PER_WEBHOOK
 const GONE = 410
 
 /** The delay after this many attempts; the last delay repeats. `random` is between 0 and 1. */
@@ -108,7 +110,7 @@ export class DeliveryWindow {
     this.#failed.add(delivery)
   }
 
-  /** Makes failed deliveries ready whose retry is due. Without `now`, makes all of them ready. */
+  /** Makes a failed delivery ready when its retry is due. Without `now`, makes all of them ready. */
   retry(now = Number.POSITIVE_INFINITY): void {
     for (const delivery of this.#failed) {
       if (delivery.retryAt > now) continue
@@ -171,7 +173,8 @@ export class WebhookRunner {
     const { cursor, relistAt, failure } = webhook.progress
     this.#cursor = cursor
     this.#inheritedFailure = failure
-    if (failure !== undefined) this.#failuresInARow = MAX_PARALLEL_PER_WEBHOOK
+    // Starts as down, so that only the oldest delivery is retried.
+    if (failure !== undefined) this.#failuresInARow = FAILURES_UNTIL_DOWN
     if (relistAt !== undefined) this.#addRelist(cursor, relistAt)
   }
 
@@ -211,7 +214,7 @@ export class WebhookRunner {
   }
 
   get #isDown(): boolean {
-    return this.#failuresInARow >= MAX_PARALLEL_PER_WEBHOOK
+    return this.#failuresInARow >= FAILURES_UNTIL_DOWN
   }
 
   get #canSend(): boolean {
@@ -229,7 +232,7 @@ export class WebhookRunner {
   readonly #dispatch = (): void => {
     const { slots, clock } = this.#parts
     const now = clock()
-    while (now >= this.#heldUntil && this.#canSend && slots.hasRoom(this.#sending, this.#dispatch)) {
+    while (now >= this.#heldUntil && this.#canSend && slots.hasRoomOrNotify(this.#sending, this.#dispatch)) {
       const delivery = this.#isDown ? this.#window.takeHead() : this.#window.takeReady()
       if (delivery === undefined) return
       this.#sending++
@@ -320,8 +323,8 @@ export class WebhookRunner {
     slots.free()
     this.#hasUnsavedProgress = true
     this.#attempts.push(attemptOf(delivery.message, delivery.attempts, at, result))
-    if (this.#attempts.length > 2 * MAX_KEPT_DELIVERIES) {
-      this.#attempts = this.#attempts.slice(-MAX_KEPT_DELIVERIES)
+    if (this.#attempts.length > 2 * MAX_KEPT_ATTEMPTS) {
+      this.#attempts = this.#attempts.slice(-MAX_KEPT_ATTEMPTS)
     }
     const isDelivered = result.error === undefined
     for (const observer of observers) observer.deliveryFinished?.(isDelivered, result.durationMs)
@@ -375,7 +378,7 @@ export class WebhookRunner {
   async #save(): Promise<void> {
     if (this.#saving !== undefined || !this.#hasUnsavedProgress) return
     this.#hasUnsavedProgress = false
-    const attempts = this.#attempts.slice(-MAX_KEPT_DELIVERIES)
+    const attempts = this.#attempts.slice(-MAX_KEPT_ATTEMPTS)
     this.#attempts = []
     this.#saving = this.#parts.store.saveProgress(this.webhook, this.#progress, attempts).then(
       (isSaved) => {

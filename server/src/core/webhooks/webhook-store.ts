@@ -61,7 +61,7 @@ export interface ListedAttempt extends DeliveryAttempt {
 export interface WebhookLag {
   /** Events after its cursor, including those it did not subscribe to. 1 if a relist replaces them. */
   readonly events: number
-  /** When the oldest of them happened; `undefined` if there is none. */
+  /** When the oldest of them happened. `undefined` if there is none, or if a relist replaces them. */
   readonly since: number | undefined
 }
 
@@ -71,7 +71,7 @@ export interface WebhookState {
 }
 
 /** The number of attempts that are kept for each webhook. */
-export const MAX_KEPT_DELIVERIES = 1_000
+export const MAX_KEPT_ATTEMPTS = 1_000
 
 /** Reads webhooks. They are changed by `changeStock`. */
 export interface WebhookStore {
@@ -90,9 +90,15 @@ export interface WebhookStore {
 export interface DeliveryStore {
   version(): number | undefined
   latestEventCursor(): Promise<string>
-  /** Like `stockEventsAfter`, without a limit on how far back the cursor is. */
+  /**
+   * Like `stockEventsAfter`, without a limit on how far back the cursor is; `too_far` only if the log was pruned past the
+   * cursor, or if the cursor is ahead of the log or of another log.
+   */
   eventsAfter(cursor: string, limit: number): Promise<StockEvents | 'too_far' | 'unknown_cursor'>
-  /** Leases all webhooks that have no lease. Returns the webhooks that are leased to us for at least half of the duration. */
+  /**
+   * Leases every webhook whose lease has expired, and renews our leases when less than half of the duration remains. Returns
+   * the webhooks that this process leases.
+   */
   leaseWebhooks(durationMs: number): Promise<Webhook[]>
   /** Ends our leases, so that another process can take over at once. */
   releaseWebhooks(): Promise<void>

@@ -2,8 +2,10 @@ import { randomBytes, randomInt } from 'node:crypto'
 import Type from 'typebox'
 import { ORDER_WEBHOOKS, type OrderChange, type OrderWebhookKind } from '../orders/order.ts'
 import type { StockEvent } from '../stock/stock-event.ts'
+import { DAY } from '../values/clock.ts'
 import { ServiceError } from '../values/errors.ts'
-import { DateTime, Int64, type RecordOf, Text, updateOf, WordList } from '../values/field.ts'
+import { quoted } from '../values/exact-json.ts'
+import { DateTime, Int64, ListOf, type RecordOf, Text, updateOf } from '../values/field.ts'
 
 /** The events that a webhook can subscribe to; part of the contract. */
 export const WEBHOOK_KINDS: readonly WebhookKind[] = [
@@ -24,11 +26,14 @@ export type WebhookKind =
 
 /** In the whole store. */
 export const MAX_WEBHOOKS = 100
-/** Created by one key, so that one key cannot use up the limit of the store. Does not apply to the command line. */
+/**
+ * The most that one key may create, so that one key cannot use up the limit of the store. Does not apply to the command
+ * line.
+ */
 export const MAX_WEBHOOKS_PER_KEY = 10
 export const MAX_URL_LENGTH = 2_000
 /** How long deliveries are also signed with the old secret after a rotation. */
-export const OLD_SECRET_MS = 24 * 60 * 60 * 1_000
+export const OLD_SECRET_MS = DAY
 
 /** The fields that callers set. */
 const SETTABLE = {
@@ -37,12 +42,12 @@ const SETTABLE = {
       minLength: 1,
       maxLength: MAX_URL_LENGTH,
       description:
-        'The address that deliveries are sent to. It starts with https:// and is on the public internet, has no user name, and its port is 443, 80, 8080, 8443 or above 1024.',
+        'The address that deliveries are sent to. It starts with https:// and is on the public internet, has no user name, and its port is 443, 80 or a port above 1024.',
     },
     'an address such as https://shop.example/hooks',
     (url) => url !== '',
   ),
-  kinds: WordList(
+  kinds: ListOf(
     WEBHOOK_KINDS,
     { title: 'WebhookKind', description: 'A kind of event that a webhook can receive.' },
     { description: 'The kinds of events that the webhook receives.' },
@@ -71,14 +76,17 @@ export interface Webhook extends RecordOf<typeof WEBHOOK> {
   readonly secret: string
   readonly oldSecret?: { readonly secret: string; readonly until: number }
   readonly progress: WebhookProgress
-  /** Incremented by every change of a caller. Progress of an earlier revision is not saved. */
+  /**
+   * Incremented by every change that a caller makes, and when another process takes over the lease. Progress of an earlier
+   * revision is not saved.
+   */
   readonly revision: number
 }
 
 export interface WebhookProgress {
   /** Every event up to this cursor has been delivered. */
   readonly cursor: string
-  /** If a relist is due, because the log was pruned past the cursor: since when. */
+  /** When a relist became due because the log was pruned past the cursor; absent if none is due. */
   readonly relistAt?: number
   /** The failure of the oldest undelivered event. */
   readonly failure?: DeliveryFailure
@@ -165,7 +173,7 @@ function problemOf(text: string): string | undefined {
   if (!text.isWellFormed()) return 'must be valid Unicode, got half of a surrogate pair'
   if (text.includes('\\')) return 'must not contain a backslash; separate the parts of the path with /'
   if (!SCHEME_AND_HOST.test(text)) {
-    return `must be an absolute url with a scheme and a host, such as ${EXAMPLE_URL}, got ${shortened(text)}`
+    return `must be an absolute url with a scheme and a host, such as ${EXAMPLE_URL}, got ${quoted(text)}`
   }
   return undefined
 }
@@ -173,8 +181,8 @@ function problemOf(text: string): string | undefined {
 function parseProblemOf(text: string): string {
   const port = PORT.exec(text)?.[1]
   return port !== undefined && Number(port) > 65_535
-    ? `must have a port of at most 65535, got ${shortened(port)}`
-    : `must have a valid host name and port, such as ${EXAMPLE_URL}, got ${shortened(text)}`
+    ? `must have a port of at most 65535, got ${quoted(port)}`
+    : `must have a valid host name and port, such as ${EXAMPLE_URL}, got ${quoted(text)}`
 }
 
 function tooLong({ length }: string): string {
@@ -183,8 +191,4 @@ function tooLong({ length }: string): string {
 
 function codePoint(character: string): string {
   return `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`
-}
-
-function shortened(text: string): string {
-  return JSON.stringify(text.length > 40 ? `${text.slice(0, 40)}…` : text)
 }

@@ -47,9 +47,9 @@ export class WebhooksDraft {
   }
 
   create({ webhook, keyId }: CreateWebhook): OutcomeOf<CreateWebhook> {
-    if (this.#total >= MAX_WEBHOOKS) return { type: 'too_many_webhooks', max: MAX_WEBHOOKS, of: 'store' }
+    if (this.#total >= MAX_WEBHOOKS) return { type: 'too_many_webhooks', max: MAX_WEBHOOKS, scope: 'store' }
     if (keyId !== STORE_KEY_ID && (this.#createdBy.get(keyId) ?? 0) >= MAX_WEBHOOKS_PER_KEY) {
-      return { type: 'too_many_webhooks', max: MAX_WEBHOOKS_PER_KEY, of: 'key' }
+      return { type: 'too_many_webhooks', max: MAX_WEBHOOKS_PER_KEY, scope: 'key' }
     }
     if (this.#find(webhook.id) !== undefined) throw new Error(`webhook ${webhook.id} already exists`)
     const created = { ...webhook, createdBy: keyId }
@@ -59,19 +59,19 @@ export class WebhooksDraft {
 
   /** A webhook that was turned off is turned on again by setting `paused` to false. */
   update({ webhookId, patch }: UpdateWebhook): OutcomeOf<UpdateWebhook> {
-    return this.#change(webhookId, (webhook, place, off) => ({
+    return this.#change(webhookId, (webhook, position, off) => ({
       ...webhook,
       ...patch,
-      progress: withOff(place, patch.paused === false ? undefined : off),
+      progress: withOff(position, patch.paused === false ? undefined : off),
     }))
   }
 
   rotateSecret({ webhookId, secret, at }: RotateWebhookSecret): OutcomeOf<RotateWebhookSecret> {
-    return this.#change(webhookId, (webhook, place, off) => ({
+    return this.#change(webhookId, (webhook, position, off) => ({
       ...webhook,
       secret,
       oldSecret: { secret: webhook.secret, until: at + OLD_SECRET_MS },
-      progress: withOff(place, off),
+      progress: withOff(position, off),
     }))
   }
 
@@ -93,12 +93,12 @@ export class WebhooksDraft {
   /** Every change clears the failure, so that the next attempt is made at once. */
   #change(
     webhookId: bigint,
-    changed: (webhook: Webhook, place: WebhookProgress, off: WebhookProgress['off']) => Webhook,
+    applyChange: (webhook: Webhook, position: WebhookProgress, off: WebhookProgress['off']) => Webhook,
   ): WebhookDone | UnknownWebhook {
     const webhook = this.#find(webhookId)
     if (webhook === undefined) return { type: 'unknown_webhook' }
-    const { failure: _, off, ...place } = webhook.progress
-    return this.#put({ ...changed(webhook, place, off), revision: webhook.revision + 1 })
+    const { failure: _, off, ...position } = webhook.progress
+    return this.#put({ ...applyChange(webhook, position, off), revision: webhook.revision + 1 })
   }
 
   #put(webhook: Webhook): WebhookDone {

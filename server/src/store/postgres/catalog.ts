@@ -87,7 +87,7 @@ export async function readCatalog(sql: SQL, commands: readonly Command[]): Promi
       pets: new Map(pets.map((row) => [row.id, toPet(row)])),
       categories: new Map(categories.map((row) => [row.id, toCategory(row)])),
       barcodes: new Map(barcodes.map(({ id, barcode }) => [barcode, id])),
-      usedCategories: new Set(used.map(({ id }) => id)),
+      categoriesWithPets: new Set(used.map(({ id }) => id)),
       newPetIds,
       newCategoryIds,
     },

@@ -83,7 +83,7 @@ export function catalogTables(database: Database) {
         pets,
         categories,
         barcodes,
-        usedCategories: new Set(named.removedCategories.filter((id) => petOfCategory.get(id) !== null)),
+        categoriesWithPets: new Set(named.removedCategories.filter((id) => petOfCategory.get(id) !== null)),
         newPetIds: petIds.next(named.newPets),
         newCategoryIds: categoryIds.next(named.newCategories),
       }

@@ -108,7 +108,7 @@ export function lockForServing(
 }
 
 /** Whether a service runs on the database at `path`. */
-export function isServed(path: string): boolean {
+export function isServiceRunning(path: string): boolean {
   if (!existsSync(`${realPathOf(path)}-serving`)) return false
   try {
     lockForServing(path).close()
@@ -120,7 +120,7 @@ export function isServed(path: string): boolean {
 
 /** The path of the missing write-ahead log of a served database. Opening the database would create another log. */
 export function deletedLogOf(path: string): string | undefined {
-  return isServed(path) && !existsSync(`${path}-wal`) ? `${path}-wal` : undefined
+  return isServiceRunning(path) && !existsSync(`${path}-wal`) ? `${path}-wal` : undefined
 }
 
 /** If root creates the lock file, it belongs to the owner of the database. Otherwise the owner could not use it. */
@@ -148,7 +148,7 @@ const announcementOf = (path: string) => `${realPathOf(path)}-importing`
 
 export function writePause(path: string): WritePause {
   return {
-    isServed: () => isServed(path),
+    isServiceRunning: () => isServiceRunning(path),
     announce: (seconds) => {
       const file = announcementOf(path)
       // The rename is atomic, so the service never reads half of the file.

@@ -26,7 +26,7 @@ export interface PetFile {
 
 export const PET_COLUMNS = headerOf(PET_ROWS.columns)
 const PETS: FileKind<'pets'> = {
-  ...{ name: 'pets', called: 'pets', columns: PET_ROWS.columns, header: PET_COLUMNS },
+  ...{ name: 'pets', label: 'pets', columns: PET_ROWS.columns, header: PET_COLUMNS },
 }
 
 /** Reads a CSV of pets as `petstore import` does. Throws, in words for the user, where it is none. */

@@ -9,9 +9,9 @@ type ViewStore = Pick<StockStore, 'version' | 'loadStock' | 'stockChangesSince'>
 const MIN_ENTRIES_TO_COLLECT = 100_000
 
 /**
- * The stock in memory, ready to send. A read sees every change that any process acknowledged before the read began: each
- * read asks the store for changes first. Concurrent reads share one such round, but a read never joins a round that has
- * begun, because that round may have asked before the change.
+ * The stock in memory, ready to send. A read sees every change that any process acknowledged before the read began. If the
+ * version of the store changed or is unknown, a read first fetches the changes from the store. Reads that wait share one
+ * fetch, but never one that has already begun: it may miss a change acknowledged since.
  */
 export class LiveView {
   readonly #store: ViewStore
@@ -19,8 +19,8 @@ export class LiveView {
   #loaded: Loaded | undefined
   /** The version of the store that the view shows. */
   #version: number | undefined
-  #nextRound: Promise<Loaded> | undefined
-  #lastRound: Promise<unknown> = Promise.resolve()
+  #nextFetch: Promise<Loaded> | undefined
+  #lastFetch: Promise<unknown> = Promise.resolve()
 
   static async open(store: ViewStore): Promise<LiveView> {
     const version = store.version()
@@ -49,22 +49,22 @@ export class LiveView {
   #whenCurrent<T>(read: (loaded: Loaded) => T): MaybePromise<T> {
     const version = this.#store.version()
     const isCurrent = version !== undefined && version === this.#version
-    return isCurrent && this.#loaded !== undefined ? read(this.#loaded) : this.#joinRound().then(read)
+    return isCurrent && this.#loaded !== undefined ? read(this.#loaded) : this.#joinFetch().then(read)
   }
 
-  #joinRound(): Promise<Loaded> {
-    if (this.#nextRound === undefined) {
-      this.#nextRound = this.#lastRound.then(() => {
-        this.#nextRound = undefined
+  #joinFetch(): Promise<Loaded> {
+    if (this.#nextFetch === undefined) {
+      this.#nextFetch = this.#lastFetch.then(() => {
+        this.#nextFetch = undefined
         return this.#catchUp()
       })
-      this.#lastRound = this.#nextRound.catch(() => {})
+      this.#lastFetch = this.#nextFetch.catch(() => {})
     }
-    return this.#nextRound
+    return this.#nextFetch
   }
 
   async #catchUp(): Promise<Loaded> {
-    // Read before asking, so that a change in between is asked for again and never missed.
+    // Reads the version before the changes, so that the next read fetches a change made in between.
     const version = this.#store.version()
     const loaded = (await this.#applyChanges()) ?? (await load(this.#store))
     this.#loaded = loaded
@@ -72,7 +72,7 @@ export class LiveView {
     return loaded
   }
 
-  /** Applies the changes since the last round. `undefined` if there are too many. */
+  /** Applies the changes since the last fetch. `undefined` if there are too many. */
   async #applyChanges(): Promise<Loaded | undefined> {
     if (this.#loaded === undefined) return undefined
     const changes = await this.#store.stockChangesSince(this.#loaded.cursor)
