@@ -104,7 +104,8 @@ describe('from an address that has used up its anonymous requests', () => {
     for (let round = 0; round < 10; round++) expect((await list(createSecret('production'))).status).toBe(429)
     // Each of the ten was sent after the previous refresh had ended.
     expect(refreshes).toBeGreaterThanOrEqual(10)
-    expect(refreshes).toBeLessThanOrEqual((performance.now() - began) / 50 + 1)
+    // A timer may fire up to a millisecond early.
+    expect(refreshes).toBeLessThanOrEqual(Math.ceil((performance.now() - began) / 50) + 1)
     expect(lookUps).toBe(0)
   })
 
