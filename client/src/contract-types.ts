@@ -37,7 +37,7 @@ export interface LowStockEvent {
   readonly quantity: number
   /** Units that open orders reserve. */
   readonly reserved: number
-  /** Units that can still be ordered: quantity minus reserved. */
+  /** Units that can still be ordered: quantity minus reserved. Negative if the stock was set below the reserved units. */
   readonly available: number
   /** The threshold that applies; absent if the pet no longer has one. */
   readonly lowStockAt?: number

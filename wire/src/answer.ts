@@ -14,7 +14,7 @@ export type AnswerBody = string | Uint8Array | Parts | LiveBody | null
 
 export interface Parts extends Iterable<Uint8Array> {
   /** The sources of the parts, in the same order, if each part is made when its turn comes. They count as unsent bytes. */
-  readonly madeOf?: readonly Uint8Array[]
+  readonly sources?: readonly Uint8Array[]
 }
 
 export interface LiveBody {
@@ -241,7 +241,7 @@ export class AnswerWriter {
     } else {
       const left = Array.isArray(body) ? body.toReversed() : undefined
       this.#parts = left === undefined ? body[Symbol.iterator]() : drain(left)
-      this.#partSources = left ?? body.madeOf ?? []
+      this.#partSources = left ?? body.sources ?? []
       this.#writeParts()
     }
   }

@@ -146,8 +146,8 @@ describe('the bytes kept for all slow clients', () => {
     [
       'from parts, one by one',
       () => {
-        const madeOf = Array.from({ length: 20 }, () => Buffer.alloc(MIB))
-        return { madeOf, [Symbol.iterator]: () => madeOf.values() }
+        const sources = Array.from({ length: 20 }, () => Buffer.alloc(MIB))
+        return { sources, [Symbol.iterator]: () => sources.values() }
       },
     ],
   ])(

@@ -85,14 +85,19 @@ export function listOf<Word extends string>(
   }
 }
 
-/** The message names `min` only if it is given. */
-export function wholeNumber(flag: string, min?: number): (text: string) => number {
+/** The message names `min` and `max` only if they are given. */
+export function wholeNumber(flag: string, min?: number, max?: number): (text: string) => number {
   return (text) => {
     const value = Number(text)
-    if (/^\d+$/.test(text) && Number.isSafeInteger(value) && value >= (min ?? 0)) return value
-    const range = min === undefined ? '' : ` of ${min} or more`
-    return wrongUse(`${flag} must be a whole number${range}, got "${text}"`)
+    if (/^\d+$/.test(text) && Number.isSafeInteger(value) && value >= (min ?? 0) && value <= (max ?? value))
+      return value
+    return wrongUse(`${flag} must be a whole number${rangeText(min, max)}, got "${text}"`)
   }
+}
+
+function rangeText(min: number | undefined, max: number | undefined): string {
+  if (max !== undefined) return ` from ${min ?? 0} to ${max}`
+  return min === undefined ? '' : ` of ${min} or more`
 }
 
 const UNITS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }

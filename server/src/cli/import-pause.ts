@@ -5,10 +5,10 @@ import { confirmUnlessAborted, duration, grouped, type Progress } from './termin
 /** The service waits this long for another writer before it refuses a write. */
 export const DEFAULT_MAX_PAUSE_SECONDS = 5
 /**
- * The time under the lock divided by the time of the steps. The rest of it goes into checks of barcodes and thresholds
- * and into the commit. Measured: 1.2 to 1.5 for new pets, 1.6 for changed quantities.
+ * The lock is held for longer than the rows take to write, because of the checks and the commit. Measured: 1.2 to 1.5 for
+ * new pets, 1.6 for changed quantities.
  */
-const LOCKED_PER_STEP_TIME = 1.4
+const LOCK_TIME_PER_WRITE_TIME = 1.4
 
 export interface PauseFlags extends ConfirmFlags {
   readonly maxPause: number
@@ -34,11 +34,12 @@ class PauseTooLong extends Error {
 }
 
 /**
- * Estimates from the first step how long the whole write blocks the service, and keeps the service informed from then
- * on. Calls `onLongPause` after the first step if that is longer than `maxSeconds`; if it throws, nothing is written.
+ * After each step, estimates how long the whole write blocks the service, and announces the remaining time to the
+ * service. If the estimate exceeds `maxSeconds`, calls `onLongPause` after the first step; if `onLongPause` throws,
+ * nothing is written.
  */
 export function watchPause(
-  writers: WritePause,
+  writePause: WritePause,
   maxSeconds: number,
   onLongPause: (pause: LongPause) => void,
   now: () => number = () => performance.now(),
@@ -51,12 +52,12 @@ export function watchPause(
       return
     }
     const elapsed = (now() - began) / 1_000
-    const seconds = (elapsed / done) * total * LOCKED_PER_STEP_TIME
-    if (isFirst && done < total && seconds > maxSeconds && writers.isServiceRunning()) {
+    const seconds = (elapsed / done) * total * LOCK_TIME_PER_WRITE_TIME
+    if (isFirst && done < total && seconds > maxSeconds && writePause.isServiceRunning()) {
       onLongPause({ rows: total, seconds })
     }
     isFirst = false
-    writers.announce(Math.max(0, seconds - elapsed))
+    writePause.announce(Math.max(0, seconds - elapsed))
   }
 }
 
@@ -65,28 +66,28 @@ export function watchPause(
  * step and runs again once the user has agreed.
  */
 export async function applyWithinPause<Result>(
-  writers: WritePause | undefined,
+  writePause: WritePause | undefined,
   { yes, maxPause }: PauseFlags,
   { progress, signal }: { readonly progress: Progress; readonly signal: AbortSignal },
   apply: (onProgress: OnProgress) => Promise<Result>,
 ): Promise<Result> {
   const show: OnProgress = (done, total) => progress.show('writing', done, done / total)
-  if (writers === undefined) return apply(show)
+  if (writePause === undefined) return apply(show)
   const attempt = (onLongPause: (pause: LongPause) => void) => {
-    const watch = watchPause(writers, maxPause, onLongPause)
+    const watch = watchPause(writePause, maxPause, onLongPause)
     return apply((done, total) => {
       watch(done, total)
       show(done, total)
     })
   }
-  const state = (pause: LongPause) => {
+  const printEffect = (pause: LongPause) => {
     progress.end()
     console.error(`petstore: ${effectOf(pause)}`)
   }
   try {
     return await attempt((pause) => {
       if (yes !== true) throw new PauseTooLong(pause)
-      state(pause)
+      printEffect(pause)
     })
   } catch (error) {
     if (!(error instanceof PauseTooLong)) throw error
@@ -95,11 +96,11 @@ export async function applyWithinPause<Result>(
         `${error.message}; nothing was changed. Accept that with --yes or a longer --max-pause, stop the service first, or split the file`,
       )
     }
-    state(error.pause)
+    printEffect(error.pause)
     if (!(await confirmUnlessAborted('Write now?', signal))) throw new Error('nothing was changed')
     return await attempt(() => {})
   } finally {
-    writers.withdraw()
+    writePause.withdraw()
   }
 }
 

@@ -60,7 +60,7 @@ export const adjustInventory = defineOperation({
   tag: 'inventory',
   stability: 'experimental',
   needs: 'stock',
-  isIdempotent: true,
+  acceptsIdempotencyKey: true,
   maxBodyBytes: 256 * 1024,
   body: InventoryAdjustment,
   parseBody: parseAdjustment,
@@ -69,8 +69,8 @@ export const adjustInventory = defineOperation({
     schema: AdjustmentResult,
   },
   errors: ['invalid_request', 'not_found', 'insufficient_stock', 'precondition_failed', 'payload_too_large'],
-  reply: ({ body, key, sentKey }, { commits, clock }) =>
-    replyOnce(commits, { type: 'adjust', ...body, keyId: key.id, at: clock() }, sentKey, adjustmentReply),
+  reply: ({ body, key, idempotency }, { commits, clock }) =>
+    replyOnce(commits, { type: 'adjust', ...body, keyId: key.id, at: clock() }, idempotency, adjustmentReply),
 })
 
 const parsePurpose = bodyParser(Type.Object(PURPOSE))
@@ -114,7 +114,9 @@ function parseChange(sent: unknown, seen: Set<bigint>): AdjustmentChange {
   const problem = choiceProblem(sent.delta, sent.quantity)
   if (problem !== undefined) throw invalid(problem)
   const { delta, quantity, expected } = parseAmounts(sent)
-  return delta === undefined ? { petId, quantity: quantity ?? 0, expected } : { petId, delta, expected }
+  if (delta !== undefined) return { petId, delta, expected }
+  if (quantity === undefined) throw new Error('a change must have a delta or a quantity once it is checked')
+  return { petId, quantity, expected }
 }
 
 function adjustmentReply(outcome: OutcomeOf<Adjust>): JsonReply {

@@ -8,7 +8,7 @@ import type { MaybePromise } from '../core/values/maybe-promise.ts'
 import { traceText } from '../core/values/trace-context.ts'
 import { corsLines, isPreflight, preflightReply } from './cors.ts'
 import { admitByAddress, checkKey, checkLimits, countRequest, findKey, refuseMalformed } from './gate.ts'
-import { sentKeyOf } from './idempotency.ts'
+import { readIdempotency } from './idempotency.ts'
 import { deprecationHeaders, type Operation } from './operation.ts'
 import { type PublicPage, publicPages } from './public-pages.ts'
 import { methodNotAllowedReply, notFoundReply, type Reply } from './reply.ts'
@@ -21,7 +21,7 @@ const LIFECYCLE: readonly Step[] = [
   step({ name: 'identify', start: findKey, complete: checkKey }),
   // On PostgreSQL counting is a round trip, so the operation's own read starts at the same time.
   step({ name: 'admit', start: countRequest, meanwhile: prepareEarly, complete: checkLimits }),
-  step({ name: 'authorise', start: checkPermission }),
+  step({ name: 'authorise', start: requireOperation, complete: checkPermission }),
   step({ name: 'parse', start: receiveBody, complete: parseBody }),
   step({ name: 'prepare', start: prepare, complete: storePrepared }),
   step({ name: 'run', start: respond, complete: storeReply }),
@@ -61,7 +61,7 @@ function step<Value>(definition: Step<Value>): Step {
 
 /**
  * Runs the steps from `index` on, until one replies. Waits only if a step is pending, so a request that memory can answer
- * is answered synchronously. Never throws or rejects.
+ * is answered synchronously.
  */
 function runSteps(context: OperationContext, index: number): MaybePromise<Answer> {
   try {
@@ -102,11 +102,11 @@ function stepAt(index: number): Step {
 
 function matchRoute(context: OperationContext): void {
   context.route = ROUTER.match(context.method, context.path)
-  if (context.route.type === 'operation') context.operation = context.route.operation.operationId
+  if (context.route.type === 'operation') context.operationName = context.route.operation.operationId
 }
 
-/** Replies 404 or 405 if no operation matches, 410 if it has ended, and 403 if the key lacks its permission. */
-function checkPermission(context: OperationContext): void {
+/** Replies 404 or 405 if no operation matches, and 410 if it has ended. */
+function requireOperation(context: OperationContext): void {
   const { route } = context
   switch (route.type) {
     case 'not_found':
@@ -116,12 +116,12 @@ function checkPermission(context: OperationContext): void {
       context.reply = methodNotAllowedReply(context.method, route.allowed)
       break
     case 'operation':
-      if (route.operation.deprecatedSince !== undefined) checkSunset(context, route.operation)
-      if (route.operation.needs !== undefined) requirePermission(context.caller, route.operation.needs)
+      if (route.operation.deprecatedSince !== undefined) applyDeprecation(context, route.operation)
   }
 }
 
-function checkSunset(context: OperationContext, operation: Operation): void {
+/** Adds the deprecation headers. Throws if the operation has ended. */
+function applyDeprecation(context: OperationContext, operation: Operation): void {
   const { sunset, services } = context.parts
   context.deprecationLines = headerLines(deprecationHeaders(operation, sunset))
   if (services.clock() < sunset.getTime()) return
@@ -131,6 +131,12 @@ function checkSunset(context: OperationContext, operation: Operation): void {
     'gone',
     `${method} ${path} ended on ${day}; /openapi.json lists the current operations`,
   )
+}
+
+/** Throws if the key lacks the permission that the operation needs. */
+function checkPermission({ matched, caller }: OperationContext): void {
+  const { needs } = matched.operation
+  if (needs !== undefined) requirePermission(caller, needs)
 }
 
 function receiveBody(context: OperationContext): MaybePromise<Uint8Array | undefined> {
@@ -144,11 +150,14 @@ function parseBody(context: OperationContext, bytes: Uint8Array | undefined): vo
   const { request, caller, secretHash, params, query } = context
   const { operation } = context.matched
   const body = bytes === undefined ? undefined : operation.readBody?.(request, bytes)
-  const sentKey = operation.isIdempotent ? sentKeyOf(request, bytes) : undefined
-  context.input = { request, key: caller, secretHash, params, query, body, sentKey }
+  const idempotency = operation.acceptsIdempotencyKey ? readIdempotency(request, bytes) : undefined
+  context.input = { request, key: caller, secretHash, params, query, body, idempotency }
 }
 
-/** A failure surfaces when `prepare` awaits it. A request that is refused meanwhile never does. */
+/**
+ * If this fails, `prepare` throws the error later. If the request is refused first, nobody awaits the promise, hence the
+ * empty catch.
+ */
 function prepareEarly(context: OperationContext): void {
   const { route, parts } = context
   if (route.type !== 'operation' || route.operation.prepare === undefined) return
@@ -176,7 +185,7 @@ function storeReply(context: OperationContext, reply: Reply): void {
 }
 
 async function answerPage(context: RequestContext, page: PublicPage, request: HttpRequest): Promise<Answer> {
-  context.operation = page.name
+  context.operationName = page.name
   context.isPublicPage = true
   try {
     context.reply = await page.answer(request)
@@ -188,7 +197,7 @@ async function answerPage(context: RequestContext, page: PublicPage, request: Ht
 
 /** A browser sends no key with a preflight, so it counts against the address. */
 function answerPreflight(context: OperationContext): Answer {
-  context.operation = 'preflight'
+  context.operationName = 'preflight'
   admitByAddress(context)
   if (context.reply === undefined) {
     const route = ROUTER.match(context.method, context.path)
@@ -217,7 +226,7 @@ function finish(context: RequestContext): Answer {
 
 function apiHeaderLines(context: RequestContext): string {
   const { gate, corsOrigins } = context.parts
-  // A request whose key or limits could not be read is not counted.
+  // If the key or its limits could not be read, no window was counted; the headers then show the window of the address.
   const windowStatus = context.windowStatus ?? gate.addresses.status(context.clientAddress())
   const cors = corsOrigins === undefined ? '' : corsLines(corsOrigins, context.header('origin'))
   return `${context.deprecationLines}${rateLimitLines(windowStatus)}${cors}`

@@ -61,15 +61,15 @@ export const createCategory = defineOperation({
   tag: 'pets',
   stability: 'beta',
   needs: 'pets',
-  isIdempotent: true,
+  acceptsIdempotencyKey: true,
   body: NewCategory,
   success: { status: 201, description: 'The category.', schema: Category },
   errors: ['invalid_request', 'already_exists', 'payload_too_large'],
-  reply: ({ body, key, request, sentKey }, { commits, clock }) =>
+  reply: ({ body, key, request, idempotency }, { commits, clock }) =>
     replyOnce(
       commits,
       { type: 'create_category', draft: body, keyId: key.id, at: clock() },
-      sentKey,
+      idempotency,
       (outcome) => createCategoryReply(outcome, request.path),
     ),
 })
@@ -84,16 +84,16 @@ export const updateCategory = defineOperation({
   tag: 'pets',
   stability: 'beta',
   needs: 'pets',
-  isIdempotent: true,
+  acceptsIdempotencyKey: true,
   params: { categoryId: Int64('The category to update.') },
   body: CategoryUpdate,
   success: { description: 'The category.', schema: Category },
   errors: ['invalid_request', 'not_found', 'payload_too_large'],
-  reply: ({ params: { categoryId }, body, key, sentKey }, { commits, clock }) =>
+  reply: ({ params: { categoryId }, body, key, idempotency }, { commits, clock }) =>
     replyOnce(
       commits,
       { type: 'update_category', categoryId, patch: body, keyId: key.id, at: clock() },
-      sentKey,
+      idempotency,
       (outcome) => updateCategoryReply(outcome, categoryId),
     ),
 })
@@ -107,15 +107,15 @@ export const removeCategory = defineOperation({
   tag: 'pets',
   stability: 'beta',
   needs: 'pets',
-  isIdempotent: true,
+  acceptsIdempotencyKey: true,
   params: { categoryId: Int64('The category to remove.') },
   success: { status: 204, description: 'The category was removed.', schema: Type.Null() },
   errors: ['invalid_request', 'not_found', 'in_use'],
-  reply: ({ params: { categoryId }, key, sentKey }, { commits, clock }) =>
+  reply: ({ params: { categoryId }, key, idempotency }, { commits, clock }) =>
     replyOnce(
       commits,
       { type: 'remove_category', categoryId, keyId: key.id, at: clock() },
-      sentKey,
+      idempotency,
       (outcome) => removeCategoryReply(outcome, categoryId),
     ),
 })

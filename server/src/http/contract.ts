@@ -130,8 +130,8 @@ function describeOperation(operation: Operation, sunset: Date) {
   }
 }
 
-function describeParameters({ params = {}, query = {}, headers = {}, isIdempotent }: Operation) {
-  const usedHeaders = isIdempotent ? { ...headers, ...IDEMPOTENCY_KEY } : headers
+function describeParameters({ params = {}, query = {}, headers = {}, acceptsIdempotencyKey }: Operation) {
+  const usedHeaders = acceptsIdempotencyKey ? { ...headers, ...IDEMPOTENCY_KEY } : headers
   const fromSchema = (location: 'path' | 'query', schemas: Readonly<Record<string, TSchema>>) =>
     Object.entries(schemas).map(([name, schema]) => ({
       name,
@@ -151,13 +151,13 @@ function describeParameters({ params = {}, query = {}, headers = {}, isIdempoten
 }
 
 function describeResponses(operation: Operation) {
-  const { method, success, needs, body, deprecatedSince, isIdempotent } = operation
+  const { method, success, needs, body, deprecatedSince, acceptsIdempotencyKey } = operation
   const { status = 200, events, isPaged } = success
   const isRead = method === 'GET' && events === undefined
   const etag: HeaderName[] = isRead || method === 'PATCH' ? ['ETag'] : []
   /** Headers of every reply of the operation, errors included. */
   const common: HeaderName[] = deprecatedSince === undefined ? [] : ['Deprecation', 'Sunset', 'Link']
-  if (isIdempotent) common.push('Idempotency-Replayed')
+  if (acceptsIdempotencyKey) common.push('Idempotency-Replayed')
   const headers = [...etag]
   if (isPaged) headers.push('NextPage')
   if (status === 201) headers.push('Location')
@@ -176,7 +176,7 @@ function describeResponses(operation: Operation) {
   }
   const errors: ErrorCode[] = [...operation.errors]
   if (needs !== undefined) errors.push('forbidden')
-  if (isIdempotent) errors.push('idempotency_key_reused')
+  if (acceptsIdempotencyKey) errors.push('idempotency_key_reused')
   const bodyErrors: readonly ErrorCode[] = body === undefined ? [] : ['request_timeout']
   const possibleErrors = [...errors, ...bodyErrors, ...COMMON_ERRORS]
   const codesByStatus = Object.groupBy(possibleErrors, (code) => ERRORS[code].status)

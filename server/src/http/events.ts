@@ -4,8 +4,9 @@ import { AVAILABILITY, mapOrderWebhooks, ORDER_CHANGES } from '../core/orders/or
 import { HISTORY_ENTRY } from '../core/stock/history.ts'
 import { PetStatus } from '../core/stock/inventory.ts'
 import { PET_CHANGES, type StockEvent } from '../core/stock/stock-event.ts'
-import { DateTime, Int64, OneOf, Quantity } from '../core/values/field.ts'
+import { DateTime, Int64, jsonWriter, OneOf, Quantity } from '../core/values/field.ts'
 import type { WebhookKind } from '../core/webhooks/webhook.ts'
+import { AVAILABLE } from './inventory.ts'
 import { defineOperation } from './operation.ts'
 import { ORDER_EXAMPLE, Order, orderBody } from './orders.ts'
 import { EXAMPLE_KEY, EXAMPLE_TIME } from './schemas.ts'
@@ -66,7 +67,7 @@ const RemovedEvent = Type.Object(
 const LowStockEvent = Type.Object(
   {
     ...AVAILABILITY,
-    available: Type.Integer({ description: 'Units that can still be ordered: quantity minus reserved.' }),
+    available: AVAILABLE,
     lowStockAt: Type.Optional(Quantity('The threshold that applies; absent if the pet no longer has one.')),
     at,
     keyId,
@@ -77,12 +78,24 @@ const LowStockEvent = Type.Object(
   },
 )
 
+const petFieldsBody = jsonWriter(petFields)
+
 /** The data of an event, the same in event streams and webhook deliveries. */
 export function eventBody(event: StockEvent): object {
   if (event.kind === 'relist') return {}
   const { kind: _, cursor: __, ...data } = event
   const at = new Date(event.at).toISOString()
-  return event.kind === 'order' ? { ...data, order: orderBody(event.order), at } : { ...data, at }
+  switch (event.kind) {
+    case 'order':
+      return { ...data, order: orderBody(event.order), at }
+    case 'pet':
+      return { ...data, ...petFieldsBody(event), at }
+    case 'change':
+    case 'low':
+    case 'recovered':
+    case 'removed':
+      return { ...data, at }
+  }
 }
 
 const LAST_EVENT_ID = 'The id of the last event that was received. The stream continues with the next event.'
@@ -183,7 +196,7 @@ const PAYLOADS = Object.entries(DELIVERIES).map(([type, { summary, data }]) => {
 export const WEBHOOK_PAYLOADS = PAYLOADS.map(({ schema }) => schema)
 
 /** The `webhooks` section of the OpenAPI document. */
-export function describeWebhooks(json: (schema: TSchema) => object) {
+export function describeWebhooks(jsonContent: (schema: TSchema) => object) {
   const responses = Object.entries(DELIVERY_RESPONSES).map(([status, description]) => [
     status,
     { description },
@@ -204,7 +217,7 @@ export function describeWebhooks(json: (schema: TSchema) => object) {
         description,
         schema: { type: 'string' },
       })),
-      requestBody: { required: true, content: json(schema) },
+      requestBody: { required: true, content: jsonContent(schema) },
       responses: Object.fromEntries(responses),
     }
     return [type, { post }]

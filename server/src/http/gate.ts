@@ -11,7 +11,7 @@ type Credentials =
   | { readonly type: 'secret'; readonly secret: string; readonly hash: string }
   | { readonly type: 'none'; readonly reason: string; readonly hasToken: boolean }
 
-/** Requests of a connection usually share their headers object, so a secret is hashed once for all of them. */
+/** The wire reuses the headers object while a connection repeats the same header bytes, so a secret is hashed once. */
 const credentialsByHeaders = new WeakMap<RequestHeaders, Credentials>()
 
 /** RFC 6750: the error code is sent only if the request had a bearer token. */
@@ -21,8 +21,8 @@ const NO_TOKEN = 'Bearer realm="petstore"'
 const BEARER = /^bearer +([A-Za-z0-9\-._~+/]+=*) *$/i
 
 /**
- * Finds the key of a request. A valid key never depends on the limit of its address: over that limit, only secrets whose
- * hash is unknown are refused without a lookup.
+ * Finds the key of a request. The limit of an address never refuses a valid key. If the address is over its limit, only
+ * secrets with an unknown hash are refused, without a lookup.
  */
 export function findKey(context: OperationContext): MaybePromise<ApiKey | undefined> {
   const { keys, demoSecrets } = context.parts.gate
@@ -79,7 +79,10 @@ export function admitByAddress(context: RequestContext): void {
   checkLimits(context, context.parts.gate.addresses.admit(context.clientAddress()))
 }
 
-/** Input that is not a valid request counts against its address. A refused connection has not sent anything yet. */
+/**
+ * Input that is not a valid request counts against its address. A refused connection is not counted, because it has not
+ * sent anything yet.
+ */
 export function refuseMalformed(context: RequestContext, problem: RequestProblem): void {
   if (problem.kind !== 'too_many_connections') admitByAddress(context)
   if (context.reply === undefined) context.fail(problem)
@@ -121,7 +124,7 @@ function refuseLimited(context: RequestContext, admission: Admission, refusal: R
     refusal === 'key_banned'
       ? 'this API key is banned for a while, because it kept sending after its limit was exceeded'
       : `the limit of ${admission.limit} requests is exceeded`
-  context.limited = {
+  context.limitRefusal = {
     reason: context.key === undefined ? 'anonymous' : refusal,
     beginsBan: admission.beginsBan === true,
   }

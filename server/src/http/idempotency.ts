@@ -14,12 +14,12 @@ export const IDEMPOTENCY_KEY = {
 const VISIBLE_ASCII = /^[\x21-\x7e]{1,255}$/
 
 /** The Idempotency-Key of a request, and the fingerprint of the request. */
-export type SentKey = Pick<Idempotency<unknown>, 'key' | 'fingerprint'>
+export type RequestIdempotency = Pick<Idempotency<unknown>, 'key' | 'fingerprint'>
 
-export function sentKeyOf(
+export function readIdempotency(
   { method, path, headers }: HttpRequest,
   body: Uint8Array = new Uint8Array(),
-): SentKey | undefined {
+): RequestIdempotency | undefined {
   const key = headers.get('idempotency-key')
   if (key === null) return undefined
   if (!VISIBLE_ASCII.test(key)) {
@@ -35,16 +35,19 @@ export function sentKeyOf(
 export async function replyOnce<C extends Command>(
   commits: GroupCommit,
   command: C,
-  sent: SentKey | undefined,
+  idempotency: RequestIdempotency | undefined,
   toReply: (outcome: OutcomeOf<C>) => StorableReply,
 ): Promise<Reply> {
-  if (sent === undefined) return toReply(await commits.run(command))
-  const result = await commits.runOnce(command, { ...sent, answer: (outcome) => toText(toReply(outcome)) })
+  if (idempotency === undefined) return toReply(await commits.run(command))
+  const result = await commits.runOnce(command, {
+    ...idempotency,
+    answer: (outcome) => toText(toReply(outcome)),
+  })
   switch (result.type) {
     case 'answered':
       return fromText(result.answer, result.isReplay)
     case 'key_reused':
-      return errorReply(keyReused(sent.key))
+      return errorReply(keyReused(idempotency.key))
   }
 }
 

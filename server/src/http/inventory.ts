@@ -93,14 +93,14 @@ export const updateInventory = defineOperation({
     'If-Match':
       'ETags of the entry, or *. If none of them is current, the response is 412. This is checked in the commit, so only one of two updates with the same ETag is made.',
   },
-  isIdempotent: true,
+  acceptsIdempotencyKey: true,
   body: InventoryUpdate,
   success: { description: 'The updated entry.', schema: InventoryItem },
   errors: ['invalid_request', 'not_found', 'precondition_failed', 'payload_too_large'],
-  reply: ({ params: { petId }, body: { quantity }, key, request, sentKey }, { commits, clock }) => {
+  reply: ({ params: { petId }, body: { quantity }, key, request, idempotency }, { commits, clock }) => {
     const onlyIf = statesIn(request.headers.get('if-match'))
     const command = { type: 'set_quantity', petId, quantity, keyId: key.id, at: clock(), onlyIf } as const
-    return replyOnce(commits, command, sentKey, (outcome) => updateReply(outcome, petId))
+    return replyOnce(commits, command, idempotency, (outcome) => updateReply(outcome, petId))
   },
 })
 
@@ -189,8 +189,8 @@ type Coding = 'gzip' | 'zstd'
 /** Compressing a smaller body saves less than a packet. */
 const MIN_BYTES_TO_COMPRESS = 1_400
 /**
- * Up to this size, a body is one buffer. Larger bodies are streamed in parts that clients share, so a slow client only
- * keeps parts in memory that have changed since.
+ * Up to this size, a body is one buffer. Larger bodies are streamed in parts that clients share, so a slow client keeps
+ * only those parts in memory that the list has replaced in the meantime.
  */
 const MAX_WHOLE_BYTES = 1024 * 1024
 /** In order of preference. */
@@ -214,7 +214,7 @@ const compressedParts = new WeakMap<Uint8Array, Uint8Array>()
 function inventoryReply(snapshot: InventorySnapshot, { headers }: HttpRequest): Reply {
   const { byteLength } = snapshot
   const { tags, full, notModified } = cachedReplies(snapshot)
-  // A cache finds the right copy by the ETag of a 304 (RFC 9111, 4.3.4), so it is the one that the caller sent.
+  // A 304 repeats the ETag that the caller sent, because a cache selects its stored copy by it (RFC 9111, 4.3.4).
   const ETag = matchedTag(headers.get('if-none-match'), tags)
   if (ETag !== undefined)
     return cached(notModified, ETag, () => ({ status: 304, headers: { ETag, Vary }, body: null }))
@@ -225,7 +225,7 @@ function inventoryReply(snapshot: InventorySnapshot, { headers }: HttpRequest): 
       : chosenCoding(isWhole ? CODINGS : PART_CODINGS, headers.get('accept-encoding'))
   return isWhole
     ? cached(full, coding, () => listReply(snapshot, coding, wholeBody(snapshot, coding)))
-    : listReply(snapshot, coding, coding === undefined ? snapshot.parts : zstdParts(snapshot.parts))
+    : listReply(snapshot, coding, coding === undefined ? snapshot.parts : zstdBody(snapshot.parts))
 }
 
 function listReply({ tag }: InventorySnapshot, coding: Coding | undefined, body: Reply['body']): Reply {
@@ -239,14 +239,14 @@ function listReply({ tag }: InventorySnapshot, coding: Coding | undefined, body:
 }
 
 function wholeBody({ parts }: InventorySnapshot, coding: Coding | undefined): Uint8Array {
-  if (coding === 'zstd') return Buffer.concat([...zstdBody(parts)])
+  if (coding === 'zstd') return Buffer.concat([...compressedPartsOf(parts)])
   const bytes = Buffer.concat(parts)
   // The list is compressed again after each change, so speed matters more than size.
   return coding === 'gzip' ? gzipSync(bytes, { level: 1 }) : bytes
 }
 
 /** Several zstd frames form one body (RFC 8878, 3). Each is made when it is sent, so a large list does not block others. */
-function* zstdBody(parts: readonly Uint8Array[]): Generator<Uint8Array> {
+function* compressedPartsOf(parts: readonly Uint8Array[]): Generator<Uint8Array> {
   for (const part of parts) {
     let compressed = compressedParts.get(part)
     if (compressed === undefined) {
@@ -257,8 +257,8 @@ function* zstdBody(parts: readonly Uint8Array[]): Generator<Uint8Array> {
   }
 }
 
-function zstdParts(parts: readonly Uint8Array[]): AnswerBody {
-  return { madeOf: parts, [Symbol.iterator]: () => zstdBody(parts) }
+function zstdBody(parts: readonly Uint8Array[]): AnswerBody {
+  return { sources: parts, [Symbol.iterator]: () => compressedPartsOf(parts) }
 }
 
 function cachedReplies(snapshot: InventorySnapshot): CachedReplies {

@@ -10,14 +10,14 @@ import type { EventStore, HistoryStore } from '../core/stock/stock-store.ts'
 import type { LiveView } from '../core/stock/view/live-view.ts'
 import { type Clock, SECOND } from '../core/values/clock.ts'
 import type { ErrorCode } from '../core/values/errors.ts'
-import type { Fields, JsonOf } from '../core/values/field.ts'
+import { codecsOf, type Fields, type JsonOf } from '../core/values/field.ts'
 import type { MaybePromise } from '../core/values/maybe-promise.ts'
 import type { WebhookKind } from '../core/webhooks/webhook.ts'
 import type { Message, WebhookSender, WebhookStore } from '../core/webhooks/webhook-store.ts'
-import type { SentKey } from './idempotency.ts'
+import type { RequestIdempotency } from './idempotency.ts'
 import { jsonReply, type Reply } from './reply.ts'
 import { conditional } from './representation.ts'
-import { bodyReader, queryReader, readInt64, type Schemas, type Values } from './request-input.ts'
+import { bodyReader, queryReader, readSegment, type Schemas, type Values } from './request-input.ts'
 
 export interface Services {
   readonly store: CatalogStore &
@@ -65,7 +65,7 @@ export interface Input<Params extends Schemas = Schemas, Query extends Schemas =
   readonly query: Values<Query>
   readonly body: Body
   /** The Idempotency-Key, if the operation accepts one and the request has one. */
-  readonly sentKey: SentKey | undefined
+  readonly idempotency: RequestIdempotency | undefined
 }
 
 /** The reply of an operation that succeeds. */
@@ -102,8 +102,7 @@ export interface OperationFacts {
   readonly body?: TObject
   /** 64 KiB by default. */
   readonly maxBodyBytes?: number
-  /** Accepts an Idempotency-Key. */
-  readonly isIdempotent?: true
+  readonly acceptsIdempotencyKey?: true
   readonly success: SuccessFacts
   /** In addition to the errors that every operation can reply with. */
   readonly errors: readonly ErrorCode[]
@@ -132,7 +131,7 @@ interface Definition<
   /** Replaces the check against the schema if a schema cannot explain what is wrong. */
   parseBody?(value: object): Parsed
   readonly success: SuccessFacts<Success>
-  /** Reads what the reply needs. Runs while the limits are counted if both take a round trip. */
+  /** Reads what the reply needs. If counting the limits takes a round trip, it runs meanwhile. */
   prepare?(params: Values<Params>, services: Services): MaybePromise<Prepared>
   /** Returns the value to reply with. */
   handle?(
@@ -163,21 +162,22 @@ export function defineOperation<
   Prepared,
   Parsed = Static<Body>,
 >(definition: Definition<Params, Query, Body, Success, Prepared, Parsed>): Operation {
-  const { handle: _handle, reply: _reply, parseBody, ...facts } = definition
+  const { handle: _handle, reply: _reply, parseBody, prepare, ...facts } = definition
   const { operationId, method, needs, params = {}, query, body } = definition
   if (method !== 'GET' && needs === undefined) {
     throw new Error(`${operationId} changes something, but does not name the permission that it needs`)
   }
-  const paramNames = Object.keys(params)
+  const paramCodecs = codecsOf(params)
   return {
     ...facts,
     readParams(segments) {
-      const values: Record<string, bigint> = {}
-      for (const name of paramNames) values[name] = readInt64(name, segments[name] ?? '')
+      const values: Record<string, unknown> = {}
+      for (const codec of paramCodecs) values[codec.name] = readSegment(codec, segments[codec.name] ?? '')
       return values
     },
     readQuery: query === undefined ? () => NO_QUERY : queryReader(query),
     ...(body === undefined ? {} : { readBody: bodyReader(body, parseBody) }),
+    ...(prepare === undefined ? {} : { prepare }),
     respond: responder(definition),
   }
 }

@@ -1,5 +1,12 @@
 import Type from 'typebox'
-import { NEW_ORDER, noOrder, ORDER, ORDER_STATES, type Order as StoredOrder } from '../core/orders/order.ts'
+import {
+  NEW_ORDER,
+  noOrder,
+  ORDER,
+  ORDER_ROW,
+  ORDER_STATES,
+  type Order as StoredOrder,
+} from '../core/orders/order.ts'
 import type {
   CancelOrder,
   ChangeOrder,
@@ -25,7 +32,7 @@ const ORDER_BODY = {
   petId,
   quantity,
   shipDate,
-  complete: Type.Boolean({ description: 'Whether the order has been fulfilled.' }),
+  complete: ORDER_ROW.complete,
   ...otherFields,
 }
 
@@ -110,15 +117,15 @@ export const createOrder = defineOperation({
   tag: 'store',
   stability: 'beta',
   needs: 'orders',
-  isIdempotent: true,
+  acceptsIdempotencyKey: true,
   body: NewOrder,
   success: { status: 201, description: 'The order.', schema: Order },
   errors: ['invalid_request', 'not_found', 'insufficient_stock', 'payload_too_large'],
-  reply: ({ body, key, request, sentKey }, { commits, clock }) =>
+  reply: ({ body, key, request, idempotency }, { commits, clock }) =>
     replyOnce(
       commits,
       { type: 'create_order', draft: body, keyId: key.id, at: clock() },
-      sentKey,
+      idempotency,
       (outcome) => createOrderReply(outcome, body.petId, request.path),
     ),
 })
@@ -152,20 +159,21 @@ export const updateOrder = defineOperation({
   tag: 'store',
   stability: 'beta',
   needs: 'orders',
-  isIdempotent: true,
+  acceptsIdempotencyKey: true,
   params: { orderId: Int64('The order to update.') },
   body: OrderUpdate,
   success: { description: 'The order.', schema: Order },
   errors: ['invalid_request', 'not_found', 'insufficient_stock', 'order_closed', 'payload_too_large'],
-  // The pet of an order never changes. It has to be locked before the order is read.
+  // Finds the order's pet, which the commit locks before it reads the order again. The pet never changes, so this early
+  // read is safe.
   prepare: ({ orderId }, { store }) => store.findOrder(orderId),
-  reply: ({ params: { orderId }, body, key, sentKey }, { commits, clock }, found) => {
+  reply: ({ params: { orderId }, body, key, idempotency }, { commits, clock }, found) => {
     const target = { orderId, petId: found?.petId, keyId: key.id, at: clock() }
     const command: CompleteOrder | ChangeOrder =
       body.shipDate === undefined
         ? { type: 'complete_order', ...target }
         : { type: 'change_order', ...target, shipDate: body.shipDate }
-    return replyOnce(commits, command, sentKey, (outcome) => changeReply(outcome, orderId, orderReply))
+    return replyOnce(commits, command, idempotency, (outcome) => changeReply(outcome, orderId, orderReply))
   },
 })
 
@@ -179,16 +187,16 @@ export const cancelOrder = defineOperation({
   tag: 'store',
   stability: 'beta',
   needs: 'orders',
-  isIdempotent: true,
+  acceptsIdempotencyKey: true,
   params: { orderId: Int64('The order to cancel.') },
   success: { status: 204, description: 'The order no longer reserves anything.', schema: Type.Null() },
   errors: ['invalid_request', 'not_found', 'order_closed'],
   prepare: ({ orderId }, { store }) => store.findOrder(orderId),
-  reply: ({ params: { orderId }, key, sentKey }, { commits, clock }, found) =>
+  reply: ({ params: { orderId }, key, idempotency }, { commits, clock }, found) =>
     replyOnce(
       commits,
       { type: 'cancel_order', orderId, petId: found?.petId, keyId: key.id, at: clock() },
-      sentKey,
+      idempotency,
       (outcome) => changeReply(outcome, orderId, () => NO_CONTENT),
     ),
 })

@@ -73,7 +73,7 @@ export const listPets = defineOperation({
   reply: async ({ query, request }, { store }) => {
     const { status } = query
     const page = await readPageById(query, (limit, after) => store.listPets({ status, after }, limit))
-    return pageReply(request, query, page)
+    return pageReply(request, query, page, petBody)
   },
 })
 
@@ -87,13 +87,16 @@ export const createPet = defineOperation({
   tag: 'pets',
   stability: 'beta',
   needs: 'pets',
-  isIdempotent: true,
+  acceptsIdempotencyKey: true,
   body: NewPet,
   success: { status: 201, description: 'The pet.', schema: Pet },
   errors: ['invalid_request', 'already_exists', 'payload_too_large'],
-  reply: ({ body, key, request, sentKey }, { commits, clock }) =>
-    replyOnce(commits, { type: 'create_pet', draft: body, keyId: key.id, at: clock() }, sentKey, (outcome) =>
-      createPetReply(outcome, request.path),
+  reply: ({ body, key, request, idempotency }, { commits, clock }) =>
+    replyOnce(
+      commits,
+      { type: 'create_pet', draft: body, keyId: key.id, at: clock() },
+      idempotency,
+      (outcome) => createPetReply(outcome, request.path),
     ),
 })
 
@@ -114,7 +117,7 @@ export const getPet = defineOperation({
   handle: async ({ params: { petId } }, { store }) => {
     const pet = await store.findPet(petId)
     if (pet === undefined) throw noPet(petId)
-    return pet
+    return petBody(pet)
   },
 })
 
@@ -127,16 +130,16 @@ export const updatePet = defineOperation({
   tag: 'pets',
   stability: 'beta',
   needs: 'pets',
-  isIdempotent: true,
+  acceptsIdempotencyKey: true,
   params: { petId: Int64('The pet to update.') },
   body: PetUpdate,
   success: { description: 'The pet.', schema: Pet },
   errors: ['invalid_request', 'not_found', 'already_exists', 'payload_too_large'],
-  reply: ({ params: { petId }, body, key, sentKey }, { commits, clock }) =>
+  reply: ({ params: { petId }, body, key, idempotency }, { commits, clock }) =>
     replyOnce(
       commits,
       { type: 'update_pet', petId, patch: body, keyId: key.id, at: clock() },
-      sentKey,
+      idempotency,
       (outcome) => updatePetReply(outcome, petId),
     ),
 })
@@ -151,12 +154,12 @@ export const removePet = defineOperation({
   tag: 'pets',
   stability: 'beta',
   needs: 'pets',
-  isIdempotent: true,
+  acceptsIdempotencyKey: true,
   params: { petId: Int64('The pet to remove.') },
   success: { status: 204, description: 'The pet was removed.', schema: Type.Null() },
   errors: ['invalid_request', 'not_found', 'in_use'],
-  reply: ({ params: { petId }, key, sentKey }, { commits, clock }) =>
-    replyOnce(commits, { type: 'remove_pet', petId, keyId: key.id, at: clock() }, sentKey, (outcome) =>
+  reply: ({ params: { petId }, key, idempotency }, { commits, clock }) =>
+    replyOnce(commits, { type: 'remove_pet', petId, keyId: key.id, at: clock() }, idempotency, (outcome) =>
       removePetReply(outcome, petId),
     ),
 })

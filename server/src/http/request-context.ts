@@ -39,7 +39,7 @@ export interface GateParts {
 export const LIMIT_REASONS = ['rate_limit_exceeded', 'key_banned', 'anonymous'] as const
 export type LimitReason = (typeof LIMIT_REASONS)[number]
 
-export interface Limited {
+export interface LimitRefusal {
   readonly reason: LimitReason
   /** This request triggered the ban. */
   readonly beginsBan: boolean
@@ -51,7 +51,7 @@ export interface FinishedRequest {
   /** The trace that the caller's `traceparent` header names. */
   readonly traceId: string | undefined
   /** The id of an operation, the name of a public page, `preflight`, or `none`. */
-  readonly operation: string
+  readonly operationName: string
   readonly method: string
   /** Without the query, which may contain anything. */
   readonly path: string
@@ -61,7 +61,7 @@ export interface FinishedRequest {
   clientAddress(): string
   /** The public id of the key, never the secret. */
   readonly keyId: string | undefined
-  readonly limited: Limited | undefined
+  readonly limitRefusal: LimitRefusal | undefined
   /** Why the request could not be read. */
   readonly problem: string | undefined
   /** An internal failure, for the operator only. */
@@ -86,7 +86,7 @@ export class RequestContext implements FinishedRequest {
   readonly requestId: string
   readonly #startedAt = performance.now()
   readonly #socketAddress: string
-  operation = 'none'
+  operationName = 'none'
   /** Public pages have no rate-limit and CORS headers. */
   isPublicPage = false
   /** The remaining steps are skipped once there is a reply. */
@@ -97,7 +97,7 @@ export class RequestContext implements FinishedRequest {
   key: ApiKey | undefined
   /** The window that the rate-limit headers describe. */
   windowStatus: WindowStatus | undefined
-  limited: Limited | undefined
+  limitRefusal: LimitRefusal | undefined
   /** Our span in the caller's trace. */
   trace: TraceContext | undefined
   problem: string | undefined

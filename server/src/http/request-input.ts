@@ -3,8 +3,14 @@ import type { Static, TObject, TOptional, TSchema } from 'typebox'
 import { IsOptional } from 'typebox'
 import { ServiceError } from '../core/values/errors.ts'
 import { isObject, type JsonObject, parseExactJson, quoted, shown } from '../core/values/exact-json.ts'
-import { codecOf, codecsOf, type Fields, type RecordOf, valueFromJson } from '../core/values/field.ts'
-import { parseInt64 } from '../core/values/int64.ts'
+import {
+  codecOf,
+  codecsOf,
+  type FieldCodec,
+  type Fields,
+  type RecordOf,
+  valueFromJson,
+} from '../core/values/field.ts'
 
 /** Deeper than any valid body, and too shallow to overflow the stack of a recursive parser. */
 const MAX_NESTING = 64
@@ -25,13 +31,11 @@ interface SchemaFacts {
   readonly examples?: readonly unknown[]
 }
 
-export function readInt64(name: string, text: string): bigint {
-  const value = parseInt64(text)
+/** Reads a path parameter. */
+export function readSegment({ name, expected, fromText }: FieldCodec, text: string): unknown {
+  const value = fromText(text)
   if (value !== undefined) return value
-  const got = text === '' ? 'nothing' : quoted(text)
-  throw invalid(
-    `${name} must be an integer from -9223372036854775808 to 9223372036854775807 in plain digits, got ${got}`,
-  )
+  throw invalid(`${name} must be ${expected}, got ${text === '' ? 'nothing' : quoted(text)}`)
 }
 
 /**

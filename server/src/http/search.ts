@@ -58,7 +58,7 @@ export const searchInventory = defineOperation({
     low: Type.Optional(
       OneOf(['true'], { description: 'Return only pets with low stock; leave it out to return all.' }),
     ),
-    below: Type.Optional(Quantity('Return only pets with fewer available units.')),
+    below: Type.Optional(Quantity('Return only pets with fewer available units than this.')),
     sort: OneOf(SEARCH_SORTS, {
       default: 'petId',
       description:

@@ -167,11 +167,11 @@ export const createWebhook = defineOperation({
   tag: 'webhooks',
   stability: 'beta',
   needs: 'webhooks',
-  isIdempotent: true,
+  acceptsIdempotencyKey: true,
   body: NewWebhook,
   success: { status: 201, description: 'The webhook, with its secret.', schema: WebhookWithSecret },
   errors: ['invalid_request', 'in_use', 'payload_too_large'],
-  reply: async ({ body, key, request, sentKey }, { commits, clock, store, webhooks }) => {
+  reply: async ({ body, key, request, idempotency }, { commits, clock, store, webhooks }) => {
     const url = await checkedUrl(body.url, webhooks.sender)
     const at = clock()
     const webhook: StoredWebhook = {
@@ -184,8 +184,11 @@ export const createWebhook = defineOperation({
       revision: 1,
       progress: { cursor: await store.latestEventCursor() },
     }
-    return replyOnce(commits, { type: 'create_webhook', webhook, keyId: key.id, at }, sentKey, (outcome) =>
-      createWebhookReply(outcome, request.path),
+    return replyOnce(
+      commits,
+      { type: 'create_webhook', webhook, keyId: key.id, at },
+      idempotency,
+      (outcome) => createWebhookReply(outcome, request.path),
     )
   },
 })
@@ -216,17 +219,17 @@ export const updateWebhook = defineOperation({
   tag: 'webhooks',
   stability: 'beta',
   needs: 'webhooks',
-  isIdempotent: true,
+  acceptsIdempotencyKey: true,
   params: { webhookId: Int64('The webhook to update.') },
   body: WebhookUpdate,
   success: { description: 'The webhook.', schema: Webhook },
   errors: ['invalid_request', 'not_found', 'payload_too_large'],
-  reply: async ({ params: { webhookId }, body, key, sentKey }, { commits, clock, store, webhooks }) => {
+  reply: async ({ params: { webhookId }, body, key, idempotency }, { commits, clock, store, webhooks }) => {
     const patch =
       body.url === undefined ? body : { ...body, url: await checkedUrl(body.url, webhooks.sender) }
     const lag = await lagOf(store, webhookId)
     const command = { type: 'update_webhook', webhookId, patch, keyId: key.id, at: clock() } as const
-    return replyOnce(commits, command, sentKey, (outcome) =>
+    return replyOnce(commits, command, idempotency, (outcome) =>
       changeReply(outcome, webhookId, (webhook) => taggedReply(webhookBody({ webhook, lag }))),
     )
   },
@@ -242,15 +245,15 @@ export const removeWebhook = defineOperation({
   tag: 'webhooks',
   stability: 'beta',
   needs: 'webhooks',
-  isIdempotent: true,
+  acceptsIdempotencyKey: true,
   params: { webhookId: Int64('The webhook to remove.') },
   success: { status: 204, description: 'The webhook was removed.', schema: Type.Null() },
   errors: ['invalid_request', 'not_found'],
-  reply: ({ params: { webhookId }, key, sentKey }, { commits, clock }) =>
+  reply: ({ params: { webhookId }, key, idempotency }, { commits, clock }) =>
     replyOnce(
       commits,
       { type: 'remove_webhook', webhookId, keyId: key.id, at: clock() },
-      sentKey,
+      idempotency,
       (outcome) => removeWebhookReply(outcome, webhookId),
     ),
 })
@@ -288,15 +291,15 @@ export const rotateWebhookSecret = defineOperation({
   tag: 'webhooks',
   stability: 'beta',
   needs: 'webhooks',
-  isIdempotent: true,
+  acceptsIdempotencyKey: true,
   params: { webhookId: Int64('The webhook.') },
   success: { description: 'The webhook, with its new secret.', schema: WebhookWithSecret },
   errors: ['invalid_request', 'not_found'],
-  reply: async ({ params: { webhookId }, key, sentKey }, { commits, clock, store }) => {
+  reply: async ({ params: { webhookId }, key, idempotency }, { commits, clock, store }) => {
     const lag = await lagOf(store, webhookId)
     const secret = newSecret()
     const command = { type: 'rotate_webhook_secret', webhookId, secret, keyId: key.id, at: clock() } as const
-    return replyOnce(commits, command, sentKey, (outcome) =>
+    return replyOnce(commits, command, idempotency, (outcome) =>
       changeReply(outcome, webhookId, (webhook) => jsonReply(bodyWithSecret({ webhook, lag }))),
     )
   },

@@ -139,6 +139,7 @@ export async function startService(
   let graceEndsAt = 0
   const graceLeft = () => Math.max(0, graceEndsAt - performance.now())
 
+  // Started in this order, stopped in reverse.
   const parts: readonly Part[] = [
     {
       name: 'log',

@@ -10,7 +10,7 @@ import {
   changeIn,
   detailSql,
   detailText,
-  fromDetailText,
+  recordFromDetail,
   rowReader,
   rowValues,
   selectList,
@@ -48,7 +48,7 @@ export function fromPetDetail(
   text: string,
 ): Omit<PetEvent, 'kind' | 'petId' | 'status' | 'quantity' | 'at' | 'keyId' | 'cursor'> {
   const detail = JSON.parse(text)
-  return { change: changeIn(detail, PET_CHANGES), ...fromDetailText(LOGGED_PET, detail) }
+  return { change: changeIn(detail, PET_CHANGES), ...recordFromDetail(LOGGED_PET, detail) }
 }
 
 /** The same as petDetail in SQL, from columns named like those of `pets`. `isNew` is an expression. */

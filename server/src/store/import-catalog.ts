@@ -9,8 +9,8 @@ import {
   type ImportKind,
   type ImportTables,
   layoutOf,
-  type StoredRecord,
-} from './import-pipeline.ts'
+  type StoredColumns,
+} from './import-tables.ts'
 import { IS_OF_PET } from './log-rows.ts'
 import { IN_STEP, logThresholdCrossings, THRESHOLD } from './low-stock.ts'
 
@@ -21,7 +21,7 @@ const PET_LAYOUT = layoutOf<ImportedPet>(PET_ROW, {
   keepsAbsentFields: true,
   computed: { words: ({ name }) => nameWords(name) },
 })
-const STORED_PET: StoredRecord = {
+const STORED_PET: StoredColumns = {
   joins: 'LEFT JOIN pets ON pets.id = sorted.id LEFT JOIN stock ON stock.pet_id = sorted.id',
   id: 'stock.pet_id',
   column: (column) => `${column in PET_COLUMNS ? 'pets' : 'stock'}.${column}`,
@@ -45,8 +45,8 @@ const petWrites = (condition: string) => {
     `INSERT INTO stock (pet_id, quantity, status, low_at, last_change)
     SELECT pets.id, quantity, status, ${THRESHOLD}, (SELECT max(log.id) FROM log WHERE pet_id = pets.id AND ${IS_OF_PET})
     FROM (SELECT * FROM ${rows} AND is_new) AS pets JOIN categories ON categories.id = category_id ORDER BY pets.id`,
-    `UPDATE stock SET status = now.status FROM differing AS now
-    WHERE now.id BETWEEN $1 AND $2 AND ${condition} AND old_status <> now.status AND stock.pet_id = now.id`,
+    `UPDATE stock SET status = incoming.status FROM differing AS incoming
+    WHERE incoming.id BETWEEN $1 AND $2 AND ${condition} AND old_status <> incoming.status AND stock.pet_id = incoming.id`,
     `UPDATE stock SET low_at = (
       SELECT ${THRESHOLD} FROM pets JOIN categories ON categories.id = category_id WHERE pets.id = pet_id)
     WHERE pet_id BETWEEN $1 AND $2 AND pet_id IN (SELECT id FROM ${rows} AND NOT is_new AND ${HAS_OTHER_RECORD})`,
@@ -56,21 +56,21 @@ const petWrites = (condition: string) => {
 const BARCODE_WRITES = [
   `UPDATE pets SET barcode = NULL WHERE barcode IS NOT NULL AND id IN (
     SELECT id FROM differing WHERE old_barcode IS DISTINCT FROM barcode AND old_barcode IS NOT NULL)`,
-  `UPDATE pets SET barcode = now.barcode FROM differing AS now
-    WHERE now.barcode IS NOT NULL AND now.old_barcode IS DISTINCT FROM now.barcode AND pets.id = now.id`,
+  `UPDATE pets SET barcode = incoming.barcode FROM differing AS incoming
+    WHERE incoming.barcode IS NOT NULL AND incoming.old_barcode IS DISTINCT FROM incoming.barcode AND pets.id = incoming.id`,
 ]
 
 /** The rows whose barcode another pet has and keeps, or an earlier line has. */
 const USED_BARCODES = `
   SELECT line, id, barcode, owner FROM (
-    SELECT now.line, now.id, now.barcode, pets.id AS owner FROM differing AS now
-    JOIN pets ON pets.barcode = now.barcode AND pets.id <> now.id
+    SELECT incoming.line, incoming.id, incoming.barcode, pets.id AS owner FROM differing AS incoming
+    JOIN pets ON pets.barcode = incoming.barcode AND pets.id <> incoming.id
     LEFT JOIN differing AS other ON other.id = pets.id
-    WHERE now.old_barcode IS DISTINCT FROM now.barcode AND (other.id IS NULL OR other.barcode = now.barcode)
+    WHERE incoming.old_barcode IS DISTINCT FROM incoming.barcode AND (other.id IS NULL OR other.barcode = incoming.barcode)
     UNION
-    SELECT now.line, now.id, now.barcode, other.id FROM differing AS now
-    JOIN differing AS other ON other.barcode = now.barcode AND other.line < now.line
-    WHERE now.old_barcode IS DISTINCT FROM now.barcode
+    SELECT incoming.line, incoming.id, incoming.barcode, other.id FROM differing AS incoming
+    JOIN differing AS other ON other.barcode = incoming.barcode AND other.line < incoming.line
+    WHERE incoming.old_barcode IS DISTINCT FROM incoming.barcode
   ) AS used ORDER BY line`
 
 /** Pets with their stock. */
@@ -87,7 +87,7 @@ export const PET_IMPORT: ImportKind<ImportedPet> = {
     if (tables.hasRowLocks) {
       // Nobody waits for rows that the store has never had, so they are written before the others are locked.
       await writePets(tables, 'is_fresh', options)
-      await tables.touch('SELECT id FROM differing WHERE NOT is_fresh')
+      await tables.markTouched('SELECT id FROM differing WHERE NOT is_fresh')
       await tables.lockStock('pet_id IN (SELECT id FROM touched)')
       await tables.compareTouched()
     }
@@ -128,7 +128,7 @@ async function writePets(
   const hasOtherQuantity = `${condition} AND old_quantity <> quantity`
   const writeStep = async (step: { readonly from: bigint; readonly to: bigint }) => {
     for (const text of writes) await tables.session.run(text, step.from, step.to)
-    await tables.logPets('change', step, options, { condition: hasOtherQuantity })
+    await tables.writePetChanges('change', step, options, { condition: hasOtherQuantity })
   }
   await tables.writeInSteps(options, writeStep, { condition })
 }
@@ -150,12 +150,12 @@ async function logPets(tables: ImportTables<ImportedPet>, options: ApplyOptions)
   const detail = petDetailSql(tables.database.dialect.jsonObject, 'is_new')
   const steps = { table: 'differing', condition: IS_LOGGED, signal: options.signal } as const
   await tables.inSteps(steps, (step) =>
-    tables.logPets('pet', step, options, { condition: IS_LOGGED, detail }),
+    tables.writePetChanges('pet', step, options, { condition: IS_LOGGED, detail }),
   )
 }
 
 const CATEGORY_LAYOUT = layoutOf<ImportedCategory>(CATEGORY, { keepsAbsentFields: true })
-const STORED_CATEGORY: StoredRecord = {
+const STORED_CATEGORY: StoredColumns = {
   joins: 'LEFT JOIN categories ON categories.id = sorted.id',
   id: 'categories.id',
   column: (column) => `categories.${column}`,
@@ -168,12 +168,12 @@ const WRITE_CATEGORIES = `
 
 /** A condition on `stock`: one of the categories from $1 to $2 changes the threshold of the pet. */
 const GETS_NEW_THRESHOLD = `pet_id IN (
-  SELECT pets.id FROM differing AS now JOIN pets ON pets.category_id = now.id
-  WHERE now.id BETWEEN $1 AND $2 AND now.old_low_stock_at IS DISTINCT FROM now.low_stock_at
+  SELECT pets.id FROM differing AS incoming JOIN pets ON pets.category_id = incoming.id
+  WHERE incoming.id BETWEEN $1 AND $2 AND incoming.old_low_stock_at IS DISTINCT FROM incoming.low_stock_at
     AND pets.low_stock_at IS NULL)`
 const WRITE_THRESHOLDS = `
   UPDATE stock SET low_at = (
-    SELECT now.low_stock_at FROM pets JOIN differing AS now ON now.id = pets.category_id WHERE pets.id = pet_id)
+    SELECT incoming.low_stock_at FROM pets JOIN differing AS incoming ON incoming.id = pets.category_id WHERE pets.id = pet_id)
   WHERE ${GETS_NEW_THRESHOLD}`
 
 export const CATEGORY_IMPORT: ImportKind<ImportedCategory> = {

@@ -14,9 +14,9 @@ import {
   IN_SCOPE,
   layoutOf,
   type Step,
-  type StoredRecord,
+  type StoredColumns,
   type TableRow,
-} from './import-pipeline.ts'
+} from './import-tables.ts'
 import { LOCKED_FIELDS, type LockedRow, toLockedEntry } from './log-rows.ts'
 import { IN_STEP, logThresholdCrossings } from './low-stock.ts'
 import { isExpiredSql, ORDER_FIELDS, type OrderRecord, toOrder } from './order-rows.ts'
@@ -28,7 +28,7 @@ const ORDERS_PER_STEP = 1_000
 const MAX_LOGGED_ORDERS = 1_000
 
 const ORDER_LAYOUT = layoutOf<OrderRow>(ORDER_ROW)
-const STORED_ORDER: StoredRecord = {
+const STORED_ORDER: StoredColumns = {
   joins: 'LEFT JOIN orders ON orders.id = sorted.id',
   id: 'orders.id',
   // A file cannot express an order that is neither open nor complete, so such an order differs from every row.
@@ -60,7 +60,7 @@ export const ORDER_IMPORT: ImportKind<OrderRow> = {
   write: async (tables, options) => {
     if (tables.hasRowLocks) {
       await tables.lockStock('pet_id IN (SELECT pet_id FROM differing)')
-      await tables.touch('SELECT id FROM differing')
+      await tables.markTouched('SELECT id FROM differing')
       await tables.compareTouched()
     }
     // Before the first order is written, so that orders created meanwhile get other ids.
@@ -199,7 +199,7 @@ export const ADJUSTMENT_IMPORT: ImportKind<AdjustmentChange> = {
   write: async (tables, options) => {
     await tables.throwIfRefused(options)
     await tables.writeInSteps(options, async (step) => {
-      await tables.logPets('change', step, options)
+      await tables.writePetChanges('change', step, options)
       const { dialect } = tables.database
       await tables.run(logThresholdCrossings(dialect, IN_STEP, [step.from, step.to], options))
     })

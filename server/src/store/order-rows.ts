@@ -1,7 +1,7 @@
 import { ORDER, ORDER_CHANGES, type Order, type OrderChange } from '../core/orders/order.ts'
 import type { Command } from '../core/stock/command.ts'
 import { columnsOf } from '../core/values/field.ts'
-import { changeIn, detailText, fromDetailText, rowReader, selectList } from './record-rows.ts'
+import { changeIn, detailText, recordFromDetail, rowReader, selectList } from './record-rows.ts'
 
 export type OrderRecord = Readonly<Record<string, bigint | string | null>> & { readonly id: bigint }
 
@@ -19,7 +19,7 @@ export function toDetail(change: OrderChange, order: Order): string {
 
 export function fromDetail(text: string): { readonly change: OrderChange; readonly order: Order } {
   const detail = JSON.parse(text)
-  return { change: changeIn(detail, ORDER_CHANGES), order: fromDetailText(ORDER, detail) }
+  return { change: changeIn(detail, ORDER_CHANGES), order: recordFromDetail(ORDER, detail) }
 }
 
 /** The orders that the commands name, and how many they create. */

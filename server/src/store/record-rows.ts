@@ -55,7 +55,7 @@ export function detailSql(
   return `CAST(${jsonObject}(${parts.join(', ')}) AS TEXT)`
 }
 
-/** The kind of change that a text of `detailText` names. */
+/** The kind of change in a parsed detail. */
 export function changeIn<Change extends string>(
   detail: { readonly change?: unknown },
   known: readonly Change[],
@@ -67,8 +67,8 @@ export function changeIn<Change extends string>(
   return change
 }
 
-/** Reads the fields of a text of `detailText`. */
-export function fromDetailText<Of extends Fields>(fields: Of, detail: Readonly<Record<string, unknown>>) {
+/** The record in a parsed detail. */
+export function recordFromDetail<Of extends Fields>(fields: Of, detail: Readonly<Record<string, unknown>>) {
   const record: Record<string, unknown> = {}
   for (const codec of codecsOf(fields)) {
     const value = detail[codec.name]

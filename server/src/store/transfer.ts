@@ -13,8 +13,8 @@ import {
 import type { TransferStore } from '../core/transfer/transfer-store.ts'
 import type { Fields, RecordOf } from '../core/values/field.ts'
 import { CATEGORY_IMPORT, PET_IMPORT } from './import-catalog.ts'
-import { type ImportDatabase, ImportTables } from './import-pipeline.ts'
 import { ADJUSTMENT_IMPORT, ORDER_IMPORT } from './import-stock.ts'
+import { type ImportDatabase, ImportTables } from './import-tables.ts'
 import { isExpiredSql } from './order-rows.ts'
 import { rowReader, selectList } from './record-rows.ts'
 import {

@@ -84,7 +84,7 @@ export class Logger implements RequestObserver, DeliveryObserver {
   /** Logs a request if the settings ask for it or the request was invalid. An internal failure is always logged. */
   requestFinished(request: FinishedRequest): void {
     const isSelected = request.status >= this.#minStatus || request.durationMs >= this.#slowMs
-    if (request.problem !== undefined && (!isSelected || request.operation === 'none')) {
+    if (request.problem !== undefined && (!isSelected || request.operationName === 'none')) {
       if (Math.abs(this.#clock() - this.#invalidRequestAt) < INVALID_REQUEST_EVERY_MS) return
       this.#invalidRequestAt = this.#clock()
     } else if (!isSelected) return
@@ -172,12 +172,12 @@ export class Logger implements RequestObserver, DeliveryObserver {
 }
 
 function requestFields(request: Partial<FinishedRequest>): LogEntry['fields'] {
-  const { requestId, traceId, keyId, operation, method, path, status, durationMs, problem } = request
+  const { requestId, traceId, keyId, operationName, method, path, status, durationMs, problem } = request
   return {
     requestId,
     traceId,
     keyId,
-    operation,
+    operation: operationName,
     method,
     path: path?.slice(0, MAX_PATH_LENGTH),
     status,

@@ -62,13 +62,13 @@ export class Metrics implements RequestObserver, CommitObserver, DeliveryObserve
   readonly #batchSizes = new Histogram(BATCH_SIZES)
   readonly #commitSeconds = new Histogram(COMMIT_SECONDS)
 
-  requestFinished({ operation, status, durationMs, limited }: FinishedRequest): void {
-    const { requests, seconds } = this.#operations.get(operation) ?? this.#add(operation)
+  requestFinished({ operationName, status, durationMs, limitRefusal }: FinishedRequest): void {
+    const { requests, seconds } = this.#operations.get(operationName) ?? this.#add(operationName)
     increment(requests, status)
     seconds.observe(durationMs / 1_000)
-    if (limited === undefined) return
-    this.#limited[limited.reason]++
-    if (limited.beginsBan) this.#bans++
+    if (limitRefusal === undefined) return
+    this.#limited[limitRefusal.reason]++
+    if (limitRefusal.beginsBan) this.#bans++
   }
 
   commitFinished(updates: number, durationMs: number): void {

@@ -91,6 +91,14 @@ describe('petstore webhooks, while a service runs', () => {
     expect(deliveries.match(/ stock\.changed +1 {2}204 +\d+ {2}evt_\d+_[0-9a-f]+ {2}-\n/g)).toHaveLength(2)
   })
 
+  test('deliveries refuses a limit above the number of kept deliveries', async () => {
+    const { exitCode, stderr } = await run(['deliveries', id, '--limit', '1001'])
+    expect([exitCode, stderr]).toEqual([
+      2,
+      expect.stringContaining('--limit must be a whole number from 1 to 1000, got "1001"'),
+    ])
+  })
+
   test('replay prints the number of events, which are sent with their original ids', async () => {
     const ids = receiver.taken.map(({ headers }) => headers.get('webhook-id'))
     const { exitCode, stdout } = await run(['replay', id, '--from', '1h'])

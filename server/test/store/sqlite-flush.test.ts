@@ -90,13 +90,13 @@ describe('the flush queue', () => {
     queue.add(1n, false)
     queue.add(2n, false)
     const rest = queue.flushed()
-    expect([held.length, queue.logStart]).toEqual([1, 0n])
+    expect([held.length, queue.flushedUpTo]).toEqual([1, 0n])
     held[0]?.resolve()
     await first
-    expect([held.length, queue.logStart, flushed]).toEqual([2, 1n, 1])
+    expect([held.length, queue.flushedUpTo, flushed]).toEqual([2, 1n, 1])
     held[1]?.resolve()
     await rest
-    expect([held.length, queue.logStart, queue.flushed()]).toEqual([2, undefined, undefined])
+    expect([held.length, queue.flushedUpTo, queue.flushed()]).toEqual([2, undefined, undefined])
   })
 
   test('fails permanently after a failed flush', async () => {

@@ -51,6 +51,15 @@ adjustmentSuite('SQLite', underTest)
 describe('SQLite file', () => {
   afterEach(discard)
 
+  test('reloads the stock after a cursor ahead of the log', async () => {
+    const store = openSqliteStore(path)
+    const cursor = await store.loadStock(() => {})
+    expect(await store.stockChangesSince(cursor)).toEqual({ set: [], removed: [], cursor })
+    const [position = '', identity = ''] = cursor.split('.')
+    expect(await store.stockChangesSince(`${BigInt(position) + 1n}.${identity}`)).toBe('too_many')
+    await store.close()
+  })
+
   test('has a write-ahead log and is readable only by its owner', async () => {
     const store = openSqliteStore(path)
     expect(statSync(path).mode & 0o777).toBe(0o600)

@@ -19,7 +19,8 @@ export interface GoodRequest {
 /** The rules for every operation: each one runs this suite. */
 export function authAndLimitSuite(request: GoodRequest): void {
   const { operationId, method, path, body, status = 200, stock } = request
-  const { needs, isIdempotent } = OPERATIONS.find((operation) => operation.operationId === operationId) ?? {}
+  const { needs, acceptsIdempotencyKey } =
+    OPERATIONS.find((operation) => operation.operationId === operationId) ?? {}
   describe(`${operationId}: key and limits`, () => {
     let service: TestService
     beforeAll(async () => {
@@ -165,7 +166,7 @@ export function authAndLimitSuite(request: GoodRequest): void {
         ...(body === undefined ? {} : { body: '{' }),
       }
       // Without an Idempotency-Key and a body, nothing in the request can be invalid.
-      if (isIdempotent || body !== undefined) expect((await send(wrong)).status).toBe(400)
+      if (acceptsIdempotencyKey || body !== undefined) expect((await send(wrong)).status).toBe(400)
       const { secret } = await service.createKey('enterprise', {
         ...none,
         limits: { perMinute: 1, perDay: 9 },

@@ -135,14 +135,14 @@ describe('the log', () => {
 const request: FinishedRequest = {
   requestId: 'r-1',
   traceId: undefined,
-  operation: 'listInventory',
+  operationName: 'listInventory',
   method: 'GET',
   path: '/v1/inventory',
   status: 200,
   durationMs: 1.2345,
   clientAddress: () => '192.0.2.1',
   keyId: 'key_a',
-  limited: undefined,
+  limitRefusal: undefined,
   problem: undefined,
   error: undefined,
 }

@@ -40,7 +40,7 @@ const COMMANDS: ReadonlyMap<string, string> = new Map([
 type PrunableStore = Pick<HistoryStore, 'countPrunable' | 'pruneHistory'>
 
 const PAGE_SIZE = 1_000
-/** The number of changes that one commit removes. Updates of the service wait for that commit. */
+/** The number of changes that one commit removes. Writes of the service wait for that commit. */
 const BATCH_SIZE = 1_000
 const MIN_PAUSE_MS = 5
 
@@ -70,7 +70,7 @@ export function addHistoryCommands(program: PetstoreCommand): void {
     )
     .option('--keep <number>', 'remove all but the newest changes', wholeNumber('--keep', 0))
     .option('--dry-run', 'show the number of changes to remove, and change nothing')
-    // Reports wrong flags before the missing terminal.
+    // Runs before the confirmation, so that wrong flags are reported even without a terminal.
     .hook('preAction', (command) => {
       parseLimit(command.opts())
     })
@@ -92,7 +92,7 @@ async function showHistory(petId: bigint, flags: JsonFlags): Promise<void> {
     throw new Error(`there is no pet ${petId}, and the history has no changes of it`)
   }
   if (flags.json === true) {
-    const removed = removal === undefined ? [] : [{ ...removalToJson(removal), removed: true }]
+    const removed = removal === undefined ? [] : [{ ...originToJson(removal), removed: true }]
     printJson([...entries.map(entryToJson), ...removed])
     return
   }
@@ -143,14 +143,14 @@ function findName({ keyId, keyName }: Removal): string | undefined {
   return keyName === keyId ? undefined : keyName
 }
 
-function removalToJson(entry: Removal) {
+function originToJson(entry: Removal) {
   const { petId, at, keyId } = entry
   return { petId, at: new Date(at).toISOString(), keyId, keyName: findName(entry) ?? null }
 }
 
 function entryToJson(entry: HistoryEntry) {
   return {
-    ...removalToJson(entry),
+    ...originToJson(entry),
     before: entry.before,
     after: entry.after,
     change: entry.after - entry.before,

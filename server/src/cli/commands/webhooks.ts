@@ -74,7 +74,9 @@ export function addWebhooksCommands(program: PetstoreCommand): void {
     .action((id: bigint, flags: SettingFlags) => setPaused(id, true, flags))
   webhooks
     .command('resume')
-    .description('Continue from its position a webhook that is paused, turned off or waiting for a retry.')
+    .description(
+      'Continue a webhook that is paused, turned off or waiting for a retry. It resumes from its position.',
+    )
     .argument('<webhookId>', ID_ARGUMENT, parseWebhookId)
     .databaseSettings()
     .action((id: bigint, flags: SettingFlags) => setPaused(id, false, flags))
@@ -91,7 +93,12 @@ export function addWebhooksCommands(program: PetstoreCommand): void {
       'Show the latest deliveries of a webhook with their responses, newest first. Times are in UTC.',
     )
     .argument('<webhookId>', ID_ARGUMENT, parseWebhookId)
-    .option('--limit <number>', `how many, up to ${MAX_KEPT_ATTEMPTS}`, wholeNumber('--limit', 1), 20)
+    .option(
+      '--limit <number>',
+      `how many, up to ${MAX_KEPT_ATTEMPTS}`,
+      wholeNumber('--limit', 1, MAX_KEPT_ATTEMPTS),
+      20,
+    )
     .jsonOption()
     .databaseSettings()
     .action(listDeliveries)

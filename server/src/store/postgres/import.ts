@@ -1,4 +1,4 @@
-import type { ImportDatabase } from '../import-pipeline.ts'
+import type { ImportDatabase } from '../import-tables.ts'
 import type { StoreClock } from '../sql.ts'
 import type { Connection } from './connection.ts'
 import { writeDecision } from './decision.ts'

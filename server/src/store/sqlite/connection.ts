@@ -33,7 +33,7 @@ const CHANGED_PETS = `
   LEFT JOIN stock ON stock.pet_id = changed.pet_id LEFT JOIN pets ON pets.id = changed.pet_id`
 
 /** The additional parts of the connection that serves requests. */
-interface Serving {
+interface ServingParts {
   readonly queue: FlushQueue
   readonly checkpointer: Checkpointer
   readonly logEnd: () => LogEnd
@@ -46,8 +46,8 @@ interface Serving {
  *
  * The service calls `flushInBackground`. Its commits are then visible at once and flushed off the event loop, so the
  * result of a read is held back until every commit that the read may have seen is flushed. `readLog` reads flushed
- * commits only and does not wait. Every other connection flushes in its commits (`synchronous = FULL`), and flushes the
- * commits of the service before it returns what it has read of them.
+ * commits only and does not wait. Every other connection flushes in its commits (`synchronous = FULL`), and before it
+ * returns a result, it flushes the service's commits that the result may contain.
  */
 export class Connection implements SqlDatabase, LongSession {
   readonly dialect = DIALECT
@@ -58,15 +58,18 @@ export class Connection implements SqlDatabase, LongSession {
   readonly #commit
   readonly #rollback
   readonly #statements
-  #serving: Serving | undefined
+  #serving: ServingParts | undefined
   /** The queue of the service, if this connection is one of its long sessions. */
   #queueOfService: FlushQueue | undefined
   #wal: WalFile | undefined
   #flushedDataVersion: bigint | undefined
-  /** Resolves when reading a commit of another process no longer shows an unflushed commit of this one. */
+  /**
+   * Another process has committed after commits of ours that are not flushed. Reads of its commit wait for this promise.
+   */
   #ownCommitsFlushed: Promise<void> | undefined
   #seenDataVersion: bigint | undefined
   #isVersionChecked = false
+  /** A read since the last commit shows that other requests are active, so the flush must not block the event loop. */
   #hasReadSinceCommit = false
   #version = 0
   /** Since when all writes have met a lock. */
@@ -196,6 +199,7 @@ export class Connection implements SqlDatabase, LongSession {
     return this.#readWhenUnlocked(() => this.#statements.get(text).all(...values.map(toBinding)) as Row[])
   }
 
+  /** Waits for the flush like a read: the result depends on the commits that the statement has seen. */
   run(text: string, ...values: readonly SqlValue[]): Promise<number> {
     return this.read(() => this.#statements.get(text).run(...values.map(toBinding)).changes)
   }
@@ -250,17 +254,19 @@ export class Connection implements SqlDatabase, LongSession {
     return result
   }
 
-  /** Runs `work`, which reads nothing but the log up to `end`, the part that is flushed; `undefined` is the whole log. */
+  /** `work` may read only the log, up to `end`: later rows are not flushed. If `end` is undefined, all rows are. */
   async readLog<T>(work: (end: bigint | undefined) => T): Promise<T> {
     const serving = this.#serving
     if (serving === undefined) return this.read(() => work(undefined))
     serving.queue.requireUsable()
     this.#checkForOtherCommits()
-    if (this.#ownCommitsFlushed !== undefined) {
-      await this.#ownCommitsFlushed
-      this.#ownCommitsFlushed = undefined
+    const ownCommitsFlushed = this.#ownCommitsFlushed
+    if (ownCommitsFlushed !== undefined) {
+      await ownCommitsFlushed
+      // Another process may have committed in the meantime.
+      if (this.#ownCommitsFlushed === ownCommitsFlushed) this.#ownCommitsFlushed = undefined
     }
-    return this.#readWhenUnlocked(() => work(serving.queue.logStart))
+    return this.#readWhenUnlocked(() => work(serving.queue.flushedUpTo))
   }
 
   /** Resolves when every commit that is visible now is flushed. The results of worker threads wait for this as well. */
@@ -330,7 +336,7 @@ export class Connection implements SqlDatabase, LongSession {
     return this.#writeWhenUnlocked(() => this.#commitUnflushed(serving, work, durability))
   }
 
-  #commitUnflushed<T>(serving: Serving, work: () => T, durability: Durability): T {
+  #commitUnflushed<T>(serving: ServingParts, work: () => T, durability: Durability): T {
     const { queue, checkpointer, logEnd, totalChanges } = serving
     queue.requireUsable()
     let logStart = 0n
@@ -389,14 +395,14 @@ export class Connection implements SqlDatabase, LongSession {
     return this.#whenUnlocked(work, () => began)
   }
 
-  /** Calls `lockedSince` each time that it meets a lock. */
-  async #whenUnlocked<T>(work: () => T, lockedSince: () => number): Promise<T> {
+  /** `recordLock` records that a lock was met, and returns when the timeout began. */
+  async #whenUnlocked<T>(work: () => T, recordLock: () => number): Promise<T> {
     for (;;) {
       try {
         return work()
       } catch (error) {
         if (!isLocked(error)) throw toServiceError(error, this.#path)
-        if (performance.now() >= lockedSince() + LOCK_TIMEOUT_MS) throw lockedError(error, this.#path)
+        if (performance.now() >= recordLock() + LOCK_TIMEOUT_MS) throw lockedError(error, this.#path)
         await Bun.sleep(LOCK_RETRY_MS)
       }
     }

@@ -1,4 +1,4 @@
-import type { ImportDatabase, ImportTables } from '../import-pipeline.ts'
+import type { ImportDatabase, ImportTables } from '../import-tables.ts'
 import type { LongSession, StoreClock } from '../sql.ts'
 import type { Connection } from './connection.ts'
 import { decisionWriter } from './decision.ts'
@@ -36,7 +36,7 @@ async function applyComparedRows<Value, Result>(
   const [before] = await session.rows<{ position: bigint }>(LOG_END)
   await tables.compareAll()
   const result = await session.writeInSteps(async () => {
-    await touchChangedPets(tables, before?.position)
+    await markChangedPets(tables, before?.position)
     await tables.compareTouched()
     return write()
   })
@@ -44,19 +44,19 @@ async function applyComparedRows<Value, Result>(
   return result
 }
 
-/** Touches the pets in the log after this position, or all pets if the log does not name them. */
-async function touchChangedPets<Value>(
+/** Marks the pets in the log after this position as touched, or all rows if the log does not name them. */
+async function markChangedPets<Value>(
   tables: ImportTables<Value>,
   position: bigint | undefined,
 ): Promise<void> {
   const { session } = tables
   const [end] = await session.rows<{ pruned: bigint }>(LOG_END)
   if (position !== undefined && end !== undefined && position >= end.pruned) {
-    await tables.touch('SELECT DISTINCT pet_id FROM log WHERE id > $1', position)
+    await tables.markTouched('SELECT DISTINCT pet_id FROM log WHERE id > $1', position)
     const [relist] = await session.rows('SELECT 1 FROM touched WHERE id IS NULL')
     if (relist === undefined) return
   }
-  await tables.touch('SELECT id FROM sorted')
+  await tables.markTouched('SELECT id FROM sorted')
 }
 
 /** A big commit leaves a big write-ahead log. It stays if other connections read it, and is overwritten later. */

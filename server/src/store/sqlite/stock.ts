@@ -29,7 +29,7 @@ interface Entry extends LockedEntry {
 }
 
 /** With more changes than this, loading the whole stock is not slower. */
-const MAX_CHANGES = 10_000n
+const MAX_CHANGES_TO_APPLY = 10_000n
 
 export function stockVerbs(
   connection: Connection,
@@ -37,7 +37,7 @@ export function stockVerbs(
 ): Omit<StockStore, 'forgetAnswers'> & Pick<OrderStore, 'orderTotals'> {
   const { database } = connection
   const logEnd = readLogEnd(database)
-  const remembered = answerTable(database)
+  const answers = answerTable(database)
   const orders = orderTable(database)
   const catalog = catalogTables(database)
   const webhooks = webhookTable(database)
@@ -46,7 +46,8 @@ export function stockVerbs(
   const find = database.query<LockedRow & { last_change: bigint | null }, [bigint]>(
     `SELECT ${LOCKED_FIELDS}, last_change FROM stock WHERE pet_id = ?`,
   )
-  const changed = database.query<
+  // SQLite takes the other columns from the row with `max(id)`, so this is the latest row of each pet.
+  const changesBetween = database.query<
     { pet_id: bigint | null; quantity: bigint | null; status: PetStatus | null },
     [bigint, bigint]
   >(`
@@ -72,12 +73,12 @@ export function stockVerbs(
     // Reserved units may belong to expired holds, which are released in the commit that changes their pet.
     const readsOrders = hasReserved || needs(commands, 'orders')
     const decision = decide(commands, entries, {
-      answers: remembered.find(commands),
+      answers: answers.find(commands),
       orders: readsOrders ? orders.read(commands, entries.keys(), clock()) : undefined,
       catalog: needs(commands, 'catalog') ? catalog.read(commands) : undefined,
       webhooks: needs(commands, 'webhooks') ? webhooks.read(commands) : undefined,
     })
-    remembered.add(decision.answers)
+    answers.add(decision.answers)
     write(decision, (petId) => {
       const entry = entries.get(petId)
       return entry === undefined ? catalog.latestRow(petId) : entry.lastChange
@@ -109,10 +110,12 @@ export function stockVerbs(
           const seen = fromCursor(cursor)
           const now = upTo(flushed, logEnd())
           if (seen === undefined || seen.identity !== now.identity) return 'too_many'
-          if (seen.position < now.pruned || now.position - seen.position > MAX_CHANGES) return 'too_many'
+          const behind = now.position - seen.position
+          if (seen.position < now.pruned || behind < 0n || behind > MAX_CHANGES_TO_APPLY) return 'too_many'
           const set: InventoryItem[] = []
           const removed: bigint[] = []
-          for (const { pet_id, quantity, status } of changed.all(seen.position, now.position)) {
+          for (const { pet_id, quantity, status } of changesBetween.all(seen.position, now.position)) {
+            // A `relist` row.
             if (pet_id === null) return 'too_many'
             if (quantity === null || status === null) removed.push(pet_id)
             else set.push(toItem({ pet_id, quantity, status }))

@@ -128,7 +128,7 @@ export class FlushQueue {
   }
 
   /** The end of the flushed part of the log; undefined if all of it is flushed. */
-  get logStart(): bigint | undefined {
+  get flushedUpTo(): bigint | undefined {
     return (this.#flushing ?? this.#waiting)?.logStart
   }
 

@@ -11,13 +11,12 @@ import {
 } from '../core/transfer/import.ts'
 import type { RefusedLine } from '../core/transfer/rows.ts'
 import { codecsOf, columnName, type Fields } from '../core/values/field.ts'
+import { MAX_INT64, MIN_INT64 } from '../core/values/int64.ts'
 import { isOwnId } from './own-ids.ts'
 import type { Columns, Dialect, LongSession, OwnIds, SqlValue, Statement, StoreClock } from './sql.ts'
 
-const LOWEST_ID = -(2n ** 63n)
-const HIGHEST_ID = 2n ** 63n - 1n
 /** All ids, for a statement that covers the ids from $1 to $2. */
-export const ALL_IDS = [LOWEST_ID, HIGHEST_ID] as const
+export const ALL_IDS = [MIN_INT64, MAX_INT64] as const
 
 /** The number of rows that one statement writes. */
 export const ROWS_PER_STEP = 20_000
@@ -38,7 +37,9 @@ export interface ImportDatabase {
 export interface ImportKind<Value> {
   readonly staged: Layout<Value>
   readonly differing: Layout<Value>
-  /** The ids are those of pets, so the log names the rows that have changed since a comparison. */
+  /**
+   * The ids are pet ids: the log then shows which rows changed after a comparison, and only those are compared again.
+   */
   readonly hasPetIds: boolean
   /** Prevents changes between the comparison and the commit. */
   lock(tables: ImportTables<Value>): Promise<void>
@@ -118,8 +119,8 @@ export function layoutOf<Value extends object>(
   }
 }
 
-/** Where the store keeps the records of an import. */
-export interface StoredRecord {
+/** The tables and columns that hold the records of an import. */
+export interface StoredColumns {
   /** Joins the tables of the record with `sorted`. */
   readonly joins: string
   /** Is null if the store does not have the record. */
@@ -130,7 +131,7 @@ export interface StoredRecord {
 /** Compares the staged rows with the store in SQL. */
 export async function compareInSql<Value>(
   { session, hasRowLocks, kind: { staged } }: ImportTables<Value>,
-  { joins, id, column: stored }: StoredRecord,
+  { joins, id, column: stored }: StoredColumns,
   scope: Scope,
 ): Promise<void> {
   const names = Object.keys(staged.columns)
@@ -165,8 +166,8 @@ interface Steps {
  * An import in temporary tables of its own connection, so that it holds little in memory.
  *
  * - `staged`: the rows as they arrive, and `sorted`: the same by id, without duplicates.
- * - `differing`: the rows that differ from the store, with the values of the store in columns that start with `old_`. The
- *   store does not have a row that is new. A new row is fresh if it can be written before other rows are locked.
+ * - `differing`: the rows that differ from the store, with the values of the store in columns that start with `old_`.
+ *   `is_new`: the store has no such record. `is_fresh`: a new row that can be written before other rows are locked.
  * - `refused`: the rows that contradict the contents of the store.
  * - `touched`: the rows to compare again once they are locked.
  * - `numbered`: the log ids of the pets in a step.
@@ -375,9 +376,9 @@ export class ImportTables<Value> implements StagedImport<Value> {
   }
 
   /** Puts the ids of a query into `touched`. */
-  async touch(ids: string, ...values: readonly SqlValue[]): Promise<void> {
+  async markTouched(idQuery: string, ...values: readonly SqlValue[]): Promise<void> {
     await this.session.run('DELETE FROM touched')
-    await this.session.run(`INSERT INTO touched ${ids}`, ...values)
+    await this.session.run(`INSERT INTO touched ${idQuery}`, ...values)
     await this.session.analyze('touched')
   }
 
@@ -390,7 +391,7 @@ export class ImportTables<Value> implements StagedImport<Value> {
     { table, condition = 'true', size = ROWS_PER_STEP, signal }: Steps,
     work: (step: Step) => Promise<void>,
   ): Promise<void> {
-    for (let from = LOWEST_ID; from <= HIGHEST_ID; ) {
+    for (let from = MIN_INT64; from <= MAX_INT64; ) {
       signal?.throwIfAborted()
       const [step] = await this.session.rows<{ last: bigint | null; rows: bigint }>(
         `SELECT max(id) AS last, count(*) AS rows FROM (
@@ -442,7 +443,7 @@ export class ImportTables<Value> implements StagedImport<Value> {
    * Logs the pets in a step that fulfil the condition, and sets the quantity of their stock. Each table is limited to the
    * ids of the step, because PostgreSQL would otherwise scan all of it in each step.
    */
-  async logPets(
+  async writePetChanges(
     kind: 'change' | 'pet',
     { from, to }: Pick<Step, 'from' | 'to'>,
     { at, keyId, reason, reference }: ApplyOptions,
@@ -458,11 +459,11 @@ export class ImportTables<Value> implements StagedImport<Value> {
     await this.session.analyze('numbered')
     await this.session.run(
       `INSERT INTO log (id, kind, pet_id, before, after, status, at, key_id, previous, reason, reference, detail)
-      SELECT numbered.id, '${kind}', numbered.pet_id, ${kind === 'change' ? 'old_quantity' : 'NULL'}, now.quantity,
+      SELECT numbered.id, '${kind}', numbered.pet_id, ${kind === 'change' ? 'old_quantity' : 'NULL'}, incoming.quantity,
         stock.status, CAST($3 AS BIGINT), $4, last_change, $5, $6, detail
       FROM numbered
       JOIN stock ON stock.pet_id = numbered.pet_id AND stock.pet_id BETWEEN $1 AND $2
-      JOIN (SELECT *, ${detail} AS detail FROM differing WHERE id BETWEEN $1 AND $2) AS now ON now.id = numbered.pet_id`,
+      JOIN (SELECT *, ${detail} AS detail FROM differing WHERE id BETWEEN $1 AND $2) AS incoming ON incoming.id = numbered.pet_id`,
       from,
       to,
       at,
@@ -471,8 +472,8 @@ export class ImportTables<Value> implements StagedImport<Value> {
       reference ?? null,
     )
     await this.session.run(
-      `UPDATE stock SET quantity = now.quantity, last_change = numbered.id
-      FROM numbered JOIN differing AS now ON now.id = numbered.pet_id AND now.id BETWEEN $1 AND $2
+      `UPDATE stock SET quantity = incoming.quantity, last_change = numbered.id
+      FROM numbered JOIN differing AS incoming ON incoming.id = numbered.pet_id AND incoming.id BETWEEN $1 AND $2
       WHERE stock.pet_id = numbered.pet_id AND stock.pet_id BETWEEN $1 AND $2`,
       from,
       to,
