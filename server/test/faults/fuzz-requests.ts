@@ -22,7 +22,7 @@ export interface FuzzRequest {
   readonly bytes: string
   /** `valid`: a 4xx response would be wrong; `invalid`: a response below 400 would be. */
   readonly intent: Intent
-  /** Whether the path leads where it seems to, which is false with `..` segments. */
+  /** Whether the service sees the same path as the test. It does not if the path has `..` segments. */
   readonly isRouted: boolean
   /** As sent, if there is one. */
   readonly body: string | undefined

@@ -19,7 +19,7 @@ export function smuggledUpdate(key: string): string {
   ].join('\r\n')
 }
 
-/** Requests whose end two parsers could see at two places, with a smuggled request where it would be found. */
+/** Two parsers could disagree about the end of these requests. A second request is smuggled into the difference. */
 export function conflictingRequests(key: string): readonly MalformedRequest[] {
   const smuggled = smuggledUpdate(key)
   const update = (lines: readonly string[], body: string) =>

@@ -13,7 +13,7 @@ setDefaultTimeout(120_000)
 
 const PASSWORD = 'swordfish-7391-nobody-may-see'
 
-/** Everything that others than the owner of a secret can see, by where it was found. */
+/** Everything that people other than the owner of a secret can see, by its source. */
 class Traces {
   readonly #found: (readonly [where: string, text: string])[] = []
 

@@ -2,6 +2,7 @@ import type { SQL } from 'bun'
 import type { CatalogChanges, LockedCatalog } from '../../core/catalog/catalog-draft.ts'
 import { type Command, petIdsOf } from '../../core/stock/command.ts'
 import { isLow } from '../../core/stock/inventory.ts'
+import { CONTENTS } from '../../core/transfer/copy.ts'
 import {
   CATEGORY_COLUMNS,
   CATEGORY_FIELDS,
@@ -149,14 +150,7 @@ export function writeCatalog(
 
 type PetWithEntry = NonNullable<ReturnType<CatalogChanges['pets']['get']>>
 
-const ENTRY_COLUMNS = {
-  pet_id: 'integer',
-  quantity: 'integer',
-  status: 'text',
-  reserved: 'integer',
-  low_at: 'integer',
-  is_low: 'boolean',
-} as const satisfies Columns
+const { last_change: _, ...ENTRY_COLUMNS } = CONTENTS.stock
 const [ADD_PETS, CHANGE_PETS] = writeStatements('pets', 'id', PET_COLUMNS)
 const [ADD_ENTRIES, CHANGE_ENTRIES] = writeStatements('stock', 'pet_id', ENTRY_COLUMNS)
 
