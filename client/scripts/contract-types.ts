@@ -9,6 +9,7 @@ interface Schema {
   readonly format?: string
   readonly enum?: readonly string[]
   readonly anyOf?: readonly Schema[]
+  readonly oneOf?: readonly Schema[]
   readonly items?: Schema
   readonly properties?: Readonly<Record<string, Schema>>
   readonly required?: readonly string[]
@@ -29,20 +30,25 @@ interface Operation {
   readonly operationId: string
   readonly summary: string
   readonly deprecated?: boolean
-  readonly parameters: readonly {
-    readonly name: string
-    readonly in: string
-    readonly required?: boolean
-    readonly schema: Schema
-  }[]
+  readonly parameters: readonly (Parameter | { readonly $ref: string })[]
   readonly requestBody?: Content
   readonly responses: Readonly<Record<string, Content>>
+}
+
+interface Parameter {
+  readonly name: string
+  readonly in: string
+  readonly required?: boolean
+  readonly schema: Schema
 }
 
 interface Contract {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
   readonly webhooks: Readonly<Record<string, { readonly post: { readonly requestBody: Content } }>>
-  readonly components: { readonly schemas: Readonly<Record<string, Schema>> }
+  readonly components: {
+    readonly schemas: Readonly<Record<string, Schema>>
+    readonly parameters: Readonly<Record<string, Parameter>>
+  }
 }
 
 const CONTRACT = new URL('../../openapi.json', import.meta.url)
@@ -58,7 +64,8 @@ function schemaName(ref: string): string {
 
 function typeOf(schema: Schema): string {
   if (schema.$ref !== undefined) return schemaName(schema.$ref)
-  if (schema.anyOf !== undefined) return schema.anyOf.map(typeOf).join(' | ')
+  const choices = schema.anyOf ?? schema.oneOf
+  if (choices !== undefined) return choices.map(typeOf).join(' | ')
   if (schema.enum !== undefined) return schema.enum.map((value) => `'${value}'`).join(' | ')
   if (schema.type === 'integer') return schema.format === 'int64' ? 'bigint' : 'number'
   if (schema.type === 'array' && schema.items !== undefined) return `readonly ${typeOf(schema.items)}[]`
@@ -81,7 +88,9 @@ function comment(text: string | undefined): string {
 
 /** The fields of a schema that are int64, or that hold objects which have such fields. */
 function int64Fields(schemas: Contract['components']['schemas'], schema: Schema): string[] {
-  const { properties = {}, required = [] } = schema
+  const { properties = {}, required = [], oneOf = [] } = schema
+  const [first] = oneOf
+  if (first?.$ref !== undefined) return int64Fields(schemas, resolved(schemas, first.$ref))
   return Object.entries(properties).flatMap(([name, field]) => {
     const type = field.format === 'int64' ? 'int64' : heldSchema(schemas, field)
     return type === undefined ? [] : [`${name}: { type: '${type}', required: ${required.includes(name)} }`]
@@ -91,9 +100,13 @@ function int64Fields(schemas: Contract['components']['schemas'], schema: Schema)
 function heldSchema(schemas: Contract['components']['schemas'], field: Schema): string | undefined {
   const { $ref } = field.items ?? field
   if ($ref === undefined) return undefined
-  const held = schemas[$ref.replace(SCHEMAS, '')]
-  if (held === undefined) throw new Error(`the contract has no ${$ref}`)
-  return int64Fields(schemas, held).length === 0 ? undefined : schemaName($ref)
+  return int64Fields(schemas, resolved(schemas, $ref)).length === 0 ? undefined : schemaName($ref)
+}
+
+function resolved<Component>(components: Readonly<Record<string, Component>>, ref: string): Component {
+  const component = components[ref.split('/').at(-1) ?? '']
+  if (component === undefined) throw new Error(`the contract has no ${ref}`)
+  return component
 }
 
 function declaration(name: string, schema: Schema): string {
@@ -105,8 +118,9 @@ function declaration(name: string, schema: Schema): string {
 }
 
 /** The parameters in `place`, as the fields of a type. */
-function parameters({ parameters: all }: Operation, place: string): string {
+function parameters({ parameters: all }: Operation, shared: Contract['components'], place: string): string {
   const fields = all
+    .map((parameter) => ('$ref' in parameter ? resolved(shared.parameters, parameter.$ref) : parameter))
     .filter((parameter) => parameter.in === place)
     .map(({ name, required, schema }) => `readonly '${name}'${required ? '' : '?'}: ${typeOf(schema)}`)
   return fields.length === 0 ? 'NoFields' : `{ ${fields.join('; ')} }`
@@ -154,9 +168,9 @@ function generate({ paths, webhooks, components }: Contract): string {
   const types = operations.map(({ operation }) => {
     const body = operation.requestBody?.content?.['application/json']?.schema
     return `${comment(operation.deprecated ? `${operation.summary} (deprecated)` : operation.summary)}${operation.operationId}: {
-      readonly params: ${parameters(operation, 'path')}
-      readonly query: ${parameters(operation, 'query')}
-      readonly headers: ${parameters(operation, 'header')}
+      readonly params: ${parameters(operation, components, 'path')}
+      readonly query: ${parameters(operation, components, 'query')}
+      readonly headers: ${parameters(operation, components, 'header')}
       readonly body: ${body === undefined ? 'undefined' : typeOf(body)}
       readonly answer: ${answerOf(operation).type}
     }`

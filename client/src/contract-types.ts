@@ -93,7 +93,7 @@ export interface InventoryUpdate {
   readonly quantity: number
 }
 
-/** Either all changes are made or none. Other fields are ignored. */
+/** Either all changes are made or none. */
 export interface InventoryAdjustment {
   readonly reason: Reason
   /** What the adjustment refers to, such as a delivery note; without control characters. */
@@ -120,7 +120,7 @@ export interface Availability {
 /** Why the stock was adjusted. */
 export type Reason = 'received' | 'returned' | 'sold' | 'damaged' | 'lost' | 'counted' | 'corrected'
 
-/** If the status is absent, it is available. Other fields are ignored. */
+/** If the status is absent, it is available. */
 export interface NewPet {
   /** Name of the pet, without control characters. */
   readonly name: string
@@ -151,7 +151,7 @@ export interface Pet {
   readonly lowStockAt?: number
 }
 
-/** At least one of these fields; null removes an optional value. Other fields are ignored: the quantity has its own operations. */
+/** At least one of these fields; null removes an optional value. The quantity has its own operations. */
 export interface PetUpdate {
   /** Name of the pet, without control characters. */
   readonly name?: string
@@ -162,7 +162,6 @@ export interface PetUpdate {
   readonly lowStockAt?: number | null
 }
 
-/** Other fields are ignored. */
 export interface NewCategory {
   /** Name of the category, without control characters. */
   readonly name: string
@@ -181,14 +180,13 @@ export interface Category {
   readonly lowStockAt?: number
 }
 
-/** At least one of these fields; null removes the threshold. Other fields are ignored. */
+/** At least one of these fields; null removes the threshold. */
 export interface CategoryUpdate {
   /** Name of the category, without control characters. */
   readonly name?: string
   readonly lowStockAt?: number | null
 }
 
-/** Other fields are ignored. */
 export interface NewOrder {
   /** The pet to order. */
   readonly petId: bigint
@@ -218,15 +216,8 @@ export interface Order {
   readonly expiresAt?: string
 }
 
-/** Has exactly one of complete and shipDate. Other fields are ignored. */
-export interface OrderUpdate {
-  /** The order is fulfilled: its units leave the stock and are no longer reserved. */
-  readonly complete?: boolean
-  /** Another ship date for an open order. */
-  readonly shipDate?: string
-}
+export type OrderUpdate = OrderCompletion | OrderChange
 
-/** Other fields are ignored. */
 export interface NewWebhook {
   /** The address that deliveries are sent to. It starts with https:// and is on the public internet, has no user name, and its port is 443, 80 or a port above 1024. */
   readonly url: string
@@ -284,7 +275,7 @@ export interface Webhook {
   readonly offReason?: string
 }
 
-/** At least one of these fields. `"paused": false` also turns a webhook on again that was turned off. Other fields are ignored. */
+/** At least one of these fields. `"paused": false` also turns a webhook on again that was turned off. */
 export interface WebhookUpdate {
   /** The address that deliveries are sent to. It starts with https:// and is on the public internet, has no user name, and its port is 443, 80 or a port above 1024. */
   readonly url?: string
@@ -444,6 +435,8 @@ export interface ErrorBody {
   readonly message: string
   /** The HTTP status code. */
   readonly status: number
+  /** With invalid_request: the field of the body, the query parameter or the path parameter that is wrong, such as `quantity` or `changes[3].delta`. Absent if the error concerns more than one. */
+  readonly field?: string
   /** Each change of an adjustment that cannot be made, or why an order was refused. */
   readonly details?: readonly ErrorDetail[]
 }
@@ -529,6 +522,16 @@ export interface CatalogEntry {
 /** open: the order reserves stock. complete: its units were taken out of the stock. cancelled or expired: it no longer reserves anything. */
 export type OrderState = 'open' | 'complete' | 'cancelled' | 'expired'
 
+export interface OrderCompletion {
+  /** The order is fulfilled: its units leave the stock and are no longer reserved. */
+  readonly complete: boolean
+}
+
+export interface OrderChange {
+  /** Another ship date for an open order. */
+  readonly shipDate: string
+}
+
 /** The backlog of the webhook. */
 export interface WebhookLag {
   /** Events that the webhook has not processed yet, including kinds that it does not receive. 1 if a single `relist` replaces them. */
@@ -569,17 +572,8 @@ export interface LimitWindow {
   readonly reset: number
 }
 
-/** Has exactly one of delta and quantity. */
-export interface AdjustmentChange {
-  /** The pet whose stock changes. Each pet may occur once in an adjustment. */
-  readonly petId: bigint
-  /** Units that come in or, if negative, go out. */
-  readonly delta?: number
-  /** The new stock count. */
-  readonly quantity?: number
-  /** The current stock count. If it differs, the answer is 412. */
-  readonly expected?: number
-}
+/** Either a difference or a new count. */
+export type AdjustmentChange = DeltaChange | CountChange
 
 /** A kind of event that a webhook can receive. */
 export type WebhookKind =
@@ -623,10 +617,30 @@ export interface ErrorDetail {
     | 'service_unavailable'
   /** Human-readable description. */
   readonly message: string
+  /** With invalid_request: the field of the change that is wrong. */
+  readonly field?: string
   /** With insufficient_stock: the available units. Negative if more units are reserved than are on the shelf. */
   readonly available?: number
   /** With order_closed: the state of the order. */
   readonly state?: 'complete' | 'cancelled' | 'expired'
+}
+
+export interface DeltaChange {
+  /** The pet whose stock changes. Each pet may occur once in an adjustment. */
+  readonly petId: bigint
+  /** Units that come in or, if negative, go out. */
+  readonly delta: number
+  /** The current stock count. If it differs, the answer is 412. */
+  readonly expected?: number
+}
+
+export interface CountChange {
+  /** The pet whose stock changes. Each pet may occur once in an adjustment. */
+  readonly petId: bigint
+  /** The new stock count. */
+  readonly quantity: number
+  /** The current stock count. If it differs, the answer is 412. */
+  readonly expected?: number
 }
 
 /** What each operation takes and gives. */
@@ -719,7 +733,7 @@ export interface Operations {
       readonly q?: string
       readonly status?: 'available' | 'pending' | 'sold'
       readonly categoryId?: bigint
-      readonly low?: 'true'
+      readonly low?: boolean
       readonly below?: number
       readonly sort?:
         | 'petId'
@@ -1073,6 +1087,8 @@ export const INT64_FIELDS = {
   SearchRow: { petId: { type: 'int64', required: true }, categoryId: { type: 'int64', required: true } },
   CatalogEntry: { petId: { type: 'int64', required: true }, categoryId: { type: 'int64', required: true } },
   OrderState: {},
+  OrderCompletion: {},
+  OrderChange: {},
   WebhookLag: {},
   WebhookDelivery: {},
   LimitWindow: {},
@@ -1080,4 +1096,6 @@ export const INT64_FIELDS = {
   WebhookKind: {},
   Permission: {},
   ErrorDetail: { petId: { type: 'int64', required: false } },
+  DeltaChange: { petId: { type: 'int64', required: true } },
+  CountChange: { petId: { type: 'int64', required: true } },
 } as const

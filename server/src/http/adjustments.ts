@@ -1,22 +1,22 @@
 import Type from 'typebox'
-import { ADJUSTMENT_CHANGE, choiceProblem, Reason, Reference } from '../core/stock/adjustment-fields.ts'
+import { ADJUSTMENT_CHANGE, Reason, Reference } from '../core/stock/adjustment-fields.ts'
 import { type Adjust, type AdjustmentChange, MAX_CHANGES, type OutcomeOf } from '../core/stock/command.ts'
 import { refusal } from '../core/stock/refusal.ts'
 import { type ErrorDetail, ServiceError } from '../core/values/errors.ts'
 import { isObject, type JsonObject, shown } from '../core/values/exact-json.ts'
-import { codecOf } from '../core/values/field.ts'
+import { codecOf, invalidField } from '../core/values/field.ts'
 import { replyOnce } from './idempotency.ts'
 import { entryText, InventoryItem } from './inventory.ts'
 import { defineOperation } from './operation.ts'
 import { errorReply, type JsonReply, jsonTextReply } from './reply.ts'
-import { bodyParser, invalid } from './request-input.ts'
+import { bodyParser, invalid, rejectUnknown } from './request-input.ts'
 
 const PURPOSE = { reason: Reason, reference: Type.Optional(Reference) }
 
 const Change = Type.Object(ADJUSTMENT_CHANGE, {
   title: 'AdjustmentChange',
-  description: 'Has exactly one of delta and quantity.',
-  oneOf: [{ required: ['delta'] }, { required: ['quantity'] }],
+  description: 'Either a difference or a new count.',
+  choices: { DeltaChange: ['delta'], CountChange: ['quantity'] },
   examples: [{ petId: 1, delta: 12 }],
 })
 
@@ -24,7 +24,7 @@ const InventoryAdjustment = Type.Object(
   { ...PURPOSE, changes: Type.Array(Change, { minItems: 1, maxItems: MAX_CHANGES }) },
   {
     title: 'InventoryAdjustment',
-    description: 'Either all changes are made or none. Other fields are ignored.',
+    description: 'Either all changes are made or none.',
     examples: [
       {
         reason: 'received',
@@ -74,10 +74,9 @@ export const adjustInventory = defineOperation({
 })
 
 const parsePurpose = bodyParser(Type.Object(PURPOSE))
-const { petId: PetId, ...AMOUNTS } = ADJUSTMENT_CHANGE
-const parsePetId = bodyParser(Type.Object({ petId: PetId }))
-const parseAmounts = bodyParser(Type.Object(AMOUNTS))
-const PET_ID = codecOf('petId', PetId)
+const parseFields = bodyParser(Change, 'a change')
+const CHANGE_FIELDS = Object.keys(ADJUSTMENT_CHANGE)
+const PET_ID = codecOf('petId', ADJUSTMENT_CHANGE.petId)
 
 /** Throws a ServiceError whose details list every wrong change. */
 function parseAdjustment(body: JsonObject) {
@@ -87,7 +86,7 @@ function parseAdjustment(body: JsonObject) {
 function parseChanges(value: unknown): AdjustmentChange[] {
   if (!Array.isArray(value) || value.length === 0 || value.length > MAX_CHANGES) {
     const got = Array.isArray(value) ? `${value.length} of them` : shown(value)
-    throw invalid(`changes must be an array of 1 to ${MAX_CHANGES} changes, got ${got}`)
+    throw invalidField('changes', `changes must be an array of 1 to ${MAX_CHANGES} changes, got ${got}`)
   }
   const failures: ErrorDetail[] = []
   const seen = new Set<bigint>()
@@ -99,7 +98,8 @@ function parseChanges(value: unknown): AdjustmentChange[] {
       if (!(error instanceof ServiceError)) throw error
       const petId = isObject(sent) ? PET_ID.fromJson(sent.petId) : undefined
       const pet = typeof petId === 'bigint' ? { petId } : {}
-      failures.push({ index, ...pet, code: error.code, message: error.message })
+      const field = error.field === undefined ? {} : { field: error.field }
+      failures.push({ index, ...pet, code: error.code, message: error.message, ...field })
     }
   }
   if (failures.length > 0) throw refusal(failures)
@@ -108,12 +108,10 @@ function parseChanges(value: unknown): AdjustmentChange[] {
 
 function parseChange(sent: unknown, seen: Set<bigint>): AdjustmentChange {
   if (!isObject(sent)) throw invalid(`a change must be an object, got ${shown(sent)}`)
-  const { petId } = parsePetId(sent)
+  rejectUnknown('field', Object.keys(sent), CHANGE_FIELDS)
+  const { petId, delta, quantity, expected } = parseFields(sent)
   if (seen.has(petId)) throw invalid(`petId ${petId} occurs twice; send one change for each pet`)
   seen.add(petId)
-  const problem = choiceProblem(sent.delta, sent.quantity)
-  if (problem !== undefined) throw invalid(problem)
-  const { delta, quantity, expected } = parseAmounts(sent)
   if (delta !== undefined) return { petId, delta, expected }
   if (quantity === undefined) throw new Error('a change must have a delta or a quantity once it is checked')
   return { petId, quantity, expected }

@@ -23,13 +23,12 @@ const Category = Type.Object(CATEGORY, {
 
 const NewCategory = Type.Object(NEW_CATEGORY, {
   title: 'NewCategory',
-  description: 'Other fields are ignored.',
   examples: [{ name: 'Dogs', lowStockAt: 3 }],
 })
 
 const CategoryUpdate = Type.Object(CATEGORY_UPDATE, {
   title: 'CategoryUpdate',
-  description: 'At least one of these fields; null removes the threshold. Other fields are ignored.',
+  description: 'At least one of these fields; null removes the threshold.',
   minProperties: 1,
   examples: [{ name: 'Dogs', lowStockAt: 5 }],
 })
@@ -42,7 +41,7 @@ export const listCategories = defineOperation({
   description: 'Returns the categories of the store, by id ascending, in pages.',
   tag: 'pets',
   stability: 'beta',
-  query: pageParameters(1_000, 100),
+  query: pageParameters(),
   headers: IF_NONE_MATCH,
   success: { description: 'A page of categories.', schema: Type.Array(Category), isPaged: true },
   errors: ['invalid_request'],

@@ -2,11 +2,10 @@ import Type from 'typebox'
 import { Reason } from '../core/stock/adjustment-fields.ts'
 import { HISTORY_ENTRY } from '../core/stock/history.ts'
 import { noEntry } from '../core/stock/inventory.ts'
-import { DateTime, Int64, jsonWriter } from '../core/values/field.ts'
+import { DateTime, Int64, invalidField, jsonWriter } from '../core/values/field.ts'
 import { unknownCursor } from '../core/values/page.ts'
 import { defineOperation } from './operation.ts'
 import { IF_NONE_MATCH, pageReply } from './representation.ts'
-import { invalid } from './request-input.ts'
 import { EXAMPLE_KEY, EXAMPLE_TIME, pageParameters } from './schemas.ts'
 
 const MAX_WHO_LENGTH = 200
@@ -87,7 +86,7 @@ export const listRecentChanges = defineOperation({
   reply: async ({ query, request, key }, { store, longReads }) => {
     const { limit, cursor, ...filter } = query
     // No name contains U+0000, and PostgreSQL rejects a query with it.
-    if (filter.who?.includes('\0')) throw invalid('who must not contain U+0000')
+    if (filter.who?.includes('\0')) throw invalidField('who', 'who must not contain U+0000')
     const page = await longReads.run(key.id, () => store.listRecentHistory(limit, cursor, filter))
     if (page === 'unknown_cursor') throw unknownCursor(cursor)
     return pageReply(request, query, { rows: page.entries, next: page.next }, changeBody)

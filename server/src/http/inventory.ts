@@ -52,6 +52,7 @@ export const listInventory = defineOperation({
   description: 'Returns the current stock levels for all pets in the store, by petId ascending.',
   tag: 'inventory',
   stability: 'stable',
+  isInSpecification: true,
   success: { description: 'The stock level of every pet.', schema: Type.Array(InventoryItem) },
   errors: [],
   prepare: (_, { view }) => view.current(),
@@ -87,6 +88,7 @@ export const updateInventory = defineOperation({
     'Sets the stock quantity of one pet, to record new arrivals, returns or manual adjustments. The response is sent once the change is on disk. Experimental: the request shape may change before it becomes stable.',
   tag: 'inventory',
   stability: 'experimental',
+  isInSpecification: true,
   needs: 'stock',
   params: { petId: Int64('The pet whose stock is updated.') },
   headers: {

@@ -90,6 +90,8 @@ export interface OperationFacts {
   readonly description: string
   readonly tag: string
   readonly stability: 'experimental' | 'beta' | 'stable'
+  /** Operations of the specification ignore fields and query parameters that they do not know; others reject them. */
+  readonly isInSpecification?: true
   /** The permission that the key must have. Every operation that changes something needs one. */
   readonly needs?: Permission
   readonly deprecatedSince?: Date
@@ -168,6 +170,8 @@ export function defineOperation<
     throw new Error(`${operationId} changes something, but does not name the permission that it needs`)
   }
   const paramCodecs = codecsOf(params)
+  const unknownNames = definition.isInSpecification ? 'ignored' : 'rejected'
+  const readQuery = queryReader(query ?? {}, unknownNames)
   return {
     ...facts,
     readParams(segments) {
@@ -175,8 +179,8 @@ export function defineOperation<
       for (const codec of paramCodecs) values[codec.name] = readSegment(codec, segments[codec.name] ?? '')
       return values
     },
-    readQuery: query === undefined ? () => NO_QUERY : queryReader(query),
-    ...(body === undefined ? {} : { readBody: bodyReader(body, parseBody) }),
+    readQuery: (text) => (text === '' && query === undefined ? NO_QUERY : readQuery(text)),
+    ...(body === undefined ? {} : { readBody: bodyReader(body, unknownNames, parseBody) }),
     ...(prepare === undefined ? {} : { prepare }),
     respond: responder(definition),
   }

@@ -50,7 +50,6 @@ export const Order = Type.Object(ORDER_BODY, { title: 'Order', examples: [ORDER_
 
 const NewOrder = Type.Object(NEW_ORDER, {
   title: 'NewOrder',
-  description: 'Other fields are ignored.',
   examples: [{ petId: 1, quantity: 1, holdSeconds: 900 }],
 })
 
@@ -70,8 +69,7 @@ const OrderUpdate = Type.Object(
   },
   {
     title: 'OrderUpdate',
-    description: 'Has exactly one of complete and shipDate. Other fields are ignored.',
-    oneOf: [{ required: ['complete'] }, { required: ['shipDate'] }],
+    choices: { OrderCompletion: ['complete'], OrderChange: ['shipDate'] },
     examples: [{ complete: true }],
   },
 )
@@ -92,10 +90,11 @@ export const listOrders = defineOperation({
     'Returns orders by id ascending, in pages. Without `state`, these are the open and complete orders.',
   tag: 'store',
   stability: 'beta',
+  isInSpecification: true,
   query: {
     state: Type.Optional(OneOf(ORDER_STATES, { description: 'Return only orders in this state.' })),
     petId: Type.Optional(Int64('Return only orders of this pet.')),
-    ...pageParameters(1_000, 100),
+    ...pageParameters(),
   },
   headers: IF_NONE_MATCH,
   success: { description: 'A page of orders.', schema: Type.Array(Order), isPaged: true },

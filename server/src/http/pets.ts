@@ -10,7 +10,7 @@ import type {
   UpdatePet,
 } from '../core/stock/command.ts'
 import { PET_STATUSES } from '../core/stock/inventory.ts'
-import { Int64, jsonTextWriter, jsonWriter, OneOf } from '../core/values/field.ts'
+import { Int64, invalidField, jsonTextWriter, jsonWriter, OneOf } from '../core/values/field.ts'
 import { type Page, type PageRequest, readPageById } from '../core/values/page.ts'
 import { replyOnce } from './idempotency.ts'
 import { defineOperation } from './operation.ts'
@@ -23,7 +23,6 @@ import {
   type StorableReply,
 } from './reply.ts'
 import { IF_NONE_MATCH, pageReply, pageTextReply, taggedReply } from './representation.ts'
-import { invalid } from './request-input.ts'
 import { pageParameters } from './schemas.ts'
 
 const Pet = Type.Object(PET, {
@@ -33,14 +32,14 @@ const Pet = Type.Object(PET, {
 
 const NewPet = Type.Object(NEW_PET, {
   title: 'NewPet',
-  description: 'If the status is absent, it is available. Other fields are ignored.',
+  description: 'If the status is absent, it is available.',
   examples: [{ name: 'Biscuit', categoryId: 1, quantity: 12, barcode: '4006381333931', lowStockAt: 3 }],
 })
 
 const PetUpdate = Type.Object(PET_UPDATE, {
   title: 'PetUpdate',
   description:
-    'At least one of these fields; null removes an optional value. Other fields are ignored: the quantity has its own operations.',
+    'At least one of these fields; null removes an optional value. The quantity has its own operations.',
   minProperties: 1,
   examples: [{ name: 'Biscuit', lowStockAt: null }],
 })
@@ -109,6 +108,7 @@ export const getPet = defineOperation({
     'Returns the record of one pet. Deprecated: use GET /pets. After the sunset date the response is 410.',
   tag: 'pets',
   stability: 'stable',
+  isInSpecification: true,
   deprecatedSince: new Date('2026-11-01T00:00:00Z'),
   successor: '/v1/pets',
   params: { petId: Int64('The pet to return.') },
@@ -224,7 +224,7 @@ function removePetReply(outcome: OutcomeOf<RemovePet>, petId: bigint): StorableR
 
 function invalidCategoryReply({ categoryId }: InvalidCategory): StorableReply {
   const message = `categoryId must name a category that exists, and there is no category ${categoryId}; add it with POST /categories`
-  return errorReply(invalid(message))
+  return errorReply(invalidField('categoryId', message))
 }
 
 function barcodeTakenReply({ barcode, petId }: BarcodeTaken): StorableReply {

@@ -92,7 +92,7 @@ export function jsonTextReply(body: string, headers: Reply['headers']): JsonRepl
 
 export function errorReply(
   error: Pick<ServiceError, 'code' | 'message'> &
-    Partial<Pick<ServiceError, 'details' | 'retryAfterSeconds'>>,
+    Partial<Pick<ServiceError, 'details' | 'field' | 'retryAfterSeconds'>>,
   headers: Reply['headers'] = {},
 ): JsonReply {
   const { status } = ERRORS[error.code]
@@ -102,6 +102,7 @@ export function errorReply(
       : {}
   // A message may quote the request, and callers sometimes send a key in the wrong place.
   const body: ErrorBody = { code: error.code, message: hideSecrets(error.message), status }
+  if (error.field !== undefined) body.field = hideSecrets(error.field)
   if (error.details !== undefined) {
     body.details = error.details.map((detail) => ({ ...detail, message: hideSecrets(detail.message) }))
   }

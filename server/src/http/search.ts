@@ -56,7 +56,7 @@ export const searchInventory = defineOperation({
     status: Type.Optional(OneOf(PET_STATUSES, { description: 'Return only pets with this status.' })),
     categoryId: Type.Optional(Int64('Return only pets of this category.')),
     low: Type.Optional(
-      OneOf(['true'], { description: 'Return only pets with low stock; leave it out to return all.' }),
+      Type.Boolean({ description: 'true returns only pets with low stock; false returns all.' }),
     ),
     below: Type.Optional(Quantity('Return only pets with fewer available units than this.')),
     sort: OneOf(SEARCH_SORTS, {
@@ -64,7 +64,7 @@ export const searchInventory = defineOperation({
       description:
         'The field to sort by, with - for descending; ties are sorted by petId. Names are sorted by word, ignoring case and diacritics.',
     }),
-    ...pageParameters(1_000, 100),
+    ...pageParameters(),
   },
   headers: IF_NONE_MATCH,
   success: { description: 'A page of the result.', schema: Type.Array(SearchRow), isPaged: true },

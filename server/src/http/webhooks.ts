@@ -7,7 +7,7 @@ import type {
   UpdateWebhook,
 } from '../core/stock/command.ts'
 import { ServiceError } from '../core/values/errors.ts'
-import { DateTime, Int64, type JsonOf, jsonWriter, OneOf } from '../core/values/field.ts'
+import { DateTime, Int64, invalidField, type JsonOf, jsonWriter, OneOf } from '../core/values/field.ts'
 import { readPageById } from '../core/values/page.ts'
 import {
   MAX_WEBHOOKS,
@@ -36,7 +36,6 @@ import { replyOnce } from './idempotency.ts'
 import { defineOperation } from './operation.ts'
 import { createdReply, errorReply, jsonReply, NO_CONTENT, type StorableReply } from './reply.ts'
 import { IF_NONE_MATCH, pageReply, taggedReply } from './representation.ts'
-import { invalid } from './request-input.ts'
 import { EXAMPLE_TIME, pageParameters } from './schemas.ts'
 
 const WEBHOOK_BODY = {
@@ -91,7 +90,6 @@ const WebhookWithSecret = Type.Object(
 
 const NewWebhook = Type.Object(NEW_WEBHOOK, {
   title: 'NewWebhook',
-  description: 'Other fields are ignored.',
   examples: [NEW_WEBHOOK_EXAMPLE],
 })
 
@@ -99,7 +97,7 @@ const WebhookUpdate = Type.Object(WEBHOOK_UPDATE, {
   title: 'WebhookUpdate',
   minProperties: 1,
   description:
-    'At least one of these fields. `"paused": false` also turns a webhook on again that was turned off. Other fields are ignored.',
+    'At least one of these fields. `"paused": false` also turns a webhook on again that was turned off.',
   examples: [{ paused: true }],
 })
 
@@ -346,9 +344,9 @@ async function requireWebhook(store: WebhookStore, webhookId: bigint): Promise<W
 /** The url in normal form. Throws if it is not valid, or if deliveries to it are not allowed. */
 async function checkedUrl(text: string, sender: WebhookSender): Promise<string> {
   const normalized = normalizeUrl(text)
-  if ('problem' in normalized) throw invalid(`url ${normalized.problem}`)
+  if ('problem' in normalized) throw invalidField('url', `url ${normalized.problem}`)
   const problem = await sender.problemOf(normalized.url)
-  if (problem !== undefined) throw invalid(`url ${problem}`)
+  if (problem !== undefined) throw invalidField('url', `url ${problem}`)
   return normalized.url
 }
 

@@ -43,6 +43,9 @@ export interface Ingredients {
   readonly cursors: readonly string[]
 }
 
+/** These ignore unknown query parameters. */
+const IN_SPECIFICATION = new Set(['listInventory', 'updateInventory', 'getPet', 'listOrders'])
+
 /** Operations that change something are tried more often. */
 const OPERATIONS = CONTRACT_OPERATIONS.flatMap((operation) =>
   Array<ContractOperation>(operation.body === undefined ? 3 : 5).fill(operation),
@@ -142,7 +145,7 @@ function fillPath(
 }
 
 function fillQuery(
-  { parameters }: ContractOperation,
+  { operationId, parameters }: ContractOperation,
   random: Random,
   cursors: readonly string[],
   intents: Intent[],
@@ -157,8 +160,11 @@ function fillQuery(
     pairs.push(`${name}=${value.text}`)
     intents.push('invalid')
   }
-  if (chance(random, 0.1))
-    pairs.push(oneOf(random, ['x=1', '&&&', '%', '=%00', `x=${'y'.repeat(5_000)}`, '?']))
+  if (chance(random, 0.1)) {
+    const stray = oneOf(random, ['x=1', '&&&', '%', '=%00', `x=${'y'.repeat(5_000)}`, '?'])
+    pairs.push(stray)
+    if (stray !== '&&&' && !IN_SPECIFICATION.has(operationId)) intents.push('invalid')
+  }
   return pairs.length === 0 ? '' : `?${pairs.join('&')}`
 }
 

@@ -92,7 +92,7 @@ describe('PATCH /pets/{petId}', () => {
   test('changes only the fields in the body', async () => {
     const body = { name: 'Before', categoryId: 1, quantity: 3, barcode: 'A-1', lowStockAt: 1 }
     const id = idOf(await sent('POST', '/pets', body))
-    const renamed = await sent('PATCH', `/pets/${id}`, { name: 'After', status: 'sold', quantity: 99 })
+    const renamed = await sent('PATCH', `/pets/${id}`, { name: 'After', status: 'sold' })
     expect(renamed.json).toEqual({
       ...{ id, name: 'After', categoryId: 1, status: 'sold', barcode: 'A-1', lowStockAt: 1 },
     })

@@ -67,14 +67,16 @@ const REQUESTS: Readonly<Record<string, GoodRequest>> = {
   getLimits: { method: 'GET', path: '/limits' },
 }
 
-/** A valid body for an adjustment and, because of these fields, for an update. */
-function adjustment(change: string, fields = ''): string {
-  return `{${fields} "reason": "lost", "changes": [${change}]}`
+function adjustment(change: string): string {
+  return `{"reason": "lost", "changes": [${change}]}`
 }
 
 /** How to cause a status of an operation, if the path alone does not. */
 const OTHERWISE: Readonly<Record<string, Pick<GoodRequest, 'path' | 'body'>>> = {
   'adjustInventory 400': { body: '{}' },
+  'adjustInventory 412': { body: adjustment('{"petId": 1, "quantity": 1, "expected": 999}') },
+  'adjustInventory 422': { body: adjustment('{"petId": 2, "quantity": 3}') },
+  'updateInventory 422': { body: '{"quantity": 3}' },
   'adjustInventory 404': { body: adjustment('{"petId": 404, "delta": 1}') },
   'createOrder 400': { body: '{}' },
   'createOrder 404': { body: '{"petId": 404, "quantity": 1}' },
@@ -129,19 +131,12 @@ const SITUATIONS: Readonly<Record<number, (situation: Situation) => Promise<Answ
     for (let sent = 0; sent < 10 && answer.status === 201; sent++) answer = await otherwise()
     return answer
   },
-  412: ({ send }) =>
-    send({
-      headers: { 'If-Match': '"999-sold"' },
-      body: adjustment('{"petId": 1, "quantity": 1, "expected": 999}', '"quantity": 1,'),
-    }),
+  412: ({ send, otherwise }) => (otherwise ?? send)({ headers: { 'If-Match': '"999-sold"' } }),
   413: ({ send }) => send({ body: 'x'.repeat(270_000) }),
   422: async ({ send, otherwise }) => {
     const headers = { 'Idempotency-Key': 'once' }
     await send({ headers })
-    return (
-      otherwise?.({ headers }) ??
-      send({ headers, body: adjustment('{"petId": 2, "quantity": 3}', '"quantity": 3,') })
-    )
+    return (otherwise ?? send)({ headers })
   },
   429: async ({ service, send }) => {
     const { secret } = await service.createKey('enterprise', { limits: { perMinute: 1, perDay: 9 } })

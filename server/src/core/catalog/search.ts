@@ -2,8 +2,7 @@ import { createHash } from 'node:crypto'
 import Type from 'typebox'
 import { AVAILABILITY } from '../orders/order.ts'
 import type { PetStatus } from '../stock/inventory.ts'
-import { ServiceError } from '../values/errors.ts'
-import { DateTime, Quantity, type RecordOf } from '../values/field.ts'
+import { DateTime, invalidField, Quantity, type RecordOf } from '../values/field.ts'
 import { parseInt64 } from '../values/int64.ts'
 import { type Page, type PageRequest, readPage, unknownCursor } from '../values/page.ts'
 import { isBarcode } from './catalog-fields.ts'
@@ -82,7 +81,7 @@ export interface SearchParameters {
   readonly q: string | undefined
   readonly status: PetStatus | undefined
   readonly categoryId: bigint | undefined
-  readonly low: 'true' | undefined
+  readonly low: boolean | undefined
   readonly below: number | undefined
   readonly sort: SearchSort
 }
@@ -92,7 +91,7 @@ export function searchOf({ q, status, categoryId, low, below, sort }: SearchPara
     ...(q === undefined ? {} : { text: searchText(q) }),
     ...(status === undefined ? {} : { status }),
     ...(categoryId === undefined ? {} : { categoryId }),
-    ...(low === undefined ? {} : { isLow: true }),
+    ...(low ? { isLow: true } : {}),
     ...(below === undefined ? {} : { below }),
     order: orderOf(sort),
   }
@@ -102,18 +101,15 @@ export function searchOf({ q, status, categoryId, low, below, sort }: SearchPara
 function searchText(q: string): SearchText {
   const text = q.trim()
   if (text === '' || [...q].length > MAX_TEXT_LENGTH) {
-    throw new ServiceError(
-      'invalid_request',
+    throw invalidField(
+      'q',
       `q must have 1 to ${MAX_TEXT_LENGTH} characters and must not be blank, got ${text === '' ? 'nothing' : `${[...q].length} characters`}; omit it to find all pets`,
     )
   }
   const id = parseInt64(text)
   const words = withoutPrefixes(wordsOf(text))
   if (words.length > MAX_SEARCH_WORDS) {
-    throw new ServiceError(
-      'invalid_request',
-      `q must have at most ${MAX_SEARCH_WORDS} different words, got ${words.length}`,
-    )
+    throw invalidField('q', `q must have at most ${MAX_SEARCH_WORDS} different words, got ${words.length}`)
   }
   return {
     words,
@@ -146,8 +142,8 @@ function fromCursor(search: InventorySearch, cursor: string): SearchPlace {
   const id = typeof idText === 'string' ? parseInt64(idText) : undefined
   if (typeof fingerprint !== 'string' || id === undefined) throw unknownCursor(cursor)
   if (fingerprint !== fingerprintOf(search)) {
-    throw new ServiceError(
-      'invalid_request',
+    throw invalidField(
+      'cursor',
       'cursor belongs to another search: q, status, categoryId, low, below and sort must be the same as for the first page; omit it to start again',
     )
   }

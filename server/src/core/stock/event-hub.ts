@@ -1,4 +1,4 @@
-import { ServiceError } from '../values/errors.ts'
+import { invalidField } from '../values/field.ts'
 import type { CommitObserver } from './group-commit.ts'
 import type { StockEvent, StockEvents } from './stock-event.ts'
 import type { EventStore } from './stock-store.ts'
@@ -43,8 +43,8 @@ export class EventHub implements CommitObserver {
     if (lastEventId === undefined) return this.#store.latestEventCursor()
     if ((await this.#store.stockEventsAfter(lastEventId, 1)) === 'unknown_cursor') {
       const got = JSON.stringify(lastEventId.slice(0, 40))
-      throw new ServiceError(
-        'invalid_request',
+      throw invalidField(
+        'lastEventId',
         `Last-Event-ID must be the id of an event of this stream, got ${got}; leave it out to start from now`,
       )
     }

@@ -24,5 +24,6 @@ export function refusal(failures: readonly ErrorDetail[]): ServiceError {
     failures.length === 1
       ? `${first.message}; nothing was changed`
       : `${failures.length} changes cannot be made, so nothing was changed; details lists them. The error code is that of changes[${first.index}]: ${first.message}`
-  return new ServiceError(first.code, message, { details: failures })
+  const field = first.field === undefined ? undefined : `changes[${first.index}].${first.field}`
+  return new ServiceError(first.code, message, { details: failures, field })
 }

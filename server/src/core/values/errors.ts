@@ -30,6 +30,8 @@ export interface ErrorDetail {
   readonly petId?: bigint
   readonly code: ErrorCode
   readonly message: string
+  /** With `invalid_request`: the field of the change that is wrong. */
+  readonly field?: string
   /** With `insufficient_stock`: the available units. */
   readonly available?: number
   /** With `order_closed`: the state of the order. */
@@ -38,6 +40,8 @@ export interface ErrorDetail {
 
 interface ServiceErrorOptions extends ErrorOptions {
   readonly details?: readonly ErrorDetail[]
+  /** With `invalid_request`: the field or parameter that is wrong, if it is a single one. */
+  readonly field?: string | undefined
   /** With `service_unavailable`: when the request may succeed, if known. */
   readonly retryAfterSeconds?: number
 }
@@ -47,12 +51,14 @@ export class ServiceError extends Error {
   override readonly name = 'ServiceError'
   readonly code: ErrorCode
   readonly details: readonly ErrorDetail[] | undefined
+  readonly field: string | undefined
   readonly retryAfterSeconds: number | undefined
 
   constructor(code: ErrorCode, message: string, options?: ServiceErrorOptions) {
     super(message, options)
     this.code = code
     this.details = options?.details
+    this.field = options?.field
     this.retryAfterSeconds = options?.retryAfterSeconds
   }
 }

@@ -65,6 +65,6 @@ export function quoted(text: string): string {
   return JSON.stringify(shortened(text))
 }
 
-function shortened(text: string): string {
+export function shortened(text: string): string {
   return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text
 }

@@ -287,7 +287,7 @@ function wordListCodec(name: string, words: readonly unknown[]): ValueCodec {
         : value.indexOf(word) !== index
           ? `${name} contains ${shown(word)} twice; name it once`
           : undefined
-      if (problem !== undefined) throw new ServiceError('invalid_request', problem)
+      if (problem !== undefined) throw invalidField(name, problem)
     }
     return words.filter((word) => value.includes(word))
   }
@@ -326,7 +326,12 @@ export function valueFromJson(codec: FieldCodec, value: unknown): unknown {
   const { name, expected } = codec
   const problem =
     value === undefined ? `is missing; it must be ${expected}` : `must be ${expected}, got ${shown(value)}`
-  throw new ServiceError('invalid_request', `${name} ${problem}`)
+  throw invalidField(name, `${name} ${problem}`)
+}
+
+/** `message` says what is wrong with the field and what is expected. */
+export function invalidField(field: string, message: string): ServiceError {
+  return new ServiceError('invalid_request', message, { field })
 }
 
 /**

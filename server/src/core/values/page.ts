@@ -1,4 +1,5 @@
-import { ServiceError } from './errors.ts'
+import type { ServiceError } from './errors.ts'
+import { invalidField } from './field.ts'
 import { parseInt64 } from './int64.ts'
 
 export interface PageRequest {
@@ -47,8 +48,8 @@ function idOf(cursor: string): bigint {
 }
 
 export function unknownCursor(cursor: string | undefined): ServiceError {
-  return new ServiceError(
-    'invalid_request',
+  return invalidField(
+    'cursor',
     `cursor must come from the Link header of a page, got ${JSON.stringify(cursor?.slice(0, 40))}; leave it out to start with the first page`,
   )
 }
