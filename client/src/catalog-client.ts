@@ -57,6 +57,10 @@ export class CatalogClient {
     return (await callForValue(this.#calls, 'getPet', { params: { petId }, signal })).value
   }
 
+  async getCatalogPet(petId: bigint, { signal }: CallOptions = {}): Promise<Pet> {
+    return (await callForValue(this.#calls, 'getCatalogPet', { params: { petId }, signal })).value
+  }
+
   /** A page of the names, categories, barcodes and thresholds, by petId: 1 to 10,000 of them, 1,000 by default. */
   async listCatalog({ limit, cursor, signal }: PageOptions = {}): Promise<Page<CatalogEntry>> {
     const input = { query: { limit, cursor }, signal }

@@ -98,6 +98,8 @@ export interface InventoryAdjustment {
   readonly reason: Reason
   /** What the adjustment refers to, such as a delivery note; without control characters. */
   readonly reference?: string
+  /** true refuses to take units that open orders reserve, with 409 insufficient_stock. By default, they may be taken. */
+  readonly keepReserved?: boolean
   readonly changes: readonly AdjustmentChange[]
 }
 
@@ -318,6 +320,8 @@ export interface KeyLimits {
   readonly permissions: readonly Permission[]
   readonly minute: LimitWindow
   readonly day: LimitWindow
+  /** Unix timestamp at which the ban of the key ends; absent if it is not banned. */
+  readonly bannedUntil?: number
 }
 
 /** A quantity changed. */
@@ -803,6 +807,14 @@ export interface Operations {
     readonly body: undefined
     readonly answer: readonly CatalogEntry[]
   }
+  /** Get one pet of the catalog */
+  getCatalogPet: {
+    readonly params: { readonly petId: bigint }
+    readonly query: NoFields
+    readonly headers: { readonly 'If-None-Match'?: string }
+    readonly body: undefined
+    readonly answer: Pet
+  }
   /** List categories */
   listCategories: {
     readonly params: NoFields
@@ -984,6 +996,7 @@ export const OPERATIONS = {
   updatePet: { method: 'PATCH', path: '/pets/{petId}', answer: 'Pet' },
   removePet: { method: 'DELETE', path: '/pets/{petId}', answer: null },
   listCatalog: { method: 'GET', path: '/catalog', answer: 'CatalogEntry' },
+  getCatalogPet: { method: 'GET', path: '/catalog/{petId}', answer: 'Pet' },
   listCategories: { method: 'GET', path: '/categories', answer: 'Category' },
   createCategory: { method: 'POST', path: '/categories', answer: 'Category' },
   updateCategory: { method: 'PATCH', path: '/categories/{categoryId}', answer: 'Category' },

@@ -37,7 +37,7 @@ test('each kind of refusal comes with its own code', async () => {
   const reader = clientOf(service, { apiKey: viewer.secret })
   const adjustment = reader.adjustInventory({ petId: 1n, delta: 1 }, { reason: 'received' })
   expect(await failureOf(adjustment)).toMatchObject({ code: 'forbidden', status: 403 })
-  expect(await failureOf(client.listPets({ limit: 101 }))).toMatchObject({ code: 'invalid_request' })
+  expect(await failureOf(client.listPets({ limit: 1_001 }))).toMatchObject({ code: 'invalid_request' })
 })
 
 test('an answer that is not the service’s is told as such', async () => {

@@ -11,7 +11,16 @@ import { defineOperation } from './operation.ts'
 import { errorReply, type JsonReply, jsonTextReply } from './reply.ts'
 import { bodyParser, invalid, rejectUnknown } from './request-input.ts'
 
-const PURPOSE = { reason: Reason, reference: Type.Optional(Reference) }
+const PURPOSE = {
+  reason: Reason,
+  reference: Type.Optional(Reference),
+  keepReserved: Type.Optional(
+    Type.Boolean({
+      description:
+        'true refuses to take units that open orders reserve, with 409 insufficient_stock. By default, they may be taken.',
+    }),
+  ),
+}
 
 const Change = Type.Object(ADJUSTMENT_CHANGE, {
   title: 'AdjustmentChange',

@@ -9,10 +9,10 @@ import { traceText } from '../core/values/trace-context.ts'
 import { corsLines, isPreflight, preflightReply } from './cors.ts'
 import { admitByAddress, checkKey, checkLimits, countRequest, findKey, refuseMalformed } from './gate.ts'
 import { readIdempotency } from './idempotency.ts'
-import { deprecationHeaders, type Operation } from './operation.ts'
+import { deprecationHeaders } from './operation.ts'
 import { type PublicPage, publicPages } from './public-pages.ts'
 import { methodNotAllowedReply, notFoundReply, type Reply } from './reply.ts'
-import { type AppParts, OperationContext, RequestContext } from './request-context.ts'
+import { type AppParts, type MatchedRoute, OperationContext, RequestContext } from './request-context.ts'
 import { ROUTER } from './routes.ts'
 
 /** The life of a request to an operation. The first step that replies ends it; `finish` turns the reply into the answer. */
@@ -116,14 +116,14 @@ function requireOperation(context: OperationContext): void {
       context.reply = methodNotAllowedReply(context.method, route.allowed)
       break
     case 'operation':
-      if (route.operation.deprecatedSince !== undefined) applyDeprecation(context, route.operation)
+      if (route.operation.deprecatedSince !== undefined) applyDeprecation(context, route)
   }
 }
 
 /** Adds the deprecation headers. Throws if the operation has ended. */
-function applyDeprecation(context: OperationContext, operation: Operation): void {
+function applyDeprecation(context: OperationContext, { operation, segments }: MatchedRoute): void {
   const { sunset, services } = context.parts
-  context.deprecationLines = headerLines(deprecationHeaders(operation, sunset))
+  context.deprecationLines = headerLines(deprecationHeaders(operation, segments, sunset))
   if (services.clock() < sunset.getTime()) return
   const { method, path } = operation
   const day = sunset.toISOString().slice(0, 10)

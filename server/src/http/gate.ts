@@ -1,7 +1,8 @@
 // Who sends a request (identify), and whether it is within its limits (admit).
 import type { RequestHeaders, RequestProblem } from '@petstore/wire'
 import { type ApiKey, hashSecret, isWellFormedSecret, keyState } from '../core/keys/api-key.ts'
-import type { Admission, Refusal } from '../core/limits/limit-store.ts'
+import type { Admission, Refusal, WindowStatus } from '../core/limits/limit-store.ts'
+import { tighterOf } from '../core/limits/rate-windows.ts'
 import { SECOND } from '../core/values/clock.ts'
 import { ServiceError } from '../core/values/errors.ts'
 import type { MaybePromise } from '../core/values/maybe-promise.ts'
@@ -60,18 +61,22 @@ export function checkKey(context: OperationContext, key: ApiKey | undefined): vo
   else refuseUnauthenticated(context, `the API key is ${state}`)
 }
 
-/** Counts the request against the limits of its key. */
-export function countRequest(context: OperationContext): MaybePromise<Admission> {
-  const { parts, request, caller } = context
+/** Counts the request against the limits of its key, unless its operation is free. */
+export function countRequest(context: OperationContext): MaybePromise<WindowStatus | Admission> {
+  const { parts, request, caller, route } = context
+  if (route.type === 'operation' && route.operation.isFree) {
+    const windows = parts.gate.limits.windowsOf(caller.id, caller.limits)
+    return windows instanceof Promise ? windows.then(tighterOf) : tighterOf(windows)
+  }
   const { receivedAt, connection } = request
   // A proxy sends requests of several clients over one connection.
   const arrival = { receivedAt, connection: parts.trustedProxies > 0 ? undefined : connection }
   return parts.gate.limits.admit(caller.id, caller.limits, arrival)
 }
 
-export function checkLimits(context: RequestContext, admission: Admission): void {
-  context.windowStatus = admission
-  if (admission.refused !== undefined) refuseLimited(context, admission, admission.refused)
+export function checkLimits(context: RequestContext, status: WindowStatus | Admission): void {
+  context.windowStatus = status
+  if ('refused' in status && status.refused !== undefined) refuseLimited(context, status, status.refused)
 }
 
 /** Counts a request without a key against the limit of its address. */

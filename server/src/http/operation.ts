@@ -94,8 +94,10 @@ export interface OperationFacts {
   readonly isInSpecification?: true
   /** The permission that the key must have. Every operation that changes something needs one. */
   readonly needs?: Permission
+  /** The request does not count towards the limits of its key, and is answered when they are exceeded. */
+  readonly isFree?: true
   readonly deprecatedSince?: Date
-  /** The address that replaces a deprecated operation. */
+  /** The address that replaces a deprecated operation; with the same path parameters. */
   readonly successor?: string
   readonly params?: Schemas
   readonly query?: Schemas
@@ -212,7 +214,11 @@ function responder<Params extends Schemas, Query extends Schemas, Prepared, Pars
 }
 
 /** RFC 9745 and RFC 8594. */
-export function deprecationHeaders(operation: Operation, sunset: Date): Reply['headers'] {
+export function deprecationHeaders(
+  operation: Operation,
+  segments: PathSegments,
+  sunset: Date,
+): Reply['headers'] {
   if (operation.deprecatedSince === undefined) return {}
   return {
     Deprecation: `@${operation.deprecatedSince.getTime() / SECOND}`,
@@ -220,7 +226,13 @@ export function deprecationHeaders(operation: Operation, sunset: Date): Reply['h
     Link: [
       '</openapi.json>; rel="deprecation"; type="application/json"',
       '</openapi.json>; rel="sunset"; type="application/json"',
-      ...(operation.successor === undefined ? [] : [`<${operation.successor}>; rel="successor-version"`]),
+      ...(operation.successor === undefined
+        ? []
+        : [`<${filled(operation.successor, segments)}>; rel="successor-version"`]),
     ].join(', '),
   }
+}
+
+function filled(address: string, segments: PathSegments): string {
+  return address.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(segments[name] ?? ''))
 }

@@ -95,7 +95,7 @@ export const createPet = defineOperation({
       commits,
       { type: 'create_pet', draft: body, keyId: key.id, at: clock() },
       idempotency,
-      (outcome) => createPetReply(outcome, request.path),
+      (outcome) => createPetReply(outcome, request.path.replace('/pets', '/catalog')),
     ),
 })
 
@@ -105,20 +105,16 @@ export const getPet = defineOperation({
   path: '/pets/{petId}',
   summary: 'Get one pet',
   description:
-    'Returns the record of one pet. Deprecated: use GET /pets. After the sunset date the response is 410.',
+    'Returns the record of one pet. Deprecated: use GET /catalog/{petId}. After the sunset date the response is 410.',
   tag: 'pets',
   stability: 'stable',
   isInSpecification: true,
   deprecatedSince: new Date('2026-11-01T00:00:00Z'),
-  successor: '/v1/pets',
+  successor: '/v1/catalog/{petId}',
   params: { petId: Int64('The pet to return.') },
   success: { description: 'The pet.', schema: Pet },
   errors: ['invalid_request', 'not_found', 'gone'],
-  handle: async ({ params: { petId } }, { store }) => {
-    const pet = await store.findPet(petId)
-    if (pet === undefined) throw noPet(petId)
-    return petBody(pet)
-  },
+  handle: ({ params }, { store }) => findPet(params.petId, store),
 })
 
 export const updatePet = defineOperation({
@@ -183,6 +179,28 @@ export const listCatalog = defineOperation({
   },
 })
 
+export const getCatalogPet = defineOperation({
+  operationId: 'getCatalogPet',
+  method: 'GET',
+  path: '/catalog/{petId}',
+  summary: 'Get one pet of the catalog',
+  description: 'Returns the record of one pet.',
+  tag: 'pets',
+  stability: 'beta',
+  params: { petId: Int64('The pet to return.') },
+  headers: IF_NONE_MATCH,
+  success: { description: 'The pet.', schema: Pet },
+  errors: ['invalid_request', 'not_found'],
+  handle: ({ params }, { store }) => findPet(params.petId, store),
+})
+
+async function findPet(petId: bigint, store: CatalogStore) {
+  const pet = await store.findPet(petId)
+  if (pet === undefined) throw noPet(petId)
+  return petBody(pet)
+}
+
+/** `path` is the path of the catalog. */
 function createPetReply(outcome: OutcomeOf<CreatePet>, path: string): StorableReply {
   switch (outcome.type) {
     case 'done':

@@ -6,7 +6,7 @@ import { getAvailability, getInventoryItem, listInventory, updateInventory } fro
 import { getLimits } from './limits.ts'
 import type { Operation, PathSegments } from './operation.ts'
 import { cancelOrder, createOrder, getOrder, listOrders, updateOrder } from './orders.ts'
-import { createPet, getPet, listCatalog, listPets, removePet, updatePet } from './pets.ts'
+import { createPet, getCatalogPet, getPet, listCatalog, listPets, removePet, updatePet } from './pets.ts'
 import type { Route } from './request-context.ts'
 import { searchInventory } from './search.ts'
 import {
@@ -39,6 +39,7 @@ export const OPERATIONS: readonly Operation[] = [
   updatePet,
   removePet,
   listCatalog,
+  getCatalogPet,
   listCategories,
   createCategory,
   updateCategory,

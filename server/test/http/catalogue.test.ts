@@ -28,7 +28,7 @@ describe('POST /pets', () => {
     const answer = await sent('POST', '/pets', body)
     const id = idOf(answer)
     expect(answer.status).toBe(201)
-    expect(answer.headers.get('Location')).toBe(`/v1/pets/${id}`)
+    expect(answer.headers.get('Location')).toBe(`/v1/catalog/${id}`)
     expect(answer.json).toEqual({
       ...{ id, name: 'Rex', categoryId: 1, status: 'available' },
       ...{ barcode: '4006381333931', lowStockAt: 2 },
@@ -85,6 +85,21 @@ describe('POST /pets', () => {
     expect([answer.status, answer.error.message]).toEqual([status, expect.stringContaining(message)])
     if (status === 409) expect(answer.error.code).toBe('already_exists')
     expect(await pets()).toBe(before)
+  })
+})
+
+describe('GET /catalog/{petId}', () => {
+  test('returns what POST and PATCH returned, with their ETag, and 404 for an unknown pet', async () => {
+    const created = await sent('POST', '/pets', { name: 'Found', categoryId: 1, barcode: 'GC-1' })
+    const id = idOf(created)
+    const found = await service.fetch('GET', created.headers.get('Location') ?? '')
+    expect([found.status, found.json]).toEqual([200, created.json])
+    const patched = await sent('PATCH', `/pets/${id}`, { name: 'Renamed' })
+    const renamed = await service.call('GET', `/catalog/${id}`)
+    expect([renamed.json, renamed.headers.get('ETag')]).toEqual([patched.json, patched.headers.get('ETag')])
+    expect(renamed.headers.has('Deprecation')).toBe(false)
+    expect((await service.call('GET', '/catalog/404')).error.code).toBe('not_found')
+    expect((await service.call('GET', '/catalog/abc')).error).toMatchObject({ status: 400, field: 'petId' })
   })
 })
 

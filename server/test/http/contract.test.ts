@@ -47,6 +47,7 @@ const REQUESTS: Readonly<Record<string, GoodRequest>> = {
   updatePet: { method: 'PATCH', path: '/pets/1', body: '{"name": "Rex"}' },
   removePet: { method: 'DELETE', path: '/pets/77' },
   listCatalog: { method: 'GET', path: '/catalog' },
+  getCatalogPet: { method: 'GET', path: '/catalog/1' },
   listCategories: { method: 'GET', path: '/categories' },
   createCategory: { method: 'POST', path: '/categories', body: '{"name": "Dogs"}' },
   updateCategory: { method: 'PATCH', path: '/categories/1', body: '{"name": "Dogs"}' },
@@ -107,6 +108,18 @@ const OTHERWISE: Readonly<Record<string, Pick<GoodRequest, 'path' | 'body'>>> = 
   'rotateWebhookSecret 422': { path: '/webhooks/78/rotate-secret' },
 }
 
+/** GET /limits is free for every key, but an address without a valid key is limited here as well. */
+async function refusedByAddress(): Promise<Answer> {
+  const service = await TestService.start()
+  try {
+    let answer = await service.call('GET', '/limits', { key: null })
+    while (answer.status === 401) answer = await service.call('GET', '/limits', { key: null })
+    return answer
+  } finally {
+    await service.stop()
+  }
+}
+
 const SITUATIONS: Readonly<Record<number, (situation: Situation) => Promise<Answer>>> = {
   200: ({ send }) => send(),
   201: ({ send }) => send(),
@@ -141,7 +154,8 @@ const SITUATIONS: Readonly<Record<number, (situation: Situation) => Promise<Answ
   429: async ({ service, send }) => {
     const { secret } = await service.createKey('enterprise', { limits: { perMinute: 1, perDay: 9 } })
     await send({ key: secret })
-    return send({ key: secret })
+    const answer = await send({ key: secret })
+    return answer.status === 429 ? answer : refusedByAddress()
   },
   503: async ({ service, send }) => {
     await service.run('ALTER TABLE keys RENAME TO away')
@@ -228,7 +242,6 @@ describe('the contract', () => {
   test('passes the recommended rules of a public OpenAPI linter', async () => {
     const config = await createConfig({ extends: ['recommended'] })
     const problems = await lint({ ref: new URL('../../../openapi.json', import.meta.url).pathname, config })
-    const errors = problems.filter(({ severity }) => severity === 'error')
-    expect(errors.map(({ ruleId, message }) => `${ruleId}: ${message}`)).toEqual([])
+    expect(problems.map(({ ruleId, message }) => `${ruleId}: ${message}`)).toEqual([])
   })
 })

@@ -41,6 +41,8 @@ export interface WindowStatus {
 export interface KeyWindows {
   readonly minute: WindowStatus
   readonly day: WindowStatus
+  /** Set while the key is banned. */
+  readonly bannedUntil?: number
 }
 
 export type Refusal = 'rate_limit_exceeded' | 'key_banned'

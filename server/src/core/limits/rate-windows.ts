@@ -68,10 +68,18 @@ export function moveWithClock(state: LimitState, before: number, now: number): v
 /** Changes nothing. */
 export function windowsOf(state: LimitState, limits: Limits, now: number): KeyWindows {
   const at = Math.max(now, state.lastUsedAt)
+  const { ban } = state
   return {
-    minute: statusOf(updateWindow({ ...state.minute }, MINUTE, at), MINUTE, limits.perMinute),
-    day: statusOf(updateWindow({ ...state.day }, DAY, at), DAY, limits.perDay),
+    ...(ban !== undefined && at < ban.endsAt ? { bannedUntil: ban.endsAt } : {}),
+    minute: statusOf(windowAt(state.minute, MINUTE, at), MINUTE, limits.perMinute),
+    day: statusOf(windowAt(state.day, DAY, at), DAY, limits.perDay),
   }
+}
+
+/** A window without requests would begin with a request at this time. */
+function windowAt(window: Window, length: number, at: number): WindowCount {
+  const { startedAt, used } = updateWindow({ ...window }, length, at)
+  return { startedAt: used === 0 ? floorToSecond(at) : startedAt, used }
 }
 
 type Decision = Omit<Admission, 'at'>
@@ -112,11 +120,16 @@ function nextBan(number: number, last: Ban | undefined, now: number): Ban {
   return { number, beganAt, endsAt: beganAt + length }
 }
 
-/** The window with fewer requests left. If they are equal, the day, which ends later. */
 export function tighterStatus(minute: WindowCount, day: WindowCount, limits: Limits): WindowStatus {
-  const minuteStatus = statusOf(minute, MINUTE, limits.perMinute)
-  const dayStatus = statusOf(day, DAY, limits.perDay)
-  return dayStatus.remaining <= minuteStatus.remaining ? dayStatus : minuteStatus
+  return tighterOf({
+    minute: statusOf(minute, MINUTE, limits.perMinute),
+    day: statusOf(day, DAY, limits.perDay),
+  })
+}
+
+/** The window with fewer requests left. If they are equal, the day, which ends later. */
+export function tighterOf({ minute, day }: KeyWindows): WindowStatus {
+  return day.remaining <= minute.remaining ? day : minute
 }
 
 function statusOf({ startedAt, used }: WindowCount, length: number, limit: number): WindowStatus {

@@ -37,6 +37,8 @@ export interface SetQuantity extends CommandOfType<'set_quantity'> {
 
 /** Makes all of its changes or none. Each pet may occur once. */
 export interface Adjust extends CommandOfType<'adjust'> {
+  /** Refuses to take units that open orders reserve. */
+  readonly keepReserved?: boolean | undefined
   readonly changes: readonly AdjustmentChange[]
 }
 
@@ -309,7 +311,7 @@ export type Section = 'orders' | 'catalog' | 'webhooks'
 interface CommandTraits<C extends Command> {
   /** Calls `visit` with each pet that has to be locked. */
   forEachPet(command: C, visit: (petId: bigint) => void): void
-  readonly reads: readonly Section[]
+  reads(command: C): readonly Section[]
   /** The number of changes that it counts as. A commit has room for MAX_CHANGES. */
   size(command: C): number
 }
@@ -317,6 +319,7 @@ interface CommandTraits<C extends Command> {
 const visitPet = ({ petId }: { readonly petId: bigint }, visit: (petId: bigint) => void) => visit(petId)
 const visitNone = () => {}
 const sizeOne = () => 1
+const readsNothing = () => []
 /** A change of a category may affect any number of pets, so it gets a commit of its own. */
 const sizeOfCommit = () => MAX_CHANGES
 
@@ -327,20 +330,37 @@ function visitPetOfOrder(
   if (petId !== undefined) visit(petId)
 }
 
-const WEBHOOK_TRAITS = { forEachPet: visitNone, reads: ['webhooks'], size: sizeOne } as const
-const CATEGORY_TRAITS = { forEachPet: visitNone, reads: ['catalog'], size: sizeOfCommit } as const
-const ORDER_TRAITS = { forEachPet: visitPetOfOrder, reads: ['orders'], size: sizeOne } as const
+const WEBHOOK_TRAITS: CommandTraits<Command> = {
+  forEachPet: visitNone,
+  reads: () => ['webhooks'],
+  size: sizeOne,
+}
+const CATEGORY_TRAITS: CommandTraits<Command> = {
+  forEachPet: visitNone,
+  reads: () => ['catalog'],
+  size: sizeOfCommit,
+}
+const ORDER_TRAITS: CommandTraits<CompleteOrder | CancelOrder | ChangeOrder> = {
+  forEachPet: visitPetOfOrder,
+  reads: () => ['orders'],
+  size: sizeOne,
+}
 
 const COMMANDS: { readonly [Type in CommandType]: CommandTraits<Extract<Command, { type: Type }>> } = {
-  set_quantity: { forEachPet: visitPet, reads: [], size: sizeOne },
+  set_quantity: { forEachPet: visitPet, reads: readsNothing, size: sizeOne },
   adjust: {
     forEachPet: ({ changes }, visit) => {
       for (const { petId } of changes) visit(petId)
     },
-    reads: [],
+    // The orders tell which holds have expired and reserve nothing any more.
+    reads: ({ keepReserved }) => (keepReserved ? ['orders'] : []),
     size: ({ changes }) => changes.length,
   },
-  create_order: { forEachPet: ({ draft }, visit) => visit(draft.petId), reads: ['orders'], size: sizeOne },
+  create_order: {
+    forEachPet: ({ draft }, visit) => visit(draft.petId),
+    reads: () => ['orders'],
+    size: sizeOne,
+  },
   complete_order: ORDER_TRAITS,
   cancel_order: ORDER_TRAITS,
   change_order: ORDER_TRAITS,
@@ -348,19 +368,19 @@ const COMMANDS: { readonly [Type in CommandType]: CommandTraits<Extract<Command,
     forEachPet: ({ petIds }, visit) => {
       for (const petId of petIds) visit(petId)
     },
-    reads: ['orders'],
+    reads: () => ['orders'],
     size: ({ petIds }) => petIds.length,
   },
   create_pet: {
     forEachPet: ({ draft }, visit) => {
       if (draft.id !== undefined) visit(draft.id)
     },
-    reads: ['catalog'],
+    reads: () => ['catalog'],
     size: sizeOne,
   },
-  update_pet: { forEachPet: visitPet, reads: ['catalog'], size: sizeOne },
+  update_pet: { forEachPet: visitPet, reads: () => ['catalog'], size: sizeOne },
   // Reads orders because an expired hold does not prevent the removal of its pet.
-  remove_pet: { forEachPet: visitPet, reads: ['catalog', 'orders'], size: sizeOne },
+  remove_pet: { forEachPet: visitPet, reads: () => ['catalog', 'orders'], size: sizeOne },
   create_category: CATEGORY_TRAITS,
   update_category: CATEGORY_TRAITS,
   remove_category: CATEGORY_TRAITS,
@@ -377,7 +397,7 @@ function traitsOf(command: Command): CommandTraits<Command> {
 
 /** Whether any of the commands needs this section. */
 export function needs(commands: readonly Command[], section: Section): boolean {
-  return commands.some((command) => traitsOf(command).reads.includes(section))
+  return commands.some((command) => traitsOf(command).reads(command).includes(section))
 }
 
 export function sizeOf(command: Command): number {

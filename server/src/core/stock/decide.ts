@@ -20,7 +20,7 @@ import type {
   SubmittedCommand,
 } from './command.ts'
 import { AnswerBook, type Answers, type RememberedAnswer } from './idempotency.ts'
-import { type InventoryItem, type LockedEntry, noEntry } from './inventory.ts'
+import { availableOf, type InventoryItem, type LockedEntry, noEntry } from './inventory.ts'
 import { type LogRecord, StockDraft } from './stock-draft.ts'
 
 export interface Decision {
@@ -174,7 +174,9 @@ function adjust(stock: StockDraft, command: Adjust): OutcomeOf<Adjust> {
       failures.push({ index, petId, code, message })
       continue
     }
-    const failure = failureOf(change, item.quantity)
+    const failure =
+      failureOf(change, item.quantity) ??
+      (command.keepReserved ? reservedFailure(change, stock.findEntry(petId)) : undefined)
     if (failure === undefined) found.push(item)
     else failures.push({ index, petId, ...failure })
   }
@@ -191,11 +193,10 @@ function resultOf(change: AdjustmentChange, quantity: number): number {
   return change.delta === undefined ? change.quantity : quantity + change.delta
 }
 
+type Failure = Omit<ErrorDetail, 'index' | 'petId'>
+
 /** Why the change is not possible at this quantity. */
-function failureOf(
-  change: AdjustmentChange,
-  quantity: number,
-): Omit<ErrorDetail, 'index' | 'petId'> | undefined {
+function failureOf(change: AdjustmentChange, quantity: number): Failure | undefined {
   const { petId, expected, delta } = change
   if (expected !== undefined && expected !== quantity) {
     return {
@@ -218,4 +219,18 @@ function failureOf(
     }
   }
   return undefined
+}
+
+/** Why the change would take units that open orders reserve. A change that takes nothing is always possible. */
+function reservedFailure(change: AdjustmentChange, entry: LockedEntry | undefined): Failure | undefined {
+  if (entry === undefined) return undefined
+  const { quantity, reserved } = entry
+  const taken = quantity - resultOf(change, quantity)
+  const available = availableOf(entry)
+  if (taken <= 0 || taken <= available) return undefined
+  return {
+    code: 'insufficient_stock',
+    message: `${available} of petId ${change.petId} are available, because open orders reserve ${reserved} of ${quantity}; ${taken} cannot be taken away`,
+    available,
+  }
 }
