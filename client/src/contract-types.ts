@@ -87,7 +87,7 @@ export interface InventoryItem {
   readonly status: PetStatus
 }
 
-/** Fields other than quantity are ignored; the status never changes by an update. */
+/** Fields other than quantity are ignored, so an update never changes the status. */
 export interface InventoryUpdate {
   /** The new stock count. */
   readonly quantity: number
@@ -120,7 +120,7 @@ export interface Availability {
 /** Why the stock was adjusted. */
 export type Reason = 'received' | 'returned' | 'sold' | 'damaged' | 'lost' | 'counted' | 'corrected'
 
-/** If the status is absent, it is available. Other fields are ignored. */
+/** The default status is `available`. Other fields are ignored. */
 export interface NewPet {
   /** Name of the pet, without control characters. */
   readonly name: string
@@ -151,7 +151,7 @@ export interface Pet {
   readonly lowStockAt?: number
 }
 
-/** At least one of these fields; null removes an optional value. Other fields are ignored: the quantity has its own operations. */
+/** Has at least one of these fields; null removes an optional value. Other fields are ignored. The inventory operations change the quantity. */
 export interface PetUpdate {
   /** Name of the pet, without control characters. */
   readonly name?: string
@@ -181,7 +181,7 @@ export interface Category {
   readonly lowStockAt?: number
 }
 
-/** At least one of these fields; null removes the threshold. Other fields are ignored. */
+/** Has at least one of these fields; null removes the threshold. Other fields are ignored. */
 export interface CategoryUpdate {
   /** Name of the category, without control characters. */
   readonly name?: string
@@ -222,7 +222,7 @@ export interface Order {
 export interface OrderUpdate {
   /** The order is fulfilled: its units leave the stock and are no longer reserved. */
   readonly complete?: boolean
-  /** Another ship date for an open order. */
+  /** The new ship date of an open order. */
   readonly shipDate?: string
 }
 
@@ -284,7 +284,7 @@ export interface Webhook {
   readonly offReason?: string
 }
 
-/** At least one of these fields. `"paused": false` also turns a webhook on again that was turned off. Other fields are ignored. */
+/** Has at least one of these fields. `"paused": false` also turns on a webhook that was turned off. Other fields are ignored. */
 export interface WebhookUpdate {
   /** The address that deliveries are sent to. It starts with https:// and is on the public internet, has no user name, and its port is 443, 80 or a port above 1024. */
   readonly url?: string
@@ -531,7 +531,7 @@ export type OrderState = 'open' | 'complete' | 'cancelled' | 'expired'
 
 /** The backlog of the webhook. */
 export interface WebhookLag {
-  /** Events that the webhook has not processed yet, including kinds that it does not receive. 1 if a single `relist` replaces them. */
+  /** Events that the webhook has not processed yet, including events of kinds that it does not receive. 1 if a single `relist` replaces these events. */
   readonly events: number
   /** When the oldest of these events happened, in UTC. */
   readonly since?: string

@@ -5,7 +5,7 @@ import { refusal } from '../core/stock/refusal.ts'
 import { type ErrorDetail, ServiceError } from '../core/values/errors.ts'
 import { isObject, type JsonObject, shown } from '../core/values/exact-json.ts'
 import { codecOf } from '../core/values/field.ts'
-import { replyOnce } from './idempotency.ts'
+import { commitAndReply } from './idempotency.ts'
 import { entryText, InventoryItem } from './inventory.ts'
 import { defineOperation } from './operation.ts'
 import { errorReply, type JsonReply, jsonTextReply } from './reply.ts'
@@ -56,7 +56,7 @@ export const adjustInventory = defineOperation({
   path: '/inventory/adjustments',
   summary: 'Adjust the stock of several pets',
   description:
-    'Changes the stock quantities of 1 to 1,000 pets, each by a difference or to a new count, and records the reason. Either all changes are made, in one commit, or none: then `details` of the error lists every change that cannot be made. It counts as one request. Experimental: the request shape may change before it becomes stable.',
+    'Changes the stock quantities of 1 to 1,000 pets, each by a difference or to a new count, and records the reason. Either all changes are made, in one commit, or none. If none is made, `details` of the error lists every change that cannot be made. An adjustment counts as one request. Experimental: the request shape may change before it becomes stable.',
   tag: 'inventory',
   stability: 'experimental',
   needs: 'stock',
@@ -70,7 +70,12 @@ export const adjustInventory = defineOperation({
   },
   errors: ['invalid_request', 'not_found', 'insufficient_stock', 'precondition_failed', 'payload_too_large'],
   reply: ({ body, key, idempotency }, { commits, clock }) =>
-    replyOnce(commits, { type: 'adjust', ...body, keyId: key.id, at: clock() }, idempotency, adjustmentReply),
+    commitAndReply(
+      commits,
+      { type: 'adjust', ...body, keyId: key.id, at: clock() },
+      idempotency,
+      adjustmentReply,
+    ),
 })
 
 const parsePurpose = bodyParser(Type.Object(PURPOSE))
@@ -79,7 +84,7 @@ const parsePetId = bodyParser(Type.Object({ petId: PetId }))
 const parseAmounts = bodyParser(Type.Object(AMOUNTS))
 const PET_ID = codecOf('petId', PetId)
 
-/** Throws a ServiceError whose details list every wrong change. */
+/** Throws a ServiceError whose details list every invalid change. */
 function parseAdjustment(body: JsonObject) {
   return { ...parsePurpose(body), changes: parseChanges(body.changes) }
 }
@@ -90,11 +95,11 @@ function parseChanges(value: unknown): AdjustmentChange[] {
     throw invalid(`changes must be an array of 1 to ${MAX_CHANGES} changes, got ${got}`)
   }
   const failures: ErrorDetail[] = []
-  const seen = new Set<bigint>()
+  const seenPetIds = new Set<bigint>()
   const changes: AdjustmentChange[] = []
   for (const [index, sent] of value.entries()) {
     try {
-      changes.push(parseChange(sent, seen))
+      changes.push(parseChange(sent, seenPetIds))
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error
       const petId = isObject(sent) ? PET_ID.fromJson(sent.petId) : undefined
@@ -106,16 +111,17 @@ function parseChanges(value: unknown): AdjustmentChange[] {
   return changes
 }
 
-function parseChange(sent: unknown, seen: Set<bigint>): AdjustmentChange {
+function parseChange(sent: unknown, seenPetIds: Set<bigint>): AdjustmentChange {
   if (!isObject(sent)) throw invalid(`a change must be an object, got ${shown(sent)}`)
   const { petId } = parsePetId(sent)
-  if (seen.has(petId)) throw invalid(`petId ${petId} occurs twice; send one change for each pet`)
-  seen.add(petId)
+  if (seenPetIds.has(petId)) throw invalid(`petId ${petId} occurs twice; send one change for each pet`)
+  seenPetIds.add(petId)
   const problem = choiceProblem(sent.delta, sent.quantity)
   if (problem !== undefined) throw invalid(problem)
   const { delta, quantity, expected } = parseAmounts(sent)
   if (delta !== undefined) return { petId, delta, expected }
-  if (quantity === undefined) throw new Error('a change must have a delta or a quantity once it is checked')
+  if (quantity === undefined)
+    throw new Error('choiceProblem has accepted a change without a delta or a quantity')
   return { petId, quantity, expected }
 }
 

@@ -56,7 +56,7 @@ export const getLimits = defineOperation({
   path: '/limits',
   summary: 'Get rate-limit status',
   description:
-    'Returns the plan and the permissions of the key, and the status of both rate-limit windows after this request. The headers of a response only report the window with fewer requests left.',
+    'Returns the plan and the permissions of the key, and the status of both rate-limit windows after this request. Response headers report only the window with fewer remaining requests.',
   tag: 'limits',
   stability: 'beta',
   headers: IF_NONE_MATCH,
