@@ -117,7 +117,7 @@ export function findPassedSocket(
 
 /** Only a restart shows what is on the disk. The supervisor of the process restarts it. */
 async function endAfterFlushFailure(service: RunningService, error: Error): Promise<void> {
-  service.logger.failure({ requestId: 'flush', error })
+  service.logger.failure('flush', error)
   console.error(
     `petstore: the disk failed to save changes, so the service ends; start it again when the disk works: ${error.message}`,
   )
