@@ -82,7 +82,7 @@ const parsePurpose = bodyParser(Type.Object(PURPOSE))
 const { petId: PetId, ...AMOUNTS } = ADJUSTMENT_CHANGE
 const parsePetId = bodyParser(Type.Object({ petId: PetId }))
 const parseAmounts = bodyParser(Type.Object(AMOUNTS))
-const PET_ID = codecOf('petId', PetId)
+const PET_ID_CODEC = codecOf('petId', PetId)
 
 /** Throws a ServiceError whose details list every invalid change. */
 function parseAdjustment(body: JsonObject) {
@@ -97,12 +97,12 @@ function parseChanges(value: unknown): AdjustmentChange[] {
   const failures: ErrorDetail[] = []
   const seenPetIds = new Set<bigint>()
   const changes: AdjustmentChange[] = []
-  for (const [index, sent] of value.entries()) {
+  for (const [index, element] of value.entries()) {
     try {
-      changes.push(parseChange(sent, seenPetIds))
+      changes.push(parseChange(element, seenPetIds))
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error
-      const petId = isObject(sent) ? PET_ID.fromJson(sent.petId) : undefined
+      const petId = isObject(element) ? PET_ID_CODEC.fromJson(element.petId) : undefined
       const pet = typeof petId === 'bigint' ? { petId } : {}
       failures.push({ index, ...pet, code: error.code, message: error.message })
     }
@@ -111,14 +111,14 @@ function parseChanges(value: unknown): AdjustmentChange[] {
   return changes
 }
 
-function parseChange(sent: unknown, seenPetIds: Set<bigint>): AdjustmentChange {
-  if (!isObject(sent)) throw invalid(`a change must be an object, got ${shown(sent)}`)
-  const { petId } = parsePetId(sent)
+function parseChange(element: unknown, seenPetIds: Set<bigint>): AdjustmentChange {
+  if (!isObject(element)) throw invalid(`a change must be an object, got ${shown(element)}`)
+  const { petId } = parsePetId(element)
   if (seenPetIds.has(petId)) throw invalid(`petId ${petId} occurs twice; send one change for each pet`)
   seenPetIds.add(petId)
-  const problem = choiceProblem(sent.delta, sent.quantity)
+  const problem = choiceProblem(element.delta, element.quantity)
   if (problem !== undefined) throw invalid(problem)
-  const { delta, quantity, expected } = parseAmounts(sent)
+  const { delta, quantity, expected } = parseAmounts(element)
   if (delta !== undefined) return { petId, delta, expected }
   if (quantity === undefined)
     throw new Error('choiceProblem has accepted a change without a delta or a quantity')

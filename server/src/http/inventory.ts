@@ -124,9 +124,10 @@ export const getAvailability = defineOperation({
   success: { description: 'The availability of the pet.', schema: Availability },
   errors: ['invalid_request', 'not_found'],
   prepare: ({ petId }, { store }) => store.findAvailability(petId),
-  reply: ({ params, request }, _, found) => {
-    if (found === undefined) throw noEntry(params.petId)
-    return conditionalReply(jsonReply({ ...found, available: availableOf(found) }), request)
+  reply: ({ params, request }, _, availability) => {
+    if (availability === undefined) throw noEntry(params.petId)
+    const available = availableOf(availability)
+    return conditionalReply(jsonReply({ ...availability, available }), request)
   },
 })
 

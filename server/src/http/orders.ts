@@ -167,8 +167,8 @@ export const updateOrder = defineOperation({
   // The commit locks the pet of the order before it reads the order again. The pet of an order never changes, so it can be
   // read here.
   prepare: ({ orderId }, { store }) => store.findOrder(orderId),
-  reply: ({ params: { orderId }, body, key, idempotency }, { commits, clock }, found) => {
-    const target = { orderId, petId: found?.petId, keyId: key.id, at: clock() }
+  reply: ({ params: { orderId }, body, key, idempotency }, { commits, clock }, order) => {
+    const target = { orderId, petId: order?.petId, keyId: key.id, at: clock() }
     const command: CompleteOrder | ChangeOrder =
       body.shipDate === undefined
         ? { type: 'complete_order', ...target }
@@ -194,10 +194,10 @@ export const cancelOrder = defineOperation({
   success: { status: 204, description: 'The order no longer reserves anything.', schema: Type.Null() },
   errors: ['invalid_request', 'not_found', 'order_closed'],
   prepare: ({ orderId }, { store }) => store.findOrder(orderId),
-  reply: ({ params: { orderId }, key, idempotency }, { commits, clock }, found) =>
+  reply: ({ params: { orderId }, key, idempotency }, { commits, clock }, order) =>
     commitAndReply(
       commits,
-      { type: 'cancel_order', orderId, petId: found?.petId, keyId: key.id, at: clock() },
+      { type: 'cancel_order', orderId, petId: order?.petId, keyId: key.id, at: clock() },
       idempotency,
       (outcome) => changeOrderReply(outcome, orderId, () => NO_CONTENT),
     ),

@@ -62,10 +62,10 @@ export function pageJsonReply(
 
 /** Repeats the text of the parameters that were sent, because a parsed value can differ: a parsed time is a number. */
 function nextAddress(request: HttpRequest, query: PageQuery, cursor: string): string {
-  const sent = new URLSearchParams(request.query)
+  const sentParameters = new URLSearchParams(request.query)
   const parameters = new URLSearchParams()
   for (const [name, value] of Object.entries({ ...query, cursor: undefined })) {
-    if (value !== undefined) parameters.set(name, sent.get(name) ?? String(value))
+    if (value !== undefined) parameters.set(name, sentParameters.get(name) ?? String(value))
   }
   parameters.set('cursor', cursor)
   return `${request.path}?${parameters}`

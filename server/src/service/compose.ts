@@ -63,7 +63,7 @@ export async function startService(
   options: ServiceOptions = {},
 ): Promise<RunningService> {
   const { clock = store.clock, demoSecrets = new Set() } = options
-  // The log has the time of this machine instead of the store's, so that it can be compared with logs of other programs.
+  // Log lines have the time of this machine, not of the store, so that they can be compared with logs of other programs.
   const logger = new Logger(config, options.logSink, options.clock)
   const logFailure = (source: Job | Part, error: unknown) => logger.failure(source.name, error)
   const metrics = new Metrics()
@@ -207,14 +207,14 @@ export async function startService(
  */
 function baseAddresses(config: Config, port: number) {
   const { baseUrl, stagingBaseUrl, environment, tlsCert, host } = config
-  const listening = `${reachableAddress(tlsCert === undefined ? 'http' : 'https', host, port)}/v1`
+  const listeningAddress = `${reachableAddress(tlsCert === undefined ? 'http' : 'https', host, port)}/v1`
   return {
-    baseUrl: baseUrl ?? (environment === 'production' ? listening : undefined),
-    stagingBaseUrl: stagingBaseUrl ?? (environment === 'staging' ? listening : undefined),
+    baseUrl: baseUrl ?? (environment === 'production' ? listeningAddress : undefined),
+    stagingBaseUrl: stagingBaseUrl ?? (environment === 'staging' ? listeningAddress : undefined),
   }
 }
 
-/** The pages are read once per process, so that a new build cannot mix two versions of them. */
+/** Read once per process, so that all pages come from the same build. */
 let cachedPages: ReturnType<typeof webPages> | undefined
 
 function readWebPages(): ReturnType<typeof webPages> {

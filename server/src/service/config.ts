@@ -198,8 +198,7 @@ export function flagOf(name: SettingName): string {
 type SettingTexts = Readonly<Partial<Record<SettingName, string>>>
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** The database address of a SQLite file in the data folder. */
-export function inDataFolder(
+export function sqliteAddressInDataFolder(
   file: string,
   flags: SettingTexts,
   environment: Environment = process.env,
@@ -220,12 +219,12 @@ export function readConfig(
   if (flags.data !== undefined && flags.databaseUrl !== undefined) {
     throw new SettingError('--data and --database-url both name the database; use only one of them')
   }
-  const databaseUrl = inDataFolder('petstore.db', flags, environment)
-  const given: SettingTexts = flags.data === undefined ? flags : { ...flags, databaseUrl }
+  const databaseUrl = sqliteAddressInDataFolder('petstore.db', flags, environment)
+  const flagTexts: SettingTexts = flags.data === undefined ? flags : { ...flags, databaseUrl }
   const defaults: SettingTexts = { databaseUrl, ...fallbacks }
   const read = (name: SettingName): Config[SettingName] => {
-    const flag = given[name]
-    if (flag !== undefined) return parseSetting(name, flag, flagOf(name))
+    const flagText = flagTexts[name]
+    if (flagText !== undefined) return parseSetting(name, flagText, flagOf(name))
     const variable = variableOf(name)
     const fallback = defaults[name] ?? SETTINGS[name].fallback
     return parseSetting(name, environment[variable] || fallback, variable)
@@ -253,8 +252,8 @@ function needsSetting(present: SettingName, missing: SettingName): SettingError 
 
 /** The address at which this machine reaches a listener. */
 export function reachableAddress(scheme: 'http' | 'https', host: string, port: number): string {
-  const reachable = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host
-  return `${scheme}://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`
+  if (host === '0.0.0.0' || host === '::') return `${scheme}://127.0.0.1:${port}`
+  return host.includes(':') ? `${scheme}://[${host}]:${port}` : `${scheme}://${host}:${port}`
 }
 
 function nonEmpty(text: string): string {
@@ -283,8 +282,9 @@ function wholeNumber(min: number, max: number): (text: string) => number {
 }
 
 function secondsList(text: string): readonly number[] {
-  if (!/^\d{1,6}(,\d{1,6})*$/.test(text))
+  if (!/^\d{1,6}(,\d{1,6})*$/.test(text)) {
     throw new InvalidValue('whole seconds separated by commas, such as 5,30,120')
+  }
   return text.split(',').map(Number)
 }
 
@@ -296,7 +296,7 @@ const POSTGRES_ADDRESS = /^postgres(?:ql)?:\/\//
  */
 function databaseAddress(text: string): string {
   if (POSTGRES_ADDRESS.test(text) || text === 'sqlite::memory:') return text
-  const path = /^sqlite:(.+)/.exec(text)?.[1]
+  const path = /^sqlite:(.+)$/s.exec(text)?.[1]
   if (path === undefined) {
     throw new InvalidValue('of the form sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/DATABASE')
   }
@@ -322,7 +322,7 @@ function optionalBaseAddress(text: string): string | undefined {
 
 const ORIGIN = /^[a-z][a-z0-9+.-]*:\/\/[a-z0-9.:[\]_-]+$/
 
-/** Whether a browser sends this text as Origin: scheme and host in lower case, and the port unless it is the default. */
+/** Browsers send an origin with scheme and host in lower case, and with the port unless it is the default port. */
 function isOrigin(text: string): boolean {
   return ORIGIN.test(text) && (!/^https?:/.test(text) || URL.parse(text)?.origin === text)
 }

@@ -33,7 +33,7 @@ interface LogEntry {
 const MIN_STATUS = { all: 0, errors: 400, failures: 500, none: 500 } as const
 const SLOW_MS = { all: 1_000, errors: 1_000, failures: 1_000, none: Number.POSITIVE_INFINITY } as const
 const MAX_PATH_LENGTH = 200
-/** Anyone can send invalid requests, even without a key, so after each logged one the log ignores them for this time. */
+/** Anyone can send invalid requests, even without a key, so they are logged at most once in this time. */
 const INVALID_REQUEST_EVERY_MS = 10
 
 /** How often the number of repeats of a failure is logged. A failure without repeats in this time is forgotten. */
@@ -131,7 +131,7 @@ export class Logger implements RequestObserver, DeliveryObserver {
     this.#add({ ...this.#entry('error', 'failure', fields), error: stacksOf(error) })
   }
 
-  /** Returns false if the failure is new. */
+  /** Counts the failure if it was logged before. Returns false if it is new. */
   #countRepeat(error: unknown): boolean {
     // A ServiceError has the same message for different problems, so its cause identifies the problem.
     const message = messagesOf(error instanceof ServiceError ? (error.cause ?? error) : error)
