@@ -50,13 +50,13 @@ export function isPublic(address: string): boolean {
   return family === 6 && GLOBAL_UNICAST_IPV6.check(address, 'ipv6') && !SPECIAL_IPV6.check(address, 'ipv6')
 }
 
-/** A url or host that nothing is sent to. The problem completes the sentence "url …". */
-export interface Refused {
+/** Why nothing is sent to a url or a host. `problem` completes the sentence "url …". */
+export interface Refusal {
   readonly type: 'refused'
   readonly problem: string
 }
 
-function refused(problem: string): Refused {
+function refusal(problem: string): Refusal {
   return { type: 'refused', problem }
 }
 
@@ -64,16 +64,16 @@ function refused(problem: string): Refused {
 export function checkUrl(
   text: string,
   allowsPrivate: boolean,
-): { readonly type: 'allowed'; readonly url: URL } | Refused {
+): { readonly type: 'allowed'; readonly url: URL } | Refusal {
   const url = URL.parse(text)
-  if (url === null) return refused('must be a url such as https://shop.example/hooks')
+  if (url === null) return refusal('must be a url such as https://shop.example/hooks')
   if (allowsPrivate) {
-    if (!['https:', 'http:'].includes(url.protocol)) return refused('must begin with https:// or http://')
+    if (!['https:', 'http:'].includes(url.protocol)) return refusal('must begin with https:// or http://')
   } else if (url.protocol !== 'https:') {
-    return refused('must begin with https://')
+    return refusal('must begin with https://')
   }
   if (!ALLOWED_LOW_PORTS.includes(url.port) && Number(url.port) <= MAX_LOW_PORT) {
-    return refused('must have the port 443, 80 or a port above 1024')
+    return refusal('must have the port 443, 80 or a port above 1024')
   }
   const host = hostOf(url)
   if (!allowsPrivate && isIP(host) !== 0 && !isPublic(host)) return notPublic(host, host)
@@ -96,22 +96,22 @@ export async function findAddresses(
   host: string,
   lookup: Lookup,
   allowsPrivate: boolean,
-): Promise<HostAddresses | Refused> {
+): Promise<HostAddresses | Refusal> {
   let addresses: readonly string[]
   try {
     addresses = isIP(host) === 0 ? await lookup(host) : [host]
   } catch {
-    return refused(`names ${host}, which cannot be looked up; check the name`)
+    return refusal(`names ${host}, which cannot be looked up; check the name`)
   }
   const privateAddress = allowsPrivate ? undefined : addresses.find((address) => !isPublic(address))
   if (privateAddress !== undefined) return notPublic(host, privateAddress)
-  if (addresses.length === 0) return refused(`names ${host}, which has no address; check the name`)
+  if (addresses.length === 0) return refusal(`names ${host}, which has no address; check the name`)
   return { type: 'allowed', addresses }
 }
 
-function notPublic(host: string, address: string): Refused {
+function notPublic(host: string, address: string): Refusal {
   const name = host === address ? host : `${host}, which is ${address}`
-  return refused(
+  return refusal(
     `must be on the public internet, got ${name}; the operator can allow private addresses with WEBHOOK_PRIVATE_ADDRESSES=on`,
   )
 }

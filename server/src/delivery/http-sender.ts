@@ -10,11 +10,11 @@ import {
   type HostAddresses,
   hostOf,
   type Lookup,
-  type Refused,
+  type Refusal,
 } from './addresses.ts'
 import { signaturesOf } from './message.ts'
 
-/** From the start of an attempt until the status of the response has arrived. */
+/** From the first connection of an attempt until the status of the response has arrived. */
 const RESPONSE_TIMEOUT_MS = 15_000
 /** For one address; then the next address is tried. */
 const CONNECT_TIMEOUT_MS = 3_000
@@ -42,7 +42,7 @@ export class HttpSender implements WebhookSender {
   readonly #lookup: Lookup
   readonly #addressCache = new Map<
     string,
-    { readonly addresses: readonly string[]; readonly until: number }
+    { readonly addresses: readonly string[]; readonly expiresAt: number }
   >()
 
   constructor(options: HttpSenderOptions) {
@@ -51,12 +51,12 @@ export class HttpSender implements WebhookSender {
   }
 
   async problemOf(text: string): Promise<string | undefined> {
-    const checked = checkUrl(text, this.#options.allowsPrivate)
-    if (checked.type === 'refused') return checked.problem
+    const urlCheck = checkUrl(text, this.#options.allowsPrivate)
+    if (urlCheck.type === 'refused') return urlCheck.problem
     // A private host need not exist yet.
     if (this.#options.allowsPrivate) return undefined
-    const found = await findAddresses(hostOf(checked.url), this.#lookup, false)
-    return found.type === 'refused' ? found.problem : undefined
+    const hostCheck = await findAddresses(hostOf(urlCheck.url), this.#lookup, false)
+    return hostCheck.type === 'refused' ? hostCheck.problem : undefined
   }
 
   async send(text: string, secrets: readonly string[], message: Message): Promise<SendResult> {
@@ -70,13 +70,13 @@ export class HttpSender implements WebhookSender {
     secrets: readonly string[],
     message: Message,
   ): Promise<Omit<SendResult, 'durationMs'>> {
-    const checked = checkUrl(text, this.#options.allowsPrivate)
-    if (checked.type === 'refused') return { response: '', error: `the url ${checked.problem}` }
-    const { url } = checked
-    const found = await this.#findAddresses(hostOf(url))
-    if (found.type === 'refused') return { response: '', error: `the url ${found.problem}` }
+    const urlCheck = checkUrl(text, this.#options.allowsPrivate)
+    if (urlCheck.type === 'refused') return { response: '', error: `the url ${urlCheck.problem}` }
+    const { url } = urlCheck
+    const hostCheck = await this.#findAddresses(hostOf(url))
+    if (hostCheck.type === 'refused') return { response: '', error: `the url ${hostCheck.problem}` }
     try {
-      const answer = await this.#post(url, found.addresses, secrets, message)
+      const answer = await this.#post(url, hostCheck.addresses, secrets, message)
       const response = await readBeginning(answer)
       const { status } = answer
       if (answer.ok) return { status, response }
@@ -150,19 +150,21 @@ export class HttpSender implements WebhookSender {
     const cached = this.#addressCache.get(host)
     if (cached === undefined) return
     const others = cached.addresses.filter((other) => other !== address)
-    this.#addressCache.set(host, { addresses: [address, ...others], until: cached.until })
+    this.#addressCache.set(host, { addresses: [address, ...others], expiresAt: cached.expiresAt })
   }
 
-  async #findAddresses(host: string): Promise<HostAddresses | Refused> {
+  async #findAddresses(host: string): Promise<HostAddresses | Refusal> {
     const now = performance.now()
     const cached = this.#addressCache.get(host)
-    if (cached !== undefined && cached.until > now) return { type: 'allowed', addresses: cached.addresses }
-    const found = await findAddresses(host, this.#lookup, this.#options.allowsPrivate)
-    for (const [name, { until }] of this.#addressCache) if (until <= now) this.#addressCache.delete(name)
-    if (found.type === 'allowed') {
-      this.#addressCache.set(host, { addresses: found.addresses, until: now + LOOKUP_CACHED_MS })
+    if (cached !== undefined && cached.expiresAt > now)
+      return { type: 'allowed', addresses: cached.addresses }
+    const hostCheck = await findAddresses(host, this.#lookup, this.#options.allowsPrivate)
+    for (const [name, { expiresAt }] of this.#addressCache)
+      if (expiresAt <= now) this.#addressCache.delete(name)
+    if (hostCheck.type === 'allowed') {
+      this.#addressCache.set(host, { addresses: hostCheck.addresses, expiresAt: now + LOOKUP_CACHED_MS })
     }
-    return found
+    return hostCheck
   }
 }
 

@@ -30,7 +30,7 @@ const MAX_CATCH_UP_BYTES = 64 * 1024
 const encoder = new TextEncoder()
 const HEARTBEAT = encoder.encode(': heartbeat\n\n')
 /** Clients reconnect after this many milliseconds. */
-const RETRY = 'retry: 1000\n\n'
+const RECONNECT_DELAY = 'retry: 1000\n\n'
 
 /** Caches the encoded form of each array of events, because many readers get the same array. */
 const encodedEvents = new WeakMap<readonly StockEvent[], Uint8Array>()
@@ -47,7 +47,7 @@ export class EventStreams implements EventStreamOpener {
   readonly #parts: EventStreamParts
   readonly #openStreams = new Set<EventStream>()
   /** The number of streams by key, including streams that are about to open. */
-  readonly #streamsByKey = new Map<string, number>()
+  readonly #streamCounts = new Map<string, number>()
   #timers: ReturnType<typeof setInterval>[] = []
   #isClosed = false
 
@@ -58,7 +58,7 @@ export class EventStreams implements EventStreamOpener {
   async open(request: StreamRequest): Promise<Reply> {
     const { hub } = this.#parts
     const { keyId, after } = request
-    if ((this.#streamsByKey.get(keyId) ?? 0) >= MAX_STREAMS_PER_KEY) return tooManyStreams()
+    if ((this.#streamCounts.get(keyId) ?? 0) >= MAX_STREAMS_PER_KEY) return tooManyStreams()
     this.#changeCount(keyId, 1)
     try {
       const cursor = await hub.startingPoint(after)
@@ -99,9 +99,9 @@ export class EventStreams implements EventStreamOpener {
   }
 
   #changeCount(keyId: string, change: 1 | -1): void {
-    const count = (this.#streamsByKey.get(keyId) ?? 0) + change
-    if (count === 0) this.#streamsByKey.delete(keyId)
-    else this.#streamsByKey.set(keyId, count)
+    const count = (this.#streamCounts.get(keyId) ?? 0) + change
+    if (count === 0) this.#streamCounts.delete(keyId)
+    else this.#streamCounts.set(keyId, count)
   }
 
   async #checkKeys(): Promise<void> {
@@ -150,7 +150,7 @@ class EventStream implements EventReader, LiveBody {
     }
     // A reader that resumes knows the cursor already.
     const ready = this.request.after === undefined ? frame('ready', this.#cursor, {}) : ''
-    this.#send(encoder.encode(`${RETRY}${ready}`))
+    this.#send(encoder.encode(`${RECONNECT_DELAY}${ready}`))
     this.#hub.join(this, this.#cursor)
   }
 

@@ -67,13 +67,13 @@ type Responder = (request: HttpRequest) => Promise<Reply>
 export function publicPages(parts: PublicPageParts): ReadonlyMap<string, PublicPage> {
   const { contract, checkReady, webPages } = parts
   let contractReply: ReturnType<typeof jsonReply> | undefined
-  const alive = jsonReply({ status: 'ok' }, NOT_CACHED)
+  const aliveReply = jsonReply({ status: 'ok' }, NOT_CACHED)
   const responders: Readonly<Record<string, Responder>> = {
     '/openapi.json': async (request) => {
       contractReply ??= jsonReply(contract())
       return conditionalReply(contractReply, request)
     },
-    '/healthz': async () => alive,
+    '/healthz': async () => aliveReply,
     '/readyz': async (request) => {
       await checkReady().catch((error: unknown) => {
         throw notReady(error, isFromThisMachine(request))
@@ -105,7 +105,7 @@ function notReady(error: unknown, showsDetails: boolean): ServiceError {
 
 const LOOPBACK = /^(?:127\.|::ffff:127\.|::1$)/i
 
-/** A request that a proxy on this machine forwards comes from another machine. */
+/** A proxy on this machine forwards requests of other machines, so a forwarded request does not count. */
 function isFromThisMachine({ address, headers }: HttpRequest): boolean {
   return (
     LOOPBACK.test(address) && headers.get('x-forwarded-for') === null && headers.get('forwarded') === null
@@ -140,7 +140,7 @@ async function fileResponder({ type, isHashed, forms }: WebFile): Promise<Respon
   }
   const codings = [...compressed.keys()]
   const tag = contentHash(identity)
-  const common = {
+  const commonHeaders = {
     ...SECURITY_HEADERS,
     'Cache-Control': isHashed ? CACHE_FOR_A_YEAR : REVALIDATE,
     ...(codings.length === 0 ? {} : { Vary: 'Accept-Encoding' }),
@@ -149,9 +149,9 @@ async function fileResponder({ type, isHashed, forms }: WebFile): Promise<Respon
     const coding = chooseCoding(codings, headers.get('accept-encoding'))
     const ETag = entityTag(tag, coding)
     if (matchesTag(headers.get('if-none-match'), ETag)) {
-      return { status: 304, headers: { ...common, ETag }, body: null }
+      return { status: 304, headers: { ...commonHeaders, ETag }, body: null }
     }
-    const fileHeaders = { ...common, 'Content-Type': type, ETag }
+    const fileHeaders = { ...commonHeaders, 'Content-Type': type, ETag }
     const compressedBody = coding === undefined ? undefined : compressed.get(coding)
     if (coding === undefined || compressedBody === undefined) {
       return { status: 200, headers: fileHeaders, body: identity }

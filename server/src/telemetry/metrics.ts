@@ -26,7 +26,7 @@ import {
 
 /** Values that are read when the metrics are scraped. */
 interface Gauges {
-  /** Like the next two, `undefined` while the database is unavailable. */
+  /** This count and the next two are `undefined` while the database is unavailable. */
   readonly activeKeys: Readonly<Record<Plan, number>> | undefined
   readonly inventoryEntries: number | undefined
   readonly openOrders: { readonly orders: number; readonly units: number } | undefined
