@@ -57,7 +57,7 @@ export const listInventoryHistory = defineOperation({
   },
 })
 
-/** Whether the pet has a history, which a removed pet keeps. */
+/** Whether the pet has a history. A removed pet keeps its history. */
 async function hasHistory(store: HistoryStore, petId: bigint): Promise<boolean> {
   const page = await store.listHistoryPage(petId, 1, undefined)
   return page !== 'unknown_cursor' && page.entries.length > 0

@@ -8,8 +8,8 @@ export const IF_NONE_MATCH = {
 }
 
 /** Each content coding has its own tag (RFC 9110, 8.8.3). */
-export function entityTag(content: string, coding?: string): string {
-  return coding === undefined ? `"${content}"` : `"${content}-${coding}"`
+export function entityTag(hash: string, coding?: string): string {
+  return coding === undefined ? `"${hash}"` : `"${hash}-${coding}"`
 }
 
 /** A reply with the ETag that a GET of the resource would have. */
@@ -25,7 +25,7 @@ export function contentHash(...parts: readonly (string | Uint8Array)[]): string 
 
 /**
  * Replies 304 if the caller has the content already. Adds an ETag if the reply has none. The link to the next page counts
- * as content, because the last page gets one when rows are added after it.
+ * as content, because the last page gets such a link when rows are added after it.
  */
 export function conditionalReply(reply: JsonReply, { headers }: HttpRequest): Reply {
   const { Link } = reply.headers

@@ -233,8 +233,8 @@ export function clientAddress(
   forwardedFor: string | null,
   trustedProxies: number,
 ): string {
-  const hops = trustedProxies > 0 ? (forwardedFor?.split(',') ?? []) : []
-  const forwarded = hops.at(-Math.min(trustedProxies, hops.length))?.trim()
+  const entries = trustedProxies > 0 ? (forwardedFor?.split(',') ?? []) : []
+  const forwarded = entries[Math.max(0, entries.length - trustedProxies)]?.trim()
   return networkOf((forwarded || socketAddress).slice(0, MAX_ADDRESS_LENGTH))
 }
 
@@ -244,11 +244,12 @@ function networkOf(text: string): string {
   const ipv4 = IPV4_IN_IPV6.exec(address)?.[1]
   if (ipv4 !== undefined) return ipv4
   if (!address.includes(':')) return address
+  // `::` replaces the groups of zeros that are missing from eight groups.
   const [head = '', tail] = address.toLowerCase().split('::')
   const left = head === '' ? [] : head.split(':')
   const right = tail ? tail.split(':') : []
-  const zeros = tail === undefined ? 0 : Math.max(0, 8 - left.length - right.length)
-  const groups = [...left, ...Array<string>(zeros).fill('0'), ...right]
+  const zeroGroups = tail === undefined ? 0 : Math.max(0, 8 - left.length - right.length)
+  const groups = [...left, ...Array<string>(zeroGroups).fill('0'), ...right]
   const network = groups.slice(0, 4).map((group) => group.replace(LEADING_ZEROS, ''))
   return `${network.join(':')}::/64`
 }
