@@ -87,7 +87,7 @@ export interface InventoryItem {
   readonly status: PetStatus
 }
 
-/** Fields other than quantity are ignored; the status never changes by an update. */
+/** Fields other than quantity are ignored, so an update never changes the status. */
 export interface InventoryUpdate {
   /** The new stock count. */
   readonly quantity: number
@@ -122,7 +122,7 @@ export interface Availability {
 /** Why the stock was adjusted. */
 export type Reason = 'received' | 'returned' | 'sold' | 'damaged' | 'lost' | 'counted' | 'corrected'
 
-/** If the status is absent, it is available. */
+/** The default status is `available`. */
 export interface NewPet {
   /** Name of the pet, without control characters. */
   readonly name: string
@@ -153,7 +153,7 @@ export interface Pet {
   readonly lowStockAt?: number
 }
 
-/** At least one of these fields; null removes an optional value. The quantity has its own operations. */
+/** Has at least one of these fields; null removes an optional value. The inventory operations change the quantity. */
 export interface PetUpdate {
   /** Name of the pet, without control characters. */
   readonly name?: string
@@ -182,7 +182,7 @@ export interface Category {
   readonly lowStockAt?: number
 }
 
-/** At least one of these fields; null removes the threshold. */
+/** Has at least one of these fields; null removes the threshold. */
 export interface CategoryUpdate {
   /** Name of the category, without control characters. */
   readonly name?: string
@@ -277,7 +277,7 @@ export interface Webhook {
   readonly offReason?: string
 }
 
-/** At least one of these fields. `"paused": false` also turns a webhook on again that was turned off. */
+/** Has at least one of these fields. `"paused": false` also turns on a webhook that was turned off. */
 export interface WebhookUpdate {
   /** The address that deliveries are sent to. It starts with https:// and is on the public internet, has no user name, and its port is 443, 80 or a port above 1024. */
   readonly url?: string
@@ -532,13 +532,13 @@ export interface OrderCompletion {
 }
 
 export interface OrderChange {
-  /** Another ship date for an open order. */
+  /** The new ship date of an open order. */
   readonly shipDate: string
 }
 
 /** The backlog of the webhook. */
 export interface WebhookLag {
-  /** Events that the webhook has not processed yet, including kinds that it does not receive. 1 if a single `relist` replaces them. */
+  /** Events that the webhook has not processed yet, including events of kinds that it does not receive. 1 if a single `relist` replaces these events. */
   readonly events: number
   /** When the oldest of these events happened, in UTC. */
   readonly since?: string

@@ -5,7 +5,7 @@ import { refusal } from '../core/stock/refusal.ts'
 import { type ErrorDetail, ServiceError } from '../core/values/errors.ts'
 import { isObject, type JsonObject, shown } from '../core/values/exact-json.ts'
 import { codecOf, invalidField } from '../core/values/field.ts'
-import { replyOnce } from './idempotency.ts'
+import { commitAndReply } from './idempotency.ts'
 import { entryText, InventoryItem } from './inventory.ts'
 import { defineOperation } from './operation.ts'
 import { errorReply, type JsonReply, jsonTextReply } from './reply.ts'
@@ -65,7 +65,7 @@ export const adjustInventory = defineOperation({
   path: '/inventory/adjustments',
   summary: 'Adjust the stock of several pets',
   description:
-    'Changes the stock quantities of 1 to 1,000 pets, each by a difference or to a new count, and records the reason. Either all changes are made, in one commit, or none: then `details` of the error lists every change that cannot be made. It counts as one request. Experimental: the request shape may change before it becomes stable.',
+    'Changes the stock quantities of 1 to 1,000 pets, each by a difference or to a new count, and records the reason. Either all changes are made, in one commit, or none. If none is made, `details` of the error lists every change that cannot be made. An adjustment counts as one request. Experimental: the request shape may change before it becomes stable.',
   tag: 'inventory',
   stability: 'experimental',
   needs: 'stock',
@@ -79,15 +79,20 @@ export const adjustInventory = defineOperation({
   },
   errors: ['invalid_request', 'not_found', 'insufficient_stock', 'precondition_failed', 'payload_too_large'],
   reply: ({ body, key, idempotency }, { commits, clock }) =>
-    replyOnce(commits, { type: 'adjust', ...body, keyId: key.id, at: clock() }, idempotency, adjustmentReply),
+    commitAndReply(
+      commits,
+      { type: 'adjust', ...body, keyId: key.id, at: clock() },
+      idempotency,
+      adjustmentReply,
+    ),
 })
 
 const parsePurpose = bodyParser(Type.Object(PURPOSE))
 const parseFields = bodyParser(Change, 'a change')
 const CHANGE_FIELDS = Object.keys(ADJUSTMENT_CHANGE)
-const PET_ID = codecOf('petId', ADJUSTMENT_CHANGE.petId)
+const PET_ID_CODEC = codecOf('petId', ADJUSTMENT_CHANGE.petId)
 
-/** Throws a ServiceError whose details list every wrong change. */
+/** Throws a ServiceError whose details list every invalid change. */
 function parseAdjustment(body: JsonObject) {
   return { ...parsePurpose(body), changes: parseChanges(body.changes) }
 }
@@ -98,14 +103,14 @@ function parseChanges(value: unknown): AdjustmentChange[] {
     throw invalidField('changes', `changes must be an array of 1 to ${MAX_CHANGES} changes, got ${got}`)
   }
   const failures: ErrorDetail[] = []
-  const seen = new Set<bigint>()
+  const seenPetIds = new Set<bigint>()
   const changes: AdjustmentChange[] = []
-  for (const [index, sent] of value.entries()) {
+  for (const [index, element] of value.entries()) {
     try {
-      changes.push(parseChange(sent, seen))
+      changes.push(parseChange(element, seenPetIds))
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error
-      const petId = isObject(sent) ? PET_ID.fromJson(sent.petId) : undefined
+      const petId = isObject(element) ? PET_ID_CODEC.fromJson(element.petId) : undefined
       const pet = typeof petId === 'bigint' ? { petId } : {}
       const field = error.field === undefined ? {} : { field: error.field }
       failures.push({ index, ...pet, code: error.code, message: error.message, ...field })
@@ -115,14 +120,15 @@ function parseChanges(value: unknown): AdjustmentChange[] {
   return changes
 }
 
-function parseChange(sent: unknown, seen: Set<bigint>): AdjustmentChange {
-  if (!isObject(sent)) throw invalid(`a change must be an object, got ${shown(sent)}`)
-  rejectUnknown('field', Object.keys(sent), CHANGE_FIELDS)
-  const { petId, delta, quantity, expected } = parseFields(sent)
-  if (seen.has(petId)) throw invalid(`petId ${petId} occurs twice; send one change for each pet`)
-  seen.add(petId)
+function parseChange(element: unknown, seenPetIds: Set<bigint>): AdjustmentChange {
+  if (!isObject(element)) throw invalid(`a change must be an object, got ${shown(element)}`)
+  rejectUnknown('field', Object.keys(element), CHANGE_FIELDS)
+  const { petId, delta, quantity, expected } = parseFields(element)
+  if (seenPetIds.has(petId)) throw invalid(`petId ${petId} occurs twice; send one change for each pet`)
+  seenPetIds.add(petId)
   if (delta !== undefined) return { petId, delta, expected }
-  if (quantity === undefined) throw new Error('a change must have a delta or a quantity once it is checked')
+  if (quantity === undefined)
+    throw new Error('the parser has accepted a change without a delta or a quantity')
   return { petId, quantity, expected }
 }
 

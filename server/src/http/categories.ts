@@ -3,7 +3,7 @@ import { CATEGORY, CATEGORY_UPDATE, NEW_CATEGORY, noCategory } from '../core/cat
 import type { CreateCategory, OutcomeOf, RemoveCategory, UpdateCategory } from '../core/stock/command.ts'
 import { Int64 } from '../core/values/field.ts'
 import { readPageById } from '../core/values/page.ts'
-import { replyOnce } from './idempotency.ts'
+import { commitAndReply } from './idempotency.ts'
 import { defineOperation } from './operation.ts'
 import {
   alreadyExistsReply,
@@ -28,7 +28,7 @@ const NewCategory = Type.Object(NEW_CATEGORY, {
 
 const CategoryUpdate = Type.Object(CATEGORY_UPDATE, {
   title: 'CategoryUpdate',
-  description: 'At least one of these fields; null removes the threshold.',
+  description: 'Has at least one of these fields; null removes the threshold.',
   minProperties: 1,
   examples: [{ name: 'Dogs', lowStockAt: 5 }],
 })
@@ -65,7 +65,7 @@ export const createCategory = defineOperation({
   success: { status: 201, description: 'The category.', schema: Category },
   errors: ['invalid_request', 'already_exists', 'payload_too_large'],
   reply: ({ body, key, request, idempotency }, { commits, clock }) =>
-    replyOnce(
+    commitAndReply(
       commits,
       { type: 'create_category', draft: body, keyId: key.id, at: clock() },
       idempotency,
@@ -89,7 +89,7 @@ export const updateCategory = defineOperation({
   success: { description: 'The category.', schema: Category },
   errors: ['invalid_request', 'not_found', 'payload_too_large'],
   reply: ({ params: { categoryId }, body, key, idempotency }, { commits, clock }) =>
-    replyOnce(
+    commitAndReply(
       commits,
       { type: 'update_category', categoryId, patch: body, keyId: key.id, at: clock() },
       idempotency,
@@ -111,7 +111,7 @@ export const removeCategory = defineOperation({
   success: { status: 204, description: 'The category was removed.', schema: Type.Null() },
   errors: ['invalid_request', 'not_found', 'in_use'],
   reply: ({ params: { categoryId }, key, idempotency }, { commits, clock }) =>
-    replyOnce(
+    commitAndReply(
       commits,
       { type: 'remove_category', categoryId, keyId: key.id, at: clock() },
       idempotency,

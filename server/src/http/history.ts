@@ -2,6 +2,7 @@ import Type from 'typebox'
 import { Reason } from '../core/stock/adjustment-fields.ts'
 import { HISTORY_ENTRY } from '../core/stock/history.ts'
 import { noEntry } from '../core/stock/inventory.ts'
+import type { HistoryStore } from '../core/stock/stock-store.ts'
 import { DateTime, Int64, invalidField, jsonWriter } from '../core/values/field.ts'
 import { unknownCursor } from '../core/values/page.ts'
 import { defineOperation } from './operation.ts'
@@ -48,14 +49,18 @@ export const listInventoryHistory = defineOperation({
     const { limit, cursor } = query
     const page = await store.listHistoryPage(petId, limit, cursor)
     if (page === 'unknown_cursor') throw unknownCursor(cursor)
-    if (page.entries.length === 0 && (await view.find(petId)) === undefined) {
-      // A removed pet may still have a history, even if this page of it is empty.
-      const first = cursor === undefined ? page : await store.listHistoryPage(petId, 1, undefined)
-      if (first === 'unknown_cursor' || first.entries.length === 0) throw noEntry(petId)
-    }
+    const isKnown =
+      page.entries.length > 0 || (await view.find(petId)) !== undefined || (await hasHistory(store, petId))
+    if (!isKnown) throw noEntry(petId)
     return pageReply(request, query, { rows: page.entries, next: page.next }, entryBody)
   },
 })
+
+/** Whether the pet has a history. A removed pet keeps its history. */
+async function hasHistory(store: HistoryStore, petId: bigint): Promise<boolean> {
+  const page = await store.listHistoryPage(petId, 1, undefined)
+  return page !== 'unknown_cursor' && page.entries.length > 0
+}
 
 export const listRecentChanges = defineOperation({
   operationId: 'listRecentChanges',

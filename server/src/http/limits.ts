@@ -61,7 +61,7 @@ export const getLimits = defineOperation({
   path: '/limits',
   summary: 'Get rate-limit status',
   description:
-    'Returns the plan and the permissions of the key, and the status of both rate-limit windows. The headers of a response only report the window with fewer requests left. The request does not count towards the limits, and is answered when they are exceeded or the key is banned.',
+    'Returns the plan and the permissions of the key, and the status of both rate-limit windows. Response headers report only the window with fewer remaining requests. The request does not count towards the limits, and is answered even if they are exceeded or the key is banned.',
   tag: 'limits',
   stability: 'beta',
   isFree: true,

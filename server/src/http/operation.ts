@@ -16,7 +16,7 @@ import type { WebhookKind } from '../core/webhooks/webhook.ts'
 import type { Message, WebhookSender, WebhookStore } from '../core/webhooks/webhook-store.ts'
 import type { RequestIdempotency } from './idempotency.ts'
 import { jsonReply, type Reply } from './reply.ts'
-import { conditional } from './representation.ts'
+import { conditionalReply } from './representation.ts'
 import { bodyReader, queryReader, readSegment, type Schemas, type Values } from './request-input.ts'
 
 export interface Services {
@@ -208,7 +208,7 @@ function responder<Params extends Schemas, Query extends Schemas, Prepared, Pars
     const value = jsonReply(await handle(input, services, prepared))
     // Only reads reply 304 (RFC 9110, 13.1.2).
     return input.request.method === 'GET' || input.request.method === 'HEAD'
-      ? conditional(value, input.request)
+      ? conditionalReply(value, input.request)
       : value
   }
 }

@@ -12,7 +12,7 @@ import type {
 import { PET_STATUSES } from '../core/stock/inventory.ts'
 import { Int64, invalidField, jsonTextWriter, jsonWriter, OneOf } from '../core/values/field.ts'
 import { type Page, type PageRequest, readPageById } from '../core/values/page.ts'
-import { replyOnce } from './idempotency.ts'
+import { commitAndReply } from './idempotency.ts'
 import { defineOperation } from './operation.ts'
 import {
   alreadyExistsReply,
@@ -22,7 +22,7 @@ import {
   NO_CONTENT,
   type StorableReply,
 } from './reply.ts'
-import { IF_NONE_MATCH, pageReply, pageTextReply, taggedReply } from './representation.ts'
+import { IF_NONE_MATCH, pageJsonReply, pageReply, taggedReply } from './representation.ts'
 import { pageParameters } from './schemas.ts'
 
 const Pet = Type.Object(PET, {
@@ -32,14 +32,14 @@ const Pet = Type.Object(PET, {
 
 const NewPet = Type.Object(NEW_PET, {
   title: 'NewPet',
-  description: 'If the status is absent, it is available.',
+  description: 'The default status is `available`.',
   examples: [{ name: 'Biscuit', categoryId: 1, quantity: 12, barcode: '4006381333931', lowStockAt: 3 }],
 })
 
 const PetUpdate = Type.Object(PET_UPDATE, {
   title: 'PetUpdate',
   description:
-    'At least one of these fields; null removes an optional value. The quantity has its own operations.',
+    'Has at least one of these fields; null removes an optional value. The inventory operations change the quantity.',
   minProperties: 1,
   examples: [{ name: 'Biscuit', lowStockAt: null }],
 })
@@ -91,7 +91,7 @@ export const createPet = defineOperation({
   success: { status: 201, description: 'The pet.', schema: Pet },
   errors: ['invalid_request', 'already_exists', 'payload_too_large'],
   reply: ({ body, key, request, idempotency }, { commits, clock }) =>
-    replyOnce(
+    commitAndReply(
       commits,
       { type: 'create_pet', draft: body, keyId: key.id, at: clock() },
       idempotency,
@@ -132,7 +132,7 @@ export const updatePet = defineOperation({
   success: { description: 'The pet.', schema: Pet },
   errors: ['invalid_request', 'not_found', 'already_exists', 'payload_too_large'],
   reply: ({ params: { petId }, body, key, idempotency }, { commits, clock }) =>
-    replyOnce(
+    commitAndReply(
       commits,
       { type: 'update_pet', petId, patch: body, keyId: key.id, at: clock() },
       idempotency,
@@ -155,8 +155,11 @@ export const removePet = defineOperation({
   success: { status: 204, description: 'The pet was removed.', schema: Type.Null() },
   errors: ['invalid_request', 'not_found', 'in_use'],
   reply: ({ params: { petId }, key, idempotency }, { commits, clock }) =>
-    replyOnce(commits, { type: 'remove_pet', petId, keyId: key.id, at: clock() }, idempotency, (outcome) =>
-      removePetReply(outcome, petId),
+    commitAndReply(
+      commits,
+      { type: 'remove_pet', petId, keyId: key.id, at: clock() },
+      idempotency,
+      (outcome) => removePetReply(outcome, petId),
     ),
 })
 
@@ -166,7 +169,7 @@ export const listCatalog = defineOperation({
   path: '/catalog',
   summary: 'List the catalog',
   description:
-    'Returns the record of every pet without its status, by petId ascending, in large pages. Together with GET /inventory it gives a readable list of the stock.',
+    'Returns the records of all pets, except their status, by petId ascending, in large pages. GET /inventory has the status and the quantity of each pet.',
   tag: 'pets',
   stability: 'beta',
   query: pageParameters(10_000, 1_000),
@@ -175,7 +178,7 @@ export const listCatalog = defineOperation({
   errors: ['invalid_request'],
   reply: async ({ query, request }, { store }) => {
     const { rows, next } = await readCatalogPage(store, query)
-    return pageTextReply(request, query, `[${rows.join()}]`, next)
+    return pageJsonReply(request, query, `[${rows.join()}]`, next)
   },
 })
 
@@ -235,13 +238,13 @@ function removePetReply(outcome: OutcomeOf<RemovePet>, petId: bigint): StorableR
       return errorReply(noPet(petId))
     case 'pet_reserved':
       return inUseReply(
-        `open orders reserve ${outcome.reserved} of petId ${petId}; complete or cancel them first`,
+        `open orders reserve ${outcome.reserved} units of petId ${petId}; complete or cancel these orders first`,
       )
   }
 }
 
 function invalidCategoryReply({ categoryId }: InvalidCategory): StorableReply {
-  const message = `categoryId must name a category that exists, and there is no category ${categoryId}; add it with POST /categories`
+  const message = `categoryId must be the id of an existing category, but there is no category ${categoryId}; add it with POST /categories`
   return errorReply(invalidField('categoryId', message))
 }
 
@@ -249,8 +252,8 @@ function barcodeTakenReply({ barcode, petId }: BarcodeTaken): StorableReply {
   return alreadyExistsReply(`barcode ${barcode} is already used by pet ${petId}`)
 }
 
-/** Pets that are read before other requests get a turn: a page may have thousands. */
-const BATCH = 1_000
+/** A page may have thousands of pets. They are read in batches, so that other requests get a turn in between. */
+const CATALOG_BATCH_SIZE = 1_000
 
 const catalogEntryText = jsonTextWriter(CATALOG_ENTRY)
 
@@ -262,7 +265,7 @@ async function readCatalogPage(
   const rows: string[] = []
   let next = cursor
   for (;;) {
-    const batch = { limit: Math.min(limit - rows.length, BATCH), cursor: next }
+    const batch = { limit: Math.min(limit - rows.length, CATALOG_BATCH_SIZE), cursor: next }
     const page = await readPageById(batch, (count, after) => store.listPets({ after }, count))
     for (const pet of page.rows) rows.push(catalogEntryText({ ...pet, petId: pet.id }))
     next = page.next

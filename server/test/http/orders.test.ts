@@ -198,7 +198,7 @@ describe('PATCH /store/orders/{orderId}', () => {
     await service.setQuantity(1n, '{"quantity": 4}')
     const answer = await patch(id, { complete: true })
     expect([answer.status, answer.error.code]).toEqual([409, 'insufficient_stock'])
-    expect(answer.error.message).toContain(`order ${id} takes 5 of petId 1, but only 4 are in stock`)
+    expect(answer.error.message).toContain(`order ${id} takes 5 units of petId 1, but only 4 are in stock`)
     expect(answer.error).toMatchObject({ details: [{ code: 'insufficient_stock', available: 4 }] })
     expect(await available()).toEqual({ petId: 1, quantity: 4, reserved: 5, available: -1 })
   })

@@ -4,11 +4,11 @@ import { VERSION } from '../../core/values/version.ts'
 import type { RunningService, ServiceOptions } from '../../service/compose.ts'
 import {
   type Config,
-  inDataFolder,
   reachableAddress,
   readConfig,
   SETTING_NAMES,
   SettingError,
+  sqliteAddressInDataFolder,
 } from '../../service/config.ts'
 import { DEMO_LIMITS, DEMO_SECRETS, prepareDemo } from '../../service/demo.ts'
 import { canBeShared } from '../../store/open-store.ts'
@@ -53,7 +53,7 @@ function toSettingError(error: CommanderError): never {
 /** The demo ignores DATABASE_URL, and has no metrics port, which another service may be using. */
 function readDemoConfig({ data, ...flags }: Flags): Config {
   if (data !== undefined && flags.databaseUrl !== undefined) return readConfig({ data, ...flags })
-  const databaseUrl = inDataFolder(DEMO_FILE, data === undefined ? {} : { data })
+  const databaseUrl = sqliteAddressInDataFolder(DEMO_FILE, data === undefined ? {} : { data })
   return readConfig({ databaseUrl, ...flags }, undefined, { metricsPort: 'off' })
 }
 
@@ -117,7 +117,7 @@ export function findPassedSocket(
 
 /** Only a restart shows what is on the disk. The supervisor of the process restarts it. */
 async function endAfterFlushFailure(service: RunningService, error: Error): Promise<void> {
-  service.logger.failure({ requestId: 'flush', error })
+  service.logger.failure('flush', error)
   console.error(
     `petstore: the disk failed to save changes, so the service ends; start it again when the disk works: ${error.message}`,
   )

@@ -141,7 +141,7 @@ async function createWebhook(
   flags: SettingFlags & { readonly url: string; readonly kinds: readonly WebhookKind[] },
 ): Promise<void> {
   const normalized = normalizeUrl(flags.url)
-  if ('problem' in normalized) wrongUse(`--url ${normalized.problem}`)
+  if (normalized.type === 'invalid') wrongUse(`--url ${normalized.problem}`)
   const { url } = normalized
   const { kinds } = flags
   await withStore(flags, 'expect', async (store, config) => {

@@ -152,16 +152,25 @@ const SCHEME_AND_HOST = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]/i
 const PORT = /^[^/?#]*:\/\/[^/?#]*:(\d+)(?:[/?#]|$)/
 
 /** Returns the url in normal form, or its problem. Whether the url may be called is up to the sender. */
-export function normalizeUrl(text: string): { readonly url: string } | { readonly problem: string } {
+export function normalizeUrl(text: string): NormalizedUrl {
   const problem = problemOf(text)
-  if (problem !== undefined) return { problem }
+  if (problem !== undefined) return invalidUrl(problem)
   const parsed = URL.parse(text)
-  if (parsed === null) return { problem: parseProblemOf(text) }
+  if (parsed === null) return invalidUrl(parseProblemOf(text))
   if (parsed.username !== '' || parsed.password !== '') {
-    return { problem: 'must not contain a user name or a password; deliveries are signed instead' }
+    return invalidUrl('must not contain a user name or a password; deliveries are signed instead')
   }
-  // Percent-encoding makes it longer.
-  return parsed.href.length > MAX_URL_LENGTH ? { problem: tooLong(parsed.href) } : { url: parsed.href }
+  // Percent-encoding can make the url longer.
+  if (parsed.href.length > MAX_URL_LENGTH) return invalidUrl(tooLong(parsed.href))
+  return { type: 'valid', url: parsed.href }
+}
+
+type NormalizedUrl =
+  | { readonly type: 'valid'; readonly url: string }
+  | { readonly type: 'invalid'; readonly problem: string }
+
+function invalidUrl(problem: string): NormalizedUrl {
+  return { type: 'invalid', problem }
 }
 
 function problemOf(text: string): string | undefined {
