@@ -1,4 +1,4 @@
-import type { Answer, Handler, HttpRequest } from '@petstore/wire'
+import type { Handler, HttpRequest, HttpResponse } from '@petstore/wire'
 import { headerLines } from '@petstore/wire'
 import { requirePermission } from '../core/keys/api-key.ts'
 import type { WindowStatus } from '../core/limits/limit-store.ts'
@@ -63,7 +63,7 @@ function step<Value>(definition: Step<Value>): Step {
  * Runs the steps from `index` on, until one replies. Waits only if a step is pending, so a request that memory can answer
  * is answered synchronously.
  */
-function runSteps(context: OperationContext, index: number): MaybePromise<Answer> {
+function runSteps(context: OperationContext, index: number): MaybePromise<HttpResponse> {
   try {
     for (let next = index; next < LIFECYCLE.length && context.reply === undefined; next++) {
       const current = stepAt(next)
@@ -84,7 +84,7 @@ async function resumeSteps(
   context: OperationContext,
   index: number,
   pending: Promise<unknown>,
-): Promise<Answer> {
+): Promise<HttpResponse> {
   try {
     const value = await pending
     stepAt(index).complete?.(context, value)
@@ -184,7 +184,11 @@ function storeReply(context: OperationContext, reply: Reply): void {
   context.reply = reply
 }
 
-async function answerPage(context: RequestContext, page: PublicPage, request: HttpRequest): Promise<Answer> {
+async function answerPage(
+  context: RequestContext,
+  page: PublicPage,
+  request: HttpRequest,
+): Promise<HttpResponse> {
   context.operationName = page.name
   context.isPublicPage = true
   try {
@@ -196,7 +200,7 @@ async function answerPage(context: RequestContext, page: PublicPage, request: Ht
 }
 
 /** A browser sends no key with a preflight, so it counts against the address. */
-function answerPreflight(context: OperationContext): Answer {
+function answerPreflight(context: OperationContext): HttpResponse {
   context.operationName = 'preflight'
   admitByAddress(context)
   if (context.reply === undefined) {
@@ -209,7 +213,7 @@ function answerPreflight(context: OperationContext): Answer {
 const STRICT_TRANSPORT = 'Strict-Transport-Security: max-age=31536000\r\n'
 
 /** Reports the request and adds the headers that every answer has. */
-function finish(context: RequestContext): Answer {
+function finish(context: RequestContext): HttpResponse {
   const { reply, parts, requestId } = context
   if (reply === undefined) throw new Error('no step has replied')
   context.finish(reply.status)
@@ -220,7 +224,7 @@ function finish(context: RequestContext): Answer {
     status: reply.status,
     lines: `${lines}${apiLines}X-Request-Id: ${requestId}\r\n${traceLine}X-Content-Type-Options: nosniff\r\n${parts.isTls ? STRICT_TRANSPORT : ''}`,
     body: reply.body,
-    isToKnownClient: context.key !== undefined,
+    isClientAuthenticated: context.key !== undefined,
   }
 }
 
