@@ -1,4 +1,4 @@
-import type { Answer, Handler, HttpRequest } from '@petstore/wire'
+import type { Handler, HttpRequest, HttpResponse } from '@petstore/wire'
 import { headerLines } from '@petstore/wire'
 import { requirePermission } from '../core/keys/api-key.ts'
 import type { WindowStatus } from '../core/limits/limit-store.ts'
@@ -64,7 +64,7 @@ function step<Value>(definition: Step<Value>): Step {
  * Runs the steps from `firstIndex` on, until a step sets the reply. If no step returns a promise, the answer is returned
  * synchronously.
  */
-function runSteps(context: OperationContext, firstIndex: number): MaybePromise<Answer> {
+function runSteps(context: OperationContext, firstIndex: number): MaybePromise<HttpResponse> {
   try {
     for (let index = firstIndex; index < LIFECYCLE.length && context.reply === undefined; index++) {
       const current = stepAt(index)
@@ -86,7 +86,7 @@ async function resumeSteps(
   context: OperationContext,
   index: number,
   pending: Promise<unknown>,
-): Promise<Answer> {
+): Promise<HttpResponse> {
   try {
     const value = await pending
     stepAt(index).complete?.(context, value)
@@ -187,7 +187,11 @@ function storeReply(context: OperationContext, reply: Reply): void {
   context.reply = reply
 }
 
-async function answerPage(context: RequestContext, page: PublicPage, request: HttpRequest): Promise<Answer> {
+async function answerPage(
+  context: RequestContext,
+  page: PublicPage,
+  request: HttpRequest,
+): Promise<HttpResponse> {
   context.operationName = page.name
   context.isPublicPage = true
   try {
@@ -199,7 +203,7 @@ async function answerPage(context: RequestContext, page: PublicPage, request: Ht
 }
 
 /** A browser sends no key with a preflight request, so the request counts against the limit of its address. */
-function answerPreflight(context: OperationContext): Answer {
+function answerPreflight(context: OperationContext): HttpResponse {
   context.operationName = 'preflight'
   admitByAddress(context)
   if (context.reply === undefined) {
@@ -212,7 +216,7 @@ function answerPreflight(context: OperationContext): Answer {
 const STRICT_TRANSPORT = 'Strict-Transport-Security: max-age=31536000\r\n'
 
 /** Notifies the observers of the request, and adds the headers that every answer has. */
-function finish(context: RequestContext): Answer {
+function finish(context: RequestContext): HttpResponse {
   const { reply, parts, requestId } = context
   if (reply === undefined) throw new Error('no step has replied')
   context.finish(reply.status)
@@ -225,7 +229,7 @@ function finish(context: RequestContext): Answer {
     status: reply.status,
     lines: `${replyLines}${apiLines}${commonLines}`,
     body: reply.body,
-    isToKnownClient: context.key !== undefined,
+    isClientAuthenticated: context.key !== undefined,
   }
 }
 

@@ -1,4 +1,4 @@
-import type { LiveBody, Outflow } from '@petstore/wire'
+import type { BodyOutput, LiveBody } from '@petstore/wire'
 import { keyState } from '../core/keys/api-key.ts'
 import type { KeyRing } from '../core/keys/key-ring.ts'
 import type { EventHub, EventReader } from '../core/stock/event-hub.ts'
@@ -130,7 +130,7 @@ class EventStream implements EventReader, LiveBody {
   readonly #cursor: string
   readonly #hub: EventHub
   readonly #onEnd: (stream: EventStream) => void
-  #outflow: Outflow | undefined
+  #output: BodyOutput | undefined
   #hasEnded = false
   /** Whether the reader has received data since the last heartbeat. */
   #hasProgressed = true
@@ -142,10 +142,10 @@ class EventStream implements EventReader, LiveBody {
     this.#onEnd = onEnd
   }
 
-  begin(outflow: Outflow): void {
-    this.#outflow = outflow
+  begin(output: BodyOutput): void {
+    this.#output = output
     if (this.#hasEnded) {
-      outflow.end()
+      output.end()
       return
     }
     // A reader that resumes knows the cursor already.
@@ -169,7 +169,7 @@ class EventStream implements EventReader, LiveBody {
 
   /** Disconnects a reader that has unsent data and has received nothing since the last heartbeat. */
   sendHeartbeat(): void {
-    if (this.#unsentBytes() > 0 && !this.#hasProgressed) this.#outflow?.cut()
+    if (this.#unsentBytes() > 0 && !this.#hasProgressed) this.#output?.abort()
     else this.#send(HEARTBEAT)
     this.#hasProgressed = false
   }
@@ -178,10 +178,10 @@ class EventStream implements EventReader, LiveBody {
   end(): void {
     if (this.#hasEnded) return
     this.onClose()
-    this.#outflow?.end()
+    this.#output?.end()
   }
 
-  onRoom(): void {
+  onBytesSent(): void {
     this.#hasProgressed = true
     this.#hub.ready(this)
   }
@@ -195,12 +195,12 @@ class EventStream implements EventReader, LiveBody {
 
   #send(bytes: Uint8Array): void {
     if (this.#hasEnded) return
-    this.#outflow?.send(bytes)
-    if (this.#unsentBytes() > MAX_UNSENT_BYTES) this.#outflow?.cut()
+    this.#output?.send(bytes)
+    if (this.#unsentBytes() > MAX_UNSENT_BYTES) this.#output?.abort()
   }
 
   #unsentBytes(): number {
-    return this.#outflow?.unsentBytes ?? 0
+    return this.#output?.unsentBytes ?? 0
   }
 }
 

@@ -1,5 +1,5 @@
 import { gzipSync, zstdCompressSync } from 'node:zlib'
-import { type AnswerBody, type HttpRequest, headerLines } from '@petstore/wire'
+import { type HttpRequest, headerLines, type ResponseBody } from '@petstore/wire'
 import Type from 'typebox'
 import { AVAILABILITY } from '../core/orders/order.ts'
 import type { OutcomeOf, SetQuantity } from '../core/stock/command.ts'
@@ -275,7 +275,7 @@ function* compressedPartsOf(parts: readonly Uint8Array[]): Generator<Uint8Array>
   }
 }
 
-function zstdBody(parts: readonly Uint8Array[]): AnswerBody {
+function zstdBody(parts: readonly Uint8Array[]): ResponseBody {
   return { sources: parts, [Symbol.iterator]: () => compressedPartsOf(parts) }
 }
 

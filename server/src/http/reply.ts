@@ -1,4 +1,4 @@
-import type { AnswerBody, RequestProblem } from '@petstore/wire'
+import type { RequestProblem, ResponseBody } from '@petstore/wire'
 import { hideSecrets } from '../core/keys/api-key.ts'
 import type { ErrorCode, ServiceError } from '../core/values/errors.ts'
 import type { ErrorBody } from './schemas.ts'
@@ -7,7 +7,7 @@ import type { ErrorBody } from './schemas.ts'
 export interface Reply {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
-  readonly body: AnswerBody
+  readonly body: ResponseBody
   /** `headers` as text, computed once for a reply that is sent many times. */
   readonly lines?: string
 }
@@ -121,7 +121,7 @@ export function inUseReply(message: string): JsonReply {
 const PROBLEM_CODES: Readonly<Record<RequestProblem['kind'], ErrorCode>> = {
   malformed: 'invalid_request',
   too_large: 'payload_too_large',
-  broken_off: 'invalid_request',
+  incomplete: 'invalid_request',
   timeout: 'request_timeout',
   too_many_connections: 'service_unavailable',
 }

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { type Answer, type Handler, type HttpRequest, headerLines } from '@petstore/wire'
+import { type Handler, type HttpRequest, type HttpResponse, headerLines } from '@petstore/wire'
 import type { CatalogStore } from '../core/catalog/catalog-store.ts'
 import { PLANS, type Plan } from '../core/keys/api-key.ts'
 import type { KeyStore } from '../core/keys/key-store.ts'
@@ -217,7 +217,7 @@ interface ScrapeParts {
 export function createScrapeApp({ metrics, store, clock, load }: ScrapeParts): Handler {
   // While the database is unavailable, the last known backlog is reported, so that alerts on the backlog do not clear.
   let lastWebhooks: readonly WebhookState[] = []
-  const scrape = async ({ method, path }: HttpRequest): Promise<Answer> => {
+  const scrape = async ({ method, path }: HttpRequest): Promise<HttpResponse> => {
     if (path !== '/metrics') {
       return textAnswer(404, 'the metrics are at /metrics\n')
     }
@@ -248,7 +248,11 @@ export function createScrapeApp({ metrics, store, clock, load }: ScrapeParts): H
   return { answer: scrape, refuse: ({ message }) => textAnswer(400, `${message}\n`) }
 }
 
-function textAnswer(status: number, body: string, headers: Readonly<Record<string, string>> = {}): Answer {
+function textAnswer(
+  status: number,
+  body: string,
+  headers: Readonly<Record<string, string>> = {},
+): HttpResponse {
   return { status, lines: headerLines({ 'Content-Type': 'text/plain; charset=utf-8', ...headers }), body }
 }
 
