@@ -7,7 +7,7 @@ import type { CategoryChangeRecord, PetChangeRecord, ThresholdRecord } from '../
 import { type LowStockEvent, PET_CHANGES, type PetEvent } from '../core/stock/stock-event.ts'
 import { columnsOf } from '../core/values/field.ts'
 import {
-  changeIn,
+  changeKindIn,
   detailSql,
   detailText,
   recordFromDetail,
@@ -48,7 +48,7 @@ export function fromPetDetail(
   text: string,
 ): Omit<PetEvent, 'kind' | 'petId' | 'status' | 'quantity' | 'at' | 'keyId' | 'cursor'> {
   const detail = JSON.parse(text)
-  return { change: changeIn(detail, PET_CHANGES), ...recordFromDetail(LOGGED_PET, detail) }
+  return { change: changeKindIn(detail, PET_CHANGES), ...recordFromDetail(LOGGED_PET, detail) }
 }
 
 /** The same as petDetail in SQL, from columns named like those of `pets`. `isNew` is an expression. */

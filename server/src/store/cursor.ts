@@ -16,7 +16,7 @@ export interface LogRange extends LogCursor {
 }
 
 /** The methods of the log that each adapter implements. */
-export interface LogVerbs
+export interface LogMethods
   extends Omit<EventStore, 'version'>,
     Pick<HistoryStore, 'pruneHistory'>,
     Pick<DeliveryStore, 'eventsAfter'> {

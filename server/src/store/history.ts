@@ -2,7 +2,7 @@ import type { Reason } from '../core/stock/command.ts'
 import type { HistoryFilter, HistoryPage, PruneLimit } from '../core/stock/history.ts'
 import type { HistoryStore } from '../core/stock/stock-store.ts'
 import { MAX_INT64, parseInt64 } from '../core/values/int64.ts'
-import { IS_OF_PET, purposeOf } from './log-rows.ts'
+import { IS_PET_ROW, purposeOf } from './log-rows.ts'
 import type { SqlDatabase, SqlValue } from './sql.ts'
 
 interface HistoryRow {
@@ -80,9 +80,9 @@ const CHAIN_WITH_MATCHES = chainWith(`, CASE WHEN ${MATCHES_FILTER} THEN 1 ELSE 
 const LATEST = `
   SELECT coalesce(
     (SELECT last_change FROM stock WHERE pet_id = $1),
-    (SELECT max(id) FROM log WHERE pet_id = $1 AND ${IS_OF_PET})) AS id`
+    (SELECT max(id) FROM log WHERE pet_id = $1 AND ${IS_PET_ROW})) AS id`
 
-export function historyVerbs(
+export function historyMethods(
   database: Pick<SqlDatabase, 'rows'>,
   walk = WALK,
 ): Pick<HistoryStore, 'listHistoryPage' | 'findRemoval' | 'listRecentHistory' | 'countPrunable'> {

@@ -1,7 +1,7 @@
 import type { StockStore } from '../core/stock/stock-store.ts'
 import { type SqlDatabase, statement } from './sql.ts'
 
-export function answerVerbs(database: SqlDatabase): Pick<StockStore, 'forgetAnswers'> {
+export function answerMethods(database: SqlDatabase): Pick<StockStore, 'forgetAnswers'> {
   const { forUpdate, skipLocked } = database.dialect
   return {
     forgetAnswers: async (before, batch) => {

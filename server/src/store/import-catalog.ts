@@ -11,8 +11,8 @@ import {
   layoutOf,
   type StoredColumns,
 } from './import-tables.ts'
-import { IS_OF_PET } from './log-rows.ts'
-import { IN_STEP, logThresholdCrossings, THRESHOLD } from './low-stock.ts'
+import { IS_PET_ROW } from './log-rows.ts'
+import { crossingStatements, IN_STEP, THRESHOLD } from './low-stock.ts'
 
 /** If more pets are added or changed and there is no webhook, one log row asks subscribers to list the stock again. */
 const MAX_LOGGED_PETS = 1_000
@@ -43,7 +43,7 @@ const petWrites = (condition: string) => {
     ${updateOnConflict(FIRST_COLUMNS)}`,
     // A pet that was removed and is imported again continues its history.
     `INSERT INTO stock (pet_id, quantity, status, low_at, last_change)
-    SELECT pets.id, quantity, status, ${THRESHOLD}, (SELECT max(log.id) FROM log WHERE pet_id = pets.id AND ${IS_OF_PET})
+    SELECT pets.id, quantity, status, ${THRESHOLD}, (SELECT max(log.id) FROM log WHERE pet_id = pets.id AND ${IS_PET_ROW})
     FROM (SELECT * FROM ${rows} AND is_new) AS pets JOIN categories ON categories.id = category_id ORDER BY pets.id`,
     `UPDATE stock SET status = incoming.status FROM differing AS incoming
     WHERE incoming.id BETWEEN $1 AND $2 AND ${condition} AND old_status <> incoming.status AND stock.pet_id = incoming.id`,
@@ -95,7 +95,7 @@ export const PET_IMPORT: ImportKind<ImportedPet> = {
     await writeBarcodes(tables)
     await logPets(tables, options)
     await tables.inSteps({ table: 'differing', signal: options.signal }, ({ from, to }) =>
-      tables.run(logThresholdCrossings(tables.database.dialect, IN_STEP, [from, to], options)),
+      tables.run(crossingStatements(tables.database.dialect, IN_STEP, [from, to], options)),
     )
     await tables.raiseIds('pets', 'id')
     await tables.raiseIds('categories', 'category_id')
@@ -199,7 +199,7 @@ export const CATEGORY_IMPORT: ImportKind<ImportedCategory> = {
         keyId,
       )
       await session.run(WRITE_THRESHOLDS, from, to)
-      await tables.run(logThresholdCrossings(database.dialect, GETS_NEW_THRESHOLD, [from, to], options))
+      await tables.run(crossingStatements(database.dialect, GETS_NEW_THRESHOLD, [from, to], options))
     })
     await tables.raiseIds('categories', 'id')
   },

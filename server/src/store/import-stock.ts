@@ -18,7 +18,7 @@ import {
   type TableRow,
 } from './import-tables.ts'
 import { LOCKED_FIELDS, type LockedRow, toLockedEntry } from './log-rows.ts'
-import { IN_STEP, logThresholdCrossings } from './low-stock.ts'
+import { crossingStatements, IN_STEP } from './low-stock.ts'
 import { isExpiredSql, ORDER_FIELDS, type OrderRecord, toOrder } from './order-rows.ts'
 import { readClock } from './sql.ts'
 
@@ -201,7 +201,7 @@ export const ADJUSTMENT_IMPORT: ImportKind<AdjustmentChange> = {
     await tables.writeInSteps(options, async (step) => {
       await tables.writePetChanges('change', step, options)
       const { dialect } = tables.database
-      await tables.run(logThresholdCrossings(dialect, IN_STEP, [step.from, step.to], options))
+      await tables.run(crossingStatements(dialect, IN_STEP, [step.from, step.to], options))
     })
   },
 }

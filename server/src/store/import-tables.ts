@@ -12,8 +12,16 @@ import {
 import type { RefusedLine } from '../core/transfer/rows.ts'
 import { codecsOf, columnName, type Fields } from '../core/values/field.ts'
 import { MAX_INT64, MIN_INT64 } from '../core/values/int64.ts'
-import { isOwnId } from './own-ids.ts'
-import type { Columns, Dialect, LongSession, OwnIds, SqlValue, Statement, StoreClock } from './sql.ts'
+import { isGeneratedIdSql } from './generated-ids.ts'
+import type {
+  Columns,
+  Dialect,
+  GeneratedIdTable,
+  LongSession,
+  SqlValue,
+  Statement,
+  StoreClock,
+} from './sql.ts'
 
 /** All ids, for a statement that covers the ids from $1 to $2. */
 export const ALL_IDS = [MIN_INT64, MAX_INT64] as const
@@ -421,9 +429,9 @@ export class ImportTables<Value> implements StagedImport<Value> {
   }
 
   /** Makes generated ids start above the ids in this column of `differing`. */
-  async raiseIds(table: OwnIds, column: string, condition = 'true'): Promise<void> {
+  async raiseIds(table: GeneratedIdTable, column: string, condition = 'true'): Promise<void> {
     const [row] = await this.session.rows<{ highest: bigint | null }>(
-      `SELECT max(${column}) AS highest FROM differing WHERE ${isOwnId(column)} AND ${condition}`,
+      `SELECT max(${column}) AS highest FROM differing WHERE ${isGeneratedIdSql(column)} AND ${condition}`,
     )
     const highest = row?.highest ?? null
     if (highest !== null) await this.session.rows(this.database.dialect.raiseIds(table), highest)

@@ -38,7 +38,7 @@ export const LIMIT_ROWS = `
   LEFT JOIN bans ON bans.key_id = limit_windows.key_id
     AND bans.number = (SELECT max(number) FROM bans AS own WHERE own.key_id = limit_windows.key_id)`
 
-export function usageVerbs(database: SqlDatabase): UsageStore {
+export function usageMethods(database: SqlDatabase): UsageStore {
   return {
     loadLimits: async () => toStates(await database.rows<LimitRow>(LIMIT_ROWS)),
 
@@ -75,7 +75,7 @@ export function usageVerbs(database: SqlDatabase): UsageStore {
 /** SQLite has a single process that serves it. The process counts in memory and saves its counts here. */
 export function ledgerStore(database: SqlDatabase): LedgerStore {
   return {
-    loadLimits: usageVerbs(database).loadLimits,
+    loadLimits: usageMethods(database).loadLimits,
 
     saveLimits: async (records) => {
       await database.commit(saveStatements(records), 'forgettable')

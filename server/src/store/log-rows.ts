@@ -9,16 +9,17 @@ import {
   fromPetDetail,
   petDetail,
 } from './catalog-rows.ts'
-import { fromDetail, toDetail } from './order-rows.ts'
+import { fromOrderDetail, orderDetail } from './order-rows.ts'
 
 /** With more events than this, reading the whole stock is faster. */
-export const MAX_BEHIND = 10_000n
+export const MAX_EVENTS_BEHIND = 10_000n
 
 /** A pet was added, removed, or changed in anything but its quantity. */
-export const IS_OF_PET = "(kind = 'pet' OR kind = 'removed')"
+export const IS_PET_ROW = "(kind = 'pet' OR kind = 'removed')"
 
 /** The row may have changed the list of the inventory. */
-export const IS_OF_STOCK = "kind <> 'order' AND kind <> 'low' AND kind <> 'recovered' AND kind <> 'category'"
+export const MAY_CHANGE_INVENTORY =
+  "kind <> 'order' AND kind <> 'low' AND kind <> 'recovered' AND kind <> 'category'"
 
 /** A log row, as it is read for subscribers. */
 export interface LogRow {
@@ -41,7 +42,7 @@ export function toEvent(row: LogRow, cursor: string): StockEvent {
   const { kind, pet_id, before, after, status, detail } = row
   const by = { at: Number(row.at), keyId: row.key_id }
   if (kind === 'relist') return { kind, cursor }
-  if (kind === 'order' && detail !== null) return { kind, ...fromDetail(detail), ...by, cursor }
+  if (kind === 'order' && detail !== null) return { kind, ...fromOrderDetail(detail), ...by, cursor }
   if (pet_id !== null) {
     const petId = pet_id
     if (kind === 'removed') return { kind, petId, ...by, cursor }
@@ -70,7 +71,7 @@ export function purposeOf({ reason, reference }: Pick<LogRow, 'reason' | 'refere
 export function detailOf(record: LogRecord): string | null {
   switch (record.kind) {
     case 'order':
-      return toDetail(record.change, record.order)
+      return orderDetail(record.change, record.order)
     case 'pet':
       return petDetail(record)
     case 'category':
@@ -101,7 +102,7 @@ export interface StockRow {
   status: PetStatus
 }
 
-export const ENTRIES = 'SELECT pet_id, quantity, status FROM stock ORDER BY pet_id'
+export const ALL_ENTRIES = 'SELECT pet_id, quantity, status FROM stock ORDER BY pet_id'
 
 export function toItem(row: StockRow): InventoryItem {
   return { petId: row.pet_id, quantity: Number(row.quantity), status: row.status }

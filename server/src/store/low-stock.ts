@@ -21,7 +21,7 @@ export const THRESHOLD = 'coalesce(pets.low_stock_at, categories.low_stock_at)'
  * Logs the pets that have crossed their thresholds, in the commit that changes them. `which` is a condition on rows of
  * `stock`, whose parameters start with $1. All these rows are locked.
  */
-export function logThresholdCrossings(
+export function crossingStatements(
   { nextLogId, jsonObject }: Dialect,
   which: string,
   values: readonly SqlValue[],
@@ -45,7 +45,7 @@ export function logThresholdCrossings(
 const OF_CATEGORY = 'pet_id IN (SELECT id FROM pets WHERE category_id = $1 AND low_stock_at IS NULL)'
 
 /** Applies the new threshold of a category to its pets that have none of their own. */
-export function newThreshold(
+export function categoryThresholdStatements(
   dialect: Dialect,
   category: { readonly id: bigint; readonly lowStockAt?: number },
   by: Pick<ChangeOrigin, 'at' | 'keyId'>,
@@ -56,6 +56,6 @@ export function newThreshold(
       category.id,
       category.lowStockAt ?? null,
     ),
-    ...logThresholdCrossings(dialect, OF_CATEGORY, [category.id], by),
+    ...crossingStatements(dialect, OF_CATEGORY, [category.id], by),
   ]
 }

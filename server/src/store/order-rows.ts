@@ -1,7 +1,7 @@
 import { ORDER, ORDER_CHANGES, type Order, type OrderChange } from '../core/orders/order.ts'
 import type { Command } from '../core/stock/command.ts'
 import { columnsOf } from '../core/values/field.ts'
-import { changeIn, detailText, recordFromDetail, rowReader, selectList } from './record-rows.ts'
+import { changeKindIn, detailText, recordFromDetail, rowReader, selectList } from './record-rows.ts'
 
 export type OrderRecord = Readonly<Record<string, bigint | string | null>> & { readonly id: bigint }
 
@@ -13,13 +13,13 @@ export const toOrder = rowReader(ORDER)
 export const isExpiredSql = (now: string) => `state = 'open' AND expires_at <= ${now}`
 
 /** The log keeps the whole order, because the order changes later. */
-export function toDetail(change: OrderChange, order: Order): string {
+export function orderDetail(change: OrderChange, order: Order): string {
   return detailText(ORDER, order, { change })
 }
 
-export function fromDetail(text: string): { readonly change: OrderChange; readonly order: Order } {
+export function fromOrderDetail(text: string): { readonly change: OrderChange; readonly order: Order } {
   const detail = JSON.parse(text)
-  return { change: changeIn(detail, ORDER_CHANGES), order: recordFromDetail(ORDER, detail) }
+  return { change: changeKindIn(detail, ORDER_CHANGES), order: recordFromDetail(ORDER, detail) }
 }
 
 /** The orders that the commands name, and how many they create. */

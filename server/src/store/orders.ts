@@ -9,7 +9,7 @@ const TOTALS = 'count(*) AS orders, CAST(coalesce(sum(quantity), 0) AS BIGINT) A
 
 type OrderRecordNow = OrderRecord & { readonly now: bigint }
 
-export function orderVerbs(database: SqlDatabase, clock: StoreClock): Omit<OrderStore, 'orderTotals'> {
+export function orderMethods(database: SqlDatabase, clock: StoreClock): Omit<OrderStore, 'orderTotals'> {
   const { indexedBy } = database.dialect
   return {
     findOrder: async (orderId) => {
@@ -93,7 +93,7 @@ function pageOf({ state, petId }: OrderFilter, time: string, indexedBy: (name: s
 }
 
 /** Counts the decisions about orders, once they are on disk. */
-export function countedTotals() {
+export function orderTotalsCounter() {
   let totals: OrderTotals = { refused: 0, expired: 0 }
   return {
     add: (changes: OrderChanges | undefined): void => {

@@ -12,19 +12,19 @@ import {
   toCategory,
   toPet,
 } from './catalog-rows.ts'
-import { IS_OF_PET } from './log-rows.ts'
-import { logThresholdCrossings, THRESHOLD } from './low-stock.ts'
-import { highestOwn } from './own-ids.ts'
-import { insertRows, type OwnIds, type SqlDatabase, type Statement, statement } from './sql.ts'
+import { highestGeneratedId } from './generated-ids.ts'
+import { IS_PET_ROW } from './log-rows.ts'
+import { crossingStatements, THRESHOLD } from './low-stock.ts'
+import { type GeneratedIdTable, insertRows, type SqlDatabase, type Statement, statement } from './sql.ts'
 
 const PETS = `SELECT ${PET_FIELDS} FROM stock JOIN pets ON pets.id = pet_id`
 const PAGE = 'ORDER BY pet_id LIMIT CAST($2 AS BIGINT)'
 
 /** The history of a pet that was removed continues when it is added again. */
-const LATEST = `(SELECT max(id) FROM log WHERE log.pet_id = stock.pet_id AND ${IS_OF_PET})`
+const LATEST = `(SELECT max(id) FROM log WHERE log.pet_id = stock.pet_id AND ${IS_PET_ROW})`
 const PETS_PER_STATEMENT = 20
 
-export function petVerbs(
+export function petMethods(
   database: SqlDatabase,
   clock: Clock,
 ): Omit<CatalogStore, 'searchPets' | 'prepareSearch'> {
@@ -51,13 +51,13 @@ export function petVerbs(
         by.at,
       ),
       statement(`UPDATE stock SET last_change = ${LATEST} WHERE ${added}`, ...ids),
-      ...logThresholdCrossings(dialect, added, ids, by),
+      ...crossingStatements(dialect, added, ids, by),
     ]
   }
 
   /** Makes generated ids start above these ids. */
-  const raiseIds = (table: OwnIds, ids: readonly bigint[]): Statement[] =>
-    highestOwn(ids).map((highest) => statement(dialect.raiseIds(table), highest))
+  const raiseIds = (table: GeneratedIdTable, ids: readonly bigint[]): Statement[] =>
+    highestGeneratedId(ids).map((highest) => statement(dialect.raiseIds(table), highest))
 
   return {
     findPet: async (petId) => {

@@ -56,7 +56,7 @@ export function detailSql(
 }
 
 /** The kind of change in a parsed detail. */
-export function changeIn<Change extends string>(
+export function changeKindIn<Change extends string>(
   detail: { readonly change?: unknown },
   known: readonly Change[],
 ): Change {

@@ -50,7 +50,7 @@ const PETS_BY_ID = `
 const IDS_BY_NAME = 'SELECT id FROM pets ORDER BY words, id'
 
 /** The methods of the main thread. The reader worker does the work. */
-export function searchVerbs(
+export function searchMethods(
   reader: Pick<Reader, 'ask'>,
   clock: StoreClock,
   { budgetMs = SEARCH_BUDGET_MS } = {},
@@ -261,7 +261,7 @@ function rowsStatement({ dialect, clock }: SearchSource): string {
       CASE WHEN is_low THEN (
         SELECT at FROM log ${dialect.indexedBy('log_of_crossings')}
         WHERE log.pet_id = wanted.id AND kind = 'low' ORDER BY id DESC LIMIT 1) END AS low_since
-    FROM (${dialect.listedIds('$2')}) AS wanted
+    FROM (${dialect.idsInJsonArray('$2')}) AS wanted
       ${dialect.lookUp('stock', 'stock.pet_id = wanted.id')} ${dialect.lookUp('pets', 'pets.id = wanted.id')}`
 }
 

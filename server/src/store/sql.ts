@@ -29,9 +29,9 @@ export interface Dialect {
   /** Joins a table by an index lookup for each row, even if the planner would rather scan the table. */
   readonly lookUp: (table: string, condition: string) => string
   /** Selects the elements of a parameter that holds a JSON array of ids, as `id`. */
-  readonly listedIds: (parameter: string) => string
+  readonly idsInJsonArray: (parameter: string) => string
   /** Makes generated ids start above $1. */
-  readonly raiseIds: (table: OwnIds) => string
+  readonly raiseIds: (table: GeneratedIdTable) => string
   /** The first statements of a commit that changes many pets or categories. They prevent deadlocks. */
   readonly lockCatalog: readonly Statement[]
   /** The function that builds a JSON object from names and values. */
@@ -45,7 +45,7 @@ export interface Dialect {
 }
 
 /** The tables whose rows get a generated id if the caller chooses none. */
-export type OwnIds = 'orders' | 'pets' | 'categories'
+export type GeneratedIdTable = 'orders' | 'pets' | 'categories'
 
 /** The database for code that both adapters share. Integers are returned as `bigint`. */
 export interface SqlDatabase {

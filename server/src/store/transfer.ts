@@ -26,7 +26,7 @@ import {
   statement,
 } from './sql.ts'
 
-export function transferVerbs(
+export function transferMethods(
   database: SqlDatabase,
   clock: StoreClock,
   openImport: () => Promise<ImportDatabase>,
@@ -65,7 +65,7 @@ async function* exportRecords<Of extends Fields>(
   }
 }
 
-export function contentVerbs(database: SqlDatabase): ContentStore {
+export function contentMethods(database: SqlDatabase): ContentStore {
   return {
     countContents: async () => {
       const counts = CONTENT_KINDS.map((kind) => `(SELECT count(*) FROM ${sourceOf(kind)}) AS ${kind}`)

@@ -10,7 +10,7 @@ import {
   type WebhookStore,
 } from '../core/webhooks/webhook-store.ts'
 import type { LockedWebhooks, WebhookChanges } from '../core/webhooks/webhooks-draft.ts'
-import { cursorAt, fromCursor, isCursorOf, type LogRange, type LogVerbs } from './cursor.ts'
+import { cursorAt, fromCursor, isCursorOf, type LogMethods, type LogRange } from './cursor.ts'
 import {
   insertRows,
   type SqlDatabase,
@@ -94,9 +94,9 @@ interface WebhookBase {
   readonly lease?: { readonly owner: string; readonly clock: StoreClock }
 }
 
-export function webhookVerbs(
+export function webhookMethods(
   database: SqlDatabase,
-  { logRange }: Pick<LogVerbs, 'logRange'>,
+  { logRange }: Pick<LogMethods, 'logRange'>,
   { log, lease }: WebhookBase,
 ): WebhookStore & Omit<DeliveryStore, 'version' | 'latestEventCursor' | 'eventsAfter'> {
   const owner = lease?.owner ?? ''

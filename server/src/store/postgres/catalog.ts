@@ -15,12 +15,12 @@ import {
   toCategory,
   toPet,
 } from '../catalog-rows.ts'
-import { IS_OF_PET } from '../log-rows.ts'
-import { newThreshold } from '../low-stock.ts'
-import { highestOwn } from '../own-ids.ts'
-import type { Columns, OwnIds } from '../sql.ts'
+import { highestGeneratedId } from '../generated-ids.ts'
+import { IS_PET_ROW } from '../log-rows.ts'
+import { categoryThresholdStatements } from '../low-stock.ts'
+import type { Columns, GeneratedIdTable } from '../sql.ts'
 import { BARCODE_LOCK_CLASS, CATALOG_LOCK, DIALECT } from './dialect.ts'
-import { arrayOf, arrayParameters, columnArrays, quoted, toParameter } from './parameters.ts'
+import { arrayParameters, arrayText, columnArrays, quotedElement, toParameter } from './parameters.ts'
 
 /** The catalogue that a commit has read, and the latest log rows of the pets that the commands name. */
 interface ReadCatalog {
@@ -46,7 +46,7 @@ export function lockCatalog(sql: SQL, commands: readonly Command[]): Promise<unk
     sql`
       SELECT pg_advisory_xact_lock(${BARCODE_LOCK_CLASS}::int, number) FROM (
         SELECT DISTINCT hashtext(barcode) & ${BARCODE_LOCKS - 1}::int AS number
-        FROM unnest(${arrayOf(barcodes, quoted)}::text[]) AS named (barcode) ORDER BY number OFFSET 0
+        FROM unnest(${arrayText(barcodes, quotedElement)}::text[]) AS named (barcode) ORDER BY number OFFSET 0
       ) AS numbers`.execute(),
   ])
 }
@@ -70,7 +70,7 @@ export async function readCatalog(sql: SQL, commands: readonly Command[]): Promi
       )
       .execute(),
     sql<{ id: bigint; barcode: string }[]>`
-      SELECT id, barcode FROM pets WHERE barcode = ANY (${arrayOf(named.barcodes, quoted)}::text[])`.execute(),
+      SELECT id, barcode FROM pets WHERE barcode = ANY (${arrayText(named.barcodes, quotedElement)}::text[])`.execute(),
     sql<{ id: bigint }[]>`
       SELECT id FROM unnest(${idArray(named.removedCategories)}::bigint[]) AS removed (id)
       WHERE EXISTS (SELECT FROM pets WHERE category_id = removed.id)`.execute(),
@@ -78,7 +78,7 @@ export async function readCatalog(sql: SQL, commands: readonly Command[]): Promi
     newIds(sql, 'category_ids', named.newCategories),
     sql
       .unsafe<{ pet_id: bigint; id: bigint }[]>(
-        `SELECT pet_id, max(id) AS id FROM log WHERE pet_id = ANY ($1::bigint[]) AND ${IS_OF_PET} GROUP BY pet_id`,
+        `SELECT pet_id, max(id) AS id FROM log WHERE pet_id = ANY ($1::bigint[]) AND ${IS_PET_ROW} GROUP BY pet_id`,
         [petIds],
       )
       .execute(),
@@ -100,7 +100,7 @@ export async function readCatalog(sql: SQL, commands: readonly Command[]): Promi
  * Drops pets that were created after the pets of the commands were locked. Creating such a pet again fails, and the next
  * attempt locks it.
  */
-export function lockedOnly(found: LockedCatalog, isLocked: (petId: bigint) => boolean): LockedCatalog {
+export function onlyLockedPets(found: LockedCatalog, isLocked: (petId: bigint) => boolean): LockedCatalog {
   return { ...found, pets: new Map([...found.pets].filter(([petId]) => isLocked(petId))) }
 }
 
@@ -140,7 +140,7 @@ export function writeCatalog(
     writes.push(
       sql`SELECT 1 FROM stock WHERE pet_id IN (SELECT id FROM pets WHERE category_id = ${category.id} AND low_stock_at IS NULL)
         ORDER BY pet_id FOR NO KEY UPDATE`.execute(),
-      ...newThreshold(DIALECT, category, by).map(({ text, values }) =>
+      ...categoryThresholdStatements(DIALECT, category, by).map(({ text, values }) =>
         sql.unsafe(text, values.map(toParameter)).execute(),
       ),
     )
@@ -211,10 +211,10 @@ function writeCategories(sql: SQL, categories: CatalogChanges['categories']): Pr
 }
 
 /** Makes generated ids start above these ids. */
-function raiseTo(sql: SQL, table: OwnIds, ids: readonly bigint[]): Promise<unknown>[] {
-  return highestOwn(ids).map((highest) => sql.unsafe(DIALECT.raiseIds(table), [highest]).execute())
+function raiseTo(sql: SQL, table: GeneratedIdTable, ids: readonly bigint[]): Promise<unknown>[] {
+  return highestGeneratedId(ids).map((highest) => sql.unsafe(DIALECT.raiseIds(table), [highest]).execute())
 }
 
 function idArray(ids: readonly bigint[]): string {
-  return arrayOf(ids, (id) => id)
+  return arrayText(ids, (id) => id)
 }

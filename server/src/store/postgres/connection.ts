@@ -7,9 +7,9 @@ import {
   AnswerTimeout,
   hasState,
   isConnectionLost,
+  isDuplicateKey,
   isOurFault,
   isReadOnly,
-  isTaken,
   Overloaded,
   TOO_MANY_CONNECTIONS,
   toServiceError,
@@ -18,7 +18,13 @@ import {
   withTimeout,
 } from './failures.ts'
 import { toParameter } from './parameters.ts'
-import { checkTakesWrites, PostgresSession, runAll, transact, transactInTwoTrips } from './session.ts'
+import {
+  checkAcceptsWrites,
+  PostgresLongSession,
+  runAll,
+  transact,
+  transactInTwoRoundTrips,
+} from './session.ts'
 import { type Session, SessionPool } from './session-pool.ts'
 
 /** If the database does not answer a probe within this time, it counts as unavailable. */
@@ -47,7 +53,7 @@ export class Connection implements SqlDatabase {
   readonly #statementMs: number
   readonly #timeoutMs: number
   readonly #connectMs: number
-  #check: (session: Session) => Promise<unknown> = checkTakesWrites
+  #check: (session: Session) => Promise<unknown> = checkAcceptsWrites
   #pool: SessionPool
   #problem: unknown
   /** Why no host accepted writes, if a read-only one is used instead. */
@@ -55,7 +61,7 @@ export class Connection implements SqlDatabase {
   #isUnavailable = false
   #isProbing = false
   #isClosed = false
-  #losses = 0
+  #lossCount = 0
 
   /**
    * Starts with the first host; `connect` finds the host that accepts writes. `explain` returns the reason if the database
@@ -87,8 +93,8 @@ export class Connection implements SqlDatabase {
   }
 
   /** Changes when a connection was lost: the server may have crashed. */
-  get losses(): number {
-    return this.#losses
+  get lossCount(): number {
+    return this.#lossCount
   }
 
   /** The maximum number of sessions. */
@@ -125,7 +131,7 @@ export class Connection implements SqlDatabase {
     write: (session: Session, found: Found) => Promise<unknown> | undefined,
     maxLockWaitMs?: number,
   ): Promise<void> {
-    return this.run((session) => transactInTwoTrips(session, durability, read, write, maxLockWaitMs))
+    return this.run((session) => transactInTwoRoundTrips(session, durability, read, write, maxLockWaitMs))
   }
 
   /** Throws while no host accepts writes. */
@@ -134,7 +140,7 @@ export class Connection implements SqlDatabase {
     if (this.#readOnlyReason !== undefined) throw unavailable(this.#readOnlyReason)
   }
 
-  async longSession(options: AcquireOptions = {}): Promise<PostgresSession> {
+  async longSession(options: AcquireOptions = {}): Promise<PostgresLongSession> {
     this.#requireAvailable()
     const pool = this.#pool
     const session = await this.guard(() => pool.acquire(options))
@@ -145,14 +151,14 @@ export class Connection implements SqlDatabase {
       )
       pool.release(session, { isSound })
     }
-    return new PostgresSession({ session, close, guard: (work) => this.guard(work), maxPauseMs: 0 })
+    return new PostgresLongSession({ session, close, guard: (work) => this.guard(work), maxPauseMs: 0 })
   }
 
   /**
    * A session outside the pool. Closing it ends the connection, with its settings and temporary tables. If this process is
    * suspended while it writes, the server rolls back before other callers that wait for its locks time out.
    */
-  async separateSession(): Promise<PostgresSession> {
+  async separateSession(): Promise<PostgresLongSession> {
     const pool = new SQL({ ...this.#pool.options, max: 1 })
     const close = () => pool.close({ timeout: 0 })
     const session = await this.guard(() => withTimeout(pool.reserve(), this.#timeoutMs)).catch(
@@ -162,7 +168,7 @@ export class Connection implements SqlDatabase {
       },
     )
     const maxPauseMs = Math.min(MAX_PAUSE_MS, this.#statementMs / 2)
-    return new PostgresSession({ session, close, guard: (work) => this.guard(work), maxPauseMs })
+    return new PostgresLongSession({ session, close, guard: (work) => this.guard(work), maxPauseMs })
   }
 
   /** Runs work on a session and turns its errors into errors for callers. */
@@ -174,7 +180,7 @@ export class Connection implements SqlDatabase {
       // An abandoned pool says nothing about the current one, nor does a server that refuses one more connection.
       const isOneTooMany = hasState(error, TOO_MANY_CONNECTIONS) && pool.hasSessions
       if (isConnectionLost(error) && pool === this.#pool && !isOneTooMany) this.#startProbing(error)
-      const explained = isOurFault(error) && !isTaken(error) ? await this.#explained(pool) : undefined
+      const explained = isOurFault(error) && !isDuplicateKey(error) ? await this.#explained(pool) : undefined
       throw explained === undefined ? toServiceError(error) : unavailable(explained)
     }
   }
@@ -281,7 +287,7 @@ export class Connection implements SqlDatabase {
       return result
     } catch (error) {
       // The server may have been replaced by another one without closing the connection.
-      if (error instanceof AnswerTimeout && pool === this.#pool) this.#losses++
+      if (error instanceof AnswerTimeout && pool === this.#pool) this.#lossCount++
       throw error
     } finally {
       pool.release(session, { isSound })
@@ -292,7 +298,7 @@ export class Connection implements SqlDatabase {
     if (pool === this.#pool) return
     abandon(this.#pool, this.#problem ?? CLOSED)
     this.#pool = pool
-    this.#losses++
+    this.#lossCount++
   }
 
   #newPool(options: SQL.PostgresOrMySQLOptions): SessionPool {
@@ -300,7 +306,7 @@ export class Connection implements SqlDatabase {
       options,
       check: (session) => this.#check(session),
       onLoss: () => {
-        if (pool === this.#pool) this.#losses++
+        if (pool === this.#pool) this.#lossCount++
       },
       maxStallMs: MAX_STALL_MS,
       maxWaitMs: this.#statementMs,

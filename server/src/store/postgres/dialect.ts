@@ -1,5 +1,5 @@
 import type { SQL } from 'bun'
-import { highestId, OWN_IDS } from '../own-ids.ts'
+import { GENERATED_ID_TABLES, highestIdSql } from '../generated-ids.ts'
 import { type Dialect, statement } from '../sql.ts'
 
 /**
@@ -24,7 +24,7 @@ export const DIALECT = {
   indexedBy: () => '',
   lookUp: (table, condition) =>
     `CROSS JOIN LATERAL (SELECT * FROM ${table} WHERE ${condition} OFFSET 0) AS ${table}`,
-  listedIds: (parameter) =>
+  idsInJsonArray: (parameter) =>
     `SELECT CAST(value AS bigint) AS id FROM jsonb_array_elements_text(CAST(CAST(${parameter} AS text) AS jsonb)) AS listed (value)`,
   raiseIds: (table) =>
     `SELECT setval('${SEQUENCES[table]}', $1) WHERE $1 > (SELECT last_value FROM ${SEQUENCES[table]})`,
@@ -36,9 +36,9 @@ export const DIALECT = {
     `SELECT setval('log_ids', greatest((SELECT max(id) FROM log), 0) + ${IDS_PER_NUMBER})`,
     `UPDATE log_state SET identity = gen_random_uuid(), prunings = prunings + 1, pruned_xid = pg_current_xact_id()`,
     "UPDATE log_numbering SET server = ''",
-    ...OWN_IDS.map(
+    ...GENERATED_ID_TABLES.map(
       (table) =>
-        `SELECT setval('${SEQUENCES[table]}', highest) FROM (${highestId(table)}) AS existing
+        `SELECT setval('${SEQUENCES[table]}', highest) FROM (${highestIdSql(table)}) AS existing
         WHERE highest >= (SELECT last_value FROM ${SEQUENCES[table]})`,
     ),
   ],
@@ -46,12 +46,12 @@ export const DIALECT = {
 } as const satisfies Dialect
 
 /** How many sequence numbers a commit needs for its log rows. */
-export function numbersFor(rows: number): number {
+export function logNumbersFor(rows: number): number {
   return Math.ceil(rows / IDS_PER_NUMBER)
 }
 
 /** Maps the index of a log row within its commit to its id. */
-export function idsFrom(numbers: readonly bigint[]): (index: number) => bigint {
+export function logIdsFrom(numbers: readonly bigint[]): (index: number) => bigint {
   return (index) => {
     const number = numbers[Math.floor(index / IDS_PER_NUMBER)]
     if (number === undefined)
@@ -61,18 +61,18 @@ export function idsFrom(numbers: readonly bigint[]): (index: number) => bigint {
 }
 
 /** SQL that takes sequence numbers, as the text of an array. The pets must be locked. */
-export const takenLogNumbers = (count: string) =>
+export const takeLogNumbersSql = (count: string) =>
   `ARRAY(SELECT nextval('log_ids') FROM generate_series(1, ${count}::bigint))::text`
 
 /** Takes the sequence numbers for the given number of log rows. */
 export async function takeLogNumbers(sql: SQL, rows: number): Promise<bigint[]> {
-  const [taken] = await sql.unsafe<{ numbers: string }[]>(`SELECT ${takenLogNumbers('$1')} AS numbers`, [
-    BigInt(numbersFor(rows)),
+  const [taken] = await sql.unsafe<{ numbers: string }[]>(`SELECT ${takeLogNumbersSql('$1')} AS numbers`, [
+    BigInt(logNumbersFor(rows)),
   ])
-  return numbersIn(taken?.numbers ?? '{}')
+  return parseArrayText(taken?.numbers ?? '{}')
 }
 
 /** Parses the text of an array. */
-export function numbersIn(text: string): bigint[] {
+export function parseArrayText(text: string): bigint[] {
   return text === '{}' ? [] : text.slice(1, -1).split(',').map(BigInt)
 }

@@ -65,7 +65,7 @@ export const TOO_MANY_CONNECTIONS = '53300'
 /** A lock was not free within `lock_timeout`. */
 export const LOCK_TIMEOUT = '55P03'
 /** A statement was cancelled, usually by `statement_timeout`. */
-export const CANCELLED = '57014'
+export const STATEMENT_CANCELLED = '57014'
 
 export function isReadOnly(error: unknown): boolean {
   if (error instanceof UnusableHosts) return error.errors.some(isReadOnly)
@@ -109,7 +109,7 @@ export function unavailable(cause: unknown): ServiceError {
 const UNIQUE = new Set(['orders_pkey', 'pets_pkey', 'pets_by_barcode', 'stock_pkey', 'categories_pkey'])
 
 /** Whether another transaction has just inserted a row with the same id or barcode. */
-export function isTaken(error: unknown): boolean {
+export function isDuplicateKey(error: unknown): boolean {
   return error instanceof SQL.PostgresError && error.errno === '23505' && UNIQUE.has(String(error.constraint))
 }
 

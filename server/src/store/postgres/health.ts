@@ -1,16 +1,16 @@
 import { SECOND } from '../../core/values/clock.ts'
 import { ServiceError } from '../../core/values/errors.ts'
-import { CHECKS, latestChangeAt } from '../inspection.ts'
+import { CHECKS, latestChangeAt } from '../health.ts'
 import { inLongSession, type SqlDatabase } from '../sql.ts'
 import type { Store } from '../store.ts'
 import type { Connection } from './connection.ts'
 import {
   AnswerTimeout,
-  CANCELLED,
   hasState,
   LOCK_TIMEOUT,
   Overloaded,
   ReadOnly,
+  STATEMENT_CANCELLED,
   TOO_MANY_CONNECTIONS,
   UnusableHosts,
   unavailable,
@@ -18,7 +18,7 @@ import {
 } from './failures.ts'
 import { numberLog } from './log.ts'
 import { findNewerTables } from './migrations.ts'
-import { checkTakesWrites, type PostgresSession } from './session.ts'
+import { checkAcceptsWrites, type PostgresLongSession } from './session.ts'
 
 /** A write that waits longer than this for a table counts as hanging. */
 const READINESS_LOCK_TIMEOUT_MS = SECOND
@@ -63,13 +63,13 @@ class NotReady extends Error {
  */
 export class ReadinessCheck {
   readonly #connection: Connection
-  #session: PostgresSession | undefined
+  #session: PostgresLongSession | undefined
   /** If the last check still hangs, `run` waits for it instead of starting another. */
   #running: Promise<void> | undefined
   /** Whether the check waits for a session of the pool. */
   #waitsForPool = false
   /** The connection's losses when the session was opened. After another loss, the session may be of the wrong host. */
-  #losses = 0
+  #lossCount = 0
 
   constructor(connection: Connection) {
     this.#connection = connection
@@ -98,8 +98,8 @@ export class ReadinessCheck {
   }
 
   async #check(): Promise<void> {
-    if (this.#losses !== this.#connection.losses) await this.close()
-    this.#losses = this.#connection.losses
+    if (this.#lossCount !== this.#connection.lossCount) await this.close()
+    this.#lossCount = this.#connection.lossCount
     try {
       this.#session ??= await this.#connection.separateSession()
     } catch (error) {
@@ -114,8 +114,8 @@ export class ReadinessCheck {
   }
 }
 
-async function checkOn(session: PostgresSession): Promise<void> {
-  await session.together(checkTakesWrites)
+async function checkOn(session: PostgresLongSession): Promise<void> {
+  await session.inOneRoundTrip(checkAcceptsWrites)
   try {
     await session.run(TRY_WRITE)
   } catch (error) {
@@ -126,7 +126,7 @@ async function checkOn(session: PostgresSession): Promise<void> {
   if (newer !== undefined) throw unavailable(newer)
 }
 
-async function lockedTables(session: PostgresSession): Promise<Error> {
+async function lockedTables(session: PostgresLongSession): Promise<Error> {
   await session.run('ROLLBACK')
   const found = await session.rows<{ table: string; pid: number; program: string }>(BLOCKERS)
   const blockers = found.map(
@@ -138,23 +138,23 @@ async function lockedTables(session: PostgresSession): Promise<Error> {
 }
 
 /** A backlog of several rounds is fine as long as each round makes progress. */
-async function checkNumbering(session: PostgresSession): Promise<void> {
+async function checkNumbering(session: PostgresLongSession): Promise<void> {
   const before = await numberingState(session)
   await session.run(
     `BEGIN; SET LOCAL lock_timeout = ${READINESS_LOCK_TIMEOUT_MS}; SET LOCAL statement_timeout = ${READINESS_LOCK_TIMEOUT_MS}`,
   )
   try {
-    await session.together(numberLog)
+    await session.inOneRoundTrip(numberLog)
     await session.run('COMMIT')
   } catch (error) {
     await session.run('ROLLBACK')
-    if (!hasState(error, LOCK_TIMEOUT) && !hasState(error, CANCELLED)) throw error
+    if (!hasState(error, LOCK_TIMEOUT) && !hasState(error, STATEMENT_CANCELLED)) throw error
     if ((await numberingState(session)) !== before) return
     throw new NotReady('the log is not being numbered, so events and webhooks are not sent', { cause: error })
   }
 }
 
-async function numberingState(session: PostgresSession): Promise<string | undefined> {
+async function numberingState(session: PostgresLongSession): Promise<string | undefined> {
   const [row] = await session.rows<{ state: string }>(
     'SELECT concat(last, snapshot) AS state FROM log_numbering',
   )
@@ -185,7 +185,7 @@ function reasonOf(cause: unknown): string | undefined {
 
 const INSPECTION_LOCK_TIMEOUT_MS = 5 * SECOND
 
-export function inspectionVerbs(connection: Connection): Pick<Store, 'findDamage' | 'latestChangeAt'> {
+export function inspectionMethods(connection: Connection): Pick<Store, 'findDamage' | 'latestChangeAt'> {
   return {
     // PostgreSQL checks its pages itself (data checksums, amcheck), so only the contents are checked here.
     findDamage: () =>

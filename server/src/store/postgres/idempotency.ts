@@ -5,7 +5,7 @@ import {
   type IdempotencyKey,
   type RememberedAnswer,
 } from '../../core/stock/idempotency.ts'
-import { arrayOf, quoted } from './parameters.ts'
+import { arrayText, quotedElement } from './parameters.ts'
 
 interface AnswerRow {
   key_id: string
@@ -19,13 +19,13 @@ interface AnswerRow {
  * Locks the keys in the given order. A new key gets a row without an answer, which concurrent commits with the same key wait
  * for; a known key is locked and read.
  */
-export function lockKeys(sql: SQL, keys: readonly IdempotencyKey[]) {
+export function lockIdempotencyKeys(sql: SQL, keys: readonly IdempotencyKey[]) {
   return sql<AnswerRow[]>`
     INSERT INTO idempotency (key_id, key, fingerprint, answer, at)
     SELECT key_id, key, '', '', at FROM unnest(
-      ${arrayOf(keys, ({ keyId }) => quoted(keyId))}::text[],
-      ${arrayOf(keys, ({ key }) => quoted(key))}::text[],
-      ${arrayOf(keys, ({ at }) => at)}::bigint[]
+      ${arrayText(keys, ({ keyId }) => quotedElement(keyId))}::text[],
+      ${arrayText(keys, ({ key }) => quotedElement(key))}::text[],
+      ${arrayText(keys, ({ at }) => at)}::bigint[]
     ) AS named (key_id, key, at)
     ON CONFLICT (key_id, key) DO UPDATE SET at = idempotency.at
     RETURNING key_id, key, fingerprint, answer, at`.execute()
@@ -44,11 +44,11 @@ export function remember(sql: SQL, answers: readonly RememberedAnswer[]) {
   return sql`
     INSERT INTO idempotency (key_id, key, fingerprint, answer, at)
     SELECT * FROM unnest(
-      ${arrayOf(answers, ({ keyId }) => quoted(keyId))}::text[],
-      ${arrayOf(answers, ({ key }) => quoted(key))}::text[],
-      ${arrayOf(answers, ({ fingerprint }) => quoted(fingerprint))}::text[],
-      ${arrayOf(answers, ({ answer }) => quoted(answer))}::text[],
-      ${arrayOf(answers, ({ at }) => at)}::bigint[]
+      ${arrayText(answers, ({ keyId }) => quotedElement(keyId))}::text[],
+      ${arrayText(answers, ({ key }) => quotedElement(key))}::text[],
+      ${arrayText(answers, ({ fingerprint }) => quotedElement(fingerprint))}::text[],
+      ${arrayText(answers, ({ answer }) => quotedElement(answer))}::text[],
+      ${arrayText(answers, ({ at }) => at)}::bigint[]
     )
     ON CONFLICT (key_id, key)
     DO UPDATE SET fingerprint = excluded.fingerprint, answer = excluded.answer, at = excluded.at`.execute()

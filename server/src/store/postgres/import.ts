@@ -24,7 +24,7 @@ export async function openImport(connection: Connection, clock: StoreClock): Pro
         return write()
       }),
     writeDecision: (decision, lastChangeOf) =>
-      session.together(async (sql) => {
+      session.inOneRoundTrip(async (sql) => {
         const numbers = await takeLogNumbers(sql, decision.records.length)
         await Promise.all(writeDecision(sql, decision, { lastChangeOf, numbers }))
       }),

@@ -1,10 +1,10 @@
 import type { StockEvents } from '../../core/stock/stock-event.ts'
-import { cursorAt, fromCursor, isCursorOf, type LogRange, type LogVerbs } from '../cursor.ts'
+import { cursorAt, fromCursor, isCursorOf, type LogMethods, type LogRange } from '../cursor.ts'
 import { prunableIds } from '../history.ts'
-import { LOG_FIELDS, type LogRow, MAX_BEHIND, toEvent } from '../log-rows.ts'
+import { LOG_FIELDS, type LogRow, MAX_EVENTS_BEHIND, toEvent } from '../log-rows.ts'
 import { inLongSession } from '../sql.ts'
 import type { Connection } from './connection.ts'
-import { CANCELLED, hasState } from './failures.ts'
+import { hasState, STATEMENT_CANCELLED } from './failures.ts'
 import type { Session } from './session-pool.ts'
 
 interface Numbering {
@@ -24,7 +24,7 @@ interface PlaceRow extends Omit<LogRow, 'id'> {
 }
 
 /** The cursor of an event is its place in the log. Reading the log assigns places to new rows: see number_log. */
-export function logVerbs(connection: Connection): LogVerbs {
+export function logMethods(connection: Connection): LogMethods {
   const retryTimeout = retryAfterNumbering(connection)
   const logRange = async () => rangeOf(await retryTimeout(() => connection.run(numberLog)))
   return {
@@ -36,7 +36,7 @@ export function logVerbs(connection: Connection): LogVerbs {
     },
 
     stockEventsAfter: (cursor, limit) =>
-      retryTimeout(() => eventsAfter(connection, cursor, limit, MAX_BEHIND)),
+      retryTimeout(() => eventsAfter(connection, cursor, limit, MAX_EVENTS_BEHIND)),
     eventsAfter: (cursor, limit) => retryTimeout(() => eventsAfter(connection, cursor, limit, undefined)),
 
     pruneHistory: async (limit, batch) => {
@@ -68,14 +68,14 @@ function retryAfterNumbering(connection: Connection): <T>(work: () => Promise<T>
   const numberWithoutTimeout = () =>
     inLongSession(connection, async (session) => {
       await session.run('BEGIN; SET LOCAL statement_timeout = 0')
-      await session.rows('SELECT number_log($1)', MAX_BEHIND)
+      await session.rows('SELECT number_log($1)', MAX_EVENTS_BEHIND)
       await session.run('COMMIT')
     })
   return async (work) => {
     try {
       return await work()
     } catch (error) {
-      if (!hasState(error, CANCELLED)) throw error
+      if (!hasState(error, STATEMENT_CANCELLED)) throw error
       numbering ??= numberWithoutTimeout().finally(() => {
         numbering = undefined
       })
@@ -114,7 +114,7 @@ async function eventsAfter(
 
 export async function numberLog(session: Session): Promise<Numbering> {
   const [row] = await session<Numbering[]>`
-    SELECT identity, last, coalesce(round_last, last) AS reserved, earlier FROM number_log(${MAX_BEHIND})`.execute()
+    SELECT identity, last, coalesce(round_last, last) AS reserved, earlier FROM number_log(${MAX_EVENTS_BEHIND})`.execute()
   if (row === undefined) throw new Error('number_log returned no row')
   return row
 }

@@ -4,8 +4,8 @@ import { type LockedOrders, MAX_EXPIRED_HOLDS } from '../../core/orders/orders-d
 import { type Command, petIdsOf, sizeOf } from '../../core/stock/command.ts'
 import { isExpiredSql, ORDER_FIELDS, type OrderRecord, orderReferencesOf, toOrder } from '../order-rows.ts'
 import type { StoreClock } from '../sql.ts'
-import { numbersFor, numbersIn, takenLogNumbers } from './dialect.ts'
-import { arrayOf } from './parameters.ts'
+import { logNumbersFor, parseArrayText, takeLogNumbersSql } from './dialect.ts'
+import { arrayText } from './parameters.ts'
 import { storeTime } from './store-clock.ts'
 
 /** The time, the numbers taken from sequences, and an order if there is one. */
@@ -22,7 +22,7 @@ const selectOrders = (named: string) => `
   WITH clock AS MATERIALIZED (
     SELECT ${storeTime('$2')} AS now,
       own_ids('order_ids', $3::bigint)::text AS new_ids,
-      ${takenLogNumbers('$4')} AS log_numbers
+      ${takeLogNumbersSql('$4')} AS log_numbers
   )
   SELECT clock.*, found.* FROM clock LEFT JOIN (
     ${named} (SELECT ${ORDER_FIELDS} FROM orders
@@ -34,15 +34,15 @@ const NAMED_ORDERS_TOO = selectOrders(NAMED)
 /** Runs once the pets of the commands are locked. That guards their orders as well, so orders need no lock of their own. */
 export function readOrders(sql: SQL, commands: readonly Command[], clock: StoreClock) {
   const { orderIds, newOrders } = orderReferencesOf(commands)
-  const numbers = [newOrders, numbersFor(maxRowsOf(commands))].map(BigInt)
-  const values = [arrayOf(petIdsOf(commands), (id) => id), clock.given(), ...numbers]
+  const numbers = [newOrders, logNumbersFor(maxLogRowsOf(commands))].map(BigInt)
+  const values = [arrayText(petIdsOf(commands), (id) => id), clock.given(), ...numbers]
   return orderIds.length === 0
     ? sql.unsafe<ReadRow[]>(EXPIRED_HOLDS, values).execute()
-    : sql.unsafe<ReadRow[]>(NAMED_ORDERS_TOO, [...values, arrayOf(orderIds, (id) => id)]).execute()
+    : sql.unsafe<ReadRow[]>(NAMED_ORDERS_TOO, [...values, arrayText(orderIds, (id) => id)]).execute()
 }
 
 /** A command writes at most three rows to the log; each hold that expires writes one and may cross a threshold. */
-export function maxRowsOf(commands: readonly Command[]): number {
+export function maxLogRowsOf(commands: readonly Command[]): number {
   return commands.reduce((sum, command) => sum + 3 * sizeOf(command), 2 * MAX_EXPIRED_HOLDS)
 }
 
@@ -57,8 +57,8 @@ export function toLockedOrders(
   const orders = rows.flatMap((row) => (row.id === null ? [] : [toOrder(row)]))
   return {
     now,
-    newIds: numbersIn(first.new_ids),
-    logNumbers: numbersIn(first.log_numbers),
+    newIds: parseArrayText(first.new_ids),
+    logNumbers: parseArrayText(first.log_numbers),
     orders: new Map(orders.map((order) => [order.id, order])),
     expiredHolds: orders.filter((order) => isExpired(order, now) && isLocked(order.petId)),
   }
@@ -69,9 +69,9 @@ export function writeChangedOrders(sql: SQL, changed: readonly Order[]): Promise
   return sql`
     UPDATE orders SET quantity = now.quantity, state = now.state, ship_date = now.ship_date
     FROM unnest(
-      ${arrayOf(changed, ({ id }) => id)}::bigint[],
-      ${arrayOf(changed, ({ quantity }) => quantity)}::bigint[],
-      ${arrayOf(changed, ({ state }) => state)}::text[],
-      ${arrayOf(changed, ({ shipDate }) => shipDate)}::bigint[]
+      ${arrayText(changed, ({ id }) => id)}::bigint[],
+      ${arrayText(changed, ({ quantity }) => quantity)}::bigint[],
+      ${arrayText(changed, ({ state }) => state)}::text[],
+      ${arrayText(changed, ({ shipDate }) => shipDate)}::bigint[]
     ) AS now (id, quantity, state, ship_date) WHERE orders.id = now.id`.execute()
 }

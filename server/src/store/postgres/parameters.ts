@@ -5,7 +5,7 @@ import { DIALECT } from './dialect.ts'
 type ElementType = 'BIGINT' | 'TEXT' | 'BOOLEAN'
 
 /** One column of the rows as an array, so that one prepared statement takes any number of rows. */
-export function columnOf<Row>(
+export function arrayParameter<Row>(
   sql: Pick<SQL, 'array'>,
   rows: readonly Row[],
   type: ElementType,
@@ -31,23 +31,23 @@ export function arrayParameters(columns: Columns, first = 1): string {
 
 /** An array for each column. The values of a row are in the order of the columns. */
 export function columnArrays(columns: Columns, rows: readonly (readonly SqlValue[])[]): string[] {
-  return Object.keys(columns).map((_, index) => arrayOf(rows, (row) => elementOf(row[index] ?? null)))
+  return Object.keys(columns).map((_, index) => arrayText(rows, (row) => elementOf(row[index] ?? null)))
 }
 
 function elementOf(value: SqlValue): bigint | number | string | null | undefined {
-  if (typeof value === 'string') return quoted(value)
+  if (typeof value === 'string') return quotedElement(value)
   if (typeof value === 'boolean') return value ? 't' : 'f'
   return value
 }
 
 /** An array in PostgreSQL's text format. Bun's own arrays take several times as long. */
-export function arrayOf<Row>(
+export function arrayText<Row>(
   rows: readonly Row[],
   pick: (row: Row) => bigint | number | string | null | undefined,
 ): string {
   return `{${rows.map((row) => pick(row) ?? 'NULL').join()}}`
 }
 
-export function quoted(text: string | undefined): string | undefined {
+export function quotedElement(text: string | undefined): string | undefined {
   return text === undefined ? undefined : `"${text.replaceAll(/["\\]/g, '\\$&')}"`
 }

@@ -36,7 +36,7 @@ const BEGIN = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY'
 const SNAPSHOT =
   'SELECT server_token() AS server, pg_current_snapshot()::text AS snapshot, prunings FROM log_state'
 
-/** The pets that were changed since the snapshot $1. `stockVerbs` of this adapter does the same. */
+/** The pets that were changed since the snapshot $1. `stockMethods` of this adapter does the same. */
 const CHANGED_PETS = `
   WITH changed AS MATERIALIZED (SELECT pet_id, kind FROM log_since($1::pg_snapshot, ${MAX_CHANGED_PETS + 1})),
     total AS (SELECT count(*) AS log_rows, bool_or(kind = 'relist') AS reads_all FROM changed)
@@ -50,7 +50,7 @@ async function searchSnapshot(connection: Connection): Promise<SearchSnapshot> {
   const session = await connection.longSession()
   const close = () => session.close()
   try {
-    const [, [now]] = await session.together((sql) =>
+    const [, [now]] = await session.inOneRoundTrip((sql) =>
       Promise.all([sql.unsafe(BEGIN).execute(), sql.unsafe<SnapshotRow[]>(SNAPSHOT).execute()]),
     )
     if (now === undefined) throw new Error('the database has no identity: log_state is empty')
@@ -62,11 +62,11 @@ async function searchSnapshot(connection: Connection): Promise<SearchSnapshot> {
         yield* session.batches<Row>(text)
       },
       // Losses are part of the cursor because a crashed server may reuse transaction ids.
-      cursor: async () => [now.snapshot, now.server, now.prunings, connection.losses].join('@'),
+      cursor: async () => [now.snapshot, now.server, now.prunings, connection.lossCount].join('@'),
       changedSince: async (cursor) => {
         const [snapshot = '', server, prunings = '0', losses] = cursor.split('@')
         // If neither run of the server is registered, they may be different runs.
-        if (now.server === null || server !== now.server || losses !== String(connection.losses))
+        if (now.server === null || server !== now.server || losses !== String(connection.lossCount))
           return 'too_many'
         const rows = await session.rows<ChangedRow>(CHANGED_PETS, snapshot, BigInt(prunings))
         const [first] = rows

@@ -1,7 +1,7 @@
 import type { Columns, Durability, LongSession, SqlValue, Statement } from '../sql.ts'
 import { DIALECT } from './dialect.ts'
 import { ReadOnly } from './failures.ts'
-import { columnOf, toParameter } from './parameters.ts'
+import { arrayParameter, toParameter } from './parameters.ts'
 import type { Session } from './session-pool.ts'
 
 /** Rows that are fetched at once. */
@@ -26,7 +26,7 @@ const withoutTimeout = (maxPauseMs: number) => `SET LOCAL statement_timeout = 0;
   SET LOCAL idle_in_transaction_session_timeout = ${maxPauseMs}; SET LOCAL enable_seqscan = on`
 
 /** A connection for work of many statements. Closing it rolls back uncommitted changes. */
-export class PostgresSession implements LongSession {
+export class PostgresLongSession implements LongSession {
   readonly #session: Session
   readonly #guard: Guard
   readonly #maxPauseMs: number
@@ -53,14 +53,14 @@ export class PostgresSession implements LongSession {
   }
 
   /** Runs statements in one round trip, in the current transaction. */
-  together<T>(work: (session: Session) => Promise<T>): Promise<T> {
+  inOneRoundTrip<T>(work: (session: Session) => Promise<T>): Promise<T> {
     return this.#guard(() => work(this.#session))
   }
 
   async insert(table: string, columns: Columns, rows: readonly (readonly SqlValue[])[]): Promise<void> {
     const types = Object.values(columns)
     const arrays = types.map((type, index) =>
-      columnOf(this.#session, rows, DIALECT.types[type], (row) => row[index]),
+      arrayParameter(this.#session, rows, DIALECT.types[type], (row) => row[index]),
     )
     const values = types.map((type, index) => `$${index + 1}::${DIALECT.types[type]}[]`)
     const text = `INSERT INTO ${table} (${Object.keys(columns)}) SELECT * FROM unnest(${values})`
@@ -122,7 +122,7 @@ export async function transact<T>(
 }
 
 /** A transaction of two round trips: BEGIN with the statements of `read`, and those of `write` with COMMIT. */
-export async function transactInTwoTrips<Found>(
+export async function transactInTwoRoundTrips<Found>(
   session: Session,
   durability: Durability,
   read: (session: Session) => Promise<Found>,
@@ -153,7 +153,7 @@ export async function runAll(session: Session, statements: readonly Statement[])
  * Throws if the server is read-only: a standby may return stale data. A server does not become a standby while a connection
  * is open, so one check per connection is enough.
  */
-export async function checkTakesWrites(session: Session): Promise<void> {
+export async function checkAcceptsWrites(session: Session): Promise<void> {
   const [row] = await session<{ isReadOnly: boolean }[]>`
     SELECT current_setting('transaction_read_only')::boolean AS "isReadOnly"`
   if (row?.isReadOnly !== false) throw new ReadOnly()

@@ -11,18 +11,18 @@ import { type Decision, decide } from '../../core/stock/decide.ts'
 import { keysOf } from '../../core/stock/idempotency.ts'
 import type { InventoryItem, PetStatus } from '../../core/stock/inventory.ts'
 import { PetsLocked, type StockStore } from '../../core/stock/stock-store.ts'
-import { ENTRIES, type LockedRow as EntryRow, type StockRow, toItem, toLockedEntry } from '../log-rows.ts'
+import { ALL_ENTRIES, type LockedRow as EntryRow, type StockRow, toItem, toLockedEntry } from '../log-rows.ts'
 import { isExpiredSql } from '../order-rows.ts'
-import { countedTotals } from '../orders.ts'
+import { orderTotalsCounter } from '../orders.ts'
 import { inLongSession, type StoreClock } from '../sql.ts'
-import { lockCatalog, lockedOnly, readCatalog } from './catalog.ts'
+import { lockCatalog, onlyLockedPets, readCatalog } from './catalog.ts'
 import type { Connection } from './connection.ts'
 import { writeDecision } from './decision.ts'
 import { takeLogNumbers } from './dialect.ts'
-import { hasState, isTaken, LOCK_TIMEOUT, ReadOnly, unavailable } from './failures.ts'
-import { lockKeys, remember, toAnswers } from './idempotency.ts'
-import { maxRowsOf, readOrders, toLockedOrders } from './orders.ts'
-import { arrayOf } from './parameters.ts'
+import { hasState, isDuplicateKey, LOCK_TIMEOUT, ReadOnly, unavailable } from './failures.ts'
+import { lockIdempotencyKeys, remember, toAnswers } from './idempotency.ts'
+import { maxLogRowsOf, readOrders, toLockedOrders } from './orders.ts'
+import { arrayText } from './parameters.ts'
 import { storeTime } from './store-clock.ts'
 import { lockWebhooks, writeWebhooks } from './webhooks.ts'
 
@@ -62,13 +62,13 @@ const MAX_CHANGES = 10_000
  * flushed, and recovery assigns the ids again. So a cursor is valid for one run of the server, which its token identifies, and
  * as long as this process has lost no connection.
  */
-export function stockVerbs(
+export function stockMethods(
   connection: Connection,
   clock: StoreClock,
 ): Omit<StockStore, 'forgetAnswers'> & Pick<OrderStore, 'orderTotals'> {
-  const totals = countedTotals()
+  const totals = orderTotalsCounter()
   const toCursor = ({ server, snapshot, prunings }: SnapshotRow) =>
-    [snapshot, server, prunings, connection.losses].join('@')
+    [snapshot, server, prunings, connection.lossCount].join('@')
 
   const concurrentCommits = Math.max(1, Math.min(MAX_CONCURRENT_COMMITS, Math.floor(connection.poolSize / 2)))
 
@@ -81,7 +81,7 @@ export function stockVerbs(
       const decision = await decideAndWrite(connection, clock, commands, readsOrders, maxLockWaitMs).catch(
         (error: unknown) => {
           // A concurrent commit has just created the same id or barcode: the next attempt finds it.
-          if (!isTaken(error)) throw error
+          if (!isDuplicateKey(error)) throw error
         },
       )
       if (decision === 'expired_holds') {
@@ -111,16 +111,16 @@ export function stockVerbs(
         // Checked again, since a proxy may have moved the connection to another server.
         if (now.isStandby) throw unavailable(new ReadOnly())
         const cursor = toCursor(now)
-        for await (const rows of session.batches<StockRow>(ENTRIES)) onBatch(rows.map(toItem))
+        for await (const rows of session.batches<StockRow>(ALL_ENTRIES)) onBatch(rows.map(toItem))
         return cursor
       }),
 
     stockChangesSince: async (cursor) => {
       const [snapshot = '', server, prunings = '0', losses] = cursor.split('@')
-      if (losses !== String(connection.losses)) return 'too_many'
+      if (losses !== String(connection.lossCount)) return 'too_many'
       const rows = await connection.run((sql) => changedSince(sql, snapshot, prunings))
       const [first] = rows
-      if (first === undefined || losses !== String(connection.losses)) return 'too_many'
+      if (first === undefined || losses !== String(connection.lossCount)) return 'too_many'
       // If neither run of the server is registered, they may be different runs.
       if (first.server === null || first.server !== server) return 'too_many'
       if (first.is_cut || first.reads_all === true || first.log_rows > MAX_CHANGES) return 'too_many'
@@ -167,11 +167,11 @@ async function decideAndWrite(
     (sql) =>
       Promise.all([
         readsCatalog ? lockCatalog(sql, commands) : undefined,
-        keys.length === 0 ? [] : lockKeys(sql, keys),
+        keys.length === 0 ? [] : lockIdempotencyKeys(sql, keys),
         lockPets(sql, commands, clock),
         readsOrders ? readOrders(sql, commands, clock) : undefined,
         readsCatalog ? readCatalog(sql, commands) : undefined,
-        readsCatalog && !readsOrders ? takeLogNumbers(sql, maxRowsOf(commands)) : undefined,
+        readsCatalog && !readsOrders ? takeLogNumbers(sql, maxLogRowsOf(commands)) : undefined,
         readsWebhooks ? lockWebhooks(sql, commands) : undefined,
       ]),
     (sql, [, answers, rows, orders, catalog, numbers, webhooks]) => {
@@ -182,7 +182,7 @@ async function decideAndWrite(
       const entries = new Map(
         rows.map((row) => [row.pet_id, { ...toLockedEntry(row), lastChange: row.last_change }]),
       )
-      const lockedCatalog = catalog && lockedOnly(catalog.found, (petId) => entries.has(petId))
+      const lockedCatalog = catalog && onlyLockedPets(catalog.found, (petId) => entries.has(petId))
       const lockedOrders = orders && toLockedOrders(orders, (petId) => entries.has(petId))
       decision = decide(commands, entries, {
         answers: toAnswers(answers),
@@ -234,7 +234,7 @@ const LOCK_PETS = `
 
 /** In the order of their ids, so that two commits never deadlock over their pets. */
 function lockPets(sql: SQL, commands: readonly SubmittedCommand[], clock: StoreClock) {
-  const petIds = arrayOf(petIdsOf(commands), (petId) => petId)
+  const petIds = arrayText(petIdsOf(commands), (petId) => petId)
   return sql.unsafe<LockedRow[]>(LOCK_PETS, [petIds, clock.given()]).execute()
 }
 
@@ -243,7 +243,7 @@ async function findLockedPets(
   connection: Connection,
   petIds: readonly bigint[],
 ): Promise<ReadonlySet<bigint>> {
-  const ids = arrayOf(petIds, (petId) => petId)
+  const ids = arrayText(petIds, (petId) => petId)
   const rows = await connection.run((sql) =>
     sql<{ pet_id: bigint }[]>`
       WITH free AS MATERIALIZED (

@@ -1,6 +1,6 @@
-import { IS_OF_PET } from '../log-rows.ts'
+import { ID_STEP } from '../generated-ids.ts'
+import { IS_PET_ROW } from '../log-rows.ts'
 import { CROSSINGS_INDEX } from '../low-stock.ts'
-import { ID_STEP } from '../own-ids.ts'
 import { sharedTables } from '../tables.ts'
 import { DIALECT, IDS_PER_NUMBER, WORDS_VECTOR } from './dialect.ts'
 
@@ -71,7 +71,7 @@ export const FIRST_TABLES = `
     detail    text
   );
   CREATE INDEX log_by_xid ON log (xid);
-  CREATE INDEX log_of_entries ON log (pet_id, id) WHERE ${IS_OF_PET};
+  CREATE INDEX log_of_entries ON log (pet_id, id) WHERE ${IS_PET_ROW};
   ${CROSSINGS_INDEX};
 
   CREATE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$

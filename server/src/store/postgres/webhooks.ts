@@ -10,7 +10,7 @@ import {
   webhookIdsOf,
   webhookStatements,
 } from '../webhooks.ts'
-import { arrayOf, toParameter } from './parameters.ts'
+import { arrayText, toParameter } from './parameters.ts'
 
 /** A number that no other lock uses: the ASCII codes of "webhooks". */
 const CREATION_LOCK = 0x776562686f6f6b73n
@@ -26,7 +26,7 @@ export async function lockWebhooks(sql: SQL, commands: readonly Command[]): Prom
     sql
       .unsafe<WebhookRow[]>(
         `SELECT ${WEBHOOK_FIELDS} FROM webhooks WHERE id = ANY ($1::bigint[]) ORDER BY id FOR UPDATE`,
-        [arrayOf(webhookIdsOf(commands), (id) => id)],
+        [arrayText(webhookIdsOf(commands), (id) => id)],
       )
       .execute(),
     sql.unsafe<CreatorRow[]>(CREATOR_COUNTS).execute(),

@@ -15,16 +15,16 @@ import {
   toCategory,
   toPet,
 } from '../catalog-rows.ts'
-import { IS_OF_PET } from '../log-rows.ts'
-import { newThreshold } from '../low-stock.ts'
-import { highestOwn } from '../own-ids.ts'
+import { highestGeneratedId } from '../generated-ids.ts'
+import { IS_PET_ROW } from '../log-rows.ts'
+import { categoryThresholdStatements } from '../low-stock.ts'
 import type { Columns, SqlValue } from '../sql.ts'
-import { DIALECT, ownIds, runStatement, toSqlite } from './dialect.ts'
+import { DIALECT, idGenerator, runStatement, toSqlite } from './dialect.ts'
 
 /** The catalogue inside a commit. */
 export function catalogTables(database: Database) {
-  const petIds = ownIds(database, 'pets')
-  const categoryIds = ownIds(database, 'categories')
+  const petIds = idGenerator(database, 'pets')
+  const categoryIds = idGenerator(database, 'categories')
   const findPet = database.query<object, [bigint]>(
     `SELECT ${PET_FIELDS} FROM stock JOIN pets ON pets.id = pet_id WHERE pet_id = ?`,
   )
@@ -34,7 +34,7 @@ export function catalogTables(database: Database) {
   const findBarcode = database.query<{ id: bigint }, [string]>('SELECT id FROM pets WHERE barcode = ?')
   const petOfCategory = database.query<unknown, [bigint]>('SELECT 1 FROM pets WHERE category_id = ? LIMIT 1')
   const latestRow = database.query<{ id: bigint | null }, [bigint]>(
-    `SELECT max(id) AS id FROM log WHERE pet_id = ? AND ${IS_OF_PET}`,
+    `SELECT max(id) AS id FROM log WHERE pet_id = ? AND ${IS_PET_ROW}`,
   )
   const dropBarcode = database.query<unknown, [bigint]>(
     'UPDATE pets SET barcode = NULL WHERE id = ? AND barcode IS NOT NULL',
@@ -118,13 +118,14 @@ export function catalogTables(database: Database) {
     /** Runs after the log rows of the categories are written. */
     writeThresholds: ({ newThresholds }: CatalogChanges): void => {
       for (const { by, ...category } of newThresholds) {
-        for (const statement of newThreshold(DIALECT, category, by)) runStatement(database, statement)
+        for (const statement of categoryThresholdStatements(DIALECT, category, by))
+          runStatement(database, statement)
       }
     },
   }
 
   function raiseTo(table: 'pets' | 'categories', id: bigint): void {
-    for (const highest of highestOwn([id])) raise[table].run(highest)
+    for (const highest of highestGeneratedId([id])) raise[table].run(highest)
   }
 }
 

@@ -1,7 +1,7 @@
 import type { Changes, Database, SQLQueryBindings } from 'bun:sqlite'
 import type { LogCursor } from '../cursor.ts'
-import { highestId, ID_STEP, OWN_IDS } from '../own-ids.ts'
-import type { Dialect, OwnIds, SqlValue, Statement } from '../sql.ts'
+import { GENERATED_ID_TABLES, highestIdSql, ID_STEP } from '../generated-ids.ts'
+import type { Dialect, GeneratedIdTable, SqlValue, Statement } from '../sql.ts'
 
 /** The id of the last row ever written to the log. The ids of pruned rows are never reused. */
 const LAST_LOG_ID = '(SELECT max(coalesce((SELECT max(id) FROM log), 0), pruned_up_to) FROM log_state)'
@@ -14,18 +14,18 @@ export const DIALECT: Dialect = {
   skipLocked: '',
   indexedBy: (index) => `INDEXED BY ${index}`,
   lookUp: (table, condition) => `CROSS JOIN ${table} ON ${condition}`,
-  listedIds: (parameter) => `SELECT value AS id FROM json_each(${parameter})`,
+  idsInJsonArray: (parameter) => `SELECT value AS id FROM json_each(${parameter})`,
   raiseIds: (table) => `UPDATE last_ids SET ${table} = $1 WHERE ${table} < $1`,
   lockCatalog: [],
   jsonObject: 'json_object',
   keyOrder: 'rowid',
   newIdentity: [
     'UPDATE log_state SET identity = lower(hex(randomblob(8)))',
-    ...OWN_IDS.map(
-      (table) => `UPDATE last_ids SET ${table} = max(${table}, coalesce((${highestId(table)}), ${table}))`,
+    ...GENERATED_ID_TABLES.map(
+      (table) => `UPDATE last_ids SET ${table} = max(${table}, coalesce((${highestIdSql(table)}), ${table}))`,
     ),
   ],
-  skipIds: OWN_IDS.map((table) => `UPDATE last_ids SET ${table} = ${table} + ${ID_STEP}`),
+  skipIds: GENERATED_ID_TABLES.map((table) => `UPDATE last_ids SET ${table} = ${table} + ${ID_STEP}`),
 }
 
 /** bun:sqlite writes the parameters `$1` of a Statement as `?1`. */
@@ -65,7 +65,7 @@ export function upTo(position: bigint | undefined, end: LogEnd): LogEnd {
 }
 
 /** Generates ids for new rows, inside a commit. */
-export function ownIds(database: Database, table: OwnIds) {
+export function idGenerator(database: Database, table: GeneratedIdTable) {
   const last = database.query<{ last: bigint }, []>(`SELECT ${table} AS last FROM last_ids`)
   const setLast = database.query<unknown, [bigint]>(`UPDATE last_ids SET ${table} = ?`)
   const taken = database.query<unknown, [bigint, bigint]>(

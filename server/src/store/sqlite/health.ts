@@ -2,7 +2,7 @@ import { Database } from 'bun:sqlite'
 import { statSync } from 'node:fs'
 import { SECOND } from '../../core/values/clock.ts'
 import { ServiceError } from '../../core/values/errors.ts'
-import { CHECKS, type Check, latestChangeAt } from '../inspection.ts'
+import { CHECKS, type Check, latestChangeAt } from '../health.ts'
 import type { Store } from '../store.ts'
 import type { Connection } from './connection.ts'
 import { isDamage, problemText } from './failures.ts'
@@ -108,7 +108,7 @@ const SQLITE_CHECKS: readonly Check[] = [
   ...CHECKS,
 ]
 
-export function inspectionVerbs(connection: Connection): Pick<Store, 'findDamage' | 'latestChangeAt'> {
+export function inspectionMethods(connection: Connection): Pick<Store, 'findDamage' | 'latestChangeAt'> {
   const { database } = connection
   const integrity = database.query<{ integrity_check: string }, []>('PRAGMA integrity_check(20)')
   const checks = SQLITE_CHECKS.map(({ text, describe }) => {

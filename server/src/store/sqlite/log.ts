@@ -1,13 +1,13 @@
 import type { StockEvents } from '../../core/stock/stock-event.ts'
-import { fromCursor, type LogVerbs, toCursor } from '../cursor.ts'
+import { fromCursor, type LogMethods, toCursor } from '../cursor.ts'
 import { prunableIds } from '../history.ts'
-import { LOG_FIELDS, type LogRow, MAX_BEHIND, toEvent } from '../log-rows.ts'
+import { LOG_FIELDS, type LogRow, MAX_EVENTS_BEHIND, toEvent } from '../log-rows.ts'
 import { statement } from '../sql.ts'
 import type { Connection } from './connection.ts'
 import { readLogEnd, runStatement, upTo } from './dialect.ts'
 
 /** The events are the rows of the log, and their ids are the cursors. */
-export function logVerbs(connection: Connection): LogVerbs {
+export function logMethods(connection: Connection): LogMethods {
   const { database } = connection
   const end = readLogEnd(database)
   // A change of a category is not an event; its effects on pets are.
@@ -41,7 +41,7 @@ export function logVerbs(connection: Connection): LogVerbs {
 
     latestEventCursor: () => connection.readLog((flushed) => toCursor(upTo(flushed, end()))),
 
-    stockEventsAfter: (cursor, limit) => eventsAfter(cursor, limit, MAX_BEHIND),
+    stockEventsAfter: (cursor, limit) => eventsAfter(cursor, limit, MAX_EVENTS_BEHIND),
     eventsAfter: (cursor, limit) => eventsAfter(cursor, limit, undefined),
 
     pruneHistory: (limit, batch) =>

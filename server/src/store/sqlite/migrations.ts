@@ -1,5 +1,5 @@
 import { Database } from 'bun:sqlite'
-import { IS_OF_PET } from '../log-rows.ts'
+import { IS_PET_ROW } from '../log-rows.ts'
 import { CROSSINGS_INDEX } from '../low-stock.ts'
 import { needsMigration, requireOwnTables, type TablesMode } from '../opening.ts'
 import { sharedTables } from '../tables.ts'
@@ -76,7 +76,7 @@ ${FULL_TEXT_INDEX}
     -- The order, pet or category after the change, as JSON.
     detail    TEXT
   ) STRICT;
-  CREATE INDEX log_of_entries ON log (pet_id, id) WHERE ${IS_OF_PET};
+  CREATE INDEX log_of_entries ON log (pet_id, id) WHERE ${IS_PET_ROW};
   ${CROSSINGS_INDEX};
   CREATE TRIGGER log_is_not_edited BEFORE UPDATE ON log
     BEGIN SELECT RAISE(ABORT, 'the log is append-only'); END;

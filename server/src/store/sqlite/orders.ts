@@ -10,7 +10,7 @@ import {
   orderReferencesOf,
   toOrder,
 } from '../order-rows.ts'
-import { ownIds } from './dialect.ts'
+import { idGenerator } from './dialect.ts'
 
 /** The orders inside a commit. */
 export function orderTable(database: Database) {
@@ -21,7 +21,7 @@ export function orderTable(database: Database) {
   const anyExpired = database.query<{ id: bigint }, [number]>(
     `SELECT id FROM orders INDEXED BY orders_by_expiry WHERE ${isExpiredSql('?')} LIMIT 1`,
   )
-  const ids = ownIds(database, 'orders')
+  const ids = idGenerator(database, 'orders')
   const add = database.query<unknown, [bigint, bigint, number, string, number, number | null, number | null]>(
     `INSERT INTO orders (${ORDER_FIELDS}) VALUES (${Object.keys(ORDER_COLUMNS).map(() => '?')})`,
   )

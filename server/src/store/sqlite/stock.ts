@@ -6,15 +6,15 @@ import type { StockStore } from '../../core/stock/stock-store.ts'
 import type { Clock } from '../../core/values/clock.ts'
 import { fromCursor, toCursor } from '../cursor.ts'
 import {
-  ENTRIES,
-  IS_OF_STOCK,
+  ALL_ENTRIES,
   LOCKED_FIELDS,
   type LockedRow,
+  MAY_CHANGE_INVENTORY,
   type StockRow,
   toItem,
   toLockedEntry,
 } from '../log-rows.ts'
-import { countedTotals } from '../orders.ts'
+import { orderTotalsCounter } from '../orders.ts'
 import { inLongSession } from '../sql.ts'
 import { catalogTables } from './catalog.ts'
 import type { Connection } from './connection.ts'
@@ -31,7 +31,7 @@ interface Entry extends LockedEntry {
 /** With more changes than this, loading the whole stock is not slower. */
 const MAX_CHANGES_TO_APPLY = 10_000n
 
-export function stockVerbs(
+export function stockMethods(
   connection: Connection,
   clock: Clock,
 ): Omit<StockStore, 'forgetAnswers'> & Pick<OrderStore, 'orderTotals'> {
@@ -41,7 +41,7 @@ export function stockVerbs(
   const orders = orderTable(database)
   const catalog = catalogTables(database)
   const webhooks = webhookTable(database)
-  const totals = countedTotals()
+  const totals = orderTotalsCounter()
   const write = decisionWriter(database)
   const find = database.query<LockedRow & { last_change: bigint | null }, [bigint]>(
     `SELECT ${LOCKED_FIELDS}, last_change FROM stock WHERE pet_id = ?`,
@@ -52,7 +52,7 @@ export function stockVerbs(
     [bigint, bigint]
   >(`
     SELECT pet_id, after AS quantity, status, max(id)
-    FROM log WHERE id > ? AND id <= ? AND ${IS_OF_STOCK} GROUP BY pet_id
+    FROM log WHERE id > ? AND id <= ? AND ${MAY_CHANGE_INVENTORY} GROUP BY pet_id
   `)
 
   const readEntries = (petIds: Iterable<bigint>) => {
@@ -100,7 +100,7 @@ export function stockVerbs(
         await session.beginRead()
         const [end] = await session.rows<LogEnd>(LOG_END)
         if (end === undefined) throw new Error('the database has no identity: the table log_state is empty')
-        for await (const rows of session.batches<StockRow>(ENTRIES)) onBatch(rows.map(toItem))
+        for await (const rows of session.batches<StockRow>(ALL_ENTRIES)) onBatch(rows.map(toItem))
         return toCursor(end)
       }),
 

@@ -2,28 +2,28 @@ import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { LimitLedger } from '../../core/limits/limit-keepers.ts'
-import { historyVerbs } from '../history.ts'
-import { answerVerbs } from '../idempotency.ts'
-import { keyVerbs } from '../keys.ts'
-import { ledgerStore, usageVerbs } from '../limits.ts'
+import { historyMethods } from '../history.ts'
+import { answerMethods } from '../idempotency.ts'
+import { keyMethods } from '../keys.ts'
+import { ledgerStore, usageMethods } from '../limits.ts'
 import type { OpenOptions } from '../opening.ts'
-import { orderVerbs } from '../orders.ts'
-import { petVerbs } from '../pets.ts'
-import { searchVerbs } from '../search.ts'
+import { orderMethods } from '../orders.ts'
+import { petMethods } from '../pets.ts'
+import { searchMethods } from '../search.ts'
 import type { SqlDatabase } from '../sql.ts'
 import type { Store } from '../store.ts'
-import { contentVerbs, transferVerbs } from '../transfer.ts'
-import { webhookVerbs } from '../webhooks.ts'
+import { contentMethods, transferMethods } from '../transfer.ts'
+import { webhookMethods } from '../webhooks.ts'
 import { Reader, workerAddress } from '../workers.ts'
 import { backUp, requireUsable } from './backup.ts'
 import { Connection } from './connection.ts'
 import { lockForServing, writePause } from './database-files.ts'
-import { damageAtStart, inspectionVerbs, readinessCheck } from './health.ts'
+import { damageAtStart, inspectionMethods, readinessCheck } from './health.ts'
 import { openImport } from './import.ts'
-import { logVerbs } from './log.ts'
+import { logMethods } from './log.ts'
 import { migrate } from './migrations.ts'
 import type { SqliteReaderStart } from './reader-worker.ts'
-import { stockVerbs } from './stock.ts'
+import { stockMethods } from './stock.ts'
 
 /** Opens the file at `path`, or creates it, and migrates its tables unless the options say otherwise. */
 export function openSqliteStore(path: string, options: Partial<OpenOptions> = {}): Store {
@@ -52,7 +52,7 @@ export function openSqliteStore(path: string, options: Partial<OpenOptions> = {}
   connection.stopBlocking()
   const damage = options.exclusive === true ? damageAtStart(path) : undefined
   const ping = readinessCheck(connection, path, damage)
-  const log = logVerbs(connection)
+  const log = logMethods(connection)
   const reader = new Reader(
     () =>
       new Worker(workerAddress('store/sqlite/reader-worker.ts'), {
@@ -66,24 +66,24 @@ export function openSqliteStore(path: string, options: Partial<OpenOptions> = {}
   )
   return {
     clock: now,
-    ...stockVerbs(connection, now),
-    ...answerVerbs(connection),
+    ...stockMethods(connection, now),
+    ...answerMethods(connection),
     ...log,
-    ...webhookVerbs(connection, log, { log: { from: 'log', place: 'id' } }),
-    ...historyVerbs(connection),
-    listRecentHistory: historyVerbs(reader).listRecentHistory,
-    ...petVerbs(connection, now),
-    ...searchVerbs(reader, clock),
-    ...orderVerbs(connection, clock),
-    ...keyVerbs(connection),
-    findKey: keyVerbs(unflushed(connection)).findKey,
-    ...usageVerbs(connection),
+    ...webhookMethods(connection, log, { log: { from: 'log', place: 'id' } }),
+    ...historyMethods(connection),
+    listRecentHistory: historyMethods(reader).listRecentHistory,
+    ...petMethods(connection, now),
+    ...searchMethods(reader, clock),
+    ...orderMethods(connection, clock),
+    ...keyMethods(connection),
+    findKey: keyMethods(unflushed(connection)).findKey,
+    ...usageMethods(connection),
     openLimits: (clock, burstMs) => LimitLedger.open(ledgerStore(connection), clock, burstMs),
-    ...transferVerbs(connection, clock, () => openImport(connection, clock)),
-    ...contentVerbs(connection),
+    ...transferMethods(connection, clock, () => openImport(connection, clock)),
+    ...contentMethods(connection),
     backupTo: (path) => backUp(connection, path),
     writePause: writePause(path),
-    ...inspectionVerbs(connection),
+    ...inspectionMethods(connection),
     findWrongSettings: async () => [],
     ping,
     close: async () => {
