@@ -1,8 +1,9 @@
 import { HAS_CROSSED, THRESHOLD } from './low-stock.ts'
 import type { SqlDatabase } from './sql.ts'
 
-/** An invariant of the tables. The statement counts the rows that violate it. */
+/** An invariant of the tables. */
 export interface Check {
+  /** Counts the rows that violate the invariant, as `found`. */
   readonly text: string
   readonly describe: (found: bigint) => string
 }

@@ -56,8 +56,10 @@ export function petMethods(
   }
 
   /** Makes generated ids start above these ids. */
-  const raiseIds = (table: GeneratedIdTable, ids: readonly bigint[]): Statement[] =>
-    highestGeneratedId(ids).map((highest) => statement(dialect.raiseIds(table), highest))
+  const raiseIds = (table: GeneratedIdTable, ids: readonly bigint[]): Statement[] => {
+    const highest = highestGeneratedId(ids)
+    return highest === undefined ? [] : [statement(dialect.raiseIds(table), highest)]
+  }
 
   return {
     findPet: async (petId) => {

@@ -19,8 +19,16 @@ import { highestGeneratedId } from '../generated-ids.ts'
 import { IS_PET_ROW } from '../log-rows.ts'
 import { categoryThresholdStatements } from '../low-stock.ts'
 import type { Columns, GeneratedIdTable } from '../sql.ts'
-import { BARCODE_LOCK_CLASS, CATALOG_LOCK, DIALECT } from './dialect.ts'
-import { arrayParameters, arrayText, columnArrays, quotedElement, toParameter } from './parameters.ts'
+import {
+  arrayPlaceholders,
+  arrayText,
+  BARCODE_LOCK_CLASS,
+  CATALOG_LOCK,
+  columnArrays,
+  DIALECT,
+  quotedElement,
+  toParameter,
+} from './dialect.ts'
 
 /** The catalogue that a commit has read, and the latest log rows of the pets that the commands name. */
 interface ReadCatalog {
@@ -135,7 +143,7 @@ export function writeCatalog(
     writes.push(sql`DELETE FROM pets WHERE id = ANY (${idArray(removed)}::bigint[])`.execute())
   if (added.length > 0) writes.push(...addPets(sql, added))
   if (changed.length > 0) writes.push(...changePets(sql, changed))
-  writes.push(...writeCategories(sql, categories), ...raiseTo(sql, 'pets', addedIds))
+  writes.push(...writeCategories(sql, categories), ...raiseIdsAbove(sql, 'pets', addedIds))
   for (const { by, ...category } of newThresholds) {
     writes.push(
       sql`SELECT 1 FROM stock WHERE pet_id IN (SELECT id FROM pets WHERE category_id = ${category.id} AND low_stock_at IS NULL)
@@ -156,7 +164,7 @@ const [ADD_ENTRIES, CHANGE_ENTRIES] = writeStatements('stock', 'pet_id', ENTRY_C
 
 function writeStatements(table: string, key: string, columns: Columns): [insert: string, update: string] {
   const names = Object.keys(columns)
-  const rows = `unnest(${arrayParameters(columns)})`
+  const rows = `unnest(${arrayPlaceholders(columns)})`
   const changes = names.map((name) => `${name} = now.${name}`)
   return [
     `INSERT INTO ${table} (${names}) SELECT * FROM ${rows}`,
@@ -207,12 +215,13 @@ function writeCategories(sql: SQL, categories: CatalogChanges['categories']): Pr
       ).execute(),
     )
   }
-  return [...writes, ...raiseTo(sql, 'categories', [...categories.keys()])]
+  return [...writes, ...raiseIdsAbove(sql, 'categories', [...categories.keys()])]
 }
 
 /** Makes generated ids start above these ids. */
-function raiseTo(sql: SQL, table: GeneratedIdTable, ids: readonly bigint[]): Promise<unknown>[] {
-  return highestGeneratedId(ids).map((highest) => sql.unsafe(DIALECT.raiseIds(table), [highest]).execute())
+function raiseIdsAbove(sql: SQL, table: GeneratedIdTable, ids: readonly bigint[]): Promise<unknown>[] {
+  const highest = highestGeneratedId(ids)
+  return highest === undefined ? [] : [sql.unsafe(DIALECT.raiseIds(table), [highest]).execute()]
 }
 
 function idArray(ids: readonly bigint[]): string {

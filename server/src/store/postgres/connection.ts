@@ -2,7 +2,7 @@ import { SQL } from 'bun'
 import { SECOND } from '../../core/values/clock.ts'
 import type { Durability, SqlDatabase, SqlValue, Statement } from '../sql.ts'
 import { type Host, optionsFrom, type PostgresSettings, readAddress } from './connection-options.ts'
-import { DIALECT } from './dialect.ts'
+import { DIALECT, toParameter } from './dialect.ts'
 import {
   AnswerTimeout,
   hasState,
@@ -17,7 +17,6 @@ import {
   unusableHosts,
   withTimeout,
 } from './failures.ts'
-import { toParameter } from './parameters.ts'
 import {
   checkAcceptsWrites,
   PostgresLongSession,

@@ -9,9 +9,8 @@ import {
 } from '../../core/stock/stock-draft.ts'
 import { detailOf, petIdOf } from '../log-rows.ts'
 import { writeCatalog } from './catalog.ts'
-import { logIdsFrom } from './dialect.ts'
+import { arrayText, logIdsFrom, quotedElement } from './dialect.ts'
 import { writeChangedOrders } from './orders.ts'
-import { arrayText, quotedElement } from './parameters.ts'
 
 /** The state before the commit, as far as writing the decision needs it. */
 interface StateBefore {

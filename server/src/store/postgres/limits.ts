@@ -3,7 +3,7 @@ import type { CountedRequests, RequestCount, SharedLimitStore } from '../../core
 import { type Clock, DAY, MINUTE } from '../../core/values/clock.ts'
 import { LIMIT_ROWS, type LimitRow, saveStatements, toStates } from '../limits.ts'
 import type { Connection } from './connection.ts'
-import { arrayParameter } from './parameters.ts'
+import { bunArray } from './dialect.ts'
 import { runAll } from './session.ts'
 import { storeTime } from './store-clock.ts'
 
@@ -38,7 +38,7 @@ async function changeLockedRows(
   await connection.readThenWrite(
     'forgettable',
     (sql) => {
-      const keys = arrayParameter(sql, keyIds, 'TEXT', (keyId) => keyId)
+      const keys = bunArray(sql, keyIds, 'TEXT', (keyId) => keyId)
       // The second statement starts after the rows are locked, so it reads their latest versions.
       return Promise.all([
         sql<Pick<LimitRow, 'key_id'>[]>`
@@ -61,7 +61,7 @@ async function changeLockedRows(
 function addRows(sql: SQL, keyIds: readonly string[]) {
   return sql`
     INSERT INTO limit_windows SELECT key_id, 0, 0, 0, 0, 0, 0, NULL
-    FROM unnest(${arrayParameter(sql, keyIds, 'TEXT', (keyId) => keyId)}) AS new (key_id) ORDER BY key_id
+    FROM unnest(${bunArray(sql, keyIds, 'TEXT', (keyId) => keyId)}) AS new (key_id) ORDER BY key_id
     ON CONFLICT DO NOTHING`
 }
 
@@ -123,10 +123,10 @@ function count(sql: SQL, counts: readonly RequestCount[], now: number | null) {
   }
   const asked = counts.toSorted((first, second) => (first.keyId < second.keyId ? -1 : 1))
   return sql.unsafe<CountedRow[]>(COUNT_SEVERAL, [
-    arrayParameter(sql, asked, 'TEXT', ({ keyId }) => keyId),
-    arrayParameter(sql, asked, 'BIGINT', ({ requests }) => requests),
-    arrayParameter(sql, asked, 'BIGINT', ({ limits }) => limits.perMinute),
-    arrayParameter(sql, asked, 'BIGINT', ({ limits }) => limits.perDay),
+    bunArray(sql, asked, 'TEXT', ({ keyId }) => keyId),
+    bunArray(sql, asked, 'BIGINT', ({ requests }) => requests),
+    bunArray(sql, asked, 'BIGINT', ({ limits }) => limits.perMinute),
+    bunArray(sql, asked, 'BIGINT', ({ limits }) => limits.perDay),
     now,
   ])
 }

@@ -4,8 +4,7 @@ import { type LockedOrders, MAX_EXPIRED_HOLDS } from '../../core/orders/orders-d
 import { type Command, petIdsOf, sizeOf } from '../../core/stock/command.ts'
 import { isExpiredSql, ORDER_FIELDS, type OrderRecord, orderReferencesOf, toOrder } from '../order-rows.ts'
 import type { StoreClock } from '../sql.ts'
-import { logNumbersFor, parseArrayText, takeLogNumbersSql } from './dialect.ts'
-import { arrayText } from './parameters.ts'
+import { arrayText, logNumbersFor, parseArrayText, takeLogNumbersSql } from './dialect.ts'
 import { storeTime } from './store-clock.ts'
 
 /** The time, the numbers taken from sequences, and an order if there is one. */

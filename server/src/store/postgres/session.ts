@@ -1,7 +1,6 @@
 import type { Columns, Durability, LongSession, SqlValue, Statement } from '../sql.ts'
-import { DIALECT } from './dialect.ts'
+import { bunArray, DIALECT, toParameter } from './dialect.ts'
 import { ReadOnly } from './failures.ts'
-import { arrayParameter, toParameter } from './parameters.ts'
 import type { Session } from './session-pool.ts'
 
 /** Rows that are fetched at once. */
@@ -60,7 +59,7 @@ export class PostgresLongSession implements LongSession {
   async insert(table: string, columns: Columns, rows: readonly (readonly SqlValue[])[]): Promise<void> {
     const types = Object.values(columns)
     const arrays = types.map((type, index) =>
-      arrayParameter(this.#session, rows, DIALECT.types[type], (row) => row[index]),
+      bunArray(this.#session, rows, DIALECT.types[type], (row) => row[index]),
     )
     const values = types.map((type, index) => `$${index + 1}::${DIALECT.types[type]}[]`)
     const text = `INSERT INTO ${table} (${Object.keys(columns)}) SELECT * FROM unnest(${values})`

@@ -8,7 +8,13 @@ import {
   typedResults,
 } from '../../core/stock/command.ts'
 import { type Decision, decide } from '../../core/stock/decide.ts'
-import { keysOf } from '../../core/stock/idempotency.ts'
+import {
+  type Answers,
+  answerId,
+  type IdempotencyKey,
+  keysOf,
+  type RememberedAnswer,
+} from '../../core/stock/idempotency.ts'
 import type { InventoryItem, PetStatus } from '../../core/stock/inventory.ts'
 import { PetsLocked, type StockStore } from '../../core/stock/stock-store.ts'
 import { ALL_ENTRIES, type LockedRow as EntryRow, type StockRow, toItem, toLockedEntry } from '../log-rows.ts'
@@ -18,11 +24,9 @@ import { inLongSession, type StoreClock } from '../sql.ts'
 import { lockCatalog, onlyLockedPets, readCatalog } from './catalog.ts'
 import type { Connection } from './connection.ts'
 import { writeDecision } from './decision.ts'
-import { takeLogNumbers } from './dialect.ts'
+import { arrayText, quotedElement, takeLogNumbers } from './dialect.ts'
 import { hasState, isDuplicateKey, LOCK_TIMEOUT, ReadOnly, unavailable } from './failures.ts'
-import { lockIdempotencyKeys, remember, toAnswers } from './idempotency.ts'
 import { maxLogRowsOf, readOrders, toLockedOrders } from './orders.ts'
-import { arrayText } from './parameters.ts'
 import { storeTime } from './store-clock.ts'
 import { lockWebhooks, writeWebhooks } from './webhooks.ts'
 
@@ -253,4 +257,51 @@ async function findLockedPets(
         AND pet_id NOT IN (SELECT pet_id FROM free)`.execute(),
   )
   return new Set(rows.map(({ pet_id }) => pet_id))
+}
+
+interface AnswerRow {
+  key_id: string
+  key: string
+  fingerprint: string
+  answer: string
+  at: bigint
+}
+
+/**
+ * Locks the keys in the given order. A new key gets a row without an answer, which concurrent commits with the same key wait
+ * for; a known key is locked and read.
+ */
+function lockIdempotencyKeys(sql: SQL, keys: readonly IdempotencyKey[]) {
+  return sql<AnswerRow[]>`
+    INSERT INTO idempotency (key_id, key, fingerprint, answer, at)
+    SELECT key_id, key, '', '', at FROM unnest(
+      ${arrayText(keys, ({ keyId }) => quotedElement(keyId))}::text[],
+      ${arrayText(keys, ({ key }) => quotedElement(key))}::text[],
+      ${arrayText(keys, ({ at }) => at)}::bigint[]
+    ) AS named (key_id, key, at)
+    ON CONFLICT (key_id, key) DO UPDATE SET at = idempotency.at
+    RETURNING key_id, key, fingerprint, answer, at`.execute()
+}
+
+function toAnswers(rows: readonly AnswerRow[]): Answers {
+  const answers = new Map<string, RememberedAnswer>()
+  for (const { key_id: keyId, key, fingerprint, answer, at } of rows) {
+    if (answer === '') continue
+    answers.set(answerId({ keyId, key }), { keyId, key, fingerprint, answer, at: Number(at) })
+  }
+  return answers
+}
+
+function remember(sql: SQL, answers: readonly RememberedAnswer[]) {
+  return sql`
+    INSERT INTO idempotency (key_id, key, fingerprint, answer, at)
+    SELECT * FROM unnest(
+      ${arrayText(answers, ({ keyId }) => quotedElement(keyId))}::text[],
+      ${arrayText(answers, ({ key }) => quotedElement(key))}::text[],
+      ${arrayText(answers, ({ fingerprint }) => quotedElement(fingerprint))}::text[],
+      ${arrayText(answers, ({ answer }) => quotedElement(answer))}::text[],
+      ${arrayText(answers, ({ at }) => at)}::bigint[]
+    )
+    ON CONFLICT (key_id, key)
+    DO UPDATE SET fingerprint = excluded.fingerprint, answer = excluded.answer, at = excluded.at`.execute()
 }

@@ -68,7 +68,7 @@ export async function openPostgresStore(
     ...answerMethods(connection),
     ...log,
     ...webhookMethods(connection, log, {
-      log: { from: 'log_places JOIN log ON id = log_id', place: 'place' },
+      log: { source: 'log_places JOIN log ON id = log_id', position: 'place' },
       lease: { owner: `${process.pid} ${crypto.randomUUID()}`, clock },
     }),
     ...historyMethods(connection),

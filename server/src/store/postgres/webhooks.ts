@@ -10,7 +10,7 @@ import {
   webhookIdsOf,
   webhookStatements,
 } from '../webhooks.ts'
-import { arrayText, toParameter } from './parameters.ts'
+import { arrayText, toParameter } from './dialect.ts'
 
 /** A number that no other lock uses: the ASCII codes of "webhooks". */
 const CREATION_LOCK = 0x776562686f6f6b73n

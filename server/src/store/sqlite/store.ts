@@ -10,7 +10,7 @@ import type { OpenOptions } from '../opening.ts'
 import { orderMethods } from '../orders.ts'
 import { petMethods } from '../pets.ts'
 import { searchMethods } from '../search.ts'
-import type { SqlDatabase } from '../sql.ts'
+import type { SqlDatabase, StoreClock } from '../sql.ts'
 import type { Store } from '../store.ts'
 import { contentMethods, transferMethods } from '../transfer.ts'
 import { webhookMethods } from '../webhooks.ts'
@@ -25,15 +25,15 @@ import { migrate } from './migrations.ts'
 import type { SqliteReaderStart } from './reader-worker.ts'
 import { stockMethods } from './stock.ts'
 
-/** Opens the file at `path`, or creates it, and migrates its tables unless the options say otherwise. */
+/** Opens or creates the file at `path`, and migrates its tables unless the options forbid it. */
 export function openSqliteStore(path: string, options: Partial<OpenOptions> = {}): Store {
   const { clock: now = Date.now } = options
-  const clock = { sql: (given: string) => given, given: now }
+  const clock: StoreClock = { sql: (given) => given, given: now }
   requireUsable(path)
   let lock: ReturnType<typeof lockForServing> | undefined
   let opened: Connection | undefined
   try {
-    // Lock before the file is touched: another process may be serving or replacing it.
+    // Takes the lock before it opens the file, because another process may be serving or replacing the file.
     if (options.exclusive === true && path !== ':memory:') {
       mkdirSync(dirname(path), { recursive: true })
       lock = lockForServing(path)
@@ -61,7 +61,7 @@ export function openSqliteStore(path: string, options: Partial<OpenOptions> = {}
           ...(options.readerGate === undefined ? {} : { gate: options.readerGate }),
         } satisfies SqliteReaderStart,
       }),
-    // The worker may have read commits that are not flushed yet, so its results wait like reads of this connection.
+    // The worker may have read commits that are not flushed yet, so its answers wait for the flush.
     (answer) => connection.read(() => answer),
   )
   return {
@@ -69,14 +69,14 @@ export function openSqliteStore(path: string, options: Partial<OpenOptions> = {}
     ...stockMethods(connection, now),
     ...answerMethods(connection),
     ...log,
-    ...webhookMethods(connection, log, { log: { from: 'log', place: 'id' } }),
+    ...webhookMethods(connection, log, { log: { source: 'log', position: 'id' } }),
     ...historyMethods(connection),
     listRecentHistory: historyMethods(reader).listRecentHistory,
     ...petMethods(connection, now),
     ...searchMethods(reader, clock),
     ...orderMethods(connection, clock),
     ...keyMethods(connection),
-    findKey: keyMethods(unflushed(connection)).findKey,
+    findKey: keyMethods(withUnflushedReads(connection)).findKey,
     ...usageMethods(connection),
     openLimits: (clock, burstMs) => LimitLedger.open(ledgerStore(connection), clock, burstMs),
     ...transferMethods(connection, clock, () => openImport(connection, clock)),
@@ -95,10 +95,10 @@ export function openSqliteStore(path: string, options: Partial<OpenOptions> = {}
 }
 
 /**
- * Reads commits without waiting for their flush, so that looking up a key does not wait for the disk. A new key is
- * returned to its owner after the flush, and refusing a revoked key a moment too early does no harm.
+ * Reads commits before they are flushed, so that looking up a key does not wait for the disk. This is safe: a new key is
+ * returned to its owner only after the flush, and refusing a revoked key a moment too early does no harm.
  */
-function unflushed(connection: Connection): SqlDatabase {
+function withUnflushedReads(connection: Connection): SqlDatabase {
   return {
     dialect: connection.dialect,
     rows: (text, ...values) => connection.rowsUnflushed(text, ...values),
