@@ -30,7 +30,7 @@ export function highestIdSql(table: GeneratedIdTable): string {
   const existing = `SELECT max(id) AS id FROM ${table} WHERE ${isGeneratedIdSql('id')}`
   const logged = `SELECT max(pet_id) FROM log WHERE ${IS_PET_ROW} AND ${isGeneratedIdSql('pet_id')}`
   const ids = table === 'pets' ? `${existing} UNION ALL ${logged}` : existing
-  return `SELECT max(id) AS highest FROM (${ids}) AS own`
+  return `SELECT max(id) AS highest FROM (${ids}) AS ids`
 }
 
 /** The highest of these ids that generated ids have to be above. */

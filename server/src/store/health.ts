@@ -34,8 +34,8 @@ export const CHECKS: readonly Check[] = [
   },
   {
     text: `SELECT count(*) AS found FROM stock
-        LEFT JOIN (SELECT pet_id, sum(quantity) AS held FROM orders WHERE state = 'open' GROUP BY pet_id) AS open_ones
-          ON open_ones.pet_id = stock.pet_id
+        LEFT JOIN (SELECT pet_id, sum(quantity) AS held FROM orders WHERE state = 'open' GROUP BY pet_id) AS open_orders
+          ON open_orders.pet_id = stock.pet_id
         WHERE reserved <> coalesce(held, 0)`,
     describe: (pets) => `the reserved units of ${pets} pets differ from their open orders`,
   },

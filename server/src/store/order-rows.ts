@@ -9,10 +9,10 @@ export const ORDER_COLUMNS = columnsOf(ORDER)
 export const ORDER_FIELDS = selectList(ORDER)
 export const toOrder = rowReader(ORDER)
 
-/** The condition that an order is an expired hold, written for the partial indexes of holds. `now` is the store's time. */
+/** A condition on orders: the order is an expired hold. It is written so that the partial indexes of holds can be used. */
 export const isExpiredSql = (now: string) => `state = 'open' AND expires_at <= ${now}`
 
-/** The log keeps the whole order, because the order changes later. */
+/** The log holds a copy of the whole order, because the order may change later. */
 export function orderDetail(change: OrderChange, order: Order): string {
   return detailText(ORDER, order, { change })
 }
@@ -22,7 +22,7 @@ export function fromOrderDetail(text: string): { readonly change: OrderChange; r
   return { change: changeKindIn(detail, ORDER_CHANGES), order: recordFromDetail(ORDER, detail) }
 }
 
-/** The orders that the commands name, and how many they create. */
+/** The orders that the commands name, and the number of orders that they create. */
 export function orderReferencesOf(commands: readonly Command[]) {
   const orderIds: bigint[] = []
   let newOrders = 0

@@ -199,7 +199,11 @@ export function pageSuite(name: string, underTest: StoreUnderTest): void {
       test('reads a limited number of rows per page, and continues from there', async () => {
         const database = await underTest.connect()
         try {
-          const inSteps = historyMethods(database, { most: 2, step: 1, budgetMs: Number.POSITIVE_INFINITY })
+          const inSteps = historyMethods(database, {
+            maxRows: 2,
+            rowsPerStep: 1,
+            budgetMs: Number.POSITIVE_INFINITY,
+          })
           for (const [filter, afters] of AFTERS) {
             expect(await aftersOf(inSteps, filter, 9)).toEqual([...afters])
           }
@@ -213,7 +217,7 @@ export function pageSuite(name: string, underTest: StoreUnderTest): void {
       test('starts no further step after its time budget, and continues from there', async () => {
         const database = await underTest.connect()
         try {
-          const oneStep = historyMethods(database, { most: 1_000, step: 1, budgetMs: 0 })
+          const oneStep = historyMethods(database, { maxRows: 1_000, rowsPerStep: 1, budgetMs: 0 })
           const first = await oneStep.listRecentHistory(9, undefined, { who: 'nobody' })
           expect(first).toEqual({ entries: [], next: expect.any(String) })
           for (const [filter, afters] of AFTERS) {
@@ -257,7 +261,11 @@ export function pageSuite(name: string, underTest: StoreUnderTest): void {
         }
         const database = await underTest.connect()
         try {
-          const twoRows = historyMethods(database, { most: 2, step: 1, budgetMs: Number.POSITIVE_INFINITY })
+          const twoRows = historyMethods(database, {
+            maxRows: 2,
+            rowsPerStep: 1,
+            budgetMs: Number.POSITIVE_INFINITY,
+          })
           for (const petId of [undefined, 2n]) {
             const page = await twoRows.listRecentHistory(9, undefined, {
               petId,

@@ -12,34 +12,36 @@ import { writeCatalog } from './catalog.ts'
 import { arrayText, logIdsFrom, quotedElement } from './dialect.ts'
 import { writeChangedOrders } from './orders.ts'
 
-/** The state before the commit, as far as writing the decision needs it. */
+/** The state before the commit that writing the decision depends on. */
 interface StateBefore {
-  /** A pet's latest log row before the commit. */
+  /** The id of a pet's latest log row. */
   readonly lastChangeOf: (petId: bigint) => bigint | null
-  /** Numbers from the sequence of the log; if `undefined`, the statement takes them itself. */
+  /** Numbers that the commit has taken from `log_ids`. They are `undefined` if only quantities can change. */
   readonly numbers?: readonly bigint[] | undefined
-  /** The pets before the commit, if the catalogue changes. */
+  /** The pets, if the catalogue changes. */
   readonly pets?: LockedCatalog['pets'] | undefined
 }
 
-/** Writes a decision inside a commit. */
+/** Starts the statements that write a decision inside a commit. All of them are sent in one round trip. */
 export function writeDecision(sql: SQL, decision: WrittenDecision, before: StateBefore): Promise<unknown>[] {
   const { records, orders, catalog, reserved, low } = decision
   if (before.numbers === undefined)
     return records.length === 0 ? [] : [writeQuantityChanges(sql, decision, before)]
   const idOf = logIdsFrom(before.numbers)
   const { added, changed } = orders ?? { added: [], changed: [] }
-  const isUnchanged = records.length === 0 && reserved.size === 0 && low.size === 0
-  return [
-    ...(catalog === undefined ? [] : writeCatalog(sql, catalog, before.pets ?? new Map())),
-    ...(records.every((row) => row.kind === 'order') ? [] : [writeOtherLogRows(sql, decision, before, idOf)]),
-    ...(isUnchanged && added.length === 0 ? [] : [writeOrdersAndStock(sql, decision, idOf)]),
-    ...(changed.length === 0 ? [] : [writeChangedOrders(sql, changed)]),
-  ]
+  const changesStock = records.length > 0 || reserved.size > 0 || low.size > 0
+  const writes: Promise<unknown>[] = []
+  if (catalog !== undefined) writes.push(...writeCatalog(sql, catalog, before.pets ?? new Map()))
+  if (records.some(({ kind }) => kind !== 'order'))
+    writes.push(writeOtherLogRows(sql, decision, before, idOf))
+  if (changesStock || added.length > 0) writes.push(writeOrdersAndStock(sql, decision, idOf))
+  if (changed.length > 0) writes.push(writeChangedOrders(sql, changed))
+  return writes
 }
 
+// These functions read the columns of a log row; `undefined` becomes NULL.
 const quantityRecord = (row: LogRecord) => (row.kind === 'change' ? row : undefined)
-const petRecord = (row: LogRecord) => (isPetRecord(row) ? row : undefined)
+const statusIn = (row: LogRecord) => (isPetRecord(row) ? row.status : undefined)
 const quantityBefore = (row: LogRecord) =>
   row.kind === 'change' || row.kind === 'removed' ? row.before : undefined
 const quantityAfter = (row: LogRecord) =>
@@ -47,8 +49,8 @@ const quantityAfter = (row: LogRecord) =>
 const quotedDetail = (row: LogRecord) => quotedElement(detailOf(row) ?? undefined)
 
 /**
- * Writes a decision in which only quantities change. The number is taken while the pets are locked, so the ids of a pet's
- * rows have the order of its changes.
+ * Writes a decision in which only quantities change. The statement takes the sequence number for the log ids while the pets
+ * are locked, so the ids of a pet's rows are in the order of its changes.
  */
 function writeQuantityChanges(
   sql: SQL,
@@ -67,7 +69,7 @@ function writeQuantityChanges(
         ${arrayText(rows, petIdOf)}::bigint[],
         ${arrayText(rows, quantityBefore)}::bigint[],
         ${arrayText(rows, quantityAfter)}::bigint[],
-        ${arrayText(rows, (row) => petRecord(row)?.status)}::text[],
+        ${arrayText(rows, statusIn)}::text[],
         ${arrayText(rows, ({ by }) => by.at)}::bigint[],
         ${arrayText(rows, ({ by }) => quotedElement(by.keyId))}::text[],
         ${arrayText(rows, previousOf)}::bigint[],
@@ -109,7 +111,7 @@ function writeOtherLogRows(
       ${arrayText(rows, ([, row]) => petIdOf(row))}::bigint[],
       ${arrayText(rows, ([, row]) => quantityBefore(row))}::bigint[],
       ${arrayText(rows, ([, row]) => quantityAfter(row))}::bigint[],
-      ${arrayText(rows, ([, row]) => petRecord(row)?.status)}::text[],
+      ${arrayText(rows, ([, row]) => statusIn(row))}::text[],
       ${arrayText(rows, ([, { by }]) => by.at)}::bigint[],
       ${arrayText(rows, ([, { by }]) => quotedElement(by.keyId))}::text[],
       ${arrayText(rows, ([, row]) => previousOf(row))}::bigint[],
@@ -119,29 +121,26 @@ function writeOtherLogRows(
     )`.execute()
 }
 
-/** Writes the log rows of orders, the stock and the new orders in one round trip. */
+/** Writes the log rows of orders, the stock and the new orders in one statement. */
 function writeOrdersAndStock(
   sql: SQL,
   { records, reserved, low, orders }: WrittenDecision,
   idOf: (index: number) => bigint,
 ): Promise<unknown> {
   const logged: { readonly id: bigint; readonly row: OrderChangeRecord }[] = []
-  const last = new Map<bigint, PetRecord>()
+  const lastRecords = new Map<bigint, PetRecord>()
   for (const [index, row] of records.entries()) {
     if (row.kind === 'order') logged.push({ id: idOf(index), row })
-    else if (isPetRecord(row) && row.isLast) last.set(row.petId, row)
+    else if (isPetRecord(row) && row.isLast) lastRecords.set(row.petId, row)
   }
   const added = orders?.added ?? []
-  const pets =
-    last.size === 0 && low.size === 0
-      ? [...reserved.keys()]
-      : [...new Set([...last.keys(), ...reserved.keys(), ...low.keys()])]
+  const pets = [...new Set([...lastRecords.keys(), ...reserved.keys(), ...low.keys()])]
   const quantityOf = (petId: bigint) => {
-    const row = last.get(petId)
+    const row = lastRecords.get(petId)
     return row === undefined ? undefined : quantityAfter(row)
   }
   const lastChangeOf = (petId: bigint) => {
-    const row = last.get(petId)
+    const row = lastRecords.get(petId)
     return row === undefined ? undefined : idOf(row.index)
   }
   return sql`
@@ -178,5 +177,6 @@ function writeOrdersAndStock(
 }
 
 function booleanText(value: boolean | undefined): string | undefined {
-  return value === undefined ? undefined : value ? 't' : 'f'
+  if (value === undefined) return undefined
+  return value ? 't' : 'f'
 }

@@ -25,7 +25,7 @@ import { DatabaseClock, readStoreTime, storeClock } from './store-clock.ts'
 
 export type { PostgresSettings } from './connection-options.ts'
 
-const HOW_TO_BACK_UP =
+const BACKUP_ADVICE =
   'back up PostgreSQL with its own tools: pg_dump --format=custom --file=FILE "$DATABASE_URL"'
 
 export const DEFAULT_POSTGRES_SETTINGS: PostgresSettings = {
@@ -58,8 +58,9 @@ export async function openPostgresStore(
   const log = logMethods(connection)
   const readiness = new ReadinessCheck(connection)
   const reader = new Reader(() => {
-    const { clock: _, ...copied } = settings
-    const workerData: PostgresReaderStart = { url, settings: { ...copied, poolSize: 1 } }
+    // The clock is a function, which cannot be sent to a worker.
+    const { clock: _, ...workerSettings } = settings
+    const workerData: PostgresReaderStart = { url, settings: { ...workerSettings, poolSize: 1 } }
     return new Worker(workerAddress('store/postgres/reader-worker.ts'), { workerData })
   })
   return {
@@ -81,7 +82,7 @@ export async function openPostgresStore(
       new SharedLimits(sharedLimitStore(connection, settings.clock), burstMs),
     ...transferMethods(connection, clock, () => openImport(connection, clock)),
     ...contentMethods(connection),
-    backupTo: () => Promise.reject(new Error(HOW_TO_BACK_UP)),
+    backupTo: () => Promise.reject(new Error(BACKUP_ADVICE)),
     ...inspectionMethods(connection),
     ping: () => readiness.run(),
     findWrongSettings: () => findDroppedSettings(connection, sessionSettings(settings)),

@@ -12,12 +12,12 @@ import {
 } from '../webhooks.ts'
 import { arrayText, toParameter } from './dialect.ts'
 
-/** A number that no other lock uses: the ASCII codes of "webhooks". */
+/** An advisory lock. The number is arbitrary: the ASCII codes of "webhooks". */
 const CREATION_LOCK = 0x776562686f6f6b73n
 
 /**
  * Locks and reads the webhooks that the commands name, in the order of their ids, and counts all webhooks. Commits that
- * create a webhook take turns, so that concurrent commits cannot exceed the limits.
+ * create a webhook run one after the other, so that together they do not exceed the limits.
  */
 export async function lockWebhooks(sql: SQL, commands: readonly Command[]): Promise<LockedWebhooks> {
   const createsWebhook = commands.some(({ type }) => type === 'create_webhook')

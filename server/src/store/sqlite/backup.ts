@@ -40,7 +40,7 @@ export async function backUp(connection: Connection, path: string): Promise<void
         truncateSync(path)
         throw error
       }
-      // Names the path of the copy, because its disk may be the one that failed.
+      // The message names the copy, because the disk of the copy may have failed.
       throw new Error(`the backup failed: ${problemText(error, path)}`, { cause: error })
     }
   })

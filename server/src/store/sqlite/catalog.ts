@@ -95,7 +95,7 @@ export function catalogTables(database: Database) {
     latestLogRow: (petId: bigint): bigint | null => findLatestLogRow.get(petId)?.id ?? null,
 
     write: ({ pets, categories }: CatalogChanges): void => {
-      // Barcodes are unique, so all old ones are cleared before any new one is written.
+      // Barcodes are unique, so all old barcodes are cleared before a new barcode is written.
       for (const id of pets.keys()) clearBarcode.run(id)
       for (const [id, changed] of pets) {
         if (changed === undefined) {

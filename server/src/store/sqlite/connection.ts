@@ -187,7 +187,7 @@ export class Connection implements SqlDatabase, LongSession {
     }
   }
 
-  /** A second connection to the same file, so that long work does not block this one. */
+  /** Opens a second connection to the same file, so that long work does not block this connection. */
   async longSession(): Promise<Connection> {
     const session = Connection.open(this.#path, LONG_SESSION_CACHE_PAGES)
     session.stopBlocking()
@@ -221,7 +221,7 @@ export class Connection implements SqlDatabase, LongSession {
       for (; next + ROWS_PER_INSERT <= rows.length; next += ROWS_PER_INSERT) {
         insertRows(rows.slice(next, next + ROWS_PER_INSERT))
       }
-      // One by one, so that there are only two prepared statements.
+      // The remaining rows are inserted one by one, so that there are only two prepared statements.
       for (const row of rows.slice(next)) insertRows([row])
     })
     return this.read(insertAll)

@@ -123,7 +123,7 @@ export function deletedLogOf(path: string): string | undefined {
   return isServiceRunning(path) && !existsSync(`${path}-wal`) ? `${path}-wal` : undefined
 }
 
-/** If root creates the lock file, the owner of the database becomes its owner, who could not use it otherwise. */
+/** If root creates the lock file, the file gets the owner of the database. Otherwise the service could not use it. */
 function createLockFile(lockPath: string, path: string): void {
   const owner = process.getuid?.() === 0 ? statSync(path, { throwIfNoEntry: false }) : undefined
   try {

@@ -5,7 +5,7 @@ import { needsMigration, requireOwnTables, type TablesMode } from '../opening.ts
 import { sharedTables } from '../tables.ts'
 import { DIALECT } from './dialect.ts'
 
-/** Created by the first migration and dropped by a later one. */
+/** The first migration creates this index, and a later migration drops it. */
 export const FULL_TEXT_INDEX = `\
   -- The words consist of letters, digits and blanks only, and this tokenizer does not change them.
   CREATE VIRTUAL TABLE pet_words USING fts5 (
@@ -39,7 +39,7 @@ export const FIRST_TABLES = `
 ${FULL_TEXT_INDEX}
   -- The units on the shelf and how many of them open orders reserve, correct at every commit. The status is in this table
   -- and not in pets, so that listing the stock reads one narrow table. last_change is the pet's latest row in the log, and
-  -- each row links to the previous one. An index by pet would also find these rows, but every update would write to a random
+  -- each row links to the previous row. An index by pet would also find these rows, but every update would write to a random
   -- page of the index.
   CREATE TABLE stock (
     pet_id      INTEGER PRIMARY KEY REFERENCES pets (id) ON DELETE CASCADE,
@@ -103,12 +103,12 @@ ${FULL_TEXT_INDEX}
 
   ${sharedTables({
     ...DIALECT.types,
-    id: 'TEXT',
-    number: '',
+    bytewiseText: 'TEXT',
+    insertionOrder: '',
     serial: 'INTEGER PRIMARY KEY AUTOINCREMENT',
-    plain: 'STRICT',
-    byKey: 'STRICT, WITHOUT ROWID',
-    hot: 'STRICT',
+    plainTable: 'STRICT',
+    keyedTable: 'STRICT, WITHOUT ROWID',
+    hotTable: 'STRICT',
   })}
 `
 

@@ -95,7 +95,7 @@ interface FlushQueueParts {
 }
 
 /**
- * Flushes written commits. One flush runs at a time, and commits that are written meanwhile share the next one. No
+ * Flushes written commits. One flush runs at a time, and commits that are written meanwhile share the next flush. No
  * commit may be acknowledged or shown before it is flushed.
  */
 export class FlushQueue {
