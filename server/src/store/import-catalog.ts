@@ -29,8 +29,9 @@ const STORED_PET: StoredColumns = {
 
 /** The columns of `pets` except the id. */
 const RECORD_COLUMNS = Object.keys(PET_COLUMNS).filter((column) => column !== 'id')
-/** Conditions on `differing`: the row changes a column of `pets`, and the row needs a log row of the kind `pet`. */
+/** A condition on `differing`: the row changes a column of `pets`. */
 const CHANGES_RECORD = `(${RECORD_COLUMNS.map((column) => `old_${column}`)}) IS DISTINCT FROM (${RECORD_COLUMNS})`
+/** A condition on `differing`: the change is logged as a row of the kind `pet`. */
 const NEEDS_PET_ROW = `(is_new OR old_status <> status OR ${CHANGES_RECORD})`
 /** Barcodes are unique, so they are written last, when all pets have given up their old barcodes. */
 const COLUMNS_WITHOUT_BARCODE = RECORD_COLUMNS.filter((column) => column !== 'barcode')

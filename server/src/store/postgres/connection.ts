@@ -32,7 +32,7 @@ const PROBE_GRACE_MS = 300
 const TIMEOUT_MARGIN_MS = 2 * SECOND
 /** How long callers wait if no session becomes free for any of them. */
 const MAX_STALL_MS = 2 * SECOND
-/** The maximum pause between two statements of a transaction. Only a suspended process pauses for so long. */
+/** The maximum pause between two statements of a transaction. Only a suspended process pauses longer. */
 const MAX_PAUSE_MS = 5 * SECOND
 const CLOSED = new Error('the store is closed')
 

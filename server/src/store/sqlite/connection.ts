@@ -14,7 +14,7 @@ import { FlushQueue, WalFile } from './wal-flush.ts'
 /** How long a statement waits for the lock of another process, such as an import. */
 const LOCK_TIMEOUT_MS = 5_000
 const LOCK_RETRY_MS = 5
-/** If two writes find the database locked within this time, they count as waiting for the same lock. */
+/** Two writes that find the database locked within this time count as waiting for the same lock. */
 const SAME_LOCK_MS = 1_000
 
 /** SQLite checkpoints a write-ahead log of this many pages, except in the service, which has a Checkpointer. */
