@@ -43,7 +43,7 @@ const MAX_UNCOMMITTED_AUDIT_ROWS = 100n
 const IS_BANNED = 'key_id = $1 AND ends_at > $2 AND lifted_at IS NULL'
 
 /** `storeTime` is the clock that bans are measured by, if it is not the clock of the caller. */
-export function keyVerbs(database: SqlDatabase, storeTime?: () => Promise<number>): KeyStore {
+export function keyMethods(database: SqlDatabase, storeTime?: () => Promise<number>): KeyStore {
   return {
     addKey: async (key, secret, stamp) => {
       const { plan, limits, permissions } = key

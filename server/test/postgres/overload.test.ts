@@ -60,7 +60,7 @@ describe('the readiness check of a role without a free connection', () => {
 
   test('succeeds while other callers use all sessions, and disturbs none of them', async () => {
     const check = new ReadinessCheck(connection)
-    const { losses } = connection
+    const { lossCount } = connection
     const released = Promise.withResolvers<void>()
     const holder = connection.run(async (session) => {
       await released.promise
@@ -69,7 +69,7 @@ describe('the readiness check of a role without a free connection', () => {
     await check.run()
     released.resolve()
     expect([...(await holder)]).toEqual([{ seven: 7 }])
-    expect(connection.losses).toBe(losses)
+    expect(connection.lossCount).toBe(lossCount)
     await check.run()
     await check.close()
   })
@@ -79,7 +79,7 @@ describe('when all sessions are in use', () => {
   test('a caller that finds none is refused, and nobody else notices', async () => {
     const connection = new Connection(database.url, { ...DEFAULT_POSTGRES_SETTINGS, poolSize: 1 })
     await connection.connect()
-    const { losses } = connection
+    const { lossCount } = connection
     const released = Promise.withResolvers<void>()
     const holder = connection.run(async (session) => {
       await released.promise
@@ -92,7 +92,7 @@ describe('when all sessions are in use', () => {
     released.resolve()
     expect([...(await holder)]).toEqual([{ seven: 7 }])
     expect(await connection.rows('SELECT 1 AS one')).toHaveLength(1)
-    expect(connection.losses).toBe(losses)
+    expect(connection.lossCount).toBe(lossCount)
     await connection.close()
   })
 
