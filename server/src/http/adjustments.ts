@@ -3,7 +3,7 @@ import { ADJUSTMENT_CHANGE, choiceProblem, Reason, Reference } from '../core/sto
 import { type Adjust, type AdjustmentChange, MAX_CHANGES, type OutcomeOf } from '../core/stock/command.ts'
 import { refusal } from '../core/stock/refusal.ts'
 import { type ErrorDetail, ServiceError } from '../core/values/errors.ts'
-import { isObject, type JsonObject, shown } from '../core/values/exact-json.ts'
+import { describeValue, isObject, type JsonObject } from '../core/values/exact-json.ts'
 import { codecOf } from '../core/values/field.ts'
 import { replyOnce } from './idempotency.ts'
 import { entryText, InventoryItem } from './inventory.ts'
@@ -86,7 +86,7 @@ function parseAdjustment(body: JsonObject) {
 
 function parseChanges(value: unknown): AdjustmentChange[] {
   if (!Array.isArray(value) || value.length === 0 || value.length > MAX_CHANGES) {
-    const got = Array.isArray(value) ? `${value.length} of them` : shown(value)
+    const got = Array.isArray(value) ? `${value.length} of them` : describeValue(value)
     throw invalid(`changes must be an array of 1 to ${MAX_CHANGES} changes, got ${got}`)
   }
   const failures: ErrorDetail[] = []
@@ -107,7 +107,7 @@ function parseChanges(value: unknown): AdjustmentChange[] {
 }
 
 function parseChange(sent: unknown, seen: Set<bigint>): AdjustmentChange {
-  if (!isObject(sent)) throw invalid(`a change must be an object, got ${shown(sent)}`)
+  if (!isObject(sent)) throw invalid(`a change must be an object, got ${describeValue(sent)}`)
   const { petId } = parsePetId(sent)
   if (seen.has(petId)) throw invalid(`petId ${petId} occurs twice; send one change for each pet`)
   seen.add(petId)

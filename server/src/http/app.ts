@@ -5,7 +5,7 @@ import type { WindowStatus } from '../core/limits/limit-store.ts'
 import { SECOND } from '../core/values/clock.ts'
 import { ServiceError } from '../core/values/errors.ts'
 import type { MaybePromise } from '../core/values/maybe-promise.ts'
-import { traceText } from '../core/values/trace-context.ts'
+import { formatTraceContext } from '../core/values/trace-context.ts'
 import { corsLines, isPreflight, preflightReply } from './cors.ts'
 import { admitByAddress, checkKey, checkLimits, countRequest, findKey, refuseMalformed } from './gate.ts'
 import { readIdempotency } from './idempotency.ts'
@@ -214,7 +214,8 @@ function finish(context: RequestContext): Answer {
   if (reply === undefined) throw new Error('no step has replied')
   context.finish(reply.status)
   const lines = reply.lines ?? headerLines(reply.headers)
-  const traceLine = context.trace === undefined ? '' : `traceresponse: ${traceText(context.trace)}\r\n`
+  const traceLine =
+    context.trace === undefined ? '' : `traceresponse: ${formatTraceContext(context.trace)}\r\n`
   const apiLines = context.isPublicPage ? '' : apiHeaderLines(context)
   return {
     status: reply.status,

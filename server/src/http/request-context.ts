@@ -6,7 +6,7 @@ import type { LimitKeeper, WindowStatus } from '../core/limits/limit-store.ts'
 import type { AddressWindows } from '../core/limits/rate-windows.ts'
 import type { Clock } from '../core/values/clock.ts'
 import { ServiceError } from '../core/values/errors.ts'
-import { childOf, parseTraceparent, type TraceContext } from '../core/values/trace-context.ts'
+import { childSpan, parseTraceparent, type TraceContext } from '../core/values/trace-context.ts'
 import type { CorsOrigins } from './cors.ts'
 import type { Input, Operation, PathSegments, Services } from './operation.ts'
 import type { PublicPageParts } from './public-pages.ts'
@@ -146,7 +146,7 @@ export class RequestContext implements FinishedRequest {
     this.durationMs = performance.now() - this.#startedAt
     const traceparent = this.header('traceparent')
     const caller = traceparent === null ? undefined : parseTraceparent(traceparent)
-    if (caller !== undefined) this.trace = childOf(caller)
+    if (caller !== undefined) this.trace = childSpan(caller)
     for (const observer of this.parts.observers) observer.requestFinished(this)
   }
 

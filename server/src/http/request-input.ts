@@ -2,7 +2,7 @@ import type { HttpRequest } from '@petstore/wire'
 import type { Static, TObject, TOptional, TSchema } from 'typebox'
 import { IsOptional } from 'typebox'
 import { ServiceError } from '../core/values/errors.ts'
-import { isObject, type JsonObject, parseExactJson, quoted, shown } from '../core/values/exact-json.ts'
+import { describeValue, isObject, type JsonObject, parseExactJson, quote } from '../core/values/exact-json.ts'
 import {
   codecOf,
   codecsOf,
@@ -35,7 +35,7 @@ interface SchemaFacts {
 export function readSegment({ name, expected, fromText }: FieldCodec, text: string): unknown {
   const value = fromText(text)
   if (value !== undefined) return value
-  throw invalid(`${name} must be ${expected}, got ${text === '' ? 'nothing' : quoted(text)}`)
+  throw invalid(`${name} must be ${expected}, got ${text === '' ? 'nothing' : quote(text)}`)
 }
 
 /**
@@ -56,7 +56,7 @@ export function queryReader<Query extends Schemas>(schemas: Query): (query: stri
       if (another !== undefined) throw invalid(`the query parameter ${name} is given twice; give it once`)
       const value = text === undefined ? fallback : codec.fromText(text)
       if (text !== undefined && value === undefined) {
-        throw invalid(`the query parameter ${name} must be ${codec.expected}, got ${quoted(text)}`)
+        throw invalid(`the query parameter ${name} must be ${codec.expected}, got ${quote(text)}`)
       }
       values[name] = value
     }
@@ -105,7 +105,7 @@ function jsonOf({ headers }: HttpRequest, bytes: Uint8Array, advice: string): un
 
 function objectOf(value: unknown, example: string): JsonObject {
   if (isObject(value)) return value
-  throw invalid(`the request body must be a JSON object such as ${example}, got ${shown(value)}`)
+  throw invalid(`the request body must be a JSON object such as ${example}, got ${describeValue(value)}`)
 }
 
 function decodeUtf8(bytes: Uint8Array): string {

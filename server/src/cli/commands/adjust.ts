@@ -4,7 +4,7 @@ import { REASONS, type Reason as ReasonWord } from '../../core/stock/command.ts'
 import { ADJUSTMENT_ROWS } from '../../core/transfer/adjustment.ts'
 import type { FileKind } from '../../core/transfer/csv.ts'
 import { ADJUST_KEY_ID } from '../../core/transfer/import.ts'
-import { quoted } from '../../core/values/exact-json.ts'
+import { quote } from '../../core/values/exact-json.ts'
 import { codecOf, type FieldCodec } from '../../core/values/field.ts'
 import { wrongUse } from '../arguments.ts'
 import { addFileOptions, type FileFlags, runImport, withFile } from '../import-run.ts'
@@ -54,7 +54,7 @@ If the header has both delta and quantity, each line leaves one of them blank.`,
 }
 
 function flagParser({ name, expected, fromText }: FieldCodec): (text: string) => unknown {
-  return (text) => fromText(text) ?? wrongUse(`${name} must be ${expected}, got ${quoted(text)}`)
+  return (text) => fromText(text) ?? wrongUse(`${name} must be ${expected}, got ${quote(text)}`)
 }
 
 async function adjustFile(path: string, flags: Flags): Promise<void> {

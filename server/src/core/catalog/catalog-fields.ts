@@ -1,4 +1,4 @@
-import { isWithin, Text } from '../values/field.ts'
+import { isWithinLength, Text } from '../values/field.ts'
 
 export const MAX_NAME_LENGTH = 200
 export const MAX_BARCODE_LENGTH = 48
@@ -26,7 +26,10 @@ export const Barcode = Text(
 /** A lone surrogate could not be written as UTF-8. */
 export function isName(text: string): boolean {
   return (
-    isWithin(text, MAX_NAME_LENGTH) && text.trim() !== '' && !NOT_IN_A_NAME.test(text) && text.isWellFormed()
+    isWithinLength(text, MAX_NAME_LENGTH) &&
+    text.trim() !== '' &&
+    !NOT_IN_A_NAME.test(text) &&
+    text.isWellFormed()
   )
 }
 

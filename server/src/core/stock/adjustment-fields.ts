@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import { Int64, isWithin, MAX_QUANTITY, OneOf, Quantity, Text } from '../values/field.ts'
+import { Int64, isWithinLength, MAX_QUANTITY, OneOf, Quantity, Text } from '../values/field.ts'
 import { MAX_REFERENCE_LENGTH, REASONS } from './command.ts'
 
 const CONTROL_CHARACTER = /\p{Cc}/u
@@ -34,7 +34,7 @@ export const ADJUSTMENT_CHANGE = {
 }
 
 function isReference(text: string): boolean {
-  return text.isWellFormed() && !CONTROL_CHARACTER.test(text) && isWithin(text, MAX_REFERENCE_LENGTH)
+  return text.isWellFormed() && !CONTROL_CHARACTER.test(text) && isWithinLength(text, MAX_REFERENCE_LENGTH)
 }
 
 /** The problem of a change that has both delta and quantity, or neither. */

@@ -1,4 +1,4 @@
-import { quoted } from '../values/exact-json.ts'
+import { quote } from '../values/exact-json.ts'
 import { type Column, MAX_LINE_LENGTH, type RawRow, type ReadLines, TOO_LONG } from './rows.ts'
 
 /** Spreadsheets use a different delimiter in some countries. */
@@ -235,7 +235,7 @@ function isWithinEdits(edits: number, one: string, other: string): boolean {
 }
 
 function shownName(name: string): string {
-  return /^\w{1,40}$/.test(name) ? name : quoted(name)
+  return /^\w{1,40}$/.test(name) ? name : quote(name)
 }
 
 function sentences(problems: readonly string[]): string {

@@ -1,4 +1,11 @@
-import { isObject, type JsonObject, NumberText, parseExactJson, quoted, shown } from '../values/exact-json.ts'
+import {
+  describeValue,
+  isObject,
+  type JsonObject,
+  NumberText,
+  parseExactJson,
+  quote,
+} from '../values/exact-json.ts'
 import { COUNT_ROWS } from './adjustment.ts'
 import { csvReader, type FileKind, kindOfNames, readHeader } from './csv.ts'
 import {
@@ -64,7 +71,7 @@ export async function openRows<Name extends string>(
       return { kind, batches: rowsOf(jsonReader(columns, line), [first, ...rest], lines) }
     }
     const header = readHeader(first, name, kinds)
-    if (header === undefined) throw new Error(`${name} begins with ${quoted(first)}; ${expected}`)
+    if (header === undefined) throw new Error(`${name} begins with ${quote(first)}; ${expected}`)
     const { kind, order, delimiter } = header
     return { kind, batches: rowsOf(csvReader(order, delimiter, line + 1), rest, lines) }
   }
@@ -118,7 +125,7 @@ export function fieldsOfJson(line: string, columns: readonly Column[]): FieldTex
   })
   for (const name of Object.keys(row)) {
     if (columns.every((column) => column.name !== name)) {
-      throw new BadRow(`${quoted(name)} is not one of the names ${headerOf(columns)}`)
+      throw new BadRow(`${quote(name)} is not one of the names ${headerOf(columns)}`)
     }
   }
   return fields
@@ -130,9 +137,9 @@ function parseObject(line: string): JsonObject {
     // A file must contain 5, not 5.0.
     row = parseExactJson(line, () => true)
   } catch {
-    throw new BadRow(`must be a JSON object on one line, got ${quoted(line)}`)
+    throw new BadRow(`must be a JSON object on one line, got ${quote(line)}`)
   }
-  if (!isObject(row)) throw new BadRow(`must be a JSON object, got ${quoted(line)}`)
+  if (!isObject(row)) throw new BadRow(`must be a JSON object, got ${quote(line)}`)
   return row
 }
 
@@ -140,7 +147,7 @@ function parseObject(line: string): JsonObject {
 function textOfJson(value: unknown, { name, json, expected }: Column): string {
   if (value instanceof NumberText && json === 'number') return value.text
   if (typeof value === json) return String(value)
-  throw new BadRow(`${name} must be ${expected}, got ${shown(value)}`)
+  throw new BadRow(`${name} must be ${expected}, got ${describeValue(value)}`)
 }
 
 export const FORMATS = ['csv', 'jsonl'] as const

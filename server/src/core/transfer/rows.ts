@@ -1,7 +1,7 @@
 import { CATEGORY, type ImportedCategory } from '../catalog/category.ts'
 import { type ImportedPet, PET_ROW } from '../catalog/pet.ts'
 import { ORDER_ROW, type OrderRow } from '../orders/order.ts'
-import { quoted } from '../values/exact-json.ts'
+import { quote } from '../values/exact-json.ts'
 import { codecsOf, type FieldCodec, type Fields } from '../values/field.ts'
 
 /** A row that cannot be read. The message is for the person who fixes the file. */
@@ -107,7 +107,7 @@ export function rowKind<Value extends object>(
 function readField(column: Column, text = ''): unknown {
   const value = column.fromText(text)
   if (value === undefined) {
-    throw new BadRow(`${column.name} must be ${column.expected}, got ${quoted(text)}`)
+    throw new BadRow(`${column.name} must be ${column.expected}, got ${quote(text)}`)
   }
   return value
 }

@@ -4,7 +4,7 @@ import { ORDER_WEBHOOKS, type OrderChange, type OrderWebhookKind } from '../orde
 import type { StockEvent } from '../stock/stock-event.ts'
 import { DAY } from '../values/clock.ts'
 import { ServiceError } from '../values/errors.ts'
-import { quoted } from '../values/exact-json.ts'
+import { quote } from '../values/exact-json.ts'
 import { DateTime, Int64, ListOf, type RecordOf, Text, updateOf } from '../values/field.ts'
 
 /** The events that a webhook can subscribe to; part of the contract. */
@@ -173,7 +173,7 @@ function problemOf(text: string): string | undefined {
   if (!text.isWellFormed()) return 'must be valid Unicode, got half of a surrogate pair'
   if (text.includes('\\')) return 'must not contain a backslash; separate the parts of the path with /'
   if (!SCHEME_AND_HOST.test(text)) {
-    return `must be an absolute url with a scheme and a host, such as ${EXAMPLE_URL}, got ${quoted(text)}`
+    return `must be an absolute url with a scheme and a host, such as ${EXAMPLE_URL}, got ${quote(text)}`
   }
   return undefined
 }
@@ -181,8 +181,8 @@ function problemOf(text: string): string | undefined {
 function parseProblemOf(text: string): string {
   const port = PORT.exec(text)?.[1]
   return port !== undefined && Number(port) > 65_535
-    ? `must have a port of at most 65535, got ${quoted(port)}`
-    : `must have a valid host name and port, such as ${EXAMPLE_URL}, got ${quoted(text)}`
+    ? `must have a port of at most 65535, got ${quote(port)}`
+    : `must have a valid host name and port, such as ${EXAMPLE_URL}, got ${quote(text)}`
 }
 
 function tooLong({ length }: string): string {
