@@ -12,7 +12,7 @@ export interface Limits {
 export const PLANS = ['free', 'pro', 'business', 'enterprise'] as const
 export type Plan = (typeof PLANS)[number]
 
-/** The limits of an enterprise key are agreed for each key. */
+/** Enterprise is missing: its limits are agreed for each key. */
 export const PLAN_LIMITS: Readonly<Record<Exclude<Plan, 'enterprise'>, Limits>> = {
   free: { perMinute: 60, perDay: 1_000 },
   pro: { perMinute: 300, perDay: 10_000 },
@@ -23,7 +23,7 @@ export const PLAN_LIMITS: Readonly<Record<Exclude<Plan, 'enterprise'>, Limits>> 
 export const PERMISSIONS = ['stock', 'orders', 'pets', 'webhooks'] as const
 export type Permission = (typeof PERMISSIONS)[number]
 
-/** A key as it is stored. Its secret is shown once and never stored. */
+/** A key as it is stored. Its secret is displayed once and never stored. */
 export interface ApiKey {
   /** Public: logs and the history show it. */
   readonly id: string
@@ -53,7 +53,7 @@ export function formatPermissions(permissions: readonly Permission[]): string {
   return permissions.length === 0 ? 'none' : permissions.join()
 }
 
-/** Ignores unknown names, which a later version may have stored. */
+/** Ignores unknown names: a later version of the service may have stored them. */
 export function parsePermissions(text: string): readonly Permission[] {
   const names = text.split(',')
   return PERMISSIONS.filter((permission) => names.includes(permission))
@@ -71,14 +71,14 @@ export function requirePermission(
   needed: Permission,
 ): void {
   if (permissions.includes(needed)) return
-  const sufficient = PERMISSIONS.filter((each) => each === needed || permissions.includes(each))
+  const withNeeded = PERMISSIONS.filter((each) => each === needed || permissions.includes(each))
   throw new ServiceError(
     'forbidden',
-    `this key may not ${FORBIDDEN_ACTIONS[needed]}: it needs the permission "${needed}" (petstore keys change ${id} --may ${formatPermissions(sufficient)})`,
+    `this key may not ${FORBIDDEN_ACTIONS[needed]}: it needs the permission "${needed}" (petstore keys change ${id} --may ${formatPermissions(withNeeded)})`,
   )
 }
 
-/** The fields to change. `allowance` changes the plan and its limits together. */
+/** The fields to change. The plan and its limits change together, as `allowance`. */
 export interface KeyChange extends Partial<Pick<ApiKey, 'name' | 'permissions'>> {
   readonly allowance?: Pick<ApiKey, 'plan' | 'limits'>
   readonly expiresAt?: number | 'never'
@@ -113,7 +113,7 @@ function formatExpiry(time: number | 'never'): string {
   return time === 'never' ? time : new Date(time).toISOString()
 }
 
-/** A secret as it is stored: requests are matched by its hash, people recognise it by its hint. */
+/** A secret as it is stored. Requests are matched by the hash; people recognise the secret by the hint. */
 export interface StoredSecret {
   readonly hash: string
   readonly hint: string
@@ -139,14 +139,14 @@ export function isWellFormedSecret(secret: string): boolean {
 }
 
 /**
- * Keys are looked up by this hash. Secrets are random enough for a single round of SHA-256. Callers cannot choose the hash,
- * so the duration of a lookup reveals nothing about stored keys.
+ * Keys are looked up by this hash. A single round of SHA-256 is enough because secrets are random. Callers cannot choose
+ * the hash, so the duration of a lookup reveals nothing about stored keys.
  */
 export function hashSecret(secret: string): string {
   return hash('sha256', secret, 'hex')
 }
 
-/** Enough to recognise a secret, too little to use it. */
+/** Shows enough to recognise the secret, but too little to use it. */
 function maskSecret(secret: string): string {
   return `${secret.slice(0, 9)}…${secret.slice(-4)}`
 }
@@ -161,11 +161,11 @@ export function storedSecret(secret: string, createdAt: number): StoredSecret {
 }
 
 function checksum(body: string): string {
-  let rest = Bun.hash.crc32(body)
+  let number = Bun.hash.crc32(body)
   let digits = ''
   while (digits.length < 6) {
-    digits = ALPHABET.charAt(rest % 62) + digits
-    rest = Math.floor(rest / 62)
+    digits = ALPHABET.charAt(number % 62) + digits
+    number = Math.floor(number / 62)
   }
   return digits
 }
@@ -174,7 +174,7 @@ function randomBase62(length: number): string {
   let text = ''
   while (text.length < length) {
     for (const byte of crypto.getRandomValues(new Uint8Array(length))) {
-      // 248 is the largest multiple of 62 in a byte. Larger bytes would make some characters more likely.
+      // 248 is a multiple of 62. Bytes from 248 on would make some characters more likely than others.
       if (byte < 248 && text.length < length) text += ALPHABET.charAt(byte % 62)
     }
   }
