@@ -1,5 +1,10 @@
 import Type from 'typebox'
-import { ADJUSTMENT_CHANGE, choiceProblem, Reason, Reference } from '../core/stock/adjustment-fields.ts'
+import {
+  ADJUSTMENT_CHANGE,
+  deltaOrQuantityProblem,
+  Reason,
+  Reference,
+} from '../core/stock/adjustment-fields.ts'
 import { type Adjust, type AdjustmentChange, MAX_CHANGES, type OutcomeOf } from '../core/stock/command.ts'
 import { refusal } from '../core/stock/refusal.ts'
 import { type ErrorDetail, ServiceError } from '../core/values/errors.ts'
@@ -111,7 +116,7 @@ function parseChange(sent: unknown, seen: Set<bigint>): AdjustmentChange {
   const { petId } = parsePetId(sent)
   if (seen.has(petId)) throw invalid(`petId ${petId} occurs twice; send one change for each pet`)
   seen.add(petId)
-  const problem = choiceProblem(sent.delta, sent.quantity)
+  const problem = deltaOrQuantityProblem(sent.delta, sent.quantity)
   if (problem !== undefined) throw invalid(problem)
   const { delta, quantity, expected } = parseAmounts(sent)
   if (delta !== undefined) return { petId, delta, expected }

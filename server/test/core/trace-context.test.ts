@@ -1,5 +1,10 @@
 import { expect, test } from 'bun:test'
-import { childSpan, newTrace, parseTraceparent, formatTraceContext } from '../../src/core/values/trace-context.ts'
+import {
+  childSpan,
+  formatTraceContext,
+  newTrace,
+  parseTraceparent,
+} from '../../src/core/values/trace-context.ts'
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736'
 const SPAN = '00f067aa0ba902b7'

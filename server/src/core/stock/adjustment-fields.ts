@@ -37,8 +37,8 @@ function isReference(text: string): boolean {
   return text.isWellFormed() && !CONTROL_CHARACTER.test(text) && isWithinLength(text, MAX_REFERENCE_LENGTH)
 }
 
-/** The problem of a change that has both delta and quantity, or neither. */
-export function choiceProblem(delta: unknown, quantity: unknown): string | undefined {
+/** A change must have either a delta or a quantity. Returns the problem if it has both or neither. */
+export function deltaOrQuantityProblem(delta: unknown, quantity: unknown): string | undefined {
   if ((delta === undefined) !== (quantity === undefined)) return undefined
   const got = delta === undefined ? 'neither' : 'both'
   return `a change must have exactly one of delta and quantity, got ${got}`

@@ -1,5 +1,5 @@
 import { RemoveOptional } from 'typebox'
-import { ADJUSTMENT_CHANGE, choiceProblem } from '../stock/adjustment-fields.ts'
+import { ADJUSTMENT_CHANGE, deltaOrQuantityProblem } from '../stock/adjustment-fields.ts'
 import type { Adjust, AdjustmentChange } from '../stock/command.ts'
 import { decide } from '../stock/decide.ts'
 import type { EntryState, LockedEntry } from '../stock/inventory.ts'
@@ -26,7 +26,7 @@ export const ADJUSTMENT_ROWS: RowKind<AdjustmentChange> = {
   ...adjustmentRows,
   read: (texts) => {
     const change = adjustmentRows.read(texts)
-    const problem = choiceProblem(change.delta, change.quantity)
+    const problem = deltaOrQuantityProblem(change.delta, change.quantity)
     if (problem !== undefined) throw new BadRow(problem)
     return change
   },

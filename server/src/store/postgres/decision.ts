@@ -66,7 +66,7 @@ function writeChanges(sql: SQL, { records: rows, low }: WrittenDecision, { lastC
         ${arrayOf(rows, ({ by }) => by.at)}::bigint[],
         ${arrayOf(rows, ({ by }) => quoted(by.keyId))}::text[],
         ${arrayOf(rows, previousOf)}::bigint[],
-        ${arrayOf(rows, (row) => changeIn(row)?.follows)}::bigint[],
+        ${arrayOf(rows, (row) => changeIn(row)?.previousIndex)}::bigint[],
         ${arrayOf(rows, (row) => asBoolean(changeIn(row)?.isLast ?? false))}::boolean[],
         ${arrayOf(rows, (row) => changeIn(row)?.by.reason)}::text[],
         ${arrayOf(rows, (row) => quoted(changeIn(row)?.by.reference))}::text[],
@@ -94,7 +94,7 @@ function logOthers(
   const rows = [...records.entries()].filter(([, row]) => row.kind !== 'order')
   const previousOf = (row: LogRecord) => {
     if (!isPetRecord(row)) return undefined
-    return row.follows === null ? lastChangeOf(row.petId) : idOf(row.follows)
+    return row.previousIndex === null ? lastChangeOf(row.petId) : idOf(row.previousIndex)
   }
   return sql`
     INSERT INTO log (id, kind, pet_id, before, after, status, at, key_id, previous, reason, reference, detail)

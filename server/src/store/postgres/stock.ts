@@ -1,16 +1,16 @@
 import type { SQL } from 'bun'
 import type { OrderStore } from '../../core/orders/order-store.ts'
 import {
-  needs,
+  needsSection,
   petIdsOf,
   type ResultsOf,
   type SubmittedCommand,
   typedResults,
 } from '../../core/stock/command.ts'
 import { type Decision, decide } from '../../core/stock/decide.ts'
-import { keysOf } from '../../core/stock/idempotency.ts'
+import { idempotencyKeysOf } from '../../core/stock/idempotency.ts'
 import type { InventoryItem, PetStatus } from '../../core/stock/inventory.ts'
-import { PetsLocked, type StockStore } from '../../core/stock/stock-store.ts'
+import { PetsLockedError, type StockStore } from '../../core/stock/stock-store.ts'
 import { ENTRIES, type LockedRow as EntryRow, type StockRow, toItem, toLockedEntry } from '../log-rows.ts'
 import { isExpiredSql } from '../order-rows.ts'
 import { countedTotals } from '../orders.ts'
@@ -76,7 +76,7 @@ export function stockVerbs(
     commands: Commands,
     maxLockWaitMs?: number,
   ): Promise<ResultsOf<Commands>> {
-    let readsOrders = needs(commands, 'orders')
+    let readsOrders = needsSection(commands, 'orders')
     for (;;) {
       const decision = await decideAndWrite(connection, clock, commands, readsOrders, maxLockWaitMs).catch(
         (error: unknown) => {
@@ -140,7 +140,7 @@ export function stockVerbs(
         return await commit(commands, BRIEF_LOCK_WAIT_MS)
       } catch (error) {
         if (!hasState(error, LOCK_TIMEOUT)) throw error
-        throw new PetsLocked(await findLockedPets(connection, petIdsOf(commands)), { cause: error })
+        throw new PetsLockedError(await findLockedPets(connection, petIdsOf(commands)), { cause: error })
       }
     },
 
@@ -157,9 +157,9 @@ async function decideAndWrite(
   maxLockWaitMs: number | undefined,
 ): Promise<Decision | 'expired_holds'> {
   let decision: Decision | 'expired_holds' | undefined
-  const keys = keysOf(commands)
-  const readsCatalog = needs(commands, 'catalog')
-  const readsWebhooks = needs(commands, 'webhooks')
+  const keys = idempotencyKeysOf(commands)
+  const readsCatalog = needsSection(commands, 'catalog')
+  const readsWebhooks = needsSection(commands, 'webhooks')
   await connection.readThenWrite(
     'durable',
     // The order of locks prevents deadlocks: the catalogue, then keys, then pets. A commit that waits for a key has locked

@@ -1,6 +1,11 @@
 import type { Database } from 'bun:sqlite'
 import type { SubmittedCommand } from '../../core/stock/command.ts'
-import { type Answers, answerId, keysOf, type RememberedAnswer } from '../../core/stock/idempotency.ts'
+import {
+  type Answers,
+  answerId,
+  idempotencyKeysOf,
+  type RememberedAnswer,
+} from '../../core/stock/idempotency.ts'
 
 interface AnswerRow {
   readonly fingerprint: string
@@ -19,7 +24,7 @@ export function answerTable(database: Database) {
   return {
     find: (commands: readonly SubmittedCommand[]): Answers => {
       const answers = new Map<string, RememberedAnswer>()
-      for (const { keyId, key } of keysOf(commands)) {
+      for (const { keyId, key } of idempotencyKeysOf(commands)) {
         const row = find.get(keyId, key)
         if (row !== null) answers.set(answerId({ keyId, key }), { keyId, key, ...row, at: Number(row.at) })
       }

@@ -1,5 +1,5 @@
 import type { OrderStore } from '../../core/orders/order-store.ts'
-import { needs, petIdsOf, type SubmittedCommand, typedResults } from '../../core/stock/command.ts'
+import { needsSection, petIdsOf, type SubmittedCommand, typedResults } from '../../core/stock/command.ts'
 import { type Decision, decide } from '../../core/stock/decide.ts'
 import type { InventoryItem, LockedEntry, PetStatus } from '../../core/stock/inventory.ts'
 import type { StockStore } from '../../core/stock/stock-store.ts'
@@ -71,12 +71,12 @@ export function stockVerbs(
   const decideAndWrite = (commands: readonly SubmittedCommand[]): Decision => {
     const { entries, hasReserved } = readEntries(petIdsOf(commands))
     // Reserved units may belong to expired holds, which are released in the commit that changes their pet.
-    const readsOrders = hasReserved || needs(commands, 'orders')
+    const readsOrders = hasReserved || needsSection(commands, 'orders')
     const decision = decide(commands, entries, {
       answers: answers.find(commands),
       orders: readsOrders ? orders.read(commands, entries.keys(), clock()) : undefined,
-      catalog: needs(commands, 'catalog') ? catalog.read(commands) : undefined,
-      webhooks: needs(commands, 'webhooks') ? webhooks.read(commands) : undefined,
+      catalog: needsSection(commands, 'catalog') ? catalog.read(commands) : undefined,
+      webhooks: needsSection(commands, 'webhooks') ? webhooks.read(commands) : undefined,
     })
     answers.add(decision.answers)
     write(decision, (petId) => {
