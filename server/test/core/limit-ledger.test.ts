@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { LimitLedger } from '../../src/core/limits/limit-keepers.ts'
 import type { LedgerStore } from '../../src/core/limits/limit-store.ts'
-import { keyVerbs } from '../../src/store/keys.ts'
+import { keyMethods } from '../../src/store/keys.ts'
 import { ledgerStore, usageVerbs } from '../../src/store/limits.ts'
 import { Connection } from '../../src/store/sqlite/connection.ts'
 import { migrate } from '../../src/store/sqlite/migrations.ts'
@@ -19,7 +19,7 @@ beforeEach(() => {
 })
 afterEach(() => connection.close())
 
-const liftBan = (keyId: string, at: number) => keyVerbs(connection).liftBan(keyId, { at, actor: 'anna' })
+const liftBan = (keyId: string, at: number) => keyMethods(connection).liftBan(keyId, { at, actor: 'anna' })
 
 test('a key that continues after its ban was lifted is banned again, and stays banned', async () => {
   const ledger = await LimitLedger.open(store, () => NOW)

@@ -6,7 +6,7 @@ import {
   type SharedLimitStore,
 } from '../../src/core/limits/limit-store.ts'
 import { admit, newLimitState } from '../../src/core/limits/rate-windows.ts'
-import { keyVerbs } from '../../src/store/keys.ts'
+import { keyMethods } from '../../src/store/keys.ts'
 import { saveStatements, usageVerbs } from '../../src/store/limits.ts'
 import { Connection } from '../../src/store/postgres/connection.ts'
 import { sharedLimitStore } from '../../src/store/postgres/limits.ts'
@@ -79,7 +79,7 @@ describe('limits that several instances share', () => {
         return []
       })
     await look()
-    const keys = keyVerbs(connection, async () => now)
+    const keys = keyMethods(connection, async () => now)
     await keys.liftBan('key_a', { at: NOW + 1_000, actor: 'anna' })
     await look()
     expect(seen).toEqual([{ number: 1, beganAt: NOW, endsAt: NOW + 300_000 }, undefined])

@@ -1,5 +1,7 @@
 import { hash } from 'node:crypto'
+import Type from 'typebox'
 import { ServiceError } from '../values/errors.ts'
+import { DateTime, OneOf, type RecordOf } from '../values/field.ts'
 
 type KeyEnvironment = 'production' | 'staging'
 
@@ -24,17 +26,31 @@ export const PERMISSIONS = ['stock', 'orders', 'pets', 'webhooks'] as const
 export type Permission = (typeof PERMISSIONS)[number]
 
 /** A key as it is stored. Its secret is displayed once and never stored. */
-export interface ApiKey {
-  /** Public: logs and the history show it. */
-  readonly id: string
-  readonly name: string
-  readonly plan: Plan
+export const KEY_ROW = {
+  id: Type.String({ description: 'Public: logs and the history show it.' }),
+  name: Type.String(),
+  plan: OneOf(PLANS, {}),
+  perMinute: Type.Integer(),
+  perDay: Type.Integer(),
+  permissions: Type.String({ description: 'The text of `formatPermissions`.' }),
+  createdAt: DateTime('When the key was created.'),
+  expiresAt: Type.Optional(DateTime('When the key expires; absent if it never expires.')),
+  revokedAt: Type.Optional(DateTime('When the key was revoked; absent if it was not.')),
+}
+export type KeyRow = RecordOf<typeof KEY_ROW>
+
+export interface ApiKey extends Omit<KeyRow, 'perMinute' | 'perDay' | 'permissions'> {
   readonly limits: Limits
   /** A key without permissions can only read. */
   readonly permissions: readonly Permission[]
-  readonly createdAt: number
-  readonly expiresAt?: number
-  readonly revokedAt?: number
+}
+
+export function toKeyRow({ limits, permissions, ...fields }: ApiKey): KeyRow {
+  return { ...fields, ...limits, permissions: formatPermissions(permissions) }
+}
+
+export function fromKeyRow({ perMinute, perDay, permissions, ...fields }: KeyRow): ApiKey {
+  return { ...fields, limits: { perMinute, perDay }, permissions: parsePermissions(permissions) }
 }
 
 export function createKeyId(): string {
@@ -114,12 +130,13 @@ function formatExpiry(time: number | 'never'): string {
 }
 
 /** A secret as it is stored. Requests are matched by the hash; people recognise the secret by the hint. */
-export interface StoredSecret {
-  readonly hash: string
-  readonly hint: string
-  readonly createdAt: number
-  readonly expiresAt?: number
+export const STORED_SECRET = {
+  hash: Type.String(),
+  hint: Type.String(),
+  createdAt: DateTime('When the secret was created.'),
+  expiresAt: Type.Optional(DateTime('When the secret expires; absent if it is valid as long as its key.')),
 }
+export type StoredSecret = RecordOf<typeof STORED_SECRET>
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const PREFIX: Readonly<Record<KeyEnvironment, string>> = { production: 'pst_live_', staging: 'pst_test_' }

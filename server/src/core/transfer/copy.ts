@@ -1,5 +1,6 @@
 import { CATEGORY } from '../catalog/category.ts'
 import { PET } from '../catalog/pet.ts'
+import { KEY_ROW, STORED_SECRET } from '../keys/api-key.ts'
 import { ORDER } from '../orders/order.ts'
 import { type InventoryItem, PET_STATUSES } from '../stock/inventory.ts'
 import type { StockStore } from '../stock/stock-store.ts'
@@ -36,24 +37,8 @@ export const CONTENTS = {
     reference: 'text',
     detail: 'text',
   },
-  keys: {
-    id: 'text',
-    name: 'text',
-    plan: 'text',
-    per_minute: 'integer',
-    per_day: 'integer',
-    permissions: 'text',
-    created_at: 'integer',
-    expires_at: 'integer',
-    revoked_at: 'integer',
-  },
-  key_secrets: {
-    hash: 'text',
-    key_id: 'text',
-    hint: 'text',
-    created_at: 'integer',
-    expires_at: 'integer',
-  },
+  keys: columnsOf(KEY_ROW),
+  key_secrets: { key_id: 'text', ...columnsOf(STORED_SECRET) },
   audit: { at: 'integer', actor: 'text', action: 'text', key_id: 'text', detail: 'text' },
   limit_windows: {
     key_id: 'text',

@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads'
 import { SharedLimits } from '../../core/limits/limit-keepers.ts'
 import { historyVerbs } from '../history.ts'
 import { answerVerbs } from '../idempotency.ts'
-import { keyVerbs } from '../keys.ts'
+import { keyMethods } from '../keys.ts'
 import { usageVerbs } from '../limits.ts'
 import type { TablesMode } from '../opening.ts'
 import { orderVerbs } from '../orders.ts'
@@ -75,7 +75,7 @@ export async function openPostgresStore(
     ...petVerbs(connection, now),
     ...searchVerbs(reader, clock),
     ...orderVerbs(connection, clock),
-    ...keyVerbs(connection, () => readStoreTime(connection, settings.clock)),
+    ...keyMethods(connection, () => readStoreTime(connection, settings.clock)),
     ...usageVerbs(connection),
     openLimits: async (_clock, burstMs) =>
       new SharedLimits(sharedLimitStore(connection, settings.clock), burstMs),

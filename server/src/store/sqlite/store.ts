@@ -4,7 +4,7 @@ import { Worker } from 'node:worker_threads'
 import { LimitLedger } from '../../core/limits/limit-keepers.ts'
 import { historyVerbs } from '../history.ts'
 import { answerVerbs } from '../idempotency.ts'
-import { keyVerbs } from '../keys.ts'
+import { keyMethods } from '../keys.ts'
 import { ledgerStore, usageVerbs } from '../limits.ts'
 import type { OpenOptions } from '../opening.ts'
 import { orderVerbs } from '../orders.ts'
@@ -75,8 +75,8 @@ export function openSqliteStore(path: string, options: Partial<OpenOptions> = {}
     ...petVerbs(connection, now),
     ...searchVerbs(reader, clock),
     ...orderVerbs(connection, clock),
-    ...keyVerbs(connection),
-    findKey: keyVerbs(unflushed(connection)).findKey,
+    ...keyMethods(connection),
+    findKey: keyMethods(unflushed(connection)).findKey,
     ...usageVerbs(connection),
     openLimits: (clock, burstMs) => LimitLedger.open(ledgerStore(connection), clock, burstMs),
     ...transferVerbs(connection, clock, () => openImport(connection, clock)),
