@@ -1,6 +1,5 @@
 import { type Command, Option } from 'commander'
-import { Reason, Reference } from '../../core/stock/adjustment-fields.ts'
-import { REASONS, type Reason as ReasonWord } from '../../core/stock/command.ts'
+import { REASONS, Reason, Reference } from '../../core/stock/adjustment-fields.ts'
 import { ADJUSTMENT_ROWS } from '../../core/transfer/adjustment.ts'
 import type { FileKind } from '../../core/transfer/csv.ts'
 import { ADJUST_KEY_ID } from '../../core/transfer/import.ts'
@@ -11,7 +10,7 @@ import { addFileOptions, type FileFlags, runImport, withFile } from '../import-r
 import { databaseName, withStore } from '../with-store.ts'
 
 interface Flags extends FileFlags {
-  readonly reason: ReasonWord
+  readonly reason: Reason
   readonly reference?: string
 }
 

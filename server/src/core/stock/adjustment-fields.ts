@@ -1,7 +1,10 @@
 import Type from 'typebox'
 import { Int64, isWithinLength, MAX_QUANTITY, OneOf, Quantity, Text } from '../values/field.ts'
-import { MAX_REFERENCE_LENGTH, REASONS } from './command.ts'
 
+/** Why a quantity changed; part of the contract. */
+export const REASONS = ['received', 'returned', 'sold', 'damaged', 'lost', 'counted', 'corrected'] as const
+export type Reason = (typeof REASONS)[number]
+const MAX_REFERENCE_LENGTH = 200
 const CONTROL_CHARACTER = /\p{Cc}/u
 
 export const Reason = OneOf(REASONS, { title: 'Reason', description: 'Why the stock was adjusted.' })

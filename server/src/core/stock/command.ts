@@ -3,15 +3,11 @@ import type { PetDraft, PetPatch, StockedPet } from '../catalog/pet.ts'
 import type { Order, OrderDraft } from '../orders/order.ts'
 import type { ErrorDetail } from '../values/errors.ts'
 import type { Webhook, WebhookPatch } from '../webhooks/webhook.ts'
+import type { Reason } from './adjustment-fields.ts'
 import type { EntryState, InventoryItem } from './inventory.ts'
-
-/** Why a quantity changed; part of the contract. */
-export const REASONS = ['received', 'returned', 'sold', 'damaged', 'lost', 'counted', 'corrected'] as const
-export type Reason = (typeof REASONS)[number]
 
 /** The maximum number of changes in one adjustment. */
 export const MAX_CHANGES = 1_000
-export const MAX_REFERENCE_LENGTH = 200
 
 /** The key id that the log records for changes that no API key made. */
 export const STORE_KEY_ID = 'petstore'
