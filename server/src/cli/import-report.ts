@@ -1,6 +1,6 @@
 import type { ImportPreview, Tally } from '../core/transfer/import.ts'
 import type { RefusedLine, RowKind } from '../core/transfer/rows.ts'
-import { quoted } from '../core/values/exact-json.ts'
+import { quote } from '../core/values/exact-json.ts'
 import { formatCount, formatNumber } from './terminal.ts'
 
 /** One line of text for each example of a refused line, with the reason. */
@@ -31,7 +31,7 @@ export function dryRunReport<Value>(
     return columns.map(({ name, json, isOptional }, index) => {
       const text = texts[index]
       if (isOptional && text === '') return { name, text: NO_VALUE }
-      return { name, text: text === undefined || json !== 'string' ? text : quoted(text) }
+      return { name, text: text === undefined || json !== 'string' ? text : quote(text) }
     })
   }
   const nameOf = (value: Value) => `${noun} ${write(value)[0]}`

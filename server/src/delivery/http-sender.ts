@@ -1,7 +1,7 @@
 import { lookup as systemLookup } from 'node:dns/promises'
 import { connect, isIP } from 'node:net'
 import type { Clock } from '../core/values/clock.ts'
-import { newTrace, traceText } from '../core/values/trace-context.ts'
+import { formatTraceContext, newTrace } from '../core/values/trace-context.ts'
 import { VERSION } from '../core/values/version.ts'
 import type { Message, SendResult, WebhookSender } from '../core/webhooks/webhook-store.ts'
 import {
@@ -132,7 +132,7 @@ export class HttpSender implements WebhookSender {
         'Content-Type': 'application/json',
         'User-Agent': `petstore-inventory/${VERSION}`,
         'Accept-Encoding': 'identity',
-        traceparent: traceText(newTrace()),
+        traceparent: formatTraceContext(newTrace()),
         'webhook-id': message.id,
         'webhook-timestamp': String(seconds),
         'webhook-signature': signaturesOf(message, seconds, secrets),

@@ -1,7 +1,7 @@
 import { createHmac, randomUUID } from 'node:crypto'
 import { mapOrderWebhooks, ORDER_TRANSITIONS } from '../core/orders/order.ts'
 import type { StockEvent } from '../core/stock/stock-event.ts'
-import { kindOf, type WebhookKind } from '../core/webhooks/webhook.ts'
+import { type WebhookKind, webhookKindOf } from '../core/webhooks/webhook.ts'
 import type { Message } from '../core/webhooks/webhook-store.ts'
 import { eventBody } from '../http/events.ts'
 import { toJson } from '../http/reply.ts'
@@ -10,7 +10,7 @@ const SECRET_PREFIX = /^whsec_/
 
 /** The message of an event, as in the Standard Webhooks specification. A `relist` has no time of its own and gets `at`. */
 export function messageOf(event: StockEvent, at: number): Message {
-  const type = kindOf(event)
+  const type = webhookKindOf(event)
   if (type === undefined) throw new Error(`events of kind ${event.kind} are not delivered to webhooks`)
   // An id must not contain a dot, because dots separate the parts of the signed text.
   const id = `${event.kind === 'relist' ? 'relist' : 'evt'}_${event.cursor.replace('.', '_')}`

@@ -3,7 +3,7 @@ import { ADJUSTMENT_CHANGE, Reason, Reference } from '../core/stock/adjustment-f
 import { type Adjust, type AdjustmentChange, MAX_CHANGES, type OutcomeOf } from '../core/stock/command.ts'
 import { refusal } from '../core/stock/refusal.ts'
 import { type ErrorDetail, ServiceError } from '../core/values/errors.ts'
-import { isObject, type JsonObject, shown } from '../core/values/exact-json.ts'
+import { describeValue, isObject, type JsonObject } from '../core/values/exact-json.ts'
 import { codecOf, invalidField } from '../core/values/field.ts'
 import { commitAndReply } from './idempotency.ts'
 import { entryText, InventoryItem } from './inventory.ts'
@@ -99,7 +99,7 @@ function parseAdjustment(body: JsonObject) {
 
 function parseChanges(value: unknown): AdjustmentChange[] {
   if (!Array.isArray(value) || value.length === 0 || value.length > MAX_CHANGES) {
-    const got = Array.isArray(value) ? `${value.length} of them` : shown(value)
+    const got = Array.isArray(value) ? `${value.length} of them` : describeValue(value)
     throw invalidField('changes', `changes must be an array of 1 to ${MAX_CHANGES} changes, got ${got}`)
   }
   const failures: ErrorDetail[] = []
@@ -121,7 +121,7 @@ function parseChanges(value: unknown): AdjustmentChange[] {
 }
 
 function parseChange(element: unknown, seenPetIds: Set<bigint>): AdjustmentChange {
-  if (!isObject(element)) throw invalid(`a change must be an object, got ${shown(element)}`)
+  if (!isObject(element)) throw invalid(`a change must be an object, got ${describeValue(element)}`)
   rejectUnknown('field', Object.keys(element), CHANGE_FIELDS)
   const { petId, delta, quantity, expected } = parseFields(element)
   if (seenPetIds.has(petId)) throw invalid(`petId ${petId} occurs twice; send one change for each pet`)

@@ -5,7 +5,7 @@ import type { WindowStatus } from '../core/limits/limit-store.ts'
 import { SECOND } from '../core/values/clock.ts'
 import { ServiceError } from '../core/values/errors.ts'
 import type { MaybePromise } from '../core/values/maybe-promise.ts'
-import { traceText } from '../core/values/trace-context.ts'
+import { formatTraceContext } from '../core/values/trace-context.ts'
 import { corsLines, isPreflight, preflightReply } from './cors.ts'
 import { admitByAddress, checkKey, checkLimits, countRequest, findKey, refuseMalformed } from './gate.ts'
 import { readIdempotency } from './idempotency.ts'
@@ -222,7 +222,8 @@ function finish(context: RequestContext): HttpResponse {
   context.finish(reply.status)
   const replyLines = reply.lines ?? headerLines(reply.headers)
   const apiLines = context.isPublicPage ? '' : apiHeaderLines(context)
-  const traceLine = context.trace === undefined ? '' : `traceresponse: ${traceText(context.trace)}\r\n`
+  const traceLine =
+    context.trace === undefined ? '' : `traceresponse: ${formatTraceContext(context.trace)}\r\n`
   const transportLine = parts.isTls ? STRICT_TRANSPORT : ''
   const commonLines = `X-Request-Id: ${requestId}\r\n${traceLine}X-Content-Type-Options: nosniff\r\n${transportLine}`
   return {

@@ -6,7 +6,7 @@ import type { LimitKeeper, WindowStatus } from '../core/limits/limit-store.ts'
 import type { AddressWindows } from '../core/limits/rate-windows.ts'
 import type { Clock } from '../core/values/clock.ts'
 import { ServiceError } from '../core/values/errors.ts'
-import { childOf, parseTraceparent, type TraceContext } from '../core/values/trace-context.ts'
+import { childSpan, parseTraceparent, type TraceContext } from '../core/values/trace-context.ts'
 import type { CorsOrigins } from './cors.ts'
 import type { Input, Operation, PathSegments, Services } from './operation.ts'
 import type { PublicPageParts } from './public-pages.ts'
@@ -144,7 +144,7 @@ export class RequestContext implements FinishedRequest {
     this.durationMs = performance.now() - this.#startedAt
     const traceparent = this.header('traceparent')
     const callerTrace = traceparent === null ? undefined : parseTraceparent(traceparent)
-    if (callerTrace !== undefined) this.trace = childOf(callerTrace)
+    if (callerTrace !== undefined) this.trace = childSpan(callerTrace)
     for (const observer of this.parts.observers) observer.requestFinished(this)
   }
 

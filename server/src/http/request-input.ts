@@ -4,12 +4,12 @@ import { IsOptional } from 'typebox'
 import { nameAdvice } from '../core/values/closest-name.ts'
 import { ServiceError } from '../core/values/errors.ts'
 import {
+  describeValue,
   isObject,
   type JsonObject,
   parseExactJson,
-  quoted,
-  shortened,
-  shown,
+  quote,
+  shorten,
 } from '../core/values/exact-json.ts'
 import {
   codecOf,
@@ -45,9 +45,7 @@ export function readSegment({ name, expected, fromText }: FieldCodec, text: stri
   const value = fromText(text)
   if (value !== undefined) return value
   const problem =
-    text === ''
-      ? `is missing in the path; it must be ${expected}`
-      : `must be ${expected}, got ${quoted(text)}`
+    text === '' ? `is missing in the path; it must be ${expected}` : `must be ${expected}, got ${quote(text)}`
   throw invalidField(name, `${name} ${problem}`)
 }
 
@@ -76,7 +74,7 @@ export function queryReader<Query extends Schemas>(
       }
       const value = text === undefined ? fallback : codec.fromText(text)
       if (text !== undefined && value === undefined) {
-        throw invalidField(name, `the query parameter ${name} must be ${codec.expected}, got ${quoted(text)}`)
+        throw invalidField(name, `the query parameter ${name} must be ${codec.expected}, got ${quote(text)}`)
       }
       values[name] = value
     }
@@ -92,7 +90,7 @@ export function rejectUnknown(
 ): void {
   for (const name of given) {
     if (known.includes(name)) continue
-    const field = shortened(name)
+    const field = shorten(name)
     throw invalidField(field, `unknown ${what} ${JSON.stringify(field)}; ${nameAdvice(name, known)}`)
   }
 }
@@ -144,7 +142,7 @@ function jsonOf({ headers }: HttpRequest, bytes: Uint8Array, advice: string): un
 
 function objectOf(value: unknown, example: string): JsonObject {
   if (isObject(value)) return value
-  throw invalid(`the request body must be a JSON object such as ${example}, got ${shown(value)}`)
+  throw invalid(`the request body must be a JSON object such as ${example}, got ${describeValue(value)}`)
 }
 
 function decodeUtf8(bytes: Uint8Array): string {

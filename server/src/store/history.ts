@@ -1,4 +1,4 @@
-import type { Reason } from '../core/stock/command.ts'
+import type { Reason } from '../core/stock/adjustment-fields.ts'
 import type { HistoryFilter, HistoryPage, PruneLimit } from '../core/stock/history.ts'
 import type { HistoryStore } from '../core/stock/stock-store.ts'
 import { MAX_INT64, parseInt64 } from '../core/values/int64.ts'

@@ -1,4 +1,4 @@
-import type { Reason } from '../core/stock/command.ts'
+import type { Reason } from '../core/stock/adjustment-fields.ts'
 import type { InventoryItem, LockedEntry, PetStatus } from '../core/stock/inventory.ts'
 import type { LogRecord } from '../core/stock/stock-draft.ts'
 import type { StockEvent } from '../core/stock/stock-event.ts'

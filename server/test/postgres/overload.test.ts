@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { PetsLocked } from '../../src/core/stock/stock-store.ts'
+import { PetsLockedError } from '../../src/core/stock/stock-store.ts'
 import { Connection } from '../../src/store/postgres/connection.ts'
 import { ReadinessCheck } from '../../src/store/postgres/health.ts'
 import { DEFAULT_POSTGRES_SETTINGS, openPostgresStore } from '../../src/store/postgres/store.ts'
@@ -157,7 +157,7 @@ describe('a pet locked by another process', () => {
       at: 0,
     }))
     const failure = await failureOf(store.changeStock(requests, 'brief'))
-    expect(failure).toBeInstanceOf(PetsLocked)
+    expect(failure).toBeInstanceOf(PetsLockedError)
     expect(failure).toMatchObject({ petIds: new Set([1n]) })
     expect(await failureOf(store.changeStock(requests.slice(0, 1), 'full'))).toMatchObject({
       code: 'service_unavailable',

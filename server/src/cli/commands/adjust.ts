@@ -1,17 +1,16 @@
 import { type Command, Option } from 'commander'
-import { Reason, Reference } from '../../core/stock/adjustment-fields.ts'
-import { REASONS, type Reason as ReasonWord } from '../../core/stock/command.ts'
+import { REASONS, Reason, Reference } from '../../core/stock/adjustment-fields.ts'
 import { ADJUSTMENT_ROWS } from '../../core/transfer/adjustment.ts'
 import type { FileKind } from '../../core/transfer/csv.ts'
 import { ADJUST_KEY_ID } from '../../core/transfer/import.ts'
-import { quoted } from '../../core/values/exact-json.ts'
+import { quote } from '../../core/values/exact-json.ts'
 import { codecOf, type FieldCodec } from '../../core/values/field.ts'
 import { throwUsageError } from '../arguments.ts'
 import { addFileOptions, type FileFlags, runImport, withFile } from '../import-run.ts'
 import { databaseName, withStore } from '../with-store.ts'
 
 interface Flags extends FileFlags {
-  readonly reason: ReasonWord
+  readonly reason: Reason
   readonly reference?: string
 }
 
@@ -55,7 +54,7 @@ If the header has both delta and quantity, each line leaves one of them empty.`,
 }
 
 function flagParser({ name, expected, fromText }: FieldCodec): (text: string) => unknown {
-  return (text) => fromText(text) ?? throwUsageError(`${name} must be ${expected}, got ${quoted(text)}`)
+  return (text) => fromText(text) ?? throwUsageError(`${name} must be ${expected}, got ${quote(text)}`)
 }
 
 async function adjustFile(path: string, flags: Flags): Promise<void> {

@@ -1,5 +1,5 @@
 import { Option } from 'commander'
-import { FORMATS, type Format, textOf } from '../../core/transfer/files.ts'
+import { FORMATS, type Format, fileText } from '../../core/transfer/files.ts'
 import { CATEGORY_ROWS, ORDER_ROWS, PET_ROWS } from '../../core/transfer/rows.ts'
 import type { TransferStore } from '../../core/transfer/transfer-store.ts'
 import { choiceParser, type PetstoreCommand, type SettingFlags } from '../arguments.ts'
@@ -39,7 +39,7 @@ async function exportRows(path: string, flags: Flags): Promise<void> {
 }
 
 function exportText(store: TransferStore, { format, orders, categories }: Flags): AsyncIterable<string> {
-  if (orders === true) return textOf(store.exportOrders(), ORDER_ROWS, format)
-  if (categories === true) return textOf(store.exportCategories(), CATEGORY_ROWS, format)
-  return textOf(store.exportPets(), PET_ROWS, format)
+  if (orders === true) return fileText(store.exportOrders(), ORDER_ROWS, format)
+  if (categories === true) return fileText(store.exportCategories(), CATEGORY_ROWS, format)
+  return fileText(store.exportPets(), PET_ROWS, format)
 }

@@ -6,13 +6,13 @@ import {
 } from '../../core/stock/command.ts'
 import { MINUTE } from '../../core/values/clock.ts'
 import {
-  kindOf,
   newSecret,
   newWebhookId,
   normalizeUrl,
   WEBHOOK_KINDS,
   type Webhook,
   type WebhookKind,
+  webhookKindOf,
 } from '../../core/webhooks/webhook.ts'
 import { MAX_KEPT_ATTEMPTS, type WebhookState } from '../../core/webhooks/webhook-store.ts'
 import { HttpSender } from '../../delivery/http-sender.ts'
@@ -286,7 +286,7 @@ async function countEventsAfter(store: Store, cursor: string, { kinds }: Webhook
       )
     }
     for (const event of found.events) {
-      const kind = kindOf(event)
+      const kind = webhookKindOf(event)
       if (kind === 'relist' || (kind !== undefined && kinds.includes(kind))) count++
     }
     if (found.events.length < EVENTS_PER_READ) return count

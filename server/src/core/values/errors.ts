@@ -22,9 +22,9 @@ export const ERROR_CODES = [
 
 export type ErrorCode = (typeof ERROR_CODES)[number]
 
-/** One of the changes that made a request fail. A request about an order has one change. */
+/** A change that could not be made. A request about an order counts as one change. */
 export interface ErrorDetail {
-  /** The position among the changes of the request. */
+  /** The index among the changes of the request. */
   readonly index: number
   /** Absent if the change names no pet. */
   readonly petId?: bigint

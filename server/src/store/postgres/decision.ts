@@ -73,7 +73,7 @@ function writeQuantityChanges(
         ${arrayText(rows, ({ by }) => by.at)}::bigint[],
         ${arrayText(rows, ({ by }) => quotedElement(by.keyId))}::text[],
         ${arrayText(rows, previousOf)}::bigint[],
-        ${arrayText(rows, (row) => quantityRecord(row)?.follows)}::bigint[],
+        ${arrayText(rows, (row) => quantityRecord(row)?.previousIndex)}::bigint[],
         ${arrayText(rows, (row) => booleanText(quantityRecord(row)?.isLast ?? false))}::boolean[],
         ${arrayText(rows, (row) => quantityRecord(row)?.by.reason)}::text[],
         ${arrayText(rows, (row) => quotedElement(quantityRecord(row)?.by.reference))}::text[],
@@ -101,7 +101,7 @@ function writeOtherLogRows(
   const rows = [...records.entries()].filter(([, row]) => row.kind !== 'order')
   const previousOf = (row: LogRecord) => {
     if (!isPetRecord(row)) return undefined
-    return row.follows === null ? lastChangeOf(row.petId) : idOf(row.follows)
+    return row.previousIndex === null ? lastChangeOf(row.petId) : idOf(row.previousIndex)
   }
   return sql`
     INSERT INTO log (id, kind, pet_id, before, after, status, at, key_id, previous, reason, reference, detail)

@@ -1,7 +1,7 @@
 import type { SQL } from 'bun'
 import type { OrderStore } from '../../core/orders/order-store.ts'
 import {
-  needs,
+  needsSection,
   petIdsOf,
   type ResultsOf,
   type SubmittedCommand,
@@ -12,11 +12,11 @@ import {
   type Answers,
   answerId,
   type IdempotencyKey,
-  keysOf,
+  idempotencyKeysOf,
   type RememberedAnswer,
 } from '../../core/stock/idempotency.ts'
 import type { InventoryItem, PetStatus } from '../../core/stock/inventory.ts'
-import { PetsLocked, type StockStore } from '../../core/stock/stock-store.ts'
+import { PetsLockedError, type StockStore } from '../../core/stock/stock-store.ts'
 import { ALL_ENTRIES, type LockedRow as EntryRow, type StockRow, toItem, toLockedEntry } from '../log-rows.ts'
 import { isExpiredSql } from '../order-rows.ts'
 import { orderTotalsCounter } from '../orders.ts'
@@ -83,7 +83,7 @@ export function stockMethods(
     commands: Commands,
     maxLockWaitMs?: number,
   ): Promise<ResultsOf<Commands>> {
-    let readsOrders = needs(commands, 'orders')
+    let readsOrders = needsSection(commands, 'orders')
     for (;;) {
       const decision = await decideAndWrite(connection, clock, commands, readsOrders, maxLockWaitMs).catch(
         (error: unknown) => {
@@ -147,7 +147,7 @@ export function stockMethods(
         return await commit(commands, BRIEF_LOCK_WAIT_MS)
       } catch (error) {
         if (!hasState(error, LOCK_TIMEOUT)) throw error
-        throw new PetsLocked(await findLockedPets(connection, petIdsOf(commands)), { cause: error })
+        throw new PetsLockedError(await findLockedPets(connection, petIdsOf(commands)), { cause: error })
       }
     },
 
@@ -167,9 +167,9 @@ async function decideAndWrite(
   maxLockWaitMs: number | undefined,
 ): Promise<Decision | 'expired_holds'> {
   let decision: Decision | 'expired_holds' | undefined
-  const keys = keysOf(commands)
-  const readsCatalog = needs(commands, 'catalog')
-  const readsWebhooks = needs(commands, 'webhooks')
+  const keys = idempotencyKeysOf(commands)
+  const readsCatalog = needsSection(commands, 'catalog')
+  const readsWebhooks = needsSection(commands, 'webhooks')
   await connection.readThenWrite(
     'durable',
     // Every commit takes its locks in the same order, which prevents deadlocks: the catalogue, then idempotency keys, then

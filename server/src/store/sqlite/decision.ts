@@ -86,8 +86,8 @@ export function decisionWriter(database: Database) {
     const { records } = decision
     if (decision.catalog !== undefined) catalog.write(decision.catalog)
     const firstId = records.length === 0 ? 0n : logEnd().position + 1n
-    const previousOf = ({ petId, follows }: PetRecord) =>
-      follows === null ? lastChangeOf(petId) : firstId + BigInt(follows)
+    const previousOf = ({ petId, previousIndex }: PetRecord) =>
+      previousIndex === null ? lastChangeOf(petId) : firstId + BigInt(previousIndex)
     for (const [index, row] of records.entries()) insertLogRow(row, firstId + BigInt(index), previousOf)
     for (const [petId, reserved] of decision.reserved) setReserved.run(reserved, petId)
     for (const [petId, isLow] of decision.low) setLow.run(Number(isLow), petId)

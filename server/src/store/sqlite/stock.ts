@@ -1,8 +1,13 @@
 import type { Database } from 'bun:sqlite'
 import type { OrderStore } from '../../core/orders/order-store.ts'
-import { needs, petIdsOf, type SubmittedCommand, typedResults } from '../../core/stock/command.ts'
+import { needsSection, petIdsOf, type SubmittedCommand, typedResults } from '../../core/stock/command.ts'
 import { type Decision, decide } from '../../core/stock/decide.ts'
-import { type Answers, answerId, keysOf, type RememberedAnswer } from '../../core/stock/idempotency.ts'
+import {
+  type Answers,
+  answerId,
+  idempotencyKeysOf,
+  type RememberedAnswer,
+} from '../../core/stock/idempotency.ts'
 import type { InventoryItem, LockedEntry, PetStatus } from '../../core/stock/inventory.ts'
 import type { StockStore } from '../../core/stock/stock-store.ts'
 import type { Clock } from '../../core/values/clock.ts'
@@ -73,12 +78,12 @@ export function stockMethods(
   const decideAndWrite = (commands: readonly SubmittedCommand[]): Decision => {
     const { entries, hasReserved } = readEntries(petIdsOf(commands))
     // Reserved units may belong to expired holds, which are released in the commit that changes their pet.
-    const readsOrders = hasReserved || needs(commands, 'orders')
+    const readsOrders = hasReserved || needsSection(commands, 'orders')
     const decision = decide(commands, entries, {
       answers: answers.find(commands),
       orders: readsOrders ? orders.read(commands, entries.keys(), clock()) : undefined,
-      catalog: needs(commands, 'catalog') ? catalog.read(commands) : undefined,
-      webhooks: needs(commands, 'webhooks') ? webhooks.read(commands) : undefined,
+      catalog: needsSection(commands, 'catalog') ? catalog.read(commands) : undefined,
+      webhooks: needsSection(commands, 'webhooks') ? webhooks.read(commands) : undefined,
     })
     answers.add(decision.answers)
     writeDecision(decision, (petId) => {
@@ -155,7 +160,7 @@ function answerTable(database: Database) {
   return {
     find: (commands: readonly SubmittedCommand[]): Answers => {
       const answers = new Map<string, RememberedAnswer>()
-      for (const { keyId, key } of keysOf(commands)) {
+      for (const { keyId, key } of idempotencyKeysOf(commands)) {
         const row = findAnswer.get(keyId, key)
         if (row === null) continue
         answers.set(answerId({ keyId, key }), { keyId, key, ...row, at: Number(row.at) })
