@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util'
 import Type, { IsObject, RemoveOptional, type TObject, type TSchema } from 'typebox'
 import { PLAN_LIMITS } from '../core/keys/api-key.ts'
 import { FIRST_BAN, LONGEST_BAN } from '../core/limits/rate-windows.ts'
@@ -73,14 +72,14 @@ class SharedComponents {
   parameter(name: string, parameter: object): object {
     const title = pascalCase(name)
     this.parameters[title] ??= parameter
-    return isDeepStrictEqual(this.parameters[title], parameter)
+    return isSame(this.parameters[title], parameter)
       ? { $ref: `#/components/parameters/${title}` }
       : parameter
   }
 
   response(name: string, response: object): object {
     this.responses[name] ??= response
-    if (!isDeepStrictEqual(this.responses[name], response)) throw new Error(`two responses are named ${name}`)
+    if (!isSame(this.responses[name], response)) throw new Error(`two responses are named ${name}`)
     return { $ref: `#/components/responses/${name}` }
   }
 }
@@ -350,6 +349,11 @@ function withReferences(schema: TSchema, isDefinition = false): unknown {
       return [keyword, Object.fromEntries(properties.map(([name, part]) => [name, withReferences(part)]))]
     }),
   )
+}
+
+/** Both are built by the same code, so their keys have the same order. */
+function isSame(one: unknown, other: unknown): boolean {
+  return JSON.stringify(one) === JSON.stringify(other)
 }
 
 /** `InvalidRequest` for `invalid_request`, `IfMatch` for `If-Match`. */

@@ -70,6 +70,8 @@ function operationRequest({ random, key, pets, orders, madePets, cursors }: Ingr
   const text = body === undefined ? undefined : bodyText(random, body, pets)
   if (text !== undefined) {
     intents.push(text.intent)
+    // Whether units are reserved depends on the orders of other requests.
+    if (/"[^"]*eepReserved":true/.test(text.text)) intents.push('either')
     lines.push(...mediaType(random, intents))
   } else if (method === 'GET' && chance(random, 0.03)) {
     // An unexpected body is read and ignored.
@@ -163,7 +165,8 @@ function fillQuery(
   if (chance(random, 0.1)) {
     const stray = oneOf(random, ['x=1', '&&&', '%', '=%00', `x=${'y'.repeat(5_000)}`, '?'])
     pairs.push(stray)
-    if (stray !== '&&&' && !IN_SPECIFICATION.has(operationId)) intents.push('invalid')
+    if (!['&&&', '?'].includes(stray) && !IN_SPECIFICATION.has(operationId)) intents.push('invalid')
+    if (stray === '?') intents.push('either')
   }
   return pairs.length === 0 ? '' : `?${pairs.join('&')}`
 }
