@@ -260,8 +260,16 @@ function contentOf({ schema, events }: SuccessFacts) {
 
 function eventStream(schema: TSchema, events: Readonly<Record<string, TSchema>>) {
   const data = Object.entries(events).map(([name, part]) => [name, withReferences(part)])
+  const example = Object.entries(events).flatMap(([name, part]) => {
+    const [value] = (part as { examples?: readonly unknown[] }).examples ?? []
+    return value === undefined ? [] : [`event: ${name}\ndata: ${JSON.stringify(value)}\n\n`]
+  })
   return {
-    'text/event-stream': { schema: withReferences(schema), 'x-event-data': Object.fromEntries(data) },
+    'text/event-stream': {
+      schema: withReferences(schema),
+      'x-event-data': Object.fromEntries(data),
+      example: example[0],
+    },
   }
 }
 
