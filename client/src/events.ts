@@ -46,7 +46,7 @@ export async function* followEvents<Ids extends IdKind>(
   for (let failures = 0; ; ) {
     try {
       const resume: Record<string, string> = lastId === '' ? {} : { 'Last-Event-ID': lastId }
-      const input = { query, parameters: { Accept: 'text/event-stream', ...resume } }
+      const input = { query, headers: { Accept: 'text/event-stream', ...resume } }
       const { method, path, int64 = [] } = OPERATIONS.inventoryEvents
       const callOptions = { signal, timeout, totalTimeout, retries, headers }
       const answer = await transport.open(createCall({ method, path, int64 }, input, callOptions))

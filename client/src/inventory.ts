@@ -59,17 +59,17 @@ export function createInventory<Ids extends IdKind>(api: Api<Ids>) {
 
   async function readAll(known: Page<Item> | undefined, options: CallOptions): Promise<Page<Item>> {
     const tag = known === undefined ? undefined : tagOf.get(known)
-    const parameters: Record<string, string> = tag === undefined ? {} : { 'If-None-Match': tag }
-    const { status, value, headers } = await api.outcome('listInventory', { parameters }, options)
+    const condition: Record<string, string> = tag === undefined ? {} : { 'If-None-Match': tag }
+    const { status, value, headers } = await api.outcome('listInventory', { headers: condition }, options)
     if (status === 304 && known !== undefined) return known
-    // Of all conditional types, TypeScript cannot see that this one is a list of items.
+    // TypeScript does not resolve the conditional type while `Ids` is a type parameter.
     const page = { items: (value ?? []) as readonly Item[], next: undefined }
     const newTag = headers.get('ETag')
     if (newTag !== null) tagOf.set(page, newTag)
     return page
   }
 
-  /** `Ids` decides the type of petId, so TypeScript cannot derive the type of a copy. */
+  /** TypeScript cannot spread a conditional type whose `Ids` is a type parameter. */
   function withTag(item: Item, headers: Headers): Tagged {
     return { ...(item as object), etag: headers.get('ETag') ?? '' } as Tagged
   }
@@ -116,8 +116,8 @@ export function createInventory<Ids extends IdKind>(api: Api<Ids>) {
       // Both types of `Tagged` have these fields.
       const last = known as Input<TaggedInventoryItem> | undefined
       const isSamePet = last !== undefined && String(last.petId) === String(petId)
-      const parameters: Record<string, string> = isSamePet ? { 'If-None-Match': last.etag } : {}
-      const input = { params: { petId }, parameters }
+      const condition: Record<string, string> = isSamePet ? { 'If-None-Match': last.etag } : {}
+      const input = { params: { petId }, headers: condition }
       const { status, value, headers } = await api.outcome('getInventoryItem', input, options)
       if (status === 304 && known !== undefined) return known
       return withTag(value as Item, headers)
@@ -132,8 +132,8 @@ export function createInventory<Ids extends IdKind>(api: Api<Ids>) {
       update: BodyOf<'updateInventory'>,
       { ifMatch, ...options }: WriteOptions & { readonly ifMatch?: string | undefined } = {},
     ): Promise<Tagged> => {
-      const parameters: Record<string, string> = ifMatch === undefined ? {} : { 'If-Match': ifMatch }
-      const input = { params: { petId }, parameters, body: update }
+      const condition: Record<string, string> = ifMatch === undefined ? {} : { 'If-Match': ifMatch }
+      const input = { params: { petId }, headers: condition, body: update }
       const { value, headers } = await api.outcome('updateInventory', input, options)
       return withTag(value as Item, headers)
     },

@@ -15,7 +15,7 @@ interface PageRequest {
 type ReadPage<Item> = (request: PageRequest) => Promise<Page<Item>>
 
 /**
- * A list of the service. `await` gives one page, `for await` the items of all pages. Nothing is requested until then.
+ * A list of the service. `await` returns one page, `for await` the items of all pages. Nothing is requested until then.
  */
 export class List<Item> implements Promise<Page<Item>>, AsyncIterable<Item> {
   readonly [Symbol.toStringTag] = 'List'

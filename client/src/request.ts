@@ -34,7 +34,7 @@ interface OperationInput<Id extends OperationId> {
   readonly params?: Params<Id>
   readonly query?: Query<Id>
   /** Header parameters of the operation. */
-  readonly parameters?: Readonly<Record<string, string>>
+  readonly headers?: Readonly<Record<string, string>>
   readonly body?: BodyOf<Id>
 }
 
@@ -42,7 +42,7 @@ interface OperationInput<Id extends OperationId> {
 export interface RequestInput {
   readonly params?: object
   readonly query?: object
-  readonly parameters?: Readonly<Record<string, string>>
+  readonly headers?: Readonly<Record<string, string>>
   readonly body?: unknown
 }
 
@@ -165,7 +165,7 @@ export function targetOf({ body, answer, ...facts }: OperationFacts): RequestTar
 
 export function createCall(
   { method, path, int64 = [], body: bodyFields }: RequestTarget,
-  { params = {}, query = {}, parameters = {}, body }: RequestInput,
+  { params = {}, query = {}, headers = {}, body }: RequestInput,
   options: WriteOptions,
 ): Call {
   const text = (name: string, value: unknown) =>
@@ -181,7 +181,7 @@ export function createCall(
   return {
     method,
     path: search.size === 0 ? filledPath : `${filledPath}?${search}`,
-    headers: body === undefined ? parameters : { ...parameters, 'Content-Type': 'application/json' },
+    headers: body === undefined ? headers : { ...headers, 'Content-Type': 'application/json' },
     body: body === undefined ? undefined : serializeBody(body, bodyFields),
     idempotencyKey: method === 'GET' ? undefined : readIdempotencyKey(options.idempotencyKey),
     options,

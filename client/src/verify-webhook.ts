@@ -125,7 +125,7 @@ async function hmac(key: Uint8Array<ArrayBuffer>, data: Uint8Array<ArrayBuffer>)
   return new Uint8Array(await crypto.subtle.sign('HMAC', imported, data))
 }
 
-/** Takes constant time, so that nobody can guess a signature byte by byte. */
+/** Takes constant time, so that a signature cannot be guessed byte by byte. */
 function isEqual(one: Uint8Array, other: Uint8Array): boolean {
   let difference = one.length ^ other.length
   for (const [index, byte] of one.entries()) difference |= byte ^ (other[index] ?? 0)

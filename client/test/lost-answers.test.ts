@@ -126,7 +126,7 @@ describe.each([
     expectLosses(network)
   })
 
-  test('order 1, complete a quarter and cancel a quarter: exactly so many are reserved, and gone', async () => {
+  test('order 1, complete a quarter and cancel a quarter: the reserved and sold units are exact', async () => {
     const shop = await open()
     await stockUpTo(PIECES_EACH, shop)
     const { network, plain } = await actions(shop, order)

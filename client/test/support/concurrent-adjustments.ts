@@ -1,7 +1,7 @@
 import { PetstoreClient } from '../../src/index.ts'
 
 export interface Contention {
-  /** One or several instances of the service over the same data; the callers are spread over them. */
+  /** Instances of the service with the same data; callers use them in turn. */
   readonly baseUrls: readonly string[]
   readonly apiKey: string
   readonly petId: bigint
