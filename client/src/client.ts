@@ -47,7 +47,7 @@ export class PetstoreClient<Ids extends IdKind = 'bigint'> {
     this.catalog = createCatalog(api)
     this.webhooks = createWebhooks(api)
     this.limits = {
-      get: (callOptions) => createApi(transport).value('getLimits', {}, callOptions),
+      get: (callOptions) => createApi<'bigint'>(transport).value('getLimits', {}, callOptions),
       get latest() {
         return transport.limits
       },

@@ -53,8 +53,8 @@ export class PetstoreError extends Error {
    * within 24 hours to find out: it makes the change at most once. If this is false, nothing was changed.
    */
   readonly mayHaveBeenMade: boolean
-  /** How often the call was sent. */
-  readonly attempts: number
+  /** How often the call was sent; `undefined` if that is unknown. */
+  readonly attempts: number | undefined
 
   constructor(code: PetstoreErrorCode, message: string, context: ErrorContext = {}) {
     super(message, context.cause === undefined ? undefined : { cause: context.cause })
@@ -67,7 +67,7 @@ export class PetstoreError extends Error {
     this.details = context.details ?? []
     this.idempotencyKey = context.idempotencyKey
     this.mayHaveBeenMade = context.mayHaveBeenMade ?? false
-    this.attempts = context.attempts ?? 0
+    this.attempts = context.attempts
   }
 
   /** For logs; without the cause and the stack. */

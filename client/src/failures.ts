@@ -89,7 +89,7 @@ export function notSent(
   limits: LimitState | undefined,
 ): PetstoreError {
   const message = `not sent: the service accepts the next request in ${Math.ceil(waitMs / 1000)} s, and the call may take ${totalTimeoutMs / 1000} s`
-  const context = { request: `${method} ${path}`, limits, idempotencyKey }
+  const context = { request: `${method} ${path}`, limits, idempotencyKey, attempts: 0 }
   return createError('rate_limit_exceeded', message, context)
 }
 

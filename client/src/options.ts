@@ -130,9 +130,17 @@ function readBaseUrl(baseUrl: unknown): string {
   const example = 'such as https://petstore.example/v1'
   if (typeof baseUrl !== 'string') throw new TypeError(`baseUrl is missing: pass an address ${example}`)
   const page = (globalThis as { location?: { href: string } }).location?.href
-  if (!URL.canParse(baseUrl, page))
-    throw new TypeError(`baseUrl must be an address ${example}, got "${baseUrl}"`)
-  const url = new URL(baseUrl, page)
+  const url = parseUrl(baseUrl, page)
+  if (url === undefined) throw new TypeError(`baseUrl must be an address ${example}, got "${baseUrl}"`)
   if (url.search === '' && url.hash === '') return url.href.replace(/\/+$/, '')
   throw new TypeError(`baseUrl must not have a query or a fragment, got "${baseUrl}"`)
+}
+
+/** Older browsers have no `URL.parse`. */
+function parseUrl(text: string, base: string | undefined): URL | undefined {
+  try {
+    return new URL(text, base)
+  } catch {
+    return undefined
+  }
 }

@@ -178,9 +178,10 @@ export function createCall(
   for (const [name, value] of Object.entries(query)) {
     if (value !== undefined) search.set(name, text(name, value))
   }
+  const queryText = String(search)
   return {
     method,
-    path: search.size === 0 ? filledPath : `${filledPath}?${search}`,
+    path: queryText === '' ? filledPath : `${filledPath}?${queryText}`,
     headers: body === undefined ? headers : { ...headers, 'Content-Type': 'application/json' },
     body: body === undefined ? undefined : serializeBody(body, bodyFields),
     idempotencyKey: method === 'GET' ? undefined : readIdempotencyKey(options.idempotencyKey),
@@ -190,7 +191,7 @@ export function createCall(
 
 function parseAnswer(
   call: Call,
-  { text, status, requestId }: Answer,
+  { text, status, requestId, attempts }: Answer,
   fields: Int64Fields,
   ids: IdKind,
 ): unknown {
@@ -205,6 +206,7 @@ function parseAnswer(
         request: `${method} ${path}`,
         status,
         requestId,
+        attempts,
         idempotencyKey,
         mayHaveBeenMade: idempotencyKey !== undefined,
         cause,

@@ -22,6 +22,7 @@ export interface Answer {
   readonly headers: Headers
   readonly text: string
   readonly requestId: string | undefined
+  readonly attempts: number
 }
 
 /** A response whose body the caller reads until it calls `close`. */
@@ -31,6 +32,8 @@ export interface StreamedAnswer {
 }
 
 interface Attempt {
+  /** 1 for the first. */
+  readonly number: number
   readonly response: Response
   readonly signal: AttemptSignal
 }
@@ -76,12 +79,12 @@ export class Transport {
 
   /** The complete response of a 2xx or a 304. Throws `PetstoreError` for any other, or the signal's reason. */
   send(call: Call): Promise<Answer> {
-    return this.#run(call, async ({ response, signal }) => {
+    return this.#run(call, async ({ number, response, signal }) => {
       const { status, headers } = response
       const requestId = headers.get('X-Request-Id') ?? undefined
       const text = await response.text()
       signal.release()
-      return { status, headers, requestId, text }
+      return { status, headers, requestId, text, attempts: number }
     })
   }
 
@@ -146,13 +149,13 @@ export class Transport {
   async #attempt<Result>(
     call: Call,
     slot: Slot,
-    attempt: number,
+    number: number,
     read: (attempt: Attempt) => Promise<Result>,
   ): Promise<AttemptOutcome<Result>> {
     const { baseUrl, fetch, onResponse } = this.settings
     const { method, path, body, options } = call
     const sentAt = this.time.clock()
-    const delay = backOff(attempt - 1, this.time.random, FIRST_BACK_OFF_MS, LONGEST_BACK_OFF_MS)
+    const delay = backOff(number - 1, this.time.random, FIRST_BACK_OFF_MS, LONGEST_BACK_OFF_MS)
     const broken = (error: unknown): AttemptOutcome<Result> => {
       options.signal?.throwIfAborted()
       return {
@@ -164,35 +167,35 @@ export class Transport {
     const signal = new AttemptSignal(options.signal, options.timeout ?? this.settings.timeout)
     let hasSucceeded = false
     try {
-      const init: RequestInit = {
-        method,
-        headers: this.#headersOf(call, slot, attempt),
-        signal: signal.signal,
-        ...(body === undefined ? {} : { body }),
-        ...NO_CACHE,
-      }
+      const headers = this.#headersOf(call, slot, number)
       let response: Response
       try {
-        response = await fetch(baseUrl + path, init)
+        response = await fetch(baseUrl + path, {
+          method,
+          headers,
+          signal: signal.signal,
+          ...(body === undefined ? {} : { body }),
+          ...NO_CACHE,
+        })
       } catch (error) {
         slot.failed()
         return broken(error)
       }
       const isClosed = this.#readLimits(response, slot, delay)
-      const { status, headers } = response
+      const { status } = response
       onResponse?.({
         method,
         path,
         status,
-        headers,
-        requestId: headers.get('X-Request-Id') ?? undefined,
-        limits: readLimitState(headers),
-        attempt,
+        headers: response.headers,
+        requestId: response.headers.get('X-Request-Id') ?? undefined,
+        limits: readLimitState(response.headers),
+        attempt: number,
         duration: this.time.clock() - sentAt,
       })
       try {
         if (response.ok || status === 304) {
-          const result = await read({ response, signal })
+          const result = await read({ number, response, signal })
           hasSucceeded = true
           return { type: 'success', result }
         }
@@ -212,21 +215,22 @@ export class Transport {
     }
   }
 
+  /** Releases the slot and throws if a header is invalid or the hook throws. */
   #headersOf(call: Call, slot: Slot, attempt: number): Headers {
     const { settings } = this
     const { method, path, idempotencyKey, options } = call
-    const headers = new Headers({ Accept: 'application/json' })
-    const parts = [settings.headers, options.headers ?? {}, call.headers]
-    for (const [name, value] of parts.flatMap(Object.entries<string>)) headers.set(name, value)
-    headers.set('Authorization', settings.authorization)
-    if (idempotencyKey !== undefined) headers.set('Idempotency-Key', idempotencyKey)
     try {
+      const headers = new Headers({ Accept: 'application/json' })
+      const parts = [settings.headers, options.headers ?? {}, call.headers]
+      for (const [name, value] of parts.flatMap(Object.entries<string>)) headers.set(name, value)
+      headers.set('Authorization', settings.authorization)
+      if (idempotencyKey !== undefined) headers.set('Idempotency-Key', idempotencyKey)
       settings.onRequest?.({ method, path, headers, idempotencyKey, attempt })
+      return headers
     } catch (error) {
       slot.answered(undefined)
       throw error
     }
-    return headers
   }
 
   /** Applies the rate-limit headers before another request can be sent. True if the queue is closed now. */

@@ -49,6 +49,13 @@ test('headers of a call are added to those of the client, and none replaces the 
   })
 })
 
+test('a header that cannot be sent fails its call, and later calls proceed', async () => {
+  const { client, sent } = recordingClient({ concurrency: 1 })
+  await expect(client.inventory.get(1n, { headers: { 'X-Shop': 'a\nb' } })).rejects.toThrow(TypeError)
+  expect(sent).toEqual([])
+  expect(await client.inventory.get(1n)).toMatchObject({ quantity: 4 })
+})
+
 test('the headers of a list are those of each of its pages', async () => {
   const service = await liveService()
   const shops: (string | null)[] = []
